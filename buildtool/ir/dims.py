@@ -1,0 +1,332 @@
+"""Dimensions of a tensor: plain ints, or expressions over named symbols with bounds.
+
+Expressions are immutable and kept in a light normal form (constants folded, neutral elements removed), enough for the
+shape arithmetic of real models. They are evaluated by the runtime when an input is resized, so the container stores
+them as postfix programs over the same eight operations.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+UNBOUNDED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A dimension that is known only at run time, somewhere in `low..high` (inclusive)."""
+
+    name: str
+    low: int = 1
+    high: int = UNBOUNDED
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", self.name):
+            raise ValueError(f"'{self.name}' is not a symbol name")
+        if not 0 <= self.low <= self.high:
+            raise ValueError(f"bounds {self.low}..{self.high} of '{self.name}' are not ordered")
+
+
+class DimOp(enum.Enum):
+    """The operations of an expression; the value is the spelling in the text form, the order the container's code."""
+
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    FLOORDIV = "//"
+    CEILDIV = "/^"
+    MOD = "%"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True)
+class DimExpr:
+    """A node of an expression tree: a symbol (`op is None`) or an operation on two dimensions."""
+
+    op: DimOp | None
+    left: Dim = 0
+    right: Dim = 0
+    symbol: Symbol | None = None
+
+    def __str__(self) -> str:
+        if self.symbol is not None:
+            return self.symbol.name
+        assert self.op is not None
+        if self.op in (DimOp.MIN, DimOp.MAX):
+            return f"{self.op.value}({self.left}, {self.right})"
+        return f"({self.left} {self.op.value} {self.right})"
+
+    def __add__(self, other: Dim) -> Dim:
+        return combine(DimOp.ADD, self, other)
+
+    def __radd__(self, other: int) -> Dim:
+        return combine(DimOp.ADD, other, self)
+
+    def __sub__(self, other: Dim) -> Dim:
+        return combine(DimOp.SUB, self, other)
+
+    def __rsub__(self, other: int) -> Dim:
+        return combine(DimOp.SUB, other, self)
+
+    def __mul__(self, other: Dim) -> Dim:
+        return combine(DimOp.MUL, self, other)
+
+    def __rmul__(self, other: int) -> Dim:
+        return combine(DimOp.MUL, other, self)
+
+    def __floordiv__(self, other: Dim) -> Dim:
+        return combine(DimOp.FLOORDIV, self, other)
+
+    def __rfloordiv__(self, other: int) -> Dim:
+        return combine(DimOp.FLOORDIV, other, self)
+
+    def __mod__(self, other: Dim) -> Dim:
+        return combine(DimOp.MOD, self, other)
+
+
+Dim: TypeAlias = int | DimExpr
+Shape: TypeAlias = tuple[Dim, ...]
+
+
+def symbol(name: str, low: int = 1, high: int = UNBOUNDED) -> DimExpr:
+    """The dimension that is the symbol itself."""
+    return DimExpr(None, symbol=Symbol(name, low, high))
+
+
+def _apply(op: DimOp, left: int, right: int) -> int:
+    if op in (DimOp.FLOORDIV, DimOp.CEILDIV, DimOp.MOD) and right == 0:
+        raise ValueError("division of a dimension by zero")
+    match op:
+        case DimOp.ADD:
+            return left + right
+        case DimOp.SUB:
+            return left - right
+        case DimOp.MUL:
+            return left * right
+        case DimOp.FLOORDIV:
+            return left // right
+        case DimOp.CEILDIV:
+            return -(-left // right)
+        case DimOp.MOD:
+            return left % right
+        case DimOp.MIN:
+            return min(left, right)
+        case DimOp.MAX:
+            return max(left, right)
+
+
+def _neutral(op: DimOp, left: Dim, right: Dim) -> Dim | None:
+    """The result where one side is neutral or both are equal; None where the operation must stay."""
+    if left == right:
+        if op in (DimOp.MIN, DimOp.MAX):
+            return left
+        if op in (DimOp.SUB, DimOp.MOD):
+            return 0
+        if op in (DimOp.FLOORDIV, DimOp.CEILDIV):
+            return 1
+    if right == 0 and op in (DimOp.ADD, DimOp.SUB):
+        return left
+    if left == 0 and op is DimOp.ADD:
+        return right
+    if op is DimOp.MUL and (left == 0 or right == 0):
+        return 0
+    if right == 1:
+        if op in (DimOp.MUL, DimOp.FLOORDIV, DimOp.CEILDIV):
+            return left
+        if op is DimOp.MOD:
+            return 0
+    if left == 1 and op is DimOp.MUL:
+        return right
+    return None
+
+
+def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
+    """`left // right` where `left` is visibly a product that holds `right` (or a multiple of it) as a factor."""
+    if not isinstance(left, DimExpr) or left.op is not DimOp.MUL:
+        return None
+    for factor, rest in ((left.left, left.right), (left.right, left.left)):
+        if factor == right:
+            return rest
+        if isinstance(factor, int) and isinstance(right, int) and right and factor % right == 0:
+            return combine(DimOp.MUL, rest, factor // right)
+        inner = _exact_quotient(factor, right)
+        if inner is not None:
+            return combine(DimOp.MUL, inner, rest)
+    return None
+
+
+def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
+    """`left op right`, folded where possible."""
+    if isinstance(left, int) and isinstance(right, int):
+        return _apply(op, left, right)
+    neutral = _neutral(op, left, right)
+    if neutral is not None:
+        return neutral
+    if op in (DimOp.FLOORDIV, DimOp.CEILDIV):
+        exact = _exact_quotient(left, right)
+        if exact is not None:
+            return exact
+    if op is DimOp.SUB and isinstance(right, int):
+        op, right = DimOp.ADD, -right
+    if op in (DimOp.ADD, DimOp.MUL) and isinstance(left, int):
+        left, right = right, left  # constants to the right
+    if isinstance(left, DimExpr) and isinstance(right, int) and left.op is op and isinstance(left.right, int):
+        if op in (DimOp.ADD, DimOp.MUL):
+            return combine(op, left.left, _apply(op, left.right, right))
+        if op in (DimOp.FLOORDIV, DimOp.CEILDIV) and left.right > 0 and right > 0:
+            return combine(op, left.left, left.right * right)
+    return DimExpr(op, left, right)
+
+
+def ceil_div(left: Dim, right: Dim) -> Dim:
+    return combine(DimOp.CEILDIV, left, right)
+
+
+def minimum(left: Dim, right: Dim) -> Dim:
+    return combine(DimOp.MIN, left, right)
+
+
+def maximum(left: Dim, right: Dim) -> Dim:
+    return combine(DimOp.MAX, left, right)
+
+
+def product(dims: Iterable[Dim]) -> Dim:
+    result: Dim = 1
+    for dim in dims:
+        result = combine(DimOp.MUL, result, dim)
+    return result
+
+
+def is_static(shape: Sequence[Dim]) -> bool:
+    return all(isinstance(dim, int) for dim in shape)
+
+
+def static(shape: Sequence[Dim]) -> tuple[int, ...]:
+    """The shape as ints; ValueError where a dimension is symbolic."""
+    result = []
+    for dim in shape:
+        if not isinstance(dim, int):
+            raise ValueError(f"dimension {dim} is not known at build time")
+        result.append(dim)
+    return tuple(result)
+
+
+def symbols(dim: Dim) -> Iterator[Symbol]:
+    """All symbols of a dimension, in order of appearance, repeated ones repeated."""
+    if isinstance(dim, DimExpr):
+        if dim.symbol is not None:
+            yield dim.symbol
+        else:
+            yield from symbols(dim.left)
+            yield from symbols(dim.right)
+
+
+def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
+    """The number that a dimension is when the symbols have these values."""
+    if isinstance(dim, int):
+        return dim
+    if dim.symbol is not None:
+        return values[dim.symbol.name]
+    assert dim.op is not None
+    return _apply(dim.op, evaluate(dim.left, values), evaluate(dim.right, values))
+
+
+def bounds(dim: Dim) -> tuple[int, int]:
+    """An interval that holds every value of the dimension (interval arithmetic: safe, not always tight)."""
+    if isinstance(dim, int):
+        return dim, dim
+    if dim.symbol is not None:
+        return dim.symbol.low, dim.symbol.high
+    assert dim.op is not None
+    (a, b), (c, d) = bounds(dim.left), bounds(dim.right)
+    if dim.op is DimOp.SUB:
+        return a - d, b - c
+    if dim.op is DimOp.MOD:
+        return 0, max(d - 1, 0)
+    if dim.op in (DimOp.FLOORDIV, DimOp.CEILDIV):
+        c, d = max(c, 1), max(d, 1)
+    corners = [_apply(dim.op, x, y) for x in (a, b) for y in (c, d)]
+    return min(corners), max(corners)
+
+
+def postfix(dim: Dim) -> Iterator[int | Symbol | DimOp]:
+    """The postfix program of a dimension: operands push, operations pop two and push one."""
+    if isinstance(dim, int):
+        yield dim
+    elif dim.symbol is not None:
+        yield dim.symbol
+    else:
+        assert dim.op is not None
+        yield from postfix(dim.left)
+        yield from postfix(dim.right)
+        yield dim.op
+
+
+_TOKEN = re.compile(r"\s*(\d+|[A-Za-z_][A-Za-z0-9_.]*|//|/\^|[-+*%(),])")
+
+
+def parse(text: str, known: Mapping[str, Symbol]) -> Dim:
+    """Reads the text form back (`known`: the declared symbols by name). ValueError where it is not one."""
+    tokens: list[str] = []
+    position = 0
+    text = text.strip()
+    while position < len(text):
+        match_ = _TOKEN.match(text, position)
+        if match_ is None:
+            raise ValueError(f"'{text}' is not a dimension")
+        tokens.append(match_.group(1))
+        position = match_.end()
+    tokens.reverse()
+    dim = _parse_sum(tokens, known)
+    if tokens:
+        raise ValueError(f"'{text}' is not a dimension")
+    return dim
+
+
+def _parse_sum(tokens: list[str], known: Mapping[str, Symbol]) -> Dim:
+    left = _parse_product(tokens, known)
+    while tokens and tokens[-1] in "+-":
+        op = DimOp(tokens.pop())
+        left = combine(op, left, _parse_product(tokens, known))
+    return left
+
+
+def _parse_product(tokens: list[str], known: Mapping[str, Symbol]) -> Dim:
+    left = _parse_atom(tokens, known)
+    while tokens and tokens[-1] in ("*", "//", "/^", "%"):
+        op = DimOp(tokens.pop())
+        left = combine(op, left, _parse_atom(tokens, known))
+    return left
+
+
+def _parse_atom(tokens: list[str], known: Mapping[str, Symbol]) -> Dim:
+    def expect(text: str) -> None:
+        if not tokens or tokens.pop() != text:
+            raise ValueError(f"expected '{text}' in a dimension")
+
+    if not tokens:
+        raise ValueError("a dimension ends early")
+    token = tokens.pop()
+    if token == "-":
+        return combine(DimOp.MUL, _parse_atom(tokens, known), -1)
+    if token.isdigit():
+        return int(token)
+    if token == "(":
+        dim = _parse_sum(tokens, known)
+        expect(")")
+        return dim
+    if token in ("min", "max"):
+        expect("(")
+        left = _parse_sum(tokens, known)
+        expect(",")
+        right = _parse_sum(tokens, known)
+        expect(")")
+        return combine(DimOp(token), left, right)
+    if token not in known:
+        raise ValueError(f"'{token}' is not a declared symbol")
+    return DimExpr(None, symbol=known[token])

@@ -1,0 +1,192 @@
+"""The graph: SSA values, nodes in execution order, regions.
+
+A graph is mutable while passes work on it and owned by one stage at a time; `clone` gives an independent copy.
+Constant arrays are shared between clones and are never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from buildtool.ir.dims import Symbol
+from buildtool.ir.operator import Array, Operator
+from buildtool.ir.types import TensorType, dtype_of
+
+
+@dataclass(eq=False)
+class Value:
+    """One SSA value. Compared by identity; `name` is unique in its graph, regions included.
+
+    `source_names` are the names that the value had in the source model. They survive fusion: a fused node's output
+    keeps the names of the value it replaces, so that layers can be compared with the source framework.
+    """
+
+    name: str
+    type: TensorType
+    source_names: tuple[str, ...] = ()
+    constant: Array | None = None
+
+    @property
+    def is_constant(self) -> bool:
+        return self.constant is not None
+
+    def __repr__(self) -> str:
+        return f"%{self.name}: {self.type}"
+
+
+@dataclass(eq=False)
+class Node:
+    """One application of an operator. An absent optional input is None."""
+
+    op: Operator
+    inputs: list[Value | None]
+    outputs: list[Value]
+    name: str = ""  # the name of the source node it came from, for messages
+    regions: list[Region] = field(default_factory=list)
+
+    def input(self, index: int) -> Value | None:
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def __repr__(self) -> str:
+        return f"{', '.join(f'%{value.name}' for value in self.outputs)} = {self.op.name}('{self.name}')"
+
+
+@dataclass(eq=False)
+class Region:
+    """A body of nodes (a branch, a loop body). It may read values of the graphs around it; nothing leaks out of it."""
+
+    inputs: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Node]:
+        """All nodes, those of nested regions included, a node before the nodes of its regions."""
+        for node in self.nodes:
+            yield node
+            for region in node.regions:
+                yield from region.walk()
+
+
+@dataclass(eq=False)
+class Graph(Region):
+    """A whole model: the outermost region, its name and the symbols that its dimensions use.
+
+    Model inputs and outputs are in the order and formats that the deployment file declares.
+    """
+
+    name: str = "model"
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    _counter: int = 0
+
+    def fresh_name(self, hint: str) -> str:
+        """A name that no value made through this graph has."""
+        self._counter += 1
+        return f"{hint}.{self._counter}"
+
+    def new_value(self, hint: str, type_: TensorType, source_names: tuple[str, ...] = ()) -> Value:
+        return Value(self.fresh_name(hint), type_, source_names)
+
+    def new_constant(self, hint: str, array: Array) -> Value:
+        """A constant value. The array is made read-only: clones and passes share it."""
+        array = array.copy() if array.base is not None or not array.flags.c_contiguous else array
+        array.setflags(write=False)
+        return Value(self.fresh_name(hint), TensorType(dtype_of(array), tuple(array.shape)), (), array)
+
+    def new_node(
+        self,
+        op: Operator,
+        inputs: Iterable[Value | None],
+        name: str = "",
+        hint: str = "",
+        regions: Iterable[Region] = (),
+    ) -> Node:
+        """A node with inferred output types, not yet inserted. OperatorError where the operator refuses its inputs."""
+        operands = list(inputs)
+        types = op.infer([value.type for value in operands if value is not None])
+        outputs = [self.new_value(hint or op.name, type_) for type_ in types]
+        return Node(op, operands, outputs, name, list(regions))
+
+    def clone(self) -> Graph:
+        """An independent copy that shares only operators, types and constant arrays."""
+        copies: dict[Value, Value] = {}
+
+        def value(old: Value) -> Value:
+            if old not in copies:
+                copies[old] = Value(old.name, old.type, old.source_names, old.constant)
+            return copies[old]
+
+        def region(old: Region, new: Region) -> Region:
+            new.inputs = [value(item) for item in old.inputs]
+            for node in old.nodes:
+                new.nodes.append(
+                    Node(
+                        node.op,
+                        [None if item is None else value(item) for item in node.inputs],
+                        [value(item) for item in node.outputs],
+                        node.name,
+                        [region(inner, Region()) for inner in node.regions],
+                    )
+                )
+            new.outputs = [value(item) for item in old.outputs]
+            return new
+
+        copy = Graph(name=self.name, symbols=dict(self.symbols), _counter=self._counter)
+        region(self, copy)
+        return copy
+
+    def values(self) -> Iterator[Value]:
+        """Every value once, in order of first appearance: inputs, constants where first used, node outputs."""
+        seen: set[int] = set()
+
+        def once(items: Iterable[Value | None]) -> Iterator[Value]:
+            for item in items:
+                if item is not None and id(item) not in seen:
+                    seen.add(id(item))
+                    yield item
+
+        def region(body: Region) -> Iterator[Value]:
+            yield from once(body.inputs)
+            for node in body.nodes:
+                yield from once(node.inputs)
+                for inner in node.regions:
+                    yield from region(inner)
+                yield from once(node.outputs)
+            yield from once(body.outputs)
+
+        yield from region(self)
+
+    def producers(self) -> dict[Value, Node]:
+        """The node that makes each value; inputs and constants have none."""
+        return {value: node for node in self.walk() for value in node.outputs}
+
+    def users(self) -> dict[Value, list[Node]]:
+        """The nodes that read each value, once per node; region outputs are not nodes and are not listed."""
+        result: dict[Value, list[Node]] = {}
+        for node in self.walk():
+            for value in dict.fromkeys(item for item in node.inputs if item is not None):
+                result.setdefault(value, []).append(node)
+        return result
+
+    def bodies(self) -> Iterator[Region]:
+        """The graph itself and every region in it."""
+        yield self
+        for node in self.walk():
+            yield from node.regions
+
+    def replace_uses(self, old: Value, new: Value) -> None:
+        """Every read of `old`, region outputs included, reads `new`; `new` inherits the source names of `old`."""
+        for node in self.walk():
+            node.inputs = [new if item is old else item for item in node.inputs]
+        for body in self.bodies():
+            body.outputs = [new if item is old else item for item in body.outputs]
+        new.source_names = tuple(dict.fromkeys(new.source_names + old.source_names))
+
+    def remove_nodes(self, doomed: Callable[[Node], bool]) -> int:
+        """Removes the nodes that `doomed` says so of, in all regions, and tells how many."""
+        removed = 0
+        for body in self.bodies():
+            kept = [node for node in body.nodes if not doomed(node)]
+            removed += len(body.nodes) - len(kept)
+            body.nodes = kept
+        return removed
