@@ -1,0 +1,175 @@
+// What a kernel is: three functions and a name. Everything in native/ops includes this header and no other of core,
+// but for the small helpers beside it (math.h, activation.h, broadcast.h ...).
+//
+// Life of a kernel, per node:
+//   prepare  once, when the engine is created: checks attributes, types and ranks, expands or packs constants.
+//   plan     at session creation and at each resize: shapes are numbers now; asks for scratch, precomputes loops.
+//   run      arithmetic only: no allocation, no checks that prepare or plan could have done.
+// Nothing may be assumed about a model that prepare or plan did not check: model files can be hostile. What the core
+// guarantees before `prepare`: inputs and outputs exist, ranks <= kMaxRank, element counts of all tensors fit in
+// int64 bytes, constants lie inside the data file, are aligned to 64 and have the size that type and shape demand.
+#ifndef LATHE_CORE_KERNEL_H_
+#define LATHE_CORE_KERNEL_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "native/core/span.h"
+
+namespace lathe {
+
+constexpr int kMaxRank = 8;
+
+enum class DType : uint8_t { kNone, kF32, kF16, kBF16, kF64, kS8, kU8, kS16, kU16, kS32, kU32, kS64, kU64, kBool };
+constexpr size_t SizeOf(DType dtype) {
+  constexpr uint8_t sizes[] = {0, 4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1};
+  return sizes[static_cast<int>(dtype)];
+}
+
+// The codes of c_api.h. A function that does not return kOk has left a message in its context (`Fail`).
+enum class Code : int32_t { kOk, kInvalidArgument, kOutOfMemory, kUnsupported, kBadModel, kIo, kInternal };
+
+// Evaluates an expression that returns a Code and returns early unless it is kOk.
+#define LATHE_TRY(expression)                                                     \
+  do {                                                                            \
+    const ::lathe::Code lathe_try_code = (expression);                            \
+    if (lathe_try_code != ::lathe::Code::kOk) return lathe_try_code;              \
+  } while (false)
+
+struct Shape {
+  int32_t rank = 0;
+  int64_t dims[kMaxRank] = {};
+
+  int64_t operator[](int axis) const { return dims[axis < 0 ? axis + rank : axis]; }
+  int64_t Count() const;                      // elements
+  int64_t Count(int begin, int end) const;    // product of dims[begin..end)
+  bool operator==(const Shape& other) const;
+  bool operator!=(const Shape& other) const { return !(*this == other); }
+};
+
+struct Tensor {
+  DType dtype = DType::kNone;
+  Shape shape;
+  void* data = nullptr;  // prepare and plan: only constants have data
+
+  template <typename T>
+  const T* As() const { return static_cast<const T*>(data); }
+  template <typename T>
+  T* As() { return static_cast<T*>(data); }
+  bool is_constant() const { return constant; }
+
+  bool constant = false;
+};
+
+// The attributes of a node. Getters fail with a message that names node and attribute where it is missing or of
+// another kind; every attribute of an operator is always written, so kernels have no defaults of their own.
+class Attributes {
+ public:
+  virtual Code Int(const char* name, int64_t* value) const = 0;  // ints and bools
+  virtual Code Float(const char* name, float* value) const = 0;
+  virtual Code String(const char* name, Span<const char>* value) const = 0;
+  virtual Code Ints(const char* name, Span<const int64_t>* values) const = 0;
+  virtual Code Floats(const char* name, Span<const float>* values) const = 0;
+
+ protected:
+  ~Attributes() = default;  // no vtable entry for a destructor: nobody deletes through this type
+};
+
+// Both contexts report through this. The text is cut to fit; "node 'x' (conv2d): " is put before it.
+class Reporter {
+ public:
+  // Formats %s %d (int64_t) only. Returns `code`, so that a check is one line: `return context.Fail(...)`.
+  virtual Code Fail(Code code, const char* format, ...) const __attribute__((format(printf, 3, 4))) = 0;
+
+ protected:
+  ~Reporter() = default;
+};
+
+class PrepareContext : public Attributes, public Reporter {
+ public:
+  virtual int input_count() const = 0;
+  virtual int output_count() const = 0;
+  // Shapes are the upper bounds where dimensions are symbolic; `dynamic` then says so.
+  virtual const Tensor& input(int index) const = 0;
+  virtual const Tensor& output(int index) const = 0;
+  virtual bool dynamic() const = 0;
+  // Zeroed memory aligned to 64 that lives as long as the engine: packed weights. Null where memory is out.
+  virtual void* Allocate(size_t bytes) = 0;
+  // `KernelDef::state_size` zeroed bytes of this node's own.
+  virtual void* state() = 0;
+
+ protected:
+  ~PrepareContext() = default;
+};
+
+class PlanContext : public Reporter {
+ public:
+  virtual int input_count() const = 0;
+  virtual int output_count() const = 0;
+  virtual const Tensor& input(int index) const = 0;  // shapes are exact
+  virtual const Tensor& output(int index) const = 0;
+  virtual const void* state() const = 0;
+  virtual void* plan() = 0;  // `KernelDef::plan_size` zeroed bytes of this node and session
+  virtual int threads() const = 0;
+  // Scratch memory for `run`, aligned to 64, shared between nodes, contents undefined. Call at most once.
+  virtual void RequestScratch(size_t bytes) = 0;
+
+ protected:
+  ~PlanContext() = default;
+};
+
+// A slice of work: items [begin, end) on worker `thread` (0 <= thread < threads()).
+using ParallelBody = void (*)(void* argument, int64_t begin, int64_t end, int thread);
+
+struct RunContext {
+  const Tensor* inputs;
+  Tensor* outputs;
+  int32_t input_count;
+  int32_t output_count;
+  const void* state;
+  const void* plan;
+  void* scratch;
+  class ThreadPool* pool;
+
+  template <typename T>
+  const T& State() const { return *static_cast<const T*>(state); }
+  template <typename T>
+  const T& Plan() const { return *static_cast<const T*>(plan); }
+
+  // Splits [0, count) into contiguous slices of at least `grain` items by shape alone, so that results do not depend
+  // on the number of threads, and runs them on the pool. Returns when all are done.
+  void Parallel(int64_t count, int64_t grain, ParallelBody body, void* argument) const;
+
+  // The same for a callable `f(begin, end, thread)`.
+  template <typename F>
+  void For(int64_t count, int64_t grain, const F& f) const {
+    Parallel(
+        count, grain,
+        [](void* argument, int64_t begin, int64_t end, int thread) {
+          (*static_cast<const F*>(argument))(begin, end, thread);
+        },
+        const_cast<F*>(&f));
+  }
+};
+
+struct KernelDef {
+  const char* name;  // <op>_<dtype>_<variant>__<isa>, the stem of its file
+  const char* op;
+  uint32_t state_size;  // engine lifetime, per node
+  uint32_t plan_size;   // session lifetime, per node
+  // Input whose buffer output 0 may take over (element-wise with equal shapes, views); -1: none.
+  int32_t in_place_input;
+  Code (*prepare)(PrepareContext& context);
+  Code (*plan)(PlanContext& context);  // may be null
+  void (*run)(const RunContext& context);
+};
+
+}  // namespace lathe
+
+// Defines the one symbol of a kernel file, which the generated registry refers to:
+//   LATHE_KERNEL(relu_f32_simple__portable) = {"relu_f32_simple__portable", "relu", ...};
+#define LATHE_KERNEL(name)                                                                              \
+  extern "C" __attribute__((visibility("hidden"))) const ::lathe::KernelDef lathe_kernel_##name;        \
+  const ::lathe::KernelDef lathe_kernel_##name
+
+#endif  // LATHE_CORE_KERNEL_H_

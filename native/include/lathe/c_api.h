@@ -1,0 +1,198 @@
+/* The binary interface of a tailored library.
+ *
+ * A library named `digits` exports exactly one symbol, the C function `lathe_api_digits`, which returns a table of
+ * functions bound to the kernels of that library. Any number of libraries live in one program.
+ *
+ * The table only grows: `struct_size` tells how much of it a library fills in; LATHE_ABI_VERSION changes only when
+ * something before that end changes. Structs that the caller fills start with `struct_size`, set by the caller.
+ *
+ * No function throws or exits. Functions that can fail return a lathe_code and, where `error` is not NULL, fill it in.
+ * An engine may be used from several threads at once; a session belongs to one thread at a time.
+ */
+#ifndef LATHE_C_API_H_
+#define LATHE_C_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LATHE_ABI_VERSION 1u
+#define LATHE_MAX_RANK 8
+
+typedef int32_t lathe_code;
+enum {
+  LATHE_OK = 0,
+  LATHE_INVALID_ARGUMENT = 1, /* the caller passed something that does not fit */
+  LATHE_OUT_OF_MEMORY = 2,
+  LATHE_UNSUPPORTED = 3, /* the model needs a kernel that this library does not hold */
+  LATHE_BAD_MODEL = 4,   /* the model file is malformed, truncated or of a newer format */
+  LATHE_IO = 5,          /* a file cannot be opened, read or mapped */
+  LATHE_INTERNAL = 6
+};
+
+/* Numbers of the element types, the same as in the container. */
+typedef uint32_t lathe_dtype;
+enum {
+  LATHE_F32 = 1,
+  LATHE_F16 = 2,
+  LATHE_BF16 = 3,
+  LATHE_F64 = 4,
+  LATHE_S8 = 5,
+  LATHE_U8 = 6,
+  LATHE_S16 = 7,
+  LATHE_U16 = 8,
+  LATHE_S32 = 9,
+  LATHE_U32 = 10,
+  LATHE_S64 = 11,
+  LATHE_U64 = 12,
+  LATHE_BOOL = 13
+};
+
+typedef struct lathe_error {
+  lathe_code code;
+  char message[508]; /* what, which node or value, which rule; always terminated */
+} lathe_error;
+
+typedef struct lathe_bytes {
+  const void* data;
+  size_t size;
+} lathe_bytes;
+
+/* Memory for everything that outlives a call. `alloc` returns `size` bytes aligned to 64, or NULL. */
+typedef struct lathe_allocator {
+  void* (*alloc)(void* user, size_t size);
+  void (*free)(void* user, void* pointer);
+  void* user;
+} lathe_allocator;
+
+typedef struct lathe_pool lathe_pool;
+typedef struct lathe_engine lathe_engine;
+typedef struct lathe_session lathe_session;
+
+/* A model inside the library (code mode). `data` is empty where the weights are in a file. */
+typedef struct lathe_embedded_model {
+  const char* name;
+  lathe_bytes model;
+  lathe_bytes data;
+} lathe_embedded_model;
+
+/* Where the model comes from, in this order: `model` (and `data`) in memory, `model_path` (and `data_path`), else the
+ * embedded model called `model_name` (NULL: the only one). Memory that is passed in must outlive the engine. */
+typedef struct lathe_engine_options {
+  uint32_t struct_size;
+  int32_t num_threads; /* 0: one per core; ignored where `pool` is given */
+  const char* model_name;
+  const char* model_path;
+  const char* data_path;
+  lathe_bytes model;
+  lathe_bytes data;
+  lathe_pool* pool;                 /* NULL: the engine makes its own */
+  const lathe_allocator* allocator; /* NULL: malloc */
+} lathe_engine_options;
+
+enum {
+  /* Every intermediate value keeps memory of its own, so that session_value can read all of them. */
+  LATHE_SESSION_KEEP_ALL = 1u
+};
+
+typedef struct lathe_session_options {
+  uint32_t struct_size;
+  uint32_t flags;
+} lathe_session_options;
+
+typedef struct lathe_tensor_info {
+  uint32_t struct_size;
+  lathe_dtype dtype;
+  const char* name;   /* valid as long as the engine */
+  const char* format; /* NHWC, NCHW, NONE, ...: what the deployment file declared; empty for inner values */
+  uint32_t rank;
+  int64_t dims[LATHE_MAX_RANK];     /* current */
+  int64_t dims_max[LATHE_MAX_RANK]; /* bound; equal to dims_min where the dimension is fixed */
+  int64_t dims_min[LATHE_MAX_RANK];
+  size_t bytes; /* of the current shape */
+} lathe_tensor_info;
+
+typedef struct lathe_shape {
+  uint32_t rank;
+  int64_t dims[LATHE_MAX_RANK];
+} lathe_shape;
+
+/* What an observer is told after each node. */
+typedef struct lathe_node_event {
+  uint32_t struct_size;
+  uint32_t index;
+  const char* op;
+  const char* name;
+  const char* kernel;
+  int64_t start_ns; /* monotonic clock */
+  int64_t end_ns;
+} lathe_node_event;
+typedef void (*lathe_observer)(void* user, const lathe_node_event* event);
+
+typedef struct lathe_memory_info {
+  uint32_t struct_size;
+  size_t weights_mapped;    /* used in place from the file or from memory */
+  size_t weights_allocated; /* expanded or packed at create */
+  size_t arena;             /* of one session, at its current shape */
+  size_t scratch;
+} lathe_memory_info;
+
+typedef struct lathe_api {
+  uint32_t struct_size;
+  uint32_t abi_version;
+  const char* library; /* the name of the tailored library */
+  const char* version; /* of Lathe */
+
+  size_t (*kernel_count)(void);
+  const char* (*kernel_name)(size_t index);
+  size_t (*model_count)(void);
+  const lathe_embedded_model* (*model_at)(size_t index);
+
+  lathe_code (*pool_create)(int32_t num_threads, lathe_pool** pool, lathe_error* error);
+  void (*pool_destroy)(lathe_pool* pool);
+
+  /* Validates the model, chooses kernels where the model has no plan, expands and packs weights. */
+  lathe_code (*engine_create)(const lathe_engine_options* options, lathe_engine** engine, lathe_error* error);
+  void (*engine_destroy)(lathe_engine* engine); /* after its sessions */
+  size_t (*input_count)(const lathe_engine* engine);
+  size_t (*output_count)(const lathe_engine* engine);
+
+  /* A session owns the memory of one run. It starts with every bounded dimension at its bound. */
+  lathe_code (*session_create)(lathe_engine* engine, const lathe_session_options* options, lathe_session** session,
+                               lathe_error* error);
+  void (*session_destroy)(lathe_session* session);
+
+  lathe_code (*input_info)(const lathe_session* session, size_t index, lathe_tensor_info* info, lathe_error* error);
+  lathe_code (*output_info)(const lathe_session* session, size_t index, lathe_tensor_info* info, lathe_error* error);
+
+  /* Gives all inputs new shapes: evaluates all dimensions, plans the arena, allocates at most once. */
+  lathe_code (*resize)(lathe_session* session, size_t count, const lathe_shape* shapes, lathe_error* error);
+
+  /* Either write into the session's own buffer ... */
+  lathe_code (*input_data)(lathe_session* session, size_t index, void** data, size_t* bytes, lathe_error* error);
+  /* ... or bind one of yours, which is read at every run: in place where it is aligned to 64, else through a copy.
+   * NULL unbinds. A resize unbinds all. */
+  lathe_code (*bind_input)(lathe_session* session, size_t index, const void* data, size_t bytes, lathe_error* error);
+  lathe_code (*bind_output)(lathe_session* session, size_t index, void* data, size_t bytes, lathe_error* error);
+
+  /* Arithmetic only: allocates nothing. */
+  lathe_code (*run)(lathe_session* session, lathe_error* error);
+  lathe_code (*output_data)(const lathe_session* session, size_t index, const void** data, size_t* bytes,
+                            lathe_error* error);
+
+  /* Any value by its name or a name it had in the source model; needs LATHE_SESSION_KEEP_ALL for inner values. */
+  lathe_code (*value)(const lathe_session* session, const char* name, lathe_tensor_info* info, const void** data,
+                      lathe_error* error);
+
+  void (*set_observer)(lathe_session* session, lathe_observer observer, void* user);
+  void (*memory_info)(const lathe_session* session, lathe_memory_info* info);
+} lathe_api;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LATHE_C_API_H_ */
