@@ -1,0 +1,58 @@
+"""Finds the files that are not Python (native sources, CMake modules, Bazel rules, toolchains).
+
+In a source tree they stand beside the package; an installed wheel carries them inside it. Nobody else needs to know.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from buildtool.errors import InternalError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def root() -> Path:
+    """The folder that holds `native`, `cmake`, `bazel` and `toolchains`."""
+    installed = _PACKAGE / "_resources"
+    return installed if installed.is_dir() else _PACKAGE.parent
+
+
+def in_source_tree() -> bool:
+    """Whether Lathe runs from its own sources rather than from an installed wheel."""
+    return root() == _PACKAGE.parent
+
+
+def native_dir() -> Path:
+    """The native sources: `include`, `core`, `ops` and the rooms of the devices."""
+    return _folder("native")
+
+
+def include_dir() -> Path:
+    """The public headers, to be used as `#include <lathe/engine.h>`."""
+    return _folder("native/include")
+
+
+def cmake_dir() -> Path:
+    """The CMake package and its functions."""
+    return _folder("cmake")
+
+
+def bazel_dir() -> Path:
+    """The Bazel rules and platforms."""
+    return _folder("bazel")
+
+
+def toolchains_dir() -> Path:
+    """One file per target."""
+    return _folder("toolchains")
+
+
+def _folder(name: str) -> Path:
+    path = root() / name
+    if not path.is_dir():
+        raise InternalError(
+            f"the folder '{name}' is missing from this installation of Lathe (expected at {path})",
+            remedy="install lathe-build again",
+        )
+    return path
