@@ -1,0 +1,183 @@
+"""What a deployment file says once nothing is left to guess: frozen, resolved, every part with its place in the file.
+
+These classes are the only thing that later stages see of a deployment file. Defaults are filled in, subgraphs have
+inherited from their model, aliases have their one canonical spelling, variables are expanded, paths are absolute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from buildtool.config.names import identifier_for
+from buildtool.errors import Problem, Where
+
+# A size is a number, or inclusive bounds (low, high) of a size that is only known when the library runs.
+Dimension: TypeAlias = int | tuple[int, int]
+ShapeConfig: TypeAlias = tuple[Dimension, ...]
+
+NOWHERE = Where()
+
+
+@dataclass(frozen=True)
+class FileRef:
+    """A file that a deployment names: an absolute path, or an http(s) address, and what it must hash to."""
+
+    location: str
+    sha256: str = ""  # lower case; empty where the file gives none
+    where: Where = NOWHERE
+
+    @property
+    def is_url(self) -> bool:
+        return self.location.startswith(("http://", "https://"))
+
+    @property
+    def path(self) -> Path:
+        """The local path; only for a reference that is no URL."""
+        if self.is_url:
+            raise ValueError(f"'{self.location}' is no local path")
+        return Path(self.location)
+
+
+@dataclass(frozen=True)
+class TensorConfig:
+    """An input, an output or a tensor to check. `name` is the name in the source model, `alias` the one users see."""
+
+    name: str
+    shape: ShapeConfig
+    data_type: str  # float32, int32, float16, int16, uint8, bfloat16
+    data_format: str  # NHWC, NCHW, OIHW or NONE: the order in which the user passes the data
+    value_range: tuple[float, float]  # of the random data that stands in where no data is given
+    alias: str
+    where: Where = NOWHERE  # of the name
+    shape_where: Where = NOWHERE
+    format_where: Where = NOWHERE  # of the declared format, or of the name where none is declared
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a size is only known at run time."""
+        return any(not isinstance(dim, int) for dim in self.shape)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The cosine similarity with the reference that an output must reach, by runtime."""
+
+    cpu: float = 0.999
+    gpu: float = 0.995
+    dsp: float = 0.980
+    hta: float = 0.980
+    apu: float = 0.980
+    htp: float = 0.980
+
+
+@dataclass(frozen=True)
+class SubgraphConfig:
+    """One entry into a model: which tensors go in and come out, and how to validate them."""
+
+    name: str  # of the entry in a dict of subgraphs, else ""
+    inputs: tuple[TensorConfig, ...]
+    outputs: tuple[TensorConfig, ...]
+    check_tensors: tuple[TensorConfig, ...] = ()
+    validation_inputs_data: tuple[FileRef, ...] = ()  # empty, or one per input
+    validation_outputs_data: tuple[FileRef, ...] = ()  # empty, or one per output
+    accuracy_validation_script: tuple[FileRef, ...] = ()
+    validation_threshold: Thresholds = Thresholds()
+    backend: str = ""  # the reference framework, where the user names one
+    where: Where = NOWHERE
+
+
+@dataclass(frozen=True)
+class QuantizeConfig:
+    """How numbers are narrowed."""
+
+    enabled: bool = False
+    large_weights: bool = False
+    schema: str = ""
+    range_file: FileRef | None = None
+    change_concat_ranges: bool = False
+
+
+@dataclass(frozen=True)
+class OpenclConfig:
+    """Settings that only matter to a GPU."""
+
+    limit_kernel_time: bool = False
+    queue_window_size: int = 0
+    mem_type: str = "image"
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """One model of a library."""
+
+    name: str  # as written by the user
+    identifier: str  # `name`, or the nearest word that C++ accepts; unique in the library
+    platform: str
+    model_file: FileRef
+    weight_file: FileRef | None
+    subgraphs: tuple[SubgraphConfig, ...]
+    runtime: str = "cpu"
+    data_type: str = "fp16_fp32"
+    obfuscate: bool = False
+    winograd: int = 0
+    quantize: QuantizeConfig = QuantizeConfig()
+    opencl: OpenclConfig = OpenclConfig()
+    graph_optimize_options: tuple[str, ...] = ()
+    order: int = 0
+    micro_backend: str = ""  # cmsis, xtensa, portable; empty where the model is not for a microcontroller
+    where: Where = NOWHERE  # of the name
+    marks: tuple[tuple[str, Where], ...] = ()  # of the values of the keys that the file gives
+
+    def where_of(self, key: str) -> Where:
+        """The place of a key's value, or of the model's name where the file does not give the key."""
+        return dict(self.marks).get(key, self.where)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A whole deployment file."""
+
+    path: Path  # absolute
+    library_name: str  # safe as a file name
+    target_abis: tuple[str, ...]  # canonical, without repetition
+    models: tuple[ModelConfig, ...]
+    target_socs: tuple[str, ...] = ()
+    model_graph_format: str = "file"
+    model_data_format: str = "file"
+    glibc_floor: str = "2.17"
+    op_paths: tuple[Path, ...] = ()
+    where: Where = NOWHERE
+    marks: tuple[tuple[str, Where], ...] = ()
+
+    @property
+    def library_identifier(self) -> str:
+        """The library's name inside C and C++ symbols."""
+        return identifier_for(self.library_name)
+
+    def where_of(self, key: str) -> Where:
+        """The place of a top-level key's value, or of the file where it does not give the key."""
+        return dict(self.marks).get(key, self.where)
+
+    def files(self) -> Iterator[FileRef]:
+        """Every file that some command may have to fetch, in the order of the deployment file."""
+        for model in self.models:
+            yield model.model_file
+            if model.weight_file:
+                yield model.weight_file
+            if model.quantize.range_file:
+                yield model.quantize.range_file
+            for graph in model.subgraphs:
+                yield from graph.validation_inputs_data
+                yield from graph.validation_outputs_data
+                yield from graph.accuracy_validation_script
+
+
+@dataclass(frozen=True)
+class LoadedDeployment:
+    """A deployment and what its author should know although nothing is wrong."""
+
+    deployment: Deployment
+    notes: tuple[Problem, ...] = ()
