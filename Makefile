@@ -1,0 +1,58 @@
+# Everything a developer does. Each target does its own set-up; `make help` lists them.
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv/bin
+REPORT := build/test-report.xml
+PYTEST := $(VENV)/python -m pytest --quiet -n $(WORKERS) --durations=15 --durations-min=1
+
+export PATH := $(CURDIR)/$(VENV):$(PATH)
+
+NATIVE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.h'))
+CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*CMakeLists.txt' '*.cmake'))
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup demo test quick test-all test-times lint format docs clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+setup: ## install what is missing: Debian packages, .venv, the package itself
+	@$(PYTHON) scripts/setup_environment.py
+
+demo: setup ## build a library for a small network, run it, check it, show its size and speed
+	@$(VENV)/python examples/digits/demo.py
+
+test: setup lint docs ## everything that a submission has to pass
+	@$(PYTEST) --junitxml=$(REPORT)
+
+quick: setup lint ## the tests that need seconds only, and no ARM toolchain
+	@$(PYTEST) -m "not slow and not arm and not sweep"
+
+test-all: setup lint docs ## the tests and the exhaustive sweeps
+	@$(PYTEST) -m "" --junitxml=$(REPORT)
+
+test-times: ## which capability used how much of the time of the last `make test`
+	@$(VENV)/python scripts/test_times.py $(REPORT)
+
+lint: setup ## check style, types, layers, sizes
+	@$(VENV)/ruff check --quiet
+	@$(VENV)/ruff format --check --quiet
+	@$(VENV)/mypy --no-error-summary
+	@layers=$$($(VENV)/lint-imports --no-logo) || { echo "$$layers"; exit 1; }
+	@$(VENV)/python scripts/check_sizes.py
+	@$(if $(NATIVE_FILES),$(VENV)/clang-format --dry-run --Werror $(NATIVE_FILES))
+	@$(VENV)/gersemi --check --quiet $(CMAKE_FILES)
+
+format: setup ## lay out all sources
+	@$(VENV)/ruff check --quiet --fix --exit-zero
+	@$(VENV)/ruff format --quiet
+	@$(if $(NATIVE_FILES),$(VENV)/clang-format -i $(NATIVE_FILES))
+	@$(VENV)/gersemi --in-place --quiet $(CMAKE_FILES)
+
+docs: setup ## build the documentation into build/site; warnings are errors
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs --quiet build --strict
+
+clean: ## remove everything that was made, .venv included
+	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build
+	rm -f buildtool/_runtime.*.so buildtool/schemas/*_pb2.py buildtool/schemas/*_pb2.pyi
