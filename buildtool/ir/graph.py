@@ -37,10 +37,10 @@ class Value:
 
 @dataclass(eq=False)
 class Node:
-    """One application of an operator. An absent optional input is None."""
+    """One application of an operator. Only trailing inputs are optional, so an absent one is simply not in the list."""
 
     op: Operator
-    inputs: list[Value | None]
+    inputs: list[Value]
     outputs: list[Value]
     name: str = ""  # the name of the source node it came from, for messages
     regions: list[Region] = field(default_factory=list)
@@ -96,14 +96,14 @@ class Graph(Region):
     def new_node(
         self,
         op: Operator,
-        inputs: Iterable[Value | None],
+        inputs: Iterable[Value],
         name: str = "",
         hint: str = "",
         regions: Iterable[Region] = (),
     ) -> Node:
         """A node with inferred output types, not yet inserted. OperatorError where the operator refuses its inputs."""
         operands = list(inputs)
-        types = op.infer([value.type for value in operands if value is not None])
+        types = op.infer([value.type for value in operands])
         outputs = [self.new_value(hint or op.name, type_) for type_ in types]
         return Node(op, operands, outputs, name, list(regions))
 
@@ -122,7 +122,7 @@ class Graph(Region):
                 new.nodes.append(
                     Node(
                         node.op,
-                        [None if item is None else value(item) for item in node.inputs],
+                        [value(item) for item in node.inputs],
                         [value(item) for item in node.outputs],
                         node.name,
                         [region(inner, Region()) for inner in node.regions],
@@ -139,9 +139,9 @@ class Graph(Region):
         """Every value once, in order of first appearance: inputs, constants where first used, node outputs."""
         seen: set[int] = set()
 
-        def once(items: Iterable[Value | None]) -> Iterator[Value]:
+        def once(items: Iterable[Value]) -> Iterator[Value]:
             for item in items:
-                if item is not None and id(item) not in seen:
+                if id(item) not in seen:
                     seen.add(id(item))
                     yield item
 
@@ -164,7 +164,7 @@ class Graph(Region):
         """The nodes that read each value, once per node; region outputs are not nodes and are not listed."""
         result: dict[Value, list[Node]] = {}
         for node in self.walk():
-            for value in dict.fromkeys(item for item in node.inputs if item is not None):
+            for value in dict.fromkeys(node.inputs):
                 result.setdefault(value, []).append(node)
         return result
 

@@ -68,7 +68,7 @@ class Operator:
         return f"{self.name} {{{shown}}}" if shown else self.name
 
 
-def format_attribute(value: AttrValue) -> str:
+def format_attribute(value: AttrValue | Dim) -> str:
     """One spelling per value, readable and exact (floats by repr)."""
     if isinstance(value, bool):
         return "true" if value else "false"
