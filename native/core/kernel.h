@@ -37,6 +37,7 @@ enum class Code : int32_t { kOk, kInvalidArgument, kOutOfMemory, kUnsupported, k
   } while (false)
 
 struct Shape {
+  // Products of a tensor's shape never overflow: the core has checked them.
   int32_t rank = 0;
   int64_t dims[kMaxRank] = {};
 
@@ -68,6 +69,7 @@ class Attributes {
   virtual Code Int(const char* name, int64_t* value) const = 0;  // ints and bools
   virtual Code Float(const char* name, float* value) const = 0;
   virtual Code String(const char* name, Span<const char>* value) const = 0;
+  // Ints, or dimensions; symbolic ones as at `prepare`'s shapes (PlanContext::Dims has the exact ones).
   virtual Code Ints(const char* name, Span<const int64_t>* values) const = 0;
   virtual Code Floats(const char* name, Span<const float>* values) const = 0;
 
@@ -78,7 +80,8 @@ class Attributes {
 // Both contexts report through this. The text is cut to fit; "node 'x' (conv2d): " is put before it.
 class Reporter {
  public:
-  // Formats %s %d (int64_t) only. Returns `code`, so that a check is one line: `return context.Fail(...)`.
+  // printf of libc. int64_t is another type on each ABI: write %lld and cast to long long.
+  // Returns `code`, so that a check is one line: `return context.Fail(...)`.
   virtual Code Fail(Code code, const char* format, ...) const __attribute__((format(printf, 3, 4))) = 0;
 
  protected:
@@ -89,7 +92,8 @@ class PrepareContext : public Attributes, public Reporter {
  public:
   virtual int input_count() const = 0;
   virtual int output_count() const = 0;
-  // Shapes are the upper bounds where dimensions are symbolic; `dynamic` then says so.
+  // Where dimensions are symbolic the shapes are those at which a session starts: every symbol at its upper bound, one
+  // without a bound at its lower. `dynamic` then says so. An index that is out of range gives a tensor of type kNone.
   virtual const Tensor& input(int index) const = 0;
   virtual const Tensor& output(int index) const = 0;
   virtual bool dynamic() const = 0;
@@ -109,6 +113,8 @@ class PlanContext : public Reporter {
   virtual const Tensor& input(int index) const = 0;  // shapes are exact
   virtual const Tensor& output(int index) const = 0;
   virtual const void* state() const = 0;
+  // The exact values now of an attribute that holds dimensions (or ints). Valid until `plan` returns.
+  virtual Code Dims(const char* name, Span<const int64_t>* values) = 0;
   virtual void* plan() = 0;  // `KernelDef::plan_size` zeroed bytes of this node and session
   virtual int threads() const = 0;
   // Scratch memory for `run`, aligned to 64, shared between nodes, contents undefined. Call at most once.

@@ -1,0 +1,71 @@
+// Memory of the core: everything comes from one lathe_allocator, in blocks that are given back together.
+#ifndef LATHE_CORE_MEMORY_H_
+#define LATHE_CORE_MEMORY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lathe/c_api.h"
+#include "native/core/span.h"
+
+namespace lathe {
+
+constexpr size_t kAlignment = 64;
+
+// Rounds up; sizes are checked against kMaxBytes before, so this does not overflow.
+constexpr size_t AlignUp(size_t size, size_t alignment = kAlignment) {
+  return (size + alignment - 1) & ~(alignment - 1);
+}
+inline bool IsAligned(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer) % kAlignment == 0; }
+
+// The largest size of anything: half of the address space, so that sums of two do not overflow.
+constexpr uint64_t kMaxBytes = PTRDIFF_MAX / 2;
+
+// posix_memalign and free.
+lathe_allocator DefaultAllocator();
+
+// Allocates by moving a pointer through blocks; frees only as a whole. Memory is zeroed.
+class MemoryArena {
+ public:
+  explicit MemoryArena(const lathe_allocator& allocator) : allocator_(allocator) {}
+  ~MemoryArena() { Clear(); }
+  MemoryArena(const MemoryArena&) = delete;
+  MemoryArena& operator=(const MemoryArena&) = delete;
+
+  // Null where memory is out. `alignment` is a power of two up to 64. Size 0 gives a valid pointer.
+  void* Allocate(size_t bytes, size_t alignment = kAlignment);
+
+  // Elements are zeroed, not constructed: for types to which that makes no difference.
+  template <typename T>
+  bool NewArray(size_t count, Span<T>* array) {
+    if (count > kMaxBytes / sizeof(T)) return false;
+    T* data = static_cast<T*>(Allocate(count * sizeof(T), alignof(T)));
+    *array = Span<T>(data, data != nullptr ? count : 0);
+    return data != nullptr;
+  }
+
+  // A copy that ends with 0; null where memory is out.
+  const char* CopyString(Span<const uint8_t> text);
+
+  void Clear();
+
+ private:
+  struct Block {
+    Block* next;
+  };
+
+  lathe_allocator allocator_;
+  Block* blocks_ = nullptr;
+  uint8_t* position_ = nullptr;
+  size_t left_ = 0;
+  size_t next_block_ = 4096;
+};
+
+// Placement new of our own: <new> belongs to the C++ library.
+struct Place {};
+
+}  // namespace lathe
+
+inline void* operator new(size_t, ::lathe::Place, void* memory) noexcept { return memory; }
+
+#endif  // LATHE_CORE_MEMORY_H_

@@ -1,0 +1,33 @@
+// How the core reports: a code to the caller, a message into the lathe_error that the caller handed in.
+#ifndef LATHE_CORE_STATUS_H_
+#define LATHE_CORE_STATUS_H_
+
+#include <stdarg.h>
+
+#include "lathe/c_api.h"
+#include "native/core/kernel.h"
+
+namespace lathe {
+
+// The place a message goes to. Copies share the place.
+class ErrorSink {
+ public:
+  // `fallback` is written where the caller handed in NULL, so that the core may always read its own message back.
+  ErrorSink(lathe_error* error, lathe_error* fallback) : error_(error != nullptr ? error : fallback) {}
+  explicit ErrorSink(lathe_error* error) : error_(error) {}
+
+  // printf of libc; the text is cut to fit. Returns `code`.
+  Code Fail(Code code, const char* format, ...) const __attribute__((format(printf, 3, 4)));
+  Code FailWithPrefix(Code code, const char* prefix, const char* format, va_list arguments) const
+      __attribute__((format(printf, 4, 0)));
+  Code OutOfMemory(const char* what, size_t bytes) const;
+
+  const char* message() const { return error_->message; }
+
+ private:
+  lathe_error* error_;
+};
+
+}  // namespace lathe
+
+#endif  // LATHE_CORE_STATUS_H_
