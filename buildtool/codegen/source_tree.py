@@ -1,0 +1,46 @@
+"""A generated source tree as data. Written to disk by the one function here, which touches only what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class SourceTree:
+    """The sources of one library, for all its ABIs: `{path relative to the tree: contents}`, in sorted order.
+
+    The tree builds by itself with `cmake --preset <abi> && cmake --build --preset <abi>`. The builders use the same
+    CMake project but hand it objects from the cache instead of letting it compile core and kernels.
+    """
+
+    library: str  # as in the deployment file: the name of folders and files
+    files: Mapping[str, bytes]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.files))
+
+    def write(self, folder: Path) -> list[Path]:
+        """Make `folder` hold exactly this tree. Files that have the right bytes already keep their time stamps.
+
+        Returns the paths that were written. Files that are not of the tree are removed, but for a folder `build`.
+        """
+        written = []
+        for name in self:
+            path = folder / name
+            contents = self.files[name]
+            if path.is_file() and path.stat().st_size == len(contents) and path.read_bytes() == contents:
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(contents)
+            written.append(path)
+        for path in sorted(folder.rglob("*"), reverse=True):
+            name = path.relative_to(folder).as_posix()
+            if name == "build" or name.startswith("build/"):
+                continue
+            if path.is_file() and name not in self.files:
+                path.unlink()
+            elif path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+        return written

@@ -1,0 +1,1 @@
+"""Which kernel runs each node, and where each value lies in memory."""

@@ -1,0 +1,223 @@
+"""Reads `native/ops/<op>/op.yaml`: which kernels there are, what each takes, and how exact it is.
+
+A manifest is read strictly: every key, name and file is checked, and all problems of all manifests are reported at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from buildtool import resources
+from buildtool.errors import ConfigError, Problem, Where
+from buildtool.ir.types import DType
+from buildtool.plan.conditions import Condition, ConditionError
+
+KERNEL_DTYPES = ("any", *(dtype.value for dtype in DType))
+_OP_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_GRAMMAR = "<op>_<dtype>_<variant>__<isa>, in lower case"
+_KEYS = {"name", "inputs", "outputs", "when", "in_place", "priority", "tolerance"}
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """One kernel as its manifest describes it."""
+
+    name: str
+    op: str
+    dtype: str  # the element type that decides, or "any"
+    variant: str
+    isa: str
+    inputs: tuple[frozenset[DType], ...]  # allowed types by position; the last entry repeats
+    outputs: tuple[frozenset[DType], ...]
+    when: Condition
+    in_place: int | None  # the input whose buffer output 0 may take over
+    priority: int
+    rtol: float
+    atol: float
+    root: Path  # the folder that holds `native/`
+
+    @property
+    def source(self) -> str:
+        """The path of the source file, relative to `root`."""
+        return f"native/ops/{self.op}/{self.name}.cc"
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """All kernels by operator, best first: larger priority, then name. This is the order of the registry too."""
+
+    kernels: Mapping[str, tuple[KernelInfo, ...]]
+
+    def of(self, op: str) -> tuple[KernelInfo, ...]:
+        return self.kernels.get(op, ())
+
+    def __iter__(self) -> Iterator[KernelInfo]:
+        for op in sorted(self.kernels):
+            yield from self.kernels[op]
+
+
+def registry_order(kernel: KernelInfo) -> tuple[str, int, str]:
+    """The key by which registries and manifests are sorted."""
+    return kernel.op, -kernel.priority, kernel.name
+
+
+def load(op_paths: Sequence[Path] = ()) -> Manifests:
+    """The manifests of Lathe and of the user's folders. ConfigError lists all problems of all of them."""
+    problems: list[Problem] = []
+    found: dict[str, list[KernelInfo]] = {}
+    origin: dict[str, Path] = {}
+    for root in (resources.root(), *op_paths):
+        for folder in sorted((root / "native" / "ops").glob("*/")):
+            file = folder / "op.yaml"
+            sources = {path.stem for path in folder.glob("*__*.cc")}
+            if not file.is_file():
+                if sources:
+                    problems.append(Problem("these kernels have no manifest", Where(str(folder)), "op.yaml names them"))
+                continue
+            if folder.name in origin:
+                what = f"the operator '{folder.name}' has a manifest already: {origin[folder.name]}"
+                problems.append(Problem(what, Where(str(file)), remedy="give the operator a name of its own"))
+                continue
+            origin[folder.name] = file
+            found[folder.name] = _Reader(file, root, problems).kernels(sources)
+    if problems:
+        raise ConfigError(problems)
+    return Manifests({op: tuple(sorted(kernels, key=registry_order)) for op, kernels in found.items()})
+
+
+class _Reader:
+    """Reads one manifest and appends what is wrong with it to `problems`."""
+
+    def __init__(self, file: Path, root: Path, problems: list[Problem]) -> None:
+        self.file = file
+        self.root = root
+        self.problems = problems
+        self.op = file.parent.name
+
+    def _problem(self, what: str, line: int = 0, rule: str = "", remedy: str = "") -> None:
+        self.problems.append(Problem(what, Where(str(self.file), line), rule, remedy))
+
+    def kernels(self, sources: set[str]) -> list[KernelInfo]:
+        """The kernels of the manifest. `sources`: the stems of the kernel files beside it."""
+        entries = self._entries()
+        result: dict[str, KernelInfo] = {}
+        for entry, line in entries:
+            kernel = self._kernel(entry, line)
+            if kernel is None:
+                continue
+            if kernel.name in result:
+                self._problem(f"the kernel '{kernel.name}' is listed twice", line)
+            if kernel.name not in sources:
+                self._problem(f"the file {kernel.name}.cc does not exist", line, f"it stands beside {self.file.name}")
+            result[kernel.name] = kernel
+        named = {str(entry.get("name")) for entry, _ in entries}
+        for stem in sorted(sources - named):
+            self._problem(f"the kernel file {stem}.cc is not listed", remedy="add it under `kernels`")
+        return list(result.values())
+
+    def _entries(self) -> list[tuple[dict[str, Any], int]]:
+        """The items of `kernels` with their lines; nothing where the file as a whole is wrong."""
+        try:
+            text = self.file.read_text(encoding="utf-8")
+            data = yaml.safe_load(text)
+            tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        except (yaml.YAMLError, OSError, UnicodeDecodeError) as problem:
+            mark = getattr(problem, "problem_mark", None)
+            self._problem(f"this is not a YAML file: {problem}", mark.line + 1 if mark else 0)
+            return []
+        if not isinstance(data, dict) or set(data) != {"op", "kernels"} or not isinstance(data["kernels"], list):
+            self._problem("a manifest has the keys `op` and `kernels`, a list", 1)
+            return []
+        if data["op"] != self.op or not _OP_NAME.fullmatch(self.op):
+            self._problem(f"`op` is '{data['op']}'", 1, f"it is the name of the folder, here '{self.op}'")
+        assert isinstance(tree, yaml.MappingNode)
+        nodes = next(value for key, value in tree.value if key.value == "kernels").value
+        result = []
+        for entry, node in zip(data["kernels"], nodes, strict=True):
+            line = node.start_mark.line + 1
+            if isinstance(entry, dict):
+                result.append((entry, line))
+            else:
+                self._problem("a kernel is a mapping with at least name, inputs, outputs and tolerance", line)
+        return result
+
+    def _kernel(self, entry: dict[str, Any], line: int) -> KernelInfo | None:
+        before = len(self.problems)
+        for key in sorted(str(key) for key in entry):
+            if key not in _KEYS:
+                self._problem(f"`{key}` is not a key of a kernel", line, "the keys are " + ", ".join(sorted(_KEYS)))
+        name = str(entry.get("name", ""))
+        words = split_name(name, self.op)
+        if words is None:
+            rule = f"{_GRAMMAR}; <op> is '{self.op}', <dtype> one of {' '.join(KERNEL_DTYPES)}"
+            self._problem(f"'{name}' is not the name of a kernel", line, rule)
+        inputs, outputs = (self._types(entry.get(key), key, line) for key in ("inputs", "outputs"))
+        when = self._when(entry.get("when", ""), line)
+        in_place, priority = entry.get("in_place"), entry.get("priority", 0)
+        if in_place is not None and (type(in_place) is not int or in_place < 0):
+            self._problem(f"`in_place` is {in_place!r}", line, "it is the number of an input, from 0")
+        if type(priority) is not int:
+            self._problem(f"`priority` is {priority!r}", line, "it is a whole number; the larger one wins")
+        rtol, atol = self._tolerance(entry.get("tolerance"), line)
+        if words is None or len(self.problems) > before:
+            return None
+        dtype, variant, isa = words
+        return KernelInfo(
+            name, self.op, dtype, variant, isa, inputs, outputs, when, in_place, priority, rtol, atol, self.root
+        )
+
+    def _types(self, entry: Any, key: str, line: int) -> tuple[frozenset[DType], ...]:
+        """`[f32|f16, any]` as sets of types."""
+        rule = "a list with one entry per position: element types joined by '|', or 'any'; the last entry repeats"
+        if not isinstance(entry, list) or not all(isinstance(item, str) for item in entry):
+            self._problem(f"`{key}` is {entry!r}", line, rule)
+            return ()
+        result = []
+        for item in entry:
+            words = [word.strip() for word in item.split("|")]
+            if unknown := [word for word in words if word not in KERNEL_DTYPES]:
+                self._problem(f"`{key}`: '{unknown[0]}' is not an element type", line, rule)
+                continue
+            result.append(frozenset(DType) if "any" in words else frozenset(DType(word) for word in words))
+        if not result:
+            self._problem(f"`{key}` is empty", line, rule)
+        return tuple(result)
+
+    def _when(self, text: Any, line: int) -> Condition:
+        if not isinstance(text, str):
+            self._problem(f"`when` is {text!r}", line, "a condition is a string")
+            return Condition()
+        try:
+            return Condition(text)
+        except ConditionError as problem:
+            self._problem(f"`when`: {problem}", line, "attributes, rank(i), dim(i, axis), is_constant(i), operators")
+            return Condition()
+
+    def _tolerance(self, entry: Any, line: int) -> tuple[float, float]:
+        rule = "tolerance: {rtol: ..., atol: ...}, two numbers that are not negative"
+        if not isinstance(entry, dict) or set(entry) != {"rtol", "atol"}:
+            self._problem(f"`tolerance` is {entry!r}", line, rule)
+            return 0.0, 0.0
+        values = [entry["rtol"], entry["atol"]]
+        if not all(isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 for value in values):
+            hint = "YAML wants a point in 1.0e-4: without it the number is a string"
+            self._problem(f"`tolerance` is {entry!r}", line, rule, hint)
+            return 0.0, 0.0
+        return float(values[0]), float(values[1])
+
+
+def split_name(name: str, op: str) -> tuple[str, str, str] | None:
+    """`(dtype, variant, isa)` of a kernel name of this operator; None where it does not follow the grammar."""
+    prefix = f"{op}_"
+    if not name.startswith(prefix):
+        return None
+    match = re.fullmatch(r"([a-z0-9]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__([a-z0-9]+)", name[len(prefix) :])
+    if match is None or match.group(1) not in KERNEL_DTYPES:
+        return None
+    return match.group(1), match.group(2), match.group(3)

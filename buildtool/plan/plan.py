@@ -1,0 +1,51 @@
+"""The plan of one model for one ABI: a kernel for every node, a place in the arena for every value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+ALIGNMENT = 64  # of every placement; wide enough for every vector unit and a cache line of every machine
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a value lies in the arena. Values of one place share memory (views, in-place results)."""
+
+    value: str
+    offset: int  # multiple of ALIGNMENT
+    size: int  # bytes
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the container stores beside the graph so that the runtime has nothing left to decide.
+
+    `kernels` names one kernel per node, in the order of `Graph.walk()` (nodes of regions follow their node). The arena is
+    for the shapes at the upper bounds of all symbols; the runtime plans anew where shapes differ.
+    """
+
+    abi: str
+    kernels: tuple[str, ...]
+    arena: tuple[Placement, ...]
+    arena_size: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "abi": self.abi,
+            "kernels": list(self.kernels),
+            "arena": [{"value": item.value, "offset": item.offset, "size": item.size} for item in self.arena],
+            "arena_size": self.arena_size,
+        }
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Plan:
+        """The inverse of `as_json`. KeyError and TypeError where the data are not those of a plan."""
+        return Plan(
+            abi=str(data["abi"]),
+            kernels=tuple(str(name) for name in data["kernels"]),
+            arena=tuple(
+                Placement(str(item["value"]), int(item["offset"]), int(item["size"])) for item in data["arena"]
+            ),
+            arena_size=int(data["arena_size"]),
+        )

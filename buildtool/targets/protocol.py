@@ -1,0 +1,90 @@
+"""What a target is: capabilities as data, and two steps from optimised graphs to sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from buildtool.codegen.source_tree import SourceTree
+from buildtool.ir.graph import Graph
+from buildtool.plan.manifest import KernelInfo
+from buildtool.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """One optimised model of a library, as the stages before the targets leave it."""
+
+    name: str  # of its files and at run time
+    graph: Graph
+    half: bool = False  # fp16_fp32: f32 constants are stored as f16
+    input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
+    output_formats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LibrarySource:
+    """Everything that decides what a library is made of, whatever the ABI."""
+
+    name: str  # of folders and files
+    identifier: str  # in C symbols: lathe_api_<identifier>
+    models: tuple[ModelSource, ...]
+    graph_in_library: bool = False  # model_graph_format: code
+    data_in_library: bool = False  # model_data_format: code; only with `graph_in_library`
+    op_paths: tuple[Path, ...] = ()  # folders with the user's own operators
+
+
+@dataclass(frozen=True)
+class AbiCapabilities:
+    """What one ABI of a target can run."""
+
+    isas: tuple[str, ...]  # words of kernel names, the best first; "portable" is always the last
+    machine: str = ""  # `uname -m` of machines that run it without an emulator; empty: any (host)
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a target can do, as data: kernel selection and checks read it, nobody asks for the target's name."""
+
+    runtimes: tuple[str, ...]  # words of the deployment key `runtime`
+    abis: Mapping[str, AbiCapabilities]
+
+
+@dataclass(frozen=True)
+class PlannedModel:
+    """A model with its plan and the container files for this ABI."""
+
+    source: ModelSource
+    plan: Plan
+    lower_bound: int  # bytes that are live at once: no arena can be smaller
+
+
+@dataclass(frozen=True)
+class TargetProgram:
+    """A library lowered for one ABI: plans, and exactly the kernels that they use."""
+
+    target: str
+    abi: str
+    library: LibrarySource
+    models: tuple[PlannedModel, ...]
+    kernels: tuple[KernelInfo, ...]  # in the order of the registry: by operator, larger priority first
+
+
+class Target(Protocol):
+    """A kind of machine. Implementations are found in `buildtool.targets.<name>` as the object `TARGET`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def lower(self, library: LibrarySource, abi: str) -> TargetProgram:
+        """Choose kernels and plan memory. UnsupportedError lists every node that has no kernel."""
+        ...
+
+    def emit(self, programs: Sequence[TargetProgram]) -> SourceTree:
+        """The sources of the library for all ABIs that it was lowered for. Pure: reads sources, writes nothing."""
+        ...
