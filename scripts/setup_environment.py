@@ -166,7 +166,7 @@ def _build_requirements() -> list[str]:
 
 
 def _pip(verb: str) -> list[str]:
-    return [str(PYTHON), "-m", "pip", verb, "--quiet", "--disable-pip-version-check"]
+    return [str(PYTHON), "-m", "pip", verb, "-qq", "--disable-pip-version-check"]
 
 
 def _generated_schemas_exist() -> bool:
