@@ -154,15 +154,19 @@ def install_python_packages() -> None:
 
 
 def _build_requirements() -> list[str]:
-    """What `[build-system]` of pyproject.toml asks for: without build isolation nobody else installs it."""
+    """What building the package needs: without build isolation nobody else installs it before the build starts.
+
+    That is `[build-system]` of pyproject.toml, and CMake and Ninja, which are dependencies of Lathe anyway.
+    """
     script = (
         "import sys\n"
         "try: import tomllib\n"
         "except ImportError: from pip._vendor import tomli as tomllib\n"
-        "print('\\n'.join(tomllib.load(open(sys.argv[1], 'rb'))['build-system']['requires']))\n"
+        "project = tomllib.load(open(sys.argv[1], 'rb'))\n"
+        "print(*project['build-system']['requires'], *project['project']['dependencies'], sep='\\n')\n"
     )
     command = [str(PYTHON), "-c", script, str(ROOT / "pyproject.toml")]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def _pip(verb: str) -> list[str]:
