@@ -1,5 +1,7 @@
 """Deployment and device files: from YAML with marks to frozen, resolved dataclasses."""
 
+from buildtool.config.abis import canonical_abi
+from buildtool.config.built import unbuilt
 from buildtool.config.deployment import (
     Deployment,
     Dimension,
@@ -13,6 +15,7 @@ from buildtool.config.deployment import (
     TensorConfig,
     Thresholds,
 )
+from buildtool.config.load import load_deployment
 
 __all__ = [
     "Deployment",
@@ -26,4 +29,7 @@ __all__ = [
     "SubgraphConfig",
     "TensorConfig",
     "Thresholds",
+    "canonical_abi",
+    "load_deployment",
+    "unbuilt",
 ]

@@ -126,7 +126,6 @@ class ModelConfig:
     quantize: QuantizeConfig = QuantizeConfig()
     opencl: OpenclConfig = OpenclConfig()
     graph_optimize_options: tuple[str, ...] = ()
-    order: int = 0
     micro_backend: str = ""  # cmsis, xtensa, portable; empty where the model is not for a microcontroller
     where: Where = NOWHERE  # of the name
     marks: tuple[tuple[str, Where], ...] = ()  # of the values of the keys that the file gives
@@ -151,6 +150,7 @@ class Deployment:
     op_paths: tuple[Path, ...] = ()
     where: Where = NOWHERE
     marks: tuple[tuple[str, Where], ...] = ()
+    abi_marks: tuple[Where, ...] = ()  # one for each target, or none where no key names them
 
     @property
     def library_identifier(self) -> str:
@@ -160,6 +160,10 @@ class Deployment:
     def where_of(self, key: str) -> Where:
         """The place of a top-level key's value, or of the file where it does not give the key."""
         return dict(self.marks).get(key, self.where)
+
+    def where_of_abi(self, abi: str) -> Where:
+        """The place that names a target, or that of the file."""
+        return dict(zip(self.target_abis, self.abi_marks, strict=False)).get(abi, self.where)
 
     def files(self) -> Iterator[FileRef]:
         """Every file that some command may have to fetch, in the order of the deployment file."""

@@ -1,0 +1,52 @@
+"""What a deployment file may say already although Lathe does not build it yet.
+
+Such a value is right, so that files can be written and checked ahead: loading gives a note, building an error. A later
+capability extends the one table here.
+"""
+
+from __future__ import annotations
+
+from buildtool.config.deployment import Deployment, ModelConfig
+from buildtool.config.wording import listed, quoted
+from buildtool.errors import Problem, Where
+
+# Every value that can be built, by key. A key that is not here can be built with all of its values.
+BUILT: dict[str, frozenset[str]] = {
+    "target_abis": frozenset({"host", "aarch64-linux-gnu", "arm-linux-gnueabihf"}),
+    "platform": frozenset({"onnx"}),
+    "runtime": frozenset({"cpu"}),
+    "data_type": frozenset({"fp32_fp32", "fp16_fp32"}),  # `fp32` is read as fp32_fp32
+    "quantize": frozenset({"0"}),
+    "quantize_large_weights": frozenset({"0"}),
+    "obfuscate": frozenset({"0"}),
+    "micro": frozenset({""}),
+}
+
+
+def unbuilt(deployment: Deployment) -> tuple[Problem, ...]:
+    """One problem for each value that is known but cannot be built yet."""
+    found = [_problem("target_abis", abi, deployment.where_of_abi(abi)) for abi in deployment.target_abis]
+    for model in deployment.models:
+        found += [_problem(key, value, model.where_of(key)) for key, value in _values(model).items()]
+    return tuple(problem for problem in found if problem is not None)
+
+
+def _values(model: ModelConfig) -> dict[str, str]:
+    return {
+        "platform": model.platform,
+        "runtime": model.runtime,
+        "data_type": model.data_type,
+        "quantize": str(int(model.quantize.enabled)),
+        "quantize_large_weights": str(int(model.quantize.large_weights)),
+        "obfuscate": str(int(model.obfuscate)),
+        "micro": model.micro_backend,
+    }
+
+
+def _problem(key: str, value: str, where: Where) -> Problem | None:
+    built = BUILT[key]
+    if value in built:
+        return None
+    possible = sorted(word for word in built if word)
+    remedy = f"for now use {listed(possible)}" if possible else f"remove {quoted(key)}"
+    return Problem(f"{quoted(key)} {quoted(value)} is known but not built yet", where, remedy=remedy)

@@ -1,0 +1,202 @@
+"""The keys of a deployment file, level by level, with what each accepts, means and defaults to.
+
+Here a key that the file does not give is None; the defaults are carried beside the descriptions, because a subgraph
+inherits from its model before any default applies. The JSON schema and the reference page are made from these classes.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from buildtool.config import fields
+from buildtool.config.deployment import ShapeConfig
+from buildtool.config.fields import Many, choice
+
+PLATFORMS = choice(("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite"))
+RUNTIMES = choice(("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"})
+PRECISIONS = choice(("fp16_fp32", "fp32_fp32", "bf16_fp32", "fp16_fp16", "uint8"), {"fp32": "fp32_fp32"})
+ELEMENT_TYPES = choice(("float32", "int32", "float16", "int16", "uint8", "bfloat16"))
+FORMATS = choice(("NHWC", "NCHW", "NONE", "OIHW"))
+BACKENDS = choice(("tensorflow", "caffe2", "pytorch", "kaldi"))
+SCHEMES = choice(("", "int8", "mace_apu_16bit_per_tensor", "mace_htp_u16a_s8w"))
+FORMS = choice(("file", "code"))
+
+Text = Annotated[str | None, fields.TEXT]
+Texts = Annotated[list[str] | None, Many(fields.TEXT)]
+Path = Annotated[str | None, fields.PATH]
+Paths = Annotated[list[str] | None, Many(fields.PATH)]
+Checksum = Annotated[str | None, fields.CHECKSUM]
+Flag = Annotated[int | None, fields.FLAG]
+Whole = Annotated[int | None, fields.WHOLE]
+Shapes = Annotated[list[ShapeConfig] | None, Many(fields.SHAPE)]
+ElementTypes = Annotated[list[str] | None, Many(ELEMENT_TYPES)]
+Formats = Annotated[list[str] | None, Many(FORMATS)]
+Form = Annotated[str | None, FORMS]
+Similarity = Annotated[float | None, fields.SIMILARITY]
+Ignored = Annotated[Any, fields.ANYTHING]
+
+
+def key(description: str, *, default: Any = None, default_words: str = "", required: bool = False) -> Any:
+    """A key that may be absent. `default` applies where it is; `default_words` describe one that is no plain value."""
+    extra: dict[str, Any] = {} if default is None else {"default": default}
+    if default_words:
+        extra["x-default"] = default_words
+    if required:
+        extra["x-required"] = True
+    return Field(default=None, description=description, json_schema_extra=extra)
+
+
+def dead_key(description: str) -> Any:
+    """A key that old files hold and nothing reads any more; it gives a note."""
+    return Field(default=None, description=description, json_schema_extra={"deprecated": True})
+
+
+class Section(BaseModel):
+    """A mapping that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MicroSection(Section):
+    """Settings of a model for microcontrollers."""
+
+    backend: Annotated[str | None, choice(("cmsis", "xtensa", "portable"))] = key(
+        "Which kernels to use: CMSIS-NN for Cortex-M, those for Xtensa DSPs, or portable C.", default="portable"
+    )
+
+
+class ThresholdSection(Section):
+    """The cosine similarity that outputs must reach, by runtime. The names may be in capitals; `hexagon` is `dsp`."""
+
+    cpu: Similarity = key("On the CPU.", default=0.999)
+    gpu: Similarity = key("On the GPU.", default=0.995)
+    dsp: Similarity = key("On the Hexagon DSP.", default=0.98)
+    hta: Similarity = key("On the Hexagon tensor accelerator.", default=0.98)
+    apu: Similarity = key("On the MediaTek APU.", default=0.98)
+    htp: Similarity = key("On the Hexagon tensor processor.", default=0.98)
+
+
+class GraphSection(Section):
+    """The keys of a model and of its subgraphs. A subgraph's value wins over its model's."""
+
+    platform: Annotated[str | None, PLATFORMS] = key("The framework that the model comes from.", required=True)
+    model_file_path: Path = key("The model file. A relative path starts at the deployment file.", required=True)
+    model_sha256_checksum: Checksum = key(
+        "What the model file must hash to; `sha256sum FILE` prints it. Required for an address."
+    )
+    weight_file_path: Path = key("The file with the weights, where the framework keeps them apart (Caffe needs it).")
+    weight_sha256_checksum: Checksum = key("What the weight file must hash to.")
+    runtime: Annotated[str | None, RUNTIMES] = key("What the model runs on.", default="cpu")
+    data_type: Annotated[str | None, PRECISIONS] = key(
+        "How numbers are stored and computed with: `fp16_fp32` stores half precision and computes in single.",
+        default="fp16_fp32",
+    )
+    input_tensors: Texts = key("The names of the inputs in the model.", required=True)
+    input_shapes: Shapes = key("The shape of each input, in the order of `input_data_formats`.", required=True)
+    input_data_types: ElementTypes = key(
+        "The type of each input's elements; one value serves all.", default=["float32"]
+    )
+    input_data_formats: Formats = key(
+        "The order of each input's dimensions; one value serves all.",
+        default_words="`NHWC` for four dimensions, else `NONE`",
+    )
+    input_ranges: Annotated[list[tuple[float, float]] | None, Many(fields.RANGE)] = key(
+        "The range of the random numbers that each input gets where no data is given.", default_words="`-1.0,1.0`"
+    )
+    input_aliases: Texts = key("The names of the inputs in the library.", default_words="`input_tensors`")
+    output_tensors: Texts = key("The names of the outputs in the model.", required=True)
+    output_shapes: Shapes = key("The shape of each output, in the order of `output_data_formats`.", required=True)
+    output_data_types: ElementTypes = key(
+        "The type of each output's elements; one value serves all.", default=["float32"]
+    )
+    output_data_formats: Formats = key(
+        "The order of each output's dimensions; one value serves all.",
+        default_words="`NHWC` for four dimensions, else `NONE`",
+    )
+    output_aliases: Texts = key("The names of the outputs in the library.", default_words="`output_tensors`")
+    check_tensors: Texts = key("Tensors inside the model that validation compares as well.")
+    check_shapes: Shapes = key("The shape of each tensor to check.")
+    validation_inputs_data: Paths = key("Data for each input to validate with: `.npy`, or raw numbers.")
+    validation_outputs_data: Paths = key("What each output should be; without it, the reference framework is asked.")
+    input_files: Paths = key("Another name of `validation_inputs_data`.")
+    validation_threshold: ThresholdSection | None = key(
+        "The cosine similarity that outputs must reach, by runtime.", default_words="see below"
+    )
+    accuracy_validation_script: Paths = key("A Python script that measures the accuracy of the library.")
+    backend: Annotated[str | None, BACKENDS] = key(
+        "The framework that computes the reference.", default_words="the one at hand"
+    )
+    winograd: Annotated[int | None, fields.number_choice(0, 2, 4)] = key(
+        "The tile size of Winograd convolution; 0 turns it off. It trades memory for speed.", default=0
+    )
+    quantize: Flag = key("Whether to compute with 8-bit integers.", default=0)
+    quantize_large_weights: Flag = key(
+        "Whether to store large weights as 8-bit integers; not together with `quantize`.", default=0
+    )
+    quantize_range_file: Path = key("The ranges of the tensors, as `quantize_stat` measured them.")
+    quantize_schema: Annotated[str | None, SCHEMES] = key(
+        "How to quantise; empty for the target's own way.", default=""
+    )
+    change_concat_ranges: Flag = key("Whether the inputs of a concatenation get one common range.", default=0)
+    limit_opencl_kernel_time: Flag = key("Whether to split long GPU kernels, to keep the screen responsive.", default=0)
+    opencl_queue_window_size: Whole = key("The most commands in the GPU's queue; 0 for no limit.", default=0)
+    cl_mem_type: Annotated[str | None, choice(("image", "buffer"))] = key("What GPU tensors live in.", default="image")
+    obfuscate: Flag = key("Whether to replace the names of operators and tensors in the model file.", default=0)
+    graph_optimize_options: Texts = key("The optimisation passes to run, by name.", default_words="all")
+    order: Whole = key("The place of the subgraph among those of its model.", default=0)
+    micro: MicroSection | None = key("Settings of a model for microcontrollers.")
+    nnlib_graph_mode: Ignored = dead_key("Nothing reads this key.")
+    dsp_mode: Ignored = dead_key("Nothing reads this key.")
+    docker_image_tag: Ignored = dead_key("Nothing reads this key.")
+    dockerfile_path: Ignored = dead_key("Nothing reads this key.")
+    dockerfile_sha256_checksum: Ignored = dead_key("Nothing reads this key.")
+
+
+class SubgraphSection(GraphSection):
+    """An entry of `subgraphs`: the keys of a model again, for one part of it."""
+
+
+class ModelSection(GraphSection):
+    """A model of the library; its name is the key."""
+
+    subgraphs: list[SubgraphSection] | None = Field(
+        default=None,
+        description="The model's inputs and outputs: a list of subgraphs, or a mapping from names to subgraphs. "
+        "Its keys may also stand in the model itself.",
+    )
+
+
+class DeploymentSection(Section):
+    """The top level of a deployment file."""
+
+    library_name: Text = key("The name of the library and of its output folder.", default_words="the file's own name")
+    target_abis: Annotated[list[str] | None, Many(fields.ABI)] = key("What to build for.", default=["host"])
+    target_socs: Texts = key("The chips to tune for: names, `all` or `random`.")
+    model_graph_format: Form = key("Whether the graph is a file beside the library or code inside it.", default="file")
+    model_data_format: Form = key(
+        "Whether the weights are a file beside the library or inside it. Not `code` with a graph in a file.",
+        default="file",
+    )
+    build_type: Annotated[str | None, choice(("proto", "code"))] = key(
+        "The old name of `model_graph_format`; `proto` is `file`."
+    )
+    embed_model_data: Flag = key("The old name of `model_data_format`; 1 is `code`.")
+    glibc_floor: Annotated[str | None, fields.GLIBC] = key(
+        "The oldest glibc that a library for Linux may need.", default="2.17"
+    )
+    op_paths: Annotated[list[str] | None, Many(fields.FOLDER)] = key("Folders with operators of your own.")
+    models: dict[str, ModelSection] = Field(description="The models of the library, by name.", min_length=1)
+
+
+def default_of(section: type[Section], name: str) -> Any:
+    """The default of a key, None where it has no plain one."""
+    extra = section.model_fields[name].json_schema_extra
+    return extra.get("default") if isinstance(extra, dict) else None
+
+
+def is_dead(section: type[Section], name: str) -> bool:
+    """Whether nothing reads the key any more."""
+    extra = section.model_fields[name].json_schema_extra
+    return isinstance(extra, dict) and bool(extra.get("deprecated"))

@@ -1,0 +1,40 @@
+"""Small pieces of the sentences that all problems of a configuration are written with."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+LONGEST_QUOTE = 60
+
+
+def quoted(text: object) -> str:
+    """The text in quotes, fit for any terminal: no control characters, no lone surrogates, not endless."""
+    words = str(text)
+    if len(words) > LONGEST_QUOTE:
+        words = words[: LONGEST_QUOTE - 3] + "..."
+    return "'" + "".join(char if char.isprintable() else ascii(char)[1:-1] for char in words) + "'"
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a, b or c`."""
+    items = list(words)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that the user most likely meant, or an empty string."""
+    lower = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(word[:LONGEST_QUOTE].lower(), lower, n=1, cutoff=0.65)
+    return lower[close[0]] if close else ""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question that names the nearest known word, or an empty string."""
+    meant = nearest(word, known)
+    return f"did you mean '{meant}'?" if meant else ""
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 shape`, `2 shapes`."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
