@@ -1,0 +1,41 @@
+"""`lathe doctor`: what each target needs, what is here, and how to get the rest."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from buildtool.cli.command import command
+from buildtool.cli.options import AbisOption
+from buildtool.cli.output import Output
+from buildtool.errors import ToolchainError
+
+
+def doctor(
+    target_abis: AbisOption = None,
+    install: Annotated[
+        bool,
+        typer.Option("--install", help="Install what is missing with apt-get; without root, say how."),
+    ] = False,
+    *,
+    out: Output,
+) -> None:
+    """Say what each target needs and what of it is here. Exit code 6 where a target cannot be built for."""
+    from buildtool.reports import machine
+
+    abis = tuple(word for item in target_abis or () for word in item.replace(",", " ").split())
+    findings = machine.examine(abis)
+    if install and machine.packages(findings):
+        machine.install(machine.packages(findings), say=out.say)
+        findings = machine.examine(abis)
+    document = machine.document(findings)
+    out.document(document, *machine.parts(document))
+    # Without a wish of the user only the machine itself must be fit; other targets are offers.
+    wanted = [item for item in findings if not item.here and (abis or item.target == "host") and item.required]
+    if wanted:
+        raise typer.Exit(ToolchainError.exit_code)
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "doctor")(doctor)

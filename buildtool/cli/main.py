@@ -1,0 +1,149 @@
+"""The command `lathe`: collects the commands and turns every failure into one clear message and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from buildtool.cli.output import complain, report_error
+from buildtool.errors import BuildError, ConfigError, InternalError, LatheError, Where
+
+# In the order in which a user meets them; `lathe --help` lists them so.
+COMMANDS = ("init", "check", "schema", "convert", "build", "run", "validate", "inspect", "doctor", "dev")
+
+INTERRUPTED = 130
+TERMINATED = 143
+BROKEN_PIPE = 141
+
+# typer exports no base class of its usage errors, and where it lives differs between versions.
+_UsageProblem: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+def _dashes(token: str) -> str:
+    return token.replace("_", "-")
+
+
+def _version(value: bool) -> None:
+    if value:
+        from buildtool import version
+
+        sys.stdout.write(f"lathe {version()}\n")
+        raise typer.Exit
+
+
+def application() -> typer.Typer:
+    """All commands. Options take dashes and underscores alike."""
+    app = typer.Typer(
+        name="lathe",
+        help="Turns models into native libraries that hold exactly what the models need.",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"token_normalize_func": _dashes, "help_option_names": ["--help", "-h"]},
+    )
+
+    @app.callback()
+    def lathe(
+        version: Annotated[
+            bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        ] = False,
+    ) -> None:
+        pass
+
+    for name in COMMANDS:
+        importlib.import_module(f"buildtool.cli.{name}").register(app)
+    return app
+
+
+def main() -> NoReturn:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code. Whatever goes wrong becomes one message, never a traceback."""
+    as_json = "--json" in arguments
+    with contextlib.suppress(ValueError):  # only the main thread may; tests call this from others
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code = application()(args=arguments or ["--help"], prog_name="lathe", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except LatheError as error:
+        return _fail(error, as_json)
+    except (KeyboardInterrupt, typer.Abort):
+        complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except _UsageProblem as problem:
+        return _fail(_usage_error(problem), as_json)
+    except OSError as problem:
+        return _fail(_environment_error(problem), as_json)
+    except MemoryError:
+        return _fail(
+            BuildError("memory is exhausted", remedy="close other programs, or build fewer models at once"), as_json
+        )
+    except Exception as problem:
+        return _fail(_internal_error(problem), as_json)
+
+
+def _fail(error: LatheError, as_json: bool) -> int:
+    if os.environ.get("LATHE_DEBUG"):
+        traceback.print_exception(error)
+    report_error(error, as_json)
+    return error.exit_code
+
+
+def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
+    """SIGTERM takes the way of an exception, so that half-written output is cleaned up."""
+    raise SystemExit(TERMINATED)
+
+
+def _usage_error(problem: Exception) -> ConfigError:
+    message = getattr(problem, "format_message", lambda: str(problem))()
+    context = getattr(problem, "ctx", None)
+    command = context.command_path if context is not None else "lathe"
+    return ConfigError(f"{message[:1].lower()}{message[1:]}".rstrip("."), remedy=f"see: {command} --help")
+
+
+def _environment_error(problem: OSError) -> LatheError:
+    """What the operating system refused, in the words of the operating system."""
+    remedies = {
+        errno.ENOSPC: "free some space, or choose another folder with --output",
+        errno.EDQUOT: "free some space, or choose another folder with --output",
+        errno.EROFS: "choose a folder that can be written to, with --output",
+        errno.EACCES: "check the permissions of the file and of its folder",
+        errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    }
+    what = problem.strerror or str(problem)
+    file = os.fsdecode(problem.filename) if isinstance(problem.filename, str | bytes) else ""
+    error = BuildError(what[:1].lower() + what[1:], where=Where(file=file), remedy=remedies.get(problem.errno or 0, ""))
+    error.__cause__ = problem
+    return error
+
+
+def _internal_error(problem: Exception) -> InternalError:
+    report = Path(tempfile.gettempdir()) / f"lathe-report-{os.getpid()}.txt"
+    text = f"{' '.join(sys.argv)}\nPython {sys.version}\n{''.join(traceback.format_exception(problem))}"
+    try:
+        report.write_text(text, encoding="utf-8")
+        remedy = f"this is a defect of Lathe: please report it with the file {report}"
+    except OSError:
+        remedy = "this is a defect of Lathe: please report it with what LATHE_DEBUG=1 shows"
+    error = InternalError(f"{type(problem).__name__}: {problem}", remedy=remedy)
+    error.__cause__ = problem
+    return error

@@ -1,0 +1,35 @@
+"""`lathe schema`: the JSON Schema of deployment files, for editors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from buildtool.cli.command import command
+from buildtool.cli.output import Output, write
+
+
+def schema(
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there, not to stdout.")
+    ] = None,
+    *,
+    out: Output,
+) -> None:
+    """Print the JSON Schema of deployment files."""
+    from buildtool import workflow
+
+    document = workflow.schema()
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        write(text)
+        return
+    workflow.write_text(output, text)
+    out.document({"file": str(output)}, f"wrote {output}")
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "schema")(schema)

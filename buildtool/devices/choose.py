@@ -1,0 +1,23 @@
+"""Which device runs the programs of an ABI."""
+
+from __future__ import annotations
+
+import platform
+
+from buildtool.devices.device import Device
+from buildtool.devices.local import LocalDevice
+from buildtool.devices.qemu import EMULATORS, QemuDevice
+from buildtool.errors import UnsupportedError
+
+_NATIVE = {"aarch64-linux-gnu": ("aarch64", "arm64"), "arm-linux-gnueabihf": ("armv7l", "armv8l")}
+
+
+def device_for(abi: str, cpu: str = "") -> Device:
+    """This machine where it runs the ABI itself and no processor model is asked for, else an emulator."""
+    if abi == "host" or (not cpu and platform.machine() in _NATIVE.get(abi, ())):
+        return LocalDevice(abi)
+    if abi in EMULATORS:
+        return QemuDevice(abi, cpu)
+    raise UnsupportedError(
+        f"nothing here runs programs for '{abi}'", rule=f"what can be run: host, {', '.join(sorted(EMULATORS))}"
+    )

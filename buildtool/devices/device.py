@@ -1,0 +1,56 @@
+"""The interface of a device: files go there, a program runs there, files come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+DEFAULT_TIMEOUT = 600.0  # seconds; emulated ARM takes its time
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A program that ended. `exit_code` is negative where a signal killed it, as in `subprocess`."""
+
+    command: tuple[str, ...]
+    exit_code: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+class Device(Protocol):
+    """A machine that runs programs of one ABI. Paths on it are those that `push` and `path` give.
+
+    Everything that is pushed lives until `close`. Failures to reach the device, and programs that outlive their
+    timeout, are DeviceErrors; a program that fails is a `Completed` like any other.
+    """
+
+    name: str
+    abi: str
+
+    def push(self, source: Path, name: str = "") -> PurePosixPath:
+        """Bring a file to the device, and tell its path there."""
+        ...
+
+    def path(self, name: str) -> PurePosixPath:
+        """Where a program may write a file of this name."""
+        ...
+
+    def run(self, command: Sequence[str | PurePosixPath], timeout: float = DEFAULT_TIMEOUT) -> Completed:
+        """Run a program that was pushed, with arguments."""
+        ...
+
+    def pull(self, path: PurePosixPath, destination: Path) -> Path:
+        """Bring a file from the device."""
+        ...
+
+    def properties(self) -> Mapping[str, str]:
+        """What a report should say about the device."""
+        ...
+
+    def close(self) -> None:
+        """Remove what was pushed."""
+        ...

@@ -1,0 +1,101 @@
+"""This machine as a device. Files stay where they are; programs run in a folder of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from buildtool.devices.device import DEFAULT_TIMEOUT, Completed
+from buildtool.errors import DeviceError, Where
+
+
+class LocalDevice:
+    """Runs programs of the machine's own architecture. `launcher` goes before every command (an emulator)."""
+
+    def __init__(self, abi: str = "host", name: str = "local", launcher: Sequence[str] = ()) -> None:
+        self.abi = abi
+        self.name = name
+        self._launcher = tuple(launcher)
+        self._folder = tempfile.TemporaryDirectory(prefix="lathe-run-")
+
+    def push(self, source: Path, name: str = "") -> PurePosixPath:
+        """Files are used where they are; `name` matters to devices that copy."""
+        if not source.exists():
+            raise DeviceError(
+                "this file does not exist", where=Where(file=str(source)), remedy="build the library again"
+            )
+        return PurePosixPath(source.resolve())
+
+    def path(self, name: str) -> PurePosixPath:
+        return PurePosixPath(self._folder.name) / name
+
+    def run(self, command: Sequence[str | PurePosixPath], timeout: float = DEFAULT_TIMEOUT) -> Completed:
+        words = [*self._launcher, *(str(word) for word in command)]
+        began = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                words,
+                cwd=self._folder.name,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise DeviceError(
+                f"'{words[0]}' cannot be started: {problem.strerror or problem}", where=Where(file=words[0])
+            ) from problem
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as problem:
+            raise DeviceError(
+                f"the program did not end within {timeout:g} seconds on {self.name}",
+                where=Where(file=words[0]),
+                remedy="give it more time, or fewer rounds",
+            ) from problem
+        finally:
+            _kill_group(process)
+        return Completed(
+            command=tuple(words),
+            exit_code=process.returncode,
+            stdout=stdout.decode("utf-8", errors="replace"),
+            stderr=stderr.decode("utf-8", errors="replace"),
+            seconds=time.monotonic() - began,
+        )
+
+    def pull(self, path: PurePosixPath, destination: Path) -> Path:
+        """The file itself where no other place is asked for, else a copy."""
+        source = Path(path)
+        if not source.exists():
+            raise DeviceError("the program did not write this file", where=Where(file=str(path)))
+        if source != destination:
+            destination.write_bytes(source.read_bytes())
+        return destination
+
+    def properties(self) -> Mapping[str, str]:
+        return {
+            "device": self.name,
+            "abi": self.abi,
+            "machine": platform.machine(),
+            "system": f"{platform.system()} {platform.release()}",
+            "cores": str(os.cpu_count() or 1),
+        }
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program that still runs, together with what it started."""
+    if process.poll() is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()

@@ -1,0 +1,1 @@
+"""Is the library right? Feeds the same inputs to the library and to a reference and compares the outputs."""

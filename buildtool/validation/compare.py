@@ -1,0 +1,74 @@
+"""Compares what a library gave with what the reference gave, output by output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from buildtool.errors import RunError
+from buildtool.validation.inputs import without_ones
+from buildtool.validation.metrics import DIFFERENT, Array, Metrics, compare
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Which of the built things was run."""
+
+    model: str
+    abi: str
+    kind: str  # shared, static
+    format: str  # file, code
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output of one variant against the reference."""
+
+    variant: Variant
+    output: str
+    shape: tuple[int, ...]
+    metrics: Metrics
+    threshold: float
+    reference: str
+    problem: str = ""  # why the arrays cannot be compared at all
+
+    @property
+    def passed(self) -> bool:
+        return not self.problem and self.metrics.cosine >= self.threshold
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **vars(self.variant),
+            "output": self.output,
+            "shape": list(self.shape),
+            **self.metrics.as_json(),
+            "threshold": self.threshold,
+            "reference": self.reference,
+            "passed": self.passed,
+            **({"problem": self.problem} if self.problem else {}),
+        }
+
+
+def compare_outputs(
+    variant: Variant,
+    results: Mapping[str, Array],
+    references: Mapping[str, Array],
+    threshold: float,
+    reference: str,
+) -> tuple[Comparison, ...]:
+    """One comparison per output of the reference. An output that the library did not give is a RunError."""
+    missing = [name for name in references if name not in results]
+    if missing:
+        raise RunError(f"the library did not give the outputs {', '.join(missing)}")
+    found = []
+    for name, right in references.items():
+        left = results[name]
+        problem, metrics = "", DIFFERENT
+        if without_ones(left.shape) != without_ones(right.shape):
+            problem = f"shape {list(left.shape)} is not {list(right.shape)}"
+        else:
+            metrics = compare(left.reshape(right.shape), right)
+        found.append(Comparison(variant, name, tuple(left.shape), metrics, threshold, reference, problem))
+    return tuple(found)
