@@ -1,0 +1,37 @@
+"""The wheel holds all that Lathe needs and works where there is no source tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.conftest import ROOT, Environment
+
+pytestmark = pytest.mark.slow
+
+
+def test_resources_and_generated_code_are_inside(contents: list[str]) -> None:
+    assert "buildtool/_resources/native/include/lathe/c_api.h" in contents
+    assert "buildtool/py.typed" in contents
+    for schema in (ROOT / "buildtool" / "schemas").glob("*.proto"):
+        assert f"buildtool/schemas/{schema.stem}_pb2.py" in contents
+
+
+def test_everything_is_there_once_and_nothing_else(contents: list[str]) -> None:
+    assert max(Counter(contents).values()) == 1
+    strangers = [name for name in contents if not name.startswith(("buildtool/", "lathe_build-"))]
+    assert strangers == []
+    assert [name for name in contents if "__pycache__" in name] == []
+
+
+def test_installed_lathe_finds_its_resources(environment: Environment, tmp_path: Path) -> None:
+    script = "from buildtool import resources; print(resources.native_dir(), resources.in_source_tree())"
+    found = environment.run("python", "-c", script, folder=tmp_path).stdout.split()
+    assert found == [str(environment.packages / "buildtool" / "_resources" / "native"), "False"]
+
+
+def test_installed_schemas_work_with_the_installed_protobuf(environment: Environment, tmp_path: Path) -> None:
+    script = "from buildtool.schemas import container_pb2 as schema; print(schema.Model(name='a').ByteSize())"
+    assert environment.run("python", "-c", script, folder=tmp_path).stdout == "3\n"
