@@ -15,10 +15,14 @@ from buildtool.config.deployment import (
     TensorConfig,
     Thresholds,
 )
+from buildtool.config.device_file import DeviceConfig, load_devices
 from buildtool.config.load import load_deployment
+from buildtool.config.schema import json_schema, schema_text
+from buildtool.config.sources import default_cache_dir, resolve_model_file
 
 __all__ = [
     "Deployment",
+    "DeviceConfig",
     "Dimension",
     "FileRef",
     "LoadedDeployment",
@@ -30,6 +34,11 @@ __all__ = [
     "TensorConfig",
     "Thresholds",
     "canonical_abi",
+    "default_cache_dir",
+    "json_schema",
     "load_deployment",
+    "load_devices",
+    "resolve_model_file",
+    "schema_text",
     "unbuilt",
 ]

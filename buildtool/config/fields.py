@@ -48,9 +48,13 @@ class Reader:
 
 @dataclass(frozen=True)
 class Many:
-    """Reads a list, or a single value that stands for a list of one, item by item with `item`."""
+    """Reads a list, or a single value that stands for a list of one, item by item with `item`.
+
+    With `commas` a single value may hold several items with commas between them.
+    """
 
     item: Reader
+    commas: bool = False
 
     @property
     def words(self) -> str:
@@ -58,10 +62,12 @@ class Many:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         item = core_schema.no_info_plain_validator_function(self.item.read)
-        return core_schema.no_info_before_validator_function(_as_list, core_schema.list_schema(item))
+        as_list = _as_split_list if self.commas else _as_list
+        return core_schema.no_info_before_validator_function(as_list, core_schema.list_schema(item))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
-        return {"anyOf": [dict(self.item.schema), {"type": "array", "items": dict(self.item.schema)}]}
+        single = {"type": "string"} if self.commas else dict(self.item.schema)
+        return {"anyOf": [single, {"type": "array", "items": dict(self.item.schema)}]}
 
 
 def _as_list(value: Any) -> Any:
@@ -70,6 +76,10 @@ def _as_list(value: Any) -> Any:
     if isinstance(value, dict):
         raise wrong("{key} must be a value or a list, not a mapping")
     return value if isinstance(value, list) else [value]
+
+
+def _as_split_list(value: Any) -> Any:
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else _as_list(value)
 
 
 def _no_value() -> PydanticCustomError:
@@ -129,6 +139,13 @@ def _read_whole(value: Any) -> int:
     text = read_text(value)
     if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) > MAX_DIMENSION:
         raise wrong(f"{{key}} cannot be {quoted(text)}", rule=f"allowed: a whole number from 0 to {MAX_DIMENSION}")
+    return int(text)
+
+
+def _read_port(value: Any) -> int:
+    text = read_text(value)
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= 65535:
+        raise wrong(f"{{key}} cannot be {quoted(text)}", rule="allowed: a port from 1 to 65535")
     return int(text)
 
 
@@ -255,14 +272,11 @@ PATH = Reader(_read_path, _STRING, "path, `http://` or `https://` address")
 FOLDER = Reader(read_text, _STRING, "folder")
 CHECKSUM = Reader(_read_checksum, {"type": "string", "pattern": "^[0-9a-fA-F]{64}$"}, "64 hexadecimal digits")
 WHOLE = Reader(_read_whole, {"type": "integer", "minimum": 0}, "whole number")
+PORT = Reader(_read_port, {"type": "integer", "minimum": 1, "maximum": 65535}, "port")
 FLAG = number_choice(0, 1)
 SHAPE = Reader(_read_shape, _SIZES, "shape such as `1,224,224,3` or, with bounds, `1,3,32..960,32..960`")
 RANGE = Reader(_read_range, _PAIR, "range such as `-1.0,1.0`")
 SIMILARITY = Reader(_read_similarity, {"type": "number", "minimum": 0, "maximum": 1}, "number from 0 to 1")
-ABI = Reader(
-    _read_abi,
-    {"enum": [*TARGETS, *ALIASES]},
-    ", ".join(f"`{name}`" for name in TARGETS) + "; also " + ", ".join(f"`{a}` (= `{n}`)" for a, n in ALIASES.items()),
-)
+ABI = Reader(_read_abi, {"enum": [*TARGETS, *ALIASES]}, "target")
 GLIBC = Reader(_read_glibc, {"type": ["string", "number"]}, "version")
 ANYTHING = Reader(lambda value: value, {}, "anything")

@@ -172,7 +172,9 @@ class DeploymentSection(Section):
     """The top level of a deployment file."""
 
     library_name: Text = key("The name of the library and of its output folder.", default_words="the file's own name")
-    target_abis: Annotated[list[str] | None, Many(fields.ABI)] = key("What to build for.", default=["host"])
+    target_abis: Annotated[list[str] | None, Many(fields.ABI, commas=True)] = key(
+        "What to build for.", default=["host"]
+    )
     target_socs: Texts = key("The chips to tune for: names, `all` or `random`.")
     model_graph_format: Form = key("Whether the graph is a file beside the library or code inside it.", default="file")
     model_data_format: Form = key(

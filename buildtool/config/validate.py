@@ -103,11 +103,13 @@ def _remove(section: type[BaseModel], data: Any, error: ErrorDetails) -> set[Pat
         return set()
     end, holder, current = 0, None, data
     for index, step in enumerate(location):
-        if isinstance(current, dict) and step in current:
+        if isinstance(current, dict):
+            if step not in current:
+                return set()  # an earlier error took it out
             # An item of a list goes with the whole list, for the others would move up to places that are not theirs.
             end, holder = index + 1, current
-        elif not (isinstance(current, list) and isinstance(step, int) and step < len(current)):
-            return set()  # an earlier error took it out
+        elif not (isinstance(current, list) and isinstance(step, int)):
+            break  # a single value that stands for a list
         current = current[step]
     if holder is None:
         return set()

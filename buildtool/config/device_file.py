@@ -1,0 +1,86 @@
+"""Device files: the boards that libraries run on, reached over ssh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from buildtool.config import fields
+from buildtool.config.deployment import NOWHERE
+from buildtool.config.fields import Many
+from buildtool.config.models import Section, Text, Texts, default_of, key
+from buildtool.config.validate import validate
+from buildtool.config.wording import quoted
+from buildtool.config.yaml_marks import Node, place_of, read_yaml
+from buildtool.errors import ConfigError, Problem, Where
+
+
+@dataclass(frozen=True)
+class DeviceConfig:
+    """A board and how to log in to it. The password stays out of what is printed."""
+
+    name: str
+    target_abis: tuple[str, ...]  # canonical
+    address: str
+    username: str
+    target_socs: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    password: str = field(default="", repr=False)
+    port: int = 22
+    where: Where = NOWHERE
+
+
+class DeviceSection(Section):
+    """A device; its name is the key."""
+
+    target_abis: Annotated[list[str] | None, Many(fields.ABI, commas=True)] = key(
+        "What the device runs; `dpkg --print-architecture` and `--print-foreign-architectures` tell.", required=True
+    )
+    target_socs: Texts = key("The device's chips.")
+    models: Texts = key("The device's full names.")
+    address: Text = key("The IP address or host name.", required=True)
+    username: Text = key("Who logs in.", required=True)
+    password: Text = key("The password, better given as `${NAME}`; without it ssh uses your keys.")
+    port: Annotated[int | None, fields.PORT] = key("The port of ssh.", default=22)
+
+
+class DevicesSection(Section):
+    """The top level of a device file."""
+
+    devices: dict[str, DeviceSection] = Field(description="The devices, by name.")
+
+
+def load_devices(path: Path, *, environment: Mapping[str, str] | None = None) -> dict[str, DeviceConfig]:
+    """The devices of a file by name. Raises ConfigError with every problem of the file."""
+    document = read_yaml(path, environment=environment)
+    checked = validate(DevicesSection, document.root)
+    places = {problem.where for problem in document.problems}
+    problems = [*document.problems, *(problem for problem in checked.problems if problem.where not in places)]
+    sections = checked.section.devices if checked.section is not None else {}
+    for name, section in sections.items():
+        for required in ("target_abis", "address", "username"):
+            if getattr(section, required) is None and ("devices", name, required) not in checked.broken:
+                where = place_of(document.root, ("devices", name), key=True)
+                problems.append(Problem(f"the key {quoted(required)} is missing", where))
+    if problems:
+        problems.sort(key=lambda problem: (problem.where.line, problem.where.column))
+        raise ConfigError(problems)
+    return {name: _device(document.root, name, section) for name, section in sections.items()}
+
+
+def _device(tree: Node, name: str, section: DeviceSection) -> DeviceConfig:
+    return DeviceConfig(
+        name=name,
+        target_abis=tuple(dict.fromkeys(section.target_abis or ())),
+        address=section.address or "",
+        username=section.username or "",
+        target_socs=tuple(section.target_socs or ()),
+        models=tuple(section.models or ()),
+        password=section.password or "",
+        port=section.port or default_of(DeviceSection, "port"),
+        where=place_of(tree, ("devices", name), key=True),
+    )

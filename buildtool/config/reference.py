@@ -1,0 +1,113 @@
+"""The tables of keys on the reference page, made from the descriptions beside the keys.
+
+A page holds each table between two comments, `<!-- keys: NAME -->` and `<!-- end of keys -->`; `updated_page` renews
+what is between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from buildtool.config.abis import ALIASES, TARGETS
+from buildtool.config.built import BUILT
+from buildtool.config.device_file import DeviceSection
+from buildtool.config.fields import Many, Reader
+from buildtool.config.models import (
+    DeploymentSection,
+    GraphSection,
+    MicroSection,
+    Section,
+    ThresholdSection,
+    is_dead,
+)
+
+_BLOCK = re.compile(r"(<!-- keys: ([a-z-]+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
+
+_GROUPS: dict[str, tuple[str, ...]] = {
+    "model": (
+        "platform",
+        "model_",
+        "weight_",
+        "runtime",
+        "data_type",
+        "graph_optimize_options",
+        "obfuscate",
+        "winograd",
+    ),
+    "tensors": ("input_", "output_", "check_", "order"),
+    "validation": ("validation_", "input_files", "accuracy_", "backend"),
+    "quantize": ("quantize", "change_concat_ranges"),
+    "gpu": ("limit_opencl", "opencl_", "cl_mem_type"),
+}
+
+
+def tables() -> dict[str, str]:
+    """Every table by its name in the page."""
+    grouped = {name: _table(GraphSection, _group_keys(name)) for name in _GROUPS}
+    dead = [key for key in GraphSection.model_fields if is_dead(GraphSection, key)]
+    return {
+        "top": _table(DeploymentSection, [key for key in DeploymentSection.model_fields if key != "models"]),
+        "targets": _target_table(),
+        **grouped,
+        "thresholds": _table(ThresholdSection, ThresholdSection.model_fields),
+        "micro": _table(MicroSection, MicroSection.model_fields),
+        "dead": "\n".join(f"- `{key}`" for key in dead) + "\n",
+        "devices": _table(DeviceSection, DeviceSection.model_fields),
+    }
+
+
+def updated_page(page: str) -> str:
+    """The page with all of its tables renewed. Raises KeyError for a table that does not exist."""
+    made = tables()
+    return _BLOCK.sub(lambda match: f"{match[1]}\n{made[match[2]]}\n{match[3]}", page)
+
+
+def documented_keys() -> set[str]:
+    """Every key of a model or subgraph that some table holds; a test compares it with all keys."""
+    return {key for name in _GROUPS for key in _group_keys(name)} | {"micro"}
+
+
+def _group_keys(name: str) -> list[str]:
+    elsewhere = ("input_files",) if name == "tensors" else ()
+    return [key for key in GraphSection.model_fields if key.startswith(_GROUPS[name]) and key not in elsewhere]
+
+
+def _table(section: type[Section], keys: Iterable[str]) -> str:
+    rows = ["| Key | Value | Default | Meaning |", "|---|---|---|---|"]
+    for key in keys:
+        field = section.model_fields[key]
+        cells = (f"`{key}`", _value_words(section, key), _default_words(section, key), field.description or "")
+        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _target_table() -> str:
+    rows = ["| Target | Also written | What it is |", "|---|---|---|"]
+    for name, words in TARGETS.items():
+        others = ", ".join(f"`{alias}`" for alias, target in ALIASES.items() if target == name)
+        built = "" if name in BUILT["target_abis"] else " (not built yet)"
+        rows.append(f"| `{name}` | {others} | {words}{built} |")
+    return "\n".join(rows) + "\n"
+
+
+def _value_words(section: type[Section], key: str) -> str:
+    for part in section.model_fields[key].metadata:
+        if isinstance(part, Reader | Many):
+            return part.words
+    return "mapping"
+
+
+def _default_words(section: type[Section], key: str) -> str:
+    extra = section.model_fields[key].json_schema_extra
+    marks = extra if isinstance(extra, dict) else {}
+    if marks.get("x-required"):
+        return "**required**"
+    if "x-default" in marks:
+        return str(marks["x-default"])
+    if "default" not in marks:
+        return "none"
+    default = marks["default"]
+    if isinstance(default, list):
+        default = ", ".join(str(item) for item in default)
+    return f"`{default}`" if default != "" else '`""`'
