@@ -10,6 +10,7 @@ import argparse
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,8 +41,9 @@ DEBIAN_PACKAGES = {
 }
 SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv", "python3-dev": "headers for the Python module"}
 
-# Files that decide which packages `.venv` holds, and files from which the compiled and generated parts are made.
-REQUIREMENT_FILES = ("pyproject.toml",)
+# Tables of pyproject.toml that decide which packages `.venv` holds; the rest configures tools.
+REQUIREMENT_TABLES = ("build-system", "project", "tool.scikit-build")
+# Files from which the compiled and generated parts are made.
 BUILD_FILES = ("CMakeLists.txt", "buildtool/schemas/*.proto", "native/python/*", "native/include/lathe/*")
 BUILD_PRODUCTS = ("bin/lathe",)
 
@@ -137,8 +139,8 @@ def create_venv(anew: bool) -> None:
 
 def install_python_packages() -> None:
     """Install the requirements of the build and of Lathe, then Lathe itself as an editable package."""
-    requirements = _fingerprint(REQUIREMENT_FILES)
-    build = _fingerprint(REQUIREMENT_FILES + BUILD_FILES)
+    requirements = hashlib.sha256(_requirement_tables().encode()).hexdigest()
+    build = f"{requirements} {_fingerprint(BUILD_FILES)}"
     products_exist = all((VENV / name).exists() for name in BUILD_PRODUCTS) and _generated_schemas_exist()
     if _stamp("requirements") != requirements:
         print("setup: installing Python packages", flush=True)
@@ -151,6 +153,13 @@ def install_python_packages() -> None:
     else:
         return
     _write_stamp("build", build)
+
+
+def _requirement_tables() -> str:
+    """Their text, cut out by hand: Python 3.10 has no reader of TOML."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    tables = re.split(r"^(?=\[)", text, flags=re.MULTILINE)
+    return "".join(table for table in tables if table.lstrip("[").startswith(REQUIREMENT_TABLES))
 
 
 def _build_requirements() -> list[str]:
