@@ -9,8 +9,7 @@ import typer
 
 from buildtool.cli.command import command
 from buildtool.cli.output import VERBOSE, Output
-
-KINDS = ("library", "model", "onnx", "deployment")
+from buildtool.errors import ConfigError
 
 
 def inspect(
@@ -18,7 +17,7 @@ def inspect(
         str, typer.Argument(metavar="THING", help="A file; or `ops`, `passes`; or the kind of the file that follows.")
     ],
     path: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help=f"The file, after its kind: {', '.join(KINDS)}.")
+        Path | None, typer.Argument(metavar="FILE", help="The file, after its kind: library, model, onnx, deployment.")
     ] = None,
     op_paths: Annotated[
         list[Path] | None, typer.Option("--op-path", metavar="FOLDER", help="A folder with operators of your own.")
@@ -32,8 +31,27 @@ def inspect(
     """
     from buildtool.reports import inspection
 
-    document = inspection.inspect(thing, path, tuple(op_paths or ()))
+    kind, file = _named(thing, path)
+    if kind == "deployment" and file is not None:
+        from buildtool import workflow
+
+        document = workflow.describe(file)
+    else:
+        document = inspection.inspect(kind, file, tuple(op_paths or ()))
     out.document(document, *inspection.parts(document, verbose=out.verbosity >= VERBOSE))
+
+
+def _named(thing: str, path: Path | None) -> tuple[str, Path | None]:
+    """The kind and the file. A word of ours wins over a file of that name: `./ops` names the file."""
+    from buildtool.reports import inspection
+
+    if path is not None:
+        if thing not in inspection.KINDS:
+            raise ConfigError(f"'{thing}' is no kind of file", rule=f"the kinds: {', '.join(inspection.KINDS)}")
+        return thing, path
+    if thing in inspection.LISTS or (thing in inspection.KINDS and not Path(thing).exists()):
+        return thing, None
+    return inspection.kind_of(Path(thing)), Path(thing)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,0 +1,135 @@
+"""The skeleton of an operator: it works as it stands (y = x), so that its author changes one thing at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from buildtool import resources
+from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.ops.registry import builtin
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+_MEANING = '''"""{op}: y = x. (Say in one line what it computes.)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from buildtool.ir.operator import Array, Operator, OperatorError
+from buildtool.ir.types import DType, TensorType
+
+
+@dataclass(frozen=True)
+class {title}(Operator):
+    """{op}(x). Attributes are fields of this class, such as `alpha: float`."""
+
+    name: ClassVar[str] = "{op}"
+    arity: ClassVar[tuple[int, int | None]] = (1, 1)
+    is_elementwise: ClassVar[bool] = True
+
+    def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
+        (x,) = inputs
+        if x.dtype is not DType.F32:
+            raise OperatorError(f"the input is {{x.dtype.value}}; it must be f32")
+        return (TensorType(x.dtype, x.shape),)
+
+    def reference(self, *inputs: Array) -> tuple[Array, ...]:
+        (x,) = inputs
+        return (x.copy(),)
+
+    def transposed(self, perm: tuple[int, ...], inputs: Sequence[TensorType]) -> Operator | None:
+        return self
+'''
+
+_KERNEL = """// {op}: y = x. (Say in one line what it computes.)
+#include "native/core/elementwise.h"
+
+namespace lathe {{
+namespace {{
+
+// The state of a node: what `Read` makes of its attributes. It is made once, when the engine is created.
+struct {title}Operation : NoAttributes {{
+  float operator()(float x) const {{ return x; }}
+}};
+
+}}  // namespace
+}}  // namespace lathe
+
+LATHE_KERNEL({kernel}) = lathe::UnaryKernel<lathe::{title}Operation>("{kernel}", "{op}");
+"""
+
+_MANIFEST = """op: {op}
+kernels:
+  - name: {kernel}
+    inputs: [f32]
+    outputs: [f32]
+    in_place: 0
+    tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
+"""
+
+_CASES = '''"""What the kernels of {op} are tried with: every case runs in the NumPy reference and in each kernel that takes it."""
+
+from __future__ import annotations
+'''
+
+
+def write(name: str, folder: Path | None = None) -> list[Path]:
+    """Write the files of an operator into the source tree, or into a folder of the user's; tells their paths.
+
+    Nothing that exists is touched: the name of an operator that there is, or of a file that there is, is refused.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"'{name}' cannot name an operator",
+            rule="words of lower-case letters and digits, joined by underscores",
+            remedy=_suggestion(name),
+        )
+    if name in builtin():
+        raise ConfigError(f"the operator '{name}' exists already", remedy="see: lathe inspect ops")
+    if folder is None and not resources.in_source_tree():
+        raise UnsupportedError(
+            "this is an installed Lathe, whose sources are not to be changed",
+            remedy=f"use a folder of your own: lathe dev new-op {name} --path my_ops",
+        )
+    root = folder if folder is not None else resources.root()
+    files = {root / path: text for path, text in _files(name, folder is not None).items()}
+    existing = [path for path in files if path.exists()]
+    if existing:
+        raise ConfigError(
+            "this file exists already", where=Where(file=str(existing[0])), remedy="remove it, or choose another name"
+        )
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return list(files)
+
+
+def _files(name: str, outside: bool) -> Mapping[str, str]:
+    """The files by path, relative to the root of the tree or of the user's folder."""
+    title = "".join(word.capitalize() for word in name.split("_"))
+    words = {"op": name, "title": title, "kernel": f"{name}_f32_plain__portable"}
+    meaning = f"ops/{name}.py" if outside else f"buildtool/ops/{name}.py"
+    return {
+        meaning: _MEANING.format(**words),
+        f"native/ops/{name}/op.yaml": _MANIFEST.format(**words),
+        f"native/ops/{name}/{words['kernel']}.cc": _KERNEL.format(**words),
+        f"tests/ops/cases/{name}.py": _CASES.format(**words),
+    }
+
+
+def next_steps(name: str, folder: Path | None) -> str:
+    """What the author does now."""
+    if folder is None:
+        return f"next: give it a meaning in buildtool/ops/{name}.py, then: pytest tests/ops"
+    return f"next: give it a meaning in {folder}/ops/{name}.py; in the deployment file: op_paths: [{folder}]"
+
+
+def _suggestion(name: str) -> str:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    word = re.sub(r"[^a-z0-9]+", "_", words).strip("_")
+    return f"write {word}" if _NAME.fullmatch(word) else ""

@@ -1,0 +1,82 @@
+"""What a build made, for people: one line per ABI, one per model."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from buildtool.reports.table import Table, byte_count
+
+
+def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | Table]:
+    """The tables of `report/build.json`."""
+    shown: list[str | Table] = [_models(document["models"])]
+    if document["libraries"]:
+        shown.append(_libraries(document["libraries"]))
+    if verbose:
+        shown += [_operators(library) for library in document["libraries"]]
+    for file in document.get("emitted", ()):
+        shown.append(f"wrote {file}")
+    shown.append(_last_line(document))
+    return shown
+
+
+def shell(words: Sequence[str]) -> str:
+    """A command as it can be pasted into a shell."""
+    return shlex.join(words)
+
+
+def _models(models: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(
+        ["model", "platform", "source nodes", "nodes", "weights", "arena"],
+        right=frozenset({"source nodes", "nodes", "weights", "arena"}),
+    )
+    for model in models:
+        arenas = {plan["arena_size"] for plan in model["plans"]}
+        table.add(
+            model["name"],
+            model["platform"],
+            model["source_nodes"],
+            model["nodes"],
+            byte_count(model["data_bytes"]),
+            ", ".join(byte_count(size) for size in sorted(arenas)),
+        )
+    return table
+
+
+def _libraries(libraries: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(
+        ["abi", ".so stripped", ".a", "kernels", "compiled", "reused", "seconds", "needs", "glibc"],
+        right=frozenset({".so stripped", ".a", "kernels", "compiled", "reused", "seconds"}),
+    )
+    for library in libraries:
+        table.add(
+            library["abi"],
+            byte_count(library["bytes_stripped"]),
+            byte_count(library["bytes_static"]),
+            len(library["kernels"]),
+            library["compiled"],
+            library["reused"],
+            f"{library['seconds']:.2f}",
+            ", ".join(library["needed"]),
+            library["glibc"],
+        )
+    return table
+
+
+def _operators(library: Mapping[str, Any]) -> Table:
+    sizes = library["sizes"]
+    table = Table(["kernel", "bytes"], title=f"{library['abi']}: what costs how much", right=frozenset({"bytes"}))
+    for name, size in sorted(sizes["kernels"].items(), key=lambda item: -item[1]):
+        table.add(name, byte_count(size))
+    table.add("(runtime)", byte_count(sizes["core"]))
+    if sizes["weights"]:
+        table.add("(models)", byte_count(sizes["weights"]))
+    table.add("(whole file)", byte_count(sizes["total"]))
+    return table
+
+
+def _last_line(document: Mapping[str, Any]) -> str:
+    what = document["archive"] or document["folder"]
+    return f"{document['library']}: {what} in {document['seconds']:.1f} s"

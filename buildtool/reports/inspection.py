@@ -1,0 +1,272 @@
+"""Says what a file is and what is inside it: libraries, converted models, ONNX models; and what Lathe itself can do."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect as python_inspect
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from buildtool.errors import ConfigError, ModelFileError, Where
+from buildtool.ir.dims import evaluate, symbols
+from buildtool.ir.graph import Graph, Value
+from buildtool.ops.registry import registry
+from buildtool.reports.table import Table, byte_count
+
+LISTS = ("ops", "passes")
+KINDS = ("library", "model", "onnx", "deployment")
+_SUFFIXES = {
+    ".so": "library", ".a": "library", ".o": "library", ".pb": "model",
+    ".onnx": "onnx", ".yml": "deployment", ".yaml": "deployment",
+}  # fmt: skip
+
+
+def kind_of(file: Path) -> str:
+    """What a file is, by its first bytes and its name. ConfigError where it is nothing that Lathe knows."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(8)
+    except OSError as problem:
+        remedy = "give a file, or one of: ops, passes" if isinstance(problem, FileNotFoundError) else ""
+        raise ConfigError(
+            f"this cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=remedy
+        ) from problem
+    if head.startswith((b"\x7fELF", b"!<arch>\n")):
+        return "library"
+    kind = _SUFFIXES.get(file.suffix.lower(), "")
+    if not kind or kind == "library":
+        raise ConfigError(
+            "this is no file that Lathe knows",
+            where=Where(file=str(file)),
+            rule="a deployment (.yml), a model (.onnx), a converted model (.pb) or a built library (.so, .a)",
+            remedy=f"name its kind: lathe inspect {'|'.join(KINDS)} {file}",
+        )
+    return kind
+
+
+def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict[str, Any]:
+    """The document for one of LISTS, or for a file of a kind of KINDS other than a deployment."""
+    if kind == "ops":
+        return _operators(op_paths)
+    if kind == "passes":
+        return _passes()
+    if file is None:
+        raise ConfigError(f"`lathe inspect {kind}` needs a file", remedy=f"write: lathe inspect {kind} FILE")
+    if not file.is_file():
+        raise ConfigError("there is no such file", where=Where(file=str(file)))
+    if kind == "library":
+        from buildtool.builders.elf import inspect_library
+
+        return {"kind": "library", **inspect_library(file).as_json()}
+    return _onnx(file) if kind == "onnx" else _model(file, op_paths)
+
+
+def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | Table]:
+    """The document for people."""
+    render = {"library": _show_library, "model": _show_model, "onnx": _show_onnx, "deployment": _show_deployment}
+    if document["kind"] in render:
+        return render[document["kind"]](document, verbose)
+    return [_show_list(document)]
+
+
+# -- documents -------------------------------------------------------------------------------------------------------
+def _model(file: Path, op_paths: Sequence[Path]) -> dict[str, Any]:
+    from buildtool.codegen import container
+
+    data_file = file.with_suffix(".data")
+    if not data_file.is_file():
+        raise ModelFileError(
+            "the weights are missing", where=Where(file=str(data_file)), rule="they stand beside the .pb"
+        )
+    data = data_file.read_bytes()
+    loaded = container.load(file.read_bytes(), data, registry(op_paths), str(file))
+    graph, plan = loaded.graph, loaded.plan
+    return {
+        "kind": "model",
+        "path": str(file),
+        "name": loaded.name,
+        "inputs": _tensors(graph.inputs, loaded.input_formats),
+        "outputs": _tensors(graph.outputs, loaded.output_formats),
+        "nodes": len(list(graph.walk())),
+        "operators": dict(sorted(Counter(node.op.name for node in graph.walk()).items())),
+        "macs": macs(graph),
+        "data_bytes": len(data),
+        "abi": plan.abi if plan else None,
+        "arena_size": plan.arena_size if plan else None,
+        "kernels": sorted(set(plan.kernels)) if plan else [],
+        "body": [
+            {
+                "operator": str(node.op),
+                "name": node.name,
+                "outputs": [str(value.type) for value in node.outputs],
+                "kernel": plan.kernels[index] if plan else None,
+            }
+            for index, node in enumerate(graph.walk())
+        ],
+    }
+
+
+def macs(graph: Graph) -> int:
+    """Multiply-accumulates of one run, at the upper bounds of all symbols."""
+    total = 0
+    for node in graph.walk():
+        dim = node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs])
+        total += evaluate(dim, {symbol.name: symbol.high for symbol in symbols(dim)})
+    return total
+
+
+def _tensors(values: Sequence[Value], formats: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": value.name,
+            "dtype": value.type.dtype.value,
+            "shape": [dim if isinstance(dim, int) else str(dim) for dim in value.type.shape],
+            "format": formats[index] if index < len(formats) else "",
+        }
+        for index, value in enumerate(values)
+    ]
+
+
+def _onnx(file: Path) -> dict[str, Any]:
+    import onnx
+
+    from buildtool.importers import importer
+
+    try:
+        model = onnx.load(file, load_external_data=False)
+    except Exception as problem:  # protobuf's own classes differ between versions
+        raise ModelFileError(
+            "this is no ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
+        ) from problem
+    known = set(importer("onnx").supported_operators())
+    weights = {tensor.name for tensor in model.graph.initializer}
+    counts = Counter(node.op_type for node in model.graph.node)
+
+    def tensor(item: onnx.ValueInfoProto) -> dict[str, Any]:
+        kind = item.type.tensor_type
+        shape = [dim.dim_value or dim.dim_param or "?" for dim in kind.shape.dim]
+        return {"name": item.name, "dtype": onnx.TensorProto.DataType.Name(kind.elem_type).lower(), "shape": shape}
+
+    return {
+        "kind": "onnx",
+        "path": str(file),
+        "name": model.graph.name,
+        "producer": f"{model.producer_name} {model.producer_version}".strip(),
+        "ir_version": model.ir_version,
+        "opsets": {item.domain or "ai.onnx": item.version for item in model.opset_import},
+        "inputs": [tensor(item) for item in model.graph.input if item.name not in weights],
+        "outputs": [tensor(item) for item in model.graph.output],
+        "nodes": len(model.graph.node),
+        "weights": len(weights),
+        "operators": dict(sorted(counts.items())),
+        "unsupported": sorted(set(counts) - known),
+    }
+
+
+def _operators(op_paths: Sequence[Path]) -> dict[str, Any]:
+    from buildtool.plan import manifest
+
+    kernels = manifest.load(op_paths)
+    return {
+        "kind": "ops",
+        "items": [
+            {
+                "name": name,
+                "summary": _first_line(python_inspect.getdoc(operator)),
+                "attributes": [field.name for field in dataclasses.fields(operator)],
+                "kernels": [kernel.name for kernel in kernels.of(name)],
+            }
+            for name, operator in sorted(registry(op_paths).items())
+        ],
+    }
+
+
+def _passes() -> dict[str, Any]:
+    from buildtool.passes import pipeline
+
+    return {
+        "kind": "passes",
+        "items": [{"name": item.name, "summary": item.summary} for item in pipeline.PASSES],
+    }
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").partition("\n")[0]
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+def _show_library(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
+    facts = Table(["library", document["library"] or "(not made by Lathe)"])
+    facts.add("machine", document["machine"])
+    facts.add("bytes, stripped", byte_count(document["bytes_stripped"]))
+    facts.add("exports", ", ".join(document["exported"]))
+    facts.add("needs", ", ".join(document["needed"]))
+    facts.add("glibc", document["glibc"])
+    facts.add("kernels", str(len(document["kernels"])))
+    kernels = Table(["kernel"])
+    for name in document["kernels"]:
+        kernels.add(name)
+    return [facts, kernels]
+
+
+def _show_model(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
+    text = f"model {document['name']}: {document['nodes']} nodes, {document['macs']:,} multiply-accumulates, "
+    text += f"{document['data_bytes']:,} bytes of weights"
+    if document["abi"]:
+        text += f"; planned for {document['abi']}, arena {document['arena_size']:,} bytes"
+    parts: list[str | Table] = [text, _show_tensors(document), _show_counts(document["operators"], ())]
+    if document["kernels"]:
+        kernels = Table(["kernel"])
+        for name in document["kernels"]:
+            kernels.add(name)
+        parts.append(kernels)
+    if verbose:
+        body = Table(["node", "operator", "output", "kernel"])
+        for node in document["body"]:
+            body.add(node["name"], node["operator"], ", ".join(node["outputs"]), node["kernel"])
+        parts.append(body)
+    return parts
+
+
+def _show_onnx(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
+    opsets = ", ".join(f"{domain} {version}" for domain, version in document["opsets"].items())
+    text = f"ONNX model {document['name']}: {document['nodes']} nodes, opset {opsets}"
+    parts: list[str | Table] = [text + (f", made by {document['producer']}" if document["producer"] else "")]
+    return [*parts, _show_tensors(document), _show_counts(document["operators"], document["unsupported"])]
+
+
+def _show_deployment(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
+    table = Table(["model", "platform", "runtime", "data_type", "file"])
+    for model in document["models"]:
+        table.add(*(model[key] for key in ("name", "platform", "runtime", "data_type", "file")))
+    return [f"library {document['library']} for {', '.join(document['target_abis'])}", table]
+
+
+def _show_tensors(document: Mapping[str, Any]) -> Table:
+    table = Table(["", "name", "type", "shape", "format"])
+    for kind in ("inputs", "outputs"):
+        for tensor in document[kind]:
+            shape = "x".join(map(str, tensor["shape"]))
+            table.add(kind[:-1], tensor["name"], tensor["dtype"], shape, tensor.get("format", ""))
+    return table
+
+
+def _show_counts(counts: Mapping[str, int], unsupported: Sequence[str]) -> Table:
+    table = Table(["operator", "nodes", ""], right=frozenset({"nodes"}))
+    for name, count in counts.items():
+        table.add(name, count, "cannot be imported" if name in unsupported else "")
+    return table
+
+
+def _show_list(document: Mapping[str, Any]) -> Table:
+    if document["kind"] == "passes":
+        table = Table(["pass", "what it does"])
+        for item in document["items"]:
+            table.add(item["name"], item["summary"])
+        return table
+    table = Table(["operator", "attributes", "kernels"])
+    for item in document["items"]:
+        table.add(item["name"], " ".join(item["attributes"]), " ".join(item["kernels"]) or "none")
+    return table

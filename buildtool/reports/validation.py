@@ -1,0 +1,39 @@
+"""What a validation found, for people: one line per output of each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from buildtool.reports.table import Table, number
+
+
+def parts(document: Mapping[str, Any]) -> list[str | Table]:
+    """The table of the document of `lathe validate`, and a line that sums it up."""
+    table = Table(
+        ["model", "abi", "kind", "format", "output", "cosine", "needed", "SQNR dB", "max diff", "reference", "result"],
+        right=frozenset({"cosine", "needed", "SQNR dB", "max diff"}),
+    )
+    for result in document["results"]:
+        table.add(
+            result["model"],
+            result["abi"],
+            result["kind"],
+            result["format"],
+            result["output"],
+            f"{result['cosine']:.6f}",
+            f"{result['threshold']:g}",
+            number(result["sqnr"], 4),
+            number(result["max_abs"], 3),
+            result["reference"],
+            "passed" if result["passed"] else "failed",
+        )
+    problems = [
+        f"{result['abi']} {result['kind']} {result['output']}: {result['problem']}"
+        for result in document["results"]
+        if result.get("problem")
+    ]
+    failed = sum(not result["passed"] for result in document["results"])
+    total = len(document["results"])
+    last = f"{total - failed} of {total} passed" if failed else f"all {total} passed"
+    return [table, *problems, last]
