@@ -1,0 +1,84 @@
+"""The model container: `<name>.pb` (graph, plan) and `<name>.data` (weights). docs/format.md is the contract.
+
+Equal graphs give equal bytes. `write` and `read` are inverse up to the rounding that `half` asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from google.protobuf import text_format
+
+from buildtool.codegen import container_reader, container_writer
+from buildtool.ir.graph import Graph
+from buildtool.ir.operator import Operator
+from buildtool.plan.plan import Plan
+from buildtool.schemas import container_pb2
+
+
+@dataclass(frozen=True)
+class Container:
+    """The two files of a model."""
+
+    model: bytes
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A container with everything that is in it."""
+
+    name: str
+    graph: Graph
+    plan: Plan | None
+    input_formats: tuple[str, ...]
+    output_formats: tuple[str, ...]
+
+
+def write(
+    graph: Graph,
+    *,
+    name: str,
+    half: bool,
+    plan: Plan | None = None,
+    input_formats: Sequence[str] = (),
+    output_formats: Sequence[str] = (),
+) -> Container:
+    """Serialise a graph. `half`: f32 constants are stored as f16 where that loses no value (see container_writer)."""
+    message, data = container_writer.encode(graph, name, half, plan)
+    message.input_formats.extend(input_formats)
+    message.output_formats.extend(output_formats)
+    return Container(message.SerializeToString(deterministic=True), data)
+
+
+def read(model: bytes, data: bytes, operators: Mapping[str, type[Operator]], file: str = "") -> tuple[Graph, Plan | None]:
+    """The graph and the plan, if there is one. ModelFileError where the files are malformed; `file` is for its text."""
+    loaded = load(model, data, operators, file)
+    return loaded.graph, loaded.plan
+
+
+def load(model: bytes, data: bytes, operators: Mapping[str, type[Operator]], file: str = "") -> Loaded:
+    """The same with names and formats."""
+    message = container_reader.parse(model, file)
+    graph, plan = container_reader.decode(message, data, operators, file)
+    return Loaded(message.name, graph, plan, tuple(message.input_formats), tuple(message.output_formats))
+
+
+def describe(model: bytes, file: str = "") -> str:
+    """The text form of `<name>.pb`, for people (`<name>.pb_txt`). ModelFileError where it is no container."""
+    message = container_reader.parse(model, file)
+    digest = message.data_sha256.hex()
+    message.ClearField("data_sha256")  # text_format would write it as escaped bytes
+    text = text_format.MessageToString(message, as_utf8=True)
+    return f"# data_sha256: {digest}\n{text}"
+
+
+def from_description(text: str) -> bytes:
+    """`<name>.pb` from its text form. text_format.ParseError where it is none."""
+    message = text_format.Parse(text, container_pb2.Model())
+    first = text.split("\n", 1)[0]
+    if first.startswith("# data_sha256: "):
+        message.data_sha256 = bytes.fromhex(first.removeprefix("# data_sha256: "))
+    serialised: bytes = message.SerializeToString(deterministic=True)
+    return serialised

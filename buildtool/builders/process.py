@@ -1,0 +1,112 @@
+"""Runs compilers, linkers and CMake. The only place of the builders that starts a program.
+
+Output is captured and shown only where a program fails, or line by line in verbose mode. A program never outlives us:
+whatever interrupts the wait also ends the program and everything that it started.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from buildtool.errors import BuildError, LatheError, ToolchainError
+
+SHOWN_LINES = 30  # of the output of a program that failed
+
+# Variables that would change what compilers do or how they report it; the identity of a toolchain covers none of them.
+_DROPPED = ("CFLAGS", "CXXFLAGS", "ASMFLAGS", "LDFLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH")
+_DROPPED_TOO = ("GCC_EXEC_PREFIX", "COMPILER_PATH", "NINJA_STATUS", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE", "VERBOSE")
+
+
+@dataclass
+class Processes:
+    """How programs are run: `echo` gets every command and its output; `dry_run` only notes the commands."""
+
+    echo: Callable[[str], None] | None = None
+    dry_run: bool = False
+    commands: list[str] = field(default_factory=list)  # all that were run, or would be, ready to paste into a shell
+
+    def run(
+        self,
+        command: Sequence[str | Path],
+        *,
+        doing: str,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        error: type[LatheError] = BuildError,
+    ) -> str:
+        """Run to the end and return stdout and stderr together. `doing` completes "<doing> failed"."""
+        words = [str(word) for word in command]
+        line = shlex.join(words)
+        if cwd is not None:
+            line = f"cd {shlex.quote(str(cwd))} && {line}"
+        self.commands.append(line)
+        if self.echo:
+            self.echo(f"$ {line}")
+        if self.dry_run:
+            return ""
+        try:
+            process = subprocess.Popen(
+                words,
+                cwd=cwd,
+                env=_environment(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise ToolchainError(
+                f"'{words[0]}' cannot be started: {problem.strerror or problem}", remedy="see: lathe doctor"
+            ) from problem
+        try:
+            output = process.communicate()[0].decode("utf-8", errors="replace")
+        finally:
+            _end(process)
+        if self.echo and output.strip():
+            self.echo(output.rstrip())
+        if process.returncode != 0:
+            raise error(f"{doing} failed", rule=_shown(line, output), remedy=_remedy(process.returncode, output))
+        return output
+
+
+def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in _DROPPED and key not in _DROPPED_TOO}
+    return kept | {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"} | dict(extra or {})
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program and its children if it still runs."""
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.communicate()
+
+
+def _shown(line: str, output: str) -> str:
+    """The command that failed, and the end of what it said. Of ninja's output, what it says about the failure."""
+    lines = output.rstrip().splitlines()
+    for number, text in enumerate(lines):
+        if text.startswith("FAILED: "):
+            lines = lines[number + 1 :]
+            if lines:
+                line, lines = lines[0], lines[1:]
+            break
+    cut = lines[-SHOWN_LINES:] if len(lines) > SHOWN_LINES else lines
+    return "\n        ".join([f"the command was: {line}", *cut])
+
+
+def _remedy(code: int, output: str) -> str:
+    if re.search(r"No space left on device", output):
+        return "make room on the disk, or set LATHE_CACHE_DIR to a folder on another one"
+    if code < 0:
+        return f"the program was ended by signal {-code}"
+    return "see the output above; -v shows all commands"

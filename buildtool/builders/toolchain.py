@@ -1,0 +1,154 @@
+"""Finds the compiler of an ABI and says exactly which one it is."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool import resources
+from buildtool.builders.process import Processes
+from buildtool.errors import ToolchainError
+
+HOST = "host"
+_APT_PACKAGES = {
+    "g++": "g++",
+    "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
+    "arm-linux-gnueabihf-g++": "g++-arm-linux-gnueabihf",
+    "objcopy": "binutils",
+    "ar": "binutils",
+    "aarch64-linux-gnu-objcopy": "binutils-aarch64-linux-gnu",
+    "aarch64-linux-gnu-ar": "binutils-aarch64-linux-gnu",
+    "arm-linux-gnueabihf-objcopy": "binutils-arm-linux-gnueabihf",
+    "arm-linux-gnueabihf-ar": "binutils-arm-linux-gnueabihf",
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+}
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The tools that build for one ABI. Equal identities give equal objects from equal sources."""
+
+    abi: str
+    cxx: Path
+    ar: Path
+    objcopy: Path
+    version: str  # first line of `c++ --version`
+    machine: str  # the triple that the compiler targets
+    sysroot: str
+    identity: str  # hash of the compiler, its predefined macros, its C library and its assembler
+    file: Path  # toolchain file for CMake
+
+    @property
+    def cmake_arguments(self) -> list[str]:
+        """What CMake needs to use exactly these tools."""
+        return [
+            f"-DCMAKE_TOOLCHAIN_FILE={self.file}",
+            f"-DCMAKE_CXX_COMPILER={self.cxx}",
+            f"-DCMAKE_AR={self.ar}",
+            f"-DCMAKE_OBJCOPY={self.objcopy}",
+        ]
+
+
+def probe(abi: str) -> Toolchain:
+    """The toolchain of an ABI. For the host, CXX (and CC, if CXX is not set) names the compiler.
+
+    ToolchainError names the program that is missing and how to get it.
+    """
+    compiler = _host_compiler() if abi == HOST else f"{abi}-g++"
+    return _probe(abi, compiler, os.environ.get("PATH", ""))
+
+
+def cmake_program() -> Path:
+    """CMake: the one that is installed beside Lathe, else the one on the PATH."""
+    return _bundled("cmake")
+
+
+def ninja_program() -> Path:
+    """Ninja, found like CMake."""
+    return _bundled("ninja")
+
+
+def _host_compiler() -> str:
+    if compiler := os.environ.get("CXX"):
+        return compiler
+    compiler = os.environ.get("CC", "")
+    for c_name, cxx_name in (("clang", "clang++"), ("gcc", "g++")):
+        if Path(compiler).name.startswith(c_name):
+            return compiler[: -len(Path(compiler).name)] + Path(compiler).name.replace(c_name, cxx_name, 1)
+    return "g++"
+
+
+@functools.cache
+def _probe(abi: str, compiler: str, search_path: str) -> Toolchain:
+    words = shlex.split(compiler)
+    if len(words) != 1:
+        raise ToolchainError(
+            f"the compiler '{compiler}' is more than one word",
+            rule="CXX names a program; flags and launchers such as ccache are not taken",
+            remedy="unset CXX, or set it to the path of a compiler",
+        )
+    cxx = _find(words[0], abi)
+    run = functools.partial(Processes().run, error=ToolchainError)
+    version = run([cxx, "--version"], doing=f"asking {cxx} for its version").splitlines()[0]
+    machine = run([cxx, "-dumpmachine"], doing=f"asking {cxx} for its target").strip()
+    sysroot = "" if "clang" in version else run([cxx, "-print-sysroot"], doing=f"asking {cxx} for its sysroot").strip()
+    macros = run(
+        [cxx, "-x", "c++", "-E", "-dM", "-include", "features.h", os.devnull],
+        doing=f"compiling an empty file for {abi}, with the headers of the C library,",
+    )
+    assembler = run([_program_of(cxx, "as", run), "--version"], doing=f"asking the assembler of {cxx} for its version")
+    facts = "\0".join((version, machine, sysroot, macros, assembler.splitlines()[0]))
+    prefix = "" if abi == HOST else f"{abi}-"
+    return Toolchain(
+        abi=abi,
+        cxx=cxx,
+        ar=_find(f"{prefix}ar", abi),
+        objcopy=_find(f"{prefix}objcopy", abi),
+        version=version,
+        machine=machine,
+        sysroot=sysroot,
+        identity=hashlib.sha256(facts.encode()).hexdigest(),
+        file=resources.toolchains_dir() / f"{abi}.cmake",
+    )
+
+
+def _program_of(cxx: Path, name: str, run: Callable[..., str]) -> str:
+    return run([cxx, f"-print-prog-name={name}"], doing=f"asking {cxx} for {name}").strip()
+
+
+def _find(program: str, abi: str) -> Path:
+    path = shutil.which(program)
+    if path is None:
+        package = _APT_PACKAGES.get(program)
+        install = f" or: apt-get install {package}" if package else ""
+        raise ToolchainError(
+            f"'{program}' is missing: nothing here builds for {abi}",
+            rule=f"{abi} is built by the GNU tools" if abi != HOST else "CXX, CC or g++ on the PATH names the compiler",
+            remedy=f"install it with: lathe doctor --install{install}",
+        )
+    return Path(path)
+
+
+@functools.cache
+def _bundled(name: str) -> Path:
+    """The program itself, not the Python script that a wheel puts on the PATH: it starts ten times faster."""
+    try:
+        if name == "cmake":
+            import cmake
+
+            folder = Path(cmake.CMAKE_BIN_DIR)
+        else:
+            import ninja
+
+            folder = Path(ninja.BIN_DIR)
+    except (ImportError, AttributeError):
+        folder = Path("/nonexistent")
+    program = folder / name
+    return program if program.is_file() else _find(name, HOST)

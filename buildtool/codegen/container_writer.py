@@ -1,0 +1,165 @@
+"""From a graph to the container's message and data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from buildtool.codegen import dim_programs
+from buildtool.ir.attributes import AttrKind
+from buildtool.ir.dims import Dim, Symbol
+from buildtool.ir.graph import Graph, Node, Region, Value
+from buildtool.ir.operator import Array
+from buildtool.ir.types import DType, TensorType
+from buildtool.plan.plan import ALIGNMENT, Plan
+from buildtool.schemas import container_pb2 as pb
+
+FORMAT_VERSION = 1
+_F16_MAX = 65504.0
+
+
+def encode(graph: Graph, name: str, half: bool, plan: Plan | None) -> tuple[pb.Model, bytes]:
+    """The message without formats, and the data file."""
+    writer = _Writer(graph, half)
+    writer.run()
+    data = bytes(writer.data)
+    message = pb.Model(
+        format_version=FORMAT_VERSION,
+        name=name,
+        graph=writer.message,
+        data_size=len(data),
+        data_sha256=hashlib.sha256(data).digest(),
+    )
+    if plan is not None:
+        message.plan.CopyFrom(writer.plan(plan))
+    return message, data
+
+
+def stored_bytes(array: Array, dtype: DType, half: bool) -> tuple[bytes, DType]:
+    """A constant as it lies in the data file, and the element type that it has there.
+
+    `half` stores f32 as f16, but for constants that hold finite values beyond the range of f16, and for those of at most
+    one line of 64 bytes, where nothing would be saved and small numbers (an epsilon) would be lost.
+    """
+    if dtype is DType.BF16:
+        return _to_bf16(array).tobytes(), dtype
+    if dtype is DType.F32 and half and array.nbytes > ALIGNMENT:
+        finite = array[np.isfinite(array)]
+        if not finite.size or float(np.abs(finite).max()) <= _F16_MAX:
+            return np.ascontiguousarray(array, dtype="<f2").tobytes(), DType.F16
+    little = dtype.numpy.newbyteorder("<")
+    return np.ascontiguousarray(array, dtype=little).tobytes(), dtype
+
+
+def _to_bf16(array: Array) -> Array:
+    """Rounded to nearest, ties to even; NaN stays NaN."""
+    bits = np.ascontiguousarray(array, dtype="<f4").view("<u4").astype(np.uint64)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    quiet = (bits >> 16) | 0x40
+    return np.where(np.isnan(array), quiet, rounded).astype("<u2")
+
+
+class _Writer:
+    """State of one run: the tables that nodes and values refer to by index."""
+
+    def __init__(self, graph: Graph, half: bool) -> None:
+        self.graph = graph
+        self.half = half
+        self.message = pb.Graph()
+        self.data = bytearray()
+        self._values: dict[Value, int] = {}
+        self._symbols: dict[Symbol, int] = {}
+        self._exprs: dict[tuple[int, ...], int] = {}
+        self._blobs: dict[bytes, int] = {}  # digest of bytes -> offset
+
+    def run(self) -> None:
+        for symbol in self.graph.symbols.values():
+            self._symbols.setdefault(symbol, len(self._symbols))
+        for index, value in enumerate(self.graph.values()):
+            self._values[value] = index
+            self.message.values.append(self._value(value))
+        self._region(self.graph, self.message.body)
+        self.message.symbols.extend(
+            pb.Symbol(name=symbol.name, low=symbol.low, high=symbol.high) for symbol in self._symbols
+        )
+        self.message.exprs.extend(pb.Expr(code=code) for code in self._exprs)
+
+    def plan(self, plan: Plan) -> pb.Plan:
+        by_name = {value.name: index for value, index in self._values.items()}
+        return pb.Plan(
+            abi=plan.abi,
+            nodes=[pb.NodePlan(kernel=kernel) for kernel in plan.kernels],
+            arena=[pb.Placement(value=by_name[p.value], offset=p.offset, size=p.size) for p in plan.arena],
+            arena_size=plan.arena_size,
+        )
+
+    def _dim(self, dim: Dim) -> pb.Dim:
+        if isinstance(dim, int) and dim >= 0:
+            return pb.Dim(size=dim)
+        code = tuple(dim_programs.encode(dim, self._symbols))
+        return pb.Dim(expr=self._exprs.setdefault(code, len(self._exprs)))
+
+    def _dims(self, dims: Iterable[Dim]) -> list[pb.Dim]:
+        return [self._dim(dim) for dim in dims]
+
+    def _value(self, value: Value) -> pb.Value:
+        type_: TensorType = value.type
+        message = pb.Value(
+            name=value.name, source_names=value.source_names, dtype=type_.dtype.code, dims=self._dims(type_.shape)
+        )
+        if type_.quant is not None:
+            quant = type_.quant
+            axis = -1 if quant.axis is None else quant.axis
+            message.quant.CopyFrom(
+                pb.Quant(scales=quant.scales, zero_points=quant.zero_points, axis=axis, bits=quant.bits)
+            )
+        if value.constant is not None:
+            message.constant.CopyFrom(self._constant(value.constant, type_.dtype))
+        return message
+
+    def _constant(self, array: Array, dtype: DType) -> pb.Constant:
+        contents, storage = stored_bytes(array, dtype, self.half)
+        digest = hashlib.sha256(contents).digest()
+        if digest not in self._blobs:
+            self.data.extend(bytes(-len(self.data) % ALIGNMENT))
+            self._blobs[digest] = len(self.data)
+            self.data.extend(contents)
+        return pb.Constant(offset=self._blobs[digest], size=len(contents), storage=storage.code)
+
+    def _region(self, region: Region, message: pb.Region) -> None:
+        message.inputs.extend(self._values[value] for value in region.inputs)
+        message.outputs.extend(self._values[value] for value in region.outputs)
+        for node in region.nodes:
+            self._node(node, message.nodes.add())
+
+    def _node(self, node: Node, message: pb.Node) -> None:
+        message.op = node.op.name
+        message.name = node.name
+        message.inputs.extend(self._values[value] for value in node.inputs)
+        message.outputs.extend(self._values[value] for value in node.outputs)
+        for name, kind in node.op.attribute_kinds().items():
+            self._attribute(message.attrs.add(name=name), kind, getattr(node.op, name))
+        for region in node.regions:
+            self._region(region, message.regions.add())
+
+    def _attribute(self, message: pb.Attr, kind: AttrKind, value: Any) -> None:
+        match kind:
+            case AttrKind.BOOL | AttrKind.INT:
+                message.i = int(value)
+            case AttrKind.FLOAT:
+                message.f = value
+            case AttrKind.STRING:
+                message.s = value
+            case AttrKind.DTYPE:
+                message.dtype = value.code
+            case AttrKind.INTS:
+                message.ints.CopyFrom(pb.Ints(v=value))
+            case AttrKind.FLOATS:
+                message.floats.CopyFrom(pb.Floats(v=value))
+            case AttrKind.STRINGS:
+                message.strings.CopyFrom(pb.Strings(v=value))
+            case AttrKind.DIMS:
+                message.dims.CopyFrom(pb.Dims(v=self._dims(value)))

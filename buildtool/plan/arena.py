@@ -1,0 +1,146 @@
+"""Places values in one block of memory so that values which are live at the same time do not overlap.
+
+First it decides which values share memory on purpose (views; results that take over the buffer of an input), then it
+packs the resulting buffers: several orders of greedy best-fit, the smallest arena wins. Everything is deterministic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.plan.liveness import Lifetime, lifetimes, lower_bound
+from buildtool.plan.manifest import KernelInfo
+from buildtool.plan.plan import Placement
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Where everything lies. `lower_bound`: bytes of the buffers that are live at once; no packing can need less."""
+
+    placements: tuple[Placement, ...]  # in order of first appearance of the values
+    size: int
+    lower_bound: int
+
+
+@dataclass(eq=False)
+class _Buffer:
+    """Values that share memory, and the time from the first to the last use of any of them."""
+
+    members: list[Lifetime]
+    first: int
+    last: int
+    number: int  # breaks ties
+    pinned: bool = False  # holds a graph input, which must survive the run
+    offset: int = field(default=-1)
+
+    @property
+    def room(self) -> int:
+        return max(life.room for life in self.members)
+
+    def meets(self, other: _Buffer) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+    def add(self, life: Lifetime) -> None:
+        self.members.append(life)
+        self.first, self.last = min(self.first, life.first), max(self.last, life.last)
+
+
+def plan(graph: Graph, kernels: Sequence[KernelInfo]) -> Arena:
+    """The arena of a graph. `kernels`: one per node in the order of `graph.walk()`, as `select` gives them."""
+    lives = lifetimes(graph)
+    buffers = _share(graph, kernels, lives)
+    bound = lower_bound(
+        Lifetime(buffer.members[0].value, buffer.room, buffer.first, buffer.last) for buffer in buffers
+    )
+    best: dict[_Buffer, int] = {}
+    size = -1
+    for key in _ORDERS:
+        offsets, needed = _pack(sorted(buffers, key=key))
+        if size < 0 or needed < size:
+            best, size = offsets, needed
+        if size == bound:
+            break
+    offset_of = {life.value: best[buffer] for buffer in buffers for life in buffer.members}
+    placements = tuple(Placement(life.value.name, offset_of[life.value], life.size) for life in lives.values())
+    return Arena(placements, max(size, 0), bound)
+
+
+_ORDERS: tuple[Callable[[_Buffer], tuple[int, ...]], ...] = (
+    lambda buffer: (-buffer.room, buffer.first, buffer.number),
+    lambda buffer: (-buffer.room * (buffer.last - buffer.first + 1), buffer.number),
+    lambda buffer: (buffer.first - buffer.last, -buffer.room, buffer.number),
+    lambda buffer: (buffer.first, -buffer.room, buffer.number),
+    lambda buffer: (-buffer.last, -buffer.room, buffer.number),
+)
+
+
+def _pack(order: Sequence[_Buffer]) -> tuple[dict[_Buffer, int], int]:
+    """Places the buffers in this order, each into the smallest gap that takes it; offsets and the arena's size."""
+    placed: list[tuple[int, int, _Buffer]] = []  # offset, end, buffer; sorted
+    offsets: dict[_Buffer, int] = {}
+    for buffer in order:
+        start, best, best_gap = 0, -1, -1
+        for offset, end, other in placed:
+            if not other.meets(buffer):
+                continue
+            gap = offset - start
+            if gap >= buffer.room and (best < 0 or gap < best_gap):
+                best, best_gap = start, gap
+            start = max(start, end)
+        offsets[buffer] = start if best < 0 else best
+        placed.append((offsets[buffer], offsets[buffer] + buffer.room, buffer))
+        placed.sort(key=lambda item: (item[0], item[1]))
+    return offsets, max((end for _, end, _ in placed), default=0)
+
+
+def _share(graph: Graph, kernels: Sequence[KernelInfo], lives: dict[Value, Lifetime]) -> list[_Buffer]:
+    """Puts every value into a buffer: that of an input where the kernel and the lifetimes allow it, else its own."""
+    kernel_of = dict(zip(map(id, graph.walk()), kernels, strict=True))
+    takeover: dict[Value, Value] = {}
+    owner: dict[Value, _Buffer] = {}
+    buffers: list[_Buffer] = []
+    time_of = {id(node): time for time, node in enumerate(graph.nodes)}
+    for node in graph.nodes:
+        source = node.inputs[kernel_of[id(node)].in_place or 0] if _may_share(node, kernel_of[id(node)]) else None
+        if source is not None and source in lives:
+            takeover[node.outputs[0]] = source
+    makers = {value: node for node in graph.nodes for value in node.outputs}
+    inputs = set(graph.inputs)
+    for value, life in lives.items():
+        source = takeover.get(value)
+        if source is not None:
+            node = makers[value]
+            if _safe(node, source, owner, time_of[id(node)]):
+                owner[value] = owner[source]
+                owner[source].add(life)
+                continue
+        owner[value] = _Buffer([life], life.first, life.last, len(buffers), pinned=value in inputs)
+        buffers.append(owner[value])
+    return buffers
+
+
+def _may_share(node: Node, kernel: KernelInfo) -> bool:
+    """Whether the kernel can work in place on this node, whatever happens around it."""
+    if kernel.in_place is None or kernel.in_place >= len(node.inputs) or not node.outputs or node.regions:
+        return False
+    source, result = node.inputs[kernel.in_place].type, node.outputs[0].type
+    if node.op.is_view:
+        return kernel.in_place == 0
+    return source.dtype is result.dtype and source.shape == result.shape
+
+
+def _safe(node: Node, source: Value, owner: dict[Value, _Buffer], time: int) -> bool:
+    """Whether the result may stand in the buffer of `source` without harm to anybody else who reads that buffer.
+
+    `owner` knows the values that appeared before the result; those of the buffer that appear later are views of it or
+    results in its place, which were made under this very rule.
+    """
+    buffer = owner[source]
+    if node.op.is_view:
+        return True  # the bytes stay as they are; who overwrites them later asks again
+    if buffer.pinned or buffer.last > time:
+        return False
+    readers = [value for value in node.inputs if owner.get(value) is buffer]
+    return len(readers) == 1 or (node.op.is_elementwise and all(value is source for value in readers))

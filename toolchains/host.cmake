@@ -1,0 +1,1 @@
+# The machine that builds, with its default compiler or the one that CC and CXX name.
