@@ -27,6 +27,8 @@ class Symbol:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", self.name):
             raise ValueError(f"'{self.name}' is not a symbol name")
+        if self.name in (DimOp.MIN.value, DimOp.MAX.value):
+            raise ValueError(f"a symbol cannot be called '{self.name}': expressions use that word")
         if not 0 <= self.low <= self.high:
             raise ValueError(f"bounds {self.low}..{self.high} of '{self.name}' are not ordered")
 
@@ -98,9 +100,14 @@ def symbol(name: str, low: int = 1, high: int = UNBOUNDED) -> DimExpr:
     return DimExpr(None, symbol=Symbol(name, low, high))
 
 
+def _check_divisor(op: DimOp, right: int) -> None:
+    """Divisors are positive: only so do bounds and the runtime's arithmetic have one plain meaning."""
+    if op in (DimOp.FLOORDIV, DimOp.CEILDIV, DimOp.MOD) and right <= 0:
+        raise ValueError(f"a dimension is divided by {right}, which is not positive")
+
+
 def _apply(op: DimOp, left: int, right: int) -> int:
-    if op in (DimOp.FLOORDIV, DimOp.CEILDIV, DimOp.MOD) and right == 0:
-        raise ValueError("division of a dimension by zero")
+    _check_divisor(op, right)
     match op:
         case DimOp.ADD:
             return left + right
@@ -161,9 +168,11 @@ def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
 
 
 def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
-    """`left op right`, folded where possible."""
+    """`left op right`, folded where possible. ValueError where a divisor is not positive."""
     if isinstance(left, int) and isinstance(right, int):
         return _apply(op, left, right)
+    if isinstance(right, int):
+        _check_divisor(op, right)
     neutral = _neutral(op, left, right)
     if neutral is not None:
         return neutral
@@ -178,7 +187,7 @@ def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
     if isinstance(left, DimExpr) and isinstance(right, int) and left.op is op and isinstance(left.right, int):
         if op in (DimOp.ADD, DimOp.MUL):
             return combine(op, left.left, _apply(op, left.right, right))
-        if op in (DimOp.FLOORDIV, DimOp.CEILDIV) and left.right > 0 and right > 0:
+        if op in (DimOp.FLOORDIV, DimOp.CEILDIV):
             return combine(op, left.left, left.right * right)
     return DimExpr(op, left, right)
 
@@ -267,19 +276,23 @@ def postfix(dim: Dim) -> Iterator[int | Symbol | DimOp]:
         yield dim.op
 
 
+_MAX_DEPTH = 100  # of parentheses: the parser recurses, and files may be hostile
 _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_][A-Za-z0-9_.]*|//|/\^|[-+*%(),])")
 
 
 def parse(text: str, known: Mapping[str, Symbol]) -> Dim:
     """Reads the text form back (`known`: the declared symbols by name). ValueError where it is not one."""
     tokens: list[str] = []
-    position = 0
+    position = depth = 0
     text = text.strip()
     while position < len(text):
         match_ = _TOKEN.match(text, position)
         if match_ is None:
             raise ValueError(f"'{text}' is not a dimension")
         tokens.append(match_.group(1))
+        depth += {"(": 1, ")": -1}.get(tokens[-1], 0)
+        if depth > _MAX_DEPTH:
+            raise ValueError(f"a dimension nests deeper than {_MAX_DEPTH} parentheses")
         position = match_.end()
     tokens.reverse()
     dim = _parse_sum(tokens, known)
@@ -312,8 +325,8 @@ def _parse_atom(tokens: list[str], known: Mapping[str, Symbol]) -> Dim:
     if not tokens:
         raise ValueError("a dimension ends early")
     token = tokens.pop()
-    if token == "-":
-        return combine(DimOp.MUL, _parse_atom(tokens, known), -1)
+    if token == "-" and tokens and tokens[-1].isdigit():
+        return -int(tokens.pop())
     if token.isdigit():
         return int(token)
     if token == "(":

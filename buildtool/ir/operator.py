@@ -7,20 +7,21 @@ It knows its meaning and nothing of frameworks, kernels or targets.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, ClassVar, TypeAlias
+import functools
+import typing
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
-from buildtool.ir.dims import Dim, DimExpr
-from buildtool.ir.types import DType, TensorType
+from buildtool.ir.attributes import AttrKind, AttrValue, format_attribute, kind_of, normalise
+from buildtool.ir.dims import Dim, DimExpr, evaluate
+from buildtool.ir.types import TensorType
+
+__all__ = ["Array", "AttrKind", "AttrValue", "Operator", "OperatorError", "format_attribute"]
 
 Array: TypeAlias = npt.NDArray[Any]
-# What an attribute may hold. Lists are tuples; a tuple of dimensions may mix ints and expressions.
-AttrValue: TypeAlias = (
-    bool | int | float | str | DType | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | tuple[Dim, ...]
-)
+_Self = TypeVar("_Self", bound="Operator")
 
 
 class OperatorError(ValueError):
@@ -29,7 +30,11 @@ class OperatorError(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Operator:
-    """Base of all operators. Subclasses are frozen dataclasses that set `name` and define the methods below."""
+    """Base of all operators. Subclasses are frozen dataclasses that set `name` and define the methods below.
+
+    Making an instance normalises the attributes (see `attributes.normalise`) and calls `check`: an operator that exists
+    has attributes of the right kind and range.
+    """
 
     name: ClassVar[str] = ""
     #: How many inputs: (least, most); most None for variadic operators. Trailing optional inputs may be left out.
@@ -41,12 +46,28 @@ class Operator:
     is_elementwise: ClassVar[bool] = False
     regions: ClassVar[int] = 0  # how many regions a node of this operator holds (If: 2)
 
+    def __post_init__(self) -> None:
+        for key, kind in self.attribute_kinds().items():
+            try:
+                value = normalise(getattr(self, key), kind)
+            except ValueError as problem:
+                raise OperatorError(f"attribute '{key}' {problem}") from None
+            object.__setattr__(self, key, value)  # frozen for everybody else
+        self.check()
+
+    def check(self) -> None:
+        """Raises OperatorError where attributes break a rule that does not depend on the inputs."""
+
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         """Output types. Raises OperatorError with a sentence that names the rule and the value that breaks it."""
         raise NotImplementedError
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:
-        """The meaning, in NumPy. The oracle of every pass and kernel; folds constants. Never changes its inputs."""
+        """The meaning, in NumPy. The oracle of every pass and kernel; folds constants. Never changes its inputs.
+
+        The inputs are ones that `infer` accepts, and attributes hold no symbols (see `bound`). What depends on the
+        values of the inputs (an index that is out of range) raises OperatorError.
+        """
         raise NotImplementedError
 
     def macs(self, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Dim:
@@ -60,24 +81,43 @@ class Operator:
         """
         return None
 
+    def bound(self: _Self, values: Mapping[str, int]) -> _Self:
+        """The operator with numbers in place of the dimensions that its attributes hold."""
+        changed: dict[str, Any] = {}
+        for key, value in self.attributes().items():
+            if isinstance(value, tuple) and any(isinstance(item, DimExpr) for item in value):
+                changed[key] = tuple(evaluate(item, values) if isinstance(item, DimExpr) else item for item in value)
+        return dataclasses.replace(self, **changed) if changed else self
+
     def attributes(self) -> dict[str, AttrValue]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @classmethod
+    def attribute_kinds(cls) -> Mapping[str, AttrKind]:
+        """The kind of every attribute, in the order of the fields."""
+        known: Hashable = cls
+        return _attribute_kinds(known)
+
+    def operands(self, inputs: Sequence[TensorType]) -> Sequence[TensorType]:
+        """The inputs, after a check that there are as many as `arity` allows. The first step of every `infer`."""
+        least, most = self.arity
+        if len(inputs) < least or (most is not None and len(inputs) > most):
+            count = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+            raise OperatorError(f"{self.name} takes {count} inputs, not {len(inputs)}")
+        return inputs
 
     def __str__(self) -> str:
         shown = ", ".join(f"{key}={format_attribute(value)}" for key, value in self.attributes().items())
         return f"{self.name} {{{shown}}}" if shown else self.name
 
 
-def format_attribute(value: AttrValue | Dim) -> str:
-    """One spelling per value, readable and exact (floats by repr)."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, DType):
-        return value.value
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, tuple):
-        return "[" + ", ".join(format_attribute(item) for item in value) + "]"
-    if isinstance(value, DimExpr):
-        return str(value)
-    return repr(value)
+@functools.cache
+def _attribute_kinds(operator: Any) -> Mapping[str, AttrKind]:
+    hints = typing.get_type_hints(operator)
+    kinds = {}
+    for field in dataclasses.fields(operator):
+        kind = kind_of(hints[field.name])
+        if kind is None:
+            raise OperatorError(f"attribute '{field.name}' of '{operator.name}' is annotated with an unknown type")
+        kinds[field.name] = kind
+    return kinds

@@ -124,3 +124,12 @@ class TensorType:
 
     def __str__(self) -> str:
         return f"{self.dtype.value}[{', '.join(str(dim) for dim in self.shape)}]"
+
+
+def round_to_bf16(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The nearest bf16 values (ties to even), carried as float32. NaN stays NaN."""
+    bits = array.astype(np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
+    quiet = (bits & np.uint32(0xFFFF0000)) | np.uint32(0x00400000)
+    result: npt.NDArray[np.uint32] = np.where(np.isnan(array), quiet, rounded).astype(np.uint32)
+    return result.view(np.float32)

@@ -1,0 +1,21 @@
+"""exp: y = e ** x."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from buildtool.ir.operator import Array
+from buildtool.ops._elementwise import UnaryOperator
+
+
+@dataclass(frozen=True)
+class Exp(UnaryOperator):
+    """Input x, floating-point numbers."""
+
+    name: ClassVar[str] = "exp"
+
+    def compute(self, x: Array) -> Array:
+        return np.exp(x)

@@ -1,0 +1,21 @@
+"""floor: the largest whole number that is not above x."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from buildtool.ir.operator import Array
+from buildtool.ops._elementwise import UnaryOperator
+
+
+@dataclass(frozen=True)
+class Floor(UnaryOperator):
+    """Input x, floating-point numbers."""
+
+    name: ClassVar[str] = "floor"
+
+    def compute(self, x: Array) -> Array:
+        return np.floor(x)

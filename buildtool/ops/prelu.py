@@ -1,0 +1,33 @@
+"""prelu: y = x where x >= 0, else slope * x."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from buildtool.ir.operator import Array, OperatorError
+from buildtool.ir.types import TensorType
+from buildtool.ops._elementwise import BinaryOperator
+from buildtool.ops._shapes import broadcast, show
+from buildtool.ops._types import plain, require_float, require_same_dtype
+
+
+@dataclass(frozen=True)
+class Prelu(BinaryOperator):
+    """Inputs x, slope, floating-point numbers; the slope broadcasts to the shape of x."""
+
+    name: ClassVar[str] = "prelu"
+
+    def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
+        x, slope = self.operands(inputs)
+        require_same_dtype(inputs)
+        require_float(x)
+        if broadcast(x.shape, slope.shape) != x.shape:
+            raise OperatorError(f"the slope {show(slope.shape)} does not broadcast to the input {show(x.shape)}")
+        return (plain(x, x.shape),)
+
+    def compute(self, a: Array, b: Array) -> Array:
+        return np.where(a >= 0, a, a * b)

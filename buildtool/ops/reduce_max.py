@@ -1,0 +1,21 @@
+"""reduce_max: the largest element along the axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from buildtool.ir.operator import Array
+from buildtool.ops._reduction import ReduceOperator
+
+
+@dataclass(frozen=True)
+class ReduceMax(ReduceOperator):
+    """Input x, any numbers."""
+
+    name: ClassVar[str] = "reduce_max"
+
+    def compute(self, x: Array) -> Array:
+        return np.asarray(x.max(axis=self.axes, keepdims=self.keepdims))

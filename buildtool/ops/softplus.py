@@ -1,0 +1,21 @@
+"""softplus: y = log(1 + exp(x))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from buildtool.ir.operator import Array
+from buildtool.ops._elementwise import UnaryOperator
+
+
+@dataclass(frozen=True)
+class Softplus(UnaryOperator):
+    """Input x, floating-point numbers."""
+
+    name: ClassVar[str] = "softplus"
+
+    def compute(self, x: Array) -> Array:
+        return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)  # neither side overflows

@@ -1,0 +1,21 @@
+"""sqrt: the square root; not a number below 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from buildtool.ir.operator import Array
+from buildtool.ops._elementwise import UnaryOperator
+
+
+@dataclass(frozen=True)
+class Sqrt(UnaryOperator):
+    """Input x, floating-point numbers."""
+
+    name: ClassVar[str] = "sqrt"
+
+    def compute(self, x: Array) -> Array:
+        return np.sqrt(x)
