@@ -12,8 +12,8 @@ namespace {
 // The functions themselves; operators of the same names use them too. All hand NaN through.
 inline float Relu(float x) { return x < 0.0f ? 0.0f : x; }
 inline float Clip(float x, float low, float high) {
-  const float raised = x < low ? low : x;
-  return raised > high ? high : raised;
+  const float lowered = x > high ? high : x;
+  return lowered < low ? low : lowered;
 }
 inline float LeakyRelu(float x, float alpha) { return x < 0.0f ? alpha * x : x; }
 inline float Elu(float x, float alpha) { return x < 0.0f ? alpha * Expm1f(x) : x; }
@@ -49,6 +49,14 @@ inline Code ReadActivation(const PrepareContext& context, Activation* activation
   LATHE_TRY(context.Float("activation_beta", &activation->beta));
   activation->kind = static_cast<ActivationKind>(kind);
   return Code::kOk;
+}
+
+// For kernels of integers, which know no activation.
+inline Code RequireNoActivation(const PrepareContext& context) {
+  Activation activation = {};
+  LATHE_TRY(ReadActivation(context, &activation));
+  if (activation.kind == ActivationKind::kNone) return Code::kOk;
+  return context.Fail(Code::kUnsupported, "an activation on integers");
 }
 
 template <typename F>

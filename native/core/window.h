@@ -43,13 +43,15 @@ inline Code CheckImages(const PlanContext& context) {
   return Code::kOk;
 }
 
-// Windows that fit along an axis; `round_up` counts one that only begins inside. 0 where none fits.
+// Windows that fit along an axis; `round_up` also counts a last one that hangs over the end, provided
+// that it begins before the padding behind. 0 where none fits.
 inline int64_t WindowCount(const Window& window, int axis, int64_t size, bool round_up) {
   const int64_t room = size + window.before[axis] + window.after[axis] - window.extent(axis);
   if (room < 0) return 0;
-  int64_t count = (room + (round_up ? window.strides[axis] - 1 : 0)) / window.strides[axis] + 1;
-  if (round_up && (count - 1) * window.strides[axis] >= size + window.before[axis]) --count;
-  return count;
+  if (!round_up) return room / window.strides[axis] + 1;
+  const int64_t touching = (room + window.strides[axis] - 1) / window.strides[axis] + 1;
+  const int64_t beginning = (size + window.before[axis] + window.strides[axis] - 1) / window.strides[axis];
+  return touching < beginning ? touching : beginning;
 }
 
 // The part of a window along one axis that lies inside the image: taps [first, last).
@@ -68,6 +70,13 @@ inline Taps TapsInside(const Window& window, int axis, int64_t position, int64_t
   taps.last = fitting < window.kernel[axis] ? fitting : window.kernel[axis];
   if (taps.first > taps.last) taps.first = taps.last;
   return taps;
+}
+
+// Taps of the same window that lie inside the padded image.
+inline int64_t TapsPadded(const Window& window, int axis, const Taps& taps, int64_t size) {
+  const int64_t end = size + window.after[axis];  // a window begins at -before or later
+  const int64_t fitting = taps.origin < end ? (end - 1 - taps.origin) / window.dilations[axis] + 1 : 0;
+  return fitting < window.kernel[axis] ? fitting : window.kernel[axis];
 }
 
 }  // namespace

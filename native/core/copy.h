@@ -1,0 +1,111 @@
+// Kernels that move elements without looking at them. They work on any element type by its size: 1, 2, 4 or 8 bytes.
+#ifndef LATHE_CORE_COPY_H_
+#define LATHE_CORE_COPY_H_
+
+#include "native/core/check.h"
+#include "native/core/kernel.h"
+
+namespace lathe {
+namespace {
+
+constexpr int64_t kCopyGrain = 16384;  // bytes that are worth handing to another thread
+
+// `rows` stretches of `bytes` each, whose starts are `from_stride` and `to_stride` bytes apart. Nothing happens where
+// source and target are the same memory.
+inline void CopyRows(const RunContext& context, const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                     int64_t rows, int64_t bytes) {
+  if (rows == 0 || bytes == 0 || from == to) return;
+  const char* source = static_cast<const char*>(from);
+  char* target = static_cast<char*>(to);
+  if (rows == 1 || (from_stride == bytes && to_stride == bytes)) {
+    context.For(rows * bytes, kCopyGrain, [=](int64_t begin, int64_t end, int) {
+      memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
+    });
+    return;
+  }
+  const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
+  context.For(rows, grain, [=](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      memcpy(target + row * to_stride, source + row * from_stride, static_cast<size_t>(bytes));
+    }
+  });
+}
+
+// An output read from an input by strides: y[i0, i1, ...] = x[offset + i0 * strides[0] + ...], all in elements.
+struct StridedCopy {
+  int32_t rank;
+  int64_t offset;
+  int64_t dims[kMaxRank];
+  int64_t strides[kMaxRank];
+};
+
+// Drops axes of size 1 and merges axes that are walked as one. At least one axis stays.
+inline void Simplify(StridedCopy* copy) {
+  int32_t rank = 0;
+  for (int axis = 0; axis < copy->rank; ++axis) {
+    if (copy->dims[axis] == 1) continue;
+    if (rank > 0 && copy->strides[rank - 1] == copy->strides[axis] * copy->dims[axis]) {
+      copy->dims[rank - 1] *= copy->dims[axis];
+      copy->strides[rank - 1] = copy->strides[axis];
+      continue;
+    }
+    copy->dims[rank] = copy->dims[axis];
+    copy->strides[rank] = copy->strides[axis];
+    ++rank;
+  }
+  if (rank == 0) {
+    copy->dims[0] = 1;
+    copy->strides[0] = 1;
+    rank = 1;
+  }
+  copy->rank = rank;
+}
+
+template <typename T>
+inline void RunStridedCopyOf(const RunContext& context, const StridedCopy& copy) {
+  const T* from = static_cast<const T*>(context.inputs[0].data) + copy.offset;
+  T* to = static_cast<T*>(context.outputs[0].data);
+  const int last = copy.rank - 1;
+  const int64_t size = copy.dims[last];
+  const int64_t stride = copy.strides[last];
+  context.For(context.outputs[0].shape.Count(), kCopyGrain / static_cast<int64_t>(sizeof(T)),
+              [=, &copy](int64_t begin, int64_t end, int) {
+                for (int64_t at = begin; at < end;) {
+                  const int64_t column = at % size;
+                  const T* row = from + column * stride;
+                  int64_t index = at / size;
+                  for (int axis = last - 1; axis >= 0; --axis) {
+                    row += index % copy.dims[axis] * copy.strides[axis];
+                    index /= copy.dims[axis];
+                  }
+                  const int64_t count = size - column < end - at ? size - column : end - at;
+                  if (stride == 1) {
+                    memcpy(to + at, row, static_cast<size_t>(count) * sizeof(T));
+                  } else {
+                    for (int64_t i = 0; i < count; ++i) to[at + i] = row[i * stride];
+                  }
+                  at += count;
+                }
+              });
+}
+
+inline void RunStridedCopy(const RunContext& context, const StridedCopy& copy) {
+  switch (SizeOf(context.inputs[0].dtype)) {
+    case 1: return RunStridedCopyOf<uint8_t>(context, copy);
+    case 2: return RunStridedCopyOf<uint16_t>(context, copy);
+    case 4: return RunStridedCopyOf<uint32_t>(context, copy);
+    default: return RunStridedCopyOf<uint64_t>(context, copy);
+  }
+}
+
+// What reshape and identity are: the same bytes, at the same or another place.
+inline void RunWholeCopy(const RunContext& context) {
+  const Tensor& input = context.inputs[0];
+  const int64_t bytes = input.shape.Count() * static_cast<int64_t>(SizeOf(input.dtype));
+  CopyRows(context, input.data, bytes, context.outputs[0].data, bytes, 1, bytes);
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_COPY_H_

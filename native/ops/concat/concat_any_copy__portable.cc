@@ -1,0 +1,56 @@
+// Inputs one after the other along an axis.
+#include "native/core/copy.h"
+
+namespace lathe {
+namespace {
+
+struct State {
+  int64_t axis;
+};
+
+Code Prepare(PrepareContext& context) {
+  State& state = *static_cast<State*>(context.state());
+  LATHE_TRY(CheckArity(context, 1, INT32_MAX, 1));
+  LATHE_TRY(CheckSameTypes(context));
+  const int rank = context.input(0).shape.rank;
+  LATHE_TRY(ReadInt(context, "axis", 0, rank - 1, &state.axis));
+  for (int i = 1; i < context.input_count(); ++i) LATHE_TRY(CheckRank(context, context.input(i), rank, "an input"));
+  return Code::kOk;
+}
+
+Code PlanRun(PlanContext& context) {
+  const int axis = static_cast<int>(static_cast<const State*>(context.state())->axis);
+  Shape expected = context.input(0).shape;
+  const int64_t room = context.output(0).shape[axis];
+  int64_t sum = expected[axis];
+  for (int i = 1; i < context.input_count(); ++i) {
+    Shape shape = context.input(i).shape;
+    const int64_t size = shape[axis];
+    if (sum > room || size > room - sum) return context.Fail(Code::kBadModel, "its output is too short");
+    sum += size;
+    shape.dims[axis] = expected.dims[axis];
+    if (shape != expected) return context.Fail(Code::kBadModel, "its inputs differ beside the axis");
+  }
+  expected.dims[axis] = sum;
+  return CheckShape(context, 0, expected);
+}
+
+void Run(const RunContext& context) {
+  const int axis = static_cast<int>(context.State<State>().axis);
+  const Shape& out = context.outputs[0].shape;
+  const int64_t element = static_cast<int64_t>(SizeOf(context.outputs[0].dtype));
+  const int64_t outer = out.Count(0, axis);
+  const int64_t out_bytes = out.Count(axis, out.rank) * element;
+  char* to = static_cast<char*>(context.outputs[0].data);
+  for (int i = 0; i < context.input_count; ++i) {
+    const int64_t bytes = context.inputs[i].shape.Count(axis, out.rank) * element;
+    CopyRows(context, context.inputs[i].data, bytes, to, out_bytes, outer, bytes);
+    to += bytes;
+  }
+}
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL(concat_any_copy__portable) = {
+    "concat_any_copy__portable", "concat", sizeof(lathe::State), 0, -1, lathe::Prepare, lathe::PlanRun, lathe::Run};

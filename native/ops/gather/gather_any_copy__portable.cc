@@ -1,0 +1,75 @@
+// y[..., i, ...] = x[..., indices[i], ...] along an axis.
+//
+// Indices outside the axis are an error where they are constant. Those that are computed at run time are limited to
+// the axis: `run` cannot fail, and must not read elsewhere.
+#include "native/core/copy.h"
+
+namespace lathe {
+namespace {
+
+struct State {
+  int64_t axis;
+};
+
+inline int64_t IndexAt(const Tensor& indices, int64_t at) {
+  return indices.dtype == DType::kS32 ? indices.As<int32_t>()[at] : indices.As<int64_t>()[at];
+}
+
+Code Prepare(PrepareContext& context) {
+  LATHE_TRY(CheckArity(context, 2, 2, 1));
+  const Tensor& x = context.input(0);
+  const Tensor& indices = context.input(1);
+  if (SizeOf(x.dtype) == 0 || context.output(0).dtype != x.dtype) {
+    return context.Fail(Code::kBadModel, "input and output differ in type");
+  }
+  if (indices.dtype != DType::kS32 && indices.dtype != DType::kS64) {
+    return context.Fail(Code::kUnsupported, "this kernel has other types of indices");
+  }
+  if (x.shape.rank + indices.shape.rank - 1 > kMaxRank) return context.Fail(Code::kBadModel, "its rank is too large");
+  return ReadInt(context, "axis", 0, x.shape.rank - 1, &static_cast<State*>(context.state())->axis);
+}
+
+Code PlanRun(PlanContext& context) {
+  const int axis = static_cast<int>(static_cast<const State*>(context.state())->axis);
+  const Shape& in = context.input(0).shape;
+  const Tensor& indices = context.input(1);
+  Shape expected = {};
+  for (int i = 0; i < axis; ++i) expected.dims[expected.rank++] = in[i];
+  for (int i = 0; i < indices.shape.rank; ++i) expected.dims[expected.rank++] = indices.shape[i];
+  for (int i = axis + 1; i < in.rank; ++i) expected.dims[expected.rank++] = in[i];
+  LATHE_TRY(CheckShape(context, 0, expected));
+  const int64_t count = indices.shape.Count();
+  if (in[axis] == 0 && expected.Count() > 0) return context.Fail(Code::kBadModel, "it gathers from nothing");
+  for (int64_t i = 0; indices.is_constant() && i < count; ++i) {
+    const int64_t index = IndexAt(indices, i);
+    if (index < -in[axis] || index >= in[axis]) return context.Fail(Code::kBadModel, "an index is out of range");
+  }
+  return Code::kOk;
+}
+
+void Run(const RunContext& context) {
+  const int axis = static_cast<int>(context.State<State>().axis);
+  const Tensor& x = context.inputs[0];
+  const Tensor& indices = context.inputs[1];
+  const int64_t size = x.shape[axis];
+  const int64_t count = indices.shape.Count();
+  const int64_t bytes = x.shape.Count(axis + 1, x.shape.rank) * static_cast<int64_t>(SizeOf(x.dtype));
+  const char* from = static_cast<const char*>(x.data);
+  char* to = static_cast<char*>(context.outputs[0].data);
+  if (bytes == 0) return;
+  const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
+  context.For(x.shape.Count(0, axis) * count, grain, [=, &indices](int64_t begin, int64_t end, int) {
+    for (int64_t item = begin; item < end; ++item) {
+      int64_t index = IndexAt(indices, item % count);
+      if (index < 0) index = index < -size ? 0 : index + size;
+      if (index >= size) index = size - 1;
+      memcpy(to + item * bytes, from + (item / count * size + index) * bytes, static_cast<size_t>(bytes));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL(gather_any_copy__portable) = {
+    "gather_any_copy__portable", "gather", sizeof(lathe::State), 0, -1, lathe::Prepare, lathe::PlanRun, lathe::Run};

@@ -1,0 +1,21 @@
+// The same elements under another shape, which the output already has; nothing is moved where it shares the memory.
+#include "native/core/copy.h"
+
+namespace lathe {
+namespace {
+
+Code Prepare(PrepareContext& context) {
+  LATHE_TRY(CheckArity(context, 1, 1, 1));
+  return CheckSameTypes(context);
+}
+
+Code PlanRun(PlanContext& context) {
+  if (context.input(0).shape.Count() == context.output(0).shape.Count()) return Code::kOk;
+  return context.Fail(Code::kBadModel, "its input and output differ in the number of elements");
+}
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL(reshape_any_copy__portable) = {
+    "reshape_any_copy__portable", "reshape", 0, 0, 0, lathe::Prepare, lathe::PlanRun, lathe::RunWholeCopy};
