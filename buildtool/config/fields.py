@@ -19,7 +19,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from buildtool.config.abis import ALIASES, TARGETS, canonical_abi, known_targets
 from buildtool.config.deployment import Dimension, ShapeConfig
-from buildtool.config.wording import counted, did_you_mean, listed, quoted
+from buildtool.config.wording import counted, did_you_mean, listed, nearest, quoted
 
 MAX_RANK = 8
 MAX_DIMENSION = 2**31 - 1
@@ -103,11 +103,11 @@ def _read_choice(known: tuple[str, ...], aliases: Mapping[str, str], value: Any)
     text = read_text(value)
     word = aliases.get(text, text)
     if word not in known:
-        spellings = [*known, *aliases]
+        meant = nearest(text, (*known, *aliases))
         raise wrong(
             f"{{key}} cannot be {quoted(text)}",
             rule=f"allowed: {listed(name or quoted(name) for name in known)}",
-            remedy=did_you_mean(text, spellings),
+            remedy=f"did you mean '{aliases.get(meant, meant)}'?" if meant else "",
         )
     return word
 
@@ -190,7 +190,7 @@ def _parts(value: Any) -> list[str]:
 
 def _read_dimension(text: str, whole: str) -> Dimension:
     bounds = re.fullmatch(r"([0-9]+)(?:\s*\.\.\s*([0-9]+))?", text)
-    if not bounds or max(len(part or "") for part in bounds.groups()) > 10:
+    if not bounds:
         remedy = "write bounds for a size that is only known at run time, such as 1..8"
         unknown = re.fullmatch(r"-1|\?|None|[A-Za-z_]\w*", text) is not None
         raise wrong(
@@ -198,8 +198,7 @@ def _read_dimension(text: str, whole: str) -> Dimension:
             rule='a shape is a list of sizes such as "1,224,224,3", or of bounds such as "1,3,32..960,32..960"',
             remedy=remedy if unknown else "",
         )
-    low = int(bounds.group(1))
-    high = int(bounds.group(2)) if bounds.group(2) else low
+    low, high = (int(part[:12]) for part in (bounds.group(1), bounds.group(2) or bounds.group(1)))
     if not 1 <= low <= high <= MAX_DIMENSION:
         order = "the lower bound comes first" if low > high else f"a size is between 1 and {MAX_DIMENSION}"
         raise wrong(f"{quoted(text)} is no size, in {{key}}", rule=order)

@@ -29,13 +29,14 @@ def load_deployment(
 ) -> LoadedDeployment:
     """Reads, checks and resolves a deployment file.
 
-    The keywords named like keys win over the file, for options of the command line. `${NAME}` is expanded from
+    The keywords named like keys win over the file, for options of the command line; a target there may be
+    several with commas between them. `${NAME}` is expanded from
     `environment`, or from that of the process. Raises ConfigError with every problem of the file, in the order of
     its lines.
     """
     given: dict[str, Override | None] = {
         "library_name": library_name,
-        "target_abis": target_abis,
+        "target_abis": None if target_abis is None else [abi for word in target_abis for abi in word.split(",")],
         "target_socs": target_socs,
         "model_graph_format": model_graph_format,
         "model_data_format": model_data_format,
@@ -45,21 +46,19 @@ def load_deployment(
     document = read_yaml(path, environment=environment)
     normal = normalise(document.root, overrides)
     checked = validate(DeploymentSection, normal.root)
-    # What stands where the text itself is wrong is not worth a second complaint.
-    places = {problem.where for problem in document.problems}
-    found = [*normal.problems, *checked.problems]
-    problems = [*document.problems, *(problem for problem in found if problem.where not in places)]
+    problems = [*normal.problems, *checked.problems]
     if checked.section is None:
-        raise ConfigError(_in_order(problems))
+        raise ConfigError(_in_order(document.problems, problems))
     context = Context(normal.root, path.absolute().parent, checked.broken | normal.broken, normal.names)
     deployment = resolve(context, checked.section, path)
     problems += context.problems
-    if problems:
-        raise ConfigError(_in_order(problems))
-    return LoadedDeployment(deployment, _in_order([*context.notes, *unbuilt(deployment)]))
+    if problems or document.problems:
+        raise ConfigError(_in_order(document.problems, problems))
+    return LoadedDeployment(deployment, _in_order((), [*context.notes, *unbuilt(deployment)]))
 
 
-def _in_order(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """By position, one for each place and complaint: a file read through an alias says the same thing twice."""
-    ordered = sorted(dict.fromkeys(problems), key=lambda problem: (problem.where.line, problem.where.column))
-    return tuple(ordered)
+def _in_order(of_the_text: Sequence[Problem], others: Sequence[Problem]) -> tuple[Problem, ...]:
+    """By position, each complaint once, and nothing more where the text itself is wrong."""
+    places = {problem.where for problem in of_the_text}
+    kept = dict.fromkeys((*of_the_text, *(problem for problem in others if problem.where not in places)))
+    return tuple(sorted(kept, key=lambda problem: (problem.where.line, problem.where.column)))

@@ -67,7 +67,7 @@ def resolve_subgraph(view: View) -> SubgraphConfig:
 
 def _tensors(view: View, group: _Group, *, required: bool) -> tuple[TensorConfig, ...]:
     names, shapes = view.find(group.names), view.find(group.shapes)
-    for given, other in ((group.names, group.shapes), (group.shapes, group.names)):
+    for other, given in ((group.names, group.shapes), (group.shapes, group.names)):
         if required or view.find(given).is_given:
             view.require(other, remedy="`lathe init MODEL` writes what the model says" if required else "")
     if names.value is None or shapes.value is None or view.is_broken(group.names, group.shapes):

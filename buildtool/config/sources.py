@@ -202,23 +202,18 @@ class _RefusedRedirect(Exception):  # noqa: N818 - a message between two functio
 class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
     """Follows a server's redirection nowhere but over http and https."""
 
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        self._check(newurl)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
     def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
-        # The base class refuses other schemes itself, before it asks redirect_request, with words for programmers.
         target = headers.get("location") or headers.get("uri") or ""
-        if "://" in target or target.lower().startswith("file:"):
-            self._check(target)
+        try:
+            scheme = urlsplit(target).scheme.lower()
+        except ValueError:
+            scheme = "unreadable"
+        if scheme and scheme not in _SCHEMES:  # without a scheme it stays on the same server
+            fp.close()
+            raise _RefusedRedirect(_shown(target))
         return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-    @staticmethod
-    def _check(target: str) -> None:
-        if target.partition(":")[0].lower() not in _SCHEMES:
-            raise _RefusedRedirect(_shown(target))
 
 
 def _sha256_of(path: Path) -> str:

@@ -56,12 +56,17 @@ def validate(section: type[SectionT], tree: Node) -> Validated[SectionT]:
         except ValidationError as refusal:
             before = len(broken)
             for error in refusal.errors(include_url=False):
-                consequence = error["type"] == "too_short" and any(path[:1] == error["loc"] for path in broken)
-                if not consequence:
+                if not _is_consequence(error, broken):
                     problems.append(_problem(section, tree, error))
                 broken.update(_remove(section, data, error))
             if len(broken) == before:
                 return Validated(None, tuple(problems), frozenset(broken))
+
+
+def _is_consequence(error: ErrorDetails, broken: set[Path]) -> bool:
+    """Whether something is only missing because an earlier round took it out."""
+    location = error["loc"]
+    return error["type"] in ("missing", "too_short") and any(path[: len(location)] == location for path in broken)
 
 
 def _key_path(section: type[BaseModel], location: Path) -> Path:
@@ -157,7 +162,13 @@ def _unknown_key(section: type[BaseModel], tree: Node, location: Path) -> Proble
     where = place_of(tree, location, key=True)
     known = owner.model_fields if owner else {}
     meant = _meant(word, owner) if owner else ""
-    remedy = f"did you mean '{meant}'?" if meant else f"known keys: {listed(known)}" if len(known) <= 12 else ""
+    remedy = (
+        f"did you mean '{meant}'?"
+        if meant
+        else f"known keys: {listed(known)}"
+        if len(known) <= 12
+        else "`lathe schema` lists all keys"
+    )
     if owner is section and word in ModelSection.model_fields:
         remedy = f"'{word}' belongs to a model, under 'models'"
     elif owner in (ModelSection, SubgraphSection) and word in section.model_fields:

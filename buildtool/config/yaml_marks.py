@@ -229,7 +229,7 @@ class _Walk:
             return Sequence(tuple(self.convert(item, inside) for item in node.value), where)
         assert isinstance(node, yaml.ScalarNode)
         plain = node.style is None and node.tag != _STRING_TAG
-        return Scalar(self._expand(self._checked(node.value, where), where), where, plain)
+        return Scalar(self._checked(self._expand(node.value, where), where), where, plain)
 
     def _mapping(self, node: yaml.MappingNode, where: Where, inside: tuple[int, ...]) -> Mapping:
         entries: dict[str, Entry] = {}
