@@ -1,0 +1,176 @@
+// Regions, nodes and attributes of the model, and the check that values are defined before they are used.
+#include <string.h>
+
+#include "native/core/model_reader.h"
+
+namespace lathe {
+
+namespace {
+
+// What is known of a value while the nodes are walked in order.
+enum Definition : uint8_t { kUndefined, kVisible, kOutOfScope };
+
+class DefinitionCheck {
+ public:
+  DefinitionCheck(const Model& model, const ErrorSink& errors, Span<uint8_t> states)
+      : model_(model), errors_(errors), states_(states) {}
+
+  Code Check(const Region& region, const char* owner) {
+    for (const uint32_t index : region.inputs) LATHE_TRY(Define(index, owner));
+    for (const Node& node : region.nodes) {
+      for (const uint32_t index : node.inputs) LATHE_TRY(Use(index, node.name));
+      for (const Region& inner : node.regions) LATHE_TRY(Check(inner, node.name));
+      for (const uint32_t index : node.outputs) LATHE_TRY(Define(index, node.name));
+    }
+    for (const uint32_t index : region.outputs) LATHE_TRY(Use(index, owner));
+    // What a region defines is not seen outside of it.
+    for (const uint32_t index : region.inputs) states_[index] = kOutOfScope;
+    for (const Node& node : region.nodes) {
+      for (const uint32_t index : node.outputs) states_[index] = kOutOfScope;
+    }
+    return Code::kOk;
+  }
+
+ private:
+  Code Define(uint32_t index, const char* owner) {
+    const Value& value = model_.values[index];
+    if (value.constant)
+      return errors_.Fail(Code::kBadModel, "bad model: '%s' defines value '%s', which is a constant", owner, value.name);
+    if (states_[index] != kUndefined)
+      return errors_.Fail(Code::kBadModel, "bad model: '%s' defines value '%s', which is defined before", owner,
+                          value.name);
+    states_[index] = kVisible;
+    return Code::kOk;
+  }
+
+  Code Use(uint32_t index, const char* owner) const {
+    const Value& value = model_.values[index];
+    if (value.constant || states_[index] == kVisible) return Code::kOk;
+    return errors_.Fail(Code::kBadModel, "bad model: '%s' uses value '%s', which is not defined before it", owner,
+                        value.name);
+  }
+
+  const Model& model_;
+  const ErrorSink& errors_;
+  Span<uint8_t> states_;
+};
+
+}  // namespace
+
+Code ModelReader::ReadRegion(PbBytes message, int depth, Region* region) {
+  if (depth > kMaxRegionDepth) return Bad("regions are nested deeper than %d", kMaxRegionDepth);
+  LATHE_TRY(ReadIndices(message, 1, "a region", &region->inputs));
+  LATHE_TRY(ReadIndices(message, 2, "a region", &region->outputs));
+  size_t count = 0;
+  LATHE_TRY(CountMessages(message, 3, kMaxNodes, "a region", &count));
+  node_count_ += count;
+  if (node_count_ > kMaxNodes) return Bad("there are more than %zu nodes", kMaxNodes);
+  LATHE_TRY(NewArray(count, &region->nodes));
+  PbReader reader(message);
+  PbField field;
+  for (size_t index = 0; reader.Next(&field);) {
+    if (field.Is(3, PbWire::kBytes)) LATHE_TRY(ReadNode(field.bytes, depth, &region->nodes[index++]));
+  }
+  return Code::kOk;
+}
+
+Code ModelReader::ReadNode(PbBytes message, int depth, Node* node) {
+  PbReader reader(message);
+  PbField field;
+  node->op = node->name = "";
+  while (reader.Next(&field)) {
+    if (field.number == 1) LATHE_TRY(ReadString(field, "a node's operator", &node->op));
+    if (field.number == 2) LATHE_TRY(ReadString(field, "a node's name", &node->name));
+  }
+  size_t attr_count = 0, region_count = 0;
+  LATHE_TRY(CountMessages(message, 5, kMaxAttributes, "a node's list of attributes", &attr_count));
+  LATHE_TRY(CountMessages(message, 6, kMaxOperands, "a node's list of regions", &region_count));
+  LATHE_TRY(ReadIndices(message, 3, node->name, &node->inputs));
+  LATHE_TRY(ReadIndices(message, 4, node->name, &node->outputs));
+  LATHE_TRY(NewArray(attr_count, &node->attrs));
+  LATHE_TRY(NewArray(region_count, &node->regions));
+  size_t attr = 0, region = 0;
+  reader = PbReader(message);
+  while (reader.Next(&field)) {
+    if (field.Is(5, PbWire::kBytes)) LATHE_TRY(ReadAttr(field.bytes, node->name, &node->attrs[attr++]));
+    if (field.Is(6, PbWire::kBytes)) LATHE_TRY(ReadRegion(field.bytes, depth + 1, &node->regions[region++]));
+  }
+  return Code::kOk;
+}
+
+Code ModelReader::ReadIndices(PbBytes message, uint32_t number, const char* owner, Span<uint32_t>* indices) {
+  const size_t count = PbScalars::Count(message, number, PbWire::kVarint);
+  if (count > kMaxOperands) return Bad("'%s' has more than %zu inputs or outputs", owner, kMaxOperands);
+  LATHE_TRY(NewArray(count, indices));
+  PbScalars scalars(message, number, PbWire::kVarint);
+  PbField field;
+  for (size_t i = 0; scalars.Next(&field);) {
+    if (field.scalar >= model_->values.size()) return Bad("'%s' names a value that does not exist", owner);
+    (*indices)[i++] = static_cast<uint32_t>(field.scalar);
+  }
+  return scalars.ok() ? Code::kOk : Malformed("a list of values");
+}
+
+Code ModelReader::ReadAttr(PbBytes message, const char* node, Attr* attr) {
+  PbReader reader(message);
+  PbField field;
+  attr->name = "";
+  while (reader.Next(&field)) {
+    if (field.number == 1) {
+      LATHE_TRY(ReadString(field, "an attribute's name", &attr->name));
+    } else {
+      LATHE_TRY(ReadAttrField(field, attr));
+    }
+  }
+  if (!reader.ok()) return Malformed("an attribute");
+  // `oneof` leaves out nothing, so an attribute without a value is one of a newer kind.
+  return attr->kind != AttrKind::kNone ? Code::kOk
+                                       : Bad("attribute '%s' of node '%s' has no known kind", attr->name, node);
+}
+
+Code ModelReader::ReadAttrField(const PbField& field, Attr* attr) {
+  PbField element;
+  size_t index = 0;
+  if (field.Is(2, PbWire::kVarint)) {
+    attr->kind = AttrKind::kInt;
+    attr->i = field.ZigZag();
+  } else if (field.Is(3, PbWire::kFixed32)) {
+    attr->kind = AttrKind::kFloat;
+    attr->f = field.Float();
+  } else if (field.Is(4, PbWire::kBytes)) {
+    const char* text = nullptr;
+    LATHE_TRY(ReadString(field, "an attribute", &text));
+    attr->kind = AttrKind::kString;
+    attr->s = Span<const char>(text, field.bytes.size());
+  } else if (field.Is(5, PbWire::kBytes)) {
+    PbScalars scalars(field.bytes, 1, PbWire::kVarint);
+    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, 1, PbWire::kVarint), &attr->ints));
+    while (scalars.Next(&element)) attr->ints[index++] = element.ZigZag();
+    if (!scalars.ok()) return Malformed("an attribute");
+    attr->kind = AttrKind::kInts;
+  } else if (field.Is(6, PbWire::kBytes)) {
+    PbScalars scalars(field.bytes, 1, PbWire::kFixed32);
+    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, 1, PbWire::kFixed32), &attr->floats));
+    while (scalars.Next(&element)) attr->floats[index++] = element.Float();
+    if (!scalars.ok()) return Malformed("an attribute");
+    attr->kind = AttrKind::kFloats;
+  } else if (field.Is(7, PbWire::kBytes)) {
+    attr->kind = AttrKind::kStrings;  // no kernel reads strings yet
+  } else if (field.Is(8, PbWire::kBytes)) {
+    attr->kind = AttrKind::kDims;
+    LATHE_TRY(ReadDims(field.bytes, 1, attr->name, kMaxAttributeElements, &attr->dims));
+  } else if (field.Is(9, PbWire::kVarint)) {
+    attr->kind = AttrKind::kDType;
+    if (DTypeFromCode(field.scalar) == DType::kNone) return Bad("attribute '%s' is no element type", attr->name);
+    attr->i = static_cast<int64_t>(field.scalar);
+  }
+  return Code::kOk;
+}
+
+Code CheckDefinitions(const Model& model, MemoryArena* memory, const ErrorSink& errors) {
+  Span<uint8_t> states;
+  if (!memory->NewArray(model.values.size(), &states)) return errors.OutOfMemory("the model", model.values.size());
+  return DefinitionCheck(model, errors, states).Check(model.body, model.name);
+}
+
+}  // namespace lathe

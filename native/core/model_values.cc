@@ -1,0 +1,138 @@
+// Values of the model: types, dimensions, constants, quantisation.
+#include <string.h>
+
+#include "native/core/model_reader.h"
+
+namespace lathe {
+
+Code ModelReader::ReadValues(PbBytes graph) {
+  size_t count = 0;
+  LATHE_TRY(CountMessages(graph, 3, kMaxValues, "the table of values", &count));
+  LATHE_TRY(NewArray(count, &model_->values));
+  PbReader reader(graph);
+  PbField field;
+  for (size_t index = 0; reader.Next(&field);) {
+    if (field.Is(3, PbWire::kBytes)) LATHE_TRY(ReadValue(field.bytes, &model_->values[index++]));
+  }
+  return Code::kOk;
+}
+
+Code ModelReader::ReadValue(PbBytes message, Value* value) {
+  PbReader reader(message);
+  PbField field;
+  PbBytes quant;
+  uint64_t constant_size = 0;
+  value->name = "";
+  size_t names = 0;
+  LATHE_TRY(CountMessages(message, 2, kMaxSourceNames, "a value's list of source names", &names));
+  LATHE_TRY(NewArray(names, &value->source_names));
+  names = 0;
+  while (reader.Next(&field)) {
+    if (field.Is(1, PbWire::kBytes)) LATHE_TRY(ReadString(field, "a value's name", &value->name));
+    if (field.Is(2, PbWire::kBytes)) LATHE_TRY(ReadString(field, "a source name", &value->source_names[names++]));
+    if (field.Is(3, PbWire::kVarint)) value->dtype = DTypeFromCode(field.scalar);
+    if (field.Is(5, PbWire::kBytes)) quant = field.bytes;
+    if (field.Is(6, PbWire::kBytes)) LATHE_TRY(ReadConstant(field.bytes, value, &constant_size));
+  }
+  if (!reader.ok()) return Malformed("a value");
+  if (value->dtype == DType::kNone) return Bad("value '%s' has no element type that this library knows", value->name);
+  LATHE_TRY(ReadDims(message, 4, value->name, kMaxRank, &value->dims));
+  if (!quant.empty()) LATHE_TRY(ReadQuant(quant, *value));
+  return value->constant ? CheckConstant(*value, constant_size) : Code::kOk;
+}
+
+Code ModelReader::ReadConstant(PbBytes message, Value* value, uint64_t* size) {
+  PbReader reader(message);
+  PbField field;
+  value->constant = true;
+  while (reader.Next(&field)) {
+    if (field.Is(1, PbWire::kVarint)) value->offset = field.scalar;
+    if (field.Is(2, PbWire::kVarint)) *size = field.scalar;
+    if (field.Is(3, PbWire::kVarint)) value->storage = DTypeFromCode(field.scalar);
+  }
+  return reader.ok() ? Code::kOk : Malformed("a constant");
+}
+
+Code ModelReader::CheckConstant(const Value& value, uint64_t size) {
+  const bool half = value.storage == DType::kF16 || value.storage == DType::kBF16;
+  if (value.storage != value.dtype && !(half && value.dtype == DType::kF32))
+    return Bad("constant '%s' is stored as a type that is not its own (only f32 may be stored as f16 or bf16)",
+               value.name);
+  for (const DimSpec& dim : value.dims) {
+    if (dim.expr >= 0) return Bad("constant '%s' has a dimension that is not a number", value.name);
+  }
+  Shape shape;
+  if (!EvaluateShape(*model_, value.dims, value.dtype, {}, &shape))
+    return Bad("constant '%s' is larger than memory can be", value.name);
+  const uint64_t expected = static_cast<uint64_t>(shape.Count()) * SizeOf(value.storage);
+  if (size != expected)
+    return Bad("constant '%s' has %llu bytes, its type and shape need %llu", value.name,
+               static_cast<unsigned long long>(size), static_cast<unsigned long long>(expected));
+  if (value.offset % kAlignment != 0) return Bad("constant '%s' is not aligned to %zu", value.name, kAlignment);
+  if (size > model_->data_size || value.offset > model_->data_size - size)
+    return Bad("constant '%s' lies outside of the %llu bytes of the data file", value.name,
+               static_cast<unsigned long long>(model_->data_size));
+  return Code::kOk;
+}
+
+Code ModelReader::ReadQuant(PbBytes message, const Value& value) {
+  PbReader reader(message);
+  PbField field;
+  int64_t axis = 0;
+  uint64_t bits = 0;
+  while (reader.Next(&field)) {
+    if (field.Is(3, PbWire::kVarint)) axis = static_cast<int64_t>(field.ZigZag());
+    if (field.Is(4, PbWire::kVarint)) bits = field.scalar;
+  }
+  PbScalars scales(message, 1, PbWire::kFixed32);
+  size_t scale_count = 0;
+  while (scales.Next(&field)) {
+    // The comparison is also false for what is not a number.
+    if (!(field.Float() > 0 && field.Float() <= 3.4028235e38f))
+      return Bad("a scale of value '%s' is not positive and finite", value.name);
+    ++scale_count;
+  }
+  const size_t zero_count = PbScalars::Count(message, 2, PbWire::kVarint);
+  if (!reader.ok() || !scales.ok()) return Malformed("a quantisation");
+  if (bits < 1 || bits > 16) return Bad("the quantisation of value '%s' has not 1 to 16 bits", value.name);
+  if (axis < -1 || axis >= static_cast<int64_t>(value.dims.size()))
+    return Bad("the quantisation of value '%s' has an axis that the value does not have", value.name);
+  const bool fits = axis < 0 ? scale_count == 1
+                             : value.dims[static_cast<size_t>(axis)].expr >= 0 ||
+                                   static_cast<int64_t>(scale_count) == value.dims[static_cast<size_t>(axis)].size;
+  if (!fits || scale_count != zero_count)
+    return Bad("the quantisation of value '%s' has %zu scales and %zu zero points, which do not fit its shape",
+               value.name, scale_count, zero_count);
+  return Code::kOk;
+}
+
+Code ModelReader::ReadDims(PbBytes message, uint32_t number, const char* owner, size_t limit, Span<DimSpec>* dims) {
+  size_t count = 0;
+  LATHE_TRY(CountMessages(message, number, limit, "a list of dimensions", &count));
+  LATHE_TRY(NewArray(count, dims));
+  PbReader reader(message);
+  PbField field;
+  for (size_t index = 0; reader.Next(&field);) {
+    if (field.Is(number, PbWire::kBytes)) LATHE_TRY(ReadDim(field.bytes, owner, &(*dims)[index++]));
+  }
+  return Code::kOk;
+}
+
+Code ModelReader::ReadDim(PbBytes message, const char* owner, DimSpec* dim) {
+  PbReader reader(message);
+  PbField field;
+  *dim = {0, -1};
+  while (reader.Next(&field)) {
+    if (field.Is(1, PbWire::kVarint)) {
+      if (field.scalar > kMaxBytes) return Bad("a dimension of '%s' is larger than memory can be", owner);
+      *dim = {static_cast<int64_t>(field.scalar), -1};
+    }
+    if (field.Is(2, PbWire::kVarint)) {
+      if (field.scalar >= model_->exprs.size()) return Bad("a dimension of '%s' names no expression", owner);
+      *dim = {0, static_cast<int32_t>(field.scalar)};
+    }
+  }
+  return reader.ok() ? Code::kOk : Malformed("a dimension");
+}
+
+}  // namespace lathe

@@ -1,0 +1,204 @@
+#include "native/core/session.h"
+
+#include <string.h>
+#include <time.h>
+
+namespace lathe {
+
+namespace {
+
+int64_t NowNanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+// The caller may know a smaller struct.
+template <typename T>
+void CopyOut(T made, T* out) {
+  const size_t size = out->struct_size < sizeof(T) ? out->struct_size : sizeof(T);
+  made.struct_size = out->struct_size;
+  memcpy(out, &made, size);
+}
+
+}  // namespace
+
+Code Session::CheckUsable(const ErrorSink& errors) const {
+  return ready_ ? Code::kOk
+                : errors.Fail(Code::kInvalidArgument, "the last resize failed: the session has no memory to run in");
+}
+
+void Session::Unbind() {
+  for (const void*& data : bound_inputs_) data = nullptr;
+  for (void*& data : bound_outputs_) data = nullptr;
+  pointed_ = false;
+}
+
+// Inputs that are bound and aligned are read in place; results are made in the first aligned buffer bound to them.
+void Session::Point() {
+  const Region& body = model_.body;
+  for (size_t i = 0; i < items_.size(); ++i) tensors_[value_of_[i]].data = own_[value_of_[i]];
+  for (size_t i = 0; i < bound_outputs_.size(); ++i) {
+    const uint32_t value = body.outputs[i];
+    const bool made_here = item_of_[value] != kNoItem && lifetimes_[item_of_[value]].first + keep_all_ > 0;
+    if (made_here && bound_outputs_[i] != nullptr && IsAligned(bound_outputs_[i]))
+      tensors_[value].data = bound_outputs_[i];
+  }
+  for (size_t i = 0; i < bound_inputs_.size(); ++i) {
+    const uint32_t value = body.inputs[i];
+    const bool direct = bound_inputs_[i] != nullptr && IsAligned(bound_inputs_[i]);
+    tensors_[value].data = direct ? const_cast<void*>(bound_inputs_[i]) : own_[value];
+  }
+  size_t operand = 0;
+  for (const PreparedNode& prepared : engine_->nodes()) {
+    for (const uint32_t value : prepared.node->inputs) operands_[operand++].data = tensors_[value].data;
+    for (const uint32_t value : prepared.node->outputs) operands_[operand++].data = tensors_[value].data;
+  }
+  pointed_ = true;
+}
+
+Code Session::Run(const ErrorSink& errors) {
+  LATHE_TRY(CheckUsable(errors));
+  if (!pointed_) Point();
+  for (size_t i = 0; i < bound_inputs_.size(); ++i) {
+    const uint32_t value = model_.body.inputs[i];
+    if (bound_inputs_[i] != nullptr && bound_inputs_[i] != tensors_[value].data)
+      memcpy(tensors_[value].data, bound_inputs_[i], BytesOf(value));
+  }
+  for (size_t i = 0; i < plans_.size(); ++i) RunNode(i);
+  for (size_t i = 0; i < bound_outputs_.size(); ++i) {
+    const uint32_t value = model_.body.outputs[i];
+    if (bound_outputs_[i] != nullptr && bound_outputs_[i] != tensors_[value].data)
+      memmove(bound_outputs_[i], tensors_[value].data, BytesOf(value));
+  }
+  return Code::kOk;
+}
+
+void Session::RunNode(size_t index) {
+  const PreparedNode& prepared = engine_->nodes()[index];
+  const Node& node = *prepared.node;
+  const int64_t start = observer_ != nullptr ? NowNanoseconds() : 0;
+  RunContext context;
+  context.inputs = operands_.data() + prepared.first_operand;
+  context.outputs = operands_.data() + prepared.first_operand + node.inputs.size();
+  context.input_count = static_cast<int32_t>(node.inputs.size());
+  context.output_count = static_cast<int32_t>(node.outputs.size());
+  context.state = prepared.state;
+  context.plan = plans_[index];
+  context.scratch = block_ + AlignUp(arena_size_);
+  context.pool = engine_->pool();
+  prepared.kernel->run(context);
+  if (observer_ == nullptr) return;
+  const lathe_node_event event = {sizeof(event),          static_cast<uint32_t>(index), node.op, node.name,
+                                  prepared.kernel->name, start,                        NowNanoseconds()};
+  observer_(observer_user_, &event);
+}
+
+Code Session::CheckBuffer(const char* kind, size_t index, Span<uint32_t> values, const void* data, size_t bytes,
+                          const ErrorSink& errors) const {
+  LATHE_TRY(CheckUsable(errors));
+  if (index >= values.size())
+    return errors.Fail(Code::kInvalidArgument, "there is no %s %zu, the model has %zu", kind, index, values.size());
+  if (data != nullptr && bytes != BytesOf(values[index]))
+    return errors.Fail(Code::kInvalidArgument, "%s '%s' has %zu bytes, the buffer given has %zu", kind,
+                       model_.values[values[index]].name, BytesOf(values[index]), bytes);
+  return Code::kOk;
+}
+
+Code Session::InputData(size_t index, void** data, size_t* bytes, const ErrorSink& errors) {
+  LATHE_TRY(CheckBuffer("input", index, model_.body.inputs, nullptr, 0, errors));
+  const uint32_t value = model_.body.inputs[index];
+  *data = own_[value];
+  *bytes = BytesOf(value);
+  return Code::kOk;
+}
+
+Code Session::BindInput(size_t index, const void* data, size_t bytes, const ErrorSink& errors) {
+  LATHE_TRY(CheckBuffer("input", index, model_.body.inputs, data, bytes, errors));
+  if (bound_inputs_[index] != data) pointed_ = false;
+  bound_inputs_[index] = data;
+  return Code::kOk;
+}
+
+Code Session::BindOutput(size_t index, void* data, size_t bytes, const ErrorSink& errors) {
+  LATHE_TRY(CheckBuffer("output", index, model_.body.outputs, data, bytes, errors));
+  if (bound_outputs_[index] != data) pointed_ = false;
+  bound_outputs_[index] = data;
+  return Code::kOk;
+}
+
+Code Session::OutputData(size_t index, const void** data, size_t* bytes, const ErrorSink& errors) const {
+  LATHE_TRY(CheckBuffer("output", index, model_.body.outputs, nullptr, 0, errors));
+  const uint32_t value = model_.body.outputs[index];
+  *data = tensors_[value].data;
+  *bytes = BytesOf(value);
+  return Code::kOk;
+}
+
+void Session::FillInfo(uint32_t value, const char* format, lathe_tensor_info* out) const {
+  lathe_tensor_info info = {};
+  const Value& declared = model_.values[value];
+  const Shape& shape = tensors_[value].shape;
+  info.dtype = static_cast<lathe_dtype>(declared.dtype);
+  info.name = declared.name;
+  info.format = format;
+  info.rank = static_cast<uint32_t>(shape.rank);
+  info.bytes = BytesOf(value);
+  for (size_t axis = 0; axis < declared.dims.size(); ++axis) {
+    const DimSpec& dim = declared.dims[axis];
+    const DimRange range = dim.expr < 0 ? DimRange{dim.size, dim.size}
+                                        : BoundDim(model_.exprs[static_cast<size_t>(dim.expr)], model_.symbols);
+    info.dims[axis] = shape.dims[axis];
+    info.dims_min[axis] = range.low > 0 ? range.low : 0;
+    info.dims_max[axis] = range.high;
+  }
+  CopyOut(info, out);
+}
+
+Code Session::InputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const {
+  const Region& body = model_.body;
+  if (index >= body.inputs.size())
+    return errors.Fail(Code::kInvalidArgument, "there is no input %zu, the model has %zu", index, body.inputs.size());
+  FillInfo(body.inputs[index], model_.input_formats[index], info);
+  return Code::kOk;
+}
+
+Code Session::OutputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const {
+  const Region& body = model_.body;
+  if (index >= body.outputs.size())
+    return errors.Fail(Code::kInvalidArgument, "there is no output %zu, the model has %zu", index, body.outputs.size());
+  FillInfo(body.outputs[index], model_.output_formats[index], info);
+  return Code::kOk;
+}
+
+Code Session::FindValue(const char* name, lathe_tensor_info* info, const void** data, const ErrorSink& errors) const {
+  LATHE_TRY(CheckUsable(errors));
+  // A value's own name goes before the names it had in the source model.
+  uint32_t found = kNoItem;
+  for (uint32_t i = 0; i < model_.values.size(); ++i) {
+    if (strcmp(model_.values[i].name, name) == 0) {
+      found = i;
+      break;
+    }
+    for (const char* source : model_.values[i].source_names) {
+      if (found == kNoItem && strcmp(source, name) == 0) found = i;
+    }
+  }
+  if (found == kNoItem) return errors.Fail(Code::kInvalidArgument, "the model has no value '%s'", name);
+  const uint32_t item = item_of_[found];
+  const uint32_t end = static_cast<uint32_t>(plans_.size()) + 1;
+  const bool lasts = tensors_[found].constant || (item != kNoItem && lifetimes_[item].last == end);
+  if (!lasts)
+    return errors.Fail(Code::kInvalidArgument,
+                       "value '%s' does not outlive the run: open the session with LATHE_SESSION_KEEP_ALL", name);
+  FillInfo(found, "", info);
+  *data = tensors_[found].data;
+  return Code::kOk;
+}
+
+lathe_memory_info Session::memory_info() const {
+  return {sizeof(lathe_memory_info), engine_->weights_mapped(), engine_->weights_allocated(), arena_size_,
+          scratch_size_};
+}
+
+}  // namespace lathe

@@ -1,0 +1,107 @@
+// The memory of one run of an engine, at one shape.
+#ifndef LATHE_CORE_SESSION_H_
+#define LATHE_CORE_SESSION_H_
+
+#include "native/core/engine.h"
+#include "native/core/planner.h"
+
+namespace lathe {
+
+class Session {
+ public:
+  static Code Create(Engine* engine, uint32_t flags, const ErrorSink& errors, Session** session);
+  static void Destroy(Session* session);
+
+  // A shape that does not fit leaves the session as it was; where planning or memory fails, the session is of no use
+  // until a resize succeeds.
+  Code Resize(Span<const lathe_shape> shapes, const ErrorSink& errors);
+
+  Code InputData(size_t index, void** data, size_t* bytes, const ErrorSink& errors);
+  Code BindInput(size_t index, const void* data, size_t bytes, const ErrorSink& errors);
+  Code BindOutput(size_t index, void* data, size_t bytes, const ErrorSink& errors);
+  Code OutputData(size_t index, const void** data, size_t* bytes, const ErrorSink& errors) const;
+  Code InputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const;
+  Code OutputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const;
+  Code FindValue(const char* name, lathe_tensor_info* info, const void** data, const ErrorSink& errors) const;
+
+  Code Run(const ErrorSink& errors);
+  void SetObserver(lathe_observer observer, void* user) {
+    observer_ = observer;
+    observer_user_ = user;
+  }
+  lathe_memory_info memory_info() const;
+
+ private:
+  Session(Engine* engine, bool keep_all)
+      : engine_(engine), model_(engine->model()), keep_all_(keep_all), memory_(engine->allocator()) {}
+  ~Session();
+
+  // session_setup.cc: what depends on the model alone.
+  Code MakeTables(const ErrorSink& errors);
+  void MakeItems();
+  uint32_t AddItem(uint32_t value, uint32_t step);
+
+  // session_plan.cc: what depends on the shape.
+  Code SolveSymbols(Span<const lathe_shape> shapes, const ErrorSink& errors);
+  Code SolveDim(const char* input, size_t axis, const DimSpec& dim, int64_t size, const ErrorSink& errors);
+  Code CheckInputShape(size_t index, const lathe_shape& shape, const ErrorSink& errors) const;
+  Code CheckShapes(const ErrorSink& errors) const;
+  Code Replan(const ErrorSink& errors);
+  Code PlanNodes(const ErrorSink& errors);
+  Code PlanMemory(const ErrorSink& errors);
+  void LinkTakeovers(bool stored);
+  Code UseStoredPlan(const ErrorSink& errors);
+  Code AllocateBlock(const ErrorSink& errors);
+  bool AtStartShape() const;
+
+  // session.cc
+  void Unbind();
+  void Point();
+  void FillInfo(uint32_t value, const char* format, lathe_tensor_info* info) const;
+  void RunNode(size_t index);
+  Code CheckUsable(const ErrorSink& errors) const;
+  Code CheckBuffer(const char* kind, size_t index, Span<uint32_t> values, const void* data, size_t bytes,
+                   const ErrorSink& errors) const;
+  size_t BytesOf(uint32_t value) const {
+    const Tensor& tensor = tensors_[value];
+    return static_cast<size_t>(tensor.shape.Count()) * SizeOf(tensor.dtype);
+  }
+
+  Engine* engine_;
+  const Model& model_;
+  bool keep_all_;
+  bool ready_ = false;
+  bool pointed_ = false;  // the operands point where the bindings say
+  MemoryArena memory_;
+
+  Span<int64_t> symbols_;
+  Span<int64_t> new_symbols_;
+  Span<bool> solved_;
+  Span<Tensor> tensors_;     // by value; `data` as the next run sees it
+  Span<void*> own_;          // by value: memory in the block; null for constants and values of inner regions
+  Span<Tensor> operands_;    // of all nodes
+  Span<void*> plans_;        // by node
+  Span<int64_t> workspace_;  // of NodeView
+
+  Span<uint32_t> item_of_;  // by value
+  Span<uint32_t> value_of_; // by item
+  Span<ArenaItem> items_;
+  Span<ArenaItem> lifetimes_;  // the items before planning, which changes them
+  Span<uint32_t> order_;
+  size_t item_count_ = 0;
+
+  Span<const void*> bound_inputs_;
+  Span<void*> bound_outputs_;
+
+  uint8_t* block_ = nullptr;  // arena, then scratch
+  size_t capacity_ = 0;
+  size_t arena_size_ = 0;
+  size_t scratch_size_ = 0;
+
+  lathe_observer observer_ = nullptr;
+  void* observer_user_ = nullptr;
+};
+
+}  // namespace lathe
+
+#endif  // LATHE_CORE_SESSION_H_
