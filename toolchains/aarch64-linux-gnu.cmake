@@ -6,3 +6,5 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_ASM_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_FLAGS_INIT "-march=armv8-a -mno-outline-atomics")
 set(CMAKE_ASM_FLAGS_INIT "-march=armv8-a")
+# Pages may be 64 KiB here, and the linker would fill a file up to the next one to protect a few hundred bytes of tables.
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-Wl,-z,norelro")

@@ -6,6 +6,7 @@ whatever interrupts the wait also ends the program and everything that it starte
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -20,8 +21,10 @@ from buildtool.errors import BuildError, LatheError, ToolchainError
 SHOWN_LINES = 30  # of the output of a program that failed
 
 # Variables that would change what compilers do or how they report it; the identity of a toolchain covers none of them.
-_DROPPED = ("CFLAGS", "CXXFLAGS", "ASMFLAGS", "LDFLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH")
-_DROPPED_TOO = ("GCC_EXEC_PREFIX", "COMPILER_PATH", "NINJA_STATUS", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE", "VERBOSE")
+_DROPPED = frozenset(
+    "CFLAGS CXXFLAGS ASMFLAGS LDFLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH GCC_EXEC_PREFIX COMPILER_PATH "
+    "NINJA_STATUS CMAKE_GENERATOR CMAKE_TOOLCHAIN_FILE VERBOSE".split()
+)
 
 
 @dataclass
@@ -77,17 +80,15 @@ class Processes:
 
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in _DROPPED and key not in _DROPPED_TOO}
+    kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
     return kept | {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"} | dict(extra or {})
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the program and its children if it still runs."""
     if process.poll() is None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.communicate()
 
 

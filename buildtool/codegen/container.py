@@ -52,7 +52,9 @@ def write(
     return Container(message.SerializeToString(deterministic=True), data)
 
 
-def read(model: bytes, data: bytes, operators: Mapping[str, type[Operator]], file: str = "") -> tuple[Graph, Plan | None]:
+def read(
+    model: bytes, data: bytes, operators: Mapping[str, type[Operator]], file: str = ""
+) -> tuple[Graph, Plan | None]:
     """The graph and the plan, if there is one. ModelFileError where the files are malformed; `file` is for its text."""
     loaded = load(model, data, operators, file)
     return loaded.graph, loaded.plan

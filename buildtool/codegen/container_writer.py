@@ -41,8 +41,8 @@ def encode(graph: Graph, name: str, half: bool, plan: Plan | None) -> tuple[pb.M
 def stored_bytes(array: Array, dtype: DType, half: bool) -> tuple[bytes, DType]:
     """A constant as it lies in the data file, and the element type that it has there.
 
-    `half` stores f32 as f16, but for constants that hold finite values beyond the range of f16, and for those of at most
-    one line of 64 bytes, where nothing would be saved and small numbers (an epsilon) would be lost.
+    `half` stores f32 as f16, but for constants that hold finite values beyond the range of f16, and for those of at
+    most one line of 64 bytes, where nothing would be saved and small numbers (an epsilon) would be lost.
     """
     if dtype is DType.BF16:
         return _to_bf16(array).tobytes(), dtype

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -17,6 +17,9 @@ class SourceTree:
 
     library: str  # as in the deployment file: the name of folders and files
     files: Mapping[str, bytes]
+    units: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # by ABI: core and kernels, which a cache may hold
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.files))

@@ -51,9 +51,7 @@ def plan(graph: Graph, kernels: Sequence[KernelInfo]) -> Arena:
     """The arena of a graph. `kernels`: one per node in the order of `graph.walk()`, as `select` gives them."""
     lives = lifetimes(graph)
     buffers = _share(graph, kernels, lives)
-    bound = lower_bound(
-        Lifetime(buffer.members[0].value, buffer.room, buffer.first, buffer.last) for buffer in buffers
-    )
+    bound = lower_bound(Lifetime(buffer.members[0].value, buffer.room, buffer.first, buffer.last) for buffer in buffers)
     best: dict[_Buffer, int] = {}
     size = -1
     for key in _ORDERS:

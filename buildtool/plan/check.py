@@ -1,8 +1,8 @@
 """Checks a plan by running it on paper. Written from the definition of a correct plan, not from the planner.
 
-The arena is a line of memory on which every node leaves the mark of what it wrote. A plan is correct if each node finds,
-at the place of each of its inputs, all of that input and nothing else, and if the graph's outputs and inputs are whole
-at the end.
+The arena is a line of memory on which every node leaves the mark of what it wrote. A plan is correct if each node
+finds, at the place of each of its inputs, all of that input and nothing else, and if the graph's outputs and inputs are
+whole at the end.
 """
 
 from __future__ import annotations

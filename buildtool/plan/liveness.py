@@ -103,5 +103,3 @@ def lower_bound(lives: Iterable[Lifetime]) -> int:
         now += changes[time]
         most = max(most, now)
     return most
-
-

@@ -1,6 +1,7 @@
 """Reads `native/ops/<op>/op.yaml`: which kernels there are, what each takes, and how exact it is.
 
-A manifest is read strictly: every key, name and file is checked, and all problems of all manifests are reported at once.
+A manifest is read strictly: every key, name and file is checked, and all problems of all manifests are reported
+together.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ class Placement:
 class Plan:
     """What the container stores beside the graph so that the runtime has nothing left to decide.
 
-    `kernels` names one kernel per node, in the order of `Graph.walk()` (nodes of regions follow their node). The arena is
-    for the shapes at the upper bounds of all symbols; the runtime plans anew where shapes differ.
+    `kernels` names one kernel per node, in the order of `Graph.walk()` (nodes of regions follow their node). The arena
+    is for the shapes at the upper bounds of all symbols; the runtime plans anew where shapes differ.
     """
 
     abi: str

@@ -57,7 +57,7 @@ def _problem(node: Node, candidates: Sequence[KernelInfo], manifests: Manifests,
     what = f"no kernel runs {op} {types} on {abi}"
     if candidates:
         rule = "; ".join(f"{kernel.name} {_misfit(kernel, node)}" for kernel in candidates)
-        remedy = f"convert the model to what a kernel takes, or write one: native/ops/{op}/{op}_<dtype>_<variant>__portable.cc"
+        remedy = f"convert the model to what a kernel takes, or write a kernel in native/ops/{op}"
     elif everywhere := manifests.of(op):
         rule = "the kernels of this operator are for " + ", ".join(sorted({kernel.isa for kernel in everywhere}))
         remedy = f"write a portable one: native/ops/{op}/{op}_<dtype>_<variant>__portable.cc"

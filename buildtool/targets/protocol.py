@@ -54,7 +54,7 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class PlannedModel:
-    """A model with its plan and the container files for this ABI."""
+    """A model with its plan for one ABI."""
 
     source: ModelSource
     plan: Plan

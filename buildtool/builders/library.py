@@ -1,0 +1,102 @@
+"""Turns a generated source tree into a library: cached objects in, a shared and a static file out, promises checked."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from pathlib import Path
+
+from buildtool.builders import elf, size
+from buildtool.builders.built import BuiltLibrary
+from buildtool.builders.objects import ObjectCache, Unit, configure_and_build, locked, writing_to
+from buildtool.builders.toolchain import Toolchain, probe
+from buildtool.codegen.native_sources import NativeSources
+from buildtool.codegen.source_tree import SourceTree
+from buildtool.targets.protocol import TargetProgram
+
+DEFAULT_GLIBC_FLOOR = "2.17"
+
+
+def build(
+    program: TargetProgram,
+    tree: SourceTree,
+    *,
+    cache: ObjectCache,
+    glibc_floor: str = DEFAULT_GLIBC_FLOOR,
+    owner: str = "",
+) -> BuiltLibrary | None:
+    """Build the library of one ABI; None in a dry run.
+
+    The work happens in a folder of the cache that belongs to `owner` (say, the output folder) and to the ABI, so that a
+    rebuild starts from the last one. The files of the result lie there until the next build for the same owner.
+    """
+    started = time.monotonic()
+    name, identifier = program.library.name, program.library.identifier
+    toolchain = probe(program.abi)
+    units = [Unit(path) for path in tree.units[program.abi]]
+    objects = cache.objects(toolchain, NativeSources.of_tree(tree.files), units)
+    compiled_at = time.monotonic()
+    folder = cache.folder / "link" / hashlib.sha256(f"{owner}\0{name}".encode()).hexdigest()[:24]
+    binary = folder / program.abi
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / "lock"):
+            tree.write(folder / "tree")
+            _hand_over(binary, list(objects.paths.values()))
+            _reuse_detection(cache.compile_folder(toolchain) / "build", binary)
+            arguments = (f"-DLATHE_ABI={program.abi}",)
+            doing = f"linking {name} for {program.abi}"
+            configure_and_build(cache.processes, folder / "tree", binary, toolchain, arguments, doing)
+    if cache.processes.dry_run:
+        return None
+    linked_at = time.monotonic()
+    shared, static, unstripped = binary / f"lib{name}.so", binary / f"lib{name}.a", binary / f"unstripped/lib{name}.so"
+    elf.check_library(shared, f"lathe_api_{identifier}", glibc_floor)
+    elf.check_library(static, f"lathe_api_{identifier}", glibc_floor)
+    by_object = {str(path): unit.path for unit, path in objects.paths.items()}
+    weights = sum(
+        len(contents)
+        for path, contents in tree.files.items()
+        if path.startswith(f"abi/{program.abi}/model") and path.endswith((".pb", ".data"))
+    )
+    info = elf.inspect_library(shared)
+    sizes = size.report(binary / "merged.map", by_object, program.kernels, weights, shared.stat().st_size)
+    ended = time.monotonic()
+    stages = {"compile": compiled_at - started, "link": linked_at - compiled_at, "check": ended - linked_at}
+    return BuiltLibrary(
+        name=name,
+        abi=program.abi,
+        shared=shared,
+        static=static,
+        unstripped=unstripped,
+        info=info,
+        sizes=sizes,
+        compiled=len(objects.compiled),
+        reused=objects.reused,
+        seconds=ended - started,
+        stages=stages,
+    )
+
+
+def _hand_over(binary: Path, objects: list[Path]) -> None:
+    """Tell the tree's CMake project which objects stand in for its sources."""
+    binary.mkdir(parents=True, exist_ok=True)
+    lines = "".join(f'  "{path}"\n' for path in objects)
+    contents = f"set(\n  LATHE_OBJECTS\n{lines})\n"
+    file = binary / "objects.cmake"
+    if not file.is_file() or file.read_text() != contents:
+        file.write_text(contents)
+
+
+def _reuse_detection(known: Path, binary: Path) -> None:
+    """Give a new build folder what CMake found out about this very compiler in another one: saves it a second."""
+    if (binary / "CMakeFiles").exists():
+        return
+    for folder in sorted(known.glob("CMakeFiles/[0-9]*/")):
+        shutil.copytree(folder, binary / "CMakeFiles" / folder.name, ignore=shutil.ignore_patterns("CompilerId*"))
+
+
+def toolchains(abis: tuple[str, ...]) -> list[Toolchain]:
+    """The toolchains of several ABIs; what is missing is reported before anything is built."""
+    return [probe(abi) for abi in abis]

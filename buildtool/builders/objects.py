@@ -1,0 +1,188 @@
+"""The object cache: every native source is compiled once per toolchain and flags, whatever library needs it.
+
+An object's name is a hash of everything that decides its bytes: the source, every header of ours that it includes,
+the compiler with its C library, and the files that hold the flags. Objects are put in place by rename and never change,
+so any number of builds may share a cache.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool import resources
+from buildtool.builders.process import Processes
+from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program
+from buildtool.codegen.native_sources import NativeSources
+from buildtool.codegen.source_tree import SourceTree
+from buildtool.errors import BuildError, Where
+
+_FORMAT = "1"  # part of every key: change it when the meaning of the keys changes
+_CMAKE_FILES = ("LatheObjects.cmake", "LatheFlags.cmake", "LatheIsa.cmake")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A source to compile. Libraries and the tools around them get different flags."""
+
+    path: str  # relative to a root of NativeSources
+    tool: bool = False
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The objects of some units, in their order, and how many of them had to be compiled."""
+
+    paths: dict[Unit, Path]
+    compiled: tuple[str, ...]  # sources
+    reused: int
+
+
+def default_folder() -> Path:
+    """$LATHE_CACHE_DIR, else `lathe` in the user's cache folder."""
+    if folder := os.environ.get("LATHE_CACHE_DIR"):
+        return Path(folder).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser().absolute() / "lathe"
+
+
+class ObjectCache:
+    """A folder of objects, and the folders in which CMake compiles them."""
+
+    def __init__(self, folder: Path | None = None, processes: Processes | None = None) -> None:
+        self.folder = folder or default_folder()
+        self.processes = processes or Processes()
+
+    def objects(self, toolchain: Toolchain, sources: NativeSources, units: Sequence[Unit]) -> Objects:
+        """The objects of these units. Compiles those that are missing, all in one run of CMake and ninja."""
+        keys = {unit: self.key(toolchain, sources, unit) for unit in units}
+        missing = [unit for unit in keys if not self._path(keys[unit]).is_file()]
+        compiled: list[Unit] = []
+        if missing:
+            with writing_to(self.folder), self._compile_folder(toolchain) as folder:
+                # Another build may have compiled some of them while this one waited for its turn.
+                compiled = [unit for unit in missing if not self._path(keys[unit]).is_file()]
+                if compiled:
+                    self._compile(folder, toolchain, sources, compiled)
+                    for unit in compiled:
+                        if not self.processes.dry_run:
+                            self._store(folder / "build" / _object_path(unit), keys[unit])
+        paths = {unit: self._path(key) for unit, key in keys.items()}
+        return Objects(paths, tuple(unit.path for unit in compiled), len(keys) - len(compiled))
+
+    def key(self, toolchain: Toolchain, sources: NativeSources, unit: Unit) -> str:
+        """The name of a unit's object."""
+        digest = hashlib.sha256()
+        for part in (_FORMAT, _flags_identity(toolchain), "tool" if unit.tool else "library", unit.path):
+            digest.update(part.encode() + b"\0")
+        for path in sources.closure(unit.path):
+            digest.update(path.encode() + b"\0" + hashlib.sha256(sources.read(path)).digest())
+        return digest.hexdigest()
+
+    def _path(self, key: str) -> Path:
+        return self.folder / "objects" / key[:2] / f"{key}.o"
+
+    def _store(self, built: Path, key: str) -> None:
+        """Copy, then rename: an object is either absent or whole."""
+        target = self._path(key)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+        os.close(handle)
+        try:
+            shutil.copyfile(built, temporary)
+            Path(temporary).replace(target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+    def compile_folder(self, toolchain: Toolchain) -> Path:
+        """Where CMake compiles for this toolchain; kept, so that it looks at the compiler once."""
+        return self.folder / "compile" / f"{toolchain.abi}-{_flags_identity(toolchain)[:16]}"
+
+    @contextlib.contextmanager
+    def _compile_folder(self, toolchain: Toolchain) -> Iterator[Path]:
+        folder = self.compile_folder(toolchain)
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / "lock"):
+            yield folder
+
+    def _compile(self, folder: Path, toolchain: Toolchain, sources: NativeSources, units: Sequence[Unit]) -> None:
+        """Compile a copy of the sources, so that what is compiled is what the keys were made from."""
+        files = {path: sources.read(path) for unit in units for path in sources.closure(unit.path)}
+        SourceTree("sources", files).write(folder / "sources")
+        for name in _CMAKE_FILES:
+            contents = (resources.cmake_dir() / name).read_bytes()
+            _write_if_changed(folder / ("CMakeLists.txt" if name == _CMAKE_FILES[0] else name), contents)
+        lines = []
+        for variable, tool in (("LATHE_LIBRARY_UNITS", False), ("LATHE_TOOL_UNITS", True)):
+            lines.append(f"set({variable}\n" + "".join(f"  {u.path}\n" for u in units if u.tool is tool) + ")\n")
+        _write_if_changed(folder / "units.cmake", "".join(lines).encode())
+        configure_and_build(self.processes, folder, folder / "build", toolchain, (), f"compiling for {toolchain.abi}")
+
+
+def configure_and_build(
+    processes: Processes, source: Path, binary: Path, toolchain: Toolchain, arguments: Sequence[str], doing: str
+) -> None:
+    """Bring a CMake build up to date. CMake itself runs only the first time; after that ninja sees what changed."""
+    arguments = (*toolchain.cmake_arguments, *arguments)
+    stamp = binary / "lathe-arguments"
+    wanted = "\n".join((_flags_identity(toolchain), *arguments))
+    configured = (binary / "build.ninja").is_file() and stamp.is_file() and stamp.read_text() == wanted
+    if not configured:
+        if not processes.dry_run:
+            shutil.rmtree(binary / "CMakeFiles", ignore_errors=True) if stamp.is_file() else None
+            (binary / "CMakeCache.txt").unlink(missing_ok=True)
+            stamp.unlink(missing_ok=True)
+        command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
+        command += ["-S", source, "-B", binary, *arguments]
+        processes.run(command, doing=f"{doing} (configuring with CMake)")
+        if not processes.dry_run:
+            stamp.write_text(wanted)
+    processes.run([ninja_program(), "-C", binary], doing=doing)
+
+
+@contextlib.contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Hold the lock of a folder; waits for other builds. The system releases it when this program ends."""
+    with file.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Turns failures of the file system below into a BuildError that says what to do."""
+    try:
+        yield
+    except OSError as problem:
+        full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise BuildError(
+            f"writing failed: {problem.strerror or problem}",
+            where=Where(file=str(problem.filename or folder)),
+            remedy="make room on the disk" if full else "choose a folder that can be written to",
+        ) from problem
+
+
+def _object_path(unit: Unit) -> str:
+    return f"CMakeFiles/{'tool' if unit.tool else 'library'}_units.dir/sources/{unit.path}.o"
+
+
+def _flags_identity(toolchain: Toolchain) -> str:
+    """The toolchain and the files that give it its flags."""
+    digest = hashlib.sha256(toolchain.identity.encode())
+    for file in (*(resources.cmake_dir() / name for name in _CMAKE_FILES), toolchain.file):
+        digest.update(file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _write_if_changed(path: Path, contents: bytes) -> None:
+    if not path.is_file() or path.read_bytes() != contents:
+        path.write_bytes(contents)

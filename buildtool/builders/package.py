@@ -1,0 +1,134 @@
+"""The output of a build: a folder and an archive of it. Both appear whole or not at all.
+
+build/<library>/{include,lib/<abi>,model,report}   what a user ships
+build/<library>/debug/<abi>                        unstripped twins, not in the archive
+build/<library>/<library>.tar.gz
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from buildtool.builders.built import BuiltLibrary
+from buildtool.builders.objects import writing_to
+from buildtool.codegen.source_tree import SourceTree
+
+Contents = Mapping[str, "bytes | Path"]  # path in the output folder -> the bytes, or the file that has them
+DEBUG = "debug"
+
+
+def contents_of(
+    tree: SourceTree, libraries: Sequence[BuiltLibrary], models: Mapping[str, bytes]
+) -> dict[str, bytes | Path]:
+    """What the output folder holds but for reports: headers, libraries with their twins, model files."""
+    files: dict[str, bytes | Path] = {}
+    files.update((name, data) for name, data in tree.files.items() if name.startswith("include/"))
+    files.update((f"model/{name}", data) for name, data in models.items())
+    for library in libraries:
+        files[f"lib/{library.abi}/{library.shared.name}"] = library.shared
+        files[f"lib/{library.abi}/{library.static.name}"] = library.static
+        files[f"{DEBUG}/{library.abi}/{library.unstripped.name}"] = library.unstripped
+    return files
+
+
+def assemble(output: Path, name: str, contents: Contents) -> Path:
+    """Make `output` hold exactly these files and their archive `<name>.tar.gz`; returns the archive.
+
+    Everything is written into a folder beside `output`, which then takes its place. Whatever goes wrong before that
+    (a full disk, Ctrl-C) leaves the old output as it was and nothing else.
+    """
+    with writing_to(output), _aside(output) as folder:
+        for path in sorted(contents):
+            _put(folder / path, contents[path])
+        (folder / f"{name}.tar.gz").write_bytes(archive(folder, name))
+        _replace(folder, output)
+    return output / f"{name}.tar.gz"
+
+
+def archive(folder: Path, name: str) -> bytes:
+    """The folder as `.tar.gz` under the top folder `name`, but for `debug`. Equal files give equal bytes."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
+            relative = path.relative_to(folder).as_posix()
+            if relative.partition("/")[0] == DEBUG:
+                continue
+            entry = tarfile.TarInfo(f"{name}/{relative}")
+            entry.mtime = 0
+            entry.uid = entry.gid = 0
+            entry.uname = entry.gname = "root"
+            if path.is_dir():
+                entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+                tar.addfile(entry)
+                continue
+            entry.size, entry.mode = path.stat().st_size, 0o755 if path.suffix == ".so" else 0o644
+            with path.open("rb") as stream:
+                tar.addfile(entry, stream)
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=packed, mtime=0) as stream:
+        stream.write(raw.getbuffer())
+    return packed.getvalue()
+
+
+def write_file(path: Path, contents: bytes) -> None:
+    """One file, whole or not at all."""
+    with writing_to(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.new-{os.getpid()}")
+        try:
+            temporary.write_bytes(contents)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _put(path: Path, contents: bytes | Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(contents, bytes):
+        path.write_bytes(contents)
+    else:
+        shutil.copyfile(contents, path)
+    path.chmod(0o755 if path.suffix == ".so" else 0o644)
+
+
+@contextlib.contextmanager
+def _aside(output: Path) -> Iterator[Path]:
+    """A new folder beside `output`, removed in the end unless it took its place. Clears what killed builds left."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    for left in output.parent.glob(f".{output.name}.new-*"):
+        if not _is_running(left.name.rpartition("-")[2]):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = output.parent / f".{output.name}.new-{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir()
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_running(process: str) -> bool:
+    return process.isdigit() and Path(f"/proc/{process}").exists()
+
+
+def _replace(folder: Path, output: Path) -> None:
+    """`folder` takes the place of `output`, whose old contents go only when the new ones stand."""
+    old = folder.with_name(f"{folder.name}-old")
+    shutil.rmtree(old, ignore_errors=True)
+    had_output = output.exists()
+    if had_output:
+        output.rename(old)
+    try:
+        folder.rename(output)
+    except BaseException:
+        if had_output:
+            old.rename(output)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,114 @@
+"""The sources of a tailored library, for all of its ABIs, as one tree that builds by itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jinja2
+
+from buildtool import resources, version
+from buildtool.codegen.native_sources import NativeSources
+from buildtool.codegen.source_tree import SourceTree
+
+_CMAKE_FILES = ("LatheFlags.cmake", "LatheIsa.cmake")
+
+
+@dataclass(frozen=True)
+class EmbeddedModel:
+    """A model inside a library. Empty `data`: the weights stay in a file."""
+
+    name: str
+    model: bytes
+    data: bytes = b""
+
+
+@dataclass(frozen=True)
+class AbiSources:
+    """What a library is made of on one ABI."""
+
+    abi: str
+    kernels: tuple[str, ...]  # names, in the order of the registry
+    kernel_files: tuple[str, ...]  # sources, relative to a root of NativeSources
+    models: tuple[EmbeddedModel, ...] = ()
+
+
+@dataclass(frozen=True)
+class LibrarySources:
+    """A library: its name for files, its identifier for C, and its parts per ABI."""
+
+    name: str
+    identifier: str
+    abis: tuple[AbiSources, ...]
+    embedded_models: tuple[str, ...] = field(default=())  # names, for the header
+
+
+def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
+    """The whole tree."""
+    names = [part.abi for part in library.abis]
+    common = {"library": library.name, "identifier": library.identifier, "abis": names, "version": version()}
+    files = {
+        "CMakeLists.txt": _render("CMakeLists.txt", common),
+        "CMakePresets.json": _render("CMakePresets.json", common),
+        "exports.map": _render("exports.map", common),
+        f"include/lathe/{library.name}.h": api_header(library.name, library.identifier, library.embedded_models),
+    }
+    for name in _CMAKE_FILES:
+        files[f"cmake/{name}"] = (resources.cmake_dir() / name).read_bytes()
+    for abi in names:
+        files[f"toolchains/{abi}.cmake"] = (resources.toolchains_dir() / f"{abi}.cmake").read_bytes()
+    for header in sources.public_headers():
+        files[_path_in_tree(header)] = sources.read(header)
+    units: dict[str, tuple[str, ...]] = {}
+    for part in library.abis:
+        units[part.abi] = (*sources.core(), *sources.units(part.kernel_files))
+        for path in (path for unit in units[part.abi] for path in sources.closure(unit)):
+            files[_path_in_tree(path)] = sources.read(path)
+        files.update(_abi_files(part, units[part.abi], common))
+    return SourceTree(library.name, {name: files[name] for name in sorted(files)}, units)
+
+
+def _path_in_tree(path: str) -> str:
+    """Public headers stand in `include`, as in the output of a build; everything else stays where it is."""
+    return path.removeprefix("native/") if path.startswith("native/include/") else path
+
+
+def api_header(name: str, identifier: str, models: Sequence[str] = ()) -> bytes:
+    """`include/lathe/<library>.h`."""
+    return _render(
+        "library.h", {"library": name, "identifier": identifier, "guard": identifier.upper(), "models": models}
+    )
+
+
+def _abi_files(part: AbiSources, units: Sequence[str], common: dict[str, Any]) -> dict[str, bytes]:
+    folder = f"abi/{part.abi}"
+    files: dict[str, bytes] = {}
+    models = []
+    for number, model in enumerate(part.models):
+        entry = {"name": model.name, "model_size": len(model.model), "model_file": f"model{number}.pb"}
+        entry |= {"data_size": len(model.data), "data_file": f"model{number}.data"}
+        models.append(entry)
+        files[f"{folder}/model{number}.pb"] = model.model
+        if model.data:
+            files[f"{folder}/model{number}.data"] = model.data
+    embedded = sorted(path.removeprefix(f"{folder}/") for path in files)
+    context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
+    for name in ("registry.cc", "weights.S", "sources.cmake"):
+        files[f"{folder}/{name}"] = _render(name, {**context, "embedded": embedded})
+    return files
+
+
+def _render(template: str, context: dict[str, Any]) -> bytes:
+    return _templates().get_template(f"{template}.j2").render(context).encode()
+
+
+@functools.cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("buildtool.codegen"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )

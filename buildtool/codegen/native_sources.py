@@ -1,0 +1,105 @@
+"""Which native files a library is made of: the core, the kernels that it keeps, and every header that they include."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from buildtool.errors import BuildError, Where
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">]', re.MULTILINE)
+_INCLUDE_FOLDERS = ("", "native/include", "include")  # below each root; the compiler gets the same
+
+
+@dataclass
+class NativeSources:
+    """The sources under some folders that each hold `native/`: Lathe's own and those of the user's operators.
+
+    Paths are relative to such a folder; the first folder that has one wins. Files are read once.
+    """
+
+    roots: Sequence[Path]
+    _contents: dict[str, bytes | None] = field(default_factory=dict)
+    _includes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @staticmethod
+    def of_tree(files: Mapping[str, bytes]) -> NativeSources:
+        """The sources of a generated tree, which need not be on disk."""
+        return NativeSources((), dict(files))
+
+    def read(self, path: str) -> bytes:
+        """BuildError where no folder has the file."""
+        contents = self._find(path)
+        if contents is None:
+            raise BuildError("this source file is missing", where=Where(file=path), remedy="install lathe-build again")
+        return contents
+
+    def _find(self, path: str) -> bytes | None:
+        if path not in self._contents:
+            self._contents[path] = None
+            for root in self.roots:
+                if (root / path).is_file():
+                    self._contents[path] = (root / path).read_bytes()
+                    break
+        return self._contents[path]
+
+    def core(self) -> list[str]:
+        """The units of the runtime, which every library holds (the linker drops what it does not reach)."""
+        folder = self.roots[0] / "native" / "core"
+        return sorted(f"native/core/{path.name}" for path in folder.glob("*.cc") if not path.stem.endswith("_test"))
+
+    def public_headers(self) -> list[str]:
+        """The headers that the user of a library includes."""
+        include = self.roots[0] / "native" / "include"
+        return sorted(path.relative_to(self.roots[0]).as_posix() for path in include.rglob("*.h"))
+
+    def units(self, kernels: Iterable[str]) -> list[str]:
+        """The units of these kernel files: themselves, and `x.cc` for each `x.h` of native/ops that they include."""
+        found = dict.fromkeys(kernels)
+        for kernel in list(found):
+            for header in self.closure(kernel):
+                unit = str(PurePosixPath(header).with_suffix(".cc"))
+                if header.startswith("native/ops/") and header.endswith(".h") and self._find(unit) is not None:
+                    found.setdefault(unit)
+        return sorted(found)
+
+    def closure(self, path: str) -> list[str]:
+        """The file and all of its own headers, through any number of steps, sorted. Conditions are not looked at."""
+        seen = {path}
+        todo = [path]
+        while todo:
+            for header in self._own_includes(todo.pop()):
+                if header not in seen:
+                    seen.add(header)
+                    todo.append(header)
+        return sorted(seen)
+
+    def _own_includes(self, path: str) -> tuple[str, ...]:
+        if path not in self._includes:
+            self._includes[path] = tuple(self._resolve(path))
+        return self._includes[path]
+
+    def _resolve(self, path: str) -> Iterator[str]:
+        for quote, name in _INCLUDE.findall(self.read(path)):
+            text = name.decode("utf-8", errors="replace")
+            beside = [str(PurePosixPath(path).parent / text)] if quote == b'"' else []
+            for candidate in (*beside, *(f"{folder}/{text}".lstrip("/") for folder in _INCLUDE_FOLDERS)):
+                normal = _normal(candidate)
+                if normal and self._find(normal) is not None:
+                    yield normal
+                    break
+
+
+def _normal(path: str) -> str:
+    """The path without `.` and `..`; empty where it leaves the tree."""
+    parts: list[str] = []
+    for part in PurePosixPath(path).parts:
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)

@@ -1,0 +1,101 @@
+"""Lowers graphs to kernels and a memory plan, and emits the sources of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from buildtool import resources
+from buildtool.codegen import container, library
+from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
+from buildtool.codegen.native_sources import NativeSources
+from buildtool.codegen.source_tree import SourceTree
+from buildtool.errors import Problem, UnsupportedError
+from buildtool.plan import arena, check, manifest, select
+from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.plan.plan import Plan
+from buildtool.targets.cpu.capabilities import CPU
+from buildtool.targets.protocol import Capabilities, LibrarySource, ModelSource, PlannedModel, TargetProgram
+
+
+@dataclass(frozen=True)
+class CpuTarget:
+    """The target of `runtime: cpu`."""
+
+    name: str = "cpu"
+    capabilities: Capabilities = CPU
+
+    def lower(self, library: LibrarySource, abi: str) -> TargetProgram:
+        """Choose kernels and plan memory for every model; the missing kernels of all models are reported together."""
+        manifests = manifest.load(library.op_paths)
+        kept: dict[str, KernelInfo] = {}
+        planned: list[PlannedModel] = []
+        problems: list[Problem] = []
+        for model in library.models:
+            try:
+                lowered, kernels = self._lower_model(model, manifests, abi)
+            except UnsupportedError as error:
+                problems.extend(error.problems)
+                continue
+            planned.append(lowered)
+            kept.update((kernel.name, kernel) for kernel in kernels)
+        if problems:
+            raise UnsupportedError(problems)
+        order = tuple(sorted(kept.values(), key=manifest.registry_order))
+        return TargetProgram(self.name, abi, library, tuple(planned), order)
+
+    def _lower_model(
+        self, model: ModelSource, manifests: Manifests, abi: str
+    ) -> tuple[PlannedModel, tuple[KernelInfo, ...]]:
+        isas = self.capabilities.abis[abi].isas
+        kernels = select.select(model.graph, manifests, abi=abi, isas=isas, model=model.name)
+        memory = arena.plan(model.graph, kernels)
+        plan = Plan(abi, tuple(kernel.name for kernel in kernels), memory.placements, memory.size)
+        check.check(model.graph, plan, kernels)
+        return PlannedModel(model, plan, memory.lower_bound), kernels
+
+    def emit(self, programs: Sequence[TargetProgram]) -> SourceTree:
+        """One tree for all ABIs of a library."""
+        source = programs[0].library
+        parts = [
+            AbiSources(
+                abi=program.abi,
+                kernels=tuple(kernel.name for kernel in program.kernels),
+                kernel_files=tuple(kernel.source for kernel in program.kernels),
+                models=_embedded(program),
+            )
+            for program in programs
+        ]
+        embedded = tuple(model.name for model in source.models) if source.graph_in_library else ()
+        whole = LibrarySources(source.name, source.identifier, tuple(parts), embedded)
+        return library.emit(whole, native_sources(source))
+
+
+def native_sources(source: LibrarySource) -> NativeSources:
+    """Where the native sources of a library are: Lathe's own, and those of the user's operators."""
+    return NativeSources((resources.root(), *source.op_paths))
+
+
+def _embedded(program: TargetProgram) -> tuple[EmbeddedModel, ...]:
+    """The models in their planned form, where the library holds them."""
+    source = program.library
+    if not source.graph_in_library:
+        return ()
+    models = []
+    for model in program.models:
+        files = write_container(model)
+        models.append(EmbeddedModel(model.source.name, files.model, files.data if source.data_in_library else b""))
+    return tuple(models)
+
+
+def write_container(model: PlannedModel, planned: bool = True) -> container.Container:
+    """The container of a model: with its plan, or in the portable form that every runtime can plan for itself."""
+    source = model.source
+    return container.write(
+        source.graph,
+        name=source.name,
+        half=source.half,
+        plan=model.plan if planned else None,
+        input_formats=source.input_formats,
+        output_formats=source.output_formats,
+    )

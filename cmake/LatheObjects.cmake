@@ -1,0 +1,33 @@
+# Compiles sources into the object cache: one object per source, with the flags of LatheFlags and LatheIsa. The builder
+# copies this file as CMakeLists.txt into a folder of the cache, next to `sources/` (a copy of what is to be compiled) and
+# `units.cmake`, which lists LATHE_LIBRARY_UNITS and LATHE_TOOL_UNITS relative to `sources/`.
+cmake_minimum_required(VERSION 3.25)
+project(LatheObjects LANGUAGES CXX)
+
+include(LatheFlags.cmake)
+include(LatheIsa.cmake)
+include(units.cmake)
+
+set(sources ${CMAKE_CURRENT_SOURCE_DIR}/sources)
+
+if(LATHE_LIBRARY_UNITS)
+  lathe_flags(flags PREFIX ${sources})
+  list(TRANSFORM LATHE_LIBRARY_UNITS PREPEND sources/ OUTPUT_VARIABLE units)
+  add_library(library_units OBJECT ${units})
+  target_compile_options(library_units PRIVATE ${flags})
+  target_include_directories(library_units PRIVATE ${sources} ${sources}/native/include ${sources}/include)
+  foreach(unit IN LISTS units)
+    lathe_isa_of(${unit} isa)
+    lathe_isa_flags(${isa} isa_flags)
+    set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS "${isa_flags}")
+  endforeach()
+endif()
+
+# Programs around a library are ordinary C++ and may use its standard library.
+if(LATHE_TOOL_UNITS)
+  list(TRANSFORM LATHE_TOOL_UNITS PREPEND sources/ OUTPUT_VARIABLE units)
+  add_library(tool_units OBJECT ${units})
+  lathe_tool_flags(flags PREFIX ${sources})
+  target_compile_options(tool_units PRIVATE ${flags})
+  target_include_directories(tool_units PRIVATE ${sources} ${sources}/native/include ${sources}/include)
+endif()
