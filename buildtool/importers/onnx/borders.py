@@ -1,0 +1,240 @@
+"""Inputs and outputs: the tensors that a request names, their shapes, and the orders in which users pass them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from buildtool.errors import ModelFileError, Problem, Where
+from buildtool.importers.onnx.builder import Builder, Tensor
+from buildtool.importers.onnx.model import SourceDim, SourceModel, SourceTensor
+from buildtool.importers.request import DeclaredShape, TensorRequest
+from buildtool.ir.dims import Dim, Shape, Symbol, symbol
+from buildtool.ir.graph import Value
+from buildtool.ir.types import DType, TensorType
+
+#: From the order in which the user passes a tensor of rank 4 to the order that the model works in.
+_TO_MODEL = {("NHWC", "NCHW"): (0, 3, 1, 2), ("NCHW", "NHWC"): (0, 2, 3, 1)}
+_OTHER = {"NHWC": "NCHW", "NCHW": "NHWC"}
+
+
+class Borders:
+    """Makes the graph's inputs and outputs as they are declared."""
+
+    def __init__(self, model: SourceModel, builder: Builder) -> None:
+        self._model = model
+        self._builder = builder
+        self._symbols: dict[str, Symbol] = builder.graph.symbols
+
+    # -- which -------------------------------------------------------------------------------------------------------
+    def requests(self, declared: Sequence[TensorRequest], of_model: Iterable[str]) -> tuple[TensorRequest, ...]:
+        """The declared tensors, or those of the model in the model's own order. All names that are missing at once."""
+        if not declared:
+            return tuple(TensorRequest(name, data_format="MODEL", where=self._model.where) for name in of_model)
+        names = self._model.names()
+        problems = [self._missing(request, names) for request in declared if request.name not in names]
+        seen: set[str] = set()
+        for request in declared:
+            if request.name in seen:
+                problems.append(Problem(f"the tensor '{request.name}' is named twice", request.where))
+            seen.add(request.name)
+        if problems:
+            raise ModelFileError(problems)
+        return tuple(declared)
+
+    def _missing(self, request: TensorRequest, names: frozenset[str]) -> Problem:
+        near = difflib.get_close_matches(request.name, names, n=1)
+        return Problem(
+            f"the model has no tensor '{request.name}'",
+            request.where,
+            rule=f"inputs of the model: {_listed(self._model.inputs)}; outputs: {_listed(self._model.outputs)}",
+            remedy=f"did you mean '{near[0]}'?" if near else "",
+        )
+
+    def native_order(self, name: str, rank: int) -> str:
+        """The order in which the model itself has a tensor of rank 4: NHWC where it is converted at once, else NCHW."""
+        if rank != 4:
+            return "NONE"
+        readers = [node for node in self._model.nodes if name in node.inputs]
+        if readers and all(_converts(node.op, node.attributes.get("perm"), (0, 3, 1, 2)) for node in readers):
+            return "NHWC"
+        makers = [node for node in self._model.nodes if name in node.outputs]
+        if not readers and makers and _converts(makers[0].op, makers[0].attributes.get("perm"), (0, 2, 3, 1)):
+            return "NHWC"
+        return "NCHW"
+
+    # -- inputs ------------------------------------------------------------------------------------------------------
+    def add_input(self, request: TensorRequest) -> tuple[Tensor, str]:
+        """A new graph input, as the model sees it, and the format that the user passes."""
+        source = self._model.inputs.get(request.name) or self._model.declared.get(request.name)
+        source = source or SourceTensor(request.name, None, None)
+        shape, order = self._input_shape(request, source)
+        native = self.native_order(request.name, len(shape))
+        dtype = source.dtype or request.dtype or DType.F32
+        value = Value(request.name, TensorType(request.dtype or dtype, shape), (request.name,))
+        self._builder.graph.inputs.append(value)
+        tensor = Tensor(value.type, None, value)
+        if tensor.dtype is not dtype:
+            (tensor,) = self._builder.emit(request.name, "cast", [tensor], {"to": dtype})
+        perm = _TO_MODEL.get((order, native)) if len(shape) == 4 else None
+        if perm is not None:
+            (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
+            # The transposed value is what the model calls by this name; the input itself is in the user's order.
+            if tensor.value is not None:
+                tensor.value.source_names = (request.name,)
+                value.source_names = ()
+        return tensor, order
+
+    def _input_shape(self, request: TensorRequest, source: SourceTensor) -> tuple[Shape, str]:
+        """The shape of the graph input in the user's order, and that order."""
+        declared = request.shape
+        rank = len(declared) if declared is not None else len(source.shape or ())
+        native = self.native_order(request.name, rank)
+        order = native if request.data_format == "MODEL" else _effective(request.data_format, rank, native)
+        perm = _TO_MODEL.get((order, native))
+        if declared is None:
+            sizes: Shape = self._sizes_of_model(request, source)
+            if perm is not None:  # back from the model's order to the user's
+                sizes = tuple(sizes[perm.index(axis)] for axis in range(rank))
+            return sizes, order
+        model_shape = source.shape
+        if model_shape is not None:
+            self._check_fit(request, declared, model_shape, perm, "input")
+        in_model = tuple(declared[axis] for axis in perm) if perm else declared
+        words = model_shape if model_shape is not None else (None,) * rank
+        sizes = tuple(
+            self._dim(request, axis, size, word) for axis, (size, word) in enumerate(zip(in_model, words, strict=True))
+        )
+        return tuple(sizes[perm.index(axis)] for axis in range(rank)) if perm else sizes, order
+
+    def _sizes_of_model(self, request: TensorRequest, source: SourceTensor) -> tuple[int, ...]:
+        shape = source.shape
+        sizes = [dim for dim in shape or () if isinstance(dim, int)]
+        if shape is None or len(sizes) < len(shape):
+            shown = "no shape" if shape is None else f"the shape {_shown(shape)}"
+            raise ModelFileError(
+                f"the model gives '{request.name}' {shown}",
+                where=request.where,
+                rule="sizes are numbers, or bounds for those that are known only at run time",
+                remedy="declare input_shapes for it",
+            )
+        return tuple(sizes)
+
+    def _dim(self, request: TensorRequest, axis: int, size: int | tuple[int, int], word: SourceDim) -> Dim:
+        if isinstance(size, int):
+            return size
+        low, high = size
+        if low == high:
+            return low
+        name = word if isinstance(word, str) else f"{request.name}_{axis}"
+        name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        name = name if re.match(r"[A-Za-z_]", name) else f"d_{name}"
+        known = self._symbols.get(name)
+        if known is not None and (known.low, known.high) != (low, high):
+            raise ModelFileError(
+                f"the size '{word}' of '{request.name}' is bounded by {low}..{high} here and by "
+                f"{known.low}..{known.high} before",
+                where=request.where,
+                rule="sizes that have one name in the model are equal at run time",
+                remedy="give them the same bounds",
+            )
+        dim = symbol(name, low, high)
+        assert dim.symbol is not None
+        self._symbols[name] = dim.symbol
+        return dim
+
+    # -- outputs -----------------------------------------------------------------------------------------------------
+    def add_output(self, request: TensorRequest, tensor: Tensor) -> str:
+        """A new graph output made from a tensor of the model; tells the format that the user gets."""
+        native = self.native_order(request.name, tensor.rank)
+        order = native if request.data_format == "MODEL" else _effective(request.data_format, tensor.rank, native)
+        perm = _TO_MODEL.get((native, order))  # from the model's order to the user's
+        if request.shape is not None:
+            shape = tuple(dim if isinstance(dim, int) else None for dim in tensor.shape)
+            self._check_fit(request, request.shape, shape, _TO_MODEL.get((order, native)), "output")
+        names = tensor.value.source_names if tensor.value is not None else ()
+        if perm is not None:
+            (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
+        if request.dtype is not None and request.dtype is not tensor.dtype:
+            (tensor,) = self._builder.emit(request.name, "cast", [tensor], {"to": request.dtype})
+        graph = self._builder.graph
+        value = self._builder.value(tensor, request.name)
+        if value.is_constant or value in graph.inputs or value in graph.outputs:
+            node = graph.new_node(self._builder.operators["identity"](), [value], request.name)
+            graph.nodes.append(node)
+            value = node.outputs[0]
+        if value.name not in (request.name,):
+            value.name = self._free_name(request.name)
+        if request.name not in value.source_names and (request.name in names or not names):
+            value.source_names = (*value.source_names, request.name)
+        graph.outputs.append(value)
+        return order
+
+    def _free_name(self, name: str) -> str:
+        taken = {value.name for value in self._builder.graph.values()}
+        return name if name not in taken else self._builder.graph.fresh_name(f"{name}.out")
+
+    # -- fit ---------------------------------------------------------------------------------------------------------
+    def _check_fit(
+        self,
+        request: TensorRequest,
+        declared: DeclaredShape,
+        of_model: Sequence[SourceDim],
+        perm: tuple[int, ...] | None,
+        kind: str,
+    ) -> None:
+        """ModelFileError where a declared shape does not fit the model's, with the format that would make it fit."""
+        ordered = tuple(declared[axis] for axis in perm) if perm else declared
+        if _fits(ordered, of_model):
+            return
+        remedy = f"declare {kind}_shapes in the order of the {kind}_data_formats"
+        if len(declared) == len(of_model) == 4:
+            native = self.native_order(request.name, 4)
+            order = _effective(request.data_format, 4, native)
+            other = _OTHER.get(order, "")
+            other_perm = _TO_MODEL.get((other, native))
+            if other and _fits(tuple(declared[axis] for axis in other_perm) if other_perm else declared, of_model):
+                remedy = f"the shape fits in the other order: declare {kind}_data_formats: {other}"
+        shown = _shown(of_model if perm is None else tuple(of_model[perm.index(axis)] for axis in range(len(perm))))
+        raise ModelFileError(
+            f"'{request.name}' is declared with the shape {_shown(declared)}, "
+            f"but the model has {shown}{f' (as {request.data_format})' if perm else ''}",
+            where=request.where if request.where != Where() else self._model.where,
+            rule=f"declared shapes are those of the model, in the order of {kind}_data_formats "
+            f"({request.data_format if request.data_format != 'MODEL' else 'NONE'} here)",
+            remedy=remedy,
+        )
+
+
+def _effective(data_format: str, rank: int, native: str) -> str:
+    """The order that a declared format means for a tensor of this rank."""
+    if rank == 4 and data_format in _OTHER:
+        return data_format
+    return native if data_format == "MODEL" else "NONE"
+
+
+def _fits(declared: DeclaredShape, of_model: Sequence[SourceDim]) -> bool:
+    if len(declared) != len(of_model):
+        return False
+    return all(
+        not isinstance(known, int) or (size == known if isinstance(size, int) else size[0] <= known <= size[1])
+        for size, known in zip(declared, of_model, strict=True)
+    )
+
+
+def _converts(op: str, perm: object, wanted: tuple[int, ...]) -> bool:
+    return op == "Transpose" and perm == wanted
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _shown(shape: Sequence[object]) -> str:
+    def one(dim: object) -> str:
+        if isinstance(dim, tuple):
+            return f"{dim[0]}..{dim[1]}"
+        return "?" if dim is None else str(dim)
+
+    return "[" + ", ".join(one(dim) for dim in shape) + "]"

@@ -1,0 +1,129 @@
+"""Makes graph nodes for source nodes, and computes at once what is known and small."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.ir.dims import Shape
+from buildtool.ir.graph import Graph, Value
+from buildtool.ir.operator import Array, AttrValue, Operator, OperatorError
+from buildtool.ir.types import DType, TensorType, dtype_of
+
+SMALL = 2**16  # elements: up to here content is computed during import, beyond it is left to constant folding
+MOST_ELEMENTS = 2**40  # of any tensor; beyond, the model is nonsense
+#: Operators that only move elements: they work on dimensions as on numbers, and cost nothing on weights.
+_MOVES_ALL = frozenset({"reshape", "transpose", "identity"})
+_MOVES_SOME = frozenset({"gather", "slice", "concat", "split"})
+_EXPENSIVE = frozenset({"conv2d", "dwconv2d", "deconv2d", "max_pool2d", "avg_pool2d", "resize2d"})
+
+
+@dataclass(eq=False)
+class Tensor:
+    """A tensor during import: a value of the graph, or content that is known, or both.
+
+    Known content is a NumPy array; where run-time dimensions are among the elements it is an object array of ints and
+    dimension expressions, and such content never becomes a constant of the graph.
+    """
+
+    type: TensorType
+    known: Array | None = None
+    value: Value | None = None
+
+    @classmethod
+    def of(cls, content: Array, dtype: DType | None = None) -> Tensor:
+        """A tensor with known content. `dtype` says what the elements of an object array stand for (default: s64)."""
+        if content.dtype == object:
+            dtype = dtype or DType.S64
+            if all(isinstance(item, int | float) for item in content.reshape(-1)):
+                content = content.astype(dtype.numpy)
+        return cls(TensorType(dtype or dtype_of(content), tuple(content.shape)), content)
+
+    @property
+    def dtype(self) -> DType:
+        return self.type.dtype
+
+    @property
+    def shape(self) -> Shape:
+        return self.type.shape
+
+    @property
+    def rank(self) -> int:
+        return self.type.rank
+
+    @property
+    def content(self) -> Array | None:
+        """Known content that has no run-time dimensions in it."""
+        return None if self.known is None or self.known.dtype == object else self.known
+
+
+class Builder:
+    """The graph under construction."""
+
+    def __init__(self, graph: Graph, operators: Mapping[str, type[Operator]], where: Where) -> None:
+        self.graph = graph
+        self.operators = operators
+        self._where = where
+
+    def at(self, node: str) -> Where:
+        return Where(self._where.file, model=self._where.model, node=node)
+
+    def value(self, tensor: Tensor, node: str) -> Value:
+        """The tensor as a value of the graph; known content becomes a constant."""
+        if tensor.value is None:
+            if tensor.content is None:
+                raise UnsupportedError(
+                    "numbers that depend on a run-time dimension are used as data",
+                    where=self.at(node),
+                    remedy="give fixed input_shapes",
+                )
+            tensor.value = self.graph.new_constant("constant", tensor.content)
+        return tensor.value
+
+    def emit(
+        self, node: str, op: str, inputs: Sequence[Tensor], attributes: Mapping[str, AttrValue]
+    ) -> tuple[Tensor, ...]:
+        """The outputs of a new graph node, or their content where all inputs are known and the work is small."""
+        try:
+            operator = self.operators[op](**attributes)
+            types = operator.infer([tensor.type for tensor in inputs])
+        except OperatorError as problem:
+            raise ModelFileError(
+                f"{op}: {problem}", where=self.at(node), remedy="the shapes or attributes of the model do not fit"
+            ) from problem
+        for type_ in types:
+            if math.prod(dim for dim in type_.shape if isinstance(dim, int)) > MOST_ELEMENTS:
+                raise ModelFileError(f"{op}: a tensor of type {type_} is not possible", where=self.at(node))
+        arrays = [tensor.known for tensor in inputs if tensor.known is not None]
+        if len(arrays) == len(inputs) and _is_cheap(op, arrays, types):
+            return tuple(
+                Tensor.of(array, type_.dtype) if array.dtype == object else Tensor(type_, array)
+                for array, type_ in zip(self._computed(operator, arrays, types), types, strict=True)
+            )
+        made = self.graph.new_node(operator, [self.value(tensor, node) for tensor in inputs], node)
+        self.graph.nodes.append(made)
+        return tuple(Tensor(value.type, None, value) for value in made.outputs)
+
+    @staticmethod
+    def _computed(operator: Operator, arrays: Sequence[Array], types: Sequence[TensorType]) -> list[Array]:
+        with np.errstate(all="ignore"):
+            results = [np.asarray(result) for result in operator.reference(*arrays)]  # taking one element unpacks it
+        kept = [
+            array if array.dtype == object else array.astype(type_.dtype.numpy, copy=False)
+            for array, type_ in zip(results, types, strict=True)
+        ]
+        return [np.ascontiguousarray(array) if array.ndim else array for array in kept]
+
+
+def _is_cheap(op: str, arrays: Sequence[Array], types: Sequence[TensorType]) -> bool:
+    with_dims = any(array.dtype == object for array in arrays)
+    if op in _MOVES_ALL:
+        return True
+    if op in _EXPENSIVE or (with_dims and op not in _MOVES_SOME):
+        return False
+    made = sum(math.prod(dim for dim in type_.shape if isinstance(dim, int)) for type_ in types)
+    return made <= SMALL and sum(array.size for array in arrays) <= SMALL

@@ -1,0 +1,132 @@
+"""Walks the source nodes and turns each into graph nodes. What cannot be imported is collected and reported at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from buildtool.errors import LatheError, ModelFileError, Problem, UnsupportedError, Where
+from buildtool.importers.onnx.builder import SMALL, Builder, Tensor
+from buildtool.importers.onnx.model import SourceModel, SourceNode
+from buildtool.importers.onnx.registry import evaluators, handlers, takes_any_size
+from buildtool.importers.onnx.step import Step
+from buildtool.importers.onnx.user_operators import user_handler
+
+_SHOWN_NODES = 4
+#: What handlers may raise on a malformed node besides LatheError: they index, convert and compute with what it says.
+_MALFORMED = (ArithmeticError, AssertionError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+
+
+class Conversion:
+    """The import of one model: the tensors so far, by their source names."""
+
+    def __init__(self, model: SourceModel, builder: Builder) -> None:
+        self._model = model
+        self._builder = builder
+        self.tensors: dict[str, Tensor] = {name: Tensor.of(array) for name, array in model.constants.items()}
+        self._unsupported: dict[str, list[str]] = {}  # operator -> names of its nodes
+        self._problems: list[Problem] = []
+        self._lost: set[str] = set()  # outputs of nodes that could not be imported, and all that follows from them
+
+    def run(self, nodes: Sequence[SourceNode]) -> None:
+        """Imports the nodes. One UnsupportedError for all that is unsupported."""
+        for node in nodes:
+            if self._lost.intersection(node.inputs):
+                self._lost.update(node.outputs)
+                if node.domain == "" and node.op not in handlers() and node.op not in evaluators():
+                    self._refuse(node)
+                continue
+            try:
+                outputs = self._import(node)
+            except UnsupportedError as problem:
+                self._problems.extend(problem.problems)
+                outputs = ()
+            self._lost.update(node.outputs[len(outputs) :])
+            self._lost.discard("")
+            for name, tensor in zip(node.outputs, outputs, strict=False):
+                self._keep(name, tensor)
+        self._report()
+
+    def _keep(self, name: str, tensor: Tensor) -> None:
+        if not name:
+            return
+        self.tensors[name] = tensor
+        value = tensor.value
+        if value is not None and name not in value.source_names:
+            value.source_names = (*value.source_names, name)
+
+    def _import(self, node: SourceNode) -> Sequence[Tensor]:
+        inputs = [self.tensors[name] if name else None for name in node.inputs]
+        step = Step(node, inputs, self._model.opset, self._builder)
+        try:
+            outputs = self._apply(step)
+        except LatheError:
+            raise
+        except _MALFORMED as problem:
+            text = str(problem) or type(problem).__name__
+            raise ModelFileError(
+                f"{node.title}: the node makes no sense: {text}",
+                where=step.where,
+                remedy="the model is wrong here: export it again",
+            ) from problem
+        if (
+            outputs
+            and len(outputs) < len(node.outputs)
+            and any(self._is_read(name) for name in node.outputs[len(outputs) :])
+        ):
+            step.unsupported(f"only its first {len(outputs)} outputs can be used", "remove what reads the others")
+        return outputs
+
+    def _is_read(self, name: str) -> bool:
+        return bool(name) and (name in self._model.outputs or any(name in node.inputs for node in self._model.nodes))
+
+    def _apply(self, step: Step) -> Sequence[Tensor]:
+        node = step.node
+        known = handlers().get(node.op) if node.domain == "" else None
+        evaluate = evaluators().get(node.op) if node.domain == "" else None
+        if evaluate is not None and (takes_any_size(node.op) or _small_enough(step)):
+            with np.errstate(all="ignore"):
+                output = evaluate(step)
+            if output is not None:
+                return (output,)
+        known = known or user_handler(node, self._builder.operators)
+        if known is None:
+            self._refuse(node, " of values that are only known when the model runs" if evaluate else "")
+            return ()
+        outputs = known(step)
+        return (outputs,) if isinstance(outputs, Tensor) else outputs
+
+    def _refuse(self, node: SourceNode, when: str = "") -> None:
+        self._unsupported.setdefault(node.title + when, []).append(node.name)
+
+    def _report(self) -> None:
+        problems = list(self._problems)
+        if self._unsupported:
+            listed = [f"{title} ({_nodes(names)})" for title, names in sorted(self._unsupported.items())]
+            many = len(listed) > 1
+            problems.insert(
+                0,
+                Problem(
+                    f"the operator{'s' if many else ''} {', '.join(listed)} {'are' if many else 'is'} not supported",
+                    Where(self._model.where.file, model=self._model.where.model),
+                    rule="every operator of the part between input_tensors and output_tensors has an importer",
+                    remedy="cut the model at other input_tensors or output_tensors, replace the operators when "
+                    "exporting, or bring your own operators (op_paths)",
+                ),
+            )
+        if problems:
+            raise UnsupportedError(problems)
+
+
+def _nodes(names: Sequence[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_SHOWN_NODES])
+    more = f" and {len(names) - _SHOWN_NODES} more" if len(names) > _SHOWN_NODES else ""
+    return f"node{'s' if len(names) > 1 else ''} {shown}{more}"
+
+
+def _small_enough(step: Step) -> bool:
+    """Whether evaluators may be asked: all inputs that are known are small."""
+    sizes = (math.prod(tensor.known.shape) for tensor in step.inputs if tensor is not None and tensor.known is not None)
+    return sum(sizes) <= SMALL

@@ -1,0 +1,53 @@
+"""Arithmetic with broadcasting; the variadic operators become chains."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.onnx.registry import handler
+from buildtool.importers.onnx.spatial import NO_ACTIVATION
+from buildtool.importers.onnx.step import Step
+
+_BINARY = {"Sub": "sub", "Mul": "mul", "Div": "div"}
+_VARIADIC = {"Min": "minimum", "Max": "maximum"}
+
+
+@handler("Add")
+def add(step: Step) -> Tensor:
+    return step.emit("add", step.input(0), step.input(1), **NO_ACTIVATION)
+
+
+@handler(*_BINARY)
+def binary(step: Step) -> Tensor:
+    return step.emit(_BINARY[step.node.op], step.input(0), step.input(1))
+
+
+@handler("Pow")
+def power(step: Step) -> Tensor:
+    base, exponent = step.input(0), step.input(1)
+    if exponent.dtype is not base.dtype:
+        exponent = step.emit("cast", exponent, to=base.dtype)
+    return step.emit("pow", base, exponent)
+
+
+@handler(*_VARIADIC)
+def variadic(step: Step) -> Tensor:
+    op = _VARIADIC[step.node.op]
+    tensors = step.present()
+    if len(tensors) == 1:
+        return step.emit("identity", tensors[0])
+    return functools.reduce(lambda left, right: step.emit(op, left, right), tensors)
+
+
+@handler("Sum", "Mean")
+def total(step: Step) -> Tensor:
+    tensors = step.present()
+    if len(tensors) == 1:
+        return step.emit("identity", tensors[0])
+    result = functools.reduce(lambda left, right: step.emit("add", left, right, **NO_ACTIVATION), tensors)
+    if step.node.op == "Mean":
+        result = step.emit("mul", result, step.constant(np.array(1 / len(tensors), result.dtype.numpy)))
+    return result

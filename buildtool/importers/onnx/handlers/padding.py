@@ -1,0 +1,53 @@
+"""Pad: attributes in opset 7 to 10, inputs from 11, axes from 18. Negative pads crop."""
+
+from __future__ import annotations
+
+from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.onnx.registry import handler
+from buildtool.importers.onnx.step import Step
+
+
+@handler("Pad")
+def pad(step: Step) -> Tensor:
+    x = step.input(0)
+    mode = step.text("mode", "constant")
+    if mode not in ("constant", "reflect", "edge"):
+        step.unsupported(f"the mode '{mode}'", "constant, reflect and edge are supported")
+    before, after = _amounts(step, x)
+    if step.opset < 11:
+        value = step.real("value", 0.0)
+    else:
+        value = step.known_number(2, "constant_value") if step.optional(2) is not None else 0.0
+    x = _cropped(step, x, before, after)
+    if not any(amount > 0 for amount in (*before, *after)):
+        return x
+    return step.emit(
+        "pad",
+        x,
+        before=tuple(max(amount, 0) for amount in before),
+        after=tuple(max(amount, 0) for amount in after),
+        mode=mode,
+        value=value,
+    )
+
+
+def _amounts(step: Step, x: Tensor) -> tuple[list[int], list[int]]:
+    stated = step.integers("pads") if step.opset < 11 else step.known_ints(1, "pads")
+    axes = tuple(range(x.rank))
+    if step.opset >= 18 and step.optional(3) is not None:
+        axes = step.axes(step.known_ints(3, "axes"), x.rank)
+    if len(stated) != 2 * len(axes):
+        step.malformed(f"it has {len(stated)} pads for {len(axes)} axes")
+    before, after = [0] * x.rank, [0] * x.rank
+    for position, axis in enumerate(axes):
+        before[axis], after[axis] = stated[position], stated[position + len(axes)]
+    return before, after
+
+
+def _cropped(step: Step, x: Tensor, before: list[int], after: list[int]) -> Tensor:
+    starts = tuple(max(-amount, 0) for amount in before)
+    ends = tuple(max(-amount, 0) for amount in after)
+    if not any(starts) and not any(ends):
+        return step.emit("identity", x)
+    sizes = tuple(dim - start - end for dim, start, end in zip(x.shape, starts, ends, strict=True))
+    return step.emit("slice", x, starts=starts, steps=(1,) * x.rank, sizes=sizes)

@@ -1,0 +1,60 @@
+"""An ONNX model once it has been read and checked: plain Python data, safe to walk, nodes in execution order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from buildtool.errors import Where
+from buildtool.ir.operator import Array
+from buildtool.ir.types import DType
+
+#: An attribute's value: the ONNX type decides which; a tensor is an array.
+AttributeValue: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
+#: A dimension as the file declares it: a size, the name of an unknown size, or None.
+SourceDim: TypeAlias = int | str | None
+
+
+@dataclass(frozen=True)
+class SourceTensor:
+    """A declared tensor. `shape` is None where the file says nothing about it."""
+
+    name: str
+    dtype: DType | None
+    shape: tuple[SourceDim, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class SourceNode:
+    """One node. Absent inputs and outputs are empty strings."""
+
+    op: str
+    domain: str
+    name: str  # never empty: nodes without a name are named after their first output
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, AttributeValue]
+    unreadable: Mapping[str, str] = field(default_factory=dict)  # attributes of unknown kinds (graphs, sparse tensors)
+
+    @property
+    def title(self) -> str:
+        return f"{self.domain}.{self.op}" if self.domain else self.op
+
+
+@dataclass(frozen=True)
+class SourceModel:
+    """The main graph of a file."""
+
+    where: Where  # the file and the name of the model
+    opset: int  # of the default domain
+    inputs: Mapping[str, SourceTensor]  # without those that have an initial value
+    outputs: Mapping[str, SourceTensor]
+    declared: Mapping[str, SourceTensor]  # inner tensors whose shape the file tells
+    constants: Mapping[str, Array]
+    nodes: tuple[SourceNode, ...]
+
+    def names(self) -> frozenset[str]:
+        """The names of all tensors."""
+        made = {name for node in self.nodes for name in node.outputs if name}
+        return frozenset(made | set(self.inputs) | set(self.constants))

@@ -1,0 +1,50 @@
+"""Puts nodes into an order in which every tensor is made before it is read. Exporters mostly do; files may not."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Sequence
+
+from buildtool.errors import ModelFileError, Where
+from buildtool.importers.onnx.model import SourceNode
+
+
+def in_execution_order(nodes: Sequence[SourceNode], where: Where) -> tuple[SourceNode, ...]:
+    """The nodes, in the order of the file where that is possible. ModelFileError where they form a cycle."""
+    maker = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
+    needs = [{maker[name] for name in node.inputs if name in maker} for node in nodes]
+    if all(index > last for index, before in enumerate(needs) for last in before):
+        return tuple(nodes)
+    readers: list[list[int]] = [[] for _ in nodes]
+    for index, before in enumerate(needs):
+        for other in before:
+            readers[other].append(index)
+    missing = [len(before) for before in needs]
+    ready = deque(index for index, count in enumerate(missing) if count == 0)
+    order: list[int] = []
+    while ready:
+        index = ready.popleft()
+        order.append(index)
+        for reader in readers[index]:
+            missing[reader] -= 1
+            if missing[reader] == 0:
+                ready.append(reader)
+    if len(order) < len(nodes):
+        stuck = [node.name for index, node in enumerate(nodes) if missing[index]]
+        raise ModelFileError(
+            f"{len(stuck)} nodes wait for each other: {', '.join(stuck[:5])}{' …' if len(stuck) > 5 else ''}",
+            where=Where(where.file, model=where.model, node=stuck[0]),
+            rule="a model is a graph without cycles",
+        )
+    return tuple(nodes[index] for index in order)
+
+
+def needed_for(nodes: Sequence[SourceNode], outputs: Collection[str], given: Collection[str]) -> tuple[SourceNode, ...]:
+    """The nodes that the outputs depend on; what is given is not computed."""
+    wanted = set(outputs) - set(given)
+    needed: list[SourceNode] = []
+    for node in reversed(nodes):
+        if wanted.intersection(node.outputs):
+            needed.append(node)
+            wanted.update(name for name in node.inputs if name and name not in given)
+    return tuple(reversed(needed))

@@ -1,0 +1,198 @@
+"""Reads an ONNX file into a `SourceModel`. Every structural promise of the format is checked here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+
+from buildtool.errors import LatheError, ModelFileError, Where
+from buildtool.importers.onnx.model import AttributeValue, SourceDim, SourceModel, SourceNode, SourceTensor
+from buildtool.importers.onnx.order import in_execution_order
+from buildtool.importers.onnx.tensors import array_of, dtype_of_code
+from buildtool.importers.onnx.versions import adjust
+from buildtool.ir.operator import Array
+
+LARGEST_FILE = 2**31 - 1  # what protobuf can parse
+_DAMAGED = "the file is damaged or was not made by an ONNX exporter: export or download it again"
+
+
+def read(file: Path, name: str) -> SourceModel:
+    """The checked content of a file. LatheError where it is not a model."""
+    where = Where(file=str(file), model=name)
+    model = adjust(_parse(file, where), where)
+    if not model.HasField("graph") or not model.graph.node:
+        raise ModelFileError("the model has no nodes", where=where, remedy=_DAMAGED)
+    return _model_of(model, file.parent, where)
+
+
+def _parse(file: Path, where: Where) -> ModelProto:
+    try:
+        if not file.is_file():
+            raise ModelFileError("the model file does not exist or is no file", where=where)
+        size = file.stat().st_size
+        if size == 0:
+            raise ModelFileError("the model file is empty", where=where, remedy=_DAMAGED)
+        if size > LARGEST_FILE:
+            raise ModelFileError(
+                f"the model file has {size} bytes",
+                where=where,
+                rule=f"at most {LARGEST_FILE} bytes",
+                remedy="save the model with its weights in a file of their own (external data)",
+            )
+        data = file.read_bytes()
+    except OSError as problem:
+        raise ModelFileError(f"the model file cannot be read: {problem.strerror}", where=where) from problem
+    try:
+        model = onnx.ModelProto.FromString(data)
+    except (DecodeError, RecursionError, ValueError) as problem:
+        raise ModelFileError("this is not an ONNX model", where=where, remedy=_DAMAGED) from problem
+    if model.ir_version < 1:
+        raise ModelFileError("this is not an ONNX model: it has no IR version", where=where, remedy=_DAMAGED)
+    return model
+
+
+def _model_of(model: ModelProto, folder: Path, where: Where) -> SourceModel:
+    graph = model.graph
+    if graph.sparse_initializer:
+        raise ModelFileError("the model has sparse weights", where=where, remedy="export it with dense weights")
+    constants = _constants(graph, folder, where)
+    opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
+    nodes = tuple(_node_of(node, index, folder, where) for index, node in enumerate(graph.node))
+    inputs = _tensors(graph.input, where)
+    outputs = _tensors(graph.output, where)
+    if not outputs:
+        raise ModelFileError("the model has no outputs", where=where, remedy=_DAMAGED)
+    inputs = {name: tensor for name, tensor in inputs.items() if name not in constants}
+    _check_names(nodes, {**inputs, **constants}, outputs, where)
+    ordered = in_execution_order(nodes, where)
+    declared = _tensors(graph.value_info, where, lenient=True)
+    return SourceModel(where, opset, inputs, outputs, {**declared, **outputs}, constants, ordered)
+
+
+def _constants(graph: GraphProto, folder: Path, where: Where) -> dict[str, Array]:
+    constants: dict[str, Array] = {}
+    for tensor in graph.initializer:
+        if not tensor.name or tensor.name in constants:
+            raise ModelFileError(
+                f"two initial values have the name '{tensor.name}'" if tensor.name else "an initial value has no name",
+                where=where,
+                rule="every tensor is made once",
+            )
+        constants[tensor.name] = array_of(tensor, folder, where)
+    return constants
+
+
+def _tensors(infos: Iterable[ValueInfoProto], where: Where, lenient: bool = False) -> dict[str, SourceTensor]:
+    """Declared tensors by name. `lenient`: what is only a hint (inner tensors) is left out where it makes no sense."""
+    tensors: dict[str, SourceTensor] = {}
+    for info in infos:
+        try:
+            tensor = _tensor(info, where)
+        except LatheError:
+            if lenient:
+                continue
+            raise
+        if tensor.name in tensors and not lenient:
+            raise ModelFileError(f"'{tensor.name}' is declared twice", where=where, rule="every tensor has one name")
+        tensors[tensor.name] = tensor
+    return tensors
+
+
+def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
+    where = Where(where.file, model=where.model, value=info.name)
+    if not info.name:
+        raise ModelFileError("an input or output has no name", where=where, remedy=_DAMAGED)
+    kind = info.type.WhichOneof("value")
+    if kind is None:
+        return SourceTensor(info.name, None, None)
+    if kind != "tensor_type":
+        raise ModelFileError(f"'{info.name}' is no tensor but a {kind.removesuffix('_type')}", where=where)
+    tensor = info.type.tensor_type
+    dtype = dtype_of_code(tensor.elem_type, where) if tensor.elem_type else None
+    if not tensor.HasField("shape"):
+        return SourceTensor(info.name, dtype, None)
+    dims: list[SourceDim] = []
+    for dim in tensor.shape.dim:
+        if dim.WhichOneof("value") == "dim_value":
+            if not -1 <= dim.dim_value < 2**31:
+                raise ModelFileError(f"the dimension {dim.dim_value} is not possible", where=where, remedy=_DAMAGED)
+            # 0 and -1 are how old exporters spelled an unknown size
+            dims.append(dim.dim_value if dim.dim_value > 0 else None)
+        else:
+            dims.append(dim.dim_param or None)
+    if len(dims) > 16:
+        raise ModelFileError(f"{len(dims)} dimensions are more than 16", where=where, remedy=_DAMAGED)
+    return SourceTensor(info.name, dtype, tuple(dims))
+
+
+def _node_of(node: NodeProto, index: int, folder: Path, where: Where) -> SourceNode:
+    name = node.name or next((output for output in node.output if output), f"number {index}")
+    where = Where(where.file, model=where.model, node=name)
+    if not node.op_type:
+        raise ModelFileError("the node has no operator", where=where, remedy=_DAMAGED)
+    attributes: dict[str, AttributeValue] = {}
+    unreadable: dict[str, str] = {}
+    for attribute in node.attribute:
+        if attribute.name in attributes or attribute.name in unreadable:
+            raise ModelFileError(f"the attribute '{attribute.name}' appears twice", where=where, remedy=_DAMAGED)
+        reader = _ATTRIBUTE_READERS.get(attribute.type)
+        if reader is not None:
+            attributes[attribute.name] = reader(attribute)
+        elif attribute.type == AttributeProto.TENSOR:
+            attributes[attribute.name] = array_of(attribute.t, folder, where)
+        else:
+            unreadable[attribute.name] = _kind_name(attribute.type)
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    return SourceNode(node.op_type, domain, name, tuple(node.input), tuple(node.output), attributes, unreadable)
+
+
+def _kind_name(kind: int) -> str:
+    known = kind in AttributeProto.AttributeType.values()
+    return AttributeProto.AttributeType.Name(kind) if known else str(kind)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+_ATTRIBUTE_READERS: Mapping[int, Callable[[Any], AttributeValue]] = {
+    AttributeProto.INT: lambda attribute: int(attribute.i),
+    AttributeProto.FLOAT: lambda attribute: float(attribute.f),
+    AttributeProto.STRING: lambda attribute: _text(attribute.s),
+    AttributeProto.INTS: lambda attribute: tuple(attribute.ints),
+    AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
+    AttributeProto.STRINGS: lambda attribute: tuple(_text(item) for item in attribute.strings),
+}
+
+
+def _check_names(
+    nodes: Iterable[SourceNode], given: Mapping[str, object], outputs: Mapping[str, object], where: Where
+) -> None:
+    """Every tensor is made once, and every tensor that is read is made somewhere."""
+    makers: dict[str, str] = dict.fromkeys(given, "an input or initial value")
+    for node in nodes:
+        at = Where(where.file, model=where.model, node=node.name)
+        if not any(node.outputs):
+            raise ModelFileError("the node has no outputs", where=at, remedy=_DAMAGED)
+        for name in filter(None, node.outputs):
+            if name in makers:
+                raise ModelFileError(
+                    f"'{name}' is made twice: here and by {makers[name]}", where=at, rule="every tensor is made once"
+                )
+            makers[name] = f"the node '{node.name}'"
+    for node in nodes:
+        for name in filter(None, node.inputs):
+            if name not in makers:
+                raise ModelFileError(
+                    f"nothing makes '{name}', which the node reads",
+                    where=Where(where.file, model=where.model, node=node.name),
+                    remedy=_DAMAGED,
+                )
+    for name in outputs:
+        if name not in makers:
+            raise ModelFileError(f"nothing makes the output '{name}'", where=where, remedy=_DAMAGED)

@@ -1,0 +1,171 @@
+"""What a handler works with: one source node, what is known of its inputs, and the means to emit graph nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn, TypeVar
+
+import numpy as np
+
+from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.onnx.builder import Builder, Tensor
+from buildtool.importers.onnx.model import AttributeValue, SourceNode
+from buildtool.ir.dims import Dim, Shape
+from buildtool.ir.operator import Array, AttrValue
+
+_Kind = TypeVar("_Kind")
+
+
+class Step:
+    """The import of one source node. Handlers read it, emit nodes through it and return the output tensors."""
+
+    def __init__(self, node: SourceNode, inputs: Sequence[Tensor | None], opset: int, builder: Builder) -> None:
+        self.node = node
+        self.inputs = inputs
+        self.opset = opset
+        self._builder = builder
+
+    # -- inputs ------------------------------------------------------------------------------------------------------
+    def input(self, index: int) -> Tensor:
+        """An input that the operator cannot do without."""
+        tensor = self.optional(index)
+        if tensor is None:
+            self.malformed(f"input {index} is missing")
+        return tensor
+
+    def optional(self, index: int) -> Tensor | None:
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def present(self) -> list[Tensor]:
+        """All inputs of a variadic operator, at least one."""
+        tensors = [tensor for tensor in self.inputs if tensor is not None]
+        if not tensors:
+            self.malformed("the node has no inputs")
+        return tensors
+
+    def known(self, index: int, what: str) -> Array:
+        """The content of an input that has to be known at build time."""
+        tensor = self.input(index)
+        if tensor.known is None:
+            self.unsupported(
+                f"its {what} (input {index}) is only known when the model runs", "make it a constant in the model"
+            )
+        return tensor.known
+
+    def known_dims(self, index: int, what: str) -> tuple[Dim, ...]:
+        """The content of an input that is a list of whole numbers or dimensions."""
+        array = self.known(index, what)
+        if array.dtype.kind not in "iuO" or array.ndim > 1:
+            self.malformed(f"its {what} (input {index}) is no list of whole numbers")
+        return tuple(array.astype(object).reshape(-1))
+
+    def known_ints(self, index: int, what: str) -> tuple[int, ...]:
+        """The content of an input that is a list of whole numbers, none of them a run-time dimension."""
+        dims = self.known_dims(index, what)
+        if not all(isinstance(dim, int) for dim in dims):
+            self.unsupported(f"its {what} (input {index}) depends on a run-time dimension", "fix the input shapes")
+        return tuple(dim for dim in dims if isinstance(dim, int))
+
+    def known_number(self, index: int, what: str) -> float:
+        """The content of an input that is one number."""
+        array = self.known(index, what)
+        if array.size != 1 or array.dtype == object:
+            self.malformed(f"its {what} (input {index}) is not one number")
+        return float(array.reshape(-1)[0])
+
+    # -- attributes --------------------------------------------------------------------------------------------------
+    def integer(self, name: str, default: int | None = None) -> int:
+        return self._attribute(name, int, default)
+
+    def real(self, name: str, default: float | None = None) -> float:
+        return self._attribute(name, float, default)
+
+    def text(self, name: str, default: str | None = None) -> str:
+        return self._attribute(name, str, default)
+
+    def integers(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...]:
+        return self._list(name, int, default)
+
+    def reals(self, name: str, default: Sequence[float] | None = None) -> tuple[float, ...]:
+        return self._list(name, float, default)
+
+    def has(self, name: str) -> bool:
+        return name in self.node.attributes
+
+    def attribute(self, name: str) -> AttributeValue | None:
+        return self.node.attributes.get(name)
+
+    def axis(self, value: int, rank: int) -> int:
+        """An axis as a number from 0."""
+        if not -rank <= value < rank:
+            self.malformed(f"there is no axis {value} in a tensor of rank {rank}")
+        return value % rank
+
+    def axes(self, values: Sequence[int], rank: int) -> tuple[int, ...]:
+        """Axes as numbers from 0, in the order given."""
+        axes = tuple(self.axis(value, rank) for value in values)
+        if len(set(axes)) != len(axes):
+            self.malformed(f"an axis appears twice in {list(values)}")
+        return axes
+
+    def _attribute(self, name: str, kind: type[_Kind], default: _Kind | None) -> _Kind:
+        value = self.node.attributes.get(name)
+        if value is None:
+            if default is None or name in self.node.unreadable:
+                self.malformed(f"the attribute '{name}' is missing or of the wrong kind")
+            return default
+        if not isinstance(value, kind):
+            self.malformed(f"the attribute '{name}' is no {kind.__name__}")
+        return value
+
+    def _list(self, name: str, kind: type[_Kind], default: Sequence[_Kind] | None) -> tuple[_Kind, ...]:
+        value = self.node.attributes.get(name)
+        if value is None:
+            if default is None or name in self.node.unreadable:
+                self.malformed(f"the attribute '{name}' is missing or of the wrong kind")
+            return tuple(default)
+        if not isinstance(value, tuple):
+            self.malformed(f"the attribute '{name}' is no list")
+        items = [item for item in value if isinstance(item, kind)]
+        if len(items) != len(value):
+            self.malformed(f"the attribute '{name}' is no list of {kind.__name__}")
+        return tuple(items)
+
+    # -- output ------------------------------------------------------------------------------------------------------
+    def emit(self, op: str, *inputs: Tensor, **attributes: AttrValue) -> Tensor:
+        """The output of a new graph node; or its content, where all inputs are known and small."""
+        (output,) = self._builder.emit(self.node.name, op, inputs, attributes)
+        return output
+
+    def emit_all(self, op: str, *inputs: Tensor, **attributes: AttrValue) -> tuple[Tensor, ...]:
+        """As `emit`, for operators with several outputs."""
+        return self._builder.emit(self.node.name, op, inputs, attributes)
+
+    def constant(self, array: Array) -> Tensor:
+        """A tensor with this content."""
+        return Tensor.of(np.ascontiguousarray(array) if array.ndim else array)
+
+    def transpose(self, tensor: Tensor, perm: Sequence[int]) -> Tensor:
+        return tensor if list(perm) == sorted(perm) else self.emit("transpose", tensor, perm=tuple(perm))
+
+    def reshape(self, tensor: Tensor, shape: Shape) -> Tensor:
+        return tensor if shape == tensor.shape else self.emit("reshape", tensor, shape=tuple(shape))
+
+    def supports(self, op: str) -> bool:
+        """Whether the graph has this operator (a user's registry may bring more)."""
+        return op in self._builder.operators
+
+    # -- mistakes ----------------------------------------------------------------------------------------------------
+    @property
+    def where(self) -> Where:
+        return self._builder.at(self.node.name)
+
+    def malformed(self, what: str) -> NoReturn:
+        """The node breaks a rule of ONNX."""
+        raise ModelFileError(
+            f"{self.node.title}: {what}", where=self.where, remedy="the model is wrong here: export it again"
+        )
+
+    def unsupported(self, what: str, remedy: str = "") -> NoReturn:
+        """The node is right but asks for something that no operator of the graph does."""
+        raise UnsupportedError(f"{self.node.title}: {what}", where=self.where, remedy=remedy)

@@ -1,0 +1,164 @@
+"""Turns the tensors of an ONNX file into arrays. Nothing that the file says about sizes is believed unchecked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto
+
+from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.ir.operator import Array
+from buildtool.ir.types import DType
+
+#: Half precision is widened when a model is read: kernels compute in f32, and storing half is the deployment's choice.
+DTYPES: Mapping[int, DType] = {
+    TensorProto.FLOAT: DType.F32,
+    TensorProto.FLOAT16: DType.F32,
+    TensorProto.BFLOAT16: DType.F32,
+    TensorProto.DOUBLE: DType.F64,
+    TensorProto.INT8: DType.S8,
+    TensorProto.UINT8: DType.U8,
+    TensorProto.INT16: DType.S16,
+    TensorProto.UINT16: DType.U16,
+    TensorProto.INT32: DType.S32,
+    TensorProto.UINT32: DType.U32,
+    TensorProto.INT64: DType.S64,
+    TensorProto.UINT64: DType.U64,
+    TensorProto.BOOL: DType.BOOL,
+}
+_HALF = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+#: The field of a TensorProto that holds the elements when `raw_data` does not.
+_FIELDS: Mapping[int, str] = {
+    TensorProto.FLOAT: "float_data",
+    TensorProto.DOUBLE: "double_data",
+    TensorProto.INT64: "int64_data",
+    TensorProto.UINT32: "uint64_data",
+    TensorProto.UINT64: "uint64_data",
+}
+MOST_ELEMENTS = 2**31 - 1
+
+
+def dtype_of_code(code: int, where: Where) -> DType:
+    """The element type of an ONNX type number."""
+    if code in DTYPES:
+        return DTYPES[code]
+    if code in TensorProto.DataType.values() and code != TensorProto.UNDEFINED:
+        raise UnsupportedError(
+            f"elements of type {TensorProto.DataType.Name(code)} are not supported",
+            where=where,
+            rule=f"supported: {', '.join(TensorProto.DataType.Name(known) for known in DTYPES)}",
+            remedy="export the model with float32 tensors",
+        )
+    raise ModelFileError(f"{code} is not the number of an element type", where=where, remedy="export the model again")
+
+
+def array_of(tensor: TensorProto, folder: Path, where: Where) -> Array:
+    """The content of a tensor, read-only. `folder` is the only place where external data may lie."""
+    where = Where(where.file, model=where.model, node=where.node, value=tensor.name or where.value)
+    dtype = dtype_of_code(tensor.data_type, where)
+    shape = tuple(int(dim) for dim in tensor.dims)
+    if len(shape) > 16 or any(dim < 0 for dim in shape) or math.prod(shape) > MOST_ELEMENTS:
+        raise ModelFileError(
+            f"the shape {list(shape)} of the tensor is not possible",
+            where=where,
+            rule=f"at most 16 dimensions, none negative, at most {MOST_ELEMENTS} elements",
+        )
+    if tensor.HasField("segment"):
+        raise UnsupportedError("the tensor is stored in segments", where=where, remedy="store it whole")
+    count = math.prod(shape)
+    if tensor.data_location == TensorProto.EXTERNAL:
+        needed = count * _stored(tensor.data_type).itemsize
+        array = _from_bytes(tensor.data_type, _external(tensor, folder, needed, where), count, where)
+    elif tensor.HasField("raw_data"):
+        array = _from_bytes(tensor.data_type, tensor.raw_data, count, where)
+    else:
+        array = _from_field(tensor, dtype, count, where)
+    array = array.reshape(shape)
+    array.setflags(write=False)
+    return array
+
+
+def _stored(code: int) -> np.dtype[np.generic]:
+    """How elements lie in the file; bfloat16 as 16 raw bits."""
+    if code == TensorProto.FLOAT16:
+        return np.dtype("<f2")
+    if code == TensorProto.BFLOAT16:
+        return np.dtype("<u2")
+    little: np.dtype[np.generic] = DTYPES[code].numpy.newbyteorder("<")
+    return little
+
+
+def _widen(code: int, array: Array) -> Array:
+    if code == TensorProto.BFLOAT16:
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    if code == TensorProto.FLOAT16:
+        return array.astype(np.float32)
+    return array.astype(DTYPES[code].numpy, copy=False)
+
+
+def _from_bytes(code: int, data: bytes, count: int, where: Where) -> Array:
+    stored = _stored(code)
+    if len(data) != count * stored.itemsize:
+        raise ModelFileError(
+            f"the tensor holds {len(data)} bytes, but its shape and type need {count * stored.itemsize}",
+            where=where,
+            remedy="the file is damaged or was written wrongly: export the model again",
+        )
+    if code == TensorProto.BOOL:  # any byte but 0 is true
+        return np.asarray(np.frombuffer(data, np.uint8) != 0)
+    return _widen(code, np.frombuffer(data, stored))
+
+
+def _from_field(tensor: TensorProto, dtype: DType, count: int, where: Where) -> Array:
+    code = tensor.data_type
+    elements = getattr(tensor, _FIELDS.get(code, "int32_data"))
+    if len(elements) != count:
+        raise ModelFileError(
+            f"the tensor holds {len(elements)} elements of type {TensorProto.DataType.Name(code)}, "
+            f"but its shape needs {count}",
+            where=where,
+            remedy="the file is damaged or was written wrongly: export the model again",
+        )
+    if code in _HALF:  # the bits stand in the low half of an int32
+        bits = (np.array(elements, np.int64) & 0xFFFF).astype(np.uint16)
+        return _widen(code, bits.view(_stored(code)))
+    wide = np.array(elements, dtype.numpy if code in _FIELDS and code != TensorProto.UINT32 else np.int64)
+    array = wide.astype(dtype.numpy)
+    if dtype is not DType.BOOL and not np.array_equal(array, wide, equal_nan=dtype.is_float):
+        raise ModelFileError(f"the tensor holds numbers that do not fit {dtype.value}", where=where)
+    return array
+
+
+def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> bytes:
+    """The bytes of a tensor that lies in a file beside the model; at most as many as it needs, and one more."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    path = (folder / location).resolve() if location and "\0" not in location else folder
+    if not location or Path(location).is_absolute() or folder.resolve() not in path.parents:
+        raise ModelFileError(
+            f"the tensor's data is said to lie in '{location}', outside the model's folder",
+            where=where,
+            rule="external data lies in the folder of the model or below it",
+        )
+    if not path.is_file():
+        raise ModelFileError(
+            f"the file '{location}' with the tensor's data is missing",
+            where=where,
+            remedy="copy it beside the model, or save the model with its weights inside",
+        )
+    size = path.stat().st_size
+    try:
+        offset = int(entries.get("offset") or 0)
+        length = int(entries.get("length") or size - offset)
+    except ValueError as problem:
+        raise ModelFileError(f"offset or length in '{location}' is not a number", where=where) from problem
+    if offset < 0 or length < 0 or offset + length > size:
+        raise ModelFileError(
+            f"bytes {offset} to {offset + length} of '{location}' are not there: the file has {size}", where=where
+        )
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read(min(length, needed if "length" not in entries else needed + 1))

@@ -1,0 +1,1 @@
+"""How a graph becomes better: one rewrite per file, run and checked by the pipeline."""

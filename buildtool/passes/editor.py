@@ -1,0 +1,148 @@
+"""Edits a graph while keeping track of who makes and who reads each value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from buildtool.ir.graph import Graph, Node, Region, Value
+from buildtool.ir.operator import Array, Operator
+
+
+class Editor:
+    """A graph with its producers and readers at hand. All changes go through it while it is in use."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.changed = False
+        self._producer: dict[Value, Node] = {}
+        self._readers: dict[Value, dict[Node, None]] = {}  # dictionaries as ordered sets
+        self._body: dict[Node, Region] = {}
+        self._outputs: dict[Value, int] = {}
+        for body in graph.bodies():
+            for value in body.outputs:
+                self._outputs[value] = self._outputs.get(value, 0) + 1
+            for node in body.nodes:
+                self._link(node, body)
+
+    def _link(self, node: Node, body: Region) -> None:
+        self._body[node] = body
+        for value in node.outputs:
+            self._producer[value] = node
+        for value in node.inputs:
+            self._readers.setdefault(value, {})[node] = None
+
+    def nodes(self) -> Iterator[Node]:
+        """The nodes as they were when the walk began, less those that have been removed since."""
+        for node in list(self.graph.walk()):
+            if node in self._body:
+                yield node
+
+    def contains(self, node: Node) -> bool:
+        """Whether the node has not been removed."""
+        return node in self._body
+
+    def producer(self, value: Value) -> Node | None:
+        return self._producer.get(value)
+
+    def readers(self, value: Value) -> list[Node]:
+        return list(self._readers.get(value, ()))
+
+    def is_output(self, value: Value) -> bool:
+        """Whether the graph or a region gives this value away."""
+        return value in self._outputs
+
+    def is_unused(self, value: Value) -> bool:
+        return not self._readers.get(value) and value not in self._outputs
+
+    def is_private(self, value: Value) -> bool:
+        """Whether exactly one node reads the value and nothing else sees it."""
+        return len(self._readers.get(value, ())) == 1 and value not in self._outputs
+
+    def private_maker(self, value: Value, *ops: str) -> Node | None:
+        """The node of one of these operators that makes the value, where only one node reads it."""
+        node = self._producer.get(value)
+        return node if node is not None and node.op.name in ops and self.is_private(value) else None
+
+    # -- changes -----------------------------------------------------------------------------------------------------
+    def constant(self, like: Value | None, array: Array) -> Value:
+        """A new constant; `like` gives the hint for its name."""
+        hint = like.name.rsplit(".", 1)[0] if like is not None else "constant"
+        return self.graph.new_constant(hint, array)
+
+    def insert_before(self, anchor: Node, op: Operator, inputs: Iterable[Value], name: str = "") -> Node:
+        """A new node in front of another."""
+        node = self.graph.new_node(op, inputs, name or anchor.name)
+        body = self._body[anchor]
+        body.nodes.insert(body.nodes.index(anchor), node)
+        self._link(node, body)
+        self.changed = True
+        return node
+
+    def insert_after(self, anchor: Node | None, op: Operator, inputs: Iterable[Value], name: str = "") -> Node:
+        """A new node behind another, or at the beginning of the graph."""
+        node = self.graph.new_node(op, inputs, name or (anchor.name if anchor else ""))
+        body = self._body[anchor] if anchor is not None else self.graph
+        body.nodes.insert(body.nodes.index(anchor) + 1 if anchor is not None else 0, node)
+        self._link(node, body)
+        self.changed = True
+        return node
+
+    def replace(self, old: Value, new: Value) -> bool:
+        """Everything that reads `old` reads `new`; names move along. False where the name of an output forbids it.
+
+        Inputs, constants and other outputs cannot take over the name of an output.
+        """
+        if old in self._outputs:
+            if new not in self._producer or new in self._outputs:
+                return False
+            old.name, new.name = new.name, old.name
+            for body in self.graph.bodies():
+                body.outputs = [new if item is old else item for item in body.outputs]
+            self._outputs[new] = self._outputs.pop(old)
+        for node in self._readers.pop(old, {}):
+            node.inputs = [new if item is old else item for item in node.inputs]
+            self._readers.setdefault(new, {})[node] = None
+        new.source_names = tuple(dict.fromkeys(new.source_names + old.source_names))
+        self.changed = True
+        return True
+
+    def set_inputs(self, node: Node, inputs: Iterable[Value]) -> None:
+        """Another list of operands for a node."""
+        for value in dict.fromkeys(node.inputs):
+            self._readers.get(value, {}).pop(node, None)
+        node.inputs = list(inputs)
+        for value in node.inputs:
+            self._readers.setdefault(value, {})[node] = None
+        self.changed = True
+
+    def rebuild(self, node: Node, op: Operator, inputs: Iterable[Value], outputs: Iterable[Value]) -> None:
+        """Another operator, operands and results for a node; what read the old results has to be seen to."""
+        self.set_inputs(node, inputs)
+        for value in node.outputs:
+            if self._producer.get(value) is node:
+                del self._producer[value]
+        node.op, node.outputs = op, list(outputs)
+        for value in node.outputs:
+            self._producer[value] = node
+
+    def remove(self, node: Node) -> None:
+        """Takes a node out. Nothing may read it any more."""
+        body = self._body.pop(node)
+        body.nodes.remove(node)
+        for value in node.inputs:
+            self._readers.get(value, {}).pop(node, None)
+        for value in node.outputs:
+            self._producer.pop(value, None)
+        self.changed = True
+
+    def remove_if_unused(self, node: Node | None) -> None:
+        if node is not None and node in self._body and all(self.is_unused(value) for value in node.outputs):
+            self.remove(node)
+
+    def substitute(self, old: Node, op: Operator, inputs: Iterable[Value], name: str = "") -> Node:
+        """A new node with one output in the place of another node with one output, which goes."""
+        new = self.insert_before(old, op, inputs, name or old.name)
+        replaced = self.replace(old.outputs[0], new.outputs[0])
+        assert replaced, "a fresh value can take any name"
+        self.remove(old)
+        return new

@@ -1,0 +1,58 @@
+"""Computes nodes whose inputs are all constants, where the result is not much larger than what it is computed from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from buildtool.ir import dims
+from buildtool.ir.graph import Graph, Node
+from buildtool.ir.operator import OperatorError
+from buildtool.ir.types import DType
+from buildtool.passes.base import Pass
+from buildtool.passes.editor import Editor
+
+ALWAYS_SMALL = 4096  # bytes: results up to here are folded whatever they are made from
+MOST_GROWTH = 2  # times the bytes of the inputs
+MOST_BYTES = 2**30
+MOST_MACS = 10**8  # beyond, the reference implementation takes too long
+
+
+class FoldConstants(Pass):
+    name = "fold_constants"
+    summary = "compute what depends on constants only, unless the result is much larger than its inputs"
+
+    def run(self, graph: Graph) -> bool:
+        editor = Editor(graph)
+        for node in editor.nodes():
+            if _can_fold(node) and not any(editor.is_output(value) for value in node.outputs):
+                self._fold(editor, node)
+        return editor.changed
+
+    @staticmethod
+    def _fold(editor: Editor, node: Node) -> None:
+        try:
+            with np.errstate(all="ignore"):
+                results = node.op.reference(*(value.constant for value in node.inputs if value.constant is not None))
+        except OperatorError:
+            return  # the content breaks a rule (an index out of range): the runtime says so
+        for value, result in zip(node.outputs, results, strict=True):
+            array = np.array(result, value.type.dtype.numpy, order="C")
+            constant = editor.constant(value, array)
+            constant.type = value.type
+            editor.replace(value, constant)
+        editor.remove(node)
+
+
+def _can_fold(node: Node) -> bool:
+    if node.regions or not node.inputs or not all(value.is_constant for value in node.inputs):
+        return False
+    if not all(dims.is_static(value.type.shape) and value.type.dtype is not DType.BF16 for value in node.outputs):
+        return False
+    given = sum(value.constant.nbytes for value in node.inputs if value.constant is not None)
+    made = sum(math.prod(dims.static(value.type.shape)) * value.type.dtype.itemsize for value in node.outputs)
+    macs = node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs])
+    return (
+        made <= min(max(MOST_GROWTH * given, ALWAYS_SMALL), MOST_BYTES) and isinstance(macs, int) and macs <= MOST_MACS
+    )

@@ -1,0 +1,118 @@
+"""Runs passes in order, again and again until none finds anything to do, and checks the graph after each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from buildtool.errors import ConfigError, GraphError, InternalError
+from buildtool.ir.graph import Graph
+from buildtool.ir.verify import verify
+from buildtool.passes.absorb_transposes import AbsorbTransposes
+from buildtool.passes.base import Pass
+from buildtool.passes.fold_batch_norms import FoldBatchNorms
+from buildtool.passes.fold_constants import FoldConstants
+from buildtool.passes.fold_scales import FoldScales
+from buildtool.passes.fuse_activations import FuseActivations
+from buildtool.passes.fuse_biases import FuseBiases
+from buildtool.passes.matmul_to_fully_connected import MatmulToFullyConnected
+from buildtool.passes.merge_reshapes import MergeReshapes
+from buildtool.passes.merge_transposes import MergeTransposes
+from buildtool.passes.move_transposes import MoveTransposes
+from buildtool.passes.remove_dead_code import RemoveDeadCode
+from buildtool.passes.remove_identities import RemoveIdentities
+from buildtool.passes.remove_noops import RemoveNoops
+from buildtool.passes.share_common import ShareCommon
+
+#: All passes in the order in which they run.
+ORDER: tuple[type[Pass], ...] = (
+    RemoveDeadCode,
+    FoldConstants,
+    RemoveIdentities,
+    RemoveNoops,
+    ShareCommon,
+    MatmulToFullyConnected,
+    MoveTransposes,
+    MergeTransposes,
+    MergeReshapes,
+    AbsorbTransposes,
+    FoldBatchNorms,
+    FoldScales,
+    FuseBiases,
+    FuseActivations,
+    RemoveDeadCode,
+)
+MOST_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class PassRun:
+    """One run of one pass, for reports."""
+
+    name: str
+    nodes_before: int
+    nodes_after: int
+    modified: bool
+
+
+def available() -> tuple[type[Pass], ...]:
+    """Every pass once, in order."""
+    return tuple(dict.fromkeys(ORDER))
+
+
+def select(names: Sequence[str] | None) -> tuple[Pass, ...]:
+    """The passes of these names, in the pipeline's order; all for None. ConfigError for names that do not exist."""
+    if names is None:
+        return tuple(kind() for kind in ORDER)
+    known = [kind.name for kind in available()]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise ConfigError(
+                f"there is no pass '{name}'",
+                rule=f"passes: {', '.join(known)}",
+                remedy=f"did you mean '{near[0]}'?" if near else "",
+            )
+    return tuple(kind() for kind in ORDER if kind.name in names)
+
+
+def optimise(
+    graph: Graph,
+    names: Sequence[str] | None = None,
+    after: Callable[[str, Graph], None] | None = None,
+) -> tuple[PassRun, ...]:
+    """Improves the graph in place; `names` picks passes (None: all, none: an empty list).
+
+    `after` is called behind each pass with its name and the graph, for those who want to look at it.
+    """
+    passes = select(names)
+    verify(graph)
+    runs: list[PassRun] = []
+    for _ in range(MOST_ROUNDS):
+        round_ = [_run(one, graph, after) for one in passes]
+        runs += round_
+        if not any(run.modified for run in round_):
+            break
+    return tuple(runs)
+
+
+def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) -> PassRun:
+    before = sum(1 for _ in graph.walk())
+    modified = one.run(graph)
+    try:
+        verify(graph)
+    except GraphError as problem:
+        raise _defect(one, problem.problems[0].render()) from problem
+    for complaint in one.ensures(graph):
+        raise _defect(one, complaint)
+    if after is not None:
+        after(one.name, graph)
+    return PassRun(one.name, before, sum(1 for _ in graph.walk()), modified)
+
+
+def _defect(one: Pass, complaint: str) -> InternalError:
+    return InternalError(
+        f"the pass '{one.name}' left a wrong graph: {complaint}",
+        remedy=f"report this with the model; until it is mended, leave '{one.name}' out of graph_optimize_options",
+    )

@@ -1,0 +1,39 @@
+"""Removes nodes that no output depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.passes.base import Pass
+
+
+class RemoveDeadCode(Pass):
+    name = "remove_dead_code"
+    summary = "drop nodes whose results nobody reads"
+
+    def run(self, graph: Graph) -> bool:
+        live = _live(graph)
+        return graph.remove_nodes(lambda node: not live.intersection(node.outputs)) > 0
+
+    def ensures(self, graph: Graph) -> Iterator[str]:
+        live = _live(graph)
+        for node in graph.walk():
+            if not live.intersection(node.outputs):
+                yield f"nothing reads the results of {node!r}"
+
+
+def _live(graph: Graph) -> set[Value]:
+    """The values that outputs depend on. What a region reads is read by the node that holds it."""
+    live = set(graph.outputs)
+
+    def reach(nodes: list[Node]) -> None:
+        for node in reversed(nodes):
+            if live.intersection(node.outputs):
+                live.update(node.inputs)
+                for region in node.regions:
+                    live.update(region.outputs)
+                    reach(region.nodes)
+
+    reach(graph.nodes)
+    return live
