@@ -10,18 +10,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from buildtool.workflow import (
-        Options,
-        Overrides,
-        RunSettings,
-        build,
-        check,
-        convert,
-        load,
-        run,
-        schema,
-        validate,
-    )
+    from buildtool.settings import Options, Overrides, RunSettings
+    from buildtool.workflow import build, check, convert, load, run, validate
+
+    __version__: str
 
 __all__ = [
     "Options",
@@ -32,7 +24,6 @@ __all__ = [
     "convert",
     "load",
     "run",
-    "schema",
     "validate",
     "version",
 ]
@@ -46,6 +37,9 @@ def version() -> str:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version()
     if name in __all__:
-        return getattr(importlib.import_module("buildtool.workflow"), name)
+        room = "settings" if name in ("Options", "Overrides", "RunSettings") else "workflow"
+        return getattr(importlib.import_module(f"buildtool.{room}"), name)
     raise AttributeError(f"module 'buildtool' has no attribute '{name}'")

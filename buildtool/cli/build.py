@@ -22,6 +22,7 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import VERBOSE, Output
+from buildtool.settings import Options
 
 
 def build(
@@ -43,7 +44,7 @@ def build(
     from buildtool.reports import build as report
 
     with out.progress() as progress:
-        options = workflow.Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified)
+        options = Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified)
         replaced = overrides(target_abis, library_name, model_graph_format, model_data_format)
         if dry_run:
             commands = workflow.commands(deployment_file(file, config), replaced, options, progress)

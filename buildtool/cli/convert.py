@@ -20,6 +20,7 @@ from buildtool.cli.options import (
 )
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
+from buildtool.settings import Options
 
 EMITTABLE = ("ir", "plan", "source")
 
@@ -62,7 +63,7 @@ def convert(
         converted = workflow.convert(
             deployment_file(file, config),
             overrides(target_abis, library_name),
-            workflow.Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified),
+            Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified),
             progress,
         )
     document = converted.as_json()

@@ -9,7 +9,7 @@ import typer
 
 from buildtool.cli.command import command
 from buildtool.cli.options import AbisOption
-from buildtool.cli.output import Output
+from buildtool.cli.output import Output, write_file
 from buildtool.errors import ConfigError
 
 
@@ -46,7 +46,6 @@ def init(
     out: Output,
 ) -> None:
     """Write a deployment file for models: their inputs, shapes, formats and checksums."""
-    from buildtool import workflow
     from buildtool.drafts import deployment as draft
 
     to_stdout = output is not None and str(output) == "-"
@@ -65,7 +64,7 @@ def init(
     if to_stdout:
         out.document({"text": text}, text)
         return
-    workflow.write_text(file, text)
+    write_file(file, text)
     out.document({"file": str(file), "text": text}, f"wrote {file}\nnext: lathe build {file}")
 
 

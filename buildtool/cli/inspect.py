@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,12 +33,34 @@ def inspect(
 
     kind, file = _named(thing, path)
     if kind == "deployment" and file is not None:
-        from buildtool import workflow
-
-        document = workflow.describe(file)
+        document = _deployment(file)
     else:
         document = inspection.inspect(kind, file, tuple(op_paths or ()))
     out.document(document, *inspection.parts(document, verbose=out.verbosity >= VERBOSE))
+
+
+def _deployment(file: Path) -> dict[str, Any]:
+    from buildtool.config import load_deployment
+
+    found = load_deployment(file).deployment
+    return {
+        "kind": "deployment",
+        "path": str(file),
+        "library": found.library_name,
+        "target_abis": list(found.target_abis),
+        "model_graph_format": found.model_graph_format,
+        "model_data_format": found.model_data_format,
+        "models": [
+            {
+                "name": model.name,
+                "platform": model.platform,
+                "file": model.model_file.location,
+                "runtime": model.runtime,
+                "data_type": model.data_type,
+            }
+            for model in found.models
+        ],
+    }
 
 
 def _named(thing: str, path: Path | None) -> tuple[str, Path | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import os
@@ -68,14 +67,13 @@ def application() -> typer.Typer:
 
 def main() -> NoReturn:
     """The console script."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code. Whatever goes wrong becomes one message, never a traceback."""
     as_json = "--json" in arguments
-    with contextlib.suppress(ValueError):  # only the main thread may; tests call this from others
-        signal.signal(signal.SIGTERM, _terminate)
     try:
         code = application()(args=arguments or ["--help"], prog_name="lathe", standalone_mode=False)
         sys.stdout.flush()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from buildtool.errors import ConfigError
-
-if TYPE_CHECKING:
-    from buildtool.workflow import Overrides
+from buildtool.settings import Overrides
 
 FileArgument: TypeAlias = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="The deployment file.", show_default=False)
@@ -63,8 +61,6 @@ def overrides(
     data_format: str | None = None,
 ) -> Overrides:
     """What the command line says instead of the deployment file."""
-    from buildtool.workflow import Overrides
-
     words = tuple(word for item in abis or () for word in item.replace(",", " ").split())
     return Overrides(
         target_abis=words, library_name=library_name, model_graph_format=graph_format, model_data_format=data_format

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from buildtool.errors import LatheError, Problem
@@ -79,6 +80,13 @@ def write(text: str) -> None:
     """Write to stdout. The one place that does."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    from buildtool.builders.package import write_file as write_whole
+
+    write_whole(path, text.encode())
 
 
 def complain(text: str) -> None:

@@ -24,6 +24,7 @@ from buildtool.cli.options import (
 from buildtool.cli.output import Output
 from buildtool.cli.validate import CpuOption, ThreadsOption, TimeoutOption, report_validation
 from buildtool.errors import ConfigError
+from buildtool.settings import Options, RunSettings
 
 
 def named_files(words: list[str] | None) -> dict[str, Path]:
@@ -82,8 +83,8 @@ def run(
     from buildtool import workflow
     from buildtool.reports import run as report
 
-    options = workflow.Options(output=output, allow_unverified=allow_unverified)
-    settings = workflow.RunSettings(
+    options = Options(output=output, allow_unverified=allow_unverified)
+    settings = RunSettings(
         model=model,
         inputs={**files_in(input_dir), **named_files(input_)},
         output_folder=output_dir,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.output import Output, write
+from buildtool.cli.output import Output, write, write_file
 
 
 def schema(
@@ -20,14 +19,13 @@ def schema(
     out: Output,
 ) -> None:
     """Print the JSON Schema of deployment files."""
-    from buildtool import workflow
+    from buildtool.config import schema_text
 
-    document = workflow.schema()
-    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    text = schema_text()
     if output is None:
         write(text)
         return
-    workflow.write_text(output, text)
+    write_file(output, text)
     out.document({"file": str(output)}, f"wrote {output}")
 
 

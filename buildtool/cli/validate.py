@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -23,9 +23,7 @@ from buildtool.cli.options import (
 )
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError, ValidationError
-
-if TYPE_CHECKING:
-    from buildtool.workflow import Options, Overrides, RunSettings
+from buildtool.settings import Options, Overrides, RunSettings
 
 REFERENCES = ("auto", "onnxruntime", "numpy")
 
@@ -85,12 +83,11 @@ def validate(
 
     Exit code 9 tells that an output is below its threshold.
     """
-    from buildtool import workflow
 
     if reference not in REFERENCES:
         raise ConfigError(f"--reference cannot be '{reference}'", rule=f"allowed: {', '.join(REFERENCES)}")
-    options = workflow.Options(output=output, allow_unverified=allow_unverified)
-    settings = workflow.RunSettings(
+    options = Options(output=output, allow_unverified=allow_unverified)
+    settings = RunSettings(
         model=model,
         threads=num_threads,
         seed=seed,

@@ -12,9 +12,14 @@ from buildtool.errors import UnsupportedError
 _NATIVE = {"aarch64-linux-gnu": ("aarch64", "arm64"), "arm-linux-gnueabihf": ("armv7l", "armv8l")}
 
 
+def runs_here(abi: str) -> bool:
+    """Whether this machine runs programs of the ABI without an emulator."""
+    return abi == "host" or platform.machine() in _NATIVE.get(abi, ())
+
+
 def device_for(abi: str, cpu: str = "") -> Device:
     """This machine where it runs the ABI itself and no processor model is asked for, else an emulator."""
-    if abi == "host" or (not cpu and platform.machine() in _NATIVE.get(abi, ())):
+    if runs_here(abi) and (abi == "host" or not cpu):
         return LocalDevice(abi)
     if abi in EMULATORS:
         return QemuDevice(abi, cpu)

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from buildtool.errors import ConfigError, ModelFileError, UnsupportedError, Where
-from buildtool.importers import import_model
+from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.dims import Dim, bounds
 from buildtool.ir.graph import Value

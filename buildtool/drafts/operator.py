@@ -72,7 +72,7 @@ kernels:
     tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
 """
 
-_CASES = '''"""What the kernels of {op} are tried with: every case runs in the NumPy reference and in each kernel that takes it."""
+_CASES = '''"""What the kernels of {op} are tried with."""
 
 from __future__ import annotations
 '''

@@ -50,3 +50,5 @@ class ImportedModel:
     source_nodes: int  # nodes in the source model, for the report
     input_formats: tuple[str, ...]
     output_formats: tuple[str, ...]
+    #: The order in which the source model itself has each input and output, by the source's names.
+    source_formats: Mapping[str, str] = field(default_factory=dict)

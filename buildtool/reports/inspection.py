@@ -132,7 +132,7 @@ def _tensors(values: Sequence[Value], formats: Sequence[str]) -> list[dict[str, 
 def _onnx(file: Path) -> dict[str, Any]:
     import onnx
 
-    from buildtool.importers import importer
+    from buildtool.importers.frameworks import importer
 
     try:
         model = onnx.load(file, load_external_data=False)
@@ -188,7 +188,7 @@ def _passes() -> dict[str, Any]:
 
     return {
         "kind": "passes",
-        "items": [{"name": item.name, "summary": item.summary} for item in pipeline.PASSES],
+        "items": [{"name": item.name, "summary": item.summary} for item in pipeline.available()],
     }
 
 

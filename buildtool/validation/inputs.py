@@ -26,6 +26,7 @@ class TensorSpec:
     data_format: str = "NONE"
     value_range: tuple[float, float] = (-1.0, 1.0)
     source_name: str = ""  # in the source model, where it differs from the name that users see
+    source_format: str = ""  # in which the source model has it, where that is known
 
 
 def random_inputs(specs: Sequence[TensorSpec], seed: int) -> dict[str, Array]:

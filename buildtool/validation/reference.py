@@ -15,9 +15,8 @@ from buildtool.ir.graph import Graph
 from buildtool.validation.inputs import TensorSpec, read_array
 from buildtool.validation.metrics import Array
 
-# From channels last, as the user feeds it, to channels first, as ONNX has it; and back.
-_TO_NCHW = (0, 3, 1, 2)
-_TO_NHWC = (0, 2, 3, 1)
+# From one order of dimensions to another; what is not here is the same in both.
+_PERMUTATIONS = {("NHWC", "NCHW"): (0, 3, 1, 2), ("NCHW", "NHWC"): (0, 2, 3, 1)}
 
 
 class Reference(Protocol):
@@ -101,15 +100,13 @@ _NUMPY_OF_ONNX: Mapping[str, Any] = {
 
 
 def _to_source(array: Array, spec: TensorSpec) -> Array:
-    return np.ascontiguousarray(array.transpose(_TO_NCHW)) if _is_channels_last(spec, array) else array
+    perm = _PERMUTATIONS.get((spec.data_format, spec.source_format)) if array.ndim == 4 else None
+    return np.ascontiguousarray(array.transpose(perm)) if perm else array
 
 
 def _from_source(array: Array, spec: TensorSpec) -> Array:
-    return np.ascontiguousarray(array.transpose(_TO_NHWC)) if _is_channels_last(spec, array) else array
-
-
-def _is_channels_last(spec: TensorSpec, array: Array) -> bool:
-    return spec.data_format == "NHWC" and array.ndim == 4
+    perm = _PERMUTATIONS.get((spec.source_format, spec.data_format)) if array.ndim == 4 else None
+    return np.ascontiguousarray(array.transpose(perm)) if perm else array
 
 
 def _onnxruntime_session(model_file: Path, outputs: Sequence[str]) -> Any:

@@ -48,7 +48,9 @@ def import_model(request: ImportRequest) -> ImportedModel:
         input_formats.append(order)
     conversion.run(nodes)
     output_formats = [borders.add_output(tensor, conversion.tensors[tensor.name]) for tensor in outputs]
-    return ImportedModel(graph, "onnx", len(model.nodes), tuple(input_formats), tuple(output_formats))
+    borders_in_order = zip((*inputs, *outputs), (*graph.inputs, *graph.outputs), strict=True)
+    source_formats = {item.name: borders.native_order(item.name, value.type.rank) for item, value in borders_in_order}
+    return ImportedModel(graph, "onnx", len(model.nodes), tuple(input_formats), tuple(output_formats), source_formats)
 
 
 def _check_complete(model: SourceModel, inputs: Sequence[TensorRequest], nodes: Iterable[SourceNode]) -> None:

@@ -1,0 +1,128 @@
+"""What each target needs, and what of it is on this machine; installs the rest where it may."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from buildtool.builders import toolchain
+from buildtool.devices.choose import runs_here
+from buildtool.devices.qemu import EMULATORS, find
+from buildtool.errors import ConfigError, LatheError, ToolchainError
+from buildtool.reports.table import Table
+from buildtool.targets import registry
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a target needs."""
+
+    target: str
+    what: str
+    here: bool
+    detail: str = ""  # its version or path; what is wrong where it is missing
+    package: str = ""  # of Debian and Ubuntu; of Python where it starts with "pip:"
+    required: bool = True  # for building; the rest is for running and validating
+
+
+def examine(abis: Sequence[str] = ()) -> list[Finding]:
+    """All needs of these ABIs, or of all that there are."""
+    known = registry.abis()
+    unknown = [abi for abi in abis if abi not in known]
+    if unknown:
+        raise ConfigError(f"there is no target '{unknown[0]}'", rule=f"targets: {', '.join(known)}")
+    return [finding for abi in abis or known for finding in _needs(abi)]
+
+
+def packages(findings: Sequence[Finding]) -> list[str]:
+    """The Debian packages that bring what is missing, each once."""
+    names = [item.package for item in findings if not item.here and item.package and ":" not in item.package]
+    return list(dict.fromkeys(names))
+
+
+def install(names: Sequence[str], say: Callable[[str], None]) -> None:
+    """Install Debian packages. ToolchainError where that cannot be done, with the command that would do it."""
+    command = ["apt-get", "install", "--yes", "--no-install-recommends", *names]
+    if shutil.which("apt-get") is None:
+        raise ToolchainError(
+            "there is no apt-get on this machine",
+            remedy=f"install these with your own package manager: {' '.join(names)}",
+        )
+    if os.geteuid() != 0:
+        raise ToolchainError("installing packages needs the rights of root", remedy=f"run: sudo {' '.join(command)}")
+    say(f"$ {' '.join(command)}")
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        check=False,
+    )
+    if done.returncode:
+        said = done.stdout.decode("utf-8", errors="replace").strip().splitlines()
+        raise ToolchainError(
+            f"apt-get failed: {said[-1] if said else done.returncode}", remedy="try again after: apt-get update"
+        )
+
+
+def document(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings by target, with a verdict each."""
+    targets: dict[str, dict[str, Any]] = {}
+    for item in findings:
+        entry = targets.setdefault(item.target, {"target": item.target, "builds": True, "runs": True, "needs": []})
+        entry["needs"].append({key: value for key, value in vars(item).items() if key != "target"})
+        if not item.here:
+            entry["runs"] = False
+            entry["builds"] = entry["builds"] and not item.required
+    return {"targets": list(targets.values()), "missing_packages": packages(findings)}
+
+
+def parts(document: Mapping[str, Any]) -> list[str | Table]:
+    """The document for people."""
+    table = Table(["target", "needs", "state", "what is here, or how to get it"])
+    for target in document["targets"]:
+        for need in target["needs"]:
+            state = "ok" if need["here"] else "missing"
+            detail = need["detail"] if need["here"] else _how(need["package"])
+            table.add(target["target"], need["what"], state, detail)
+    missing = document["missing_packages"]
+    last = f"to install what is missing: lathe doctor --install ({' '.join(missing)})" if missing else ""
+    return [table, *([last] if last else [])]
+
+
+def _how(package: str) -> str:
+    kind, _, name = package.rpartition(":")
+    return f"pip install {name}" if kind == "pip" else f"apt-get install {name}" if name else ""
+
+
+def _needs(abi: str) -> Iterator[Finding]:
+    yield _program(abi, "compiler", lambda: _compiler(abi), _compiler_package(abi))
+    yield _program(abi, "CMake", lambda: str(toolchain.cmake_program()), "cmake")
+    yield _program(abi, "Ninja", lambda: str(toolchain.ninja_program()), "ninja-build")
+    if not runs_here(abi) and abi in EMULATORS:
+        yield _program(abi, "emulator", lambda: find(EMULATORS[abi], abi), EMULATORS[abi].package, required=False)
+    here = importlib.util.find_spec("onnxruntime") is not None
+    detail = "compares with the source model" if here else ""
+    yield Finding(abi, "onnxruntime", here, detail, "pip:onnxruntime", required=False)
+
+
+def _program(abi: str, what: str, look: Callable[[], str], package: str, required: bool = True) -> Finding:
+    try:
+        return Finding(abi, what, True, look(), package, required)
+    except LatheError as error:
+        return Finding(abi, what, False, error.problems[0].what, package, required)
+
+
+def _compiler(abi: str) -> str:
+    found = toolchain.probe(abi)
+    return f"{found.cxx}: {found.version}"
+
+
+def _compiler_package(abi: str) -> str:
+    return "g++" if abi == toolchain.HOST else f"g++-{abi}"

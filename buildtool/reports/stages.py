@@ -1,0 +1,164 @@
+"""From what the stages made to the files and figures of a build."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import buildtool
+from buildtool import resources
+from buildtool.builders import package
+from buildtool.builders.built import BuiltLibrary
+from buildtool.codegen import container
+from buildtool.codegen.source_tree import SourceTree
+from buildtool.importers.request import ImportedModel
+from buildtool.ir import text
+from buildtool.passes.pipeline import PassRun
+from buildtool.reports.documents import LibraryReport, ModelReport
+from buildtool.reports.inspection import macs
+from buildtool.targets.protocol import PlannedModel, TargetProgram
+
+
+def version() -> str:
+    """The version that reports carry."""
+    return buildtool.version()
+
+
+def model_files(programs: Sequence[TargetProgram]) -> dict[str, bytes]:
+    """The files of `model/`: portable and as text; planned per ABI, as far as the library does not hold them itself."""
+    files: dict[str, bytes] = {}
+    for model in programs[0].models:
+        name = model.source.name
+        portable = _container(model, planned=False)
+        files[f"{name}.pb"], files[f"{name}.data"] = portable.model, portable.data
+        files[f"{name}.pb_txt"] = container.describe(portable.model).encode()
+    for program in programs:
+        for model in program.models:
+            planned = _container(model, planned=True)
+            if not program.library.graph_in_library:
+                files[f"{program.abi}/{model.source.name}.pb"] = planned.model
+            if not program.library.data_in_library:
+                files[f"{program.abi}/{model.source.name}.data"] = planned.data
+    return files
+
+
+def _container(model: PlannedModel, *, planned: bool) -> container.Container:
+    source = model.source
+    return container.write(
+        source.graph,
+        name=source.name,
+        half=source.half,
+        plan=model.plan if planned else None,
+        input_formats=source.input_formats,
+        output_formats=source.output_formats,
+    )
+
+
+def contents(
+    tree: SourceTree | None, libraries: Sequence[BuiltLibrary], models: Mapping[str, bytes]
+) -> dict[str, bytes | Path]:
+    """What the output folder holds, reports aside; without a tree, the models only."""
+    if tree is None:
+        return {f"model/{name}": data for name, data in models.items()}
+    return package.contents_of(tree, libraries, models)
+
+
+def emitted(
+    kinds: Iterable[str],
+    imported: Sequence[ImportedModel],
+    programs: Sequence[TargetProgram],
+    tree: SourceTree | None,
+) -> dict[str, bytes | Path]:
+    """What --emit asks for, by path in the output folder. Each can be read back."""
+    files: dict[str, bytes | Path] = {}
+    if "ir" in kinds:
+        for before, after in zip(imported, programs[0].models, strict=True):
+            files[f"report/{after.source.name}.imported.ir"] = text.write(before.graph)[0].encode()
+            files[f"report/{after.source.name}.ir"] = text.write(after.source.graph)[0].encode()
+    if "plan" in kinds:
+        for program in programs:
+            for model in program.models:
+                plan = json.dumps(model.plan.as_json(), indent=2) + "\n"
+                files[f"report/{model.source.name}.{program.abi}.plan.json"] = plan.encode()
+    if "source" in kinds and tree is not None:
+        files.update((f"source/{name}", data) for name, data in tree.files.items())
+    return files
+
+
+def model_report(
+    imported: ImportedModel,
+    passes: Sequence[PassRun],
+    programs: Sequence[TargetProgram],
+    index: int,
+    files: Mapping[str, bytes],
+) -> ModelReport:
+    """The figures of one model of the library."""
+    source = programs[0].models[index].source
+    return ModelReport(
+        name=source.name,
+        platform=imported.platform,
+        source_nodes=imported.source_nodes,
+        nodes=len(list(source.graph.walk())),
+        macs=macs(source.graph),
+        data_bytes=len(files[f"{source.name}.data"]),
+        operators=dict(sorted(Counter(node.op.name for node in source.graph.walk()).items())),
+        passes=tuple(vars(run) for run in passes),
+        plans=tuple(
+            {
+                "abi": program.abi,
+                "arena_size": program.models[index].plan.arena_size,
+                "lower_bound": program.models[index].lower_bound,
+                "kernels": dict(sorted(Counter(program.models[index].plan.kernels).items())),
+            }
+            for program in programs
+        ),
+    )
+
+
+def library_report(built: BuiltLibrary) -> LibraryReport:
+    """The figures of one library."""
+    return LibraryReport(
+        abi=built.abi,
+        shared=f"lib/{built.abi}/{built.shared.name}",
+        static=f"lib/{built.abi}/{built.static.name}",
+        bytes_stripped=built.info.bytes_stripped,
+        bytes_static=built.static.stat().st_size,
+        kernels=built.info.kernels,
+        exported=built.info.exported,
+        needed=built.info.needed,
+        glibc=built.info.glibc,
+        sizes=built.sizes.as_json(),
+        compiled=built.compiled,
+        reused=built.reused,
+        seconds=round(built.seconds, 3),
+    )
+
+
+def fingerprint(facts: Any, files: Iterable[Path], folders: Iterable[Path] = ()) -> str:
+    """A hash of everything that decides what a build makes: facts, files by content, folders by names and contents.
+
+    No path goes into it, so that it is the same wherever the build takes place.
+    """
+    digest = hashlib.sha256(json.dumps([version(), facts], sort_keys=True, default=str).encode())
+    for file in files:
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for folder in (*_own_sources(), *folders):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+_SOURCES = frozenset({".py", ".cc", ".h", ".yaml", ".cmake", ".j2", ".proto"})
+
+
+def _own_sources() -> tuple[Path, ...]:
+    """In a source tree the version says little: what is there counts."""
+    if not resources.in_source_tree():
+        return ()
+    package_folder = Path(buildtool.__file__).parent
+    return (package_folder, resources.native_dir(), resources.cmake_dir(), resources.toolchains_dir())

@@ -1,0 +1,138 @@
+"""What a deployment asks of each stage, in the words of that stage. Only this and the workflow read deployments."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from buildtool.config import Deployment, FileRef, ModelConfig, SubgraphConfig, TensorConfig
+from buildtool.errors import UnsupportedError, Where
+from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
+from buildtool.ir.graph import Graph
+from buildtool.ir.operator import Operator
+from buildtool.ir.types import DType
+from buildtool.targets.protocol import LibrarySource, ModelSource
+from buildtool.validation.inputs import TensorSpec
+
+_DTYPES = {
+    "float32": DType.F32,
+    "float16": DType.F16,
+    "bfloat16": DType.BF16,
+    "int32": DType.S32,
+    "int16": DType.S16,
+    "uint8": DType.U8,
+}
+
+
+def subgraph(model: ModelConfig) -> SubgraphConfig:
+    """The one subgraph of a model. UnsupportedError where there are several."""
+    if len(model.subgraphs) > 1:
+        raise UnsupportedError(
+            f"the model '{model.name}' has {len(model.subgraphs)} subgraphs; this version builds one",
+            where=model.subgraphs[1].where,
+            remedy="make a model of each subgraph",
+        )
+    return model.subgraphs[0]
+
+
+def import_request(
+    model: ModelConfig, file: Path, weights: Path | None, operators: Mapping[str, type[Operator]]
+) -> ImportRequest:
+    """Which part of which file to import."""
+    graph = subgraph(model)
+    return ImportRequest(
+        name=model.identifier,
+        model_file=file,
+        weight_file=weights,
+        inputs=tuple(_tensor_request(tensor) for tensor in graph.inputs),
+        outputs=tuple(_tensor_request(tensor) for tensor in graph.outputs),
+        operators=operators,
+    )
+
+
+def _tensor_request(tensor: TensorConfig) -> TensorRequest:
+    return TensorRequest(
+        name=tensor.name,
+        shape=tensor.shape,
+        data_format=tensor.data_format,
+        dtype=_DTYPES[tensor.data_type],
+        where=tensor.shape_where,
+    )
+
+
+def name_borders(graph: Graph, model: ModelConfig) -> None:
+    """Give the graph's inputs and outputs the names that users see; the names of the source stay known."""
+    borders = subgraph(model)
+    pairs = [*zip(graph.inputs, borders.inputs, strict=True), *zip(graph.outputs, borders.outputs, strict=True)]
+    wanted = {tensor.alias for _, tensor in pairs if tensor.alias != tensor.name}
+    for value in graph.values():
+        if value.name in wanted:
+            value.name = graph.fresh_name(value.name)
+    for value, tensor in pairs:
+        if tensor.alias != tensor.name:
+            value.name = tensor.alias
+
+
+def library_source(deployment: Deployment, models: Mapping[str, tuple[ImportedModel, Graph]]) -> LibrarySource:
+    """What the targets make a library from; `models`: what was imported and what the passes made of it, by name."""
+    return LibrarySource(
+        name=deployment.library_name,
+        identifier=deployment.library_identifier,
+        models=tuple(
+            ModelSource(
+                name=model.identifier,
+                graph=models[model.name][1],
+                half=model.data_type == "fp16_fp32",
+                input_formats=models[model.name][0].input_formats,
+                output_formats=models[model.name][0].output_formats,
+            )
+            for model in deployment.models
+        ),
+        graph_in_library=deployment.model_graph_format == "code",
+        data_in_library=deployment.model_data_format == "code",
+        op_paths=deployment.op_paths,
+    )
+
+
+def specs(
+    model: ModelConfig, source_formats: Mapping[str, str] | None = None
+) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """Inputs and outputs for runs, at the upper bounds of sizes that may vary."""
+    borders, known = subgraph(model), source_formats or {}
+    return (
+        tuple(_spec(tensor, known.get(tensor.name, "")) for tensor in borders.inputs),
+        tuple(_spec(tensor, known.get(tensor.name, "")) for tensor in borders.outputs),
+    )
+
+
+def _spec(tensor: TensorConfig, source_format: str) -> TensorSpec:
+    return TensorSpec(
+        name=tensor.alias,
+        shape=tuple(size if isinstance(size, int) else size[1] for size in tensor.shape),
+        dtype=_DTYPES[tensor.data_type],
+        data_format=tensor.data_format if len(tensor.shape) == 4 else "NONE",
+        value_range=tensor.value_range,
+        source_name=tensor.name,
+        source_format=source_format,
+    )
+
+
+def threshold(model: ModelConfig) -> float:
+    """The cosine similarity that the model's outputs must reach on its runtime."""
+    value: float = getattr(subgraph(model).validation_threshold, model.runtime.partition("+")[0])
+    return value
+
+
+def facts(item: Any) -> Any:
+    """A deployment as plain data without places: what is built depends on it, and it is the same in every folder."""
+    if isinstance(item, FileRef):
+        return item.sha256
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        fields = [field.name for field in dataclasses.fields(item) if not field.name.endswith("marks")]
+        values = {name: getattr(item, name) for name in fields}
+        return {name: facts(value) for name, value in values.items() if not isinstance(value, Where | Path)}
+    if isinstance(item, tuple | list):
+        return [facts(part) for part in item if not isinstance(part, Where | Path)]
+    return item

@@ -1,0 +1,77 @@
+"""What a caller may say about a build or a run, and how it hears of the progress. No stage is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from buildtool.errors import Problem
+
+
+class Progress(Protocol):
+    """Who wants to know what is going on."""
+
+    def stage(self, name: str) -> None:
+        """A stage begins, and the one before it is over."""
+
+    def step(self, text: str) -> None:
+        """Something inside the stage begins, or says something."""
+
+    def note(self, problem: Problem) -> None:
+        """Something the user should know although nothing is wrong."""
+
+
+class Silent:
+    """Nobody wants to know."""
+
+    def stage(self, name: str) -> None:
+        pass
+
+    def step(self, text: str) -> None:
+        pass
+
+    def note(self, problem: Problem) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What holds instead of the keys of the same names in the deployment file."""
+
+    target_abis: tuple[str, ...] = ()
+    library_name: str | None = None
+    model_graph_format: str | None = None
+    model_data_format: str | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """Where results go, and what is written beside them."""
+
+    output: Path = Path("build")
+    emit: frozenset[str] = frozenset()  # ir, plan, source
+    allow_unverified: bool = False
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How models are run and validated."""
+
+    model: str | None = None  # all, where it is None
+    inputs: Mapping[str, Path] = field(default_factory=dict)  # the rest gets random numbers
+    output_folder: Path | None = None
+    rounds: int = 1
+    threads: int = -1  # one per core
+    seed: int = 0
+    cpu: str = ""  # what an emulator imitates
+    timeout: float = 600.0
+    reference: str = "auto"  # onnxruntime, numpy
+    all_variants: bool = False
+
+
+SILENT = Silent()
+NOTHING = Overrides()
+DEFAULTS = Options()
+EVERYTHING = RunSettings()

@@ -1,0 +1,153 @@
+"""The command itself: help at once, errors as one message, exit codes, and what a pipe or an interrupt does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from buildtool.cli import main as entry
+from buildtool.cli.main import COMMANDS, run
+from tests.cli.conftest import Lathe
+
+SCRIPT = Path(sys.executable).with_name("lathe")
+HEAVY = ("numpy", "onnx", "pydantic", "yaml", "rich", "jinja2", "google.protobuf")
+
+
+def test_help_is_there_at_once() -> None:
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        done = subprocess.run([SCRIPT, "--help"], capture_output=True, text=True, check=True)
+        seconds.append(time.perf_counter() - began)
+    assert all(name in done.stdout for name in COMMANDS)
+    assert min(seconds) < 0.3
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys; from buildtool.cli.main import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(HEAVY) & set(done.stderr.split())
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "dev new-op"])
+def test_every_command_explains_itself(lathe: Lathe, command: str) -> None:
+    result = lathe(*command.split(), "--help")
+    assert result.code == 0
+    assert result.stdout.startswith(f"Usage: lathe {command}")
+
+
+def test_no_arguments_show_the_help_and_version_the_version(lathe: Lathe) -> None:
+    assert "Commands:" in lathe().stdout
+    assert lathe("--version").stdout.startswith("lathe 0.")
+
+
+def test_dashes_and_underscores_are_alike(lathe: Lathe) -> None:
+    for option in ("--target-abis", "--target_abis", "--abi"):
+        result = lathe("build", "nowhere.yml", option, "host", "--json")
+        assert (result.code, result.document["error"]) == (2, "ConfigError")
+    assert "fix:  write" in lathe("dev", "new_op", "HardTanh").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["buidl"], "Did you mean 'build'"),
+        (["build", "--outptu", "x"], "--output"),
+        (["build"], "no deployment file is given"),
+        (["build", "a.yml", "--config", "b.yml"], "two deployment files"),
+        (["run", "a.yml", "--round", "none"], "not a valid int"),
+        (["run", "a.yml", "--input", "image"], "NAME=FILE.npy"),
+        (["convert", "a.yml", "--emit", "plans"], "allowed: ir, plan, source"),
+        (["validate", "a.yml", "--reference", "torch"], "allowed: auto, onnxruntime, numpy"),
+    ],
+)
+def test_wrong_command_lines_are_one_message(lathe: Lathe, arguments: list[str], message: str) -> None:
+    result = lathe(*arguments)
+    assert result.code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+    document = lathe(*arguments, "--json").document
+    assert document["exit_code"] == 2
+
+
+def test_a_defect_is_reported_without_a_traceback(
+    lathe: Lathe, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+    def broken() -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(entry, "application", broken)
+    result = lathe("check", "x.yml")
+    assert result.code == 70
+    assert "ZeroDivisionError: on purpose" in result.stderr
+    (report,) = tmp_path.glob("lathe-report-*.txt")
+    assert str(report) in result.stderr
+    assert "Traceback" in report.read_text()
+    assert lathe("check", "--json").document["error"] == "InternalError"
+
+
+def test_lathe_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("LATHE_DEBUG", "1")
+    assert run(["check", "nowhere.yml"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError(28, "No space left on device", "/full/file"), 7, "/full/file: error: no space left on device"),
+        (PermissionError(13, "Permission denied", "/closed"), 7, "permissions"),
+        (MemoryError(), 7, "memory"),
+    ],
+)
+def test_what_the_machine_refuses(
+    lathe: Lathe, monkeypatch: pytest.MonkeyPatch, problem: BaseException, code: int, message: str
+) -> None:
+    def broken() -> None:
+        raise problem
+
+    monkeypatch.setattr(entry, "application", broken)
+    result = lathe("check", "x.yml")
+    assert result.code == code
+    assert message in result.stderr
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.Popen([SCRIPT, "schema"], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    _, stderr = process.communicate(timeout=60)
+    assert stderr == ""
+    assert process.returncode == 141
+
+
+def test_sigterm_ends_with_its_own_code(tmp_path: Path) -> None:
+    code = (
+        "import time, buildtool.cli.main as entry\n"
+        "def slow():\n    print('ready', flush=True)\n    time.sleep(30)\n"
+        "entry.application = slow\nentry.main()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) == 143
+    process.stdout.close()
+
+
+def test_quiet_says_nothing_and_json_one_document(lathe: Lathe, digits: Path) -> None:
+    assert lathe("check", digits, "--quiet").stdout == ""
+    result = lathe("check", digits, "--json", "-v")
+    assert json.loads(result.stdout)["library"] == "digits"
