@@ -20,10 +20,12 @@ from buildtool.errors import BuildError, LatheError, ToolchainError
 
 SHOWN_LINES = 30  # of the output of a program that failed
 
-# Variables that would change what compilers do or how they report it; the identity of a toolchain covers none of them.
+# Variables that change what compilers do or how they report it. The identity of a toolchain covers none of them.
 _DROPPED = frozenset(
-    "CFLAGS CXXFLAGS ASMFLAGS LDFLAGS CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH GCC_EXEC_PREFIX COMPILER_PATH "
-    "NINJA_STATUS CMAKE_GENERATOR CMAKE_TOOLCHAIN_FILE VERBOSE".split()
+    [
+        *("CFLAGS", "CXXFLAGS", "ASMFLAGS", "LDFLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"),
+        *("GCC_EXEC_PREFIX", "COMPILER_PATH", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE", "NINJA_STATUS", "VERBOSE"),
+    ]
 )
 
 
