@@ -8,6 +8,7 @@ A condition that depends on a dimension which is unknown at build time does not 
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,29 +52,22 @@ class Condition:
 
     def __post_init__(self) -> None:
         if self.text:
-            _check(self._tree())
-
-    def _tree(self) -> ast.expr:
-        try:
-            return ast.parse(self.text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
-            raise ConditionError(f"'{self.text}' is not an expression") from problem
+            _check(_parse(self.text))
 
     def names(self) -> frozenset[str]:
         """The attributes that the condition reads."""
         if not self.text:
             return frozenset()
-        called = {node.func for node in ast.walk(self._tree()) if isinstance(node, ast.Call)}
-        return frozenset(
-            node.id for node in ast.walk(self._tree()) if isinstance(node, ast.Name) and node not in called
-        )
+        nodes = list(ast.walk(_parse(self.text)))
+        called = [node.func for node in nodes if isinstance(node, ast.Call)]
+        return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and node not in called)
 
     def holds(self, node: Node) -> bool:
         """Whether the node meets the condition. ConditionError where it reads an attribute that does not exist."""
         if not self.text:
             return True
         try:
-            return bool(_evaluate(self._tree(), node))
+            return bool(_evaluate(_parse(self.text), node))
         except _UnknownError:
             return False
         except (TypeError, IndexError, ZeroDivisionError) as problem:
@@ -81,6 +75,14 @@ class Condition:
 
     def __str__(self) -> str:
         return self.text
+
+
+@functools.cache
+def _parse(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
+        raise ConditionError(f"'{text}' is not an expression") from problem
 
 
 def _check(tree: ast.expr) -> None:

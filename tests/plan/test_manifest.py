@@ -1,0 +1,205 @@
+"""Manifests are read strictly, conditions safely, and kernels chosen by them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from buildtool.errors import ConfigError, UnsupportedError
+from buildtool.ir.dims import symbol
+from buildtool.ir.graph import Graph, Node
+from buildtool.ir.types import DType
+from buildtool.plan import manifest, select
+from buildtool.plan.conditions import Condition, ConditionError
+from buildtool.plan.manifest import KernelInfo, Manifests
+from tests.plan.graphs import add_input, apply, make, small_network
+
+GOOD = """\
+op: shift
+kernels:
+  - name: shift_f32_simple__portable
+    inputs: [f32]
+    outputs: [f32]
+    tolerance: {rtol: 1.0e-5, atol: 0.0}
+"""
+
+
+def write(root: Path, text: str, *kernels: str) -> Path:
+    folder = root / "native" / "ops" / "shift"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "op.yaml").write_text(text)
+    for name in kernels or ("shift_f32_simple__portable",):
+        (folder / f"{name}.cc").write_text("")
+    return root
+
+
+def test_manifests_of_lathe_are_good() -> None:
+    kernels = list(manifest.load())
+    assert kernels
+    assert {kernel.isa for kernel in kernels} >= {"portable"}
+
+
+def test_manifest_of_a_user(tmp_path: Path) -> None:
+    (kernel,) = manifest.load([write(tmp_path, GOOD)]).of("shift")
+    assert (kernel.dtype, kernel.variant, kernel.isa) == ("f32", "simple", "portable")
+    assert (kernel.inputs, kernel.in_place, kernel.priority) == ((frozenset({DType.F32}),), None, 0)
+    assert kernel.source == "native/ops/shift/shift_f32_simple__portable.cc"
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "what"),
+    [
+        (("op: shift", "op: sift"), 1, "`op` is 'sift'"),
+        (("shift_f32_simple__portable", "shift_f32__portable"), 3, "not the name of a kernel"),
+        (("shift_f32_simple__portable", "shift_f31_simple__portable"), 3, "not the name of a kernel"),
+        (("shift_f32_simple__portable", "shift_f32_other__portable"), 3, "does not exist"),
+        (("inputs: [f32]", "inputs: f32"), 3, "`inputs`"),
+        (("inputs: [f32]", "inputs: [f32|f99]"), 3, "'f99' is not an element type"),
+        (("inputs: [f32]", "inputs: []"), 3, "empty"),
+        (("outputs: [f32]", "output: [f32]"), 3, "`output` is not a key"),
+        (("rtol: 1.0e-5", "rtol: 1e-5"), 3, "tolerance"),
+        (("atol: 0.0", "atol: -1.0"), 3, "tolerance"),
+        (("tolerance:", "when: import os\n    tolerance:"), 3, "`when`"),
+        (("tolerance:", "in_place: -1\n    tolerance:"), 3, "`in_place`"),
+        (("tolerance:", "priority: high\n    tolerance:"), 3, "`priority`"),
+        (("kernels:", "kernel:"), 1, "has the keys"),
+        (("op: shift", "op: [shift"), 2, "not a YAML file"),
+    ],
+)
+def test_mistakes_are_found_with_their_line(tmp_path: Path, change: tuple[str, str], line: int, what: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        manifest.load([write(tmp_path, GOOD.replace(*change))])
+    problem = next(item for item in caught.value.problems if what in item.what)
+    assert problem.where.line == line
+    assert problem.where.file.endswith("op.yaml")
+
+
+def test_kernels_that_no_manifest_lists_are_found(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"shift_f32_lost__portable\.cc is not listed"):
+        manifest.load([write(tmp_path, GOOD, "shift_f32_simple__portable", "shift_f32_lost__portable")])
+
+
+def test_two_manifests_of_one_operator_clash(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has a manifest already"):
+        manifest.load([write(tmp_path / "a", GOOD), write(tmp_path / "b", GOOD)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os')",
+        "(lambda: 1)()",
+        "x.y",
+        "[i for i in (1, 2)]",
+        "rank()",
+        "rank(0, 1)",
+        "dim(i=0)",
+        "open('f')",
+        "1 if True else 2",
+        "f'{rank(0)}'",
+        "a := 1",
+        "2 ** 99",
+        "1 / 2",
+        "b'x'",
+        "...",
+        "",
+    ],
+)
+def test_conditions_know_nothing_dangerous(text: str) -> None:
+    if not text:
+        assert Condition(text).holds(_conv())
+        return
+    with pytest.raises(ConditionError):
+        Condition(text)
+
+
+def _conv() -> Node:
+    return small_network().nodes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("groups == 1", True),
+        ("groups == 1 and strides == (1, 1)", True),
+        ("strides[0] > 1 or not is_constant(0)", True),
+        ("is_constant(1) and not is_constant(2)", True),
+        ("rank(0) == 4 and dim(0, -1) == 3 and rank(2) == -1", True),
+        ("dim(0, 3) * 2 % 4 == 2", True),
+        ("activation in ('relu', 'none')", True),
+        ("activation not in ['relu', 'none']", False),
+        ("1 < dim(1, 0) <= 4", True),
+        ("dim(2, 0) == 4", False),  # there is no input 2
+        ("dim(2, 0) != 4", False),
+        ("-dim(0, 1) == -8", True),
+    ],
+)
+def test_conditions(text: str, expected: bool) -> None:
+    assert Condition(text).holds(_conv()) is expected
+
+
+def test_unknown_dimensions_decide_nothing() -> None:
+    graph = Graph(name="g")
+    apply(graph, make("relu"), add_input(graph, "x", (symbol("n", 1, 4), 8)))
+    node = graph.nodes[0]
+    assert not Condition("dim(0, 0) == 2").holds(node)
+    assert not Condition("not dim(0, 0) == 2").holds(node)
+    assert Condition("dim(0, 0) == 2 or rank(0) == 2").holds(node)
+    assert Condition("not (dim(0, 0) == 2 and rank(0) == 3)").holds(node)
+
+
+def test_conditions_on_attributes_that_do_not_exist() -> None:
+    with pytest.raises(ConditionError, match="colour"):
+        Condition("colour == 1").holds(_conv())
+    assert Condition("colour == 1 and rank(0)").names() == {"colour"}
+
+
+def test_every_condition_of_lathe_reads_known_attributes() -> None:
+    from tests.plan.graphs import OPS
+
+    for kernel in manifest.load():
+        assert kernel.when.names() <= set(OPS[kernel.op].attribute_kinds()), kernel.name
+
+
+def _kernel(
+    variant: str, *, priority: int = 0, isa: str = "portable", when: str = "", types: str = "f32"
+) -> KernelInfo:
+    allowed = (frozenset({DType(types)}),)
+    name = f"relu_{types}_{variant}__{isa}"
+    return KernelInfo(
+        name, "relu", types, variant, isa, allowed, allowed, Condition(when), None, priority, 0, 0, Path()
+    )
+
+
+def _relu() -> Graph:
+    graph = Graph(name="net")
+    graph.outputs.append(apply(graph, make("relu"), add_input(graph, "x", (2, 8)), name="act"))
+    return graph
+
+
+def test_the_best_kernel_that_fits_is_chosen() -> None:
+    kernels = (
+        _kernel("wide", priority=9, isa="avx512"),
+        _kernel("eight", priority=5, when="dim(0, 1) == 16"),
+        _kernel("simple"),
+        _kernel("quick", isa="avx2"),
+        _kernel("half", priority=8, types="f16"),
+    )
+    chosen = select.select(_relu(), Manifests({"relu": kernels}), abi="host", isas=("avx2", "portable"))
+    assert [kernel.variant for kernel in chosen] == ["quick"]
+    chosen = select.select(_relu(), Manifests({"relu": kernels}), abi="host", isas=("portable",))
+    assert [kernel.variant for kernel in chosen] == ["simple"]
+
+
+def test_all_nodes_without_a_kernel_are_reported() -> None:
+    graph = _relu()
+    graph.outputs = [apply(graph, make("abs"), graph.outputs[0], name="size")]
+    kernels = {"relu": (_kernel("half", types="f16"), _kernel("big", when="dim(0, 1) > 100"))}
+    with pytest.raises(UnsupportedError) as caught:
+        select.select(graph, Manifests(kernels), abi="host", isas=("portable",), model="m")
+    text = str(caught.value)
+    assert len(caught.value.problems) == 2
+    for part in ("model 'm', node 'act'", "node 'size'", "takes f16 as input 0", "needs dim(0, 1) > 100", "new-op abs"):
+        assert part in text
+    assert "no kernel runs relu (f32[2, 8]) -> (f32[2, 8]) on host" in text
