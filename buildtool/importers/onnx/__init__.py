@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.onnx import registry  # the module: the package `handlers` takes the function's name here
 from buildtool.importers.onnx.borders import Borders
 from buildtool.importers.onnx.builder import Builder
 from buildtool.importers.onnx.conversion import Conversion
 from buildtool.importers.onnx.model import SourceModel, SourceNode
 from buildtool.importers.onnx.order import needed_for
 from buildtool.importers.onnx.reading import read
-from buildtool.importers.onnx.registry import evaluators, handlers
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.graph import Graph
 
@@ -21,7 +21,7 @@ __all__ = ["import_model", "supported_operators"]
 
 def supported_operators() -> tuple[str, ...]:
     """The ONNX operators that can be imported; some only where their inputs are known at build time."""
-    return tuple(sorted({*handlers(), *evaluators()}))
+    return tuple(sorted({*registry.handlers(), *registry.evaluators()}))
 
 
 def import_model(request: ImportRequest) -> ImportedModel:
