@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from buildtool.cli.output import complain, report_error
+from buildtool.cli.output import ClosedPipe, complain, report_error
 from buildtool.errors import BuildError, ConfigError, InternalError, LatheError, Where
 
 # In the order in which a user meets them; `lathe --help` lists them so.
@@ -83,8 +83,8 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more when it closes stdout.
+    except ClosedPipe:
+        # Python would complain once more when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except _UsageProblem as problem:

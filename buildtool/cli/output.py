@@ -24,6 +24,10 @@ QUIET, NORMAL, VERBOSE, DEBUG = -1, 0, 1, 2
 _LEVELS = {QUIET: logging.ERROR, NORMAL: logging.WARNING, VERBOSE: logging.INFO, DEBUG: logging.DEBUG}
 
 
+class ClosedPipe(Exception):  # noqa: N818 (nothing went wrong)
+    """Whoever read our output has seen enough. Not an OSError: typer would make a failure of it."""
+
+
 def wants_colour(stream: Any = None) -> bool:
     """Colour is for terminals whose user did not opt out (https://no-color.org)."""
     stream = stream or sys.stdout
@@ -78,8 +82,11 @@ class Output:
 
 def write(text: str) -> None:
     """Write to stdout. The one place that does."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError as problem:
+        raise ClosedPipe from problem
 
 
 def write_file(path: Path, text: str) -> None:

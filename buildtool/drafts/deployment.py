@@ -138,7 +138,7 @@ def _request(opened: _Opened, file: Path, given: dict[str, str]) -> TensorReques
     if len(sizes) > 1 and sizes[0] is None:
         sizes[0] = 1
     if any(size is None for size in sizes):
-        shown = ",".join("?" if size is None else str(size) for size in sizes)
+        shown = ",".join("?" if size is None else str(size) for size in opened.sizes)
         raise ConfigError(
             f"the model leaves the shape [{shown}] of '{opened.name}' open",
             where=where,

@@ -1,0 +1,103 @@
+"""`lathe init`: what it writes is right at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import yaml
+from onnx import TensorProto, helper, numpy_helper
+
+from tests.cli.conftest import EXAMPLE, Lathe
+
+
+def write_model(path: Path, shape: list[int | str | None], name: str = "x", kind: int = TensorProto.FLOAT) -> Path:
+    """A model with one node, y = relu(x)."""
+    graph = helper.make_graph(
+        [helper.make_node("Relu", [name], ["y"])],
+        "g",
+        [helper.make_tensor_value_info(name, kind, shape)],
+        [helper.make_tensor_value_info("y", kind, None)],
+        [numpy_helper.from_array(np.zeros(1, np.float32), "unused")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), path)
+    return path
+
+
+def test_the_file_it_writes_passes_and_says_what_the_model_says(lathe: Lathe, tmp_path: Path) -> None:
+    file = tmp_path / "new.yml"
+    result = lathe("init", EXAMPLE / "digits.onnx", "--output", file, "--json")
+    assert result.code == 0
+    assert result.document["file"] == str(file)
+    assert lathe("check", file).code == 0
+    model = yaml.safe_load(file.read_text())["models"]["digits"]
+    assert model["subgraphs"][0]["input_shapes"] == ["1,1,8,8"]
+    assert model["subgraphs"][0]["input_data_formats"] == ["NCHW"]
+    assert model["subgraphs"][0]["output_tensors"] == ["probabilities"]
+    assert len(model["model_sha256_checksum"]) == 64
+
+
+def test_without_output_it_stands_beside_the_model_and_is_not_replaced(lathe: Lathe, tmp_path: Path) -> None:
+    model = write_model(tmp_path / "net.onnx", [1, 4])
+    assert lathe("init", model).code == 0
+    again = lathe("init", model)
+    assert again.code == 2
+    assert "--force" in again.stderr
+    assert lathe("init", model, "--force").code == 0
+
+
+def test_several_models_and_stdout(lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b").mkdir()
+    write_model(tmp_path / "net.onnx", [1, 4])
+    write_model(tmp_path / "b" / "net.onnx", [1, 3, 8, 8])
+    result = lathe("init", "net.onnx", "b/net.onnx", "-o", "-", "--library-name", "both", "--target-abis", "host,armhf")
+    document = yaml.safe_load(result.stdout)
+    assert document["library_name"] == "both"
+    assert document["target_abis"] == ["host", "armhf"]
+    assert document["models"]["net_2"]["model_file_path"] == "b/net.onnx"
+    assert document["models"]["net_2"]["subgraphs"][0]["output_data_formats"] == ["NCHW"]
+
+
+def test_open_sizes_are_asked_for_and_may_be_bounds(lathe: Lathe, tmp_path: Path) -> None:
+    model = write_model(tmp_path / "open.onnx", ["N", 3, "H", None])
+    result = lathe("init", model, "-o", "-")
+    assert result.code == 2
+    assert "[?,3,?,?] of 'x'" in result.stderr
+    given = lathe("init", model, "-o", "-", "--input-shape", "x=1..4,3,16,16")
+    shapes = yaml.safe_load(given.stdout)["models"]["open"]["subgraphs"][0]
+    assert shapes["input_shapes"] == ["1..4,3,16,16"]
+    assert shapes["output_shapes"] == ["1..4,3,16,16"]
+    other = lathe("init", model, "-o", "-", "--input-shape", "x=1,3,8,8", "--input-shape", "z=1")
+    assert "no model has an input 'z'" in other.stderr
+
+
+def test_odd_names_are_quoted(lathe: Lathe, tmp_path: Path) -> None:
+    file = tmp_path / "8 odd-name.onnx"
+    write_model(file, [2], name="in:put, 0")
+    result = lathe("init", file)
+    assert result.code == 0, result.stderr
+    written = tmp_path / "8 odd-name.yml"
+    assert lathe("check", written).code == 0
+    (model,) = yaml.safe_load(written.read_text())["models"].items()
+    assert model[0] == "m_8_odd_name"
+    assert model[1]["subgraphs"][0]["input_tensors"] == ["in:put, 0"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code", "message"),
+    [
+        ("none.onnx", None, 3, "cannot be read"),
+        ("bad.onnx", b"\x08\x01garbage", 3, "no ONNX model"),
+        ("net.tflite", b"x", 4, "only ONNX"),
+    ],
+)
+def test_wrong_models(lathe: Lathe, tmp_path: Path, name: str, data: bytes | None, code: int, message: str) -> None:
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    result = lathe("init", tmp_path / name)
+    assert result.code == code
+    assert message in result.stderr
+    assert not list(tmp_path.glob("*.yml"))
