@@ -19,7 +19,7 @@ from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment, LoadedDeployment, ModelConfig
-from buildtool.errors import LatheError, Problem, UnsupportedError
+from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
@@ -155,6 +155,7 @@ def commands(
 
 def _make(deployment: Deployment, options: Options, progress: Progress, *, compiles: bool) -> BuildReport:
     began = time.monotonic()
+    folder = _folder(deployment, options)
     if compiles:
         library.toolchains(deployment.target_abis)  # what is missing is told before the long work
     models = prepare(deployment, options, progress)
@@ -166,7 +167,6 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
         cache = ObjectCache(processes=Processes(echo=progress.step))
         built = _compile(deployment, tree, programs, options, cache, progress)
     progress.stage("write")
-    folder = _folder(deployment, options)
     report = BuildReport(
         library=deployment.library_name,
         identifier=deployment.library_identifier,
@@ -218,4 +218,13 @@ def _compile(
 
 
 def _folder(deployment: Deployment, options: Options) -> Path:
-    return options.output / deployment.library_name
+    """Where the build goes. ConfigError where that would take the place of something that no build made."""
+    folder = options.output / deployment.library_name
+    ours = (folder / "report" / "build.json").is_file() and not deployment.path.is_relative_to(folder.absolute())
+    if folder.is_dir() and not ours and any(folder.iterdir()):
+        raise ConfigError(
+            "this folder holds other things than a build, and a build would take its place",
+            where=Where(file=str(folder)),
+            remedy="choose another folder with --output",
+        )
+    return folder

@@ -51,7 +51,7 @@ def build(
         else:
             built = workflow.build(deployment_file(file, config), replaced, options, progress)
     if dry_run:
-        out.document({"commands": [list(words) for words in commands]}, *map(report.shell, commands))
+        out.document({"commands": list(commands)}, *commands)
         return
     document = built.as_json()
     out.document(document, *report.parts(document, verbose=out.verbosity >= VERBOSE))

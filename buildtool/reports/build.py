@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,11 +19,6 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
         shown.append(f"wrote {file}")
     shown.append(_last_line(document))
     return shown
-
-
-def shell(words: Sequence[str]) -> str:
-    """A command as it can be pasted into a shell."""
-    return shlex.join(words)
 
 
 def _models(models: Sequence[Mapping[str, Any]]) -> Table:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import buildtool
 from buildtool import resources
@@ -17,6 +20,7 @@ from buildtool.codegen import container
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.importers.request import ImportedModel
 from buildtool.ir import text
+from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import PassRun
 from buildtool.reports.documents import LibraryReport, ModelReport
 from buildtool.reports.inspection import macs
@@ -77,8 +81,13 @@ def emitted(
     files: dict[str, bytes | Path] = {}
     if "ir" in kinds:
         for before, after in zip(imported, programs[0].models, strict=True):
-            files[f"report/{after.source.name}.imported.ir"] = text.write(before.graph)[0].encode()
-            files[f"report/{after.source.name}.ir"] = text.write(after.source.graph)[0].encode()
+            for name, graph in (
+                (f"{after.source.name}.imported", before.graph),
+                (after.source.name, after.source.graph),
+            ):
+                written, arrays = text.write(graph)
+                files[f"report/{name}.ir"] = written.encode()
+                files[f"report/{name}.ir.npz"] = _npz(arrays)
     if "plan" in kinds:
         for program in programs:
             for model in program.models:
@@ -87,6 +96,12 @@ def emitted(
     if "source" in kinds and tree is not None:
         files.update((f"source/{name}", data) for name, data in tree.files.items())
     return files
+
+
+def _npz(arrays: Mapping[str, Array]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
 
 
 def model_report(

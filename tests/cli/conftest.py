@@ -51,7 +51,7 @@ def lathe(capsys: pytest.CaptureFixture[str]) -> Lathe:
 @pytest.fixture
 def digits(tmp_path: Path) -> Path:
     """A deployment file of its own, with the model beside it."""
-    folder = tmp_path / "digits"
+    folder = tmp_path / "source"
     folder.mkdir()
     for name in ("deploy.yml", "digits.onnx"):
         shutil.copy(EXAMPLE / name, folder / name)
