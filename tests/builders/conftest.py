@@ -1,0 +1,63 @@
+"""Libraries that the tests of the builders share: compiled once per run of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from buildtool.builders import library
+from buildtool.builders.built import BuiltLibrary
+from buildtool.builders.objects import ObjectCache
+from buildtool.codegen.source_tree import SourceTree
+from buildtool.ir.graph import Graph
+from buildtool.ir.operator import Operator
+from buildtool.targets.cpu import TARGET
+from buildtool.targets.protocol import LibrarySource, ModelSource, TargetProgram
+from tests.plan.graphs import add_input, apply, make, small_network
+
+ARM_ABIS = [
+    pytest.param("aarch64-linux-gnu", marks=pytest.mark.arm),
+    pytest.param("arm-linux-gnueabihf", marks=pytest.mark.arm),
+]
+ABIS = ["host", *ARM_ABIS]
+Build = Callable[..., BuiltLibrary]
+
+
+def relu_network(name: str = "act", op: Operator | None = None) -> Graph:
+    """One node."""
+    graph = Graph(name=name)
+    graph.outputs.append(apply(graph, op or make("relu"), add_input(graph, "x", (2, 5)), name="act"))
+    return graph
+
+
+def source(
+    name: str = "tiny", graphs: Sequence[Graph] = (), op_paths: Sequence[Path] = (), *, code: bool = False
+) -> LibrarySource:
+    """A library of these models; the small network where none is given."""
+    models = tuple(ModelSource(graph.name, graph) for graph in graphs or [small_network()])
+    return LibrarySource(name, name, models, code, code, tuple(op_paths))
+
+
+def lowered(library_source: LibrarySource, *abis: str) -> tuple[list[TargetProgram], SourceTree]:
+    programs = [TARGET.lower(library_source, abi) for abi in abis or ("host",)]
+    return programs, TARGET.emit(programs)
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> ObjectCache:
+    return ObjectCache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def build(cache: ObjectCache) -> Build:
+    """Builds a library in the shared cache: `build(source, abi)`."""
+
+    def run(library_source: LibrarySource, abi: str = "host", owner: str = "test") -> BuiltLibrary:
+        programs, tree = lowered(library_source, abi)
+        result = library.build(programs[0], tree, cache=cache, owner=f"{owner}-{abi}-{library_source.graph_in_library}")
+        assert result is not None
+        return result
+
+    return run

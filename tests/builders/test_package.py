@@ -1,0 +1,137 @@
+"""The output of a build appears whole or not at all, and is the same bytes for the same build."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from buildtool.builders import package
+from buildtool.errors import BuildError
+
+CONTENTS: dict[str, bytes | Path] = {
+    "include/lathe/x.h": b"h",
+    "lib/host/libx.so": b"so",
+    "model/x.pb": b"pb",
+    "debug/host/libx.so": b"twin",
+}
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def test_the_output_holds_what_was_asked_for(tmp_path: Path) -> None:
+    library = tmp_path / "in.a"
+    library.write_bytes(b"archive")
+    output = tmp_path / "build" / "x"
+    archive = package.assemble(output, "x", {**CONTENTS, "lib/host/libx.a": library})
+    assert archive == output / "x.tar.gz"
+    assert set(files_below(output)) == {*CONTENTS, "lib/host/libx.a", "x.tar.gz"}
+    assert names_in(output.parent) == ["x"]
+    with tarfile.open(archive) as tar:
+        entries = tar.getmembers()
+    names = [entry.name for entry in entries]
+    assert names == sorted(names)
+    assert "x/lib/host/libx.a" in names
+    assert not [name for name in names if "debug" in name or name.endswith(".tar.gz")]
+    assert {(entry.uid, entry.gid, entry.mtime) for entry in entries} == {(0, 0, 0)}
+    assert {entry.name: oct(entry.mode) for entry in entries}["x/lib/host/libx.so"] == "0o755"
+
+
+def test_archives_of_equal_folders_are_equal(tmp_path: Path) -> None:
+    first = package.assemble(tmp_path / "a", "x", CONTENTS).read_bytes()
+    old_mask = os.umask(0o077)
+    try:
+        second = package.assemble(tmp_path / "b", "x", dict(reversed(list(CONTENTS.items())))).read_bytes()
+    finally:
+        os.umask(old_mask)
+    assert first == second
+
+
+def test_files_of_an_older_build_vanish(tmp_path: Path) -> None:
+    package.assemble(tmp_path / "x", "x", CONTENTS)
+    package.assemble(tmp_path / "x", "x", {"model/y.pb": b"y"})
+    assert set(files_below(tmp_path / "x")) == {"model/y.pb", "x.tar.gz"}
+
+
+def _disk_full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "lib/host/libx.so")
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("step", "failure", "error"),
+    [
+        ("_put", _disk_full, BuildError),
+        ("_put", _interrupted, KeyboardInterrupt),
+        ("archive", _disk_full, BuildError),
+        ("archive", _interrupted, KeyboardInterrupt),
+        ("_replace", _interrupted, KeyboardInterrupt),
+    ],
+)
+@pytest.mark.parametrize("had_output", [False, True])
+def test_a_failure_leaves_what_was_there(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    failure: Callable[..., None],
+    error: type[BaseException],
+    had_output: bool,
+) -> None:
+    if had_output:
+        package.assemble(tmp_path / "x", "x", {"model/old.pb": b"old"})
+    before = files_below(tmp_path)
+    monkeypatch.setattr(package, step, failure)
+    with pytest.raises(error):
+        package.assemble(tmp_path / "x", "x", CONTENTS)
+    assert files_below(tmp_path) == before
+    assert names_in(tmp_path) == (["x"] if had_output else [])
+
+
+def test_a_failed_rename_brings_the_old_output_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package.assemble(tmp_path / "x", "x", {"model/old.pb": b"old"})
+    before = files_below(tmp_path)
+    rename = Path.rename
+
+    def fail_on_new(self: Path, target: Path) -> Path:
+        if target == tmp_path / "x" and not self.name.endswith("-old"):
+            raise OSError(errno.EIO, "input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail_on_new)
+    with pytest.raises(BuildError):
+        package.assemble(tmp_path / "x", "x", CONTENTS)
+    assert files_below(tmp_path) == before
+
+
+def test_what_a_killed_build_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".x.new-999999999").mkdir()
+    package.assemble(tmp_path / "x", "x", CONTENTS)
+    assert names_in(tmp_path) == ["x"]
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(BuildError, match="writing failed"):
+        package.assemble(tmp_path / "file" / "x", "x", CONTENTS)
+
+
+def test_one_file_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "deep" / "model.pb"
+    package.write_file(path, b"one")
+    monkeypatch.setattr(Path, "replace", _disk_full)
+    with pytest.raises(BuildError, match="make room"):
+        package.write_file(path, b"two")
+    assert files_below(tmp_path) == {"deep/model.pb": b"one"}
