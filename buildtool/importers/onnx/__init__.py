@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.errors import GraphError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.onnx import registry  # the module: the package `handlers` takes the function's name here
 from buildtool.importers.onnx.borders import Borders
 from buildtool.importers.onnx.builder import Builder
@@ -15,6 +16,7 @@ from buildtool.importers.onnx.order import needed_for
 from buildtool.importers.onnx.reading import read
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.graph import Graph
+from buildtool.ir.verify import verify
 
 __all__ = ["import_model", "supported_operators"]
 
@@ -48,9 +50,20 @@ def import_model(request: ImportRequest) -> ImportedModel:
         input_formats.append(order)
     conversion.run(nodes)
     output_formats = [borders.add_output(tensor, conversion.tensors[tensor.name]) for tensor in outputs]
+    _verify(graph, model.where)
     borders_in_order = zip((*inputs, *outputs), (*graph.inputs, *graph.outputs), strict=True)
     source_formats = {item.name: borders.native_order(item.name, value.type.rank) for item, value in borders_in_order}
     return ImportedModel(graph, "onnx", len(model.nodes), tuple(input_formats), tuple(output_formats), source_formats)
+
+
+def _verify(graph: Graph, where: Where) -> None:
+    """What the single operators let pass may still break a rule of graphs (ranks, sizes): the model's fault."""
+    try:
+        verify(graph)
+    except GraphError as problem:
+        raise ModelFileError(
+            [replace(one, where=replace(one.where, file=where.file, model=where.model)) for one in problem.problems]
+        ) from problem
 
 
 def _check_complete(model: SourceModel, inputs: Sequence[TensorRequest], nodes: Iterable[SourceNode]) -> None:

@@ -13,7 +13,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoPro
 from buildtool.errors import LatheError, ModelFileError, Where
 from buildtool.importers.onnx.model import AttributeValue, SourceDim, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.onnx.order import in_execution_order
-from buildtool.importers.onnx.tensors import array_of, dtype_of_code
+from buildtool.importers.onnx.tensors import array_of, dtype_of_code, text_of
 from buildtool.importers.onnx.versions import adjust
 from buildtool.ir.operator import Array
 
@@ -77,13 +77,14 @@ def _model_of(model: ModelProto, folder: Path, where: Where) -> SourceModel:
 def _constants(graph: GraphProto, folder: Path, where: Where) -> dict[str, Array]:
     constants: dict[str, Array] = {}
     for tensor in graph.initializer:
-        if not tensor.name or tensor.name in constants:
+        name = text_of(tensor.name)
+        if not name or name in constants:
             raise ModelFileError(
-                f"two initial values have the name '{tensor.name}'" if tensor.name else "an initial value has no name",
+                f"two initial values have the name '{name}'" if name else "an initial value has no name",
                 where=where,
                 rule="every tensor is made once",
             )
-        constants[tensor.name] = array_of(tensor, folder, where)
+        constants[name] = array_of(tensor, folder, where)
     return constants
 
 
@@ -104,18 +105,19 @@ def _tensors(infos: Iterable[ValueInfoProto], where: Where, lenient: bool = Fals
 
 
 def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
-    where = Where(where.file, model=where.model, value=info.name)
-    if not info.name:
+    name = text_of(info.name)
+    where = Where(where.file, model=where.model, value=name)
+    if not name:
         raise ModelFileError("an input or output has no name", where=where, remedy=_DAMAGED)
     kind = info.type.WhichOneof("value")
     if kind is None:
-        return SourceTensor(info.name, None, None)
+        return SourceTensor(name, None, None)
     if kind != "tensor_type":
-        raise ModelFileError(f"'{info.name}' is no tensor but a {kind.removesuffix('_type')}", where=where)
+        raise ModelFileError(f"'{name}' is no tensor but a {kind.removesuffix('_type')}", where=where)
     tensor = info.type.tensor_type
     dtype = dtype_of_code(tensor.elem_type, where) if tensor.elem_type else None
     if not tensor.HasField("shape"):
-        return SourceTensor(info.name, dtype, None)
+        return SourceTensor(name, dtype, None)
     dims: list[SourceDim] = []
     for dim in tensor.shape.dim:
         if dim.WhichOneof("value") == "dim_value":
@@ -124,31 +126,34 @@ def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
             # 0 and -1 are how old exporters spelled an unknown size
             dims.append(dim.dim_value if dim.dim_value > 0 else None)
         else:
-            dims.append(dim.dim_param or None)
+            dims.append(text_of(dim.dim_param) or None)
     if len(dims) > 16:
         raise ModelFileError(f"{len(dims)} dimensions are more than 16", where=where, remedy=_DAMAGED)
-    return SourceTensor(info.name, dtype, tuple(dims))
+    return SourceTensor(name, dtype, tuple(dims))
 
 
 def _node_of(node: NodeProto, index: int, folder: Path, where: Where) -> SourceNode:
-    name = node.name or next((output for output in node.output if output), f"number {index}")
+    inputs, outputs = (tuple(text_of(name) for name in names) for names in (node.input, node.output))
+    name = text_of(node.name) or next((output for output in outputs if output), f"number {index}")
     where = Where(where.file, model=where.model, node=name)
     if not node.op_type:
         raise ModelFileError("the node has no operator", where=where, remedy=_DAMAGED)
     attributes: dict[str, AttributeValue] = {}
     unreadable: dict[str, str] = {}
     for attribute in node.attribute:
-        if attribute.name in attributes or attribute.name in unreadable:
-            raise ModelFileError(f"the attribute '{attribute.name}' appears twice", where=where, remedy=_DAMAGED)
+        key = text_of(attribute.name)
+        if key in attributes or key in unreadable:
+            raise ModelFileError(f"the attribute '{key}' appears twice", where=where, remedy=_DAMAGED)
         reader = _ATTRIBUTE_READERS.get(attribute.type)
         if reader is not None:
-            attributes[attribute.name] = reader(attribute)
+            attributes[key] = reader(attribute)
         elif attribute.type == AttributeProto.TENSOR:
-            attributes[attribute.name] = array_of(attribute.t, folder, where)
+            attributes[key] = array_of(attribute.t, folder, where)
         else:
-            unreadable[attribute.name] = _kind_name(attribute.type)
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    return SourceNode(node.op_type, domain, name, tuple(node.input), tuple(node.output), attributes, unreadable)
+            unreadable[key] = _kind_name(attribute.type)
+    domain = text_of(node.domain)
+    domain = "" if domain == "ai.onnx" else domain
+    return SourceNode(text_of(node.op_type), domain, name, inputs, outputs, attributes, unreadable)
 
 
 def _kind_name(kind: int) -> str:
@@ -156,17 +161,13 @@ def _kind_name(kind: int) -> str:
     return AttributeProto.AttributeType.Name(kind) if known else str(kind)
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
-
-
 _ATTRIBUTE_READERS: Mapping[int, Callable[[Any], AttributeValue]] = {
     AttributeProto.INT: lambda attribute: int(attribute.i),
     AttributeProto.FLOAT: lambda attribute: float(attribute.f),
-    AttributeProto.STRING: lambda attribute: _text(attribute.s),
+    AttributeProto.STRING: lambda attribute: text_of(attribute.s),
     AttributeProto.INTS: lambda attribute: tuple(attribute.ints),
     AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
-    AttributeProto.STRINGS: lambda attribute: tuple(_text(item) for item in attribute.strings),
+    AttributeProto.STRINGS: lambda attribute: tuple(text_of(item) for item in attribute.strings),
 }
 
 

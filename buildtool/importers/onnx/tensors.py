@@ -41,6 +41,11 @@ _FIELDS: Mapping[int, str] = {
 MOST_ELEMENTS = 2**31 - 1
 
 
+def text_of(text: str | bytes) -> str:
+    """A string of the file. Damaged ones come as bytes, since protobuf could not decode them."""
+    return text if isinstance(text, str) else text.decode("utf-8", "replace")
+
+
 def dtype_of_code(code: int, where: Where) -> DType:
     """The element type of an ONNX type number."""
     if code in DTYPES:
@@ -57,7 +62,7 @@ def dtype_of_code(code: int, where: Where) -> DType:
 
 def array_of(tensor: TensorProto, folder: Path, where: Where) -> Array:
     """The content of a tensor, read-only. `folder` is the only place where external data may lie."""
-    where = Where(where.file, model=where.model, node=where.node, value=tensor.name or where.value)
+    where = Where(where.file, model=where.model, node=where.node, value=text_of(tensor.name) or where.value)
     dtype = dtype_of_code(tensor.data_type, where)
     shape = tuple(int(dim) for dim in tensor.dims)
     if len(shape) > 16 or any(dim < 0 for dim in shape) or math.prod(shape) > MOST_ELEMENTS:
@@ -134,7 +139,7 @@ def _from_field(tensor: TensorProto, dtype: DType, count: int, where: Where) -> 
 
 def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> bytes:
     """The bytes of a tensor that lies in a file beside the model; at most as many as it needs, and one more."""
-    entries = {entry.key: entry.value for entry in tensor.external_data}
+    entries = {text_of(entry.key): text_of(entry.value) for entry in tensor.external_data}
     location = entries.get("location", "")
     path = (folder / location).resolve() if location and "\0" not in location else folder
     if not location or Path(location).is_absolute() or folder.resolve() not in path.parents:

@@ -23,7 +23,7 @@ def adjust(model: ModelProto, where: Where) -> ModelProto:
         model = _inlined(model, where)
     opsets = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
     if len(opsets) > 1:
-        raise ModelFileError("the model imports the default operator set twice", where=where)
+        raise ModelFileError("the model imports the default operator set twice", where=where, remedy="export it again")
     if not opsets or opsets[0] < 1:
         raise ModelFileError(
             "the model does not say which operator set it uses",

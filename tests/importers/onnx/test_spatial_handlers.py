@@ -91,7 +91,9 @@ def _scales(*numbers: float) -> np.ndarray:
 def _resize(scales: tuple[float, ...] | None, sizes: tuple[int, ...] | None = None, **attributes: object) -> Case:
     given = [_IMAGE, None, None if scales is None else _scales(*scales), None if sizes is None else np.array(sizes)]
     kept = given if sizes is not None else given[:3]
-    return Case("Resize", kept, attributes, tuple(index for index in (2, 3) if index < len(kept) and kept[index] is not None))
+    return Case(
+        "Resize", kept, attributes, tuple(index for index in (2, 3) if index < len(kept) and kept[index] is not None)
+    )
 
 
 RESIZES = [

@@ -84,7 +84,10 @@ def _scales_by_size(step: Step, sizes: Sequence[Dim]) -> list[float]:
         elif isinstance(before, int) and isinstance(after, int) and before:
             scales.append(after / before)
         else:
-            step.unsupported("a resize from or to a run-time size", "state scales instead of sizes")
+            ratio = after // before  # sizes that were computed as a multiple
+            if not isinstance(ratio, int) or before * ratio != after:
+                step.unsupported("a resize from or to a run-time size", "state scales instead of sizes")
+            scales.append(float(ratio))
     return scales
 
 
