@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import time
 from pathlib import Path
@@ -29,7 +30,8 @@ def build(
     """Build the library of one ABI; None in a dry run.
 
     The work happens in a folder of the cache that belongs to `owner` (say, the output folder) and to the ABI, so that a
-    rebuild starts from the last one. The files of the result lie there until the next build for the same owner.
+    rebuild starts from the last one. The files of the result are this process's own, and lie in the cache until it
+    builds for the same owner again, or until anybody does after it has ended.
     """
     started = time.monotonic()
     name, identifier = program.library.name, program.library.identifier
@@ -48,10 +50,11 @@ def build(
             arguments = (f"-DLATHE_ABI={program.abi}",)
             doing = f"linking {name} for {program.abi}"
             configure_and_build(cache.processes, folder / "tree", binary, toolchain, arguments, doing)
+            result = _keep_result(folder, binary, program.abi, name) if not cache.processes.dry_run else binary
     if cache.processes.dry_run:
         return None
     linked_at = time.monotonic()
-    shared, static, unstripped = binary / f"lib{name}.so", binary / f"lib{name}.a", binary / f"unstripped/lib{name}.so"
+    shared, static, unstripped = (result / file for file in _result_files(name))
     elf.check_library(shared, f"lathe_api_{identifier}", glibc_floor)
     elf.check_library(static, f"lathe_api_{identifier}", glibc_floor)
     by_object = {str(path): unit.path for unit, path in objects.paths.items()}
@@ -61,7 +64,7 @@ def build(
         if path.startswith(f"abi/{program.abi}/model") and path.endswith((".pb", ".data"))
     )
     info = elf.inspect_library(shared)
-    sizes = size.report(binary / "merged.map", by_object, program.kernels, weights, shared.stat().st_size)
+    sizes = size.report(result / "merged.map", by_object, program.kernels, weights, shared.stat().st_size)
     ended = time.monotonic()
     stages = {"compile": compiled_at - started, "link": linked_at - compiled_at, "check": ended - linked_at}
     return BuiltLibrary(
@@ -77,6 +80,26 @@ def build(
         seconds=ended - started,
         stages=stages,
     )
+
+
+def _result_files(name: str) -> tuple[str, str, str]:
+    """The shared library, the static one, and the shared one's twin with symbols, as the tree's project names them."""
+    return f"lib{name}.so", f"lib{name}.a", f"unstripped/lib{name}.so"
+
+
+def _keep_result(folder: Path, binary: Path, abi: str, name: str) -> Path:
+    """A copy of the results that the next build does not touch; the results of processes that have ended go."""
+    kept = folder / "results"
+    for old in kept.glob("*"):
+        process = old.name.rpartition("-")[2]
+        if not Path(f"/proc/{process}").exists():
+            shutil.rmtree(old, ignore_errors=True)
+    result = kept / f"{abi}-{os.getpid()}"
+    shutil.rmtree(result, ignore_errors=True)
+    (result / "unstripped").mkdir(parents=True)
+    for file in (*_result_files(name), "merged.map"):
+        shutil.copyfile(binary / file, result / file)
+    return result
 
 
 def _hand_over(binary: Path, objects: list[Path]) -> None:

@@ -24,7 +24,7 @@ SHOWN_LINES = 30  # of the output of a program that failed
 _DROPPED = frozenset(
     [
         *("CFLAGS", "CXXFLAGS", "ASMFLAGS", "LDFLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"),
-        *("GCC_EXEC_PREFIX", "COMPILER_PATH", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE", "NINJA_STATUS", "VERBOSE"),
+        *("GCC_EXEC_PREFIX", "COMPILER_PATH", "NINJA_STATUS", "VERBOSE"),
     ]
 )
 
@@ -82,7 +82,7 @@ class Processes:
 
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
+    kept = {key: value for key, value in os.environ.items() if key not in _DROPPED and not key.startswith("CMAKE_")}
     return kept | {"LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"} | dict(extra or {})
 
 

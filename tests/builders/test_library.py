@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from buildtool import resources
 from buildtool.builders import elf, library
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.toolchain import probe
+from buildtool.codegen.library import AbiSources, LibrarySources, emit
+from buildtool.codegen.native_sources import NativeSources
 from buildtool.errors import BuildError, UnsupportedError
+from buildtool.plan import manifest
+from buildtool.targets.cpu import TARGET
+from buildtool.targets.protocol import LibrarySource, TargetProgram
 from tests.builders.conftest import ABIS, Build, lowered, relu_network, source
 from tests.plan.graphs import OPS, small_network
 
@@ -252,3 +258,15 @@ def test_a_dry_run_lists_commands_and_compiles_nothing(tmp_path: Path) -> None:
     assert len(cache.processes.commands) == 4
     assert not list(tmp_path.rglob("*.o"))
     assert str(probe("host").cxx) in cache.processes.commands[0]
+
+
+@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.slow
+def test_every_kernel_keeps_the_promises(cache: ObjectCache, abi: str) -> None:
+    kernels = tuple(kernel for kernel in manifest.load() if kernel.isa in TARGET.capabilities.abis[abi].isas)
+    empty = LibrarySource("all", "all", ())
+    part = AbiSources(abi, tuple(item.name for item in kernels), tuple(item.source for item in kernels))
+    tree = emit(LibrarySources("all", "all", (part,)), NativeSources((resources.root(),)))
+    built = library.build(TargetProgram("cpu", abi, empty, (), kernels), tree, cache=cache, owner=f"all-{abi}")
+    assert built is not None
+    assert len(built.info.kernels) == len(kernels)
