@@ -46,7 +46,7 @@ class DimOp(enum.Enum):
     MAX = "max"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DimExpr:
     """A node of an expression tree: a symbol (`op is None`) or an operation on two dimensions."""
 
@@ -62,6 +62,9 @@ class DimExpr:
         if self.op in (DimOp.MIN, DimOp.MAX):
             return f"{self.op.value}({self.left}, {self.right})"
         return f"({self.left} {self.op.value} {self.right})"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __add__(self, other: Dim) -> Dim:
         return combine(DimOp.ADD, self, other)

@@ -6,6 +6,7 @@ Constant arrays are shared between clones and are never written to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -83,6 +84,11 @@ class Graph(Region):
         """A name that no value made through this graph has."""
         self._counter += 1
         return f"{hint}.{self._counter}"
+
+    def continue_names(self) -> None:
+        """Makes `fresh_name` go on behind the numbers that names in the graph end with: call it after reading one."""
+        numbers = (value.name.rpartition(".")[2] for value in self.values())
+        self._counter = max([self._counter, *(int(text) for text in numbers if re.fullmatch("[0-9]{1,18}", text))])
 
     def new_value(self, hint: str, type_: TensorType, source_names: tuple[str, ...] = ()) -> Value:
         return Value(self.fresh_name(hint), type_, source_names)

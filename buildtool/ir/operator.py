@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import typing
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy.typing as npt
@@ -95,7 +95,7 @@ class Operator:
     @classmethod
     def attribute_kinds(cls) -> Mapping[str, AttrKind]:
         """The kind of every attribute, in the order of the fields."""
-        known: Hashable = cls
+        known: Any = cls
         return _attribute_kinds(known)
 
     def operands(self, inputs: Sequence[TensorType]) -> Sequence[TensorType]:

@@ -1,0 +1,116 @@
+"""The reference evaluator: runs a graph with the NumPy meaning of its operators.
+
+It is the oracle of passes, kernels and the validation of models where the source framework is not installed. It trades
+speed for plainness, and checks on the way that every array has the type that the graph promises.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from buildtool.errors import GraphError, Where
+from buildtool.ir import dims
+from buildtool.ir.dims import DimExpr
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.operator import Array, OperatorError
+from buildtool.ir.types import DType, round_to_bf16
+
+
+def evaluate(graph: Graph, inputs: Mapping[str, Array], *, keep: bool = False) -> dict[str, Array]:
+    """The outputs of a graph by name, for inputs by name; with `keep` every computed value as well.
+
+    The sizes of the inputs give the symbols their values. GraphError where an input is missing, of another type or
+    outside the bounds, where the graph holds an operator with regions, or where an operator fails.
+    """
+    unknown = sorted(set(inputs) - {value.name for value in graph.inputs})
+    if unknown:
+        raise GraphError(f"the graph has no input '{unknown[0]}'", where=Where(model=graph.name, value=unknown[0]))
+    symbols = bind_symbols(graph, {name: np.asarray(array).shape for name, array in inputs.items()})
+    values: dict[Value, Array] = {}
+    for value in graph.inputs:
+        values[value] = np.asarray(inputs[value.name])
+        _check(values[value], value, symbols, graph)
+    kept = dict(values)
+    remaining = Counter(value for node in graph.nodes for value in node.inputs)
+    wanted = set(graph.outputs)
+    for node in graph.nodes:
+        results = _run(node, values, symbols, graph)
+        values.update(results)
+        if keep:
+            kept.update(results)
+        remaining.subtract(node.inputs)
+        for value in {*node.inputs, *node.outputs}:
+            if not remaining[value] and value not in wanted:
+                values.pop(value, None)  # the largest models do not fit in memory with all values alive
+    answer = {value.name: array for value, array in kept.items()} if keep else {}
+    return answer | {value.name: _read(value, values, graph) for value in graph.outputs}
+
+
+def bind_symbols(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+    """The values of the symbols when the inputs have these shapes. GraphError where they do not fit the graph."""
+    symbols: dict[str, int] = {}
+    for value in graph.inputs:
+        where = Where(model=graph.name, value=value.name)
+        if value.name not in shapes:
+            raise GraphError(f"the input '{value.name}' is missing", where=where)
+        shape = shapes[value.name]
+        if len(shape) != value.type.rank:
+            raise GraphError(f"the input has the shape {list(shape)}, but the graph wants {value.type}", where=where)
+        for dim, size in zip(value.type.shape, shape, strict=True):
+            if not isinstance(dim, DimExpr) or dim.symbol is None:
+                continue  # checked as part of the whole type, once all symbols are known
+            symbol = dim.symbol
+            if symbols.setdefault(symbol.name, size) != size:
+                what = f"'{symbol.name}' is {symbols[symbol.name]} in one place and {size} in another"
+                raise GraphError(what, where=where, rule="a symbol has one value")
+            if not symbol.low <= size <= symbol.high:
+                what = f"'{symbol.name}' is {size}, which is outside {symbol.low}..{symbol.high}"
+                raise GraphError(what, where=where)
+    return symbols
+
+
+def _read(value: Value, values: Mapping[Value, Array], graph: Graph) -> Array:
+    if value.constant is not None:
+        return value.constant
+    if value not in values:
+        raise GraphError("the value is read, but nothing defines it", where=Where(model=graph.name, value=value.name))
+    return values[value]
+
+
+def _check(array: Array, value: Value, symbols: Mapping[str, int], graph: Graph) -> None:
+    where = Where(model=graph.name, value=value.name)
+    if array.dtype != value.type.dtype.numpy:
+        what = f"the array holds {array.dtype}, but {value.type} is carried by {value.type.dtype.numpy}"
+        raise GraphError(what, where=where)
+    try:
+        shape = tuple(dims.evaluate(dim, symbols) for dim in value.type.shape)
+    except (KeyError, ValueError) as problem:
+        raise GraphError(f"the shape of {value.type} cannot be computed: {problem}", where=where) from problem
+    if array.shape != shape:
+        raise GraphError(f"the array has the shape {list(array.shape)}, but the graph wants {list(shape)}", where=where)
+
+
+def _run(node: Node, values: Mapping[Value, Array], symbols: Mapping[str, int], graph: Graph) -> dict[Value, Array]:
+    where = Where(model=graph.name, node=node.name or node.op.name)
+    if node.regions:
+        raise GraphError(f"the evaluator does not run {node.op.name}, which holds regions", where=where)
+    operands = [_read(value, values, graph) for value in node.inputs]
+    try:
+        operator = node.op.bound(symbols)
+        # What the symbols left open is checked now, with the numbers.
+        operator.infer([value.type.with_shape(array.shape) for value, array in zip(node.inputs, operands, strict=True)])
+        results: tuple[Any, ...] = operator.reference(*operands)
+    except (OperatorError, ArithmeticError, KeyError, ValueError, MemoryError) as problem:
+        raise GraphError(f"{node.op.name}: {problem}", where=where) from problem
+    if len(results) != len(node.outputs):
+        what = f"{node.op.name} gave {len(results)} results for {len(node.outputs)} outputs"
+        raise GraphError(what, where=where)
+    found: dict[Value, Array] = {}
+    for value, array in zip(node.outputs, results, strict=True):
+        found[value] = round_to_bf16(array) if value.type.dtype is DType.BF16 else np.asarray(array)
+        _check(found[value], value, symbols, graph)
+    return found

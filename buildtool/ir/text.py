@@ -1,0 +1,113 @@
+"""The text form of a graph: for people to read, and exact enough to read back.
+
+    lathe graph 1
+    model "digits"
+    symbol N 1..64
+    input %x: f32[N, 28, 28, 1] from ["image"]
+    constant %w.1: f32[8, 3, 3, 1] = sha256:0f3a...
+    constant %b.2: f32[2] = [0.5, -1.0]
+    %conv2d.3: f32[N, 26, 26, 8] from ["conv1"] = conv2d {strides=[1, 1], ...}(%x, %w.1) named "Conv_0"
+    output %conv2d.3
+
+A constant stands before its first use: up to 16 elements as numbers, more as the key of an array that is kept beside
+the text. A node with regions is followed by one block `region` ... `end` for each. Names with odd characters are
+quoted. `buildtool.ir.text_reader` reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from buildtool.ir.graph import Graph, Node, Region, Value
+from buildtool.ir.operator import Array
+from buildtool.ir.text_reader import HEADER, PLAIN_NAME, read
+from buildtool.ir.types import TensorType
+
+__all__ = ["read", "write"]
+
+_INLINE_ELEMENTS = 16
+
+
+def write(graph: Graph) -> tuple[str, dict[str, Array]]:
+    """The text of a graph, and the arrays of the constants that the text names by key."""
+    writer = _Writer()
+    lines = [HEADER, f"model {_quote(graph.name)}"]
+    lines += [f"symbol {symbol.name} {symbol.low}..{symbol.high}" for symbol in graph.symbols.values()]
+    lines += writer.region(graph, "")
+    return "\n".join(lines) + "\n", writer.arrays
+
+
+class _Writer:
+    """Remembers which constants are written already."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._written: set[Value] = set()
+
+    def region(self, region: Region, indent: str) -> Iterator[str]:
+        for value in region.inputs:
+            yield f"{indent}input {_definition(value)}"
+        for node in region.nodes:
+            yield from self._constants(node.inputs, indent)
+            yield indent + _node(node)
+            for inner in node.regions:
+                yield f"{indent}  region"
+                yield from self.region(inner, indent + "    ")
+                yield f"{indent}  end"
+        yield from self._constants(region.outputs, indent)
+        for value in region.outputs:
+            yield f"{indent}output {_name(value)}"
+
+    def _constants(self, values: Iterable[Value], indent: str) -> Iterator[str]:
+        for value in values:
+            if value.constant is not None and value not in self._written:
+                self._written.add(value)
+                yield f"{indent}constant {_definition(value)} = {self._elements(value.constant)}"
+
+    def _elements(self, array: Array) -> str:
+        if array.size <= _INLINE_ELEMENTS and not np.isnan(array).any():  # the bits of a NaN would be lost
+            return "[" + ", ".join(_element(item) for item in array.ravel()) + "]"
+        label = f"{array.dtype.str}{array.shape}".encode()
+        key = "sha256:" + hashlib.sha256(label + array.tobytes()).hexdigest()[:32]
+        self.arrays[key] = array
+        return key
+
+
+def _element(item: np.generic) -> str:
+    if isinstance(item, np.bool_):
+        return "true" if item else "false"
+    return str(item)  # for floats the shortest text that reads back to the same number of that precision
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _name(value: Value) -> str:
+    return "%" + (value.name if re.fullmatch(PLAIN_NAME, value.name) else _quote(value.name))
+
+
+def _definition(value: Value) -> str:
+    source = f" from [{', '.join(map(_quote, value.source_names))}]" if value.source_names else ""
+    return f"{_name(value)}: {_type(value.type)}{source}"
+
+
+def _type(type_: TensorType) -> str:
+    if type_.quant is None:
+        return str(type_)
+    scales = ", ".join(repr(float(scale)) for scale in type_.quant.scales)
+    zero_points = ", ".join(str(point) for point in type_.quant.zero_points)
+    axis = "none" if type_.quant.axis is None else str(type_.quant.axis)
+    return f"{type_} quant {{scales=[{scales}], zero_points=[{zero_points}], axis={axis}, bits={type_.quant.bits}}}"
+
+
+def _node(node: Node) -> str:
+    outputs = ", ".join(_definition(value) for value in node.outputs)
+    inputs = ", ".join(_name(value) for value in node.inputs)
+    name = f" named {_quote(node.name)}" if node.name else ""
+    return f"{outputs} = {node.op}({inputs}){name}"
