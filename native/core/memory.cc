@@ -45,6 +45,10 @@ void* MemoryArena::Allocate(size_t bytes, size_t alignment) {
   return result;
 }
 
+void* MemoryArena::AllocateArray(size_t count, size_t size, size_t alignment) {
+  return count > kMaxBytes / size ? nullptr : Allocate(count * size, alignment);
+}
+
 const char* MemoryArena::CopyString(Span<const uint8_t> text) {
   char* copy = static_cast<char*>(Allocate(text.size() + 1, 1));
   if (copy != nullptr && !text.empty()) memcpy(copy, text.data(), text.size());

@@ -38,8 +38,7 @@ class MemoryArena {
   // Elements are zeroed, not constructed: for types to which that makes no difference.
   template <typename T>
   bool NewArray(size_t count, Span<T>* array) {
-    if (count > kMaxBytes / sizeof(T)) return false;
-    T* data = static_cast<T*>(Allocate(count * sizeof(T), alignof(T)));
+    T* data = static_cast<T*>(AllocateArray(count, sizeof(T), alignof(T)));
     *array = Span<T>(data, data != nullptr ? count : 0);
     return data != nullptr;
   }
@@ -53,6 +52,8 @@ class MemoryArena {
   struct Block {
     Block* next;
   };
+
+  void* AllocateArray(size_t count, size_t size, size_t alignment);
 
   lathe_allocator allocator_;
   Block* blocks_ = nullptr;

@@ -15,7 +15,6 @@ Code ModelReader::Bad(const char* format, ...) const {
 }
 
 Code ModelReader::ReadString(const PbField& field, const char* what, const char** text) const {
-  if (field.wire != PbWire::kBytes) return Bad("%s is not a string", what);
   if (field.bytes.size() > kMaxName) return Bad("%s is longer than %zu bytes", what, kMaxName);
   if (!field.bytes.empty() && memchr(field.bytes.data(), 0, field.bytes.size()) != nullptr)
     return Bad("%s holds a zero byte", what);
@@ -28,7 +27,7 @@ Code ModelReader::CountMessages(PbBytes message, uint32_t number, size_t limit, 
   PbReader reader(message);
   PbField field;
   *count = 0;
-  while (reader.Next(&field)) *count += field.Is(number, PbWire::kBytes) ? 1 : 0;
+  while (reader.Next(&field)) *count += field.tag == PbString(number) ? 1 : 0;
   if (!reader.ok()) return Malformed(what);
   return *count <= limit ? Code::kOk : Bad("%s holds %zu entries, the limit is %zu", what, *count, limit);
 }
@@ -41,11 +40,11 @@ Code ModelReader::Read(PbBytes bytes) {
   model_->name = "";
   model_->abi = "";
   while (reader.Next(&field)) {
-    if (field.Is(1, PbWire::kVarint)) version = field.scalar;
-    if (field.Is(2, PbWire::kBytes)) LATHE_TRY(ReadString(field, "the model's name", &model_->name));
-    if (field.Is(3, PbWire::kBytes)) graph = field.bytes;
-    if (field.Is(4, PbWire::kVarint)) model_->data_size = field.scalar;
-    if (field.Is(6, PbWire::kBytes)) {
+    if (field.tag == PbVarint(1)) version = field.scalar;
+    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field, "the model's name", &model_->name));
+    if (field.tag == PbString(3)) graph = field.bytes;
+    if (field.tag == PbVarint(4)) model_->data_size = field.scalar;
+    if (field.tag == PbString(6)) {
       plan = field.bytes;
       model_->planned = true;
     }
@@ -69,7 +68,7 @@ Code ModelReader::ReadFormats(PbBytes message, uint32_t number, size_t count, Sp
   PbField field;
   size_t index = 0;
   while (reader.Next(&field)) {
-    if (!field.Is(number, PbWire::kBytes)) continue;
+    if (field.tag != PbString(number)) continue;
     if (index == count) return Bad("there are more formats than the %zu tensors they belong to", count);
     LATHE_TRY(ReadString(field, "a format", &(*formats)[index++]));
   }
@@ -84,7 +83,7 @@ Code ModelReader::ReadGraph(PbBytes message) {
   PbField field;
   PbBytes body;
   while (reader.Next(&field)) {
-    if (field.Is(4, PbWire::kBytes)) body = field.bytes;
+    if (field.tag == PbString(4)) body = field.bytes;
   }
   return ReadRegion(body, 0, &model_->body);
 }
@@ -96,7 +95,7 @@ Code ModelReader::ReadSymbols(PbBytes graph) {
   PbReader reader(graph);
   PbField field;
   for (size_t index = 0; reader.Next(&field);) {
-    if (field.Is(1, PbWire::kBytes)) LATHE_TRY(ReadSymbol(field.bytes, &model_->symbols[index++]));
+    if (field.tag == PbString(1)) LATHE_TRY(ReadSymbol(field.bytes, &model_->symbols[index++]));
   }
   return Code::kOk;
 }
@@ -106,11 +105,11 @@ Code ModelReader::ReadSymbol(PbBytes message, DimSymbol* symbol) {
   PbField field;
   symbol->name = "";
   while (reader.Next(&field)) {
-    if (field.number == 1) LATHE_TRY(ReadString(field, "a symbol's name", &symbol->name));
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a symbol's name", &symbol->name));
     // Numbers beyond the bound become one beyond the bound, which the check below finds.
     const int64_t number = field.scalar > static_cast<uint64_t>(kUnbounded) ? -1 : static_cast<int64_t>(field.scalar);
-    if (field.Is(2, PbWire::kVarint)) symbol->low = number;
-    if (field.Is(3, PbWire::kVarint)) symbol->high = number;
+    if (field.tag == PbVarint(2)) symbol->low = number;
+    if (field.tag == PbVarint(3)) symbol->high = number;
   }
   if (!reader.ok()) return Malformed("a symbol");
   if (symbol->low < 0 || symbol->high < symbol->low) return Bad("the bounds of symbol '%s' are not ordered", symbol->name);
@@ -124,10 +123,10 @@ Code ModelReader::ReadExprs(PbBytes graph) {
   PbReader reader(graph);
   PbField field;
   for (size_t index = 0; reader.Next(&field);) {
-    if (!field.Is(2, PbWire::kBytes)) continue;
+    if (field.tag != PbString(2)) continue;
     Span<int64_t> code;
-    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, 1, PbWire::kVarint), &code));
-    PbScalars scalars(field.bytes, 1, PbWire::kVarint);
+    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, PbVarint(1)), &code));
+    PbScalars scalars(field.bytes, PbVarint(1));
     PbField element;
     for (size_t i = 0; scalars.Next(&element);) code[i++] = element.ZigZag();
     if (!scalars.ok()) return Malformed("an expression");
@@ -150,10 +149,10 @@ Code ModelReader::ReadPlan(PbBytes message) {
   PbField field;
   size_t kernel = 0, placement = 0;
   while (reader.Next(&field)) {
-    if (field.Is(1, PbWire::kBytes)) LATHE_TRY(ReadString(field, "the plan's ABI", &model_->abi));
-    if (field.Is(2, PbWire::kBytes)) kernels[kernel++] = field.bytes;
-    if (field.Is(3, PbWire::kBytes)) LATHE_TRY(ReadPlacement(field.bytes, &model_->arena[placement++]));
-    if (field.Is(4, PbWire::kVarint)) model_->arena_size = field.scalar;
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "the plan's ABI", &model_->abi));
+    if (field.tag == PbString(2)) kernels[kernel++] = field.bytes;
+    if (field.tag == PbString(3)) LATHE_TRY(ReadPlacement(field.bytes, &model_->arena[placement++]));
+    if (field.tag == PbVarint(4)) model_->arena_size = field.scalar;
   }
   if (model_->arena_size > kMaxBytes) return Bad("the plan's arena is larger than memory can be");
   for (const Placement& place : model_->arena) {
@@ -172,10 +171,10 @@ Code ModelReader::ReadPlacement(PbBytes message, Placement* placement) {
   PbReader reader(message);
   PbField field;
   while (reader.Next(&field)) {
-    if (field.Is(1, PbWire::kVarint))
+    if (field.tag == PbVarint(1))
       placement->value = field.scalar < UINT32_MAX ? static_cast<uint32_t>(field.scalar) : UINT32_MAX;
-    if (field.Is(2, PbWire::kVarint)) placement->offset = field.scalar;
-    if (field.Is(3, PbWire::kVarint)) placement->size = field.scalar;
+    if (field.tag == PbVarint(2)) placement->offset = field.scalar;
+    if (field.tag == PbVarint(3)) placement->size = field.scalar;
   }
   return reader.ok() ? Code::kOk : Malformed("a placement");
 }
@@ -186,7 +185,7 @@ Code ModelReader::AssignKernels(Region* region, Span<PbBytes> kernels, size_t* n
     PbField field;
     node.planned_kernel = "";
     while (reader.Next(&field)) {
-      if (field.number == 1) LATHE_TRY(ReadString(field, "a kernel's name", &node.planned_kernel));
+      if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a kernel's name", &node.planned_kernel));
     }
     if (!reader.ok()) return Malformed("the plan");
     for (Region& inner : node.regions) LATHE_TRY(AssignKernels(&inner, kernels, next));

@@ -69,7 +69,7 @@ Code ModelReader::ReadRegion(PbBytes message, int depth, Region* region) {
   PbReader reader(message);
   PbField field;
   for (size_t index = 0; reader.Next(&field);) {
-    if (field.Is(3, PbWire::kBytes)) LATHE_TRY(ReadNode(field.bytes, depth, &region->nodes[index++]));
+    if (field.tag == PbString(3)) LATHE_TRY(ReadNode(field.bytes, depth, &region->nodes[index++]));
   }
   return Code::kOk;
 }
@@ -79,8 +79,8 @@ Code ModelReader::ReadNode(PbBytes message, int depth, Node* node) {
   PbField field;
   node->op = node->name = "";
   while (reader.Next(&field)) {
-    if (field.number == 1) LATHE_TRY(ReadString(field, "a node's operator", &node->op));
-    if (field.number == 2) LATHE_TRY(ReadString(field, "a node's name", &node->name));
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a node's operator", &node->op));
+    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field, "a node's name", &node->name));
   }
   size_t attr_count = 0, region_count = 0;
   LATHE_TRY(CountMessages(message, 5, kMaxAttributes, "a node's list of attributes", &attr_count));
@@ -92,17 +92,17 @@ Code ModelReader::ReadNode(PbBytes message, int depth, Node* node) {
   size_t attr = 0, region = 0;
   reader = PbReader(message);
   while (reader.Next(&field)) {
-    if (field.Is(5, PbWire::kBytes)) LATHE_TRY(ReadAttr(field.bytes, node->name, &node->attrs[attr++]));
-    if (field.Is(6, PbWire::kBytes)) LATHE_TRY(ReadRegion(field.bytes, depth + 1, &node->regions[region++]));
+    if (field.tag == PbString(5)) LATHE_TRY(ReadAttr(field.bytes, node->name, &node->attrs[attr++]));
+    if (field.tag == PbString(6)) LATHE_TRY(ReadRegion(field.bytes, depth + 1, &node->regions[region++]));
   }
   return Code::kOk;
 }
 
 Code ModelReader::ReadIndices(PbBytes message, uint32_t number, const char* owner, Span<uint32_t>* indices) {
-  const size_t count = PbScalars::Count(message, number, PbWire::kVarint);
+  const size_t count = PbScalars::Count(message, PbVarint(number));
   if (count > kMaxOperands) return Bad("'%s' has more than %zu inputs or outputs", owner, kMaxOperands);
   LATHE_TRY(NewArray(count, indices));
-  PbScalars scalars(message, number, PbWire::kVarint);
+  PbScalars scalars(message, PbVarint(number));
   PbField field;
   for (size_t i = 0; scalars.Next(&field);) {
     if (field.scalar >= model_->values.size()) return Bad("'%s' names a value that does not exist", owner);
@@ -116,7 +116,7 @@ Code ModelReader::ReadAttr(PbBytes message, const char* node, Attr* attr) {
   PbField field;
   attr->name = "";
   while (reader.Next(&field)) {
-    if (field.number == 1) {
+    if (field.tag == PbString(1)) {
       LATHE_TRY(ReadString(field, "an attribute's name", &attr->name));
     } else {
       LATHE_TRY(ReadAttrField(field, attr));
@@ -131,35 +131,35 @@ Code ModelReader::ReadAttr(PbBytes message, const char* node, Attr* attr) {
 Code ModelReader::ReadAttrField(const PbField& field, Attr* attr) {
   PbField element;
   size_t index = 0;
-  if (field.Is(2, PbWire::kVarint)) {
+  if (field.tag == PbVarint(2)) {
     attr->kind = AttrKind::kInt;
     attr->i = field.ZigZag();
-  } else if (field.Is(3, PbWire::kFixed32)) {
+  } else if (field.tag == PbFixed32(3)) {
     attr->kind = AttrKind::kFloat;
     attr->f = field.Float();
-  } else if (field.Is(4, PbWire::kBytes)) {
+  } else if (field.tag == PbString(4)) {
     const char* text = nullptr;
     LATHE_TRY(ReadString(field, "an attribute", &text));
     attr->kind = AttrKind::kString;
     attr->s = Span<const char>(text, field.bytes.size());
-  } else if (field.Is(5, PbWire::kBytes)) {
-    PbScalars scalars(field.bytes, 1, PbWire::kVarint);
-    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, 1, PbWire::kVarint), &attr->ints));
+  } else if (field.tag == PbString(5)) {
+    PbScalars scalars(field.bytes, PbVarint(1));
+    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, PbVarint(1)), &attr->ints));
     while (scalars.Next(&element)) attr->ints[index++] = element.ZigZag();
     if (!scalars.ok()) return Malformed("an attribute");
     attr->kind = AttrKind::kInts;
-  } else if (field.Is(6, PbWire::kBytes)) {
-    PbScalars scalars(field.bytes, 1, PbWire::kFixed32);
-    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, 1, PbWire::kFixed32), &attr->floats));
+  } else if (field.tag == PbString(6)) {
+    PbScalars scalars(field.bytes, PbFixed32(1));
+    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, PbFixed32(1)), &attr->floats));
     while (scalars.Next(&element)) attr->floats[index++] = element.Float();
     if (!scalars.ok()) return Malformed("an attribute");
     attr->kind = AttrKind::kFloats;
-  } else if (field.Is(7, PbWire::kBytes)) {
+  } else if (field.tag == PbString(7)) {
     attr->kind = AttrKind::kStrings;  // no kernel reads strings yet
-  } else if (field.Is(8, PbWire::kBytes)) {
+  } else if (field.tag == PbString(8)) {
     attr->kind = AttrKind::kDims;
     LATHE_TRY(ReadDims(field.bytes, 1, attr->name, kMaxAttributeElements, &attr->dims));
-  } else if (field.Is(9, PbWire::kVarint)) {
+  } else if (field.tag == PbVarint(9)) {
     attr->kind = AttrKind::kDType;
     if (DTypeFromCode(field.scalar) == DType::kNone) return Bad("attribute '%s' is no element type", attr->name);
     attr->i = static_cast<int64_t>(field.scalar);

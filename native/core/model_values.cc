@@ -12,7 +12,7 @@ Code ModelReader::ReadValues(PbBytes graph) {
   PbReader reader(graph);
   PbField field;
   for (size_t index = 0; reader.Next(&field);) {
-    if (field.Is(3, PbWire::kBytes)) LATHE_TRY(ReadValue(field.bytes, &model_->values[index++]));
+    if (field.tag == PbString(3)) LATHE_TRY(ReadValue(field.bytes, &model_->values[index++]));
   }
   return Code::kOk;
 }
@@ -28,11 +28,11 @@ Code ModelReader::ReadValue(PbBytes message, Value* value) {
   LATHE_TRY(NewArray(names, &value->source_names));
   names = 0;
   while (reader.Next(&field)) {
-    if (field.Is(1, PbWire::kBytes)) LATHE_TRY(ReadString(field, "a value's name", &value->name));
-    if (field.Is(2, PbWire::kBytes)) LATHE_TRY(ReadString(field, "a source name", &value->source_names[names++]));
-    if (field.Is(3, PbWire::kVarint)) value->dtype = DTypeFromCode(field.scalar);
-    if (field.Is(5, PbWire::kBytes)) quant = field.bytes;
-    if (field.Is(6, PbWire::kBytes)) LATHE_TRY(ReadConstant(field.bytes, value, &constant_size));
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a value's name", &value->name));
+    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field, "a source name", &value->source_names[names++]));
+    if (field.tag == PbVarint(3)) value->dtype = DTypeFromCode(field.scalar);
+    if (field.tag == PbString(5)) quant = field.bytes;
+    if (field.tag == PbString(6)) LATHE_TRY(ReadConstant(field.bytes, value, &constant_size));
   }
   if (!reader.ok()) return Malformed("a value");
   if (value->dtype == DType::kNone) return Bad("value '%s' has no element type that this library knows", value->name);
@@ -46,9 +46,9 @@ Code ModelReader::ReadConstant(PbBytes message, Value* value, uint64_t* size) {
   PbField field;
   value->constant = true;
   while (reader.Next(&field)) {
-    if (field.Is(1, PbWire::kVarint)) value->offset = field.scalar;
-    if (field.Is(2, PbWire::kVarint)) *size = field.scalar;
-    if (field.Is(3, PbWire::kVarint)) value->storage = DTypeFromCode(field.scalar);
+    if (field.tag == PbVarint(1)) value->offset = field.scalar;
+    if (field.tag == PbVarint(2)) *size = field.scalar;
+    if (field.tag == PbVarint(3)) value->storage = DTypeFromCode(field.scalar);
   }
   return reader.ok() ? Code::kOk : Malformed("a constant");
 }
@@ -81,10 +81,10 @@ Code ModelReader::ReadQuant(PbBytes message, const Value& value) {
   int64_t axis = 0;
   uint64_t bits = 0;
   while (reader.Next(&field)) {
-    if (field.Is(3, PbWire::kVarint)) axis = static_cast<int64_t>(field.ZigZag());
-    if (field.Is(4, PbWire::kVarint)) bits = field.scalar;
+    if (field.tag == PbVarint(3)) axis = static_cast<int64_t>(field.ZigZag());
+    if (field.tag == PbVarint(4)) bits = field.scalar;
   }
-  PbScalars scales(message, 1, PbWire::kFixed32);
+  PbScalars scales(message, PbFixed32(1));
   size_t scale_count = 0;
   while (scales.Next(&field)) {
     // The comparison is also false for what is not a number.
@@ -92,7 +92,7 @@ Code ModelReader::ReadQuant(PbBytes message, const Value& value) {
       return Bad("a scale of value '%s' is not positive and finite", value.name);
     ++scale_count;
   }
-  const size_t zero_count = PbScalars::Count(message, 2, PbWire::kVarint);
+  const size_t zero_count = PbScalars::Count(message, PbVarint(2));
   if (!reader.ok() || !scales.ok()) return Malformed("a quantisation");
   if (bits < 1 || bits > 16) return Bad("the quantisation of value '%s' has not 1 to 16 bits", value.name);
   if (axis < -1 || axis >= static_cast<int64_t>(value.dims.size()))
@@ -113,7 +113,7 @@ Code ModelReader::ReadDims(PbBytes message, uint32_t number, const char* owner, 
   PbReader reader(message);
   PbField field;
   for (size_t index = 0; reader.Next(&field);) {
-    if (field.Is(number, PbWire::kBytes)) LATHE_TRY(ReadDim(field.bytes, owner, &(*dims)[index++]));
+    if (field.tag == PbString(number)) LATHE_TRY(ReadDim(field.bytes, owner, &(*dims)[index++]));
   }
   return Code::kOk;
 }
@@ -123,11 +123,11 @@ Code ModelReader::ReadDim(PbBytes message, const char* owner, DimSpec* dim) {
   PbField field;
   *dim = {0, -1};
   while (reader.Next(&field)) {
-    if (field.Is(1, PbWire::kVarint)) {
+    if (field.tag == PbVarint(1)) {
       if (field.scalar > kMaxBytes) return Bad("a dimension of '%s' is larger than memory can be", owner);
       *dim = {static_cast<int64_t>(field.scalar), -1};
     }
-    if (field.Is(2, PbWire::kVarint)) {
+    if (field.tag == PbVarint(2)) {
       if (field.scalar >= model_->exprs.size()) return Bad("a dimension of '%s' names no expression", owner);
       *dim = {0, static_cast<int32_t>(field.scalar)};
     }

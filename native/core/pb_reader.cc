@@ -47,11 +47,10 @@ bool PbReader::Next(PbField* field) {
   if (!ok_ || position_ == end_) return false;
   uint64_t tag = 0;
   if (!Varint(&tag) || tag > UINT32_MAX || (tag >> 3) == 0) return Malformed();
-  field->number = static_cast<uint32_t>(tag >> 3);
-  field->wire = static_cast<PbWire>(tag & 7);
+  field->tag = static_cast<uint32_t>(tag);
   field->scalar = 0;
   field->bytes = PbBytes();
-  switch (field->wire) {
+  switch (static_cast<PbWire>(tag & 7)) {
     case PbWire::kVarint:
       return Varint(&field->scalar) || Malformed();
     case PbWire::kFixed64:
@@ -72,28 +71,23 @@ bool PbReader::Next(PbField* field) {
 bool PbScalars::Next(PbField* field) {
   while (packed_.empty()) {
     if (!ok_ || !message_.Next(field)) return false;
-    if (field->number != number_) continue;
-    if (field->wire == wire_) return true;
-    if (field->wire != PbWire::kBytes) {
-      ok_ = false;
-      return false;
-    }
-    packed_ = field->bytes;
+    if (field->tag == tag_) return true;
+    if (field->tag == ((tag_ & ~7u) | static_cast<uint32_t>(PbWire::kBytes))) packed_ = field->bytes;
   }
   size_t read = 0;
-  if (wire_ == PbWire::kVarint) {
+  if ((tag_ & 7) == static_cast<uint32_t>(PbWire::kVarint)) {
     read = DecodeVarint(packed_.data(), packed_.end(), &field->scalar);
-  } else {
-    const size_t size = wire_ == PbWire::kFixed32 ? 4 : 8;
-    if (size <= packed_.size()) field->scalar = DecodeFixed(packed_.data(), static_cast<int>(read = size));
+  } else if (packed_.size() >= 4) {
+    field->scalar = DecodeFixed(packed_.data(), 4);
+    read = 4;
   }
   ok_ = read != 0;
   packed_ = packed_.subspan(read, packed_.size() - read);
   return ok_;
 }
 
-size_t PbScalars::Count(PbBytes message, uint32_t number, PbWire wire) {
-  PbScalars scalars(message, number, wire);
+size_t PbScalars::Count(PbBytes message, uint32_t tag) {
+  PbScalars scalars(message, tag);
   PbField field;
   size_t count = 0;
   while (scalars.Next(&field)) ++count;

@@ -13,14 +13,18 @@ enum class PbWire : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 
 
 using PbBytes = Span<const uint8_t>;
 
-struct PbField {
-  uint32_t number;
-  PbWire wire;
-  uint64_t scalar;  // varint, fixed64 or fixed32
-  PbBytes bytes;    // kBytes only
+// Number and wire type of a field in one word, as on the wire. Fields of another wire type than the expected one are
+// unknown fields, as in every protobuf reader; comparing tags does that by itself.
+constexpr uint32_t PbTag(uint32_t number, PbWire wire) { return number << 3 | static_cast<uint32_t>(wire); }
+constexpr uint32_t PbVarint(uint32_t number) { return PbTag(number, PbWire::kVarint); }
+constexpr uint32_t PbString(uint32_t number) { return PbTag(number, PbWire::kBytes); }  // and messages
+constexpr uint32_t PbFixed32(uint32_t number) { return PbTag(number, PbWire::kFixed32); }
 
-  // Fields of another wire type are unknown fields, as in every protobuf reader.
-  bool Is(uint32_t other, PbWire other_wire) const { return number == other && wire == other_wire; }
+struct PbField {
+  uint32_t tag;
+  uint64_t scalar;  // varint, fixed64 or fixed32
+  PbBytes bytes;    // strings and messages
+
   int64_t ZigZag() const { return static_cast<int64_t>(scalar >> 1) ^ -static_cast<int64_t>(scalar & 1); }
   float Float() const {
     const uint32_t bits = static_cast<uint32_t>(scalar);
@@ -55,19 +59,18 @@ class PbReader {
 // All elements of one repeated field of scalars, packed or not, in order. `field.scalar` holds each.
 class PbScalars {
  public:
-  // `wire` is that of an element.
-  PbScalars(PbBytes message, uint32_t number, PbWire wire) : message_(message), number_(number), wire_(wire) {}
+  // `tag` is that of one element that is not packed.
+  PbScalars(PbBytes message, uint32_t tag) : message_(message), tag_(tag) {}
 
   bool Next(PbField* field);
   bool ok() const { return ok_ && message_.ok(); }
 
-  static size_t Count(PbBytes message, uint32_t number, PbWire wire);
+  static size_t Count(PbBytes message, uint32_t tag);
 
  private:
   PbReader message_;
   PbBytes packed_;
-  uint32_t number_;
-  PbWire wire_;
+  uint32_t tag_;
   bool ok_ = true;
 };
 

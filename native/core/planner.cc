@@ -89,7 +89,9 @@ uint32_t CheckArena(Span<ArenaItem> items, Span<uint32_t> order) {
     order[i] = static_cast<uint32_t>(i);
   }
   MergeChains(items);
-  HeapSort(order, [&](uint32_t a, uint32_t b) { return items[a].offset < items[b].offset; });
+  HeapSort(order, [&](uint32_t a, uint32_t b) {
+    return items[a].offset != items[b].offset ? items[a].offset < items[b].offset : a < b;
+  });
   for (size_t i = 0; i < order.size(); ++i) {
     const ArenaItem& item = items[order[i]];
     if (item.takes_over != kNoItem) continue;

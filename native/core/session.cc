@@ -40,10 +40,10 @@ void Session::Point() {
   for (size_t i = 0; i < items_.size(); ++i) tensors_[value_of_[i]].data = own_[value_of_[i]];
   for (size_t i = 0; i < bound_outputs_.size(); ++i) {
     const uint32_t value = body.outputs[i];
-    const bool made_here = item_of_[value] != kNoItem && lifetimes_[item_of_[value]].first + keep_all_ > 0;
-    if (made_here && bound_outputs_[i] != nullptr && IsAligned(bound_outputs_[i]))
+    if (item_of_[value] != kNoItem && bound_outputs_[i] != nullptr && IsAligned(bound_outputs_[i]))
       tensors_[value].data = bound_outputs_[i];
   }
+  // After the outputs: an input that is an output as well is read where it is, and copied after the run.
   for (size_t i = 0; i < bound_inputs_.size(); ++i) {
     const uint32_t value = body.inputs[i];
     const bool direct = bound_inputs_[i] != nullptr && IsAligned(bound_inputs_[i]);

@@ -1,0 +1,315 @@
+// The C++17 face of a tailored library: a header over the C table of lathe/c_api.h, with nothing to link but the
+// library itself. Objects are move-only and free what they own; nothing throws. A session keeps its engine alive, an
+// engine its pool, so the order of destruction does not matter.
+//
+//   auto engine = lathe::Engine::Create(lathe_api_digits());
+//   if (!engine.ok()) return fail(engine.status().message());
+//   auto session = engine->CreateSession();
+//   auto input = session->Input(0);
+//   std::copy(pixels.begin(), pixels.end(), input->data<float>());
+//   lathe::Status status = session->Run();
+//   auto output = session->Output("probabilities");
+//
+// docs/cpp-api.md is the tour.
+#ifndef LATHE_ENGINE_H_
+#define LATHE_ENGINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "lathe/c_api.h"
+
+namespace lathe {
+inline namespace cpp_v1 {
+
+// What came of a call: `ok`, or a code and a message that says what is wrong where.
+class Status {
+ public:
+  Status() = default;
+  Status(lathe_code code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(lathe_code code, const lathe_error& error) : code_(code), message_(code == LATHE_OK ? "" : error.message) {}
+
+  bool ok() const { return code_ == LATHE_OK; }
+  lathe_code code() const { return code_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  lathe_code code_ = LATHE_OK;
+  std::string message_;
+};
+
+// A value, or the status that says why there is none. Look at `ok` before the value.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) {}
+
+  bool ok() const { return value_.has_value(); }
+  const Status& status() const { return status_; }
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return std::move(*value_); }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  Status status_;
+  std::optional<T> value_;
+};
+
+using Dims = std::vector<int64_t>;
+
+// The element type of C++ types; f16 and bf16 have none and are read as uint16_t bits through `bytes`.
+template <typename T>
+constexpr lathe_dtype DTypeOf() {
+  if constexpr (std::is_same_v<T, float>) return LATHE_F32;
+  if constexpr (std::is_same_v<T, double>) return LATHE_F64;
+  if constexpr (std::is_same_v<T, int8_t>) return LATHE_S8;
+  if constexpr (std::is_same_v<T, uint8_t>) return LATHE_U8;
+  if constexpr (std::is_same_v<T, int16_t>) return LATHE_S16;
+  if constexpr (std::is_same_v<T, uint16_t>) return LATHE_U16;
+  if constexpr (std::is_same_v<T, int32_t>) return LATHE_S32;
+  if constexpr (std::is_same_v<T, uint32_t>) return LATHE_U32;
+  if constexpr (std::is_same_v<T, int64_t>) return LATHE_S64;
+  if constexpr (std::is_same_v<T, uint64_t>) return LATHE_U64;
+  if constexpr (std::is_same_v<T, bool>) return LATHE_BOOL;
+  return 0;
+}
+
+// A view of a tensor of a session: valid until the session is resized, bound anew or destroyed.
+class Tensor {
+ public:
+  Tensor(const lathe_tensor_info& info, void* data) : info_(info), data_(data) {}
+
+  const char* name() const { return info_.name; }
+  const char* format() const { return info_.format; }  // NHWC, NCHW, NONE ...
+  lathe_dtype dtype() const { return info_.dtype; }
+  Dims shape() const { return Dims(info_.dims, info_.dims + info_.rank); }
+  Dims min_shape() const { return Dims(info_.dims_min, info_.dims_min + info_.rank); }
+  Dims max_shape() const { return Dims(info_.dims_max, info_.dims_max + info_.rank); }
+  int64_t size() const {  // elements
+    int64_t count = 1;
+    for (uint32_t axis = 0; axis < info_.rank; ++axis) count *= info_.dims[axis];
+    return count;
+  }
+  size_t byte_size() const { return info_.bytes; }
+  void* bytes() const { return data_; }
+  // Null where T is not the element type.
+  template <typename T>
+  T* data() const { return DTypeOf<std::remove_const_t<T>>() == info_.dtype ? static_cast<T*>(data_) : nullptr; }
+
+ private:
+  lathe_tensor_info info_;
+  void* data_;
+};
+
+// Threads that several engines of one library may share.
+class Pool {
+ public:
+  // `threads` counts the thread that runs a session; 0 means one per core.
+  static Result<Pool> Create(const lathe_api* api, int threads = 0) {
+    lathe_error error = {};
+    lathe_pool* pool = nullptr;
+    const lathe_code code = api->pool_create(threads, &pool, &error);
+    if (code != LATHE_OK) return Status(code, error);
+    return Pool(std::shared_ptr<lathe_pool>(pool, api->pool_destroy));
+  }
+  Pool(Pool&&) = default;
+  Pool& operator=(Pool&&) = default;
+
+ private:
+  friend class Engine;
+  explicit Pool(std::shared_ptr<lathe_pool> pool) : pool_(std::move(pool)) {}
+  std::shared_ptr<lathe_pool> pool_;
+};
+
+// Where the model comes from, in this order: memory, a file, the library itself (by name, or the only one).
+struct EngineOptions {
+  int threads = 0;  // one per core
+  std::string model_name;
+  std::string model_path;
+  std::string data_path;
+  lathe_bytes model = {nullptr, 0};  // must outlive the engine
+  lathe_bytes data = {nullptr, 0};
+  const Pool* pool = nullptr;                  // instead of threads of its own
+  const lathe_allocator* allocator = nullptr;  // instead of malloc; must outlive the engine
+};
+
+struct SessionOptions {
+  bool keep_all = false;  // keep every intermediate value, so that `Value` can read it
+};
+
+class Session {
+ public:
+  Session(Session&&) = default;
+  Session& operator=(Session&&) = default;
+
+  size_t input_count() const { return api_->input_count(engine_.get()); }
+  size_t output_count() const { return api_->output_count(engine_.get()); }
+
+  // The session's own buffer of an input: write into it before `Run`.
+  Result<Tensor> Input(size_t index) {
+    void* data = nullptr;
+    return View(api_->input_info, index,
+                [&](lathe_error* error) { return api_->input_data(session_.get(), index, &data, nullptr, error); }, data);
+  }
+  Result<Tensor> Input(const std::string& name) {
+    const size_t index = Find(api_->input_info, input_count(), name);
+    return index < input_count() ? Input(index) : Result<Tensor>(Missing("input", name));
+  }
+  // Where the last `Run` left an output.
+  Result<Tensor> Output(size_t index) const {
+    const void* data = nullptr;
+    return View(api_->output_info, index,
+                [&](lathe_error* error) { return api_->output_data(session_.get(), index, &data, nullptr, error); }, data);
+  }
+  Result<Tensor> Output(const std::string& name) const {
+    const size_t index = Find(api_->output_info, output_count(), name);
+    return index < output_count() ? Output(index) : Result<Tensor>(Missing("output", name));
+  }
+  // Any value by its name or the one it had in the source model; inner ones need SessionOptions::keep_all.
+  Result<Tensor> Value(const std::string& name) const {
+    lathe_error error = {};
+    lathe_tensor_info info = {};
+    info.struct_size = sizeof(info);
+    const void* data = nullptr;
+    const lathe_code code = api_->value(session_.get(), name.c_str(), &info, &data, &error);
+    if (code != LATHE_OK) return Status(code, error);
+    return Tensor(info, const_cast<void*>(data));
+  }
+
+  // New shapes for all inputs, in order.
+  Status Resize(const std::vector<Dims>& shapes) {
+    std::vector<lathe_shape> plain(shapes.size());
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      if (shapes[i].size() > LATHE_MAX_RANK) return Status(LATHE_INVALID_ARGUMENT, "a shape has too many dimensions");
+      plain[i].rank = static_cast<uint32_t>(shapes[i].size());
+      for (size_t axis = 0; axis < shapes[i].size(); ++axis) plain[i].dims[axis] = shapes[i][axis];
+    }
+    return Call([&](lathe_error* error) { return api_->resize(session_.get(), plain.size(), plain.data(), error); });
+  }
+
+  // Buffers of yours, read and written by every `Run`: in place where they are aligned to 64. NULL unbinds.
+  Status BindInput(size_t index, const void* data, size_t bytes) {
+    return Call([&](lathe_error* error) { return api_->bind_input(session_.get(), index, data, bytes, error); });
+  }
+  Status BindOutput(size_t index, void* data, size_t bytes) {
+    return Call([&](lathe_error* error) { return api_->bind_output(session_.get(), index, data, bytes, error); });
+  }
+
+  Status Run() {
+    return Call([&](lathe_error* error) { return api_->run(session_.get(), error); });
+  }
+
+  // Called after each node of `Run`; NULL stops that.
+  void SetObserver(lathe_observer observer, void* user) { api_->set_observer(session_.get(), observer, user); }
+
+  lathe_memory_info memory_info() const {
+    lathe_memory_info info = {};
+    info.struct_size = sizeof(info);
+    api_->memory_info(session_.get(), &info);
+    return info;
+  }
+
+ private:
+  friend class Engine;
+  using InfoFunction = lathe_code (*)(const lathe_session*, size_t, lathe_tensor_info*, lathe_error*);
+
+  Session(const lathe_api* api, std::shared_ptr<lathe_engine> engine, lathe_session* session)
+      : api_(api), engine_(std::move(engine)), session_(session, api->session_destroy) {}
+
+  template <typename Function>
+  static Status Call(Function function) {
+    lathe_error error = {};
+    const lathe_code code = function(&error);
+    return Status(code, error);
+  }
+
+  template <typename Function, typename Data>
+  Result<Tensor> View(InfoFunction get_info, size_t index, Function get_data, const Data& data) const {
+    lathe_tensor_info info = {};
+    info.struct_size = sizeof(info);
+    Status status = Call([&](lathe_error* error) { return get_info(session_.get(), index, &info, error); });
+    if (status.ok()) status = Call(get_data);
+    if (!status.ok()) return status;
+    return Tensor(info, const_cast<void*>(static_cast<const void*>(data)));
+  }
+
+  size_t Find(InfoFunction get_info, size_t count, const std::string& name) const {
+    for (size_t index = 0; index < count; ++index) {
+      lathe_tensor_info info = {};
+      info.struct_size = sizeof(info);
+      if (get_info(session_.get(), index, &info, nullptr) == LATHE_OK && name == info.name) return index;
+    }
+    return count;
+  }
+
+  static Status Missing(const char* kind, const std::string& name) {
+    return Status(LATHE_INVALID_ARGUMENT, std::string("the model has no ") + kind + " '" + name + "'");
+  }
+
+  const lathe_api* api_;
+  std::shared_ptr<lathe_engine> engine_;
+  std::unique_ptr<lathe_session, void (*)(lathe_session*)> session_;
+};
+
+// A model that is ready to run. Sessions of one engine may run in several threads at once, each in one at a time.
+class Engine {
+ public:
+  static Result<Engine> Create(const lathe_api* api, const EngineOptions& options = {}) {
+    if (api == nullptr || api->abi_version != LATHE_ABI_VERSION)
+      return Status(LATHE_UNSUPPORTED, "the library has another version of the binary interface than this header");
+    const auto text = [](const std::string& string) { return string.empty() ? nullptr : string.c_str(); };
+    lathe_engine_options plain = {};
+    plain.struct_size = sizeof(plain);
+    plain.num_threads = options.threads;
+    plain.model_name = text(options.model_name);
+    plain.model_path = text(options.model_path);
+    plain.data_path = text(options.data_path);
+    plain.model = options.model;
+    plain.data = options.data;
+    plain.pool = options.pool != nullptr ? options.pool->pool_.get() : nullptr;
+    plain.allocator = options.allocator;
+    lathe_error error = {};
+    lathe_engine* engine = nullptr;
+    const lathe_code code = api->engine_create(&plain, &engine, &error);
+    if (code != LATHE_OK) return Status(code, error);
+    // The deleter holds the pool: it goes after the engine.
+    auto pool = options.pool != nullptr ? options.pool->pool_ : nullptr;
+    const auto destroy = [api, pool](lathe_engine* dead) { api->engine_destroy(dead); };
+    return Engine(api, std::shared_ptr<lathe_engine>(engine, destroy));
+  }
+  Engine(Engine&&) = default;
+  Engine& operator=(Engine&&) = default;
+
+  size_t input_count() const { return api_->input_count(engine_.get()); }
+  size_t output_count() const { return api_->output_count(engine_.get()); }
+
+  // Starts with every bounded dimension at its bound.
+  Result<Session> CreateSession(const SessionOptions& options = {}) const {
+    lathe_session_options plain = {sizeof(plain), options.keep_all ? uint32_t{LATHE_SESSION_KEEP_ALL} : 0u};
+    lathe_error error = {};
+    lathe_session* session = nullptr;
+    const lathe_code code = api_->session_create(engine_.get(), &plain, &session, &error);
+    if (code != LATHE_OK) return Status(code, error);
+    return Session(api_, engine_, session);
+  }
+
+ private:
+  Engine(const lathe_api* api, std::shared_ptr<lathe_engine> engine) : api_(api), engine_(std::move(engine)) {}
+
+  const lathe_api* api_;
+  std::shared_ptr<lathe_engine> engine_;
+};
+
+}  // namespace cpp_v1
+}  // namespace lathe
+
+#endif  // LATHE_ENGINE_H_

@@ -1,0 +1,46 @@
+// A model that is built, loaded into library `test_a` and opened in one session.
+#ifndef LATHE_TESTS_ENGINE_FIXTURE_H_
+#define LATHE_TESTS_ENGINE_FIXTURE_H_
+
+#include <math.h>
+
+#include <string>
+#include <vector>
+
+#include "lathe/c_api.h"
+#include "native/tests/container_builder.h"
+
+extern "C" const lathe_api* lathe_api_test_a(void);
+extern "C" const lathe_api* lathe_api_test_b(void);
+
+namespace lathe_test {
+
+// y = relu(x) * 2 * 3 + 1 over four numbers; relu's result was called "Relu:0" once.
+ModelBuilder ChainModel();
+// relu over x[n, 3] with n in 1..8, then flattened to [n * 3].
+ModelBuilder DynamicModel();
+// One node of operator `pick`.
+ModelBuilder PickModel(int mode);
+
+struct Loaded {
+  explicit Loaded(const ModelBuilder& model, uint32_t flags = 0, const lathe_allocator* allocator = nullptr,
+                  int threads = 2);
+  Loaded(const std::string& model_bytes, const std::string& data_bytes, uint32_t flags,
+         const lathe_allocator* allocator, int threads);
+  ~Loaded();
+  Loaded(const Loaded&) = delete;
+
+  // Writes the first input, runs, and reads an output of f32.
+  std::vector<float> Run(const std::vector<float>& x, size_t output = 0);
+  std::string message() const { return error.message; }
+
+  const lathe_api* api = lathe_api_test_a();
+  std::string model, data;
+  lathe_error error = {};
+  lathe_engine* engine = nullptr;
+  lathe_session* session = nullptr;
+};
+
+}  // namespace lathe_test
+
+#endif  // LATHE_TESTS_ENGINE_FIXTURE_H_

@@ -1,0 +1,137 @@
+// Kernels for the tests of the core. They are as careful as real ones: the hostile models run through them.
+#include <string.h>
+
+#include "native/core/kernel.h"
+
+namespace lathe {
+namespace {
+
+Code CheckFloats(const PrepareContext& context, int inputs) {
+  if (context.input_count() != inputs || context.output_count() != 1)
+    return context.Fail(Code::kBadModel, "has %d inputs, needs %d", context.input_count(), inputs);
+  for (int i = 0; i < inputs; ++i) {
+    if (context.input(i).dtype != DType::kF32) return context.Fail(Code::kUnsupported, "runs f32 only");
+  }
+  if (context.output(0).dtype != DType::kF32) return context.Fail(Code::kUnsupported, "runs f32 only");
+  return Code::kOk;
+}
+
+Code PrepareUnary(PrepareContext& context) { return CheckFloats(context, 1); }
+Code PrepareBinary(PrepareContext& context) { return CheckFloats(context, 2); }
+
+Code PlanSameShape(PlanContext& context) {
+  for (int i = 0; i < context.input_count(); ++i) {
+    if (context.input(i).shape != context.output(0).shape)
+      return context.Fail(Code::kBadModel, "input %d and the output differ in shape", i);
+  }
+  return Code::kOk;
+}
+
+void RunRelu(const RunContext& context) {
+  const float* x = context.inputs[0].As<float>();
+  float* y = context.outputs[0].As<float>();
+  context.For(context.outputs[0].shape.Count(), 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) y[i] = x[i] > 0 ? x[i] : 0;
+  });
+}
+
+void RunAdd(const RunContext& context) {
+  const float* a = context.inputs[0].As<float>();
+  const float* b = context.inputs[1].As<float>();
+  float* y = context.outputs[0].As<float>();
+  context.For(context.outputs[0].shape.Count(), 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) y[i] = a[i] + b[i];
+  });
+}
+
+// y = x * factor * w[0]: has an attribute, packs a constant, keeps a plan, and wants scratch memory.
+struct ScaleState {
+  float factor;
+  float* packed;
+};
+struct ScalePlan {
+  int64_t count;
+};
+
+Code PrepareScale(PrepareContext& context) {
+  LATHE_TRY(CheckFloats(context, 2));
+  auto* state = static_cast<ScaleState*>(context.state());
+  LATHE_TRY(context.Float("factor", &state->factor));
+  const Tensor& w = context.input(1);
+  if (!w.is_constant() || w.shape.Count() != 1) return context.Fail(Code::kUnsupported, "needs a constant factor");
+  state->packed = static_cast<float*>(context.Allocate(sizeof(float)));
+  if (state->packed == nullptr) return context.Fail(Code::kOutOfMemory, "no memory for weights");
+  *state->packed = *w.As<float>();
+  return Code::kOk;
+}
+
+Code PlanScale(PlanContext& context) {
+  if (context.input(0).shape != context.output(0).shape) return context.Fail(Code::kBadModel, "shapes differ");
+  static_cast<ScalePlan*>(context.plan())->count = context.output(0).shape.Count();
+  context.RequestScratch(static_cast<size_t>(context.output(0).shape.Count()) * sizeof(float));
+  return Code::kOk;
+}
+
+void RunScale(const RunContext& context) {
+  const ScaleState& state = context.State<ScaleState>();
+  const int64_t count = context.Plan<ScalePlan>().count;
+  float* scratch = static_cast<float*>(context.scratch);
+  for (int64_t i = 0; i < count; ++i) scratch[i] = context.inputs[0].As<float>()[i] * state.factor;
+  for (int64_t i = 0; i < count; ++i) context.outputs[0].As<float>()[i] = scratch[i] * *state.packed;
+}
+
+Code PlanView(PlanContext& context) {
+  Span<const int64_t> shape, again;
+  LATHE_TRY(context.Dims("shape", &shape));
+  LATHE_TRY(context.Dims("shape", &again));
+  const Shape& out = context.output(0).shape;
+  if (shape.data() != again.data() || shape.size() != static_cast<size_t>(out.rank))
+    return context.Fail(Code::kBadModel, "attribute 'shape' is not the output's");
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != out.dims[i]) return context.Fail(Code::kBadModel, "attribute 'shape' is not the output's");
+  }
+  if (context.input(0).shape.Count() == out.Count()) return Code::kOk;
+  return context.Fail(Code::kBadModel, "the number of elements changes");
+}
+
+void RunView(const RunContext& context) {
+  const Tensor& y = context.outputs[0];
+  if (y.data != context.inputs[0].data)
+    memcpy(y.data, context.inputs[0].data, static_cast<size_t>(y.shape.Count()) * sizeof(float));
+}
+
+// Two kernels of one operator; the first takes mode 1 only.
+Code PreparePicky(PrepareContext& context) {
+  LATHE_TRY(CheckFloats(context, 1));
+  int64_t mode = 0;
+  LATHE_TRY(context.Int("mode", &mode));
+  return mode == 1 ? Code::kOk : context.Fail(Code::kUnsupported, "mode %lld", static_cast<long long>(mode));
+}
+
+Code PrepareLenient(PrepareContext& context) {
+  LATHE_TRY(CheckFloats(context, 1));
+  int64_t mode = 0;
+  LATHE_TRY(context.Int("mode", &mode));
+  return mode != 9 ? Code::kOk : context.Fail(Code::kUnsupported, "mode 9");
+}
+
+template <int number>
+void RunFill(const RunContext& context) {
+  for (int64_t i = 0; i < context.outputs[0].shape.Count(); ++i) context.outputs[0].As<float>()[i] = number;
+}
+
+}  // namespace
+}  // namespace lathe
+
+using namespace lathe;  // NOLINT: LATHE_KERNEL stands at global scope
+
+LATHE_KERNEL(relu_f32_test__portable) = {"relu_f32_test__portable", "relu", 0, 0, 0, PrepareUnary, PlanSameShape,
+                                         RunRelu};
+LATHE_KERNEL(add_f32_test__portable) = {"add_f32_test__portable", "add", 0, 0, 0, PrepareBinary, PlanSameShape, RunAdd};
+LATHE_KERNEL(scale_f32_test__portable) = {
+    "scale_f32_test__portable", "scale", sizeof(ScaleState), sizeof(ScalePlan), -1, PrepareScale, PlanScale, RunScale};
+LATHE_KERNEL(view_f32_test__portable) = {"view_f32_test__portable", "view", 0, 0, 0, PrepareUnary, PlanView, RunView};
+LATHE_KERNEL(pick_f32_first__portable) = {"pick_f32_first__portable", "pick", 0, 0, -1, PreparePicky, nullptr,
+                                          RunFill<1>};
+LATHE_KERNEL(pick_f32_second__portable) = {"pick_f32_second__portable", "pick", 0, 0, -1, PrepareLenient, nullptr,
+                                           RunFill<2>};
