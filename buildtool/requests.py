@@ -1,18 +1,21 @@
-"""What a deployment asks of each stage, in the words of that stage. Only this and the workflow read deployments."""
+"""Reads deployments, and says what they ask of each stage in the words of that stage."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from buildtool.config import Deployment, FileRef, ModelConfig, SubgraphConfig, TensorConfig
-from buildtool.errors import UnsupportedError, Where
+from buildtool import config
+from buildtool.config import Deployment, FileRef, LoadedDeployment, ModelConfig, SubgraphConfig, TensorConfig
+from buildtool.errors import ConfigError, LatheError, UnsupportedError, Where
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
+from buildtool.settings import NOTHING, SILENT, Overrides, Progress
 from buildtool.targets.protocol import LibrarySource, ModelSource
 from buildtool.validation.inputs import TensorSpec
 
@@ -26,6 +29,38 @@ _DTYPES = {
 }
 
 
+def check(file: Path | str, *, files: bool = True) -> LoadedDeployment:
+    """Read a deployment file; with `files`, the local files that it names, too. Raises all problems at once."""
+    loaded = config.load_deployment(Path(file))
+    errors: list[LatheError] = []
+    for reference in loaded.deployment.files() if files else ():
+        try:
+            if not reference.is_url:
+                config.resolve_model_file(reference)
+        except LatheError as error:
+            errors.append(error)
+    if errors:
+        raise type(errors[0])([problem for error in errors for problem in error.problems])
+    return loaded
+
+
+def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
+    """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
+    loaded = config.load_deployment(
+        Path(file),
+        library_name=overrides.library_name,
+        target_abis=overrides.target_abis or None,
+        model_graph_format=overrides.model_graph_format,
+        model_data_format=overrides.model_data_format,
+    )
+    unbuilt = config.unbuilt(loaded.deployment)
+    if unbuilt:
+        raise UnsupportedError(unbuilt)
+    for note in loaded.notes:
+        progress.note(note)
+    return loaded.deployment
+
+
 def subgraph(model: ModelConfig) -> SubgraphConfig:
     """The one subgraph of a model. UnsupportedError where there are several."""
     if len(model.subgraphs) > 1:
@@ -35,6 +70,18 @@ def subgraph(model: ModelConfig) -> SubgraphConfig:
             remedy="make a model of each subgraph",
         )
     return model.subgraphs[0]
+
+
+def model_files(model: ModelConfig, allow_unverified: bool = False) -> tuple[Path, Path | None]:
+    """The verified files of a model: the model itself, and its weights where they are apart."""
+    fetch = functools.partial(config.resolve_model_file, allow_unverified=allow_unverified)
+    return fetch(model.model_file), fetch(model.weight_file) if model.weight_file else None
+
+
+def recorded(model: ModelConfig, allow_unverified: bool = False) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The files of inputs and outputs that the deployment names for validation."""
+    graph, fetch = subgraph(model), functools.partial(config.resolve_model_file, allow_unverified=allow_unverified)
+    return tuple(map(fetch, graph.validation_inputs_data)), tuple(map(fetch, graph.validation_outputs_data))
 
 
 def import_request(
@@ -119,10 +166,23 @@ def _spec(tensor: TensorConfig, source_format: str) -> TensorSpec:
     )
 
 
+def selected(deployment: Deployment, name: str | None) -> tuple[ModelConfig, ...]:
+    """The models of this name, or all. ConfigError where there is none."""
+    found = tuple(model for model in deployment.models if name in (None, model.name, model.identifier))
+    if not found:
+        names = ", ".join(model.name for model in deployment.models)
+        raise ConfigError(f"the library has no model '{name}'", where=deployment.where, rule=f"its models: {names}")
+    return found
+
+
 def threshold(model: ModelConfig) -> float:
     """The cosine similarity that the model's outputs must reach on its runtime."""
     value: float = getattr(subgraph(model).validation_threshold, model.runtime.partition("+")[0])
     return value
+
+
+# Places say nothing about what is built. ABIs are compared one by one, so that a build for more of them serves fewer.
+_NOT_FACTS = frozenset({"marks", "abi_marks", "target_abis"})
 
 
 def facts(item: Any) -> Any:
@@ -130,7 +190,7 @@ def facts(item: Any) -> Any:
     if isinstance(item, FileRef):
         return item.sha256
     if dataclasses.is_dataclass(item) and not isinstance(item, type):
-        fields = [field.name for field in dataclasses.fields(item) if not field.name.endswith("marks")]
+        fields = [field.name for field in dataclasses.fields(item) if field.name not in _NOT_FACTS]
         values = {name: getattr(item, name) for name in fields}
         return {name: facts(value) for name, value in values.items() if not isinstance(value, Where | Path)}
     if isinstance(item, tuple | list):

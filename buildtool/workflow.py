@@ -7,36 +7,45 @@ Every function takes the path of a deployment file. All failures are LatheErrors
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from buildtool import config, requests
+from buildtool import requests
 from buildtool.builders import library, package
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
-from buildtool.config import Deployment, LoadedDeployment, ModelConfig
-from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
+from buildtool.config import Deployment, ModelConfig
+from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
 from buildtool.reports import stages
-from buildtool.reports.documents import BuildReport
+from buildtool.reports.documents import BuildReport, RunReport, ValidationReport, read_build
+from buildtool.requests import check, load_deployment
 from buildtool.settings import (
     DEFAULTS,
+    EVERYTHING,
     NOTHING,
     SILENT,
     Options,
     Overrides,
     Progress,
+    RunSettings,
 )
 from buildtool.targets.protocol import Target, TargetProgram
 from buildtool.targets.registry import target_for
+from buildtool.validation.compare import Comparison
+from buildtool.validation.stand import KINDS, Stand
+from buildtool.validation.subject import Subject, choose_reference, inputs_for
+
+__all__ = ["build", "check", "commands", "convert", "prepare", "run", "validate"]
 
 
 @dataclass(frozen=True)
@@ -50,54 +59,19 @@ class PreparedModel:
     passes: tuple[pipeline.PassRun, ...]
 
 
-def check(file: Path | str, *, files: bool = True) -> LoadedDeployment:
-    """Read a deployment file; with `files`, the local files that it names, too. Raises all problems at once."""
-    loaded = config.load_deployment(Path(file))
-    errors: list[LatheError] = []
-    for reference in loaded.deployment.files() if files else ():
-        try:
-            if not reference.is_url:
-                config.resolve_model_file(reference)
-        except LatheError as error:
-            errors.append(error)
-    if errors:
-        raise type(errors[0])([problem for error in errors for problem in error.problems])
-    return loaded
-
-
-def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
-    """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
-    loaded = config.load_deployment(
-        Path(file),
-        library_name=overrides.library_name,
-        target_abis=overrides.target_abis or None,
-        model_graph_format=overrides.model_graph_format,
-        model_data_format=overrides.model_data_format,
-    )
-    unbuilt = config.unbuilt(loaded.deployment)
-    if unbuilt:
-        raise UnsupportedError(unbuilt)
-    for note in loaded.notes:
-        progress.note(note)
-    return loaded.deployment
-
-
 def prepare(
     deployment: Deployment, options: Options = DEFAULTS, progress: Progress = SILENT
 ) -> tuple[PreparedModel, ...]:
     """Import and optimise all models. The unsupported operators of all of them are reported together."""
-    operators = registry(deployment.op_paths)
     prepared: list[PreparedModel] = []
     unsupported: list[Problem] = []
     for model in deployment.models:
         progress.stage(f"import {model.name}")
-        file, weights = _files(model, options)
         try:
-            imported = import_model(model.platform, requests.import_request(model, file, weights, operators))
+            file, imported = _import(deployment, model, options)
         except UnsupportedError as error:
             unsupported.extend(error.problems)
             continue
-        requests.name_borders(imported.graph, model)
         progress.stage(f"optimise {model.name}")
         graph = imported.graph.clone()
         passes = tuple(pipeline.optimise(graph, model.graph_optimize_options or None))
@@ -105,6 +79,15 @@ def prepare(
     if unsupported:
         raise UnsupportedError(unsupported)
     return tuple(prepared)
+
+
+def _import(deployment: Deployment, model: ModelConfig, options: Options) -> tuple[Path, ImportedModel]:
+    """The verified file of a model, and its graph under the names that users see."""
+    file, weights = requests.model_files(model, options.allow_unverified)
+    request = requests.import_request(model, file, weights, registry(deployment.op_paths))
+    imported = import_model(model.platform, request)
+    requests.name_borders(imported.graph, model)
+    return file, imported
 
 
 def lower(
@@ -173,7 +156,9 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
         version=stages.version(),
         graph_format=deployment.model_graph_format,
         data_format=deployment.model_data_format,
-        fingerprint=_fingerprint(deployment, [model.file for model in models]),
+        fingerprint=stages.fingerprint(
+            requests.facts(deployment), [model.file for model in models], deployment.op_paths
+        ),
         models=tuple(
             stages.model_report(model.imported, model.passes, programs, index, files)
             for index, model in enumerate(models)
@@ -188,17 +173,86 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
     return replace(report, archive=archive.name, emitted=tuple(emitted), seconds=time.monotonic() - began)
 
 
-def _files(model: ModelConfig, options: Options) -> tuple[Path, Path | None]:
-    """The verified files of a model: the model itself, and its weights where they are apart."""
-    weights = model.weight_file
-    return (
-        config.resolve_model_file(model.model_file, allow_unverified=options.allow_unverified),
-        config.resolve_model_file(weights, allow_unverified=options.allow_unverified) if weights else None,
+def run(
+    file: Path | str,
+    overrides: Overrides = NOTHING,
+    options: Options = DEFAULTS,
+    settings: RunSettings = EVERYTHING,
+    progress: Progress = SILENT,
+) -> RunReport:
+    """Run the models of a library, on this machine or in an emulator. Builds what is not up to date."""
+    deployment = load_deployment(file, overrides, progress)
+    built = _up_to_date(deployment, options, progress)
+    runs = []
+    for abi in deployment.target_abis:
+        with Stand(built, abi, "shared", settings) as stand:
+            for model in requests.selected(deployment, settings.model):
+                progress.stage(f"run {model.name} on {abi}")
+                inputs = inputs_for(
+                    requests.specs(model)[0],
+                    settings.inputs,
+                    requests.recorded(model, options.allow_unverified)[0],
+                    settings.seed,
+                )
+                runs.append(stand.report(model.identifier, stand.run(model.identifier, inputs)))
+    return RunReport(built.library, built.folder, tuple(runs))
+
+
+def validate(
+    file: Path | str,
+    overrides: Overrides = NOTHING,
+    options: Options = DEFAULTS,
+    settings: RunSettings = EVERYTHING,
+    progress: Progress = SILENT,
+) -> ValidationReport:
+    """Compare a library with its source models: every ABI, shared and static. Builds what is not up to date."""
+    deployment = load_deployment(file, overrides, progress)
+    builds = [_up_to_date(deployment, options, progress)]
+    if settings.all_variants:
+        other = "file" if deployment.model_graph_format == "code" else "code"
+        changed = replace(deployment, model_graph_format=other, model_data_format=other)
+        builds.append(_up_to_date(changed, replace(options, output=options.output / "variants" / other), progress))
+    chosen = requests.selected(deployment, settings.model)
+    subjects = [_subject(deployment, model, options, settings, progress) for model in chosen]
+    results: list[Comparison] = []
+    for built, abi, kind in itertools.product(builds, deployment.target_abis, KINDS):
+        progress.stage(f"validate {built.format} {kind} on {abi}")
+        with Stand(built, abi, kind, settings) as stand:
+            for subject in subjects:
+                results += stand.judge(subject)
+    report = ValidationReport(
+        builds[0].library, builds[0].folder, subjects[0].reference, tuple(result.as_json() for result in results)
     )
+    package.write_file(report.file, report.text().encode())
+    return report
 
 
-def _fingerprint(deployment: Deployment, files: Sequence[Path]) -> str:
-    return stages.fingerprint(requests.facts(deployment), files, deployment.op_paths)
+def _subject(
+    deployment: Deployment, model: ModelConfig, options: Options, settings: RunSettings, progress: Progress
+) -> Subject:
+    """The model with its inputs and what the reference makes of them."""
+    progress.stage(f"reference of {model.name}")
+    source, imported = _import(deployment, model, options)
+    inputs, outputs = requests.specs(model, imported.source_formats)
+    recorded_inputs, recorded_outputs = requests.recorded(model, options.allow_unverified)
+    data = inputs_for(inputs, settings.inputs, recorded_inputs, settings.seed)
+    files = () if settings.inputs else recorded_outputs  # they belong to the recorded inputs
+    reference = choose_reference(settings.reference, model.platform, source, imported.graph, inputs, outputs, files)
+    return Subject(model.identifier, data, reference.run(data), reference.name, requests.threshold(model))
+
+
+def _up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:
+    """The build that is there, if it is of these very things, else a new one."""
+    found = read_build(_folder(deployment, options))
+    if found is not None and found.libraries:
+        files = [requests.model_files(model, options.allow_unverified)[0] for model in deployment.models]
+        same = found.fingerprint == stages.fingerprint(requests.facts(deployment), files, deployment.op_paths)
+        abis = tuple(library_.abi for library_ in found.libraries)
+        if same and set(deployment.target_abis) <= set(abis) and found.is_whole():
+            return found
+        if same:  # a library for one more ABI does not take the others away
+            deployment = replace(deployment, target_abis=tuple(dict.fromkeys((*abis, *deployment.target_abis))))
+    return _make(deployment, options, progress, compiles=True)
 
 
 def _compile(

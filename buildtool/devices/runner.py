@@ -1,17 +1,56 @@
-"""Runs a model of a library on a device, through the program `lathe_run`."""
+"""What it means to run a model: what goes in, what comes out. `lathe_run.py` does it on a device."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from buildtool.devices.device import DEFAULT_TIMEOUT, Completed, Device
-from buildtool.errors import DeviceError, RunError, Where
-
 Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one model of a library."""
+
+    program: Path  # lathe_run, for the ABI and kind of the library
+    library: Path | None  # the shared library; None: it is linked into the program
+    model: str  # its name in the library
+    model_file: Path | None  # None: inside the library
+    data_file: Path | None
+    inputs: Mapping[str, Array]
+    rounds: int = 1
+    threads: int = -1
+    timeout: float = 600.0
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What a run gave."""
+
+    outputs: Mapping[str, Array]
+    milliseconds: float  # of one run, the median of all rounds
+    memory: Mapping[str, int] = field(default_factory=dict)
+    device: Mapping[str, str] = field(default_factory=dict)
+
+    def save(self, name: str, folder: Path) -> Path:
+        """Write an output as `<folder>/<name>.npy`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{name.replace('/', '_')}.npy"
+        np.save(file, self.outputs[name])
+        return file
+
+    def summary(self) -> list[dict[str, Any]]:
+        """The outputs in figures."""
+        return [_figures(name, array) for name, array in self.outputs.items()]
+
+
+def _figures(name: str, array: Array) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": name, "shape": list(array.shape), "dtype": str(array.dtype)}
+    finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
+    figures = {"least": finite.min(), "largest": finite.max(), "mean": finite.mean()} if finite.size else {}
+    return {**shown, **{key: float(figures[key]) if figures else None for key in ("least", "largest", "mean")}}

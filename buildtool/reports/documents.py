@@ -77,6 +77,15 @@ class BuildReport:
         """One word for how models reach the library."""
         return self.graph_format if self.graph_format == self.data_format else f"{self.graph_format}/{self.data_format}"
 
+    def is_whole(self) -> bool:
+        """Whether all files of the build are still there."""
+        return all((self.folder / name).is_file() for item in self.libraries for name in (item.shared, item.static))
+
+    def file_of(self, abi: str, kind: str) -> Path:
+        """The library of an ABI, shared or static."""
+        found = self.library_for(abi)
+        return self.folder / (found.shared if kind == "shared" else found.static)
+
     def library_for(self, abi: str) -> LibraryReport:
         """The library of an ABI; BuildError where it was not built."""
         for library in self.libraries:
@@ -164,6 +173,14 @@ class ValidationReport:
     folder: Path
     reference: str
     results: tuple[dict[str, Any], ...]
+
+    @property
+    def file(self) -> Path:
+        """Where the last validation of a build is kept."""
+        return self.folder / "report" / "validation.json"
+
+    def text(self) -> str:
+        return json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
 
     @property
     def passed(self) -> bool:

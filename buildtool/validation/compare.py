@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from buildtool.errors import RunError
+from buildtool.errors import LatheError, RunError
 from buildtool.validation.inputs import without_ones
 from buildtool.validation.metrics import DIFFERENT, Array, Metrics, compare
 
@@ -72,3 +72,14 @@ def compare_outputs(
             metrics = compare(left.reshape(right.shape), right)
         found.append(Comparison(variant, name, tuple(left.shape), metrics, threshold, reference, problem))
     return tuple(found)
+
+
+def failed_outputs(
+    variant: Variant, references: Mapping[str, Array], threshold: float, reference: str, error: LatheError
+) -> tuple[Comparison, ...]:
+    """What a variant gets that gave no outputs at all."""
+    problem = error.problems[0].what
+    return tuple(
+        Comparison(variant, name, tuple(array.shape), DIFFERENT, threshold, reference, problem)
+        for name, array in references.items()
+    )

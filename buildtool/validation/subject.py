@@ -1,0 +1,61 @@
+"""A model under test: its inputs, who knows the right answer, and what counts as right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool.errors import RunError
+from buildtool.ir.graph import Graph
+from buildtool.validation.inputs import TensorSpec, check_names, random_inputs, read_array
+from buildtool.validation.metrics import Array
+from buildtool.validation.reference import (
+    EvaluatorReference,
+    FileReference,
+    OnnxruntimeReference,
+    Reference,
+    onnxruntime_is_here,
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One model, the inputs it gets, and the outputs it should give."""
+
+    name: str
+    inputs: Mapping[str, Array]
+    expected: Mapping[str, Array]
+    reference: str  # who says so
+    threshold: float
+
+
+def inputs_for(
+    specs: Sequence[TensorSpec], given: Mapping[str, Path], recorded: Sequence[Path], seed: int
+) -> dict[str, Array]:
+    """Data for every input: files by name, then those that the deployment names, then random numbers."""
+    check_names(given, specs)
+    inputs = random_inputs(specs, seed)
+    files = {**dict(zip((spec.name for spec in specs), recorded, strict=False)), **given}
+    by_name = {spec.name: spec for spec in specs}
+    inputs.update((name, read_array(file, by_name[name])) for name, file in files.items())
+    return inputs
+
+
+def choose_reference(
+    wish: str,
+    platform: str,
+    model_file: Path,
+    graph: Graph,
+    inputs: Sequence[TensorSpec],
+    outputs: Sequence[TensorSpec],
+    recorded: Sequence[Path],
+) -> Reference:
+    """Files where the deployment names them, else the source framework where it is installed, else NumPy."""
+    if wish == "auto" and recorded:
+        return FileReference(recorded, outputs)
+    if wish == "onnxruntime" and not onnxruntime_is_here():
+        raise RunError("onnxruntime is not installed", remedy="pip install onnxruntime, or: --reference numpy")
+    if platform == "onnx" and wish in ("auto", "onnxruntime") and onnxruntime_is_here():
+        return OnnxruntimeReference(model_file, inputs, outputs)
+    return EvaluatorReference(graph, inputs, outputs)
