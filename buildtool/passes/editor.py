@@ -80,7 +80,10 @@ class Editor:
 
     def insert_after(self, anchor: Node | None, op: Operator, inputs: Iterable[Value], name: str = "") -> Node:
         """A new node behind another, or at the beginning of the graph."""
-        node = self.graph.new_node(op, inputs, name or (anchor.name if anchor else ""))
+        operands = list(inputs)
+        reader = next(iter(self._readers.get(operands[0], ())), None) if operands else None
+        source = anchor or reader
+        node = self.graph.new_node(op, operands, name or (source.name if source else ""))
         body = self._body[anchor] if anchor is not None else self.graph
         body.nodes.insert(body.nodes.index(anchor) + 1 if anchor is not None else 0, node)
         self._link(node, body)

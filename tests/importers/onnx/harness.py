@@ -14,6 +14,7 @@ from onnx import helper, numpy_helper
 
 from buildtool.importers.onnx import import_model
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
+from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.ir.verify import verify
@@ -110,11 +111,8 @@ def imported(
 
 def run(graph: Graph, inputs: Sequence[Array]) -> list[Array]:
     """The outputs of a graph, for inputs in its order."""
-    env = dict(zip(graph.inputs, inputs))
-    for n in graph.nodes:
-        r = n.op.reference(*[v.constant if v.constant is not None else env[v] for v in n.inputs])
-        env.update(zip(n.outputs, r))
-    return [env[v] for v in graph.outputs]
+    results = evaluate(graph, {value.name: array for value, array in zip(graph.inputs, inputs, strict=True)})
+    return [results[value.name] for value in graph.outputs]
 
 
 def check(case: Case, folder: Path, rtol: float = 1e-5, atol: float = 1e-5) -> Graph:

@@ -1,0 +1,62 @@
+"""Constants are computed, unless the result is much larger than what it comes from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from buildtool.passes.fold_constants import FoldConstants
+from tests.passes.harness import CONV, Maker, apply, ops
+
+
+def test_a_chain_of_constants_becomes_one() -> None:
+    make = Maker()
+    bias = make("mul", make("exp", make.random(3)), make.constant(2.0))
+    graph = make.finish(make("sub", make.input(2, 3), bias))
+    assert apply(graph, FoldConstants)
+    assert ops(graph) == ["sub"]
+    assert "mul_1:0" in graph.nodes[0].inputs[1].source_names
+
+
+def test_several_outputs_are_folded_together() -> None:
+    make = Maker()
+    first, second = make.all("split", make.random(4), axis=0, sizes=(1, 3))
+    graph = make.finish(make("sub", make("sub", make.input(2, 3), second), first))
+    assert apply(graph, FoldConstants)
+    assert ops(graph) == ["sub", "sub"]
+
+
+def test_a_result_much_larger_than_its_inputs_is_not_stored() -> None:
+    make = Maker()
+    large = make("add", make.random(200, 1), make.random(1, 200))
+    graph = make.finish(make("mul", make.input(200, 200), large))
+    assert not apply(graph, FoldConstants)
+
+
+def test_a_small_result_is_stored_even_if_it_grows() -> None:
+    make = Maker()
+    small = make("add", make.random(10, 1), make.random(1, 10))
+    graph = make.finish(make("mul", make.input(10, 10), small))
+    assert apply(graph, FoldConstants)
+    assert ops(graph) == ["mul"]
+
+
+def test_weights_of_any_size_are_rearranged() -> None:
+    make = Maker()
+    weights = make("transpose", make.random(300, 200), perm=(1, 0))
+    graph = make.finish(make("fully_connected", make.input(2, 300), weights))
+    assert apply(graph, FoldConstants)
+    assert ops(graph) == ["fully_connected"]
+
+
+def test_what_takes_long_to_compute_is_left_alone() -> None:
+    make = Maker()
+    made = make("conv2d", make.random(1, 80, 80, 64), make.random(64, 3, 3, 64), **CONV)
+    graph = make.finish(make("mul", make.input(1), made))
+    assert not FoldConstants().run(graph)
+
+
+def test_an_index_out_of_range_is_left_to_the_runtime() -> None:
+    make = Maker()
+    wrong = make("gather", make.random(3), make.graph.new_constant("i", np.array([7])), axis=0)
+    graph = make.finish(make("mul", make.input(1), wrong))
+    assert not FoldConstants().run(graph)
