@@ -134,13 +134,13 @@ def configure_and_build(
     """Bring a CMake build up to date. CMake itself runs only the first time; after that ninja sees what changed."""
     arguments = (*toolchain.cmake_arguments, *arguments)
     stamp = binary / "lathe-arguments"
-    wanted = "\n".join((_flags_identity(toolchain), *arguments))
+    wanted = "\n".join((_flags_identity(toolchain), str(cmake_program()), str(ninja_program()), *arguments))
     configured = (binary / "build.ninja").is_file() and stamp.is_file() and stamp.read_text() == wanted
     if not configured:
-        if not processes.dry_run:
-            shutil.rmtree(binary / "CMakeFiles", ignore_errors=True) if stamp.is_file() else None
+        if stamp.is_file() and not processes.dry_run:  # of another compiler or CMake: nothing of it may stay
+            shutil.rmtree(binary / "CMakeFiles", ignore_errors=True)
             (binary / "CMakeCache.txt").unlink(missing_ok=True)
-            stamp.unlink(missing_ok=True)
+            stamp.unlink()
         command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
         command += ["-S", source, "-B", binary, *arguments]
         processes.run(command, doing=f"{doing} (configuring with CMake)")

@@ -87,11 +87,14 @@ def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the program and its children if it still runs."""
-    if process.poll() is None:
+    """End the program and its children if it still runs; ninja uses the grace to remove what is half-written."""
+    for kind, grace in ((signal.SIGTERM, 2.0), (signal.SIGKILL, None)):
+        if process.poll() is not None:
+            return
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+            os.killpg(process.pid, kind)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=grace)
 
 
 def _shown(line: str, output: str) -> str:

@@ -106,9 +106,17 @@ def _render(template: str, context: dict[str, Any]) -> bytes:
 
 @functools.cache
 def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("buildtool.codegen"),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,
     )
+    environment.filters["c_string"] = c_string
+    return environment
+
+
+def c_string(text: str) -> str:
+    """The text as a string literal of C; whatever is not plain ASCII as octal escapes."""
+    plain = set(range(0x20, 0x7F)) - set(b'"\\?')
+    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode()) + '"'
