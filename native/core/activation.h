@@ -19,7 +19,7 @@ inline float LeakyRelu(float x, float alpha) { return x < 0.0f ? alpha * x : x; 
 inline float Elu(float x, float alpha) { return x < 0.0f ? alpha * Expm1f(x) : x; }
 inline float HardSigmoid(float x, float alpha, float beta) { return Clip(alpha * x + beta, 0.0f, 1.0f); }
 inline float HardSwish(float x) { return x * HardSigmoid(x, 1.0f / 6.0f, 0.5f); }
-inline float Swish(float x) { return static_cast<float>(x * Sigmoid(x)); }
+inline float Swish(float x) { return x * Sigmoidf(x); }
 
 enum class ActivationKind : int32_t {
   kNone,

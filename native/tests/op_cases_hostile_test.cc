@@ -1,0 +1,87 @@
+// Models of one node whose attributes, shapes and types do not fit together: every kernel answers with a code. What it
+// accepts, it must be able to run; the sanitizers watch.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "native/tests/op_cases_file.h"
+
+extern "C" const lathe_api* lathe_api_full(void);
+
+namespace lathe_test {
+namespace {
+
+constexpr size_t kLargest = size_t{1} << 22;  // what asks for more is told that memory is out
+
+void* AllocateSome(void*, size_t size) {
+  void* memory = nullptr;
+  if (size > kLargest || posix_memalign(&memory, 64, size + 1) != 0) return nullptr;
+  memset(memory, 0x3f, size);  // floats of about 0.75, integers far outside of any axis
+  return memory;
+}
+
+void Free(void*, void* pointer) { free(pointer); }
+
+struct Outcome {
+  int refused = 0;
+  int without_memory = 0;
+  int ran = 0;
+};
+
+void Try(const HostileModel& item, Outcome* outcome) {
+  const lathe_api* api = lathe_api_full();
+  const lathe_allocator allocator = {AllocateSome, Free, nullptr};
+  void* data = AllocateSome(nullptr, item.data.size());
+  ASSERT_NE(data, nullptr);
+  memcpy(data, item.data.data(), item.data.size());
+  lathe_engine_options options = {};
+  options.struct_size = sizeof(options);
+  options.num_threads = 1;
+  options.model = {item.model.data(), item.model.size()};
+  options.data = {data, item.data.size()};
+  options.allocator = &allocator;
+  lathe_error error = {};
+  lathe_engine* engine = nullptr;
+  lathe_session* session = nullptr;
+  lathe_code code = api->engine_create(&options, &engine, &error);
+  if (code == LATHE_OK) code = api->session_create(engine, nullptr, &session, &error);
+  if (code == LATHE_OK) {
+    code = api->run(session, &error);
+    ++outcome->ran;
+  } else if (code == LATHE_OUT_OF_MEMORY) {
+    ++outcome->without_memory;
+  } else {
+    ++outcome->refused;
+  }
+  if (code != LATHE_OK) {
+    EXPECT_NE(error.message[0], 0);
+    EXPECT_NE(code, LATHE_INTERNAL) << error.message;
+  }
+  if (session != nullptr) api->session_destroy(session);
+  if (engine != nullptr) api->engine_destroy(engine);
+  free(data);
+}
+
+class Hostile : public testing::TestWithParam<std::string> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Hostile);
+
+TEST_P(Hostile, GivesACode) {
+  std::vector<HostileModel> models;
+  ASSERT_TRUE(ReadHostile(CasePath(GetParam(), ".hostile"), &models));
+  Outcome outcome;
+  for (size_t i = 0; i < models.size(); ++i) {
+    SCOPED_TRACE("model " + std::to_string(i));
+    Try(models[i], &outcome);
+  }
+  RecordProperty("refused", outcome.refused);
+  RecordProperty("without_memory", outcome.without_memory);
+  RecordProperty("ran", outcome.ran);
+  // A generator whose models all stop at one door tests nothing behind it.
+  EXPECT_GT(outcome.refused, 0);
+  EXPECT_GT(outcome.ran, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Hostile, testing::ValuesIn(CaseNames(".hostile")),
+                         [](const testing::TestParamInfo<std::string>& info) { return info.param; });
+
+}  // namespace
+}  // namespace lathe_test

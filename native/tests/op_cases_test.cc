@@ -1,0 +1,186 @@
+// Every kernel against the NumPy reference: one test per case file in the folder $LATHE_CASES.
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "native/core/half.h"
+#include "native/tests/op_cases_file.h"
+
+extern "C" const lathe_api* lathe_api_full(void);
+
+namespace lathe_test {
+
+std::vector<std::string> CaseNames(const std::string& suffix) {
+  std::vector<std::string> names;
+  const char* folder = getenv("LATHE_CASES");
+  DIR* directory = folder != nullptr ? opendir(folder) : nullptr;
+  if (directory == nullptr) return names;
+  while (const dirent* entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    if (name.size() <= suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) continue;
+    names.push_back(name.substr(0, name.size() - suffix.size()));
+  }
+  closedir(directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string CasePath(const std::string& name, const std::string& suffix) {
+  return std::string(getenv("LATHE_CASES")) + "/" + name + suffix;
+}
+
+namespace {
+
+// Bytes at an address that is a multiple of 64, as the core wants its weights.
+class Aligned {
+ public:
+  explicit Aligned(const std::string& bytes) : size_(bytes.size()) {
+    if (posix_memalign(&data_, 64, size_ + 1) != 0) abort();
+    memcpy(data_, bytes.data(), size_);
+  }
+  ~Aligned() { free(data_); }
+  Aligned(const Aligned&) = delete;
+  Aligned& operator=(const Aligned&) = delete;
+  lathe_bytes bytes() const { return {data_, size_}; }
+
+ private:
+  void* data_ = nullptr;
+  size_t size_;
+};
+
+double ElementAt(uint32_t dtype, const char* bytes, size_t index) {
+  const auto read = [&](auto value) {
+    memcpy(&value, bytes + index * sizeof(value), sizeof(value));
+    return value;
+  };
+  switch (dtype) {
+    case LATHE_F32: return read(0.0f);
+    case LATHE_F16: return lathe::FloatFromF16(read(uint16_t{0}));
+    case LATHE_BF16: return lathe::FloatFromBf16(read(uint16_t{0}));
+    default: return read(0.0);
+  }
+}
+
+size_t FloatSize(uint32_t dtype) {
+  switch (dtype) {
+    case LATHE_F32: return 4;
+    case LATHE_F16:
+    case LATHE_BF16: return 2;
+    case LATHE_F64: return 8;
+    default: return 0;  // not a float
+  }
+}
+
+// The first element that is further off than allowed, as text; empty where there is none.
+std::string Difference(const CaseTensor& expected, const std::string& actual, double rtol, double atol) {
+  if (actual.size() != expected.bytes.size()) return "the output has another size";
+  const size_t size = FloatSize(expected.dtype);
+  if (size == 0) return actual == expected.bytes ? "" : "integers differ";
+  double largest = 0;
+  const size_t count = actual.size() / size;
+  for (size_t i = 0; i < count; ++i) {
+    const double value = fabs(ElementAt(expected.dtype, expected.bytes.data(), i));
+    if (isfinite(value) && value > largest) largest = value;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const double want = ElementAt(expected.dtype, expected.bytes.data(), i);
+    const double have = ElementAt(expected.dtype, actual.data(), i);
+    if (want == have || (isnan(want) && isnan(have))) continue;
+    if (fabs(want - have) <= atol + rtol * largest) continue;
+    return "element " + std::to_string(i) + " is " + std::to_string(have) + ", not " + std::to_string(want) +
+           " (difference " + std::to_string(fabs(want - have)) + " of at most " +
+           std::to_string(atol + rtol * largest) + ")";
+  }
+  return "";
+}
+
+struct Runner {
+  explicit Runner(const CaseFile& file, int threads) : model(file.model), data(file.data), file(file) {
+    lathe_engine_options options = {};
+    options.struct_size = sizeof(options);
+    options.num_threads = threads;
+    options.model = model.bytes();
+    options.data = data.bytes();
+    if (api->engine_create(&options, &engine, &error) != LATHE_OK) return;
+    if (api->session_create(engine, nullptr, &session, &error) != LATHE_OK) return;
+    std::vector<lathe_shape> shapes;
+    for (const CaseTensor& input : file.inputs) shapes.push_back(input.shape);
+    ready = api->resize(session, shapes.size(), shapes.data(), &error) == LATHE_OK;
+    const auto note = [](void* user, const lathe_node_event* event) {
+      *static_cast<std::string*>(user) = event->kernel;
+    };
+    api->set_observer(session, note, &kernel);
+  }
+  ~Runner() {
+    if (session != nullptr) api->session_destroy(session);
+    if (engine != nullptr) api->engine_destroy(engine);
+  }
+
+  // The outputs of one run; empty and a message in `error` where something failed.
+  std::vector<std::string> Run() {
+    for (size_t i = 0; i < file.inputs.size(); ++i) {
+      void* to = nullptr;
+      size_t bytes = 0;
+      if (api->input_data(session, i, &to, &bytes, &error) != LATHE_OK) return {};
+      if (bytes != file.inputs[i].bytes.size()) return {};
+      memcpy(to, file.inputs[i].bytes.data(), bytes);
+    }
+    if (api->run(session, &error) != LATHE_OK) return {};
+    std::vector<std::string> outputs;
+    for (size_t i = 0; i < file.outputs.size(); ++i) {
+      const void* from = nullptr;
+      size_t bytes = 0;
+      if (api->output_data(session, i, &from, &bytes, &error) != LATHE_OK) return {};
+      outputs.emplace_back(static_cast<const char*>(from), bytes);
+    }
+    return outputs;
+  }
+
+  const lathe_api* api = lathe_api_full();
+  Aligned model, data;
+  const CaseFile& file;
+  lathe_error error = {};
+  lathe_engine* engine = nullptr;
+  lathe_session* session = nullptr;
+  bool ready = false;
+  std::string kernel;  // that ran last
+};
+
+class OpCase : public testing::TestWithParam<std::string> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpCase);
+
+TEST_P(OpCase, AgreesWithReference) {
+  CaseFile file;
+  ASSERT_TRUE(ReadCase(CasePath(GetParam(), ".case"), &file));
+  Runner alone(file, 1);
+  ASSERT_TRUE(alone.ready) << file.kernel << ": " << alone.error.message;
+  const std::vector<std::string> outputs = alone.Run();
+  ASSERT_EQ(outputs.size(), file.outputs.size()) << file.kernel << ": " << alone.error.message;
+  EXPECT_EQ(alone.kernel, file.kernel);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    EXPECT_EQ(Difference(file.outputs[i], outputs[i], file.rtol, file.atol), "") << file.kernel << ", output " << i;
+    lathe_tensor_info info = {};
+    info.struct_size = sizeof(info);
+    ASSERT_EQ(alone.api->output_info(alone.session, i, &info, &alone.error), LATHE_OK) << alone.error.message;
+    ASSERT_EQ(info.rank, file.outputs[i].shape.rank);
+    for (uint32_t axis = 0; axis < info.rank; ++axis) EXPECT_EQ(info.dims[axis], file.outputs[i].shape.dims[axis]);
+  }
+  EXPECT_EQ(alone.Run(), outputs) << file.kernel << ": a second run gives other bits";
+  Runner together(file, 3);
+  ASSERT_TRUE(together.ready) << file.kernel << ": " << together.error.message;
+  EXPECT_EQ(together.Run(), outputs) << file.kernel << ": three threads give other bits than one";
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, OpCase, testing::ValuesIn(CaseNames(".case")),
+                         [](const testing::TestParamInfo<std::string>& info) { return info.param; });
+
+}  // namespace
+}  // namespace lathe_test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,227 @@
+"""Models of one node that no importer would write: attributes, shapes, types and operands that do not fit together.
+
+They start as valid models, so that a change gets past the checks before the one that it is meant for. Half of the
+changes are made to the operator, whose shape inference then still gives the outputs a chance to be right; the others
+are made to the finished message.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from buildtool.codegen import container_writer
+from buildtool.ir.attributes import AttrKind
+from buildtool.ir.graph import Graph
+from buildtool.ir.operator import Array, Operator
+from buildtool.ir.types import DType
+from buildtool.schemas import container_pb2 as pb
+from tests.ops.case import OpCase
+from tests.ops.native_cases import blob, case_graph
+
+_INTS = (-(2**62), -(2**31), -7, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 8, 100, 2**20, 2**30, 2**31, 2**40, 2**63 - 1)
+_DIMS = (0, 1, 1, 2, 3, 4, 5, 7, 16, 17, 64, 2**16, 2**31, 2**40, 2**61)
+_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-30, 1e30, math.inf, -math.inf, math.nan)
+_WORDS = ("none", "relu", "clip", "sigmoid", "elu", "constant", "reflect", "edge", "nearest", "linear", "asymmetric")
+_MAX_CONSTANT = 1 << 16  # elements
+
+
+def hostile_file(cases: Sequence[OpCase], count: int, seed: int) -> bytes:
+    """`count` models, all made from these cases."""
+    rng = random.Random(seed)
+    parts = [b"LATHEHOST", struct.pack("<I", count)]
+    for _ in range(count):
+        message = _changed_operator(rng.choice(cases), rng)
+        for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
+            rng.choice(_CHANGES)(message, rng)
+        data = _fill_constants(message, rng)
+        message.data_size = len(data)
+        parts += [blob(message.SerializeToString(deterministic=True)), blob(data)]
+    return b"".join(parts)
+
+
+def _changed_operator(case: OpCase, rng: random.Random) -> pb.Model:
+    """The model of a case after changes to attributes and input shapes that shape inference still understood."""
+    op, inputs, constants = case.op, tuple(case.inputs), frozenset(case.constants)
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        changed_op = _with_attribute(op, rng) if rng.random() < 0.6 else op
+        changed_inputs = inputs if changed_op is not op else _with_shape(inputs, rng)
+        if rng.random() < 0.2:
+            constants = frozenset(index for index in range(len(inputs)) if rng.random() < 0.5)
+        if _infers(changed_op, changed_inputs):
+            op, inputs = changed_op, changed_inputs
+    return container_writer.encode(case_graph(op, inputs, constants), "hostile", False, None)[0]
+
+
+def _infers(op: Operator, inputs: Sequence[Array]) -> bool:
+    try:
+        graph: Graph = case_graph(op, inputs, frozenset())
+        container_writer.encode(graph, "hostile", False, None)
+    except Exception:  # whatever inference says of an operator that could not have been made
+        return False
+    return all(isinstance(dim, int) and dim >= 0 for value in graph.outputs for dim in value.type.shape)
+
+
+def _with_attribute(op: Operator, rng: random.Random) -> Operator:
+    """A copy with one attribute of the right kind and any value, past the operator's own checks."""
+    kinds = op.attribute_kinds()
+    if not kinds:
+        return op
+    name, kind = rng.choice(list(kinds.items()))
+    value = _any_value(kind, getattr(op, name), rng)
+    changed = copy.copy(op)
+    object.__setattr__(changed, name, value)
+    return changed
+
+
+def _any_value(kind: AttrKind, value: Any, rng: random.Random) -> Any:
+    match kind:
+        case AttrKind.BOOL:
+            return not value
+        case AttrKind.INT:
+            return rng.choice(_INTS)
+        case AttrKind.FLOAT:
+            return rng.choice(_FLOATS)
+        case AttrKind.STRING:
+            return rng.choice(_WORDS)
+        case AttrKind.DTYPE:
+            return rng.choice(list(DType))
+    items = list(value)
+    if not items or rng.random() < 0.1:
+        return tuple(items[:-1]) if items else (1,)
+    items[rng.randrange(len(items))] = rng.choice(_FLOATS if kind is AttrKind.FLOATS else _INTS)
+    return tuple(items)
+
+
+def _with_shape(inputs: tuple[Array, ...], rng: random.Random) -> tuple[Array, ...]:
+    """One dimension of one input is another small number; the elements do not matter."""
+    index = rng.randrange(len(inputs))
+    array = inputs[index]
+    if array.ndim == 0:
+        return inputs
+    shape = list(array.shape)
+    shape[rng.randrange(len(shape))] = rng.choice((0, 1, 2, 3, 5, 8, 9))
+    return (*inputs[:index], np.zeros(shape, array.dtype), *inputs[index + 1 :])
+
+
+def _change_attribute(message: pb.Model, rng: random.Random) -> None:
+    attrs = message.graph.body.nodes[0].attrs
+    if not attrs:
+        return
+    attr = rng.choice(attrs)
+    kind = attr.WhichOneof("kind")
+    if rng.random() < 0.1:
+        attr.ClearField(kind)
+    elif kind == "i":
+        attr.i = rng.choice(_INTS)
+    elif kind == "f":
+        attr.f = rng.choice(_FLOATS)
+    elif kind == "s":
+        attr.s = rng.choice((*_WORDS, "", "x" * 300))
+    elif kind == "dtype":
+        attr.dtype = rng.randrange(1, 14)
+    elif kind == "ints":
+        attr.ints.v[:] = _changed_list(list(attr.ints.v), _INTS, rng)
+    elif kind == "floats":
+        attr.floats.v[:] = _changed_list(list(attr.floats.v), _FLOATS, rng)
+    elif kind == "dims" and attr.dims.v:
+        rng.choice(attr.dims.v).size = rng.choice(_DIMS)
+
+
+def _changed_list(items: list[Any], pool: Sequence[Any], rng: random.Random) -> list[Any]:
+    if not items or rng.random() < 0.2:
+        return [rng.choice(pool) for _ in range(rng.choice((0, 1, 2, 4, 9, 100)))]
+    items[rng.randrange(len(items))] = rng.choice(pool)
+    return items
+
+
+def _change_dimension(message: pb.Model, rng: random.Random) -> None:
+    dims = rng.choice(message.graph.values).dims
+    if dims:
+        rng.choice(dims).size = rng.choice(_DIMS)
+
+
+def _change_rank(message: pb.Model, rng: random.Random) -> None:
+    dims = rng.choice(message.graph.values).dims
+    if dims and rng.random() < 0.5:
+        del dims[-1]
+    elif len(dims) < 8:
+        dims.add(size=rng.choice((0, 1, 1, 2, 3)))
+
+
+def _change_type(message: pb.Model, rng: random.Random) -> None:
+    rng.choice(message.graph.values).dtype = rng.randrange(1, 14)
+
+
+def _change_operands(message: pb.Model, rng: random.Random) -> None:
+    """One input less, one twice, or the inputs in another order."""
+    inputs = message.graph.body.nodes[0].inputs
+    match rng.randrange(3):
+        case 0 if inputs:
+            del inputs[-1]
+        case 1 if inputs:
+            inputs.append(rng.choice(list(inputs)))
+        case _:
+            order = list(inputs)
+            rng.shuffle(order)
+            inputs[:] = order
+
+
+def _add_output(message: pb.Model, rng: random.Random) -> None:
+    value = message.graph.values.add(name="another")
+    value.dtype = rng.choice(message.graph.values).dtype
+    value.dims.extend(message.graph.values[0].dims)
+    message.graph.body.nodes[0].outputs.append(len(message.graph.values) - 1)
+
+
+def _toggle_constant(message: pb.Model, rng: random.Random) -> None:
+    """Makes an input of the graph a constant, or the other way round."""
+    body = message.graph.body
+    index = rng.randrange(len(message.graph.values))
+    value = message.graph.values[index]
+    if value.HasField("constant"):
+        value.ClearField("constant")
+        body.inputs.append(index)
+    elif index in body.inputs:
+        body.inputs[:] = [item for item in body.inputs if item != index]
+        value.constant.SetInParent()
+
+
+_CHANGES: tuple[Callable[[pb.Model, random.Random], None], ...] = (
+    _change_attribute,
+    _change_attribute,
+    _change_dimension,
+    _change_dimension,
+    _change_rank,
+    _change_type,
+    _change_operands,
+    _add_output,
+    _toggle_constant,
+)
+
+
+def _fill_constants(message: pb.Model, rng: random.Random) -> bytes:
+    """Data for the constants as they are now; those that became too large become inputs."""
+    data = bytearray()
+    by_code = {dtype.code: dtype for dtype in DType}
+    for index, value in enumerate(message.graph.values):
+        if not value.HasField("constant"):
+            continue
+        count = math.prod(dim.size for dim in value.dims)
+        if count > _MAX_CONSTANT:
+            value.ClearField("constant")
+            message.graph.body.inputs.append(index)
+            continue
+        data.extend(bytes(-len(data) % 64))
+        contents = rng.randbytes(count * by_code[value.dtype].itemsize)
+        if rng.random() < 0.5:  # small integers, so that indices are sometimes right
+            contents = bytes(len(contents)) if rng.random() < 0.5 else bytes(byte & 1 for byte in contents)
+        value.constant.CopyFrom(pb.Constant(offset=len(data), size=len(contents), storage=value.dtype))
+        data.extend(contents)
+    return bytes(data)

@@ -1,0 +1,190 @@
+"""Writes the case files that native/tests/op_cases_test.cc reads: every kernel, by name, on every case that fits it.
+
+Each case becomes up to three models of one node: as it stands, with every constant as an input, and with a dimension
+that is only known at run time. native/tests/op_cases_file.h specifies the files.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool.codegen import container
+from buildtool.codegen.container_writer import stored_bytes
+from buildtool.errors import UnsupportedError
+from buildtool.ir.dims import Dim, Symbol, evaluate, is_static, symbol, symbols
+from buildtool.ir.graph import Graph, Value
+from buildtool.ir.operator import Array, Operator, OperatorError
+from buildtool.ir.types import DType, TensorType, dtype_of
+from buildtool.plan import arena
+from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.plan.plan import Plan
+from buildtool.plan.select import select
+from tests.ops.case import OpCase
+
+_MARGIN = 3  # how far the bound of a symbolic dimension lies above the case's own size
+_SYMBOL = "n"
+
+
+@dataclass(frozen=True)
+class NativeCase:
+    """A model of one node, what goes in and what has to come out."""
+
+    name: str
+    graph: Graph
+    inputs: tuple[Array, ...]  # of the graph
+    expected: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `write_cases` wrote: the kernels and how many files each has."""
+
+    files: dict[str, int]
+
+
+def write_cases(folder: Path, cases: Iterable[OpCase], manifests: Manifests) -> Written:
+    """One file per variant of a case and kernel that fits it."""
+    files = {kernel.name: 0 for kernel in manifests}
+    for case in cases:
+        for native in variants(case):
+            for kernel in manifests.of(case.op.name):
+                if fits(native.graph, kernel):
+                    stem = re.sub(r"\W+", "_", f"{kernel.name}_{files[kernel.name]:04}_{native.name}")
+                    (folder / f"{stem}.case").write_bytes(encode(native, kernel))
+                    files[kernel.name] += 1
+    return Written(files)
+
+
+def variants(case: OpCase) -> Iterator[NativeCase]:
+    """The case as graphs: fixed, without constants, and with a symbol for one dimension."""
+    expected = case.op.reference(*case.inputs)
+    constants = frozenset(case.constants)
+    yield _native(case, "fixed", case_graph(case.op, case.inputs, constants), constants, expected)
+    if constants:
+        yield _native(case, "variable", case_graph(case.op, case.inputs, frozenset()), frozenset(), expected)
+    axes = range(case.inputs[0].ndim) if case.inputs and 0 not in constants else range(0)
+    for axis in axes:
+        graph = _symbolic_graph(case, axis, constants, expected)
+        if graph is not None:
+            yield _native(case, f"symbol{axis}", graph, constants, expected)
+
+
+def _native(
+    case: OpCase, kind: str, graph: Graph, constants: frozenset[int], expected: tuple[Array, ...]
+) -> NativeCase:
+    inputs = tuple(array for index, array in enumerate(case.inputs) if index not in constants)
+    return NativeCase(f"{case.name}_{kind}", graph, inputs, expected)
+
+
+def case_graph(
+    op: Operator,
+    inputs: Sequence[Array],
+    constants: frozenset[int],
+    shapes: Sequence[tuple[Dim, ...]] | None = None,
+    known: Sequence[Symbol] = (),
+) -> Graph:
+    """One node on these inputs. `shapes`: what the graph says of them, where it is not their own shape."""
+    graph = Graph(name="case", symbols={item.name: item for item in known})
+    operands = []
+    for index, array in enumerate(inputs):
+        if index in constants:
+            operands.append(graph.new_constant(f"c{index}", array))
+            continue
+        shape = tuple(array.shape) if shapes is None else shapes[index]
+        graph.inputs.append(Value(f"x{index}", TensorType(dtype_of(array), shape)))
+        operands.append(graph.inputs[-1])
+    node = graph.new_node(op, operands, name=op.name)
+    graph.nodes.append(node)
+    graph.outputs = list(node.outputs)
+    return graph
+
+
+def _symbolic_graph(case: OpCase, axis: int, constants: frozenset[int], expected: tuple[Array, ...]) -> Graph | None:
+    """The graph where a dimension is a symbol, in all inputs that share it; None where the operator cannot do that."""
+    size = case.inputs[0].shape[axis]
+    if size < 1:
+        return None
+    bound = size + _MARGIN
+    dim = symbol(_SYMBOL, 1, bound)
+    from_end = case.inputs[0].ndim - axis
+    shapes: list[tuple[Dim, ...]] = []
+    for array in case.inputs:
+        dims: list[Dim] = list(array.shape)
+        if array.ndim >= from_end and dims[-from_end] == size and (array.ndim == case.inputs[0].ndim or size > 1):
+            dims[-from_end] = dim
+        shapes.append(tuple(dims))
+    try:
+        graph = case_graph(case.op, case.inputs, constants, shapes, tuple(symbols(dim)))
+        # A session starts at the bound: the shapes must fit there too, and be those of the case at its own size.
+        if not _consistent(case, graph, constants, shapes, bound):
+            return None
+    except OperatorError:
+        return None
+    at_size = [_numbers(value.type.shape, size) for value in graph.outputs]
+    return graph if at_size == [array.shape for array in expected] else None
+
+
+def _consistent(
+    case: OpCase, graph: Graph, constants: frozenset[int], shapes: Sequence[tuple[Dim, ...]], bound: int
+) -> bool:
+    if all(is_static(value.type.shape) for value in graph.outputs) and not _reduces(graph):
+        return False
+    types = [
+        TensorType(dtype_of(array), tuple(array.shape) if index in constants else _numbers(shapes[index], bound))
+        for index, array in enumerate(case.inputs)
+    ]
+    inferred = case.op.bound({_SYMBOL: bound}).infer(types)
+    return [item.shape for item in inferred] == [_numbers(value.type.shape, bound) for value in graph.outputs]
+
+
+def _reduces(graph: Graph) -> bool:
+    """Whether the operator may lose a dimension (a static result from a symbolic input is right then)."""
+    return graph.nodes[0].op.name.startswith("reduce_")
+
+
+def _numbers(shape: Sequence[Dim], value: int) -> tuple[int, ...]:
+    return tuple(evaluate(dim, {_SYMBOL: value}) for dim in shape)
+
+
+def fits(graph: Graph, kernel: KernelInfo) -> bool:
+    """Whether the manifest says that the kernel can run the node."""
+    try:
+        select(graph, Manifests({kernel.op: (kernel,)}), abi="host", isas=[kernel.isa])
+    except UnsupportedError:
+        return False
+    return True
+
+
+def encode(case: NativeCase, kernel: KernelInfo) -> bytes:
+    """The bytes of a case file."""
+    memory = arena.plan(case.graph, [kernel])
+    plan = Plan("host", (kernel.name,), memory.placements, memory.size)
+    files = container.write(case.graph, name="case", half=False, plan=plan)
+    inputs = zip(case.inputs, case.graph.inputs, strict=True)
+    outputs = zip(case.expected, case.graph.outputs, strict=True)
+    return b"".join(
+        [
+            b"LATHECASE",
+            blob(kernel.name.encode()),
+            struct.pack("<dd", kernel.rtol, kernel.atol),
+            blob(files.model),
+            blob(files.data),
+            *_tensors([(array, value.type.dtype) for array, value in inputs]),
+            *_tensors([(array, value.type.dtype) for array, value in outputs]),
+        ]
+    )
+
+
+def blob(data: bytes) -> bytes:
+    return struct.pack("<Q", len(data)) + data
+
+
+def _tensors(tensors: Sequence[tuple[Array, DType]]) -> Iterator[bytes]:
+    yield struct.pack("<I", len(tensors))
+    for array, dtype in tensors:
+        yield struct.pack(f"<II{array.ndim}q", dtype.code, array.ndim, *array.shape)
+        yield blob(stored_bytes(array, dtype, half=False)[0])
