@@ -39,4 +39,4 @@ class Gather(Operator):
         wrong = indices[(indices < -size) | (indices >= size)]
         if wrong.size:
             raise OperatorError(f"index {wrong.flat[0]} is outside {-size}..{size - 1}")
-        return (np.take(x, indices, axis=self.axis),)
+        return (np.asarray(np.take(x, indices, axis=self.axis)),)

@@ -1,0 +1,1 @@
+"""The graph: dimensions, text form, verifier, evaluator."""

@@ -1,0 +1,17 @@
+"""Cases of add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from buildtool.ops.add import Add
+from tests.ops.activations import ACTIVATED
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, binary, binary_integers, label, normal
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    yield from binary(rng, Add())
+    yield from binary_integers(rng, Add())
+    for activation in ACTIVATED:
+        yield OpCase(Add(**activation), (normal(rng, (3, 19)), normal(rng, (19,))), label(activation["activation"]))

@@ -1,0 +1,55 @@
+"""Cases of conv2d."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from buildtool.ops.conv2d import Conv2d
+from tests.ops.activations import ACTIVATED
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, label, normal
+
+# Input, filter (O, KH, KW, C / groups) and attributes.
+_CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
+    ((1, 1, 1, 1), (1, 1, 1, 1), {}),
+    ((1, 1, 1, 17), (13, 1, 1, 17), {}),
+    ((1, 7, 7, 3), (5, 1, 1, 3), {}),
+    ((1, 8, 8, 16), (32, 1, 1, 16), {}),
+    ((3, 5, 4, 8), (7, 1, 1, 8), {"strides": (2, 2)}),
+    ((1, 7, 7, 3), (5, 3, 3, 3), {}),
+    ((1, 7, 7, 3), (8, 3, 3, 3), {"pads": (1, 1, 1, 1)}),
+    ((1, 13, 11, 4), (16, 3, 3, 4), {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    ((1, 13, 11, 4), (16, 3, 3, 4), {"pads": (0, 0, 1, 1), "strides": (2, 2)}),
+    ((2, 14, 14, 8), (8, 3, 3, 8), {"pads": (1, 1, 1, 1)}),
+    ((1, 16, 16, 16), (16, 3, 3, 16), {"pads": (1, 1, 1, 1)}),
+    ((1, 9, 17, 2), (3, 5, 3, 2), {"pads": (2, 0, 1, 3)}),
+    ((1, 9, 17, 2), (3, 1, 7, 2), {"strides": (1, 3), "pads": (0, 3, 0, 3)}),
+    ((1, 9, 17, 2), (3, 7, 1, 2), {"strides": (3, 1), "pads": (3, 0, 3, 0)}),
+    ((1, 11, 11, 5), (6, 3, 3, 5), {"dilations": (2, 2), "pads": (2, 2, 2, 2)}),
+    ((1, 11, 13, 5), (6, 3, 2, 5), {"dilations": (2, 3), "strides": (2, 1), "pads": (1, 0, 2, 1)}),
+    ((1, 7, 7, 6), (4, 3, 3, 3), {"groups": 2, "pads": (1, 1, 1, 1)}),
+    ((2, 6, 5, 12), (9, 3, 3, 4), {"groups": 3, "strides": (2, 2)}),
+    ((1, 5, 5, 7), (14, 3, 3, 1), {"groups": 7, "pads": (1, 1, 1, 1)}),
+    ((1, 3, 3, 31), (33, 3, 3, 31), {}),
+    ((1, 2, 2, 3), (4, 2, 2, 3), {"pads": (3, 3, 3, 3), "strides": (2, 3)}),
+    ((1, 23, 19, 1), (3, 11, 11, 1), {"strides": (4, 4), "pads": (5, 5, 5, 5)}),
+    ((1, 4, 4, 64), (37, 3, 3, 64), {"pads": (1, 1, 1, 1)}),
+)
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    for number, (shape, filters, attributes) in enumerate(_CASES):
+        x, w, b = normal(rng, shape), normal(rng, filters), normal(rng, filters[:1])
+        with_bias = number % 3 != 0
+        name = label(number, shape, "by", filters, "biased" if with_bias else "plain")
+        yield OpCase(Conv2d(**attributes), (x, w, b) if with_bias else (x, w), name, (1, 2) if with_bias else (1,))
+    for activation in ACTIVATED:
+        inputs = (normal(rng, (1, 6, 7, 5)), normal(rng, (9, 3, 3, 5)) * np.float32(0.3), normal(rng, (9,)))
+        yield OpCase(Conv2d(pads=(1, 1, 1, 1), **activation), inputs, label(activation["activation"]), (1, 2))
+    inputs = (normal(rng, (1, 6, 7, 5)), normal(rng, (9, 3, 3, 5)), normal(rng, (9,)))
+    yield OpCase(Conv2d(), inputs, "filter_computed")
+    halves = tuple(array.astype(np.float16) for array in inputs)
+    yield OpCase(Conv2d(pads=(1, 1, 1, 1)), halves, "f16", (1, 2))

@@ -1,0 +1,49 @@
+"""Cases of gather."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from buildtool.ops.gather import Gather
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, integers, label, normal
+
+# Shape, axis, shape of the indices.
+_CASES: tuple[tuple[tuple[int, ...], int, tuple[int, ...]], ...] = (
+    ((1,), 0, ()),
+    ((17,), 0, ()),
+    ((17,), 0, (1,)),
+    ((17,), 0, (23,)),
+    ((17,), 0, (3, 5)),
+    ((3, 5), 0, ()),
+    ((3, 5), 1, ()),
+    ((3, 5), 0, (7,)),
+    ((3, 5), 1, (7,)),
+    ((31, 33), 0, (2, 3)),
+    ((31, 33), 1, (2, 3)),
+    ((259, 16), 0, (13,)),
+    ((2, 3, 5), 0, (2,)),
+    ((2, 3, 5), 1, (4,)),
+    ((2, 3, 5), 2, (2, 2)),
+    ((1, 13, 1), 1, (5, 1)),
+    ((2, 5, 7, 3), 1, (2,)),
+    ((2, 5, 7, 3), 3, ()),
+    ((2, 5, 7, 3), 2, (1, 3)),
+    ((2, 1, 3, 1, 5), 2, (3,)),
+    ((3, 2, 2, 2, 7), 4, ()),
+)
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    for number, (shape, axis, indices) in enumerate(_CASES):
+        dtype = np.int64 if number % 2 else np.int32
+        size = shape[axis]
+        picked = integers(rng, indices, -size, size, dtype)
+        name = label(number, shape, "along", axis, "at", indices)
+        yield OpCase(Gather(axis), (normal(rng, shape), picked), name, (1,) if number % 3 == 0 else ())
+    for dtype in (np.int8, np.uint8, np.int32, np.int64, np.float16):
+        inputs = (integers(rng, (11, 5), 0, 99, dtype), integers(rng, (7,), -11, 11, np.int64))
+        yield OpCase(Gather(0), inputs, np.dtype(dtype).name)
+    yield OpCase(Gather(0), (normal(rng, (19, 8)), integers(rng, (3, 2), 0, 19)), "constant_table", (0,))

@@ -1,0 +1,46 @@
+"""Cases of matmul."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from buildtool.ops.matmul import Matmul
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, integers, label, normal
+
+_PAIRS: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
+    ((1, 1), (1, 1)),
+    ((3, 5), (5, 7)),
+    ((1, 17), (17, 13)),
+    ((16, 16), (16, 16)),
+    ((31, 33), (33, 29)),
+    ((64, 32), (32, 48)),
+    ((7, 1), (1, 9)),
+    ((2, 259), (259, 3)),
+    ((17,), (17,)),
+    ((17,), (17, 5)),
+    ((5, 17), (17,)),
+    ((5,), (3, 5, 7)),
+    ((2, 3, 5), (5,)),
+    ((2, 3, 5), (5, 7)),
+    ((3, 5), (2, 5, 7)),
+    ((2, 3, 5), (2, 5, 7)),
+    ((1, 3, 5), (4, 5, 7)),
+    ((2, 1, 3, 5), (4, 5, 7)),
+    ((2, 3, 4, 5), (2, 3, 5, 6)),
+    ((1, 3, 4, 5), (2, 1, 5, 6)),
+    ((2, 1, 3, 1, 5), (1, 2, 1, 5, 3)),
+)
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    for a, b in _PAIRS:
+        yield OpCase(Matmul(), (normal(rng, a), normal(rng, b)), label(a, "by", b))
+    yield OpCase(Matmul(), (normal(rng, (5, 37)), normal(rng, (37, 11))), "constant_right", (1,))
+    yield OpCase(Matmul(), (normal(rng, (5, 37)), normal(rng, (37, 11))), "constant_left", (0,))
+    yield OpCase(Matmul(), (normal(rng, (5, 37), np.float16), normal(rng, (37, 11), np.float16)), "f16")
+    for dtype in (np.int32, np.int64):
+        inputs = (integers(rng, (3, 5), -9, 9, dtype), integers(rng, (5, 7), -9, 9, dtype))
+        yield OpCase(Matmul(), inputs, np.dtype(dtype).name)

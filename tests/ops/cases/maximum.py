@@ -1,0 +1,14 @@
+"""Cases of maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from buildtool.ops.maximum import Maximum
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, binary, binary_integers
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    yield from binary(rng, Maximum())
+    yield from binary_integers(rng, Maximum())

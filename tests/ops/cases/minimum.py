@@ -1,0 +1,14 @@
+"""Cases of minimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from buildtool.ops.minimum import Minimum
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, binary, binary_integers
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    yield from binary(rng, Minimum())
+    yield from binary_integers(rng, Minimum())

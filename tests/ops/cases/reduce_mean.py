@@ -1,0 +1,21 @@
+"""Cases of reduce_mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from buildtool.ops.reduce_mean import ReduceMean
+from tests.ops.case import OpCase
+from tests.ops.inputs import REDUCTIONS, Rng, integers, label, normal
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    for shape, axes, keepdims in REDUCTIONS:
+        name = label(shape, "over", axes, "kept" if keepdims else "dropped")
+        yield OpCase(ReduceMean(axes, keepdims), (normal(rng, shape),), name)
+    shape = (3, 37)
+    yield OpCase(ReduceMean((1,), False), (normal(rng, shape).astype(np.float16),), "f16_3x37")
+    for dtype in (np.int32, np.int64):
+        yield OpCase(ReduceMean((1,), True), (integers(rng, (3, 4, 5), -9, 9, dtype),), np.dtype(dtype).name)

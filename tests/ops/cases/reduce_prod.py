@@ -1,0 +1,21 @@
+"""Cases of reduce_prod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from buildtool.ops.reduce_prod import ReduceProd
+from tests.ops.case import OpCase
+from tests.ops.inputs import REDUCTIONS, Rng, integers, label, uniform
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    for shape, axes, keepdims in REDUCTIONS:
+        name = label(shape, "over", axes, "kept" if keepdims else "dropped")
+        yield OpCase(ReduceProd(axes, keepdims), (uniform(rng, shape, 0.5, 1.5),), name)
+    shape = (3, 37)
+    yield OpCase(ReduceProd((1,), False), (uniform(rng, shape, 0.5, 1.5).astype(np.float16),), "f16_3x37")
+    for dtype in (np.int32, np.int64):
+        yield OpCase(ReduceProd((1,), True), (integers(rng, (3, 4, 5), -9, 9, dtype),), np.dtype(dtype).name)

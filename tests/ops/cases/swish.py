@@ -1,0 +1,17 @@
+"""Cases of swish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from buildtool.ops.swish import Swish
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, unary
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    yield from unary(rng, Swish())
+    extremes = np.array([-1e4, -100.0, -88.0, -20.0, -0.0, 0.0, 20.0, 88.0, 100.0, 1e4], np.float32)
+    yield OpCase(Swish(), (extremes,), "extremes")
