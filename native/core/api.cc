@@ -175,5 +175,15 @@ void MemoryInfo(const lathe_session* session, lathe_memory_info* info) {
   memcpy(info, &made, info->struct_size < sizeof(made) ? info->struct_size : sizeof(made));
 }
 
+size_t ValueCount(const lathe_engine* engine) { return Own(engine)->model().values.size(); }
+
+lathe_code ValueAt(const lathe_session* session, size_t index, lathe_tensor_info* info, const void** data,
+                   lathe_error* error) {
+  const Errors errors(error);
+  if (session == nullptr || data == nullptr) return errors.NullArgument();
+  const Code code = CheckStruct(info, errors);
+  return Public(code != Code::kOk ? code : Own(session)->ValueAt(index, info, data, errors));
+}
+
 }  // namespace api
 }  // namespace lathe

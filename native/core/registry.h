@@ -58,6 +58,9 @@ lathe_code Value(const lathe_session* session, const char* name, lathe_tensor_in
                  lathe_error* error);
 void SetObserver(lathe_session* session, lathe_observer observer, void* user);
 void MemoryInfo(const lathe_session* session, lathe_memory_info* info);
+size_t ValueCount(const lathe_engine* engine);
+lathe_code ValueAt(const lathe_session* session, size_t index, lathe_tensor_info* info, const void** data,
+                   lathe_error* error);
 }  // namespace api
 
 constexpr lathe_api MakeApi(const Registry& registry) {
@@ -66,7 +69,7 @@ constexpr lathe_api MakeApi(const Registry& registry) {
           api::EngineCreate,   api::EngineDestroy,  api::InputCount,    api::OutputCount,    api::SessionCreate,
           api::SessionDestroy, api::InputInfo,      api::OutputInfo,    api::Resize,         api::InputData,
           api::BindInput,      api::BindOutput,     api::Run,           api::OutputData,     api::Value,
-          api::SetObserver,    api::MemoryInfo};
+          api::SetObserver,    api::MemoryInfo,     api::ValueCount,     api::ValueAt};
 }
 
 }  // namespace lathe

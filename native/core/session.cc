@@ -185,14 +185,20 @@ Code Session::FindValue(const char* name, lathe_tensor_info* info, const void** 
     }
   }
   if (found == kNoItem) return errors.Fail(Code::kInvalidArgument, "the model has no value '%s'", name);
-  const uint32_t item = item_of_[found];
-  const uint32_t end = static_cast<uint32_t>(plans_.size()) + 1;
-  const bool lasts = tensors_[found].constant || (item != kNoItem && lifetimes_[item].last == end);
-  if (!lasts)
-    return errors.Fail(Code::kInvalidArgument,
-                       "value '%s' does not outlive the run: open the session with LATHE_SESSION_KEEP_ALL", name);
-  FillInfo(found, "", info);
-  *data = tensors_[found].data;
+  LATHE_TRY(ValueAt(found, info, data, errors));
+  if (*data != nullptr) return Code::kOk;
+  return errors.Fail(Code::kInvalidArgument,
+                     "value '%s' does not outlive the run: open the session with LATHE_SESSION_KEEP_ALL", name);
+}
+
+Code Session::ValueAt(size_t index, lathe_tensor_info* info, const void** data, const ErrorSink& errors) const {
+  LATHE_TRY(CheckUsable(errors));
+  if (index >= tensors_.size())
+    return errors.Fail(Code::kInvalidArgument, "there is no value %zu, the model has %zu", index, tensors_.size());
+  const uint32_t item = item_of_[index];
+  const bool lasts = tensors_[index].constant || (item != kNoItem && lifetimes_[item].last == plans_.size() + 1);
+  FillInfo(static_cast<uint32_t>(index), "", info);
+  *data = lasts ? tensors_[index].data : nullptr;
   return Code::kOk;
 }
 

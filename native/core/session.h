@@ -23,6 +23,7 @@ class Session {
   Code InputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const;
   Code OutputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const;
   Code FindValue(const char* name, lathe_tensor_info* info, const void** data, const ErrorSink& errors) const;
+  Code ValueAt(size_t index, lathe_tensor_info* info, const void** data, const ErrorSink& errors) const;
 
   Code Run(const ErrorSink& errors);
   void SetObserver(lathe_observer observer, void* user) {

@@ -111,6 +111,11 @@ TEST(Session, KeepsAllValuesOnRequest) {
     EXPECT_STREQ(info.name, "r");
     EXPECT_EQ(static_cast<const float*>(data)[2], 3);
     EXPECT_EQ(static_cast<const float*>(data)[3], 0);
+    ASSERT_EQ(loaded.api->value_count(loaded.engine), 6u);
+    ASSERT_EQ(loaded.api->value_at(loaded.session, 1, &info, &data, &loaded.error), LATHE_OK);
+    EXPECT_STREQ(info.name, "r");
+    EXPECT_EQ(static_cast<const float*>(data)[2], 3);
+    EXPECT_EQ(loaded.api->value_at(loaded.session, 6, &info, &data, &loaded.error), LATHE_INVALID_ARGUMENT);
   }
 }
 

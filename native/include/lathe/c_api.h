@@ -189,6 +189,12 @@ typedef struct lathe_api {
 
   void (*set_observer)(lathe_session* session, lathe_observer observer, void* user);
   void (*memory_info)(const lathe_session* session, lathe_memory_info* info);
+
+  /* All values of the model, constants too, in the order of the container. `data` is NULL for those that do not outlive
+   * the run (see LATHE_SESSION_KEEP_ALL). */
+  size_t (*value_count)(const lathe_engine* engine);
+  lathe_code (*value_at)(const lathe_session* session, size_t index, lathe_tensor_info* info, const void** data,
+                         lathe_error* error);
 } lathe_api;
 
 #ifdef __cplusplus

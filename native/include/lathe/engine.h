@@ -185,6 +185,19 @@ class Session {
     return Tensor(info, const_cast<void*>(data));
   }
 
+  // All values that outlive the run: inputs, outputs, constants, and with keep_all the inner ones.
+  std::vector<Tensor> Values() const {
+    std::vector<Tensor> values;
+    for (size_t index = 0; index < api_->value_count(engine_.get()); ++index) {
+      lathe_tensor_info info = {};
+      info.struct_size = sizeof(info);
+      const void* data = nullptr;
+      const lathe_code code = api_->value_at(session_.get(), index, &info, &data, nullptr);
+      if (code == LATHE_OK && data != nullptr) values.emplace_back(info, const_cast<void*>(data));
+    }
+    return values;
+  }
+
   // New shapes for all inputs, in order.
   Status Resize(const std::vector<Dims>& shapes) {
     std::vector<lathe_shape> plain(shapes.size());

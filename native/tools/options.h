@@ -1,0 +1,39 @@
+// The command line of lathe_run.
+#ifndef LATHE_TOOLS_OPTIONS_H_
+#define LATHE_TOOLS_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lathe_run {
+
+struct Options {
+  std::string library;
+  std::string symbol;
+  std::string model;
+  std::string data;
+  std::string model_name;
+  std::map<std::string, std::string> inputs;   // name -> file
+  std::map<std::string, std::string> outputs;  // name -> file
+  std::map<std::string, std::vector<int64_t>> shapes;
+  int threads = 0;
+  int rounds = 1;
+  int warmup = 0;
+  std::string json;
+  bool keep_all = false;
+  std::string dump_dir;
+  bool list = false;
+  bool profile = false;
+  bool help = false;
+};
+
+extern const char kUsage[];
+
+// What is wrong with the command line, or nothing.
+std::string ParseOptions(int argc, char** argv, Options* options);
+
+}  // namespace lathe_run
+
+#endif  // LATHE_TOOLS_OPTIONS_H_
