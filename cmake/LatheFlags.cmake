@@ -1,25 +1,46 @@
-# The compiler flags of all native code. LatheIsa.cmake adds what one instruction set needs, and nobody adds anything else.
+# The compiler flags of all native code. LatheIsa.cmake, to be included too, knows what one instruction set needs, and
+# nobody adds anything else.
 #
 #   lathe_flags(<variable> [PREFIX <folder>...])
 #     of what goes into a library: no C++ runtime, nothing that depends on the place or time of the build.
+#   lathe_unit_flags(<file> <variable>)
+#     what one of these files gets in addition: the flags of its instruction set, or those of the runtime.
 #   lathe_tool_flags(<variable> [PREFIX <folder>...])
 #     of programs around a library: ordinary C++.
 #
 # The names of the folders vanish from the objects, so that a tree gives the same bytes wherever it lies.
 function(lathe_tool_flags out)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PREFIX")
-  set(flags -std=c++17 -O2 -fPIC -ffunction-sections -fdata-sections -Wall -Wextra -Werror)
+  set(
+    flags
+    -std=c++17
+    -O2
+    -fPIC
+    -ffunction-sections
+    -fdata-sections
+    -Wall
+    -Wextra
+    -Werror
+  )
   foreach(prefix IN LISTS arg_PREFIX)
     list(APPEND flags "-ffile-prefix-map=${prefix}/=")
   endforeach()
   set(${out} ${flags} PARENT_SCOPE)
 endfunction()
 
+function(lathe_unit_flags file out)
+  lathe_isa_of(${file} isa)
+  lathe_isa_flags(${isa} unit_flags)
+  if(file MATCHES "native/core/[^/]*\\.cc$")
+    list(APPEND unit_flags -Os) # it checks, plans and dispatches: a quarter smaller, and no kernel waits for it
+  endif()
+  set(${out} "${unit_flags}" PARENT_SCOPE)
+endfunction()
+
 function(lathe_flags out)
   lathe_tool_flags(flags ${ARGN})
   list(
-    APPEND
-    flags
+    APPEND flags
     -fvisibility=hidden
     -fno-exceptions
     -fno-rtti

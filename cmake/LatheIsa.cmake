@@ -9,7 +9,7 @@ function(lathe_isa_flags isa out)
   if(NOT DEFINED LATHE_ISA_FLAGS_${isa})
     message(FATAL_ERROR "'${isa}' is not an instruction set: cmake/LatheIsa.cmake lists them")
   endif()
-  set(${out} ${LATHE_ISA_FLAGS_${isa}} PARENT_SCOPE)
+  set(${out} "${LATHE_ISA_FLAGS_${isa}}" PARENT_SCOPE)
 endfunction()
 
 function(lathe_isa_of file out)

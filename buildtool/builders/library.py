@@ -10,7 +10,7 @@ from pathlib import Path
 
 from buildtool.builders import elf, size
 from buildtool.builders.built import BuiltLibrary
-from buildtool.builders.objects import ObjectCache, Unit, configure_and_build, locked, writing_to
+from buildtool.builders.objects import ObjectCache, Objects, Unit, configure_and_build, locked, writing_to
 from buildtool.builders.toolchain import Toolchain, probe
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
@@ -34,39 +34,23 @@ def build(
     builds for the same owner again, or until anybody does after it has ended.
     """
     started = time.monotonic()
-    name, identifier = program.library.name, program.library.identifier
     toolchain = probe(program.abi)
     units = [Unit(path) for path in tree.units[program.abi]]
     objects = cache.objects(toolchain, NativeSources.of_tree(tree.files), units)
     compiled_at = time.monotonic()
-    folder = cache.folder / "link" / hashlib.sha256(f"{owner}\0{name}".encode()).hexdigest()[:24]
-    binary = folder / program.abi
-    with writing_to(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder / "lock"):
-            tree.write(folder / "tree")
-            _hand_over(binary, list(objects.paths.values()))
-            _reuse_detection(cache.compile_folder(toolchain) / "build", binary)
-            arguments = (f"-DLATHE_ABI={program.abi}",)
-            doing = f"linking {name} for {program.abi}"
-            configure_and_build(cache.processes, folder / "tree", binary, toolchain, arguments, doing)
-            result = _keep_result(folder, binary, program.abi, name) if not cache.processes.dry_run else binary
-    if cache.processes.dry_run:
+    result = _link(program, tree, toolchain, objects, cache, owner)
+    if result is None:
         return None
     linked_at = time.monotonic()
+    name, api = program.library.name, f"lathe_api_{program.library.identifier}"
     shared, static, unstripped = (result / file for file in _result_files(name))
-    elf.check_library(shared, f"lathe_api_{identifier}", glibc_floor)
-    elf.check_library(static, f"lathe_api_{identifier}", glibc_floor)
+    elf.check_library(shared, api, glibc_floor)
+    elf.check_library(static, api, glibc_floor)
     by_object = {str(path): unit.path for unit, path in objects.paths.items()}
-    weights = sum(
-        len(contents)
-        for path, contents in tree.files.items()
-        if path.startswith(f"abi/{program.abi}/model") and path.endswith((".pb", ".data"))
-    )
-    info = elf.inspect_library(shared)
+    weights = sum(len(data) for path, data in tree.files.items() if path.startswith(f"abi/{program.abi}/model"))
     sizes = size.report(result / "merged.map", by_object, program.kernels, weights, shared.stat().st_size)
+    info = elf.inspect_library(shared)
     ended = time.monotonic()
-    stages = {"compile": compiled_at - started, "link": linked_at - compiled_at, "check": ended - linked_at}
     return BuiltLibrary(
         name=name,
         abi=program.abi,
@@ -78,8 +62,26 @@ def build(
         compiled=len(objects.compiled),
         reused=objects.reused,
         seconds=ended - started,
-        stages=stages,
+        stages={"compile": compiled_at - started, "link": linked_at - compiled_at, "check": ended - linked_at},
     )
+
+
+def _link(
+    program: TargetProgram, tree: SourceTree, toolchain: Toolchain, objects: Objects, cache: ObjectCache, owner: str
+) -> Path | None:
+    """Run the tree's CMake project on cached objects; the folder of its results, or None in a dry run."""
+    name, abi = program.library.name, program.abi
+    folder = cache.folder / "link" / hashlib.sha256(f"{owner}\0{name}".encode()).hexdigest()[:24]
+    binary = folder / abi
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / "lock"):
+            tree.write(folder / "tree")
+            _hand_over(binary, list(objects.paths.values()))
+            _reuse_detection(cache.compile_folder(toolchain) / "build", binary)
+            arguments, doing = (f"-DLATHE_ABI={abi}",), f"linking {name} for {abi}"
+            configure_and_build(cache.processes, folder / "tree", binary, toolchain, arguments, doing)
+            return None if cache.processes.dry_run else _keep_result(folder, binary, abi, name)
 
 
 def _result_files(name: str) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from buildtool import resources
 from buildtool.builders import elf, library
 from buildtool.builders.objects import ObjectCache
+from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import probe
 from buildtool.codegen.library import AbiSources, LibrarySources, emit
 from buildtool.codegen.native_sources import NativeSources
@@ -250,8 +252,6 @@ def test_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_lists_commands_and_compiles_nothing(tmp_path: Path) -> None:
-    from buildtool.builders.process import Processes
-
     cache = ObjectCache(tmp_path, Processes(dry_run=True))
     programs, tree = lowered(source())
     assert library.build(programs[0], tree, cache=cache) is None
@@ -270,3 +270,24 @@ def test_every_kernel_keeps_the_promises(cache: ObjectCache, abi: str) -> None:
     built = library.build(TargetProgram("cpu", abi, empty, (), kernels), tree, cache=cache, owner=f"all-{abi}")
     assert built is not None
     assert len(built.info.kernels) == len(kernels)
+
+
+class _InterruptedOnce(Processes):
+    """Ctrl-C after three commands: when everything is compiled and nothing linked."""
+
+    def run(self, command: Sequence[str | Path], **keywords: Any) -> str:
+        if len(self.commands) == 3:
+            self.commands.append("interrupted")
+            raise KeyboardInterrupt
+        return super().run(command, **keywords)
+
+
+@pytest.mark.slow
+def test_an_interrupted_build_can_be_repeated(tmp_path: Path) -> None:
+    programs, tree = lowered(source())
+    with pytest.raises(KeyboardInterrupt):
+        library.build(programs[0], tree, cache=ObjectCache(tmp_path, _InterruptedOnce()), owner="x")
+    assert not list(tmp_path.rglob("results"))
+    built = library.build(programs[0], tree, cache=ObjectCache(tmp_path), owner="x")
+    assert built is not None
+    assert built.compiled == 0

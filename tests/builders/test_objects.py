@@ -208,3 +208,8 @@ def test_interrupting_ends_the_program_and_its_children(tmp_path: Path) -> None:
         time.sleep(0.02)
     else:
         pytest.fail("the child still runs")
+
+
+def test_a_full_disk_in_a_compiler_is_recognised() -> None:
+    with pytest.raises(BuildError, match="make room on the disk"):
+        Processes().run(["sh", "-c", "echo 'x.s: No space left on device'; exit 1"], doing="compiling")
