@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -47,7 +48,9 @@ def lowered(library_source: LibrarySource, *abis: str) -> tuple[list[TargetProgr
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> ObjectCache:
-    return ObjectCache(tmp_path_factory.mktemp("cache"))
+    """One cache for all workers of pytest-xdist: that is what it is for."""
+    base = tmp_path_factory.getbasetemp()
+    return ObjectCache((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "lathe-cache")
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from buildtool.ir.graph import Graph, Region
 from buildtool.ir.types import DType, QuantType
 from buildtool.plan.plan import Placement, Plan
 from buildtool.schemas import container_pb2 as pb
-from tests.plan.graphs import OPS, add_input, apply, graphs, make, small_network
+from tests.plan.graphs import OPS, Repeat, add_input, apply, graphs, looping_network, make, small_network
 
 
 def assert_same(first: Graph, second: Graph) -> None:
@@ -64,6 +64,23 @@ def test_plan_and_formats_round_trip() -> None:
     loaded = container.load(written.model, written.data, OPS)
     assert loaded.plan == plan == Plan.from_json(plan.as_json())
     assert (loaded.name, loaded.input_formats, loaded.output_formats) == ("tiny", ("NHWC",), ("NONE",))
+
+
+def test_regions_round_trip() -> None:
+    graph = looping_network()
+    plan = Plan("host", ("k",) * len(list(graph.walk())), (), 0)
+    written = container.write(graph, name="loop", half=False, plan=plan)
+    read, planned = container.read(written.model, written.data, {**OPS, "repeat": Repeat})
+    assert planned == plan
+    assert_same(graph, read)
+
+
+def test_a_region_keeps_its_values_to_itself() -> None:
+    graph = looping_network()
+    graph.outputs[0] = graph.nodes[-2].regions[0].outputs[0]
+    written = container.write(graph, name="loop", half=False)
+    with pytest.raises(ModelFileError, match="before it is made"):
+        container.read(written.model, written.data, {**OPS, "repeat": Repeat})
 
 
 def test_equal_constants_are_stored_once_and_aligned() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from buildtool.ir.dims import Dim, Symbol, symbol
-from buildtool.ir.graph import Graph, Value
+from buildtool.ir.graph import Graph, Region, Value
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType, TensorType
 from buildtool.ops.registry import builtin
@@ -56,6 +56,28 @@ def small_network(name: str = "tiny", scale: float = 1.0) -> Graph:
     y = apply(graph, linear, y, dense, name="dense")
     y = apply(graph, make("softmax", axis=1), y, name="prob")
     graph.outputs.append(y)
+    return graph
+
+
+class Repeat(OPS["relu"]):  # type: ignore[misc, valid-type]
+    """An operator with one region, as a loop has."""
+
+    name = "repeat"
+    regions = 1
+
+
+def looping_network() -> Graph:
+    """A region that reads a value of the graph around it, and makes one with its own input."""
+    graph = Graph(name="loop")
+    x = add_input(graph, "x", (4, 8))
+    outer = apply(graph, make("abs"), x)
+    start = apply(graph, make("relu"), x)
+    body = Region(inputs=[Value("item", TensorType(DType.F32, (4, 8)))])
+    linear = make("add", activation="none", activation_alpha=0.0, activation_beta=0.0)
+    body.nodes.append(graph.new_node(linear, [body.inputs[0], outer], name="inner"))
+    body.outputs = list(body.nodes[0].outputs)
+    graph.nodes.append(graph.new_node(Repeat(), [start], name="again", regions=[body]))
+    graph.outputs.append(apply(graph, make("relu"), graph.nodes[-1].outputs[0]))
     return graph
 
 

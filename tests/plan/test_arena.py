@@ -15,7 +15,7 @@ from buildtool.plan import arena, check, liveness, manifest, select
 from buildtool.plan.conditions import Condition
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import ALIGNMENT, Placement, Plan
-from tests.plan.graphs import add_input, apply, graphs, make, small_network
+from tests.plan.graphs import add_input, apply, graphs, looping_network, make, small_network
 
 
 def kernels_for(graph: Graph, in_place: bool = True) -> list[KernelInfo]:
@@ -98,6 +98,20 @@ def test_a_result_does_not_replace_an_input_that_is_read_in_another_shape() -> N
     kernels = kernels_for(graph)
     plan, _ = plan_of(graph, kernels)
     assert list(check.problems_of(graph, plan, kernels)) == []
+
+
+def test_a_region_may_run_again_so_what_it_uses_lives_through_its_node() -> None:
+    graph = looping_network()
+    kernels = kernels_for(graph)
+    plan, _ = plan_of(graph, kernels)
+    assert list(check.problems_of(graph, plan, kernels)) == []
+    lives = {value.name: life for value, life in liveness.lifetimes(graph).items()}
+    assert (lives["item"].first, lives["item"].last) == (2, 2)
+    places = {item.value: item for item in plan.arena}
+    inner = graph.nodes[2].regions[0].outputs[0].name
+    moved = replace(places[inner], offset=places[graph.nodes[0].outputs[0].name].offset)
+    broken = replace(plan, arena=tuple(moved if item.value == inner else item for item in plan.arena))
+    assert list(check.problems_of(graph, broken, kernels))  # the second round would read what the first one wrote
 
 
 def test_lower_bound_is_reached_on_a_network() -> None:
