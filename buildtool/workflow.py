@@ -188,13 +188,11 @@ def run(
         with Stand(built, abi, "shared", settings) as stand:
             for model in requests.selected(deployment, settings.model):
                 progress.stage(f"run {model.name} on {abi}")
-                inputs = inputs_for(
-                    requests.specs(model)[0],
-                    settings.inputs,
-                    requests.recorded(model, options.allow_unverified)[0],
-                    settings.seed,
-                )
-                runs.append(stand.report(model.identifier, stand.run(model.identifier, inputs)))
+                recorded, _ = requests.recorded(model, options.allow_unverified)
+                inputs, outputs = requests.specs(model)
+                data = inputs_for(inputs, settings.inputs, recorded, settings.seed)
+                result = stand.run(model.identifier, data, [output.name for output in outputs])
+                runs.append(stand.report(model.identifier, result))
     return RunReport(built.library, built.folder, tuple(runs))
 
 

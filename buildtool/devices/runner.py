@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ class Job:
 
     program: Path  # lathe_run, for the ABI and kind of the library
     library: Path | None  # the shared library; None: it is linked into the program
+    symbol: str  # the one function of the library
     model: str  # its name in the library
     model_file: Path | None  # None: inside the library
     data_file: Path | None
     inputs: Mapping[str, Array]
+    outputs: Sequence[str]
     rounds: int = 1
     threads: int = -1
     timeout: float = 600.0

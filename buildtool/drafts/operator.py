@@ -12,6 +12,8 @@ from buildtool.ops.registry import builtin
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
+_LINE_LENGTH = 120  # of the layout of Lathe's own sources
+
 _MEANING = '''"""{op}: y = x. (Say in one line what it computes.)"""
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ struct {title}Operation : NoAttributes {{
 }}  // namespace
 }}  // namespace lathe
 
-LATHE_KERNEL({kernel}) = lathe::UnaryKernel<lathe::{title}Operation>("{kernel}", "{op}");
+LATHE_KERNEL({kernel}) ={space}lathe::UnaryKernel<lathe::{title}Operation>("{kernel}", "{op}");
 """
 
 _MANIFEST = """op: {op}
@@ -72,9 +74,19 @@ kernels:
     tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
 """
 
-_CASES = '''"""What the kernels of {op} are tried with."""
+_CASES = '''"""Cases of {op}."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+
+from buildtool.ops.{op} import {title}
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, unary
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    yield from unary(rng, {title}())
 '''
 
 
@@ -112,14 +124,18 @@ def write(name: str, folder: Path | None = None) -> list[Path]:
 def _files(name: str, outside: bool) -> Mapping[str, str]:
     """The files by path, relative to the root of the tree or of the user's folder."""
     title = "".join(word.capitalize() for word in name.split("_"))
-    words = {"op": name, "title": title, "kernel": f"{name}_f32_plain__portable"}
+    words = {"op": name, "title": title, "kernel": f"{name}_f32_plain__portable", "space": " "}
+    if max(map(len, _KERNEL.format(**words).splitlines())) > _LINE_LENGTH:
+        words["space"] = "\n    "
     meaning = f"ops/{name}.py" if outside else f"buildtool/ops/{name}.py"
-    return {
+    files = {
         meaning: _MEANING.format(**words),
         f"native/ops/{name}/op.yaml": _MANIFEST.format(**words),
         f"native/ops/{name}/{words['kernel']}.cc": _KERNEL.format(**words),
-        f"tests/ops/cases/{name}.py": _CASES.format(**words),
     }
+    if not outside:  # the cases belong to the tests of Lathe; a user's folder is validated with its models
+        files[f"tests/ops/cases/{name}.py"] = _CASES.format(**words)
+    return files
 
 
 def next_steps(name: str, folder: Path | None) -> str:

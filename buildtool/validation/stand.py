@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
@@ -66,22 +66,24 @@ class Stand:
         variant = Variant(subject.name, self._abi, self._kind, self._built.format, self._device.name)
         expected, threshold, reference = subject.expected, subject.threshold, subject.reference
         try:
-            outputs = self.run(subject.name, subject.inputs).outputs
+            outputs = self.run(subject.name, subject.inputs, list(subject.expected)).outputs
         except RunError as error:
             return failed_outputs(variant, expected, threshold, reference, error)
         return compare_outputs(variant, outputs, expected, threshold, reference)
 
-    def run(self, model: str, inputs: Mapping[str, Array]) -> RunResult:
+    def run(self, model: str, inputs: Mapping[str, Array], outputs: Sequence[str]) -> RunResult:
         """Run a model. RunError where the library refuses it or crashes."""
         folder = self._built.folder / "model" / self._abi
         settings = self._settings
         job = Job(
             program=self._program,
             library=self._library if self._kind == "shared" else None,
+            symbol=f"lathe_api_{self._built.identifier}",
             model=model,
             model_file=folder / f"{model}.pb" if self._built.graph_format == "file" else None,
             data_file=folder / f"{model}.data" if self._built.data_format == "file" else None,
             inputs=inputs,
+            outputs=outputs,
             rounds=settings.rounds,
             threads=settings.threads,
             timeout=settings.timeout,

@@ -1,0 +1,35 @@
+"""The examples of docs/commands.md do what the page says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import EXAMPLE, Lathe
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
+
+
+def examples() -> list[str]:
+    blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    return [line for block in blocks for line in block.splitlines() if line.startswith("lathe ")]
+
+
+@pytest.mark.slow
+def test_every_example_works_in_order(lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(EXAMPLE / "digits.onnx", tmp_path)
+    assert len(examples()) > 15
+    for line in examples():
+        result = lathe(*shlex.split(line)[1:])
+        assert result.code == 0, f"{line}\n{result.stderr}"
+
+
+def test_every_command_has_a_section(lathe: Lathe) -> None:
+    sections = re.findall(r"^## ([a-z]+)", PAGE.read_text(), re.MULTILINE)
+    listed = re.findall(r"^  ([a-z]+)  ", lathe("--help").stdout, re.MULTILINE)
+    assert sections == listed

@@ -1,0 +1,147 @@
+"""`lathe run` and `lathe validate`: what they tell, what they take, and how they fail."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.cli.main import run as command
+from tests.cli.conftest import EXAMPLE, Lathe
+
+ARM = ("aarch64-linux-gnu", "arm-linux-gnueabihf")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The example, built for the host once for all tests of this file."""
+    folder = tmp_path_factory.mktemp("digits")
+    for name in ("deploy.yml", "digits.onnx", "pictures.npy"):
+        shutil.copy(EXAMPLE / name, folder / name)
+    assert command(["build", str(folder / "deploy.yml"), "-o", str(folder / "build"), "--abi", "host", "-q"]) == 0
+    return folder
+
+
+def on(project: Path) -> list[object]:
+    return [project / "deploy.yml", "--output", project / "build", "--abi", "host"]
+
+
+def test_run_tells_outputs_and_time(lathe: Lathe, project: Path) -> None:
+    stamp = (project / "build/digits/report/build.json").stat().st_mtime_ns
+    (result,) = lathe("run", *on(project), "--round", 5, "--num-threads", 1, "--json").document["runs"]
+    assert (result["model"], result["abi"], result["rounds"]) == ("digits", "host", 5)
+    (output,) = result["outputs"]
+    assert output["shape"] == [1, 10]
+    assert 0 <= output["least"] <= output["largest"] <= 1
+    assert 0 < result["milliseconds"] < 1000
+    assert (project / "build/digits/report/build.json").stat().st_mtime_ns == stamp, "it was up to date"
+    assert "probabilities" in lathe("run", *on(project)).stdout
+
+
+def test_run_takes_and_writes_arrays(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    picture = np.load(project / "pictures.npy")[:1].astype(np.float32)
+    np.save(tmp_path / "image.npy", picture)
+    (tmp_path / "image.raw").write_bytes(picture.tobytes())
+    written = []
+    for number, source in enumerate((["--input-dir", tmp_path], ["--input", f"image={tmp_path / 'image.raw'}"])):
+        folder = tmp_path / f"out{number}"
+        result = lathe("run", *on(project), *source, "--output-dir", folder, "--json")
+        written.append(np.load(result.document["runs"][0]["outputs"][0]["file"]))
+    np.testing.assert_array_equal(*written)
+    assert written[0].sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_random_inputs_are_the_same_each_time_and_change_with_the_seed(lathe: Lathe, project: Path) -> None:
+    largest = [
+        lathe("run", *on(project), "--seed", seed, "--json").document["runs"][0]["outputs"][0]["largest"]
+        for seed in (1, 1, 2)
+    ]
+    assert largest[0] == largest[1] != largest[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--input", "imgae=x.npy"], 8, "no input 'imgae'"),
+        (["--input", "image=none.npy"], 8, "does not exist"),
+        (["--input-dir", "none"], 2, "no .npy file"),
+        (["--model", "other"], 2, "its models: digits"),
+        (["--cpu", "cortex-a53", "--abi", "k210"], 4, "k210"),
+    ],
+)
+def test_wrong_runs(lathe: Lathe, project: Path, arguments: list[str], code: int, message: str) -> None:
+    result = lathe("run", *on(project), *arguments)
+    assert (result.code, message in result.stderr) == (code, True), result.stderr
+
+
+def test_an_input_of_the_wrong_shape(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "image.npy", np.zeros((1, 1, 8, 9), np.float32))
+    result = lathe("run", *on(project), "--input-dir", tmp_path)
+    assert result.code == 8
+    assert "[1, 1, 8, 9] does not fit 'image'" in result.stderr
+
+
+@pytest.mark.parametrize("reference", ["onnxruntime", "numpy"])
+def test_validate_compares_every_kind(lathe: Lathe, project: Path, reference: str) -> None:
+    result = lathe("validate", *on(project), "--reference", reference, "--json")
+    assert result.code == 0
+    results = result.document["results"]
+    assert [(item["abi"], item["kind"], item["format"]) for item in results] == [
+        ("host", "shared", "file"),
+        ("host", "static", "file"),
+    ]
+    for item in results:
+        assert item["passed"] is True
+        assert item["cosine"] >= 0.9999
+        assert item["reference"] == reference
+        assert item["max_abs"] < 1e-5
+    assert "all 2 passed" in lathe("validate", *on(project)).stdout
+
+
+def test_run_with_validate_is_validate(lathe: Lathe, project: Path) -> None:
+    assert lathe("run", *on(project), "--validate", "--json").document["passed"] is True
+
+
+def test_an_output_below_its_threshold_is_exit_code_9(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    """The recorded output is not what the model gives."""
+    deployment = (project / "deploy.yml").read_text()
+    np.save(project / "in.npy", np.zeros((1, 1, 8, 8), np.float32))
+    np.save(project / "out.npy", np.eye(1, 10, 3, dtype=np.float32))
+    keys = "        validation_inputs_data: [in.npy]\n        validation_outputs_data: [out.npy]\n    runtime:"
+    (project / "recorded.yml").write_text(deployment.replace("    runtime:", keys))
+    result = lathe("validate", project / "recorded.yml", "--output", tmp_path, "--abi", "host", "--json")
+    assert result.code == 9
+    document = result.document
+    assert document["passed"] is False
+    assert {item["reference"] for item in document["results"]} == {"file"}
+    shown = lathe("validate", project / "recorded.yml", "--output", tmp_path, "--abi", "host")
+    assert "0 of 2 passed" in shown.stdout
+
+
+def test_a_damaged_model_file_is_a_failed_result_and_a_run_error(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    shutil.copytree(project / "build", tmp_path / "build")
+    model = tmp_path / "build/digits/model/host/digits.pb"
+    model.write_bytes(model.read_bytes()[:-20])
+    arguments = [project / "deploy.yml", "--output", tmp_path / "build", "--abi", "host"]
+    assert lathe("run", *arguments).code == 8
+    result = lathe("validate", *arguments, "--json")
+    assert result.code == 9
+    assert all(item["problem"] and item["cosine"] == 0 for item in result.document["results"])
+
+
+@pytest.mark.slow
+@pytest.mark.arm
+def test_all_abis_kinds_and_formats(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    """What the example promises: three ABIs, shared and static, as files and as code."""
+    result = lathe("validate", project / "deploy.yml", "-o", tmp_path, "--all-variants", "--json")
+    assert result.code == 0, result.stdout
+    results = result.document["results"]
+    assert {(item["abi"], item["kind"], item["format"]) for item in results} == {
+        (abi, kind, form) for abi in ("host", *ARM) for kind in ("shared", "static") for form in ("file", "code")
+    }
+    assert min(item["cosine"] for item in results) >= 0.9999
+    run = lathe("run", project / "deploy.yml", "-o", tmp_path, "--abi", "aarch64-linux-gnu", "--cpu", "cortex-a53")
+    assert "cortex-a53" in run.stdout
