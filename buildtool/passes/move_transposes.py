@@ -41,6 +41,10 @@ class MoveTransposes(Pass):
             for node in editor.nodes():
                 if not isinstance(node.op, Transpose) or not editor.contains(node):
                     continue
+                if is_identity(node.op.perm):
+                    if editor.replace(node.outputs[0], node.inputs[0]):
+                        editor.remove(node)
+                    continue
                 part = _best(editor, node)
                 if part is not None:
                     _Turn(editor, part).apply()

@@ -89,12 +89,21 @@ def optimise(
     passes = select(names)
     verify(graph)
     runs: list[PassRun] = []
+    seen: set[int] = set()
     for _ in range(MOST_ROUNDS):
         round_ = [_run(one, graph, after) for one in passes]
         runs += round_
-        if not any(run.modified for run in round_):
+        structure = _structure(graph)
+        if not any(run.modified for run in round_) or structure in seen:
             break
+        seen.add(structure)
     return tuple(runs)
+
+
+def _structure(graph: Graph) -> int:
+    """A number that is the same for graphs with the same nodes: two passes may undo each other's work for ever."""
+    numbers = {value: index for index, value in enumerate(graph.values())}
+    return hash(tuple((node.op, *(numbers[value] for value in (*node.inputs, *node.outputs))) for node in graph.walk()))
 
 
 def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) -> PassRun:

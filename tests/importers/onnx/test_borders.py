@@ -268,3 +268,15 @@ def test_the_list_of_operators_is_sorted_and_complete() -> None:
     names = supported_operators()
     assert list(names) == sorted(names)
     assert {"Conv", "Gemm", "Shape", "Where", "BatchNormalization", "Resize"} <= set(names)
+
+
+def test_an_old_opset_is_converted(tmp_path: Path) -> None:
+    picture, weights = random(1, 3, 5, 5), {"w": random(2, 3, 3, 3)}
+    nodes = [node("Conv", ["x", "w"], ["c"]), node("Relu", ["c"], ["y"])]
+    model = model_of(nodes, {"x": picture}, ["y"], weights, opset=6)
+    model.ir_version = 3  # then, all weights were inputs too
+    model.graph.input.append(helper.make_tensor_value_info("w", 1, [2, 3, 3, 3]))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, [1, 2, 3, 3]))
+    result = imported(model, tmp_path)
+    assert [value.name for value in result.graph.inputs] == ["x"]
+    compare(result.graph, [picture], reference(model, {"x": picture}), atol=1e-4)
