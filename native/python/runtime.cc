@@ -185,7 +185,7 @@ class Session {
     Check([&](lathe_error* error) { return api()->input_info(session_, index, &info, error); });
     Check([&](lathe_error* error) { return api()->input_data(session_, index, &data, &bytes, error); });
     const py::array plain = py::array::ensure(array, py::array::c_style);
-    if (!plain || static_cast<size_t>(plain.nbytes()) != bytes || !plain.dtype().is(TypeOf(info.dtype)))
+    if (!plain || static_cast<size_t>(plain.nbytes()) != bytes || !plain.dtype().equal(TypeOf(info.dtype)))
       throw NativeError(LATHE_INVALID_ARGUMENT, "an array does not fit its input");
     if (bytes != 0) std::memcpy(data, plain.data(), bytes);
   }
