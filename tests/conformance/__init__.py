@@ -1,0 +1,1 @@
+"""ONNX's own conformance cases through importer, passes, the reference evaluator and the native runtime."""

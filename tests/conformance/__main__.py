@@ -1,0 +1,151 @@
+"""Runs the conformance suites: `python -m tests.conformance [--suite S] [--filter TEXT] [--verbose]`, or `make conformance`.
+
+Writes build/conformance.json, and with `--page` the table of docs/conformance.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from buildtool.runtime import Library
+from tests.conformance import cases, exclusions, full_library, runner
+from tests.conformance.cases import ConformanceCase
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RESULT = ROOT / "build" / "conformance.json"
+PAGE = ROOT / "docs" / "conformance.md"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case as it went."""
+
+    name: str
+    suite: str
+    operators: tuple[str, ...]
+    is_edge: bool
+    excluded: str
+    outcome: runner.Outcome
+
+    @property
+    def reference(self) -> bool:
+        return not self.excluded and self.outcome.reference == runner.PASSED
+
+    @property
+    def native(self) -> bool:
+        return not self.excluded and self.outcome.native == runner.PASSED
+
+    @property
+    def failed(self) -> bool:
+        return not self.excluded and not (self.reference and self.native)
+
+
+_library: Library | None = None
+
+
+def _open_library(path: Path) -> None:
+    global _library
+    _library = Library(path)
+
+
+def run_case(case: ConformanceCase) -> Row:
+    excluded = exclusions.reason(case)
+    outcome = runner.Outcome("", "") if excluded else runner.run(case, _library)
+    return Row(case.name, case.suite, case.operators, case.is_edge, excluded, outcome)
+
+
+def summary(rows: Iterable[Row]) -> dict[str, int]:
+    rows = list(rows)
+    return {
+        "total": len(rows),
+        "reference": sum(row.reference for row in rows),
+        "native": sum(row.native for row in rows),
+        "excluded": sum(bool(row.excluded) for row in rows),
+        "failed": sum(row.failed for row in rows),
+        "frozen": sum(row.outcome.frozen for row in rows),
+    }
+
+
+def as_json(rows: list[Row]) -> dict[str, Any]:
+    suites = {suite: summary(row for row in rows if row.suite == suite) for suite in cases.SUITES}
+    suites["edge"] = summary(row for row in rows if row.is_edge)
+    failures = [
+        {"case": row.name, "suite": row.suite, "reference": row.outcome.reference, "native": row.outcome.native}
+        for row in rows
+        if row.failed
+    ]
+    return {"onnx": onnx.__version__, "suites": suites, "failures": failures}
+
+
+def page(rows: list[Row]) -> str:
+    """The committed table: suites, exclusions by reason, and the operators of the node suite."""
+    lines = [
+        "# Conformance",
+        "",
+        "The cases that the `onnx` package ships and generates, each through the importer, the passes and (reference) the",
+        f"NumPy evaluator or (native) the built runtime on the host. Written by `make conformance`; onnx {onnx.__version__}.",
+        "",
+        "A tensor that decides a shape has to be known when Lathe builds; *frozen* counts the cases whose small inputs were",
+        "turned into weights for that reason. *edge* is the part of *node* with one operator, common types and rank <= 5.",
+        "",
+        "| suite | cases | reference | native | excluded | failed | frozen |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for suite, numbers in as_json(rows)["suites"].items():
+        lines.append(f"| {suite} | " + " | ".join(str(number) for number in numbers.values()) + " |")
+    reasons = Counter(row.excluded for row in rows if row.excluded)
+    lines += ["", "## Excluded", "", "| reason | cases |", "|---|---|"]
+    lines += [f"| {reason} | {count} |" for reason, count in reasons.most_common()]
+    lines += ["", "## Operators", "", "| operator | cases | reference | native | excluded |", "|---|---|---|---|---|"]
+    by_operator: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.suite == "node":
+            by_operator.setdefault(row.operators[0] if len(row.operators) == 1 else "(several)", []).append(row)
+    for name, found in sorted(by_operator.items()):
+        numbers = summary(found)
+        cells = (numbers["total"], numbers["reference"], numbers["native"], numbers["excluded"])
+        lines.append(f"| {name} | " + " | ".join(str(cell) for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument("--suite", action="append", choices=cases.SUITES, help="only this one; may be repeated")
+    parser.add_argument("--filter", default="", help="only cases whose name holds this text")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--verbose", action="store_true", help="show what was in the way of each failed case")
+    parser.add_argument("--page", action="store_true", help="write docs/conformance.md (needs all suites)")
+    options = parser.parse_args()
+    if options.page and (options.suite or options.filter):
+        parser.error("--page needs all suites and cases")
+    chosen = [case for suite in options.suite or cases.SUITES for case in cases.load(suite) if options.filter in case.name]
+    library = full_library.build(ROOT)
+    with multiprocessing.Pool(options.jobs, _open_library, (library,)) as pool:
+        rows = pool.map(run_case, chosen, chunksize=8)
+    result = as_json(rows)
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    if options.page:
+        PAGE.write_text(page(rows))
+    for suite, numbers in result["suites"].items():
+        if numbers["total"]:
+            print(f"{suite:18}" + "  ".join(f"{key} {value}" for key, value in numbers.items()))
+    if options.verbose:
+        for failure in result["failures"]:
+            text = failure["reference"] if failure["reference"] != runner.PASSED else failure["native"]
+            print(f"{failure['case']}: {text[:200]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
