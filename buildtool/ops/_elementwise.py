@@ -9,9 +9,18 @@ from typing import ClassVar
 import numpy as np
 
 from buildtool.ir.operator import Array, Operator
-from buildtool.ir.types import TensorType
+from buildtool.ir.types import DType, TensorType
 from buildtool.ops._shapes import broadcast
-from buildtool.ops._types import plain, require_float, require_numeric, require_same_dtype, stored, working
+from buildtool.ops._types import (
+    plain,
+    require_bool,
+    require_float,
+    require_integer,
+    require_numeric,
+    require_same_dtype,
+    stored,
+    working,
+)
 
 
 @dataclass(frozen=True)
@@ -63,3 +72,53 @@ class BinaryOperator(Operator):
 
     def transposed(self, perm: tuple[int, ...], inputs: Sequence[TensorType]) -> Operator | None:
         return self
+
+
+@dataclass(frozen=True)
+class Predicate(UnaryOperator):
+    """Whether something is true of a floating-point number: the result is bool."""
+
+    def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
+        (x,) = super().infer(inputs)
+        return (x.with_dtype(DType.BOOL),)
+
+    def reference(self, *inputs: Array) -> tuple[Array, ...]:
+        (x,) = inputs
+        return (np.asarray(self.compute(x), np.bool_),)
+
+
+@dataclass(frozen=True)
+class Comparison(BinaryOperator):
+    """Whether something is true of two numbers: the result is bool."""
+
+    takes_bool: ClassVar[bool] = False
+
+    def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
+        a, b = self.operands(inputs)
+        require_same_dtype(inputs)
+        if not self.takes_bool:
+            require_numeric(a)
+        return (TensorType(DType.BOOL, broadcast(a.shape, b.shape)),)
+
+    def reference(self, *inputs: Array) -> tuple[Array, ...]:
+        a, b = inputs
+        return (np.asarray(self.compute(a, b), np.bool_),)
+
+
+@dataclass(frozen=True)
+class LogicalOperator(BinaryOperator):
+    """Two truth values to one."""
+
+    def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
+        a, b = self.operands(inputs)
+        require_bool(a, b)
+        return (plain(a, broadcast(a.shape, b.shape)),)
+
+
+@dataclass(frozen=True)
+class BitwiseOperator(BinaryOperator):
+    """Two integers of one type to one, bit by bit."""
+
+    def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
+        require_integer(*self.operands(inputs))
+        return super().infer(inputs)

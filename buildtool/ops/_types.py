@@ -23,6 +23,24 @@ def require_numeric(*types: TensorType) -> None:
             raise OperatorError("the elements must be numbers, not bool")
 
 
+def require_integer(*types: TensorType) -> None:
+    for type_ in types:
+        if not type_.dtype.is_integer:
+            raise OperatorError(f"the elements must be integers, not {type_.dtype.value}")
+
+
+def require_bool(*types: TensorType) -> None:
+    for type_ in types:
+        if type_.dtype is not DType.BOOL:
+            raise OperatorError(f"the elements must be bool, not {type_.dtype.value}")
+
+
+def require_finite(name: str, value: float) -> None:
+    """An attribute that is a finite number."""
+    if not np.isfinite(value):
+        raise OperatorError(f"'{name}' is {value}, which is not finite")
+
+
 def require_same_dtype(types: Sequence[TensorType]) -> None:
     for type_ in types[1:]:
         if type_.dtype is not types[0].dtype:

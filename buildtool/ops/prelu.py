@@ -12,19 +12,19 @@ from buildtool.ir.operator import Array, OperatorError
 from buildtool.ir.types import TensorType
 from buildtool.ops._elementwise import BinaryOperator
 from buildtool.ops._shapes import broadcast, show
-from buildtool.ops._types import plain, require_float, require_same_dtype
+from buildtool.ops._types import plain, require_numeric, require_same_dtype
 
 
 @dataclass(frozen=True)
 class Prelu(BinaryOperator):
-    """Inputs x, slope, floating-point numbers; the slope broadcasts to the shape of x."""
+    """Inputs x, slope, any numbers; integers wrap around. The slope broadcasts to the shape of x."""
 
     name: ClassVar[str] = "prelu"
 
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         x, slope = self.operands(inputs)
         require_same_dtype(inputs)
-        require_float(x)
+        require_numeric(x)
         if broadcast(x.shape, slope.shape) != x.shape:
             raise OperatorError(f"the slope {show(slope.shape)} does not broadcast to the input {show(x.shape)}")
         return (plain(x, x.shape),)

@@ -10,59 +10,101 @@
 namespace lathe {
 namespace {
 
-// Two operands walked together. Neighbouring dimensions that both operands walk alike are merged, so that the last
+// `kCount` operands walked together. Neighbouring dimensions that all operands walk alike are merged, so that the last
 // one, the inner loop, is as long as possible. Strides are in elements; 0 is broadcast, the last one is 0 or 1.
-struct Broadcast {
+template <int kCount>
+struct BroadcastOf {
   int32_t rank;
   int64_t dims[kMaxRank];
-  int64_t a_strides[kMaxRank];
-  int64_t b_strides[kMaxRank];
+  int64_t strides[kCount][kMaxRank];
+
+  // Whether the last dimension is walked with the one before it.
+  bool Merges(int axis, int64_t size) const {
+    for (int i = 0; i < kCount; ++i) {
+      if (strides[i][axis - 1] != strides[i][axis] * size) return false;
+    }
+    return true;
+  }
+
+  // Calls `f(at, offsets, count)` for the stretches of the output's elements [begin, end) along which operand i starts
+  // at `offsets[i]` and moves by `strides[i][rank - 1]`.
+  template <typename F>
+  void ForStretches(int64_t begin, int64_t end, const F& f) const {
+    const int last = rank - 1;
+    for (int64_t at = begin; at < end;) {
+      const int64_t column = at % dims[last];
+      int64_t offsets[kCount];
+      for (int i = 0; i < kCount; ++i) offsets[i] = column * strides[i][last];
+      int64_t index = at / dims[last];
+      for (int axis = last - 1; axis >= 0; --axis) {
+        for (int i = 0; i < kCount; ++i) offsets[i] += index % dims[axis] * strides[i][axis];
+        index /= dims[axis];
+      }
+      const int64_t row = dims[last] - column;
+      const int64_t count = row < end - at ? row : end - at;
+      f(at, offsets, count);
+      at += count;
+    }
+  }
 };
 
-// Fails where the shapes do not broadcast or do not give the shape of output 0.
-inline Code PlanBroadcast(const PlanContext& context, const Shape& a, const Shape& b, Broadcast* plan) {
-  const int rank = a.rank > b.rank ? a.rank : b.rank;
-  Shape out = {};
-  out.rank = rank;
-  int64_t a_strides[kMaxRank];
-  int64_t b_strides[kMaxRank];
-  int64_t a_stride = 1;
-  int64_t b_stride = 1;
-  for (int axis = rank - 1; axis >= 0; --axis) {
-    const int64_t a_size = axis >= rank - a.rank ? a.dims[axis - rank + a.rank] : 1;
-    const int64_t b_size = axis >= rank - b.rank ? b.dims[axis - rank + b.rank] : 1;
-    if (a_size != b_size && a_size != 1 && b_size != 1) {
-      return context.Fail(Code::kBadModel, "the shapes of its inputs do not broadcast");
+using Broadcast = BroadcastOf<2>;
+
+// The shape that operands of these shapes give; false where they do not broadcast.
+inline bool BroadcastShape(const Shape* const* shapes, int count, Shape* out) {
+  out->rank = 0;
+  for (int i = 0; i < count; ++i) out->rank = shapes[i]->rank > out->rank ? shapes[i]->rank : out->rank;
+  for (int axis = 0; axis < out->rank; ++axis) {
+    out->dims[axis] = 1;
+    for (int i = 0; i < count; ++i) {
+      const int own = axis - out->rank + shapes[i]->rank;
+      const int64_t size = own < 0 ? 1 : shapes[i]->dims[own];
+      if (size == 1) continue;
+      if (out->dims[axis] != 1 && out->dims[axis] != size) return false;
+      out->dims[axis] = size;
     }
-    out.dims[axis] = a_size == 1 ? b_size : a_size;
-    a_strides[axis] = a_size == 1 ? 0 : a_stride;
-    b_strides[axis] = b_size == 1 ? 0 : b_stride;
-    a_stride *= a_size;
-    b_stride *= b_size;
+  }
+  return true;
+}
+
+// Fails where the shapes do not broadcast or do not give the shape of output 0.
+template <int kCount>
+inline Code PlanBroadcastOf(const PlanContext& context, const Shape* const (&shapes)[kCount],
+                            BroadcastOf<kCount>* plan) {
+  Shape out = {};
+  if (!BroadcastShape(shapes, kCount, &out)) {
+    return context.Fail(Code::kBadModel, "the shapes of its inputs do not broadcast");
   }
   LATHE_TRY(CheckShape(context, 0, out));
   plan->rank = 0;
-  for (int axis = 0; axis < rank; ++axis) {
+  for (int axis = 0; axis < out.rank; ++axis) {
     if (out.dims[axis] == 1) continue;
-    const int last = plan->rank - 1;
-    const int64_t size = out.dims[axis];
-    if (last >= 0 && plan->a_strides[last] == a_strides[axis] * size && plan->b_strides[last] == b_strides[axis] * size) {
-      plan->dims[last] *= size;
-      plan->a_strides[last] = a_strides[axis];
-      plan->b_strides[last] = b_strides[axis];
+    const int rank = plan->rank;
+    for (int i = 0; i < kCount; ++i) {
+      const Shape& shape = *shapes[i];
+      const int own = axis - out.rank + shape.rank;
+      const bool moves = own >= 0 && shape.dims[own] != 1;
+      plan->strides[i][rank] = moves ? shape.Count(own + 1, shape.rank) : 0;
+    }
+    plan->dims[rank] = out.dims[axis];
+    if (rank > 0 && plan->Merges(rank, out.dims[axis])) {
+      plan->dims[rank - 1] *= out.dims[axis];
+      for (int i = 0; i < kCount; ++i) plan->strides[i][rank - 1] = plan->strides[i][rank];
       continue;
     }
-    plan->dims[last + 1] = size;
-    plan->a_strides[last + 1] = a_strides[axis];
-    plan->b_strides[last + 1] = b_strides[axis];
     ++plan->rank;
   }
   if (plan->rank == 0) {
     plan->rank = 1;
     plan->dims[0] = 1;
-    plan->a_strides[0] = plan->b_strides[0] = 0;
+    for (int i = 0; i < kCount; ++i) plan->strides[i][0] = 0;
   }
   return Code::kOk;
+}
+
+inline Code PlanBroadcast(PlanContext& context) {
+  const Shape* const shapes[] = {&context.input(0).shape, &context.input(1).shape};
+  return PlanBroadcastOf<2>(context, shapes, static_cast<Broadcast*>(context.plan()));
 }
 
 template <typename T, typename Operation>
@@ -95,35 +137,19 @@ struct Binary {
     return static_cast<Operation*>(context.state())->Read(context);
   }
 
-  static Code Plan(PlanContext& context) {
-    return PlanBroadcast(context, context.input(0).shape, context.input(1).shape,
-                         static_cast<Broadcast*>(context.plan()));
-  }
-
   static void Run(const RunContext& context) {
     const Operation operation = context.State<Operation>();
     const Broadcast plan = context.Plan<Broadcast>();
     const T* a = context.inputs[0].As<T>();
     const T* b = context.inputs[1].As<T>();
     T* to = context.outputs[0].As<T>();
-    const int last = plan.rank - 1;
-    context.For(context.outputs[0].shape.Count(), kElementGrain, [=](int64_t begin, int64_t end, int) {
-      for (int64_t at = begin; at < end;) {
-        const int64_t column = at % plan.dims[last];
-        int64_t index = at / plan.dims[last];
-        const T* from_a = a + column * plan.a_strides[last];
-        const T* from_b = b + column * plan.b_strides[last];
-        for (int axis = last - 1; axis >= 0; --axis) {
-          from_a += index % plan.dims[axis] * plan.a_strides[axis];
-          from_b += index % plan.dims[axis] * plan.b_strides[axis];
-          index /= plan.dims[axis];
-        }
-        const int64_t row = plan.dims[last] - column;
-        const int64_t count = row < end - at ? row : end - at;
-        ApplyStretch(operation, from_a, plan.a_strides[last] != 0, from_b, plan.b_strides[last] != 0, to + at, count);
+    const bool a_moves = plan.strides[0][plan.rank - 1] != 0;
+    const bool b_moves = plan.strides[1][plan.rank - 1] != 0;
+    context.For(context.outputs[0].shape.Count(), kElementGrain, [=, &plan](int64_t begin, int64_t end, int) {
+      plan.ForStretches(begin, end, [=](int64_t at, const int64_t* offsets, int64_t count) {
+        ApplyStretch(operation, a + offsets[0], a_moves, b + offsets[1], b_moves, to + at, count);
         operation.Finish(to + at, count);
-        at += count;
-      }
+      });
     });
   }
 };
@@ -131,7 +157,7 @@ struct Binary {
 template <typename Operation, typename T = float>
 constexpr KernelDef BinaryKernel(const char* name, const char* op) {
   using Kernel = Binary<T, Operation>;
-  return {name, op, sizeof(Operation), sizeof(Broadcast), 0, Kernel::Prepare, Kernel::Plan, Kernel::Run};
+  return {name, op, sizeof(Operation), sizeof(Broadcast), 0, Kernel::Prepare, PlanBroadcast, Kernel::Run};
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+"""sinh: the hyperbolic sine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from buildtool.ir.operator import Array
+from buildtool.ops._elementwise import UnaryOperator
+
+
+@dataclass(frozen=True)
+class Sinh(UnaryOperator):
+    """Input x, floating-point numbers."""
+
+    name: ClassVar[str] = "sinh"
+
+    def compute(self, x: Array) -> Array:
+        return np.sinh(x)

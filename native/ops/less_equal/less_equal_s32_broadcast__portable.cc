@@ -1,0 +1,19 @@
+// Whether a is below or equal to b; with NaN it is not.
+#include "native/core/typed.h"
+
+namespace lathe {
+namespace {
+
+struct LessEqualOperation : NoAttributes {
+  template <typename C>
+  bool operator()(C a, C b) const {
+    return a <= b;
+  }
+};
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL(less_equal_s32_broadcast__portable) =
+    lathe::TypedBinaryKernel<lathe::LessEqualOperation, lathe::Types<int32_t>, lathe::Bool>(
+        "less_equal_s32_broadcast__portable", "less_equal");
