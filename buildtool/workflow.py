@@ -43,7 +43,7 @@ from buildtool.settings import (
 from buildtool.targets.protocol import Target, TargetProgram
 from buildtool.targets.registry import target_for
 from buildtool.validation.compare import Comparison
-from buildtool.validation.stand import KINDS, Stand
+from buildtool.validation.stand import Stand
 from buildtool.validation.subject import Subject, choose_reference, inputs_for
 
 __all__ = ["build", "check", "commands", "convert", "load", "prepare", "run", "validate"]
@@ -214,7 +214,7 @@ def validate(
     chosen = requests.selected(deployment, settings.model)
     subjects = [_subject(deployment, model, options, settings, progress) for model in chosen]
     results: list[Comparison] = []
-    for built, abi, kind in itertools.product(builds, deployment.target_abis, KINDS):
+    for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
         progress.stage(f"validate {built.format} {kind} on {abi}")
         with Stand(built, abi, kind, settings) as stand:
             for subject in subjects:
