@@ -163,6 +163,7 @@ def _spec(tensor: TensorConfig, source_format: str) -> TensorSpec:
         value_range=tensor.value_range,
         source_name=tensor.name,
         source_format=source_format,
+        least=tuple(size if isinstance(size, int) else size[0] for size in tensor.shape) if tensor.is_bounded else (),
     )
 
 

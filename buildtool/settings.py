@@ -69,6 +69,7 @@ class RunSettings:
     timeout: float = 600.0
     reference: str = "auto"  # onnxruntime, numpy
     all_variants: bool = False
+    kinds: tuple[str, ...] = ("shared", "static")
 
 
 SILENT = Silent()

@@ -20,6 +20,7 @@ from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment, ModelConfig
+from buildtool.devices.in_process import LoadedModel, load_library
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel
@@ -42,10 +43,10 @@ from buildtool.settings import (
 from buildtool.targets.protocol import Target, TargetProgram
 from buildtool.targets.registry import target_for
 from buildtool.validation.compare import Comparison
-from buildtool.validation.stand import KINDS, Stand
+from buildtool.validation.stand import Stand
 from buildtool.validation.subject import Subject, choose_reference, inputs_for
 
-__all__ = ["build", "check", "commands", "convert", "prepare", "run", "validate"]
+__all__ = ["build", "check", "commands", "convert", "load", "prepare", "run", "validate"]
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def validate(
     chosen = requests.selected(deployment, settings.model)
     subjects = [_subject(deployment, model, options, settings, progress) for model in chosen]
     results: list[Comparison] = []
-    for built, abi, kind in itertools.product(builds, deployment.target_abis, KINDS):
+    for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
         progress.stage(f"validate {built.format} {kind} on {abi}")
         with Stand(built, abi, kind, settings) as stand:
             for subject in subjects:
@@ -223,6 +224,20 @@ def validate(
     )
     package.write_file(report.file, report.text().encode())
     return report
+
+
+def load(
+    thing: BuildReport | Path | str, model: str | None = None, *, threads: int = 0, progress: Progress = SILENT
+) -> LoadedModel:
+    """A model ready to run NumPy arrays on this machine: of a build, a `.so`, or a deployment file (which is built)."""
+    if isinstance(thing, BuildReport):
+        library_file = thing.file_of("host", "shared")
+    elif Path(thing).suffix in (".yml", ".yaml"):
+        deployment = load_deployment(thing, Overrides(target_abis=("host",)), progress)
+        library_file = _up_to_date(deployment, DEFAULTS, progress).file_of("host", "shared")
+    else:
+        library_file = Path(thing)
+    return load_library(library_file, model, threads)
 
 
 def _subject(

@@ -26,6 +26,7 @@ from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import BuildError, Where
 
 _FORMAT = "1"  # part of every key: change it when the meaning of the keys changes
+_LITTLE_SPACE = 2**20  # bytes
 _CMAKE_FILES = ("LatheObjects.cmake", "LatheFlags.cmake", "LatheIsa.cmake")
 
 
@@ -143,10 +144,25 @@ def configure_and_build(
             stamp.unlink()
         command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
         command += ["-S", source, "-B", binary, *arguments]
-        processes.run(command, doing=f"{doing} (configuring with CMake)")
+        with _disk_watched(binary):
+            processes.run(command, doing=f"{doing} (configuring with CMake)")
         if not processes.dry_run:
             stamp.write_text(wanted)
-    processes.run([ninja_program(), "-C", binary], doing=doing)
+    with _disk_watched(binary):
+        processes.run([ninja_program(), "-C", binary], doing=doing)
+
+
+@contextlib.contextmanager
+def _disk_watched(folder: Path) -> Iterator[None]:
+    """Compilers and linkers have many words for a full disk, so look at the disk itself where one of them failed."""
+    try:
+        yield
+    except BuildError as problem:
+        if folder.is_dir() and shutil.disk_usage(folder).free < _LITTLE_SPACE:
+            what = problem.problems[0].what + ": the disk is full"
+            remedy = "make room on the disk, or set LATHE_CACHE_DIR to a folder on another one"
+            raise BuildError(what, where=Where(file=str(folder)), remedy=remedy) from problem
+        raise
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ build/<library>/<library>.tar.gz
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gzip
 import io
 import os
@@ -48,7 +49,8 @@ def assemble(output: Path, name: str, contents: Contents) -> Path:
         for path in sorted(contents):
             _put(folder / path, contents[path])
         (folder / f"{name}.tar.gz").write_bytes(archive(folder, name))
-        _replace(folder, output)
+        with _alone_in(output.parent):
+            _replace(folder, output)
     return output / f"{name}.tar.gz"
 
 
@@ -112,6 +114,17 @@ def _aside(output: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Lets one build at a time put its output into a folder; waits for the others."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _is_running(process: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -77,7 +76,7 @@ class Processes:
         if self.echo and output.strip():
             self.echo(output.rstrip())
         if process.returncode != 0:
-            raise error(f"{doing} failed", rule=_shown(line, output), remedy=_remedy(process.returncode, output))
+            raise error(f"{doing} failed", rule=_shown(line, output), remedy=_remedy(process.returncode))
         return output
 
 
@@ -110,9 +109,7 @@ def _shown(line: str, output: str) -> str:
     return "\n        ".join([f"the command was: {line}", *cut])
 
 
-def _remedy(code: int, output: str) -> str:
-    if re.search(r"No space left on device", output):
-        return "make room on the disk, or set LATHE_CACHE_DIR to a folder on another one"
+def _remedy(code: int) -> str:
     if code < 0:
         return f"the program was ended by signal {-code}"
     return "see the output above; -v shows all commands"

@@ -127,7 +127,7 @@ def _find(program: str, abi: str) -> Path:
     path = shutil.which(program)
     if path is None:
         package = _APT_PACKAGES.get(program)
-        install = f" or: apt-get install {package}" if package else ""
+        install = f", or: apt-get install {package}" if package else ""
         raise ToolchainError(
             f"'{program}' is missing: nothing here builds for {abi}",
             rule=f"{abi} is built by the GNU tools" if abi != HOST else "CXX, CC or g++ on the PATH names the compiler",

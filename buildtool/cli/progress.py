@@ -49,7 +49,7 @@ class TerminalProgress:
 
     def step(self, text: str) -> None:
         """Something inside the current stage begins."""
-        _log.debug("%s: %s", self._stage, text)
+        _log.info("%s: %s", self._stage, text)
         self._show(f"{self._stage}: {text}")
 
     def note(self, problem: Problem) -> None:

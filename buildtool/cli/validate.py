@@ -25,6 +25,7 @@ from buildtool.cli.output import Output
 from buildtool.errors import ConfigError, ValidationError
 from buildtool.settings import Options, Overrides, RunSettings
 
+KINDS = ("both", "shared", "static")
 REFERENCES = ("auto", "onnxruntime", "numpy")
 
 ThreadsOption: TypeAlias = Annotated[
@@ -63,6 +64,9 @@ def validate(
     all_variants: Annotated[
         bool, typer.Option("--all-variants", help="Build and validate the models as files and as code, both.")
     ] = False,
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="|".join(KINDS), help="Only the shared or only the static libraries.")
+    ] = "both",
     reference: Annotated[
         str,
         typer.Option(
@@ -86,9 +90,12 @@ def validate(
 
     if reference not in REFERENCES:
         raise ConfigError(f"--reference cannot be '{reference}'", rule=f"allowed: {', '.join(REFERENCES)}")
+    if kind not in KINDS:
+        raise ConfigError(f"--kind cannot be '{kind}'", rule=f"allowed: {', '.join(KINDS)}")
     options = Options(output=output, allow_unverified=allow_unverified)
     settings = RunSettings(
         model=model,
+        kinds=KINDS[1:] if kind == "both" else (kind,),
         threads=num_threads,
         seed=seed,
         cpu=cpu,

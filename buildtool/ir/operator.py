@@ -77,7 +77,8 @@ class Operator:
     def transposed(self, perm: tuple[int, ...], inputs: Sequence[TensorType]) -> Operator | None:
         """The operator that computes transpose(self(x...), perm) from transpose(x, perm) of every input.
 
-        Inputs of lower rank are broadcast, and the caller reshapes them. None where there is no such operator.
+        Inputs of lower rank (weights) stay as they are, but those of element-wise operators are broadcast: the caller
+        gives them the missing axes and transposes them too. None where there is no such operator.
         """
         return None
 

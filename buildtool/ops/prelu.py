@@ -11,7 +11,7 @@ import numpy as np
 from buildtool.ir.operator import Array, OperatorError
 from buildtool.ir.types import TensorType
 from buildtool.ops._elementwise import BinaryOperator
-from buildtool.ops._shapes import broadcast, show
+from buildtool.ops._shapes import can_be_equal, show
 from buildtool.ops._types import plain, require_numeric, require_same_dtype
 
 
@@ -25,7 +25,8 @@ class Prelu(BinaryOperator):
         x, slope = self.operands(inputs)
         require_same_dtype(inputs)
         require_numeric(x)
-        if broadcast(x.shape, slope.shape) != x.shape:
+        pairs = zip(reversed(x.shape), reversed(slope.shape), strict=False)
+        if slope.rank > x.rank or not all(theirs == 1 or can_be_equal(ours, theirs) for ours, theirs in pairs):
             raise OperatorError(f"the slope {show(slope.shape)} does not broadcast to the input {show(x.shape)}")
         return (plain(x, x.shape),)
 

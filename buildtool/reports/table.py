@@ -65,5 +65,5 @@ def byte_count(number: int | None) -> str:
 
 
 def number(value: float | None, digits: int = 6) -> str:
-    """A measured number, short; JSON has no infinity, so None stands for it."""
-    return "inf" if value is None else f"{value:.{digits}g}"
+    """A measured number, short; nothing where there is none."""
+    return "" if value is None else f"{value:.{digits}g}"

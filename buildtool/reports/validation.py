@@ -23,7 +23,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
             result["output"],
             f"{result['cosine']:.6f}",
             f"{result['threshold']:g}",
-            number(result["sqnr"], 4),
+            _decibels(result),
             number(result["max_abs"], 3),
             result["reference"],
             "passed" if result["passed"] else "failed",
@@ -37,3 +37,8 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     total = len(document["results"])
     last = f"{total - failed} of {total} passed" if failed else f"all {total} passed"
     return [table, *problems, last]
+
+
+def _decibels(result: Mapping[str, Any]) -> str:
+    """JSON has no infinity: null stands for equal arrays, and for those that could not be compared."""
+    return "equal" if result["sqnr"] is None and result["max_abs"] == 0 else number(result["sqnr"], 4)

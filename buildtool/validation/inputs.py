@@ -18,7 +18,10 @@ NPY_MAGIC = b"\x93NUMPY"
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """An input or output as the deployment file declares it; `shape` is in the order of `data_format`."""
+    """An input or output as the deployment file declares it; `shape` is in the order of `data_format`.
+
+    Where sizes may vary, `shape` holds their upper and `least` their lower bounds.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -27,6 +30,12 @@ class TensorSpec:
     value_range: tuple[float, float] = (-1.0, 1.0)
     source_name: str = ""  # in the source model, where it differs from the name that users see
     source_format: str = ""  # in which the source model has it, where that is known
+    least: tuple[int, ...] = ()  # empty: no size varies
+
+    def admits(self, shape: Sequence[int]) -> bool:
+        """Whether an array of this shape lies inside the bounds of sizes that may vary."""
+        sizes = zip(shape, self.least, self.shape, strict=False)
+        return len(shape) == len(self.least) and all(low <= size <= high for size, low, high in sizes)
 
 
 def random_inputs(specs: Sequence[TensorSpec], seed: int) -> dict[str, Array]:
@@ -83,10 +92,11 @@ def _read_npy(file: Path, where: Where) -> Array:
 def fit(array: Array, spec: TensorSpec, where: Where = Where()) -> Array:  # noqa: B008 (frozen)
     """The array in the type and shape of the tensor; RunError where it does not fit.
 
-    Dimensions of size one may be left out, and a flat array is taken as it is.
+    Dimensions of size one may be left out, and a flat array is taken as it is. Sizes that may vary stay what they are.
     """
-    flat = array.ndim == 1 and array.size == np.prod(spec.shape)
-    if not flat and without_ones(array.shape) != without_ones(spec.shape):
+    shape = array.shape if spec.admits(array.shape) else spec.shape
+    flat = array.ndim == 1 and array.size == np.prod(shape)
+    if not flat and without_ones(array.shape) != without_ones(shape):
         raise RunError(
             f"shape {list(array.shape)} does not fit '{spec.name}', which is {list(spec.shape)} ({spec.data_format})",
             where=where,
@@ -97,7 +107,7 @@ def fit(array: Array, spec: TensorSpec, where: Where = Where()) -> Array:  # noq
             where=where,
             remedy=f"convert it: array.astype('{spec.dtype.numpy}')",
         )
-    return np.ascontiguousarray(array, spec.dtype.numpy).reshape(spec.shape)
+    return np.ascontiguousarray(array, spec.dtype.numpy).reshape(shape)
 
 
 def without_ones(shape: Sequence[int]) -> list[int]:

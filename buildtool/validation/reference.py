@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.errors import UnsupportedError, Where
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.validation.inputs import TensorSpec, read_array
@@ -131,13 +131,10 @@ def _onnxruntime_session(model_file: Path, outputs: Sequence[str]) -> Any:
         raise _refusal(problem, model_file) from problem
 
 
-def _refusal(problem: Exception, model_file: Path) -> ModelFileError | UnsupportedError:
-    where = Where(file=str(model_file))
+def _refusal(problem: Exception, model_file: Path) -> UnsupportedError:
     first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-    if type(problem).__name__ in ("NotImplemented", "InvalidGraph"):
-        return UnsupportedError(
-            f"onnxruntime cannot run this model: {first}",
-            where=where,
-            remedy="compare with Lathe's own evaluator: --reference numpy",
-        )
-    return ModelFileError(f"onnxruntime cannot load this model: {first}", where=where)
+    return UnsupportedError(
+        f"onnxruntime cannot run this model: {first}",
+        where=Where(file=str(model_file)),
+        remedy="compare with Lathe's own evaluator: --reference numpy",
+    )

@@ -18,8 +18,6 @@ from buildtool.validation.compare import Comparison, Variant, compare_outputs, f
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Subject
 
-KINDS = ("shared", "static")
-
 
 class Built(Protocol):
     """What the stand has to know of a build."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildtool.errors import RunError
+from buildtool.errors import RunError, UnsupportedError
 from buildtool.ir.graph import Graph
 from buildtool.validation.inputs import TensorSpec, check_names, random_inputs, read_array
 from buildtool.validation.metrics import Array
@@ -17,6 +18,8 @@ from buildtool.validation.reference import (
     Reference,
     onnxruntime_is_here,
 )
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -57,5 +60,10 @@ def choose_reference(
     if wish == "onnxruntime" and not onnxruntime_is_here():
         raise RunError("onnxruntime is not installed", remedy="pip install onnxruntime, or: --reference numpy")
     if platform == "onnx" and wish in ("auto", "onnxruntime") and onnxruntime_is_here():
-        return OnnxruntimeReference(model_file, inputs, outputs)
+        try:
+            return OnnxruntimeReference(model_file, inputs, outputs)
+        except UnsupportedError as error:  # an operator of the user, a newer format than it reads
+            if wish != "auto":
+                raise
+            _log.warning("%s; comparing with the NumPy reference instead", error.problems[0].what)
     return EvaluatorReference(graph, inputs, outputs)

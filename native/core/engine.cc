@@ -97,8 +97,7 @@ Code Engine::MakeTensors(lathe_bytes data) {
                         model_.name, static_cast<unsigned long long>(model_.data_size),
                         data.size == 0 ? "no data was given:" : "this one has",
                         static_cast<unsigned long long>(data.size));
-  if (!memory_.NewArray(model_.symbols.size(), &start_symbols_) ||
-      !memory_.NewArray(model_.values.size(), &tensors_))
+  if (!memory_.NewArray(model_.symbols.size(), &start_symbols_) || !memory_.NewArray(model_.values.size(), &tensors_))
     return errors_.OutOfMemory("the model", model_.values.size() * sizeof(Tensor));
   for (size_t i = 0; i < start_symbols_.size(); ++i) {
     const DimSymbol& symbol = model_.symbols[i];

@@ -30,10 +30,10 @@ constexpr size_t SizeOf(DType dtype) {
 enum class Code : int32_t { kOk, kInvalidArgument, kOutOfMemory, kUnsupported, kBadModel, kIo, kInternal };
 
 // Evaluates an expression that returns a Code and returns early unless it is kOk.
-#define LATHE_TRY(expression)                                                     \
-  do {                                                                            \
-    const ::lathe::Code lathe_try_code = (expression);                            \
-    if (lathe_try_code != ::lathe::Code::kOk) return lathe_try_code;              \
+#define LATHE_TRY(expression)                                        \
+  do {                                                               \
+    const ::lathe::Code lathe_try_code = (expression);               \
+    if (lathe_try_code != ::lathe::Code::kOk) return lathe_try_code; \
   } while (false)
 
 struct Shape {
@@ -42,8 +42,8 @@ struct Shape {
   int64_t dims[kMaxRank] = {};
 
   int64_t operator[](int axis) const { return dims[axis < 0 ? axis + rank : axis]; }
-  int64_t Count() const;                      // elements
-  int64_t Count(int begin, int end) const;    // product of dims[begin..end)
+  int64_t Count() const;                    // elements
+  int64_t Count(int begin, int end) const;  // product of dims[begin..end)
   bool operator==(const Shape& other) const;
   bool operator!=(const Shape& other) const { return !(*this == other); }
 };
@@ -54,9 +54,13 @@ struct Tensor {
   void* data = nullptr;  // prepare and plan: only constants have data
 
   template <typename T>
-  const T* As() const { return static_cast<const T*>(data); }
+  const T* As() const {
+    return static_cast<const T*>(data);
+  }
   template <typename T>
-  T* As() { return static_cast<T*>(data); }
+  T* As() {
+    return static_cast<T*>(data);
+  }
   bool is_constant() const { return constant; }
 
   bool constant = false;
@@ -138,9 +142,13 @@ struct RunContext {
   class ThreadPool* pool;
 
   template <typename T>
-  const T& State() const { return *static_cast<const T*>(state); }
+  const T& State() const {
+    return *static_cast<const T*>(state);
+  }
   template <typename T>
-  const T& Plan() const { return *static_cast<const T*>(plan); }
+  const T& Plan() const {
+    return *static_cast<const T*>(plan);
+  }
 
   // Splits [0, count) into contiguous slices of at least `grain` items by shape alone, so that results do not depend
   // on the number of threads, and runs them on the pool. Returns when all are done.
@@ -174,8 +182,8 @@ struct KernelDef {
 
 // Defines the one symbol of a kernel file, which the generated registry refers to:
 //   LATHE_KERNEL(relu_f32_simple__portable) = {"relu_f32_simple__portable", "relu", ...};
-#define LATHE_KERNEL(name)                                                                              \
-  extern "C" __attribute__((visibility("hidden"))) const ::lathe::KernelDef lathe_kernel_##name;        \
+#define LATHE_KERNEL(name)                                                                       \
+  extern "C" __attribute__((visibility("hidden"))) const ::lathe::KernelDef lathe_kernel_##name; \
   const ::lathe::KernelDef lathe_kernel_##name
 
 #endif  // LATHE_CORE_KERNEL_H_

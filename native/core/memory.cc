@@ -22,7 +22,8 @@ lathe_allocator DefaultAllocator() { return {AlignedMalloc, AlignedFree, nullptr
 
 void* MemoryArena::Allocate(size_t bytes, size_t alignment) {
   if (bytes > kMaxBytes) return nullptr;
-  const size_t skip = AlignUp(reinterpret_cast<uintptr_t>(position_), alignment) - reinterpret_cast<uintptr_t>(position_);
+  const size_t skip =
+      AlignUp(reinterpret_cast<uintptr_t>(position_), alignment) - reinterpret_cast<uintptr_t>(position_);
   if (position_ == nullptr || skip > left_ || bytes > left_ - skip) {
     // A large piece gets a block of its own and leaves the current one in use.
     const bool own = bytes > next_block_ / 4;

@@ -22,8 +22,7 @@ Code ModelReader::ReadString(const PbField& field, const char* what, const char*
   return *text != nullptr ? Code::kOk : errors_.OutOfMemory("the model", field.bytes.size());
 }
 
-Code ModelReader::CountMessages(PbBytes message, uint32_t number, size_t limit, const char* what,
-                                size_t* count) const {
+Code ModelReader::CountMessages(PbBytes message, uint32_t number, size_t limit, const char* what, size_t* count) const {
   PbReader reader(message);
   PbField field;
   *count = 0;
@@ -112,7 +111,8 @@ Code ModelReader::ReadSymbol(PbBytes message, DimSymbol* symbol) {
     if (field.tag == PbVarint(3)) symbol->high = number;
   }
   if (!reader.ok()) return Malformed("a symbol");
-  if (symbol->low < 0 || symbol->high < symbol->low) return Bad("the bounds of symbol '%s' are not ordered", symbol->name);
+  if (symbol->low < 0 || symbol->high < symbol->low)
+    return Bad("the bounds of symbol '%s' are not ordered", symbol->name);
   return Code::kOk;
 }
 

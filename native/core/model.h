@@ -44,12 +44,12 @@ enum class AttrKind : uint8_t { kNone, kInt, kFloat, kString, kInts, kFloats, kS
 struct Attr {
   const char* name;
   AttrKind kind;
-  int64_t i;               // kInt, kDType
-  float f;                 // kFloat
-  Span<const char> s;      // kString
-  Span<int64_t> ints;      // kInts
-  Span<float> floats;      // kFloats
-  Span<DimSpec> dims;      // kDims
+  int64_t i;           // kInt, kDType
+  float f;             // kFloat
+  Span<const char> s;  // kString
+  Span<int64_t> ints;  // kInts
+  Span<float> floats;  // kFloats
+  Span<DimSpec> dims;  // kDims
 };
 
 struct Region;

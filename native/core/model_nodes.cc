@@ -35,7 +35,8 @@ class DefinitionCheck {
   Code Define(uint32_t index, const char* owner) {
     const Value& value = model_.values[index];
     if (value.constant)
-      return errors_.Fail(Code::kBadModel, "bad model: '%s' defines value '%s', which is a constant", owner, value.name);
+      return errors_.Fail(Code::kBadModel, "bad model: '%s' defines value '%s', which is a constant", owner,
+                          value.name);
     if (states_[index] != kUndefined)
       return errors_.Fail(Code::kBadModel, "bad model: '%s' defines value '%s', which is defined before", owner,
                           value.name);

@@ -22,8 +22,8 @@ struct ArenaItem {
   uint32_t next;        // workspace: list of placed items by offset
 };
 
-// Greedy by size: the largest buffer first, each at the smallest gap that fits. `order` is workspace of the same size as
-// `items`. Returns the size of the arena; UINT64_MAX where that exceeds kMaxBytes.
+// Greedy by size: the largest buffer first, each at the smallest gap that fits. `order` is workspace of the same size
+// as `items`. Returns the size of the arena; UINT64_MAX where that exceeds kMaxBytes.
 uint64_t PlanArena(Span<ArenaItem> items, Span<uint32_t> order);
 
 // Whether the offsets that the items have are a valid plan: the index of the first item that is not where it may be, or

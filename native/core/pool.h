@@ -65,6 +65,7 @@ struct Pool {
     const Shape& out = context.outputs[0].shape;
     const float* image = context.inputs[0].As<float>();
     float* output = context.outputs[0].As<float>();
+    if (out.Count() == 0) return;  // without channels there may be any number of pixels
     context.For(out[0] * out[1], 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t line = begin; line < end; ++line) {
         const int64_t batch = line / out[1];

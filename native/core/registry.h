@@ -52,8 +52,7 @@ lathe_code InputData(lathe_session* session, size_t index, void** data, size_t* 
 lathe_code BindInput(lathe_session* session, size_t index, const void* data, size_t bytes, lathe_error* error);
 lathe_code BindOutput(lathe_session* session, size_t index, void* data, size_t bytes, lathe_error* error);
 lathe_code Run(lathe_session* session, lathe_error* error);
-lathe_code OutputData(const lathe_session* session, size_t index, const void** data, size_t* bytes,
-                      lathe_error* error);
+lathe_code OutputData(const lathe_session* session, size_t index, const void** data, size_t* bytes, lathe_error* error);
 lathe_code Value(const lathe_session* session, const char* name, lathe_tensor_info* info, const void** data,
                  lathe_error* error);
 void SetObserver(lathe_session* session, lathe_observer observer, void* user);
@@ -64,12 +63,12 @@ lathe_code ValueAt(const lathe_session* session, size_t index, lathe_tensor_info
 }  // namespace api
 
 constexpr lathe_api MakeApi(const Registry& registry) {
-  return {sizeof(lathe_api),   LATHE_ABI_VERSION,   registry.library,   registry.version,    api::KernelCount,
-          api::KernelName,     api::ModelCount,     api::ModelAt,       api::PoolCreate,     api::PoolDestroy,
-          api::EngineCreate,   api::EngineDestroy,  api::InputCount,    api::OutputCount,    api::SessionCreate,
-          api::SessionDestroy, api::InputInfo,      api::OutputInfo,    api::Resize,         api::InputData,
-          api::BindInput,      api::BindOutput,     api::Run,           api::OutputData,     api::Value,
-          api::SetObserver,    api::MemoryInfo,     api::ValueCount,     api::ValueAt};
+  return {sizeof(lathe_api),   LATHE_ABI_VERSION,  registry.library, registry.version, api::KernelCount,
+          api::KernelName,     api::ModelCount,    api::ModelAt,     api::PoolCreate,  api::PoolDestroy,
+          api::EngineCreate,   api::EngineDestroy, api::InputCount,  api::OutputCount, api::SessionCreate,
+          api::SessionDestroy, api::InputInfo,     api::OutputInfo,  api::Resize,      api::InputData,
+          api::BindInput,      api::BindOutput,    api::Run,         api::OutputData,  api::Value,
+          api::SetObserver,    api::MemoryInfo,    api::ValueCount,  api::ValueAt};
 }
 
 }  // namespace lathe
@@ -78,14 +77,14 @@ constexpr lathe_api MakeApi(const Registry& registry) {
   extern "C" __attribute__((visibility("hidden"))) const ::lathe::KernelDef lathe_kernel_##name;
 
 // At global scope, once per library. `registry` is a constexpr ::lathe::Registry.
-#define LATHE_DEFINE_API(library_name, registry)                                                          \
-  namespace lathe {                                                                                       \
-  const Registry& GetRegistry() { return registry; }                                                      \
-  }                                                                                                       \
-  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void);      \
-  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void) {     \
-    static constexpr lathe_api table = ::lathe::MakeApi(registry);                                        \
-    return &table;                                                                                        \
+#define LATHE_DEFINE_API(library_name, registry)                                                      \
+  namespace lathe {                                                                                   \
+  const Registry& GetRegistry() { return registry; }                                                  \
+  }                                                                                                   \
+  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void);  \
+  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void) { \
+    static constexpr lathe_api table = ::lathe::MakeApi(registry);                                    \
+    return &table;                                                                                    \
   }
 
 #endif  // LATHE_CORE_REGISTRY_H_

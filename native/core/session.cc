@@ -89,8 +89,8 @@ void Session::RunNode(size_t index) {
   context.pool = engine_->pool();
   prepared.kernel->run(context);
   if (observer_ == nullptr) return;
-  const lathe_node_event event = {sizeof(event),          static_cast<uint32_t>(index), node.op, node.name,
-                                  prepared.kernel->name, start,                        NowNanoseconds()};
+  const lathe_node_event event = {
+      sizeof(event), static_cast<uint32_t>(index), node.op, node.name, prepared.kernel->name, start, NowNanoseconds()};
   observer_(observer_user_, &event);
 }
 

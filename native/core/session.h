@@ -84,8 +84,8 @@ class Session {
   Span<void*> plans_;        // by node
   Span<int64_t> workspace_;  // of NodeView
 
-  Span<uint32_t> item_of_;  // by value
-  Span<uint32_t> value_of_; // by item
+  Span<uint32_t> item_of_;   // by value
+  Span<uint32_t> value_of_;  // by item
   Span<ArenaItem> items_;
   Span<ArenaItem> lifetimes_;  // the items before planning, which changes them
   Span<uint32_t> order_;

@@ -64,8 +64,9 @@ Code Session::SolveDim(const char* input, size_t axis, const DimSpec& dim, int64
     return errors.Fail(Code::kInvalidArgument, "dimension %zu of input '%s' is %lld, allowed is %lld to %lld", axis,
                        input, Wide(size), Wide(bounds.low), Wide(bounds.high));
   if (solved_[symbol] && new_symbols_[symbol] != size)
-    return errors.Fail(Code::kInvalidArgument, "dimension %zu of input '%s' is %lld, another input says that '%s' is %lld",
-                       axis, input, Wide(size), bounds.name, Wide(new_symbols_[symbol]));
+    return errors.Fail(Code::kInvalidArgument,
+                       "dimension %zu of input '%s' is %lld, another input says that '%s' is %lld", axis, input,
+                       Wide(size), bounds.name, Wide(new_symbols_[symbol]));
   new_symbols_[symbol] = size;
   solved_[symbol] = true;
   return Code::kOk;
@@ -86,8 +87,8 @@ Code Session::CheckShapes(const ErrorSink& errors) const {
   for (const Value& value : model_.values) {
     Shape shape;
     if (!EvaluateShape(model_, value.dims, value.dtype, new_symbols_, &shape))
-      return errors.Fail(Code::kInvalidArgument, "at this shape value '%s' has a dimension that is negative or too large",
-                         value.name);
+      return errors.Fail(Code::kInvalidArgument,
+                         "at this shape value '%s' has a dimension that is negative or too large", value.name);
   }
   return Code::kOk;
 }

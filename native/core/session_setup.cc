@@ -68,8 +68,8 @@ uint32_t Session::AddItem(uint32_t value, uint32_t step) {
   return item;
 }
 
-// Step 0 is before the first node, step i + 1 is node i. Inputs last to the end, so that a session may run again without
-// writing them anew. Items stand in the order in which the values appear.
+// Step 0 is before the first node, step i + 1 is node i. Inputs last to the end, so that a session may run again
+// without writing them anew. Items stand in the order in which the values appear.
 void Session::MakeItems() {
   const Region& body = model_.body;
   const uint32_t end = static_cast<uint32_t>(body.nodes.size()) + 1;

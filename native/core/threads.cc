@@ -11,8 +11,8 @@ namespace lathe {
 
 namespace {
 
-// <atomic> belongs to the C++ library. 32 bits are atomic on every machine; all orders are sequential, which is what the
-// protocol between sleepers and wakers below needs.
+// <atomic> belongs to the C++ library. 32 bits are atomic on every machine; all orders are sequential, which is what
+// the protocol between sleepers and wakers below needs.
 uint32_t Load(const uint32_t* word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
 void Store(uint32_t* word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
 uint32_t FetchAdd(uint32_t* word, uint32_t value) { return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST); }
@@ -54,8 +54,8 @@ Code ThreadPool::Create(int threads, const lathe_allocator& allocator, const Err
   void* memory = allocator.alloc(allocator.user, bytes);
   if (memory == nullptr) return errors.OutOfMemory("the thread pool", bytes);
   auto* made = new (Place(), memory) ThreadPool(allocator);
-  made->workers_ = Span<Worker>(reinterpret_cast<Worker*>(static_cast<char*>(memory) + header),
-                                static_cast<size_t>(threads - 1));
+  made->workers_ =
+      Span<Worker>(reinterpret_cast<Worker*>(static_cast<char*>(memory) + header), static_cast<size_t>(threads - 1));
   made->threads_ = threads;
   const Code code = made->Start(errors);
   if (code == Code::kOk) {

@@ -1,5 +1,5 @@
-// The Python module buildtool._runtime: any tailored library, loaded by path, with NumPy arrays. It holds no kernels and
-// is thin on purpose; buildtool/runtime.py is what users see.
+// The Python module buildtool._runtime: any tailored library, loaded by path, with NumPy arrays. It holds no kernels
+// and is thin on purpose; buildtool/runtime.py is what users see.
 #include <dlfcn.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -42,8 +42,7 @@ py::str Text(const char* text) { return py::str(PyUnicode_DecodeUTF8(text, std::
 
 // NumPy's type for an element type; bf16 arrives as its bits.
 py::dtype TypeOf(lathe_dtype dtype) {
-  static const char* const kTypes[] = {"",   "f4", "f2", "u2", "f8", "i1", "u1",
-                                       "i2", "u2", "i4", "u4", "i8", "u8", "?"};
+  static const char* const kTypes[] = {"", "f4", "f2", "u2", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"};
   if (dtype < 1 || dtype >= sizeof(kTypes) / sizeof(kTypes[0]))
     throw NativeError(LATHE_INTERNAL, "the library uses an element type that this module does not know");
   return py::dtype(kTypes[dtype]);
@@ -56,7 +55,9 @@ lathe_tensor_info NewInfo() {
 }
 
 py::dict Describe(const lathe_tensor_info& info) {
-  const auto dims = [&](const int64_t* sizes) { return py::tuple(py::cast(std::vector<int64_t>(sizes, sizes + info.rank))); };
+  const auto dims = [&](const int64_t* sizes) {
+    return py::tuple(py::cast(std::vector<int64_t>(sizes, sizes + info.rank)));
+  };
   py::dict result;
   result["name"] = Text(info.name);
   result["dtype"] = info.dtype;
@@ -168,7 +169,8 @@ class Session {
   void resize(const std::vector<std::vector<int64_t>>& shapes) {
     std::vector<lathe_shape> plain(shapes.size());
     for (size_t i = 0; i < shapes.size(); ++i) {
-      if (shapes[i].size() > LATHE_MAX_RANK) throw NativeError(LATHE_INVALID_ARGUMENT, "a shape has too many dimensions");
+      if (shapes[i].size() > LATHE_MAX_RANK)
+        throw NativeError(LATHE_INVALID_ARGUMENT, "a shape has too many dimensions");
       plain[i].rank = static_cast<uint32_t>(shapes[i].size());
       for (size_t axis = 0; axis < shapes[i].size(); ++axis) plain[i].dims[axis] = shapes[i][axis];
     }
@@ -176,7 +178,8 @@ class Session {
     Check([&](lathe_error* error) { return api()->resize(session_, plain.size(), plain.data(), error); });
   }
 
-  // `array` has the type and shape of the input already: the Python side sees to it, and says what is wrong in its words.
+  // `array` has the type and shape of the input already: the Python side sees to it, and says what is wrong in its
+  // words.
   void set_input(size_t index, const py::array& array) {
     const std::lock_guard<std::mutex> lock(mutex_);
     lathe_tensor_info info = NewInfo();
@@ -229,7 +232,8 @@ class Session {
     Run(&events);
     py::list result;
     for (const lathe_node_event& event : events)
-      result.append(py::make_tuple(Text(event.name), Text(event.op), Text(event.kernel), event.end_ns - event.start_ns));
+      result.append(
+          py::make_tuple(Text(event.name), Text(event.op), Text(event.kernel), event.end_ns - event.start_ns));
     return result;
   }
 
@@ -292,8 +296,8 @@ PYBIND11_MODULE(_runtime, module) {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const NativeError& native) {
       const std::string text = native.what();
-      py::object message =
-          py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
+      py::object message = py::reinterpret_steal<py::object>(
+          PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
       PyErr_SetObject(error.ptr(), py::make_tuple(message, native.code()).ptr());
     }
   });

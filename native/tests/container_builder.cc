@@ -52,7 +52,9 @@ std::string DimArg::Encode() const {
   return PbWriter().Varint(1, static_cast<uint64_t>(size)).bytes();
 }
 
-std::string FloatAttr(const std::string& name, float value) { return PbWriter().Bytes(1, name).Float(3, value).bytes(); }
+std::string FloatAttr(const std::string& name, float value) {
+  return PbWriter().Bytes(1, name).Float(3, value).bytes();
+}
 std::string IntAttr(const std::string& name, int64_t value) {
   return PbWriter().Bytes(1, name).ZigZag(2, value).bytes();
 }

@@ -27,9 +27,9 @@ class PbWriter {
 
 // A dimension: a number, or an expression by index.
 struct DimArg {
-  DimArg(int size) : size(size) {}          // NOLINT: literals read best in tests
-  DimArg(long size) : size(size) {}         // NOLINT
-  DimArg(long long size) : size(size) {}    // NOLINT
+  DimArg(int size) : size(size) {}        // NOLINT: literals read best in tests
+  DimArg(long size) : size(size) {}       // NOLINT
+  DimArg(long long size) : size(size) {}  // NOLINT
   static DimArg Expr(uint32_t index) {
     DimArg dim(-1);
     dim.expr = static_cast<int64_t>(index);

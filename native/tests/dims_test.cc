@@ -35,8 +35,8 @@ TEST(Dims, ChecksPrograms) {
 TEST(Dims, DividesLikePython) {
   const struct {
     int64_t a, b, floor, ceil, mod;
-  } cases[] = {{7, 2, 3, 4, 1}, {-7, 2, -4, -3, 1}, {7, -2, -4, -3, -1}, {-7, -2, 3, 4, -1}, {6, 3, 2, 2, 0},
-               {0, 5, 0, 0, 0}};
+  } cases[] = {{7, 2, 3, 4, 1},    {-7, 2, -4, -3, 1}, {7, -2, -4, -3, -1},
+               {-7, -2, 3, 4, -1}, {6, 3, 2, 2, 0},    {0, 5, 0, 0, 0}};
   for (const auto& c : cases) {
     int64_t result = 0;
     ASSERT_TRUE(lathe::EvaluateDim(Program({Push(c.a), Push(c.b), kFloorDiv}), {}, &result));

@@ -58,7 +58,8 @@ ModelBuilder RichModel(bool planned) {
   const DimArg rows = DimArg::Expr(0);
   const uint32_t s = model.Value("s", {rows, 3}, 1, {"old"});
   const uint32_t t = model.Value("t", {rows, 3});
-  model.Node("scale", "sc", {r, w}, {s}, {FloatAttr("factor", 0.5f), IntsAttr("unused", {1, -2}), StringAttr("u", "v")});
+  model.Node("scale", "sc", {r, w}, {s},
+             {FloatAttr("factor", 0.5f), IntsAttr("unused", {1, -2}), StringAttr("u", "v")});
   model.Node("add", "ad", {s, r}, {t});
   model.Output(t, "NHWC");
   model.Output(half);
@@ -200,8 +201,25 @@ class Mutator {
   uint32_t Pick(uint32_t count) { return std::uniform_int_distribution<uint32_t>(0, count - 1)(random_); }
 
   uint64_t Number() {
-    static const uint64_t numbers[] = {0, 1, 2, 3, 7, 8, 63, 64, 127, 128, 255, 4096, INT32_MAX, UINT32_MAX,
-                                       1ull << 32, INT64_MAX, 1ull << 63, UINT64_MAX, UINT64_MAX - 63};
+    static const uint64_t numbers[] = {0,
+                                       1,
+                                       2,
+                                       3,
+                                       7,
+                                       8,
+                                       63,
+                                       64,
+                                       127,
+                                       128,
+                                       255,
+                                       4096,
+                                       INT32_MAX,
+                                       UINT32_MAX,
+                                       1ull << 32,
+                                       INT64_MAX,
+                                       1ull << 63,
+                                       UINT64_MAX,
+                                       UINT64_MAX - 63};
     return numbers[Pick(sizeof(numbers) / sizeof(numbers[0]))];
   }
 

@@ -52,13 +52,13 @@ TEST(PbReader, NoticesEveryCut) {
 
 TEST(PbReader, RefusesWhatIsNoField) {
   const std::string bad[] = {
-      std::string("\x00\x00", 2),                                      // field number 0
-      "\x0b\x0c",                                                      // a group
-      "\x0f",                                                          // wire type 7
-      "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",                  // more than 64 bits
-      "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00",              // more than 10 bytes
-      "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",                  // a length of 2^64 - 1
-      "\xf8\xff\xff\xff\xff\x01\x01",                                  // a tag beyond 32 bits
+      std::string("\x00\x00", 2),                          // field number 0
+      "\x0b\x0c",                                          // a group
+      "\x0f",                                              // wire type 7
+      "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",      // more than 64 bits
+      "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00",  // more than 10 bytes
+      "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",      // a length of 2^64 - 1
+      "\xf8\xff\xff\xff\xff\x01\x01",                      // a tag beyond 32 bits
   };
   for (const std::string& bytes : bad) {
     PbReader reader(View(bytes));
@@ -70,7 +70,8 @@ TEST(PbReader, RefusesWhatIsNoField) {
 }
 
 TEST(PbScalars, TakesPackedAndSingleElements) {
-  const std::string bytes = PbWriter().Packed(3, {1, 300}).Varint(3, 7).Varint(4, 9).Packed(3, {}).Packed(3, {8}).bytes();
+  const std::string bytes =
+      PbWriter().Packed(3, {1, 300}).Varint(3, 7).Varint(4, 9).Packed(3, {}).Packed(3, {8}).bytes();
   PbScalars scalars(View(bytes), lathe::PbVarint(3));
   PbField field;
   std::vector<uint64_t> seen;

@@ -34,8 +34,8 @@ bool Collide(const std::vector<ArenaItem>& items, size_t i, size_t j) {
     return index;
   };
   const ArenaItem &a = items[i], &b = items[j];
-  return a.size > 0 && b.size > 0 && root(i) != root(j) && a.first <= b.last && b.first <= a.last && a.offset < b.offset + b.size &&
-         b.offset < a.offset + a.size;
+  return a.size > 0 && b.size > 0 && root(i) != root(j) && a.first <= b.last && b.first <= a.last &&
+         a.offset < b.offset + b.size && b.offset < a.offset + a.size;
 }
 
 TEST(Planner, SharesMemoryOverTime) {
@@ -55,7 +55,8 @@ TEST(Planner, FollowsChains) {
 }
 
 TEST(Planner, RefusesSizesBeyondMemory) {
-  std::vector<ArenaItem> items = {Item(0, 1, PTRDIFF_MAX / 2), Item(0, 1, PTRDIFF_MAX / 2), Item(0, 1, PTRDIFF_MAX / 2)};
+  std::vector<ArenaItem> items = {Item(0, 1, PTRDIFF_MAX / 2), Item(0, 1, PTRDIFF_MAX / 2),
+                                  Item(0, 1, PTRDIFF_MAX / 2)};
   EXPECT_EQ(Plan(&items), UINT64_MAX);
 }
 
@@ -71,7 +72,8 @@ TEST(Planner, RandomPlansNeverOverlap) {
       const uint32_t first = pick(0, 30);
       items.push_back(Item(first, first + pick(0, 8), pick(0, 3) == 0 ? 0 : pick(1, 5000)));
       const uint32_t other = pick(0, i);
-      const bool taken = std::any_of(items.begin(), items.end(), [&](const ArenaItem& x) { return x.takes_over == other; });
+      const bool taken =
+          std::any_of(items.begin(), items.end(), [&](const ArenaItem& x) { return x.takes_over == other; });
       if (other < i && pick(0, 2) == 0 && !taken) {
         const ArenaItem source = items[other];
         items[i] = Item(source.last, source.last + pick(0, 4), source.size, other);

@@ -156,8 +156,9 @@ TEST(Engine, NamesWhatIsMissing) {
   model.Output(y);
   Loaded portable(model);
   EXPECT_EQ(portable.error.code, LATHE_UNSUPPORTED);
-  EXPECT_EQ(portable.message(), "model 'm': node 'e1' needs a kernel of operator 'erf', of which library 'test_a' holds "
-                                "none; build the library with this model");
+  EXPECT_EQ(portable.message(),
+            "model 'm': node 'e1' needs a kernel of operator 'erf', of which library 'test_a' holds "
+            "none; build the library with this model");
   model.Kernel("erf_f32_fast__avx2");
   model.Place(x, 0, 4);
   model.Place(y, 64, 4);

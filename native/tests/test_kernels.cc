@@ -125,13 +125,13 @@ void RunFill(const RunContext& context) {
 
 using namespace lathe;  // NOLINT: LATHE_KERNEL stands at global scope
 
-LATHE_KERNEL(relu_f32_test__portable) = {"relu_f32_test__portable", "relu", 0, 0, 0, PrepareUnary, PlanSameShape,
-                                         RunRelu};
+LATHE_KERNEL(relu_f32_test__portable) = {
+    "relu_f32_test__portable", "relu", 0, 0, 0, PrepareUnary, PlanSameShape, RunRelu};
 LATHE_KERNEL(add_f32_test__portable) = {"add_f32_test__portable", "add", 0, 0, 0, PrepareBinary, PlanSameShape, RunAdd};
 LATHE_KERNEL(scale_f32_test__portable) = {
     "scale_f32_test__portable", "scale", sizeof(ScaleState), sizeof(ScalePlan), -1, PrepareScale, PlanScale, RunScale};
 LATHE_KERNEL(view_f32_test__portable) = {"view_f32_test__portable", "view", 0, 0, 0, PrepareUnary, PlanView, RunView};
-LATHE_KERNEL(pick_f32_first__portable) = {"pick_f32_first__portable", "pick", 0, 0, -1, PreparePicky, nullptr,
-                                          RunFill<1>};
-LATHE_KERNEL(pick_f32_second__portable) = {"pick_f32_second__portable", "pick", 0, 0, -1, PrepareLenient, nullptr,
-                                           RunFill<2>};
+LATHE_KERNEL(pick_f32_first__portable) = {
+    "pick_f32_first__portable", "pick", 0, 0, -1, PreparePicky, nullptr, RunFill<1>};
+LATHE_KERNEL(pick_f32_second__portable) = {
+    "pick_f32_second__portable", "pick", 0, 0, -1, PrepareLenient, nullptr, RunFill<2>};

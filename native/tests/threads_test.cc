@@ -18,8 +18,7 @@ using lathe::ThreadPool;
 struct Pool {
   explicit Pool(int threads) {
     lathe_error error = {};
-    const lathe::Code code =
-        ThreadPool::Create(threads, lathe::DefaultAllocator(), lathe::ErrorSink(&error), &pool);
+    const lathe::Code code = ThreadPool::Create(threads, lathe::DefaultAllocator(), lathe::ErrorSink(&error), &pool);
     EXPECT_EQ(code, lathe::Code::kOk) << error.message;
   }
   ~Pool() { ThreadPool::Destroy(pool); }

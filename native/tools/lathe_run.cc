@@ -34,8 +34,8 @@ struct Failure {
 };
 
 Failure Refused(const lathe::Status& status) {
-  static const char* const kCodes[] = {"ok", "invalid_argument", "out_of_memory", "unsupported",
-                                       "bad_model", "io", "internal"};
+  static const char* const kCodes[] = {"ok", "invalid_argument", "out_of_memory", "unsupported", "bad_model",
+                                       "io", "internal"};
   const auto code = static_cast<size_t>(status.code());
   return {code < sizeof(kCodes) / sizeof(kCodes[0]) ? kCodes[code] : "unknown", status.message()};
 }

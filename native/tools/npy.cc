@@ -16,9 +16,9 @@ struct Type {
 };
 
 // By the numbers of c_api.h.
-constexpr Type kTypes[] = {{"none", "", 0},   {"f32", "f4", 4}, {"f16", "f2", 2}, {"bf16", "", 2},  {"f64", "f8", 8},
-                           {"s8", "i1", 1},   {"u8", "u1", 1},  {"s16", "i2", 2}, {"u16", "u2", 2}, {"s32", "i4", 4},
-                           {"u32", "u4", 4},  {"s64", "i8", 8}, {"u64", "u8", 8}, {"bool", "b1", 1}};
+constexpr Type kTypes[] = {{"none", "", 0},  {"f32", "f4", 4}, {"f16", "f2", 2}, {"bf16", "", 2},  {"f64", "f8", 8},
+                           {"s8", "i1", 1},  {"u8", "u1", 1},  {"s16", "i2", 2}, {"u16", "u2", 2}, {"s32", "i4", 4},
+                           {"u32", "u4", 4}, {"s64", "i8", 8}, {"u64", "u8", 8}, {"bool", "b1", 1}};
 constexpr lathe_dtype kTypeCount = sizeof(kTypes) / sizeof(kTypes[0]);
 constexpr size_t kMaxRank = 32;
 

@@ -32,7 +32,8 @@ std::string ParseNumber(const std::string& text, int* number) {
   char* end = nullptr;
   errno = 0;
   const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != 0 || errno != 0 || value > INT_MAX || value < INT_MIN) return "'" + text + "' is no number";
+  if (text.empty() || *end != 0 || errno != 0 || value > INT_MAX || value < INT_MIN)
+    return "'" + text + "' is no number";
   *number = static_cast<int>(value);
   return "";
 }
@@ -62,8 +63,8 @@ std::string Split(const std::string& text, std::string* name, std::string* rest)
 
 std::string Take(const std::string& option, const std::string& value, Options* options) {
   const std::map<std::string, std::string*> texts = {
-      {"--library", &options->library}, {"--symbol", &options->symbol},         {"--model", &options->model},
-      {"--data", &options->data},       {"--model-name", &options->model_name}, {"--json", &options->json},
+      {"--library", &options->library},  {"--symbol", &options->symbol},         {"--model", &options->model},
+      {"--data", &options->data},        {"--model-name", &options->model_name}, {"--json", &options->json},
       {"--dump-dir", &options->dump_dir}};
   const std::map<std::string, int*> numbers = {
       {"--threads", &options->threads}, {"--rounds", &options->rounds}, {"--warmup", &options->warmup}};
@@ -88,9 +89,9 @@ std::string ParseOptions(int argc, char** argv, Options* options) {
                                               {"--profile", &options->profile},
                                               {"--help", &options->help},
                                               {"-h", &options->help}};
-  static const char* const kWithValue[] = {"--library", "--symbol",  "--model", "--data",   "--model-name",
+  static const char* const kWithValue[] = {"--library", "--symbol",   "--model",   "--data",   "--model-name",
                                            "--json",    "--dump-dir", "--threads", "--rounds", "--warmup",
-                                           "--input",   "--output",  "--shape"};
+                                           "--input",   "--output",   "--shape"};
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (flags.count(option) != 0) {

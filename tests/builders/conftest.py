@@ -18,11 +18,8 @@ from buildtool.targets.cpu import TARGET
 from buildtool.targets.protocol import LibrarySource, ModelSource, TargetProgram
 from tests.plan.graphs import add_input, apply, make, small_network
 
-ARM_ABIS = [
-    pytest.param("aarch64-linux-gnu", marks=pytest.mark.arm),
-    pytest.param("arm-linux-gnueabihf", marks=pytest.mark.arm),
-]
-ABIS = ["host", *ARM_ABIS]
+ABI_NAMES = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf")
+ABIS = ["host", *(pytest.param(abi, marks=pytest.mark.arm) for abi in ABI_NAMES[1:])]
 Build = Callable[..., BuiltLibrary]
 
 

@@ -22,7 +22,7 @@ from buildtool.errors import BuildError, UnsupportedError
 from buildtool.plan import manifest
 from buildtool.targets.cpu import TARGET
 from buildtool.targets.protocol import LibrarySource, TargetProgram
-from tests.builders.conftest import ABIS, Build, lowered, relu_network, source
+from tests.builders.conftest import ABI_NAMES, ABIS, Build, lowered, relu_network, source
 from tests.plan.graphs import OPS, small_network
 
 Relu: Any = OPS["relu"]
@@ -260,7 +260,10 @@ def test_a_dry_run_lists_commands_and_compiles_nothing(tmp_path: Path) -> None:
     assert str(probe("host").cxx) in cache.processes.commands[0]
 
 
-@pytest.mark.parametrize("abi", ABIS)
+@pytest.mark.parametrize(
+    "abi",
+    ["host", *(pytest.param(abi, marks=[pytest.mark.arm, pytest.mark.sweep]) for abi in ABI_NAMES[1:])],
+)
 @pytest.mark.slow
 def test_every_kernel_keeps_the_promises(cache: ObjectCache, abi: str) -> None:
     kernels = tuple(kernel for kernel in manifest.load() if kernel.isa in TARGET.capabilities.abis[abi].isas)

@@ -210,6 +210,11 @@ def test_interrupting_ends_the_program_and_its_children(tmp_path: Path) -> None:
         pytest.fail("the child still runs")
 
 
-def test_a_full_disk_in_a_compiler_is_recognised() -> None:
-    with pytest.raises(BuildError, match="make room on the disk"):
-        Processes().run(["sh", "-c", "echo 'x.s: No space left on device'; exit 1"], doing="compiling")
+def test_a_full_disk_in_a_compiler_is_recognised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tree(native_ops_b_b_cc=b'#error "as if the assembler had failed"\n')
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
+    with pytest.raises(BuildError) as caught:
+        ObjectCache(tmp_path).objects(probe("host"), broken, UNITS)
+    assert "compiling for host failed: the disk is full" in str(caught.value)
+    assert "LATHE_CACHE_DIR" in str(caught.value)

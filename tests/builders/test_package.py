@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import multiprocessing
 import os
 import tarfile
 from collections.abc import Callable
@@ -135,3 +136,21 @@ def test_one_file_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(BuildError, match="make room"):
         package.write_file(path, b"two")
     assert files_below(tmp_path) == {"deep/model.pb": b"one"}
+
+
+def _assemble_often(output: Path, number: int) -> None:
+    for _ in range(20):
+        package.assemble(output, "x", {**CONTENTS, "model/x.pb": bytes([number])})
+
+
+@pytest.mark.slow
+def test_builds_at_the_same_time_replace_each_other_whole(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    children = [context.Process(target=_assemble_often, args=(tmp_path / "x", number)) for number in range(4)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+        assert child.exitcode == 0
+    assert names_in(tmp_path) == ["x"]
+    assert set(files_below(tmp_path / "x")) == {*CONTENTS, "x.tar.gz"}

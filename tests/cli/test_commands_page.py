@@ -7,6 +7,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import EXAMPLE, Lathe
@@ -27,6 +28,8 @@ def test_every_example_works_in_order(lathe: Lathe, tmp_path: Path, monkeypatch:
     for line in examples():
         result = lathe(*shlex.split(line)[1:])
         assert result.code == 0, f"{line}\n{result.stderr}"
+    (python,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    exec(compile(python, str(PAGE), "exec"), {"image": np.zeros((1, 1, 8, 8), np.float32)})
 
 
 def test_every_command_has_a_section(lathe: Lathe) -> None:

@@ -112,10 +112,10 @@ def _with_shape(inputs: tuple[Array, ...], rng: random.Random) -> tuple[Array, .
 
 def _change_attribute(message: pb.Model, rng: random.Random) -> None:
     attrs = message.graph.body.nodes[0].attrs
-    if not attrs:
-        return
-    attr = rng.choice(attrs)
+    attr = rng.choice(attrs) if attrs else pb.Attr()
     kind = attr.WhichOneof("kind")
+    if kind is None:
+        return
     if rng.random() < 0.1:
         attr.ClearField(kind)
     elif kind == "i":

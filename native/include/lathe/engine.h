@@ -103,7 +103,9 @@ class Tensor {
   void* bytes() const { return data_; }
   // Null where T is not the element type.
   template <typename T>
-  T* data() const { return DTypeOf<std::remove_const_t<T>>() == info_.dtype ? static_cast<T*>(data_) : nullptr; }
+  T* data() const {
+    return DTypeOf<std::remove_const_t<T>>() == info_.dtype ? static_cast<T*>(data_) : nullptr;
+  }
 
  private:
   lathe_tensor_info info_;
@@ -157,8 +159,9 @@ class Session {
   // The session's own buffer of an input: write into it before `Run`.
   Result<Tensor> Input(size_t index) {
     void* data = nullptr;
-    return View(api_->input_info, index,
-                [&](lathe_error* error) { return api_->input_data(session_.get(), index, &data, nullptr, error); }, data);
+    return View(
+        api_->input_info, index,
+        [&](lathe_error* error) { return api_->input_data(session_.get(), index, &data, nullptr, error); }, data);
   }
   Result<Tensor> Input(const std::string& name) {
     const size_t index = Find(api_->input_info, input_count(), name);
@@ -167,8 +170,9 @@ class Session {
   // Where the last `Run` left an output.
   Result<Tensor> Output(size_t index) const {
     const void* data = nullptr;
-    return View(api_->output_info, index,
-                [&](lathe_error* error) { return api_->output_data(session_.get(), index, &data, nullptr, error); }, data);
+    return View(
+        api_->output_info, index,
+        [&](lathe_error* error) { return api_->output_data(session_.get(), index, &data, nullptr, error); }, data);
   }
   Result<Tensor> Output(const std::string& name) const {
     const size_t index = Find(api_->output_info, output_count(), name);

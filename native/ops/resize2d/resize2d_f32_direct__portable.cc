@@ -124,6 +124,7 @@ void Run(const RunContext& context) {
   float* to = context.outputs[0].As<float>();
   Sample* rows = static_cast<Sample*>(context.scratch);
   Sample* columns = rows + out[1];
+  if (out.Count() == 0) return;  // without channels there may be any number of pixels
   FillSamples(state, 0, in[1], out[1], rows);
   FillSamples(state, 1, in[2], out[2], columns);
   const int64_t line = in[2] * in[3];

@@ -1,0 +1,41 @@
+"""Cases of topk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from buildtool.ops.topk import Topk
+from tests.ops.case import OpCase
+from tests.ops.inputs import Rng, integers, label, normal
+
+# Shape, axis, k.
+_CASES: tuple[tuple[tuple[int, ...], int, int], ...] = (
+    ((1,), 0, 1),
+    ((17,), 0, 1),
+    ((17,), 0, 17),
+    ((1023,), 0, 100),
+    ((3, 5), 0, 2),
+    ((3, 5), 1, 3),
+    ((31, 33), 0, 7),
+    ((31, 33), 1, 33),
+    ((4, 128), 1, 5),
+    ((2, 3, 5), 1, 2),
+    ((2, 3, 5), 0, 1),
+    ((2, 5, 7, 3), 2, 4),
+    ((2, 1, 3, 1, 5), 4, 2),
+    ((3, 5), 1, 0),
+)
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    for largest in (True, False):
+        word = "largest" if largest else "smallest"
+        for shape, axis, k in _CASES:
+            yield OpCase(Topk(axis, (k,), largest), (normal(rng, shape),), label(word, shape, "along", axis, "of", k))
+        for dtype in (np.float32, np.int32, np.int64):  # many that are equal
+            inputs = (integers(rng, (5, 40), -3, 4, dtype),)
+            yield OpCase(Topk(1, (13,), largest), inputs, label(word, "ties", np.dtype(dtype).name))
+        odd = np.array([[1, np.nan, -np.inf, 3, np.nan, np.inf, -0.0, 0.0, 3]], np.float32)
+        yield OpCase(Topk(1, (9,), largest), (odd,), label(word, "not_a_number"))
