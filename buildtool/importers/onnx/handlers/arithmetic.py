@@ -93,8 +93,6 @@ def _made(content: Array, dtype: DType) -> Tensor:
 def rounding(step: Step) -> Tensor | None:
     known = step.input(0).known
     if known is None or known.dtype != object:
-        if step.node.op == "Round" and known is not None:
-            return Tensor.of(np.asarray(np.rint(known), known.dtype))
         return None
     return Tensor.of(np.asarray(-known, object) if step.node.op == "Neg" else known, step.input(0).dtype)
 
@@ -147,27 +145,16 @@ def _interval(dim: Any) -> tuple[Any, Any]:
 @evaluator("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
 def comparison(step: Step) -> Tensor | None:
     left, right = step.input(0).known, step.input(1).known
-    if left is None or right is None:
-        return None
+    if left is None or right is None or (left.dtype != object and right.dtype != object):
+        return None  # plain numbers are compared by the operator itself
     apply = np.frompyfunc(_compare(step.node.op), 2, 1)
     return Tensor.of(np.asarray(apply(left.astype(object), right.astype(object)), np.bool_))
-
-
-@evaluator("Not", "And", "Or", "Xor")
-def logic(step: Step) -> Tensor | None:
-    arrays = _known(step)
-    if arrays is None:
-        return None
-    if any(array.dtype != np.bool_ for array in arrays) or len(arrays) != (1 if step.node.op == "Not" else 2):
-        step.malformed("its inputs are no truth values")
-    functions = {"Not": np.logical_not, "And": np.logical_and, "Or": np.logical_or, "Xor": np.logical_xor}
-    return Tensor.of(np.asarray(functions[step.node.op](*arrays)))
 
 
 @evaluator("Where")
 def where(step: Step) -> Tensor | None:
     arrays = _known(step)
-    if arrays is None:
+    if arrays is None or all(array.dtype != object for array in arrays):
         return None
     if len(arrays) != 3 or arrays[0].dtype != np.bool_:
         step.malformed("its inputs are not a condition and two tensors")

@@ -10,6 +10,7 @@ from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.spatial import NO_ACTIVATION
 from buildtool.importers.onnx.step import Step
+from buildtool.ir.types import DType
 
 _BINARY = {"Sub": "sub", "Mul": "mul", "Div": "div"}
 _VARIADIC = {"Min": "minimum", "Max": "maximum"}
@@ -28,9 +29,23 @@ def binary(step: Step) -> Tensor:
 @handler("Pow")
 def power(step: Step) -> Tensor:
     base, exponent = step.input(0), step.input(1)
+    if base.dtype.is_integer and exponent.dtype.is_float and not _is_whole(exponent):
+        wide = [step.emit("cast", tensor, to=DType.F64) for tensor in (base, exponent)]
+        return step.emit("cast", step.emit("pow", *wide), to=base.dtype)
     if exponent.dtype is not base.dtype:
         exponent = step.emit("cast", exponent, to=base.dtype)
     return step.emit("pow", base, exponent)
+
+
+def _is_whole(tensor: Tensor) -> bool:
+    """Whether it is known that the numbers have no fractions."""
+    known = tensor.content
+    return known is not None and bool(np.all(known == np.floor(known)))
+
+
+@handler("Mod")
+def modulo(step: Step) -> Tensor:
+    return step.emit("mod", step.input(0), step.input(1), fmod=bool(step.integer("fmod", 0)))
 
 
 @handler(*_VARIADIC)

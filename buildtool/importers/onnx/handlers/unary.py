@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.step import Step
@@ -21,6 +23,24 @@ _PLAIN = {
     "Reciprocal": "reciprocal",
     "Softplus": "softplus",
     "HardSwish": "hard_swish",
+    "Sin": "sin",
+    "Cos": "cos",
+    "Tan": "tan",
+    "Asin": "asin",
+    "Acos": "acos",
+    "Atan": "atan",
+    "Sinh": "sinh",
+    "Cosh": "cosh",
+    "Asinh": "asinh",
+    "Acosh": "acosh",
+    "Atanh": "atanh",
+    "Round": "round",
+    "Sign": "sign",
+    "Softsign": "softsign",
+    "Mish": "mish",
+    "IsNaN": "is_nan",
+    "Not": "logical_not",
+    "BitwiseNot": "bitwise_not",
 }
 
 
@@ -49,12 +69,50 @@ def gelu(step: Step) -> Tensor:
     return step.emit("gelu", step.input(0), approximate=step.text("approximate", "none"))
 
 
+@handler("Celu")
+def celu(step: Step) -> Tensor:
+    return step.emit("celu", step.input(0), alpha=step.real("alpha", 1.0))
+
+
+@handler("Selu")
+def selu(step: Step) -> Tensor:
+    alpha, gamma = step.real("alpha", 1.6732631921768188), step.real("gamma", 1.0507010221481323)
+    return step.emit("selu", step.input(0), alpha=alpha, gamma=gamma)
+
+
+@handler("ThresholdedRelu")
+def thresholded_relu(step: Step) -> Tensor:
+    return step.emit("thresholded_relu", step.input(0), alpha=step.real("alpha", 1.0))
+
+
+@handler("Shrink")
+def shrink(step: Step) -> Tensor:
+    return step.emit("shrink", step.input(0), lambd=step.real("lambd", 0.5), bias=step.real("bias", 0.0))
+
+
+@handler("IsInf")
+def is_inf(step: Step) -> Tensor:
+    negative, positive = step.integer("detect_negative", 1), step.integer("detect_positive", 1)
+    return step.emit("is_inf", step.input(0), negative=bool(negative), positive=bool(positive))
+
+
 @handler("Swish")
 def swish(step: Step) -> Tensor:
+    return _swish(step, step.input(0))
+
+
+@handler("SwiGLU")
+def swish_gate(step: Step) -> Tensor:
+    return step.emit("mul", _swish(step, step.input(0)), step.input(1))
+
+
+def _swish(step: Step, x: Tensor) -> Tensor:
+    """x * sigmoid(alpha * x)."""
     alpha = step.real("alpha", 1.0)
-    if alpha != 1.0:
-        step.unsupported(f"Swish with alpha {alpha}", "alpha 1 is supported")
-    return step.emit("swish", step.input(0))
+    if alpha == 1.0:
+        return step.emit("swish", x)
+    scaled = step.emit("mul", x, step.constant(np.array(alpha, x.dtype.numpy)))
+    return step.emit("mul", x, step.emit("sigmoid", scaled))
 
 
 @handler("PRelu")
