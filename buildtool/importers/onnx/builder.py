@@ -19,7 +19,9 @@ MOST_ELEMENTS = 2**40  # of any tensor; beyond, the model is nonsense
 #: Operators that only move elements: they work on dimensions as on numbers, and cost nothing on weights.
 _MOVES_ALL = frozenset({"reshape", "transpose", "identity"})
 _MOVES_SOME = frozenset({"gather", "slice", "concat", "split"})
-_EXPENSIVE = frozenset({"conv2d", "dwconv2d", "deconv2d", "max_pool2d", "avg_pool2d", "resize2d"})
+_EXPENSIVE = frozenset(
+    {"conv2d", "conv3d", "dwconv2d", "deconv2d", "deconv3d", "max_pool2d", "max_pool_indices", "avg_pool2d", "resize2d"}
+)
 
 
 @dataclass(eq=False)

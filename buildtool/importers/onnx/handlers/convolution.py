@@ -1,4 +1,4 @@
-"""Conv: one and two spatial axes, groups, dilations, every way of padding. Depthwise where each channel is a group."""
+"""Conv: one to three spatial axes, groups, dilations, every way of padding. Depthwise where each channel is a group."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from buildtool.importers.onnx.spatial import (
     NO_ACTIVATION,
     channels,
     from_channels_last,
+    lifted,
     pads_of,
     per_axis,
     spatial_rank,
@@ -18,29 +19,34 @@ from buildtool.importers.onnx.step import Step
 
 @handler("Conv")
 def convolution(step: Step) -> Tensor:
+    x = step.input(0)
+    return from_channels_last(step, convolved(step), x.rank)
+
+
+def convolved(step: Step) -> Tensor:
+    """The result of a Conv node, channels last and with at least two spatial axes."""
     x, filters = step.input(0), step.input(1)
-    rank = spatial_rank(step, x)
+    rank = spatial_rank(step, x, 3)
     if filters.rank != x.rank:
         step.malformed(f"the filter has rank {filters.rank}, the input {x.rank}")
     groups = step.integer("group", 1)
     deep, made = channels(step, x), channels(step, filters, 0)
     if groups < 1 or deep % groups or made % groups or filters.shape[1] != deep // groups:
         step.malformed(f"{groups} groups, {deep} channels and a filter {list(filters.shape)} do not fit")
-    if rank == 1:
-        filters = step.reshape(filters, (made, deep // groups, 1, filters.shape[2]))
-    kernel = (channels(step, filters, 2), channels(step, filters, 3))
-    stated = step.integers("kernel_shape", kernel[2 - rank :])
-    if stated != kernel[2 - rank :]:
-        step.malformed(f"the attribute 'kernel_shape' is {list(stated)}, but the filter is {list(kernel[2 - rank :])}")
+    sides = tuple(channels(step, filters, axis) for axis in range(2, filters.rank))
+    stated = step.integers("kernel_shape", sides)
+    if stated != sides:
+        step.malformed(f"the attribute 'kernel_shape' is {list(stated)}, but the filter is {list(sides)}")
+    kernel = lifted(sides, 1)
+    filters = step.reshape(filters, (made, deep // groups, *kernel))
     strides, dilations = per_axis(step, "strides", rank), per_axis(step, "dilations", rank)
     pads = pads_of(step, x, kernel, strides, dilations)
+    common = {"strides": strides, "pads": pads, "dilations": dilations} | NO_ACTIVATION
     moved = to_channels_last(step, x)
     bias = step.optional(2)
     rest = () if bias is None else (bias,)
-    common = {"strides": strides, "pads": pads, "dilations": dilations} | NO_ACTIVATION
-    if groups == deep and groups > 1:
+    if groups == deep and groups > 1 and rank < 3:
         flat = step.transpose(step.reshape(filters, (made, *kernel)), (1, 2, 0))
-        y = step.emit("dwconv2d", moved, flat, *rest, multiplier=made // groups, **common)
-    else:
-        y = step.emit("conv2d", moved, step.transpose(filters, (0, 2, 3, 1)), *rest, groups=groups, **common)
-    return from_channels_last(step, y, x.rank)
+        return step.emit("dwconv2d", moved, flat, *rest, multiplier=made // groups, **common)
+    last = step.transpose(filters, (0, *range(2, filters.rank), 1))
+    return step.emit("conv3d" if rank == 3 else "conv2d", moved, last, *rest, groups=groups, **common)

@@ -1,4 +1,4 @@
-"""ConvTranspose: one and two spatial axes, groups, dilations, output padding, every way of padding."""
+"""ConvTranspose: one to three spatial axes, groups, dilations, output padding, every way of padding."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from buildtool.importers.onnx.spatial import (
     channels,
     explicit_pads,
     from_channels_last,
+    lifted,
     per_axis,
     spatial_rank,
+    spatial_sizes,
     to_channels_last,
-    two_axes,
 )
 from buildtool.importers.onnx.step import Step
 
@@ -22,25 +23,25 @@ from buildtool.importers.onnx.step import Step
 @handler("ConvTranspose")
 def transposed_convolution(step: Step) -> Tensor:
     x, filters = step.input(0), step.input(1)
-    rank = spatial_rank(step, x)
+    rank = spatial_rank(step, x, 3)
     if filters.rank != x.rank:
         step.malformed(f"the filter has rank {filters.rank}, the input {x.rank}")
     groups, deep, per_group = step.integer("group", 1), channels(step, x), channels(step, filters, 1)
     if groups < 1 or deep % groups or filters.shape[0] != deep:
         step.malformed(f"{groups} groups, {deep} channels and a filter {list(filters.shape)} do not fit")
-    kernel = (1, channels(step, filters, 2)) if rank == 1 else (channels(step, filters, 2), channels(step, filters, 3))
+    kernel = lifted([channels(step, filters, axis) for axis in range(2, filters.rank)], 1)
     strides, dilations = per_axis(step, "strides", rank), per_axis(step, "dilations", rank)
-    extra = step.integers("output_padding", [0] * rank)
-    extra = extra if rank == 2 else (0, *extra)
-    pads = _pads(step, x, [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)], strides, extra)
+    extra = lifted(step.integers("output_padding", [0] * rank), 0)
+    extents = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    pads, extra = _pads(step, x, extents, strides, extra)
     # [C, O/groups, KH, KW] -> [O, KH, KW, C/groups]
     split = step.reshape(filters, (groups, deep // groups, per_group, *kernel))
-    moved_filters = step.reshape(step.transpose(split, (0, 2, 3, 4, 1)), (groups * per_group, *kernel, deep // groups))
+    turned = step.transpose(split, (0, 2, *range(3, split.rank), 1))
     bias = step.optional(2)
     y = step.emit(
-        "deconv2d",
+        "deconv3d" if rank == 3 else "deconv2d",
         to_channels_last(step, x),
-        moved_filters,
+        step.reshape(turned, (groups * per_group, *kernel, deep // groups)),
         *(() if bias is None else (bias,)),
         strides=strides,
         pads=pads,
@@ -53,28 +54,28 @@ def transposed_convolution(step: Step) -> Tensor:
 
 
 def _pads(
-    step: Step, x: Tensor, extents: Sequence[int], strides: Sequence[int], extra: Sequence[int]
-) -> tuple[int, int, int, int]:
-    """What is cut off: as stated, or what is left over when the output has a stated or a multiplied size."""
+    step: Step, x: Tensor, extents: Sequence[int], strides: Sequence[int], extra: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is cut off, and what is added behind: as stated, or such that the output has a stated or multiplied size."""
     rank = x.rank - 2
     mode = step.text("auto_pad", "NOTSET")
     wanted = step.integers("output_shape", [])
     if not wanted and mode in ("NOTSET", ""):
-        return explicit_pads(step, rank)
+        return explicit_pads(step, rank), extra
     if mode == "VALID" and not wanted:
-        return (0, 0, 0, 0)
-    sizes = two_axes(x)
+        return (0,) * (2 * len(extents)), extra
+    sizes = spatial_sizes(x)
     targets = [size * stride for size, stride in zip(sizes, strides, strict=True)]
     if wanted:
-        targets = list(wanted[-rank:]) if rank == 2 else [1, wanted[-1]]
-    before, after = [], []
+        targets = list(lifted(wanted[-rank:], 1))
+    before, after, behind = [], [], []
     for size, stride, extent, more, target in zip(sizes, strides, extents, extra, targets, strict=True):
         total = stride * (size - 1) + more + extent - target
         if not isinstance(total, int):
             step.unsupported("an output shape with a run-time input size", "export the model with explicit pads")
-        if total < 0:
-            step.unsupported("an output shape larger than the sum of what is computed", "use output_padding")
+        behind.append(more + max(-total, 0))
+        total = max(total, 0)
         small, large = total // 2, total - total // 2
         before.append(large if mode != "SAME_UPPER" else small)
         after.append(small if mode != "SAME_UPPER" else large)
-    return (before[0], before[1], after[0], after[1])
+    return (*before, *after), tuple(behind)
