@@ -13,9 +13,12 @@ from buildtool.ops._reduction import ReduceOperator
 
 @dataclass(frozen=True)
 class ReduceMax(ReduceOperator):
-    """Input x, any numbers."""
+    """Input x, any numbers; of none it is the smallest number of the type."""
 
     name: ClassVar[str] = "reduce_max"
+    empty_allowed: ClassVar[bool] = True
 
     def compute(self, x: Array) -> Array:
-        return np.asarray(x.max(axis=self.axes, keepdims=self.keepdims))
+        floating = np.issubdtype(x.dtype, np.floating)
+        neutral = -np.inf if floating else np.iinfo(x.dtype).min
+        return np.asarray(x.max(axis=self.axes, keepdims=self.keepdims, initial=neutral))

@@ -13,9 +13,12 @@ from buildtool.ops._reduction import ReduceOperator
 
 @dataclass(frozen=True)
 class ReduceMin(ReduceOperator):
-    """Input x, any numbers."""
+    """Input x, any numbers; of none it is the largest number of the type."""
 
     name: ClassVar[str] = "reduce_min"
+    empty_allowed: ClassVar[bool] = True
 
     def compute(self, x: Array) -> Array:
-        return np.asarray(x.min(axis=self.axes, keepdims=self.keepdims))
+        floating = np.issubdtype(x.dtype, np.floating)
+        neutral = np.inf if floating else np.iinfo(x.dtype).max
+        return np.asarray(x.min(axis=self.axes, keepdims=self.keepdims, initial=neutral))

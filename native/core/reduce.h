@@ -1,11 +1,15 @@
 // Reductions over any set of axes.
 //
 // A fold is a struct of static functions: `Acc Initial()`, `Acc Add(Acc, Acc)`, which must not care about order beyond
-// rounding, and `T Result(Acc, int64_t count)`; `kEmptyAllowed` says whether the fold of nothing has a value.
+// rounding, and `Result(Acc, int64_t count)`, a number that is converted to T; `kEmptyAllowed` says whether the fold of
+// nothing has a value. A fold for several element types is a template of the type that elements are computed in (see
+// typed.h) and names its `Acc`.
 #ifndef LATHE_CORE_REDUCE_H_
 #define LATHE_CORE_REDUCE_H_
 
-#include "native/core/elementwise.h"
+#include <math.h>
+
+#include "native/core/typed.h"
 
 namespace lathe {
 namespace {
@@ -51,7 +55,8 @@ inline Code PrepareReduce(PrepareContext& context) {
   Span<const int64_t> axes;
   LATHE_TRY(context.Ints("axes", &axes));
   for (const int64_t axis : axes) {
-    if (axis < 0 || axis >= context.input(0).shape.rank) return context.Fail(Code::kBadModel, "an axis is out of range");
+    if (axis < 0 || axis >= context.input(0).shape.rank)
+      return context.Fail(Code::kBadModel, "an axis is out of range");
     state.reduced[axis] = true;
   }
   return Code::kOk;
@@ -80,7 +85,7 @@ inline Code PlanReduce(PlanContext& context, bool empty_allowed) {
   }
   LATHE_TRY(CheckShape(context, 0, expected));
   if (plan.count == 0 && !empty_allowed && expected.Count() > 0) {
-    return context.Fail(Code::kBadModel, "nothing has no largest, smallest or mean element");
+    return context.Fail(Code::kBadModel, "nothing has no mean");
   }
   plan.side_by_side = last_kind == 0;
   if (plan.kept_rank == 0) plan.kept[plan.kept_rank++] = {1, 0};
@@ -115,10 +120,10 @@ struct Reduce {
     for (int64_t index = 0; index < outer; ++index) {
       const T* row = from + OuterOffset(plan.reduced, plan.reduced_rank, index);
       for (int64_t j = 0; j < last.size; ++j, row += last.stride) {
-        for (int64_t i = 0; i < width; ++i) sums[i] = Fold::Add(sums[i], static_cast<Acc>(row[i]));
+        for (int64_t i = 0; i < width; ++i) sums[i] = Fold::Add(sums[i], static_cast<Acc>(Widen(row[i])));
       }
     }
-    for (int64_t i = 0; i < width; ++i) to[i] = Fold::Result(sums[i], plan.count);
+    for (int64_t i = 0; i < width; ++i) to[i] = Convert<T>(Fold::Result(sums[i], plan.count));
   }
 
   // One output, whose inputs are contiguous along the last reduced axis.
@@ -131,13 +136,13 @@ struct Reduce {
       int64_t j = 0;
       for (; j + kReduceLanes <= last.size; j += kReduceLanes) {
         for (int lane = 0; lane < kReduceLanes; ++lane) {
-          lanes[lane] = Fold::Add(lanes[lane], static_cast<Acc>(row[j + lane]));
+          lanes[lane] = Fold::Add(lanes[lane], static_cast<Acc>(Widen(row[j + lane])));
         }
       }
-      for (; j < last.size; ++j) lanes[0] = Fold::Add(lanes[0], static_cast<Acc>(row[j]));
+      for (; j < last.size; ++j) lanes[0] = Fold::Add(lanes[0], static_cast<Acc>(Widen(row[j])));
     }
     for (int lane = 1; lane < kReduceLanes; ++lane) lanes[0] = Fold::Add(lanes[0], lanes[lane]);
-    return Fold::Result(lanes[0], plan.count);
+    return Convert<T>(Fold::Result(lanes[0], plan.count));
   }
 
   static void Run(const RunContext& context) {
@@ -176,14 +181,14 @@ struct SumFold {
 
 template <typename T>
 struct MaxFold {
-  static constexpr bool kEmptyAllowed = false;
+  static constexpr bool kEmptyAllowed = true;
   static T Add(T a, T b) { return b > a || b != b ? b : a; }
   static T Result(T best, int64_t) { return best; }
 };
 
 template <typename T>
 struct MinFold {
-  static constexpr bool kEmptyAllowed = false;
+  static constexpr bool kEmptyAllowed = true;
   static T Add(T a, T b) { return b < a || b != b ? b : a; }
   static T Result(T best, int64_t) { return best; }
 };
@@ -192,6 +197,71 @@ template <typename Fold, typename T, typename Acc>
 constexpr KernelDef ReduceKernel(const char* name, const char* op) {
   using Kernel = Reduce<T, Acc, Fold>;
   return {name, op, sizeof(ReduceState), sizeof(ReducePlan), -1, Kernel::Prepare, Kernel::Plan, Kernel::Run};
+}
+
+// Reductions of several element types from one file.
+template <template <typename> class Fold>
+struct TypedReduce {
+  using Function = void (*)(const RunContext& context);
+
+  struct State {
+    ReduceState reduce;  // stands first: the functions above read it there
+    Function run;
+  };
+
+  template <typename T>
+  struct Of {
+    using TypedFold = Fold<decltype(Widen(T()))>;
+    static void Apply(const RunContext& context) { Reduce<T, typename TypedFold::Acc, TypedFold>::Run(context); }
+  };
+
+  template <typename List>
+  static Code Prepare(PrepareContext& context) {
+    State& state = *static_cast<State*>(context.state());
+    state.run = FindFor<Function, Of>(context.input(0).dtype, List());
+    LATHE_TRY(CheckTyped<SameAsInput>(context, 1, state.run != nullptr));
+    return PrepareReduce(context);
+  }
+
+  static Code Plan(PlanContext& context) { return PlanReduce(context, Fold<double>::kEmptyAllowed); }
+
+  static void Run(const RunContext& context) { context.template State<State>().run(context); }
+};
+
+template <template <typename> class Fold, typename List>
+constexpr KernelDef TypedReduceKernel(const char* name, const char* op) {
+  using Kernel = TypedReduce<Fold>;
+  return {
+      name,         op,         sizeof(typename Kernel::State), sizeof(ReducePlan), -1, Kernel::template Prepare<List>,
+      Kernel::Plan, Kernel::Run};
+}
+
+// What the sums of a type are held in: floats in double, integers in themselves.
+template <typename C>
+struct SumOf {
+  using Type = C;
+};
+template <>
+struct SumOf<float> {
+  using Type = double;
+};
+
+// The smallest and the largest number of a type.
+template <typename C>
+constexpr C LowestOf() {
+  if constexpr (kIsFloat<C>) {
+    return static_cast<C>(-HUGE_VAL);
+  } else {
+    return Limits<C>::kLow;
+  }
+}
+template <typename C>
+constexpr C HighestOf() {
+  if constexpr (kIsFloat<C>) {
+    return static_cast<C>(HUGE_VAL);
+  } else {
+    return Limits<C>::kHigh;
+  }
 }
 
 }  // namespace

@@ -63,8 +63,6 @@ def _log_sum(step: Step, x: Tensor) -> Tensor:
 def _log_sum_exp(step: Step, x: Tensor) -> Tensor:
     """The largest element is taken off before and added again afterwards, so that nothing overflows."""
     axes = _axes(step, x)
-    if any(x.shape[axis] == 0 for axis in axes):  # no element is the largest, and there is nothing to overflow
-        return _log_sum(step, step.emit("exp", x))
     largest = step.emit("reduce_max", x, axes=axes, keepdims=True)
     is_infinite = step.emit("is_inf", largest, negative=True, positive=True)
     offset = step.emit("where", is_infinite, step.constant(np.zeros((), x.dtype.numpy)), largest)
