@@ -1,0 +1,102 @@
+// Normalisation of rows, which are all axes of the input from one on: layer_norm and rms_norm differ in whether the
+// mean is taken away. Operands behind the input are a scale and a bias for each place in a row.
+#ifndef LATHE_CORE_ROW_NORM_H_
+#define LATHE_CORE_ROW_NORM_H_
+
+#include "native/core/elementwise.h"
+
+namespace lathe {
+namespace {
+
+template <bool centred, int operands>
+struct RowNorm {
+  struct State {
+    int64_t axis;
+    float epsilon;
+  };
+
+  static Code Prepare(PrepareContext& context) {
+    State& state = *static_cast<State*>(context.state());
+    LATHE_TRY(CheckArity(context, 1, 1 + operands, 1));
+    LATHE_TRY(CheckAllTypes(context, DType::kF32));
+    LATHE_TRY(context.Float("epsilon", &state.epsilon));
+    return ReadInt(context, "axis", 0, context.input(0).shape.rank - 1, &state.axis);
+  }
+
+  static Code Plan(PlanContext& context) {
+    const int axis = static_cast<int>(static_cast<const State*>(context.state())->axis);
+    const Shape& shape = context.input(0).shape;
+    for (int i = 1; i < context.input_count(); ++i) {
+      const Shape& operand = context.input(i).shape;
+      bool fits = operand.rank == shape.rank - axis;
+      for (int j = axis; fits && j < shape.rank; ++j) fits = operand[j - axis] == shape[j];
+      if (!fits) return context.Fail(Code::kBadModel, "an operand does not have the shape of a row");
+    }
+    return CheckShape(context, 0, shape);
+  }
+
+  // The sum of f over a row, in lanes, so that it can be vectorised and yet is the same everywhere.
+  template <typename F>
+  static double Sum(const float* row, int64_t count, const F& f) {
+    constexpr int kLanes = 8;
+    float lanes[kLanes] = {};
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (int j = 0; j < kLanes; ++j) lanes[j] += f(row[i + j]);
+    }
+    double sum = 0.0;
+    for (int j = 0; j < kLanes; ++j) sum += lanes[j];
+    for (; i < count; ++i) sum += f(row[i]);
+    return sum;
+  }
+
+  static void RunRow(const float* row, int64_t count, float epsilon, const float* scale, const float* bias, float* to) {
+    const double size = static_cast<double>(count);
+    float mean = 0.0f;
+    float rest = 0.0f;  // the mean is mean + rest: a float alone is too coarse where the row lies far from zero
+    if (centred) {
+      mean = static_cast<float>(Sum(row, count, [](float x) { return x; }) / size);
+      rest = static_cast<float>(Sum(row, count, [mean](float x) { return x - mean; }) / size);
+    }
+    const auto apart = [mean, rest](float x) { return centred ? x - mean - rest : x; };
+    const double squares = Sum(row, count, [apart](float x) { return apart(x) * apart(x); });
+    const float factor = static_cast<float>(1.0 / __builtin_sqrt(squares / size + static_cast<double>(epsilon)));
+    for (int64_t i = 0; i < count; ++i) to[i] = apart(row[i]) * factor;
+    if (scale != nullptr) {
+      for (int64_t i = 0; i < count; ++i) to[i] *= scale[i];
+    }
+    if (bias != nullptr) {
+      for (int64_t i = 0; i < count; ++i) to[i] += bias[i];
+    }
+  }
+
+  static void Run(const RunContext& context) {
+    const State& state = context.template State<State>();
+    const Shape& shape = context.inputs[0].shape;
+    const int axis = static_cast<int>(state.axis);
+    const int64_t count = shape.Count(axis, shape.rank);
+    const float* from = context.inputs[0].As<float>();
+    const float* scale = context.input_count > 1 ? context.inputs[1].As<float>() : nullptr;
+    const float* bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+    float* to = context.outputs[0].As<float>();
+    const float epsilon = state.epsilon;
+    if (count == 0) return;
+    const int64_t grain = kElementGrain / (count < kElementGrain ? count : kElementGrain);
+    context.For(shape.Count(0, axis), grain, [=](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        RunRow(from + row * count, count, epsilon, scale, bias, to + row * count);
+      }
+    });
+  }
+};
+
+template <bool centred, int operands>
+constexpr KernelDef RowNormKernel(const char* name, const char* op) {
+  using Kernel = RowNorm<centred, operands>;
+  return {name, op, sizeof(typename Kernel::State), 0, 0, Kernel::Prepare, Kernel::Plan, Kernel::Run};
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_ROW_NORM_H_
