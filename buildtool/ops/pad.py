@@ -1,4 +1,4 @@
-"""pad: a border around a tensor: a constant, its mirror image, or its outermost elements."""
+"""pad: a border around a tensor: a constant, its mirror image, its outermost elements, or the tensor once more."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from buildtool.ir.types import DType, TensorType
 from buildtool.ops._shapes import permuted, require_ints, require_one_of, show
 from buildtool.ops._types import moved
 
+MODES = ("constant", "reflect", "edge", "wrap")
+
 
 @dataclass(frozen=True)
 class Pad(Operator):
-    """Input x of any element type. `reflect` does not repeat the outermost element; `value` is for `constant`."""
+    """Input x of any element type. `reflect` does not repeat the outermost element, `wrap` goes on at the other end;
+    `value` is for `constant`."""
 
     name: ClassVar[str] = "pad"
 
@@ -27,7 +30,7 @@ class Pad(Operator):
     value: float
 
     def check(self) -> None:
-        require_one_of("mode", self.mode, ("constant", "reflect", "edge"))
+        require_one_of("mode", self.mode, MODES)
         require_ints("before", self.before, len(self.before), 0)
         require_ints("after", self.after, len(self.before), 0)
 
@@ -67,7 +70,8 @@ class Pad(Operator):
             with np.errstate(over="ignore"):
                 value: Any = np.asarray(self.value).astype(x.dtype)
             return (np.pad(x, widths, constant_values=value),)
-        return (np.pad(x, widths, mode="reflect" if self.mode == "reflect" else "edge"),)
+        mode: Any = self.mode
+        return (np.pad(x, widths, mode=mode),)
 
     def transposed(self, perm: tuple[int, ...], inputs: Sequence[TensorType]) -> Operator | None:
         return Pad(permuted(self.before, perm), permuted(self.after, perm), self.mode, self.value)

@@ -15,7 +15,7 @@ from buildtool.ops._types import moved
 
 @dataclass(frozen=True)
 class Reshape(Operator):
-    """Input x of any element type. All dimensions of `shape` are given and positive."""
+    """Input x of any element type. All dimensions of `shape` are given; 0 is one without elements."""
 
     name: ClassVar[str] = "reshape"
     is_view: ClassVar[bool] = True
@@ -24,8 +24,8 @@ class Reshape(Operator):
 
     def check(self) -> None:
         for dim in self.shape:
-            if bounds(dim)[1] < 1:
-                raise OperatorError(f"'shape' holds {dim}, which is not positive")
+            if bounds(dim)[1] < 0:
+                raise OperatorError(f"'shape' holds {dim}, which is below 0")
 
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         (x,) = self.operands(inputs)

@@ -1,11 +1,12 @@
-// Borders around a tensor: constant, reflected (without the outermost element) or the outermost element repeated.
+// Borders around a tensor: constant, reflected (without the outermost element), the outermost element repeated, or the
+// tensor itself once more.
 #include "native/core/convert.h"
 #include "native/core/copy.h"
 
 namespace lathe {
 namespace {
 
-enum Mode { kConstant, kReflect, kEdge };
+enum Mode { kConstant, kReflect, kEdge, kWrap };
 
 struct State {
   int64_t before[kMaxRank];
@@ -36,7 +37,7 @@ Code Prepare(PrepareContext& context) {
   LATHE_TRY(ReadInts(context, "before", rank, 0, kMaxExtent, state.before));
   LATHE_TRY(ReadInts(context, "after", rank, 0, kMaxExtent, state.after));
   int mode = 0;
-  LATHE_TRY(ReadChoice(context, "mode", {"constant", "reflect", "edge"}, &mode));
+  LATHE_TRY(ReadChoice(context, "mode", {"constant", "reflect", "edge", "wrap"}, &mode));
   state.mode = mode;
   for (int axis = 0; axis < rank; ++axis) {
     if (state.before[axis] + state.after[axis] > 0) state.row_axis = axis;
@@ -63,6 +64,7 @@ inline int64_t Source(const State& state, int axis, int64_t position, int64_t si
   if (inner >= 0 && inner < size) return inner;
   if (state.mode == kConstant) return -1;
   if (state.mode == kEdge) return inner < 0 ? 0 : size - 1;
+  if (state.mode == kWrap) return inner % size < 0 ? inner % size + size : inner % size;
   return inner < 0 ? -inner : 2 * (size - 1) - inner;
 }
 
@@ -117,10 +119,14 @@ void RunOf(const RunContext& context) {
 void Run(const RunContext& context) {
   if (context.inputs[0].shape.rank == 0) return RunWholeCopy(context);
   switch (SizeOf(context.inputs[0].dtype)) {
-    case 1: return RunOf<uint8_t>(context);
-    case 2: return RunOf<uint16_t>(context);
-    case 4: return RunOf<uint32_t>(context);
-    default: return RunOf<uint64_t>(context);
+    case 1:
+      return RunOf<uint8_t>(context);
+    case 2:
+      return RunOf<uint16_t>(context);
+    case 4:
+      return RunOf<uint32_t>(context);
+    default:
+      return RunOf<uint64_t>(context);
   }
 }
 

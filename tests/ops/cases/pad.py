@@ -26,7 +26,7 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
-    for mode in ("constant", "reflect", "edge"):
+    for mode in ("constant", "reflect", "edge", "wrap"):
         for shape, before, after in _CASES:
             value = 0.75 if mode == "constant" and len(shape) % 2 else 0.0
             name = label(mode, shape, "before", before, "after", after)

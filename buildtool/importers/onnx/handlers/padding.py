@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.step import Step
@@ -11,13 +13,15 @@ from buildtool.importers.onnx.step import Step
 def pad(step: Step) -> Tensor:
     x = step.input(0)
     mode = step.text("mode", "constant")
-    if mode not in ("constant", "reflect", "edge"):
-        step.unsupported(f"the mode '{mode}'", "constant, reflect and edge are supported")
+    if mode not in ("constant", "reflect", "edge", "wrap"):
+        step.malformed(f"the attribute 'mode' is '{mode}'")
     before, after = _amounts(step, x)
     if step.opset < 11:
         value = step.real("value", 0.0)
     else:
         value = step.known_number(2, "constant_value") if step.optional(2) is not None else 0.0
+    if x.dtype.is_integer and float(np.float32(value)) != value:
+        step.unsupported(f"a border of {value}", "integers that a 32-bit float holds are supported")
     x = _cropped(step, x, before, after)
     if not any(amount > 0 for amount in (*before, *after)):
         return x
