@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
-from buildtool.ir.dims import Shape
+from buildtool.ir.dims import DimExpr, Shape
 from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Array, AttrValue, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
@@ -18,7 +18,7 @@ SMALL = 2**16  # elements: up to here content is computed during import, beyond 
 MOST_ELEMENTS = 2**40  # of any tensor; beyond, the model is nonsense
 #: Operators that only move elements: they work on dimensions as on numbers, and cost nothing on weights.
 _MOVES_ALL = frozenset({"reshape", "transpose", "identity"})
-_MOVES_SOME = frozenset({"gather", "slice", "concat", "split"})
+_MOVES_SOME = frozenset({"gather", "gather_elements", "gather_nd", "slice", "concat", "split", "broadcast_to", "tile"})
 _EXPENSIVE = frozenset(
     {"conv2d", "conv3d", "dwconv2d", "deconv2d", "deconv3d", "max_pool2d", "max_pool_indices", "avg_pool2d", "resize2d"}
 )
@@ -101,7 +101,7 @@ class Builder:
             if math.prod(dim for dim in type_.shape if isinstance(dim, int)) > MOST_ELEMENTS:
                 raise ModelFileError(f"{op}: a tensor of type {type_} is not possible", where=self.at(node))
         arrays = [tensor.known for tensor in inputs if tensor.known is not None]
-        if len(arrays) == len(inputs) and _is_cheap(op, arrays, types):
+        if len(arrays) == len(inputs) and not _needs_dims(operator) and _is_cheap(op, arrays, types):
             return tuple(
                 Tensor.of(array, type_.dtype) if array.dtype == object else Tensor(type_, array)
                 for array, type_ in zip(self._computed(operator, arrays, types), types, strict=True)
@@ -119,6 +119,12 @@ class Builder:
             for array, type_ in zip(results, types, strict=True)
         ]
         return [np.ascontiguousarray(array) if array.ndim else array for array in kept]
+
+
+def _needs_dims(operator: Operator) -> bool:
+    """Whether an attribute holds a run-time dimension: then nothing can be computed yet."""
+    attributes = operator.attributes().values()
+    return any(isinstance(item, DimExpr) for value in attributes if isinstance(value, tuple) for item in value)
 
 
 def _is_cheap(op: str, arrays: Sequence[Array], types: Sequence[TensorType]) -> bool:

@@ -12,6 +12,7 @@ from buildtool.errors import LatheError, ModelFileError, UnsupportedError
 from buildtool.importers.request import TensorRequest
 from buildtool.ir.dims import evaluate as evaluate_dim
 from buildtool.ir.dims import symbol
+from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
@@ -69,7 +70,21 @@ RANGED = [
     node("Cast", ["positions"], ["floats"], to=1),
     node("Mul", ["x", "floats"], ["y"]),
 ]
-RANGE_WEIGHTS = {"zero": np.array(0), "one": np.array(1)}
+HUGE_RANGE = [
+    *RANGED[:2],
+    node("Mul", ["width", "much"], ["limit"]),
+    node("Range", ["zero", "limit", "one"], ["y"]),
+]
+RANGE_WEIGHTS = {"zero": np.array(0), "one": np.array(1), "much": np.array(2**22)}
+COPIED = [  # zeros of a run-time shape, with the input repeated as often as it is wide
+    node("Shape", ["x"], ["shape"]),
+    node("ConstantOfShape", ["shape"], ["zeros"]),
+    node("Add", ["x", "zeros"], ["sum"]),
+    node("Shape", ["x"], ["width"], start=-1),
+    node("Concat", ["ones", "width"], ["repeats"], axis=0),
+    node("Tile", ["sum", "repeats"], ["y"]),
+]
+COPY_WEIGHTS = {"ones": _ints(1, 2)}
 
 
 def _import(nodes: list, weights: dict[str, Array], x: Array, folder: Path, shape: tuple | None = None) -> Graph:
@@ -142,10 +157,9 @@ def test_a_slice_up_to_a_run_time_end(tmp_path: Path) -> None:
     ("nodes", "weights", "words"),
     [
         ([node("Reshape", ["x", "shape"], ["y"])], {}, "only known when the model runs"),
-        (RANGED, RANGE_WEIGHTS, "Range"),
-        ([node("NonZero", ["x"], ["y"])], {}, "NonZero of values that are only known when the model runs"),
+        (HUGE_RANGE, RANGE_WEIGHTS, "a range of up to"),
     ],
-    ids=["computed-target", "run-time-range", "run-time-indices"],
+    ids=["computed-target", "huge-range"],
 )
 def test_what_cannot_be_known_is_refused(nodes: list, weights: dict[str, Array], words: str, tmp_path: Path) -> None:
     x = random(1, 3, 4, 5)
@@ -155,6 +169,21 @@ def test_what_cannot_be_known_is_refused(nodes: list, weights: dict[str, Array],
     requests += [TensorRequest(name, None) for name in inputs if name != "x"]
     with pytest.raises(UnsupportedError, match=words):
         imported(model, tmp_path, requests)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "weights"),
+    [(RANGED, RANGE_WEIGHTS), (COPIED, COPY_WEIGHTS)],
+    ids=["range", "copies"],
+)
+def test_run_time_sizes_decide_what_is_made(nodes: list, weights: dict[str, Array], tmp_path: Path) -> None:
+    x = random(1, 3, 5)
+    model = model_of(nodes, {"x": x}, ["y"], weights, shapes={"x": [1, 3, "W"]})
+    graph = imported(model, tmp_path, [TensorRequest("x", (1, 3, (2, 9)))]).graph
+    optimise(graph)
+    for width in (2, 5, 9):
+        x = random(1, 3, width)
+        np.testing.assert_array_equal(evaluate(graph, {"x": x})["y"], reference(model, {"x": x})[0])
 
 
 def test_a_division_by_zero_is_reported(tmp_path: Path) -> None:

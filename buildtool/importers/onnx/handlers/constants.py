@@ -1,4 +1,4 @@
-"""Constant, and what makes content out of shapes: Shape, Size, ConstantOfShape, Range."""
+"""Constant, and what makes content out of shapes: Shape, Size, ConstantOfShape, EyeLike, Range."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.registry import evaluator
+from buildtool.importers.onnx.builder import MOST_ELEMENTS, Tensor
+from buildtool.importers.onnx.registry import evaluator, handler
 from buildtool.importers.onnx.step import Step
-from buildtool.ir.dims import product
+from buildtool.importers.onnx.tensors import dtype_of_code
+from buildtool.ir.dims import bounds, ceil_div, maximum, product
 
-_MOST_ELEMENTS = 2**24
+_MOST_ELEMENTS = 2**24  # of a constant that is made here
 
 
 @evaluator("Constant")
@@ -45,15 +46,31 @@ def size(step: Step) -> Tensor:
 
 @evaluator("ConstantOfShape")
 def constant_of_shape(step: Step) -> Tensor:
-    dims = step.known_ints(0, "shape")
-    if any(dim < 0 for dim in dims) or math.prod(dims) > _MOST_ELEMENTS:
-        step.malformed(f"the shape {list(dims)} is not possible")
+    dims = step.known_dims(0, "shape")
+    numbers = [dim for dim in dims if isinstance(dim, int)]
+    if any(dim < 0 for dim in numbers) or math.prod(numbers) > MOST_ELEMENTS:
+        step.malformed(f"the shape {[str(dim) for dim in dims]} is not possible")
     value = step.attribute("value")
     if value is None:
         value = np.zeros(1, np.float32)
     if not isinstance(value, np.ndarray) or value.size != 1:
         step.malformed("the attribute 'value' is not one number")
-    return Tensor.of(np.full(dims, value.reshape(-1)[0], value.dtype))
+    return step.emit("broadcast_to", step.constant(value.reshape(())), shape=dims)
+
+
+@evaluator("EyeLike", any_size=True)
+def eye_like(step: Step) -> Tensor:
+    x = step.input(0)
+    if x.rank != 2:
+        step.malformed(f"its input has rank {x.rank}, not 2")
+    rows, columns = x.shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        step.unsupported("a matrix of a run-time size", "fix the input shapes")
+    if rows * columns > _MOST_ELEMENTS:
+        step.malformed(f"a constant of {rows} x {columns} elements")
+    dtype = dtype_of_code(step.integer("dtype"), step.where) if step.has("dtype") else x.dtype
+    offset = min(max(step.integer("k", 0), -rows), columns)
+    return Tensor.of(np.eye(rows, columns, offset, dtype.numpy), dtype)
 
 
 @evaluator("Range")
@@ -66,4 +83,23 @@ def range_(step: Step) -> Tensor | None:
     count = max(math.ceil((float(limit) - float(start)) / float(delta)), 0)
     if count > _MOST_ELEMENTS:
         step.malformed(f"a range of {count} elements")
-    return Tensor.of((start + np.arange(count) * delta).astype(step.input(0).dtype.numpy))
+    dtype = step.input(0).dtype
+    return Tensor.of((start + np.arange(count) * delta).astype(dtype.numpy), dtype)
+
+
+@handler("Range")
+def range_of_run_time_size(step: Step) -> Tensor:
+    """As many elements as the dimension allows at most, cut to as many as it is."""
+    start, delta = step.known_ints(0, "start")[0], step.known_ints(2, "delta")[0]
+    limit = step.known_dims(1, "limit")[0]
+    if delta == 0:
+        step.malformed("a range without end")
+    count = ceil_div(limit - start, delta) if delta > 0 else ceil_div(start - limit, -delta)
+    if bounds(count)[0] < 0:
+        count = maximum(count, 0)
+    most = bounds(count)[1]
+    if most > _MOST_ELEMENTS:
+        step.unsupported(f"a range of up to {most} elements", "give input_shapes with smaller bounds")
+    dtype = step.input(0).dtype.numpy
+    longest = step.constant((start + np.arange(most) * delta).astype(dtype))
+    return step.emit("slice", longest, starts=(0,), steps=(1,), sizes=(count,))

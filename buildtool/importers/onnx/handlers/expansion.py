@@ -4,64 +4,51 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.registry import evaluator, handler
-from buildtool.importers.onnx.spatial import NO_ACTIVATION
+from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.step import Step
-from buildtool.ir.dims import Dim
+from buildtool.ir.dims import Dim, bounds
+from buildtool.ops._shapes import broadcast
 
-_MOST_COPIES = 64
-_MOST_ELEMENTS = 2**22
-
-
-@evaluator("Expand")
-def expand_known(step: Step) -> Tensor | None:
-    known = step.input(0).known
-    if known is None:
-        return None
-    shape = step.known_ints(1, "shape")
-    if any(dim < 0 for dim in shape) or math.prod(shape) * max(known.size, 1) > _MOST_ELEMENTS:
-        return None
-    return Tensor.of(np.array(np.broadcast_to(known, np.broadcast_shapes(known.shape, shape))), step.input(0).dtype)
+_MOST_ELEMENTS = 2**31 - 1  # of what a small tensor may grow to
 
 
 @handler("Expand")
 def expand(step: Step) -> Tensor:
+    """Both shapes may have dimensions of 1: the result is what the two broadcast to."""
     x, wanted = step.input(0), step.known_dims(1, "shape")
-    rank = max(x.rank, len(wanted))
-    shape: tuple[Dim, ...] = (1,) * (rank - x.rank) + x.shape
-    target: tuple[Dim, ...] = (1,) * (rank - len(wanted)) + wanted
-    x = step.reshape(x, shape)
-    grown = [
-        axis for axis, (dim, goal) in enumerate(zip(shape, target, strict=True)) if dim == 1 and goal not in (1, dim)
-    ]
-    if not grown:
+    if any(bounds(dim)[1] < 0 for dim in wanted):
+        step.malformed(f"it expands to {[str(dim) for dim in wanted]}")
+    shape = broadcast(x.shape, wanted)
+    if shape == x.shape:
         return step.emit("identity", x)
-    factors = [target[axis] if axis in grown else 1 for axis in range(rank)]
-    numbers = [factor for factor in factors if isinstance(factor, int)]
-    if len(numbers) < rank or any(number < 1 for number in numbers):
-        step.unsupported("an expansion to a run-time size", "fix the input shapes")
-    if math.prod(numbers) <= _MOST_COPIES or not x.dtype.is_float:
-        return _repeated(step, x, numbers)
-    if math.prod(numbers) > _MOST_ELEMENTS:
-        step.unsupported(f"an expansion by {math.prod(numbers)}", "let the operator that reads it broadcast")
-    return step.emit("add", x, step.constant(np.zeros(numbers, x.dtype.numpy)), **NO_ACTIVATION)
+    _check_size(step, shape)
+    return step.emit("broadcast_to", x, shape=shape)
 
 
 @handler("Tile")
 def tile(step: Step) -> Tensor:
-    x, repeats = step.input(0), step.known_ints(1, "repeats")
-    if len(repeats) != x.rank or any(count < 1 for count in repeats):
-        step.malformed(f"{list(repeats)} are not {x.rank} positive counts")
-    return _repeated(step, x, repeats)
+    x, repeats = step.input(0), step.known_dims(1, "repeats")
+    if len(repeats) != x.rank or any(bounds(count)[1] < 0 for count in repeats):
+        step.malformed(f"{[str(count) for count in repeats]} are not {x.rank} counts")
+    numbers = [count for count in repeats if isinstance(count, int)]
+    _check_size(step, tuple(dim * count for dim, count in zip(x.shape, repeats, strict=True)))
+    if len(numbers) == len(repeats):
+        return step.emit("tile", x, repeats=tuple(numbers))
+    return _tiled(step, x, repeats)
 
 
-def _repeated(step: Step, x: Tensor, counts: tuple[int, ...] | list[int]) -> Tensor:
-    if max(counts, default=1) > _MOST_COPIES:
-        step.unsupported(f"{max(counts)} copies of a tensor", "let the operator that reads it broadcast")
-    for axis, count in enumerate(counts):
-        if count > 1:
-            x = step.emit("concat", *([x] * count), axis=axis)
-    return x
+def _check_size(step: Step, shape: tuple[Dim, ...]) -> None:
+    count = math.prod(dim for dim in shape if isinstance(dim, int))
+    if count > _MOST_ELEMENTS:
+        step.unsupported(f"{count} elements", "let the operator that reads them broadcast")
+
+
+def _tiled(step: Step, x: Tensor, repeats: tuple[Dim, ...]) -> Tensor:
+    """Run-time counts: each axis becomes a count of copies and the axis itself, and the two are merged."""
+    apart = [part for dim in x.shape for part in (1, dim)]
+    copied = [part for count, dim in zip(repeats, x.shape, strict=True) for part in (count, dim)]
+    if len(apart) > 8:
+        step.unsupported(f"run-time counts of copies for {x.rank} axes", "fix the input shapes")
+    y = step.emit("broadcast_to", step.reshape(x, tuple(apart)), shape=tuple(copied))
+    return step.reshape(y, tuple(dim * count for dim, count in zip(x.shape, repeats, strict=True)))

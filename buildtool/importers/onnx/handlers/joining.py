@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.step import Step
+from buildtool.ir.dims import Dim, bounds, ceil_div
 
 
 @handler("Concat")
@@ -27,17 +28,33 @@ def split(step: Step) -> Sequence[Tensor]:
     elif step.opset < 13 and step.has("split"):
         sizes = step.integers("split")
     else:
-        sizes = _equal(step, x, axis)
-    if len(sizes) != len(step.node.outputs) or any(size < 0 for size in sizes) or sum(sizes) != x.shape[axis]:
+        return _equal(step, x, axis)
+    if len(sizes) != len(step.node.outputs) or any(size < 0 for size in sizes) or not _can_sum_to(sizes, x.shape[axis]):
         step.malformed(f"it cannot split {x.shape[axis]} into {list(sizes)} for {len(step.node.outputs)} outputs")
     return step.emit_all("split", x, axis=axis, sizes=sizes)
 
 
-def _equal(step: Step, x: Tensor, axis: int) -> tuple[int, ...]:
+def _can_sum_to(sizes: Sequence[int], whole: Dim) -> bool:
+    low, high = bounds(whole)
+    return low <= sum(sizes) <= high
+
+
+def _equal(step: Step, x: Tensor, axis: int) -> Sequence[Tensor]:
+    """Parts of one size; the last one is smaller where the dimension is no multiple."""
     size, count = x.shape[axis], step.integer("num_outputs", len(step.node.outputs))
-    if not isinstance(size, int):
-        step.unsupported("a split of a run-time dimension into equal parts", "state the sizes")
     if count != len(step.node.outputs) or count < 1:
         step.malformed(f"it has {len(step.node.outputs)} outputs, but num_outputs is {count}")
-    part = -(-size // count)
-    return (*([part] * (count - 1)), size - part * (count - 1))
+    part = ceil_div(size, count)
+    last = size - part * (count - 1)
+    if bounds(last)[1] < 0:
+        step.malformed(f"it cannot split {size} into {count} parts")
+    if isinstance(part, int) and isinstance(last, int):
+        return step.emit_all("split", x, axis=axis, sizes=(*([part] * (count - 1)), last))
+    parts = []
+    for index in range(count):
+        starts: list[Dim] = [0] * x.rank
+        starts[axis] = part * index
+        sizes = list(x.shape)
+        sizes[axis] = last if index == count - 1 else part
+        parts.append(step.emit("slice", x, starts=tuple(starts), steps=(1,) * x.rank, sizes=tuple(sizes)))
+    return parts
