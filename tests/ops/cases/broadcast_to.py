@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from buildtool.ir.operator import Array
 from buildtool.ops.broadcast_to import BroadcastTo
 from tests.ops.case import OpCase
 from tests.ops.inputs import PAIRS, Rng, integers, label, normal
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array, ...], dict[str, Any]]]:
+    op: Any = case.op
+    yield "Expand", (case.inputs[0], np.array(op.shape, np.int64)), {}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
+
+from buildtool.ir.operator import Array
 from buildtool.ops.col2im import Col2im
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, label, normal
@@ -34,6 +38,22 @@ _CASES: tuple[tuple[int, int, _Ints, _Ints, _Ints, _Ints, _Ints], ...] = (
     (1, 3, (7, 7), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
     (1, 1, (4, 4), (4, 4), (1, 1), (3, 3, 3, 3), (1, 1)),
 )
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array | str, ...], dict[str, Any]]]:
+    """ONNX has at least two axes: one of size 1 comes before a single one."""
+    op: Any = case.op
+    more = 1 if len(op.image) == 1 else 0
+    half = len(op.image)
+    attributes = {
+        "strides": (1,) * more + op.strides,
+        "pads": (0,) * more + op.pads[:half] + (0,) * more + op.pads[half:],
+        "dilations": (1,) * more + op.dilations,
+    }
+    yield "Col2Im", (*case.inputs, np.array((1,) * more + op.image), np.array((1,) * more + op.block)), attributes
+    if more:
+        channels = case.inputs[0].shape[1] // op.block[0]
+        yield "Reshape", ("out0_0", np.array((-1, channels, *op.image))), {}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:

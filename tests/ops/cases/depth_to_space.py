@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from buildtool.ir.operator import Array
 from buildtool.ops.depth_to_space import DepthToSpace
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
@@ -23,6 +25,13 @@ _CASES: tuple[tuple[tuple[int, int, int, int], int], ...] = (
     ((1, 9, 9, 16), 4),
     ((1, 2, 2, 75), 5),
 )
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array, ...], dict[str, Any]]]:
+    op: Any = case.op
+    yield "Transpose", case.inputs, {"perm": (0, 3, 1, 2)}
+    yield "DepthToSpace", (), {"blocksize": op.block, "mode": op.mode}
+    yield "Transpose", (), {"perm": (0, 2, 3, 1)}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:

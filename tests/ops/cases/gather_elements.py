@@ -10,6 +10,8 @@ from buildtool.ops.gather_elements import GatherElements
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
 
+ONNX = ("GatherElements", "axis")
+
 # Shape, axis, shape of the indices.
 _CASES: tuple[tuple[tuple[int, ...], int, tuple[int, ...]], ...] = (
     ((1,), 0, (1,)),

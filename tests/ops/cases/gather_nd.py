@@ -11,6 +11,8 @@ from buildtool.ops.gather_nd import GatherNd
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
 
+ONNX = ("GatherND", "batch_dims")
+
 # Shape, batch axes, shape of the indices.
 _CASES: tuple[tuple[tuple[int, ...], int, tuple[int, ...]], ...] = (
     ((1,), 0, (1,)),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from onnx import helper
 
+from buildtool.ir.operator import Array
 from buildtool.ops.one_hot import OneHot
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label
@@ -33,6 +36,19 @@ _CASES: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((2, 1, 3, 1, 5), 5, 2),
     ((0, 3), 1, 4),
 )
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array | str, ...], dict[str, Any]]]:
+    """The runtime takes no scalars, and few types of values."""
+    indices, values = case.inputs
+    op: Any = case.op
+    shown = values if values.dtype in (np.float32, np.int64) else np.array([0, 1])
+    axis = op.axis if indices.ndim else 1
+    yield "OneHot", (np.atleast_1d(indices.astype(np.int64)), np.array(op.depth), shown), {"axis": axis}
+    if not indices.ndim:
+        yield "Reshape", ("out0_0", np.array([op.depth])), {}
+    if shown.dtype != values.dtype:
+        yield "Cast", (), {"to": helper.np_dtype_to_tensor_dtype(values.dtype)}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from buildtool.ir.operator import Array
 from buildtool.ops.reverse_sequence import ReverseSequence
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
@@ -33,6 +35,19 @@ _CASES: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((2, 5, 7, 3), 3, 0),
     ((2, 1, 3, 1, 5), 0, 4),
 )
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array, ...], dict[str, Any]]]:
+    """ONNX has time and batch in front: the other axes go behind them and back."""
+    x, lengths = case.inputs
+    op: Any = case.op
+    order = (
+        op.time_axis,
+        op.batch_axis,
+        *(axis for axis in range(x.ndim) if axis not in (op.time_axis, op.batch_axis)),
+    )
+    yield "ReverseSequence", (x.transpose(order), lengths.astype(np.int64)), {"time_axis": 0, "batch_axis": 1}
+    yield "Transpose", (), {"perm": tuple(order.index(axis) for axis in range(x.ndim))}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:

@@ -10,6 +10,8 @@ from buildtool.ops.scatter_elements import ScatterElements
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
 
+ONNX = ("ScatterElements", "axis", "reduction")
+
 # Shape, axis, shape of the indices.
 _CASES: tuple[tuple[tuple[int, ...], int, tuple[int, ...]], ...] = (
     ((1,), 0, (1,)),

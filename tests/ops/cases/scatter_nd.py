@@ -11,6 +11,8 @@ from tests.ops.case import OpCase
 from tests.ops.cases.gather_nd import rows_of_indices
 from tests.ops.inputs import Rng, integers, label, normal
 
+ONNX = ("ScatterND", "reduction")
+
 # Shape, shape of the indices.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
     ((1,), (1,)),

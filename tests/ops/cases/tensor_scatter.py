@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from buildtool.ir.operator import Array
 from buildtool.ops.tensor_scatter import TensorScatter
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
@@ -24,6 +26,16 @@ _CASES: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((3, 2, 5, 7), 3, 4),
     ((2, 1, 3, 6, 5), 3, 2),
 )
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array, ...], dict[str, Any]]]:
+    """The operator is newer than the other forms: each element is placed by an index of its own."""
+    cache, update, *starts = case.inputs
+    op: Any = case.op
+    start = starts[0].astype(np.int64) if starts else np.zeros(cache.shape[0], np.int64)
+    places = (start[:, None] + np.arange(update.shape[op.axis])) % cache.shape[op.axis]
+    wide = places.reshape([size if axis in (0, op.axis) else 1 for axis, size in enumerate(update.shape)])
+    yield "ScatterElements", (cache, np.broadcast_to(wide, update.shape), update), {"axis": op.axis}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:

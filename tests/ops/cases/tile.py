@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from buildtool.ir.operator import Array
 from buildtool.ops.tile import Tile
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
@@ -33,6 +35,11 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
     ((3, 2, 2, 2, 7), (2, 1, 2, 1, 2)),
     ((3, 5), (0, 2)),
 )
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array, ...], dict[str, Any]]]:
+    op: Any = case.op
+    yield "Tile", (case.inputs[0], np.array(op.repeats, np.int64)), {}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from buildtool.ir.operator import Array
 from buildtool.ops.topk import Topk
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, integers, label, normal
@@ -27,6 +29,11 @@ _CASES: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((2, 1, 3, 1, 5), 4, 2),
     ((3, 5), 1, 0),
 )
+
+
+def onnx_form(case: OpCase) -> Iterator[tuple[str, tuple[Array, ...], dict[str, Any]]]:
+    op: Any = case.op
+    yield "TopK", (case.inputs[0], np.array(op.k)), {"axis": op.axis, "largest": int(op.largest), "count": 2}
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
