@@ -20,7 +20,18 @@ MOST_ELEMENTS = 2**40  # of any tensor; beyond, the model is nonsense
 _MOVES_ALL = frozenset({"reshape", "transpose", "identity"})
 _MOVES_SOME = frozenset({"gather", "gather_elements", "gather_nd", "slice", "concat", "split", "broadcast_to", "tile"})
 _EXPENSIVE = frozenset(
-    {"conv2d", "conv3d", "dwconv2d", "deconv2d", "deconv3d", "max_pool2d", "max_pool_indices", "avg_pool2d", "resize2d"}
+    {
+        "conv2d",
+        "conv3d",
+        "dwconv2d",
+        "deconv2d",
+        "deconv3d",
+        "max_pool2d",
+        "max_pool_indices",
+        "avg_pool2d",
+        "resize2d",
+        "resample",
+    }
 )
 
 

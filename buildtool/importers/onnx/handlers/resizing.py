@@ -1,43 +1,75 @@
-"""Resize and its older form Upsample: nearest and linear, over the spatial axes."""
+"""Resize and its older form Upsample.
+
+Nearest and linear resizes of pictures are `resize2d`, which also takes run-time sizes. Everything else is done one axis
+at a time with tables: nearest as a `gather`, linear and cubic as a `resample`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.onnx.interpolation import COORDINATES, AxisResize, cubic, linear, nearest
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import from_channels_last, spatial_rank, to_channels_last
+from buildtool.importers.onnx.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
 from buildtool.importers.onnx.step import Step
 from buildtool.ir.dims import Dim
 
-_COORDINATES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
+_OF_PICTURES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
 _ROUNDING = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+_MODES = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
+
+
+@dataclass(frozen=True)
+class _Resize:
+    """What a node asks for: one size and one scale per axis of the input."""
+
+    sizes: tuple[Dim, ...]
+    scales: tuple[float, ...]
+    mode: str
+    coordinates: str = "asymmetric"
+    rounding: str = "floor"
+    regions: Mapping[int, tuple[float, float]] | None = None  # of the axes that tf_crop_and_resize cuts
 
 
 @handler("Upsample")
 def upsample(step: Step) -> Tensor:
-    scales = step.reals("scales") if step.opset < 9 else _numbers(step, 1)
-    return _resized(step, _sizes_by_scale(step, scales), scales, "asymmetric", "floor")
+    scales = step.reals("scales") if step.opset < 9 else _numbers(step, 1, "scales")
+    return _resized(step, _Resize(_sizes_by_scale(step, scales), scales, _mode(step)))
 
 
 @handler("Resize")
 def resize(step: Step) -> Tensor:
     x = step.input(0)
     if step.opset < 11:
-        scales = _numbers(step, 1)
-        return _resized(step, _sizes_by_scale(step, scales), scales, "asymmetric", "floor")
+        scales = _numbers(step, 1, "scales")
+        return _resized(step, _Resize(_sizes_by_scale(step, scales), scales, _mode(step)))
     coordinates = step.text("coordinate_transformation_mode", "half_pixel")
-    if coordinates not in _COORDINATES:
-        step.unsupported(f"the coordinates '{coordinates}'", f"supported: {', '.join(_COORDINATES)}")
-    if step.integer("antialias", 0):
-        step.unsupported("a resize with antialias", "export without it")
-    if step.text("keep_aspect_ratio_policy", "stretch") != "stretch":
-        step.unsupported("a resize that keeps the aspect ratio", "state the sizes")
+    if coordinates not in COORDINATES:
+        step.unsupported(f"the coordinates '{coordinates}'", f"supported: {', '.join(COORDINATES)}")
     rounding = step.text("nearest_mode", "round_prefer_floor")
+    if rounding not in _ROUNDING:
+        step.malformed(f"the attribute 'nearest_mode' is '{rounding}'")
     axes = step.axes(step.integers("axes", range(x.rank)), x.rank)
+    sizes, scales = _extents(step, axes)
+    regions = _regions(step, axes) if coordinates == "tf_crop_and_resize" else None
+    return _resized(step, _Resize(sizes, scales, _mode(step), coordinates, rounding, regions))
+
+
+def _mode(step: Step) -> str:
+    mode = step.text("mode", "nearest")
+    if mode not in _MODES:
+        step.unsupported(f"the mode '{mode}'", f"supported: {', '.join(_MODES)}")
+    return _MODES[mode]
+
+
+def _extents(step: Step, axes: Sequence[int]) -> tuple[tuple[Dim, ...], tuple[float, ...]]:
+    """Size and scale of every axis, from the sizes or the scales of the node for some of them."""
+    x = step.input(0)
     sizes_input = step.optional(3)
     if sizes_input is not None and sizes_input.shape != (0,):
         stated = step.known_dims(3, "sizes")
@@ -46,23 +78,52 @@ def resize(step: Step) -> Tensor:
         sizes = list(x.shape)
         for axis, size in zip(axes, stated, strict=True):
             sizes[axis] = size
-        return _resized(step, sizes, _scales_by_size(step, sizes), coordinates, rounding)
-    numbers = _numbers(step, 2)
+        policy = step.text("keep_aspect_ratio_policy", "stretch")
+        if policy != "stretch":
+            return _in_proportion(step, axes, sizes, policy)
+        return tuple(sizes), _scales_by_size(step, sizes)
+    numbers = _numbers(step, 2, "scales")
     if len(numbers) != len(axes):
         step.malformed(f"it has {len(numbers)} scales for {len(axes)} axes")
     scales_of = dict(zip(axes, numbers, strict=True))
     scales = tuple(scales_of.get(axis, 1.0) for axis in range(x.rank))
-    return _resized(step, _sizes_by_scale(step, scales), scales, coordinates, rounding)
+    return _sizes_by_scale(step, scales), scales
 
 
-def _numbers(step: Step, index: int) -> tuple[float, ...]:
-    known = step.known(index, "scales")
+def _in_proportion(
+    step: Step, axes: Sequence[int], sizes: Sequence[Dim], policy: str
+) -> tuple[tuple[Dim, ...], tuple[float, ...]]:
+    """All axes by the one scale that makes the result not larger (or not smaller) than the sizes."""
+    old = step.input(0).shape
+    if policy not in ("not_larger", "not_smaller"):
+        step.malformed(f"the attribute 'keep_aspect_ratio_policy' is '{policy}'")
+    ratios = []
+    for axis in axes:
+        before, after = old[axis], sizes[axis]
+        if not isinstance(before, int) or not isinstance(after, int) or before < 1:
+            step.unsupported("a resize from or to a run-time size", "fix the input shapes")
+        ratios.append(after / before)
+    scale = min(ratios) if policy == "not_larger" else max(ratios)
+    scales = tuple(scale if axis in axes else 1.0 for axis in range(len(old)))
+    made = [int(scale * dim + 0.5) if axis in axes and isinstance(dim, int) else dim for axis, dim in enumerate(old)]
+    return tuple(made), scales
+
+
+def _regions(step: Step, axes: Sequence[int]) -> dict[int, tuple[float, float]]:
+    region = _numbers(step, 1, "roi")
+    if len(region) != 2 * len(axes):
+        step.malformed(f"its roi has {len(region)} numbers for {len(axes)} axes")
+    return {axis: (region[index], region[index + len(axes)]) for index, axis in enumerate(axes)}
+
+
+def _numbers(step: Step, index: int, what: str) -> tuple[float, ...]:
+    known = step.known(index, what)
     if known.dtype.kind != "f" or known.ndim != 1:
-        step.malformed("its scales are no list of numbers")
+        step.malformed(f"its {what} are no list of numbers")
     return tuple(float(number) for number in known)
 
 
-def _sizes_by_scale(step: Step, scales: Sequence[float]) -> list[Dim]:
+def _sizes_by_scale(step: Step, scales: Sequence[float]) -> tuple[Dim, ...]:
     x = step.input(0)
     if len(scales) != x.rank or not all(np.isfinite(scale) and scale > 0 for scale in scales):
         step.malformed(f"the scales {list(scales)} are not {x.rank} positive numbers")
@@ -73,10 +134,10 @@ def _sizes_by_scale(step: Step, scales: Sequence[float]) -> list[Dim]:
         else:
             ratio = Fraction(scale).limit_denominator(1024)
             sizes.append((dim * ratio.numerator) // ratio.denominator)
-    return sizes
+    return tuple(sizes)
 
 
-def _scales_by_size(step: Step, sizes: Sequence[Dim]) -> list[float]:
+def _scales_by_size(step: Step, sizes: Sequence[Dim]) -> tuple[float, ...]:
     scales = []
     for before, after in zip(step.input(0).shape, sizes, strict=True):
         if before == after:
@@ -88,20 +149,14 @@ def _scales_by_size(step: Step, sizes: Sequence[Dim]) -> list[float]:
             if not isinstance(ratio, int) or before * ratio != after:
                 step.unsupported("a resize from or to a run-time size", "state scales instead of sizes")
             scales.append(float(ratio))
-    return scales
+    return tuple(scales)
 
 
-def _resized(step: Step, sizes: Sequence[Dim], scales: Sequence[float], coordinates: str, rounding: str) -> Tensor:
+def _resized(step: Step, wanted: _Resize) -> Tensor:
     x = step.input(0)
-    mode = step.text("mode", "nearest")
-    if mode not in ("nearest", "linear", "bilinear"):
-        step.unsupported(f"the mode '{mode}'", "nearest and linear are supported")
-    if rounding not in _ROUNDING:
-        step.malformed(f"the attribute 'nearest_mode' is '{rounding}'")
-    spatial_rank(step, x)
-    if tuple(sizes[:2]) != x.shape[:2]:
-        step.unsupported("a resize of the batch or the channels", "only spatial axes are resized")
-    size, scale = tuple(sizes[2:]), tuple(scales[2:])
+    if not _of_pictures(step, wanted):
+        return _axis_by_axis(step, wanted)
+    size, scale = wanted.sizes[2:], wanted.scales[2:]
     if x.rank == 3:
         size, scale = (1, *size), (1.0, *scale)
     y = step.emit(
@@ -109,8 +164,71 @@ def _resized(step: Step, sizes: Sequence[Dim], scales: Sequence[float], coordina
         to_channels_last(step, x),
         size=size,
         scales=scale,
-        mode="nearest" if mode == "nearest" else "linear",
-        coordinates=coordinates,
-        rounding=rounding,
+        mode=wanted.mode,
+        coordinates=wanted.coordinates,
+        rounding=wanted.rounding,
     )
     return from_channels_last(step, y, x.rank)
+
+
+def _of_pictures(step: Step, wanted: _Resize) -> bool:
+    """Whether resize2d does what is asked for."""
+    x = step.input(0)
+    if x.rank not in (3, 4) or wanted.sizes[:2] != x.shape[:2] or wanted.mode == "cubic" or not x.dtype.is_float:
+        return False
+    if wanted.coordinates not in _OF_PICTURES or step.integer("antialias", 0) or step.integer("exclude_outside", 0):
+        return False
+    if wanted.coordinates != "align_corners":
+        return True
+    # There the size before rounding counts, which resize2d does not know.
+    extents = zip(x.shape[2:], wanted.sizes[2:], wanted.scales[2:], strict=True)
+    return not any(
+        isinstance(old, int) and isinstance(new, int) and abs(old * scale - new) >= 1e-4 for old, new, scale in extents
+    )
+
+
+def _axis_by_axis(step: Step, wanted: _Resize) -> Tensor:
+    x = step.input(0)
+    if wanted.mode != "nearest" and not x.dtype.is_float:
+        step.unsupported(f"a {wanted.mode} resize of {x.dtype.value}", "cast to float32 first")
+    axes = {axis: found for axis in range(x.rank) if (found := _axis(step, wanted, axis)) is not None}
+    picture = x.rank == 4 and not axes.keys() & {0, 1}
+    y = to_channels_last(step, x) if picture else x
+    for axis, how in axes.items():
+        y = _along(step, y, axis - 1 if picture else axis, how, wanted)
+    return from_channels_last(step, y, 4) if picture else y
+
+
+def _axis(step: Step, wanted: _Resize, axis: int) -> AxisResize | None:
+    old, new = step.input(0).shape[axis], wanted.sizes[axis]
+    region = (wanted.regions or {}).get(axis, (0.0, 1.0))
+    if old == new and wanted.scales[axis] == 1.0 and region == (0.0, 1.0):
+        return None
+    if not isinstance(old, int) or not isinstance(new, int):
+        step.unsupported("such a resize from or to a run-time size", "fix the input shapes")
+    if old < 1 or new < 1:
+        step.malformed(f"a resize of {old} to {new} elements")
+    how = AxisResize(old, new, wanted.scales[axis], wanted.coordinates, region)
+    return how if how.changes else None
+
+
+def _along(step: Step, x: Tensor, axis: int, how: AxisResize, wanted: _Resize) -> Tensor:
+    if wanted.mode == "nearest":
+        y = step.emit("gather", x, step.constant(nearest(how, wanted.rounding)), axis=axis)
+    else:
+        antialias, exclude = bool(step.integer("antialias", 0)), bool(step.integer("exclude_outside", 0))
+        if wanted.mode == "linear":
+            places, weights = linear(how, antialias, exclude)
+        else:
+            places, weights = cubic(how, step.real("cubic_coeff_a", -0.75), antialias, exclude)
+        tables = step.constant(places), step.constant(weights.astype(x.dtype.numpy))
+        y = step.emit("resample", x, *tables, axis=axis)
+    outside = how.outside()
+    if not outside.any():
+        return y
+    shape = [1] * x.rank
+    shape[axis] = how.new
+    inside = step.constant((~outside).astype(x.dtype.numpy).reshape(shape))
+    value = step.real("extrapolation_value", 0.0)
+    beyond = step.constant((outside * value).astype(x.dtype.numpy).reshape(shape))
+    return step.emit("add", step.emit("mul", y, inside), beyond, **NO_ACTIVATION)
