@@ -28,7 +28,8 @@ class BitShift(BitwiseOperator):
 
     def compute(self, a: Array, b: Array) -> Array:
         past = (b < 0) | (b >= 8 * a.dtype.itemsize)
-        places = np.where(past, 0, b).astype(a.dtype)
+        zeros = np.zeros_like(a)
+        places = np.where(past, np.zeros_like(b), b)
         if self.direction == "left":
-            return np.where(past, 0, np.left_shift(a, places))
-        return np.where(past, np.where(a < 0, -1, 0), np.right_shift(a, places))
+            return np.where(past, zeros, np.left_shift(a, places))
+        return np.where(past, np.where(a < 0, ~zeros, zeros), np.right_shift(a, places))

@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.abs import Abs
 from tests.ops.case import OpCase
+from tests.ops.element_types import NUMBERS, unary_types
 from tests.ops.inputs import Rng, integers, unary
 
 
@@ -15,3 +16,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield from unary(rng, Abs())
     for dtype in (np.int32, np.int64):
         yield OpCase(Abs(), (integers(rng, (5, 7), -9, 9, dtype),), np.dtype(dtype).name)
+    yield from unary_types(rng, Abs(), NUMBERS)

@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.ceil import Ceil
 from tests.ops.case import OpCase
+from tests.ops.element_types import unary_types
 from tests.ops.inputs import Rng, unary
 
 
@@ -15,3 +16,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield from unary(rng, Ceil(), -40.0, 40.0)
     extremes = np.array([-3.0, -2.5, -2.0, -1.5, -0.5, -0.0, 0.0, 0.5, 1.5, 2.5, 8388607.5, 1e10], np.float32)
     yield OpCase(Ceil(), (extremes,), "extremes")
+    yield from unary_types(rng, Ceil())

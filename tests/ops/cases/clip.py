@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.clip import Clip
 from tests.ops.case import OpCase
+from tests.ops.element_types import NUMBERS, unary_types
 from tests.ops.inputs import Rng, integers, label, unary, uniform
 
 
@@ -17,3 +18,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         yield OpCase(Clip(low, high), (uniform(rng, (2, 19), -4, 4),), label("from", low, "to", high))
     for dtype in (np.int32, np.int64):
         yield OpCase(Clip(-2.5, 4.0), (integers(rng, (5, 7), -9, 9, dtype),), np.dtype(dtype).name)
+    yield from unary_types(rng, Clip(-2.5, 4.5), NUMBERS)

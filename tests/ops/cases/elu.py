@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.elu import Elu
 from tests.ops.case import OpCase
+from tests.ops.element_types import unary_types
 from tests.ops.inputs import Rng, label, unary, uniform
 
 
@@ -17,3 +18,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         yield OpCase(Elu(alpha), (uniform(rng, (2, 19), -4, 4),), label("alpha", alpha))
     extremes = np.array([-1e4, -100.0, -88.0, -20.0, -0.0, 0.0, 20.0, 88.0, 100.0, 1e4], np.float32)
     yield OpCase(Elu(1.0), (extremes,), "extremes")
+    yield from unary_types(rng, Elu(0.7))

@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.erf import Erf
 from tests.ops.case import OpCase
+from tests.ops.element_types import unary_types
 from tests.ops.inputs import Rng, unary
 
 
@@ -15,3 +16,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield from unary(rng, Erf())
     extremes = np.array([-10.0, -4.0, -1.0, -1e-3, 0.0, 1e-6, 0.5, 1.0, 4.0, 10.0], np.float32)
     yield OpCase(Erf(), (extremes,), "extremes")
+    yield from unary_types(rng, Erf())

@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.gelu import Gelu
 from tests.ops.case import OpCase
+from tests.ops.element_types import anything
 from tests.ops.inputs import Rng, label, unary, uniform
 
 
@@ -17,3 +18,5 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         yield OpCase(Gelu("tanh"), (uniform(rng, shape, -4, 4),), label("tanh", shape))
     extremes = np.array([-1e4, -100.0, -88.0, -20.0, -0.0, 0.0, 20.0, 88.0, 100.0, 1e4], np.float32)
     yield OpCase(Gelu("none"), (extremes,), "extremes")
+    for approximate in ("none", "tanh"):
+        yield OpCase(Gelu(approximate), (anything(rng, (3, 41), np.float64),), f"of_float64_{approximate}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.hard_swish import HardSwish
 from tests.ops.case import OpCase
+from tests.ops.element_types import unary_types
 from tests.ops.inputs import Rng, unary
 
 
@@ -15,3 +16,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield from unary(rng, HardSwish(), -6.0, 6.0)
     extremes = np.array([-100.0, -3.0, -2.9999, -0.0, 0.0, 2.9999, 3.0, 100.0], np.float32)
     yield OpCase(HardSwish(), (extremes,), "extremes")
+    yield from unary_types(rng, HardSwish())

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from buildtool.ops.mul import Mul
 from tests.ops.case import OpCase
+from tests.ops.element_types import binary_types
 from tests.ops.inputs import Rng, binary, binary_integers
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
     yield from binary(rng, Mul())
     yield from binary_integers(rng, Mul())
+    yield from binary_types(rng, Mul())

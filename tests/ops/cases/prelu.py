@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.prelu import Prelu
 from tests.ops.case import OpCase
+from tests.ops.element_types import between
 from tests.ops.inputs import SHAPES, Rng, label, normal, uniform
 
 
@@ -20,3 +21,8 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(
         Prelu(), (normal(rng, (3, 37), np.float16), uniform(rng, (37,), -0.5, 1, np.float16)), "f16_3x37", (1,)
     )
+    for dtype in (np.float64, np.int32, np.int64, np.uint32, np.uint64):
+        make = between(-9, 9)
+        yield OpCase(
+            Prelu(), (make(rng, (2, 5, 7), dtype), make(rng, (5, 1), dtype)), label("of", np.dtype(dtype).name)
+        )

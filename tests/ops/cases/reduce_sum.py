@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.reduce_sum import ReduceSum
 from tests.ops.case import OpCase
+from tests.ops.element_types import RARE, between
 from tests.ops.inputs import REDUCTIONS, Rng, integers, label, normal
 
 
@@ -19,3 +20,6 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(ReduceSum((1,), False), (normal(rng, shape).astype(np.float16),), "f16_3x37")
     for dtype in (np.int32, np.int64):
         yield OpCase(ReduceSum((1,), True), (integers(rng, (3, 4, 5), -9, 9, dtype),), np.dtype(dtype).name)
+    for rare in RARE:
+        numbers = between(-9, 9)(rng, (3, 4, 5), rare)
+        yield OpCase(ReduceSum((0, 2), False), (numbers,), label("of", np.dtype(rare).name))

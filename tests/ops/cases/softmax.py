@@ -18,3 +18,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Softmax(1), (normal(rng, (3, 17)) * np.float32(200),), "large_numbers")
     yield OpCase(Softmax(1), (np.full((2, 13), -1e30, np.float32),), "equal_and_far_below_zero")
     yield OpCase(Softmax(1), (normal(rng, (3, 37), np.float16),), "f16")
+    yield OpCase(Softmax(1), (normal(rng, (3, 37), np.float64),), "f64")

@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.swish import Swish
 from tests.ops.case import OpCase
+from tests.ops.element_types import unary_types
 from tests.ops.inputs import Rng, unary
 
 
@@ -15,3 +16,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield from unary(rng, Swish())
     extremes = np.array([-1e4, -100.0, -88.0, -20.0, -0.0, 0.0, 20.0, 88.0, 100.0, 1e4], np.float32)
     yield OpCase(Swish(), (extremes,), "extremes")
+    yield from unary_types(rng, Swish())

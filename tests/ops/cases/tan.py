@@ -1,0 +1,18 @@
+"""Cases of tan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from buildtool.ops.tan import Tan
+from tests.ops.case import OpCase
+from tests.ops.element_types import special, unary_types
+from tests.ops.inputs import Rng, unary
+
+ONNX = ("Tan",)
+
+
+def cases(rng: Rng) -> Iterator[OpCase]:
+    yield from unary(rng, Tan(), -12.0, 12.0)
+    yield from unary_types(rng, Tan())
+    yield OpCase(Tan(), (special(1.5707964, 3.1415927, 100.0, 1e6, 1e10, -1e20, 16367173.0, 8.507059e37),), "special")
