@@ -8,6 +8,7 @@ them as postfix programs over the same eight operations.
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,6 +66,22 @@ class DimExpr:
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+    @functools.cached_property
+    def interval(self) -> tuple[int, int]:
+        """What `bounds` gives; every pass asks for it again, and expressions never change."""
+        if self.symbol is not None:
+            return self.symbol.low, self.symbol.high
+        assert self.op is not None
+        (a, b), (c, d) = bounds(self.left), bounds(self.right)
+        if self.op is DimOp.SUB:
+            return a - d, b - c
+        if self.op is DimOp.MOD:
+            return 0, max(d - 1, 0)
+        if self.op in (DimOp.FLOORDIV, DimOp.CEILDIV):
+            c, d = max(c, 1), max(d, 1)
+        corners = [_apply(self.op, x, y) for x in (a, b) for y in (c, d)]
+        return min(corners), max(corners)
 
     def __add__(self, other: Dim) -> Dim:
         return combine(DimOp.ADD, self, other)
@@ -250,20 +267,7 @@ def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
 
 def bounds(dim: Dim) -> tuple[int, int]:
     """An interval that holds every value of the dimension (interval arithmetic: safe, not always tight)."""
-    if isinstance(dim, int):
-        return dim, dim
-    if dim.symbol is not None:
-        return dim.symbol.low, dim.symbol.high
-    assert dim.op is not None
-    (a, b), (c, d) = bounds(dim.left), bounds(dim.right)
-    if dim.op is DimOp.SUB:
-        return a - d, b - c
-    if dim.op is DimOp.MOD:
-        return 0, max(d - 1, 0)
-    if dim.op in (DimOp.FLOORDIV, DimOp.CEILDIV):
-        c, d = max(c, 1), max(d, 1)
-    corners = [_apply(dim.op, x, y) for x in (a, b) for y in (c, d)]
-    return min(corners), max(corners)
+    return (dim, dim) if isinstance(dim, int) else dim.interval
 
 
 def postfix(dim: Dim) -> Iterator[int | Symbol | DimOp]:

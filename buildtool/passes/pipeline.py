@@ -109,10 +109,11 @@ def _structure(graph: Graph) -> int:
 def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) -> PassRun:
     before = sum(1 for _ in graph.walk())
     modified = one.run(graph)
-    try:
-        verify(graph)
-    except GraphError as problem:
-        raise _defect(one, problem.problems[0].render()) from problem
+    if modified:
+        try:
+            verify(graph)
+        except GraphError as problem:
+            raise _defect(one, problem.problems[0].render()) from problem
     for complaint in one.ensures(graph):
         raise _defect(one, complaint)
     if after is not None:
