@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from buildtool.ir.operator import Array, Operator, OperatorError
 from buildtool.ir.types import TensorType
 from buildtool.ops._shapes import require_axis
 from buildtool.ops._types import plain, require_numeric, stored, working
+
+
+def accumulator(x: Array) -> np.dtype[Any]:
+    """The type in which many elements are summed or multiplied up: double for floats; integers wrap around."""
+    return np.dtype(np.float64) if np.issubdtype(x.dtype, np.floating) else x.dtype
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from buildtool.ir.operator import Array
-from buildtool.ops._reduction import ReduceOperator
+from buildtool.ops._reduction import ReduceOperator, accumulator
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class ReduceMean(ReduceOperator):
 
     def compute(self, x: Array) -> Array:
         if np.issubdtype(x.dtype, np.floating):
-            return np.asarray(x.mean(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype))
+            return np.asarray(x.mean(axis=self.axes, keepdims=self.keepdims, dtype=accumulator(x)))
         total = np.asarray(x.sum(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype))
         count = math.prod(x.shape[axis] for axis in self.axes)
         magnitude = np.abs(total.astype(object)) // count

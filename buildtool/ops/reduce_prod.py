@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from buildtool.ir.operator import Array
-from buildtool.ops._reduction import ReduceOperator
+from buildtool.ops._reduction import ReduceOperator, accumulator
 
 
 @dataclass(frozen=True)
@@ -19,4 +19,4 @@ class ReduceProd(ReduceOperator):
     empty_allowed: ClassVar[bool] = True
 
     def compute(self, x: Array) -> Array:
-        return np.asarray(x.prod(axis=self.axes, keepdims=self.keepdims, dtype=x.dtype))
+        return np.asarray(x.prod(axis=self.axes, keepdims=self.keepdims, dtype=accumulator(x)))
