@@ -14,7 +14,7 @@ import numpy as np
 
 from buildtool.errors import GraphError, Where
 from buildtool.ir import dims
-from buildtool.ir.dims import DimExpr
+from buildtool.ir.dims import DimExpr, Symbol
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array, OperatorError
 from buildtool.ir.types import DType, round_to_bf16
@@ -94,13 +94,15 @@ def _check(array: Array, value: Value, symbols: Mapping[str, int], graph: Graph)
         raise GraphError(f"the array has the shape {list(array.shape)}, but the graph wants {list(shape)}", where=where)
 
 
-def _run(node: Node, values: Mapping[Value, Array], symbols: Mapping[str, int], graph: Graph) -> dict[Value, Array]:
+def _run(node: Node, values: Mapping[Value, Array], symbols: dict[str, int], graph: Graph) -> dict[Value, Array]:
+    """The results of a node. Sizes that its data decides become values of `symbols`."""
     where = Where(model=graph.name, node=node.name or node.op.name)
     if node.regions:
         raise GraphError(f"the evaluator does not run {node.op.name}, which holds regions", where=where)
     operands = [_read(value, values, graph) for value in node.inputs]
     try:
-        operator = node.op.bound(symbols)
+        bounds = {symbol.name: symbol.high for symbol in node.op.defined_symbols()}
+        operator = node.op.bound({**symbols, **bounds})
         # What the symbols left open is checked now, with the numbers.
         operator.infer([value.type.with_shape(array.shape) for value, array in zip(node.inputs, operands, strict=True)])
         results: tuple[Any, ...] = operator.reference(*operands)
@@ -110,7 +112,21 @@ def _run(node: Node, values: Mapping[Value, Array], symbols: Mapping[str, int], 
         what = f"{node.op.name} gave {len(results)} results for {len(node.outputs)} outputs"
         raise GraphError(what, where=where)
     found: dict[Value, Array] = {}
+    for symbol in node.op.defined_symbols():
+        symbols[symbol.name] = _found_size(symbol, node, results, where)
     for value, array in zip(node.outputs, results, strict=True):
         found[value] = round_to_bf16(array) if value.type.dtype is DType.BF16 else np.asarray(array)
         _check(found[value], value, symbols, graph)
     return found
+
+
+def _found_size(symbol: Symbol, node: Node, results: tuple[Any, ...], where: Where) -> int:
+    """The size that the data decided, read off the first result that has the symbol as a dimension."""
+    for value, array in zip(node.outputs, results, strict=True):
+        for dim, size in zip(value.type.shape, np.shape(array), strict=False):
+            if isinstance(dim, DimExpr) and dim.symbol == symbol:
+                if not symbol.low <= size <= symbol.high:
+                    what = f"{node.op.name} found {size} elements, outside {symbol.low}..{symbol.high}"
+                    raise GraphError(what, where=where)
+                return int(size)
+    raise GraphError(f"no result of {node.op.name} has the size '{symbol.name}'", where=where)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy.typing as npt
 
 from buildtool.ir.attributes import AttrKind, AttrValue, format_attribute, kind_of, normalise
-from buildtool.ir.dims import Dim, DimExpr, evaluate
+from buildtool.ir.dims import Dim, DimExpr, Symbol, evaluate, symbols
 from buildtool.ir.types import TensorType
 
 __all__ = ["Array", "AttrKind", "AttrValue", "Operator", "OperatorError", "format_attribute"]
@@ -45,6 +45,8 @@ class Operator:
     #: Each output element depends on the elements at the same (broadcast) position only.
     is_elementwise: ClassVar[bool] = False
     regions: ClassVar[int] = 0  # how many regions a node of this operator holds (If: 2)
+    #: The attribute that names sizes which only the data decides: its symbols get their values when the node has run.
+    data_sizes: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         for key, kind in self.attribute_kinds().items():
@@ -89,6 +91,19 @@ class Operator:
             if isinstance(value, tuple) and any(isinstance(item, DimExpr) for item in value):
                 changed[key] = tuple(evaluate(item, values) if isinstance(item, DimExpr) else item for item in value)
         return dataclasses.replace(self, **changed) if changed else self
+
+    def defined_symbols(self) -> tuple[Symbol, ...]:
+        """The symbols that stand for sizes which this operator finds out: see `data_sizes`."""
+        sizes = getattr(self, self.data_sizes) if self.data_sizes is not None else ()
+        return tuple(dim.symbol for dim in sizes if isinstance(dim, DimExpr) and dim.symbol is not None)
+
+    def used_symbols(self) -> Iterator[Symbol]:
+        """The symbols in the attributes, those that the operator defines included."""
+        for value in self.attributes().values():
+            if isinstance(value, tuple):
+                for item in value:
+                    if isinstance(item, DimExpr):
+                        yield from symbols(item)
 
     def attributes(self) -> dict[str, AttrValue]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

@@ -10,6 +10,7 @@
 8.  Ranks are at most 8, dimensions are never certainly negative, and element counts stay below 2**40.
 9.  Quantisation along an axis names an axis of the value and has a scale for each of its elements.
 10. Graph outputs are values of the graph; outputs of regions are visible where the region ends.
+11. A symbol for a size that data decides is defined by one node, stands in no graph input, and is read behind its node.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class _Verifier:
         self._graph = graph
         self._names: dict[str, Value] = {}
         self._defined: set[Value] = set()
+        self._sizes_of_data = {item: node for node in graph.walk() for item in node.op.defined_symbols()}
+        self._found_sizes: set[Symbol] = set()
 
     def problems(self) -> Iterator[Problem]:
         for name, symbol in self._graph.symbols.items():
@@ -59,10 +62,13 @@ class _Verifier:
         for value in region.inputs:
             if value.is_constant:
                 yield self._problem("an input is a constant", owner, value)
+            if owner is None and any(item in self._sizes_of_data for dim in value.type.shape for item in symbols(dim)):
+                yield self._problem("an input has a size that only a node finds out", owner, value)
             yield from self._define(value, owner)
             visible.add(value)
         for node in region.nodes:
             yield from self._node(node, visible)
+            yield from self._sizes(node)
             for value in node.outputs:
                 if value.is_constant:
                     yield self._problem("the output of a node is a constant", node, value)
@@ -70,6 +76,17 @@ class _Verifier:
                 visible.add(value)
         for value in region.outputs:
             yield from self._read(value, visible, owner, "an output")
+
+    def _sizes(self, node: Node) -> Iterator[Problem]:
+        """Rule 11, once per node."""
+        for symbol in node.op.defined_symbols():
+            if self._sizes_of_data[symbol] is not node:
+                yield self._problem(f"the size '{symbol.name}' is defined by another node as well", node)
+            self._found_sizes.add(symbol)
+        of_types = (symbol for value in node.outputs for dim in value.type.shape for symbol in symbols(dim))
+        for symbol in dict.fromkeys((*node.op.used_symbols(), *of_types)):
+            if symbol in self._sizes_of_data and symbol not in self._found_sizes:
+                yield self._problem(f"the size '{symbol.name}' is read before a node has found it out", node)
 
     def _node(self, node: Node, visible: set[Value]) -> Iterator[Problem]:
         readable = True
