@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
-from buildtool.ir.dims import DimExpr, Shape
+from buildtool.ir.dims import UNBOUNDED, Dim, DimExpr, Shape, bounds, symbol
 from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Array, AttrValue, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
@@ -101,13 +101,7 @@ class Builder:
         self, node: str, op: str, inputs: Sequence[Tensor], attributes: Mapping[str, AttrValue]
     ) -> tuple[Tensor, ...]:
         """The outputs of a new graph node, or their content where all inputs are known and the work is small."""
-        try:
-            operator = self.operators[op](**attributes)
-            types = operator.infer([tensor.type for tensor in inputs])
-        except OperatorError as problem:
-            raise ModelFileError(
-                f"{op}: {problem}", where=self.at(node), remedy="the shapes or attributes of the model do not fit"
-            ) from problem
+        operator, types = self._operator(node, op, inputs, attributes)
         for type_ in types:
             if math.prod(dim for dim in type_.shape if isinstance(dim, int)) > MOST_ELEMENTS:
                 raise ModelFileError(f"{op}: a tensor of type {type_} is not possible", where=self.at(node))
@@ -120,6 +114,44 @@ class Builder:
         made = self.graph.new_node(operator, [self.value(tensor, node) for tensor in inputs], node)
         self.graph.nodes.append(made)
         return tuple(Tensor(value.type, None, value) for value in made.outputs)
+
+    def _operator(
+        self, node: str, op: str, inputs: Sequence[Tensor], attributes: Mapping[str, AttrValue]
+    ) -> tuple[Operator, tuple[TensorType, ...]]:
+        """An operator, and the types of its outputs on these inputs."""
+        try:
+            operator = self.operators[op](**attributes)
+            return operator, operator.infer([tensor.type for tensor in inputs])
+        except OperatorError as problem:
+            raise ModelFileError(
+                f"{op}: {problem}", where=self.at(node), remedy="the shapes or attributes of the model do not fit"
+            ) from problem
+
+    def emit_sized(
+        self, node: str, op: str, most: Dim, inputs: Sequence[Tensor], attributes: Mapping[str, AttrValue]
+    ) -> tuple[Tensor, ...]:
+        """As `emit`, for an operator whose `size` only the data decides; `most` is how large it can be."""
+        bound = max(bounds(most)[1], 0)
+        if bound >= UNBOUNDED:
+            raise UnsupportedError(
+                f"{op}: nothing bounds the number of elements that it finds",
+                where=self.at(node),
+                remedy="declare input_shapes with smaller upper bounds",
+            )
+        arrays = [tensor.content for tensor in inputs if tensor.content is not None]
+        if len(arrays) == len(inputs) and sum(array.size for array in arrays) <= SMALL:
+            operator, types = self._operator(node, op, inputs, {**attributes, "size": (bound,)})
+            return tuple(Tensor.of(array) for array in self._computed(operator, arrays, types))
+        size = symbol(self._symbol_name(op), 0, bound)
+        assert size.symbol is not None
+        self.graph.symbols[size.symbol.name] = size.symbol
+        return self.emit(node, op, inputs, {**attributes, "size": (size,)})
+
+    def _symbol_name(self, op: str) -> str:
+        name = self.graph.fresh_name(op)
+        while name in self.graph.symbols:
+            name = self.graph.fresh_name(op)
+        return name
 
     @staticmethod
     def _computed(operator: Operator, arrays: Sequence[Array], types: Sequence[TensorType]) -> list[Array]:

@@ -141,6 +141,10 @@ class Step:
         """As `emit`, for operators with several outputs."""
         return self._builder.emit(self.node.name, op, inputs, attributes)
 
+    def emit_sized(self, op: str, most: Dim, *inputs: Tensor, **attributes: AttrValue) -> tuple[Tensor, ...]:
+        """As `emit_all`, for operators whose `size` only the data decides; `most` is how large it can be."""
+        return self._builder.emit_sized(self.node.name, op, most, inputs, attributes)
+
     def constant(self, array: Array) -> Tensor:
         """A tensor with this content."""
         return Tensor.of(np.ascontiguousarray(array) if array.ndim else array)
