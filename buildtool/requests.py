@@ -10,7 +10,7 @@ from typing import Any
 
 from buildtool import config
 from buildtool.config import Deployment, FileRef, LoadedDeployment, ModelConfig, SubgraphConfig, TensorConfig
-from buildtool.errors import ConfigError, LatheError, UnsupportedError, Where
+from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
@@ -174,6 +174,17 @@ def selected(deployment: Deployment, name: str | None) -> tuple[ModelConfig, ...
         names = ", ".join(model.name for model in deployment.models)
         raise ConfigError(f"the library has no model '{name}'", where=deployment.where, rule=f"its models: {names}")
     return found
+
+
+def not_compared(model: ModelConfig) -> tuple[Problem, ...]:
+    """What the deployment wants validated that this version does not look at."""
+    graph = subgraph(model)
+    wishes = {"check_tensors": graph.check_tensors, "accuracy_validation_script": graph.accuracy_validation_script}
+    return tuple(
+        Problem(f"'{key}' is known but not used yet: only the outputs are compared", model.where_of(key))
+        for key, wish in wishes.items()
+        if wish
+    )
 
 
 def threshold(model: ModelConfig) -> float:

@@ -245,6 +245,8 @@ def _subject(
 ) -> Subject:
     """The model with its inputs and what the reference makes of them."""
     progress.stage(f"reference of {model.name}")
+    for note in requests.not_compared(model):
+        progress.note(note)
     source, imported = _import(deployment, model, options)
     inputs, outputs = requests.specs(model, imported.source_formats)
     recorded_inputs, recorded_outputs = requests.recorded(model, options.allow_unverified)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import gzip
+import hashlib
 import io
 import os
 import shutil
@@ -23,6 +24,7 @@ from buildtool.codegen.source_tree import SourceTree
 
 Contents = Mapping[str, "bytes | Path"]  # path in the output folder -> the bytes, or the file that has them
 DEBUG = "debug"
+_WORTH_A_LINK = 4096  # bytes
 
 
 def contents_of(
@@ -48,35 +50,49 @@ def assemble(output: Path, name: str, contents: Contents) -> Path:
     with writing_to(output), _aside(output) as folder:
         for path in sorted(contents):
             _put(folder / path, contents[path])
-        (folder / f"{name}.tar.gz").write_bytes(archive(folder, name))
+        archive(folder, name, folder / f"{name}.tar.gz")
         with _alone_in(output.parent):
             _replace(folder, output)
     return output / f"{name}.tar.gz"
 
 
-def archive(folder: Path, name: str) -> bytes:
-    """The folder as `.tar.gz` under the top folder `name`, but for `debug`. Equal files give equal bytes."""
-    raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
-            relative = path.relative_to(folder).as_posix()
-            if relative.partition("/")[0] == DEBUG:
-                continue
-            entry = tarfile.TarInfo(f"{name}/{relative}")
-            entry.mtime = 0
-            entry.uid = entry.gid = 0
-            entry.uname = entry.gname = "root"
-            if path.is_dir():
-                entry.type, entry.mode = tarfile.DIRTYPE, 0o755
-                tar.addfile(entry)
-                continue
-            entry.size, entry.mode = path.stat().st_size, 0o755 if path.suffix == ".so" else 0o644
-            with path.open("rb") as stream:
-                tar.addfile(entry, stream)
-    packed = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=packed, mtime=0) as stream:
-        stream.write(raw.getbuffer())
-    return packed.getvalue()
+def archive(folder: Path, name: str, file: Path) -> None:
+    """Write the folder as `.tar.gz` under the top folder `name`, but for `debug` and itself.
+
+    Equal folders give equal bytes. A file that is the same as an earlier one is a hard link to it: the weights of a
+    model are the same for most ABIs. The compression is a light one: weights are most of it and hardly compress.
+    """
+    paths = sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix())
+    kept = [path for path in paths if path.relative_to(folder).parts[0] != DEBUG]
+    seen: dict[bytes, str] = {}
+    with (
+        file.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for path in kept:
+            _add(tar, path, f"{name}/{path.relative_to(folder).as_posix()}", seen)
+
+
+def _add(tar: tarfile.TarFile, path: Path, name: str, seen: dict[bytes, str]) -> None:
+    """One entry; `seen` maps the digests of earlier files to their names."""
+    entry = tarfile.TarInfo(name)
+    entry.mtime = 0
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    if path.is_dir():
+        entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+        tar.addfile(entry)
+        return
+    entry.mode = 0o755 if path.suffix == ".so" else 0o644
+    contents = path.read_bytes()
+    first = seen.setdefault(hashlib.sha256(contents).digest(), name) if len(contents) >= _WORTH_A_LINK else name
+    if first != name:
+        entry.type, entry.linkname = tarfile.LNKTYPE, first
+        tar.addfile(entry)
+        return
+    entry.size = len(contents)
+    tar.addfile(entry, io.BytesIO(contents))
 
 
 def write_file(path: Path, contents: bytes) -> None:

@@ -7,8 +7,6 @@ import importlib
 import os
 import signal
 import sys
-import tempfile
-import traceback
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -101,6 +99,8 @@ def run(arguments: list[str]) -> int:
 
 def _fail(error: LatheError, as_json: bool) -> int:
     if os.environ.get("LATHE_DEBUG"):
+        import traceback
+
         traceback.print_exception(error)
     report_error(error, as_json)
     return error.exit_code
@@ -135,6 +135,9 @@ def _environment_error(problem: OSError) -> LatheError:
 
 
 def _internal_error(problem: Exception) -> InternalError:
+    import tempfile
+    import traceback
+
     report = Path(tempfile.gettempdir()) / f"lathe-report-{os.getpid()}.txt"
     text = f"{' '.join(sys.argv)}\nPython {sys.version}\n{''.join(traceback.format_exception(problem))}"
     try:

@@ -46,8 +46,9 @@ void* MemoryArena::Allocate(size_t bytes, size_t alignment) {
   return result;
 }
 
-void* MemoryArena::AllocateArray(size_t count, size_t size, size_t alignment) {
-  return count > kMaxBytes / size ? nullptr : Allocate(count * size, alignment);
+bool MemoryArena::NewElements(size_t count, size_t size, void** data) {
+  *data = count > kMaxBytes / size ? nullptr : Allocate(count * size, kElementAlignment);
+  return *data != nullptr;
 }
 
 const char* MemoryArena::CopyString(Span<const uint8_t> text) {

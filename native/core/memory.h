@@ -11,6 +11,7 @@
 namespace lathe {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kElementAlignment = alignof(max_align_t) < 8 ? 8 : alignof(max_align_t);
 
 // Rounds up; sizes are checked against kMaxBytes before, so this does not overflow.
 constexpr size_t AlignUp(size_t size, size_t alignment = kAlignment) {
@@ -35,12 +36,17 @@ class MemoryArena {
   // Null where memory is out. `alignment` is a power of two up to 64. Size 0 gives a valid pointer.
   void* Allocate(size_t bytes, size_t alignment = kAlignment);
 
+  // `count` elements of `size` bytes.
+  bool NewElements(size_t count, size_t size, void** data);
+
   // Elements are zeroed, not constructed: for types to which that makes no difference.
   template <typename T>
   bool NewArray(size_t count, Span<T>* array) {
-    T* data = static_cast<T*>(AllocateArray(count, sizeof(T), alignof(T)));
-    *array = Span<T>(data, data != nullptr ? count : 0);
-    return data != nullptr;
+    static_assert(alignof(T) <= kElementAlignment, "");
+    void* data = nullptr;
+    const bool made = NewElements(count, sizeof(T), &data);
+    *array = Span<T>(static_cast<T*>(data), made ? count : 0);
+    return made;
   }
 
   // A copy that ends with 0; null where memory is out.
@@ -52,8 +58,6 @@ class MemoryArena {
   struct Block {
     Block* next;
   };
-
-  void* AllocateArray(size_t count, size_t size, size_t alignment);
 
   lathe_allocator allocator_;
   Block* blocks_ = nullptr;

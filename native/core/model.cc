@@ -14,21 +14,37 @@ Code ModelReader::Bad(const char* format, ...) const {
   return Code::kBadModel;
 }
 
-Code ModelReader::ReadString(const PbField& field, const char* what, const char** text) const {
-  if (field.bytes.size() > kMaxName) return Bad("%s is longer than %zu bytes", what, kMaxName);
-  if (!field.bytes.empty() && memchr(field.bytes.data(), 0, field.bytes.size()) != nullptr)
-    return Bad("%s holds a zero byte", what);
-  *text = memory_->CopyString(field.bytes);
-  return *text != nullptr ? Code::kOk : errors_.OutOfMemory("the model", field.bytes.size());
+Code ModelReader::ReadString(PbBytes bytes, const char** text) {
+  if (bytes.size() > kMaxName) return Bad("a name is longer than %zu bytes", kMaxName);
+  if (!bytes.empty() && memchr(bytes.data(), 0, bytes.size()) != nullptr) return Bad("a name holds a zero byte");
+  *text = memory_->CopyString(bytes);
+  return *text != nullptr ? Code::kOk : OutOfMemory();
 }
 
-Code ModelReader::CountMessages(PbBytes message, uint32_t number, size_t limit, const char* what, size_t* count) const {
-  PbReader reader(message);
+Code ModelReader::ReadMessages(PbBytes message, uint32_t tag, Code (*read_one)(ModelReader*, PbBytes, void*),
+                               List* list) {
   PbField field;
-  *count = 0;
-  while (reader.Next(&field)) *count += field.tag == PbString(number) ? 1 : 0;
-  if (!reader.ok()) return Malformed(what);
-  return *count <= limit ? Code::kOk : Bad("%s holds %zu entries, the limit is %zu", what, *count, limit);
+  size_t count = 0;
+  PbReader counter(message);
+  while (counter.Next(&field)) count += field.tag == tag ? 1 : 0;
+  if (!counter.ok()) return Malformed(list->what);
+  if (count > list->limit) return Bad("%s holds %zu entries, the limit is %zu", list->what, count, list->limit);
+  if (!memory_->NewElements(count, list->element_size, &list->data)) return OutOfMemory();
+  PbReader reader(message);
+  while (reader.Next(&field)) {
+    if (field.tag != tag) continue;
+    // Counted before it is read, so that a message may say how many there are.
+    LATHE_TRY(read_one(this, field.bytes, static_cast<uint8_t*>(list->data) + list->count++ * list->element_size));
+  }
+  return Code::kOk;
+}
+
+Code ModelReader::ReadZigZags(PbBytes message, Span<int64_t>* numbers) {
+  LATHE_TRY(NewArray(PbScalars::Count(message, PbVarint(1)), numbers));
+  PbScalars scalars(message, PbVarint(1));
+  PbField field;
+  for (size_t i = 0; scalars.Next(&field);) (*numbers)[i++] = field.ZigZag();
+  return scalars.ok() ? Code::kOk : Malformed("a list of numbers");
 }
 
 Code ModelReader::Read(PbBytes bytes) {
@@ -40,7 +56,7 @@ Code ModelReader::Read(PbBytes bytes) {
   model_->abi = "";
   while (reader.Next(&field)) {
     if (field.tag == PbVarint(1)) version = field.scalar;
-    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field, "the model's name", &model_->name));
+    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field.bytes, &model_->name));
     if (field.tag == PbString(3)) graph = field.bytes;
     if (field.tag == PbVarint(4)) model_->data_size = field.scalar;
     if (field.tag == PbString(6)) {
@@ -61,42 +77,27 @@ Code ModelReader::Read(PbBytes bytes) {
 }
 
 Code ModelReader::ReadFormats(PbBytes message, uint32_t number, size_t count, Span<const char*>* formats) {
+  LATHE_TRY((ReadList<const char*, &ModelReader::ReadString>(message, number, count, "the list of formats", formats)));
+  if (formats->size() == count) return Code::kOk;
+  if (!formats->empty()) return Bad("there are %zu formats for %zu tensors", formats->size(), count);
   LATHE_TRY(NewArray(count, formats));
   for (const char*& format : *formats) format = "";
-  PbReader reader(message);
-  PbField field;
-  size_t index = 0;
-  while (reader.Next(&field)) {
-    if (field.tag != PbString(number)) continue;
-    if (index == count) return Bad("there are more formats than the %zu tensors they belong to", count);
-    LATHE_TRY(ReadString(field, "a format", &(*formats)[index++]));
-  }
-  return index == 0 || index == count ? Code::kOk : Bad("there are %zu formats for %zu tensors", index, count);
+  return Code::kOk;
 }
 
 Code ModelReader::ReadGraph(PbBytes message) {
-  LATHE_TRY(ReadSymbols(message));
-  LATHE_TRY(ReadExprs(message));
-  LATHE_TRY(ReadValues(message));
+  LATHE_TRY((ReadList<DimSymbol, &ModelReader::ReadSymbol>(message, 1, kMaxSymbols, "the table of symbols",
+                                                           &model_->symbols)));
+  LATHE_TRY((
+      ReadList<DimProgram, &ModelReader::ReadExpr>(message, 2, kMaxExprs, "the table of expressions", &model_->exprs)));
+  LATHE_TRY((ReadList<Value, &ModelReader::ReadValue>(message, 3, kMaxValues, "the table of values", &model_->values)));
   PbReader reader(message);
   PbField field;
   PbBytes body;
   while (reader.Next(&field)) {
     if (field.tag == PbString(4)) body = field.bytes;
   }
-  return ReadRegion(body, 0, &model_->body);
-}
-
-Code ModelReader::ReadSymbols(PbBytes graph) {
-  size_t count = 0;
-  LATHE_TRY(CountMessages(graph, 1, kMaxSymbols, "the table of symbols", &count));
-  LATHE_TRY(NewArray(count, &model_->symbols));
-  PbReader reader(graph);
-  PbField field;
-  for (size_t index = 0; reader.Next(&field);) {
-    if (field.tag == PbString(1)) LATHE_TRY(ReadSymbol(field.bytes, &model_->symbols[index++]));
-  }
-  return Code::kOk;
+  return ReadRegion(body, &model_->body);
 }
 
 Code ModelReader::ReadSymbol(PbBytes message, DimSymbol* symbol) {
@@ -104,8 +105,8 @@ Code ModelReader::ReadSymbol(PbBytes message, DimSymbol* symbol) {
   PbField field;
   symbol->name = "";
   while (reader.Next(&field)) {
-    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a symbol's name", &symbol->name));
-    // Numbers beyond the bound become one beyond the bound, which the check below finds.
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field.bytes, &symbol->name));
+    // Numbers beyond the bound become -1, which the check below finds.
     const int64_t number = field.scalar > static_cast<uint64_t>(kUnbounded) ? -1 : static_cast<int64_t>(field.scalar);
     if (field.tag == PbVarint(2)) symbol->low = number;
     if (field.tag == PbVarint(3)) symbol->high = number;
@@ -116,42 +117,23 @@ Code ModelReader::ReadSymbol(PbBytes message, DimSymbol* symbol) {
   return Code::kOk;
 }
 
-Code ModelReader::ReadExprs(PbBytes graph) {
-  size_t count = 0;
-  LATHE_TRY(CountMessages(graph, 2, kMaxExprs, "the table of expressions", &count));
-  LATHE_TRY(NewArray(count, &model_->exprs));
-  PbReader reader(graph);
-  PbField field;
-  for (size_t index = 0; reader.Next(&field);) {
-    if (field.tag != PbString(2)) continue;
-    Span<int64_t> code;
-    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, PbVarint(1)), &code));
-    PbScalars scalars(field.bytes, PbVarint(1));
-    PbField element;
-    for (size_t i = 0; scalars.Next(&element);) code[i++] = element.ZigZag();
-    if (!scalars.ok()) return Malformed("an expression");
-    const char* wrong = CheckDimProgram(code, model_->symbols.size());
-    if (wrong != nullptr) return Bad("expression %zu %s", index, wrong);
-    model_->exprs[index++] = code;
-  }
-  return Code::kOk;
+Code ModelReader::ReadExpr(PbBytes message, DimProgram* expr) {
+  Span<int64_t> code;
+  LATHE_TRY(ReadZigZags(message, &code));
+  *expr = code;
+  const char* wrong = CheckDimProgram(code, model_->symbols.size());
+  return wrong == nullptr ? Code::kOk : Bad("a dimension's expression %s", wrong);
 }
 
 Code ModelReader::ReadPlan(PbBytes message) {
-  size_t kernel_count = 0, placement_count = 0;
-  LATHE_TRY(CountMessages(message, 2, kMaxNodes, "the plan's list of kernels", &kernel_count));
-  LATHE_TRY(CountMessages(message, 3, kMaxValues, "the plan's arena", &placement_count));
-  if (kernel_count != node_count_) return Bad("the plan has %zu kernels for %zu nodes", kernel_count, node_count_);
-  Span<PbBytes> kernels;
-  LATHE_TRY(NewArray(kernel_count, &kernels));
-  LATHE_TRY(NewArray(placement_count, &model_->arena));
+  Span<const char*> kernels;
+  LATHE_TRY((ReadList<const char*, &ModelReader::ReadNodePlan>(message, 2, kMaxNodes, "the plan", &kernels)));
+  LATHE_TRY((ReadList<Placement, &ModelReader::ReadPlacement>(message, 3, kMaxValues, "the plan", &model_->arena)));
+  if (kernels.size() != node_count_) return Bad("the plan has %zu kernels for %zu nodes", kernels.size(), node_count_);
   PbReader reader(message);
   PbField field;
-  size_t kernel = 0, placement = 0;
   while (reader.Next(&field)) {
-    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "the plan's ABI", &model_->abi));
-    if (field.tag == PbString(2)) kernels[kernel++] = field.bytes;
-    if (field.tag == PbString(3)) LATHE_TRY(ReadPlacement(field.bytes, &model_->arena[placement++]));
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field.bytes, &model_->abi));
     if (field.tag == PbVarint(4)) model_->arena_size = field.scalar;
   }
   if (model_->arena_size > kMaxBytes) return Bad("the plan's arena is larger than memory can be");
@@ -163,8 +145,19 @@ Code ModelReader::ReadPlan(PbBytes message) {
         place.offset > model_->arena_size - place.size)
       return Bad("the plan places value '%s' outside of the arena or not aligned to 64", value.name);
   }
-  size_t next = 0;
-  return AssignKernels(&model_->body, kernels, &next);
+  const char** next = kernels.data();
+  AssignKernels(&model_->body, &next);
+  return Code::kOk;
+}
+
+Code ModelReader::ReadNodePlan(PbBytes message, const char** kernel) {
+  PbReader reader(message);
+  PbField field;
+  *kernel = "";
+  while (reader.Next(&field)) {
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field.bytes, kernel));
+  }
+  return reader.ok() ? Code::kOk : Malformed("the plan");
 }
 
 Code ModelReader::ReadPlacement(PbBytes message, Placement* placement) {
@@ -179,18 +172,12 @@ Code ModelReader::ReadPlacement(PbBytes message, Placement* placement) {
   return reader.ok() ? Code::kOk : Malformed("a placement");
 }
 
-Code ModelReader::AssignKernels(Region* region, Span<PbBytes> kernels, size_t* next) {
+// The plan has as many kernels as there are nodes, in the order of this walk.
+void ModelReader::AssignKernels(Region* region, const char*** next) {
   for (Node& node : region->nodes) {
-    PbReader reader(kernels[(*next)++]);
-    PbField field;
-    node.planned_kernel = "";
-    while (reader.Next(&field)) {
-      if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a kernel's name", &node.planned_kernel));
-    }
-    if (!reader.ok()) return Malformed("the plan");
-    for (Region& inner : node.regions) LATHE_TRY(AssignKernels(&inner, kernels, next));
+    node.planned_kernel = *(*next)++;
+    for (Region& inner : node.regions) AssignKernels(&inner, next);
   }
-  return Code::kOk;
 }
 
 Code ReadModel(PbBytes bytes, MemoryArena* memory, const ErrorSink& errors, Model* model) {

@@ -58,45 +58,30 @@ class DefinitionCheck {
 
 }  // namespace
 
-Code ModelReader::ReadRegion(PbBytes message, int depth, Region* region) {
-  if (depth > kMaxRegionDepth) return Bad("regions are nested deeper than %d", kMaxRegionDepth);
+Code ModelReader::ReadRegion(PbBytes message, Region* region) {
+  if (depth_ > kMaxRegionDepth) return Bad("regions are nested deeper than %d", kMaxRegionDepth);
   LATHE_TRY(ReadIndices(message, 1, "a region", &region->inputs));
   LATHE_TRY(ReadIndices(message, 2, "a region", &region->outputs));
-  size_t count = 0;
-  LATHE_TRY(CountMessages(message, 3, kMaxNodes, "a region", &count));
-  node_count_ += count;
-  if (node_count_ > kMaxNodes) return Bad("there are more than %zu nodes", kMaxNodes);
-  LATHE_TRY(NewArray(count, &region->nodes));
-  PbReader reader(message);
-  PbField field;
-  for (size_t index = 0; reader.Next(&field);) {
-    if (field.tag == PbString(3)) LATHE_TRY(ReadNode(field.bytes, depth, &region->nodes[index++]));
-  }
+  ++depth_;
+  LATHE_TRY((ReadList<Node, &ModelReader::ReadNode>(message, 3, kMaxNodes, "a region", &region->nodes)));
+  --depth_;
   return Code::kOk;
 }
 
-Code ModelReader::ReadNode(PbBytes message, int depth, Node* node) {
+Code ModelReader::ReadNode(PbBytes message, Node* node) {
+  if (++node_count_ > kMaxNodes) return Bad("there are more than %zu nodes", kMaxNodes);
   PbReader reader(message);
   PbField field;
   node->op = node->name = "";
   while (reader.Next(&field)) {
-    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a node's operator", &node->op));
-    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field, "a node's name", &node->name));
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field.bytes, &node->op));
+    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field.bytes, &node->name));
   }
-  size_t attr_count = 0, region_count = 0;
-  LATHE_TRY(CountMessages(message, 5, kMaxAttributes, "a node's list of attributes", &attr_count));
-  LATHE_TRY(CountMessages(message, 6, kMaxOperands, "a node's list of regions", &region_count));
+  if (!reader.ok()) return Malformed("a node");
   LATHE_TRY(ReadIndices(message, 3, node->name, &node->inputs));
   LATHE_TRY(ReadIndices(message, 4, node->name, &node->outputs));
-  LATHE_TRY(NewArray(attr_count, &node->attrs));
-  LATHE_TRY(NewArray(region_count, &node->regions));
-  size_t attr = 0, region = 0;
-  reader = PbReader(message);
-  while (reader.Next(&field)) {
-    if (field.tag == PbString(5)) LATHE_TRY(ReadAttr(field.bytes, node->name, &node->attrs[attr++]));
-    if (field.tag == PbString(6)) LATHE_TRY(ReadRegion(field.bytes, depth + 1, &node->regions[region++]));
-  }
-  return Code::kOk;
+  LATHE_TRY((ReadList<Attr, &ModelReader::ReadAttr>(message, 5, kMaxAttributes, node->name, &node->attrs)));
+  return ReadList<Region, &ModelReader::ReadRegion>(message, 6, kMaxOperands, node->name, &node->regions);
 }
 
 Code ModelReader::ReadIndices(PbBytes message, uint32_t number, const char* owner, Span<uint32_t>* indices) {
@@ -112,21 +97,20 @@ Code ModelReader::ReadIndices(PbBytes message, uint32_t number, const char* owne
   return scalars.ok() ? Code::kOk : Malformed("a list of values");
 }
 
-Code ModelReader::ReadAttr(PbBytes message, const char* node, Attr* attr) {
+Code ModelReader::ReadAttr(PbBytes message, Attr* attr) {
   PbReader reader(message);
   PbField field;
   attr->name = "";
   while (reader.Next(&field)) {
     if (field.tag == PbString(1)) {
-      LATHE_TRY(ReadString(field, "an attribute's name", &attr->name));
+      LATHE_TRY(ReadString(field.bytes, &attr->name));
     } else {
       LATHE_TRY(ReadAttrField(field, attr));
     }
   }
   if (!reader.ok()) return Malformed("an attribute");
   // `oneof` leaves out nothing, so an attribute without a value is one of a newer kind.
-  return attr->kind != AttrKind::kNone ? Code::kOk
-                                       : Bad("attribute '%s' of node '%s' has no known kind", attr->name, node);
+  return attr->kind != AttrKind::kNone ? Code::kOk : Bad("attribute '%s' has no known kind", attr->name);
 }
 
 Code ModelReader::ReadAttrField(const PbField& field, Attr* attr) {
@@ -140,14 +124,11 @@ Code ModelReader::ReadAttrField(const PbField& field, Attr* attr) {
     attr->f = field.Float();
   } else if (field.tag == PbString(4)) {
     const char* text = nullptr;
-    LATHE_TRY(ReadString(field, "an attribute", &text));
+    LATHE_TRY(ReadString(field.bytes, &text));
     attr->kind = AttrKind::kString;
     attr->s = Span<const char>(text, field.bytes.size());
   } else if (field.tag == PbString(5)) {
-    PbScalars scalars(field.bytes, PbVarint(1));
-    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, PbVarint(1)), &attr->ints));
-    while (scalars.Next(&element)) attr->ints[index++] = element.ZigZag();
-    if (!scalars.ok()) return Malformed("an attribute");
+    LATHE_TRY(ReadZigZags(field.bytes, &attr->ints));
     attr->kind = AttrKind::kInts;
   } else if (field.tag == PbString(6)) {
     PbScalars scalars(field.bytes, PbFixed32(1));

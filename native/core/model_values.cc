@@ -5,31 +5,16 @@
 
 namespace lathe {
 
-Code ModelReader::ReadValues(PbBytes graph) {
-  size_t count = 0;
-  LATHE_TRY(CountMessages(graph, 3, kMaxValues, "the table of values", &count));
-  LATHE_TRY(NewArray(count, &model_->values));
-  PbReader reader(graph);
-  PbField field;
-  for (size_t index = 0; reader.Next(&field);) {
-    if (field.tag == PbString(3)) LATHE_TRY(ReadValue(field.bytes, &model_->values[index++]));
-  }
-  return Code::kOk;
-}
-
 Code ModelReader::ReadValue(PbBytes message, Value* value) {
   PbReader reader(message);
   PbField field;
   PbBytes quant;
   uint64_t constant_size = 0;
   value->name = "";
-  size_t names = 0;
-  LATHE_TRY(CountMessages(message, 2, kMaxSourceNames, "a value's list of source names", &names));
-  LATHE_TRY(NewArray(names, &value->source_names));
-  names = 0;
+  LATHE_TRY((ReadList<const char*, &ModelReader::ReadString>(message, 2, kMaxSourceNames, "a list of source names",
+                                                             &value->source_names)));
   while (reader.Next(&field)) {
-    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field, "a value's name", &value->name));
-    if (field.tag == PbString(2)) LATHE_TRY(ReadString(field, "a source name", &value->source_names[names++]));
+    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field.bytes, &value->name));
     if (field.tag == PbVarint(3)) value->dtype = DTypeFromCode(field.scalar);
     if (field.tag == PbString(5)) quant = field.bytes;
     if (field.tag == PbString(6)) LATHE_TRY(ReadConstant(field.bytes, value, &constant_size));
@@ -107,28 +92,21 @@ Code ModelReader::ReadQuant(PbBytes message, const Value& value) {
 }
 
 Code ModelReader::ReadDims(PbBytes message, uint32_t number, const char* owner, size_t limit, Span<DimSpec>* dims) {
-  size_t count = 0;
-  LATHE_TRY(CountMessages(message, number, limit, "a list of dimensions", &count));
-  LATHE_TRY(NewArray(count, dims));
-  PbReader reader(message);
-  PbField field;
-  for (size_t index = 0; reader.Next(&field);) {
-    if (field.tag == PbString(number)) LATHE_TRY(ReadDim(field.bytes, owner, &(*dims)[index++]));
-  }
-  return Code::kOk;
+  owner_ = owner;
+  return ReadList<DimSpec, &ModelReader::ReadDim>(message, number, limit, "a list of dimensions", dims);
 }
 
-Code ModelReader::ReadDim(PbBytes message, const char* owner, DimSpec* dim) {
+Code ModelReader::ReadDim(PbBytes message, DimSpec* dim) {
   PbReader reader(message);
   PbField field;
   *dim = {0, -1};
   while (reader.Next(&field)) {
     if (field.tag == PbVarint(1)) {
-      if (field.scalar > kMaxBytes) return Bad("a dimension of '%s' is larger than memory can be", owner);
+      if (field.scalar > kMaxBytes) return Bad("a dimension of '%s' is larger than memory can be", owner_);
       *dim = {static_cast<int64_t>(field.scalar), -1};
     }
     if (field.tag == PbVarint(2)) {
-      if (field.scalar >= model_->exprs.size()) return Bad("a dimension of '%s' names no expression", owner);
+      if (field.scalar >= model_->exprs.size()) return Bad("a dimension of '%s' names no expression", owner_);
       *dim = {0, static_cast<int32_t>(field.scalar)};
     }
   }

@@ -66,7 +66,7 @@ TEST(Model, RefusesBadValues) {
   EXPECT_EQ(dim.Done(), "bad model: a dimension of 'v' names no expression");
   Relu zero;
   zero.Value(std::string("a\0b", 3), {1});
-  EXPECT_EQ(zero.Done(), "bad model: a value's name holds a zero byte");
+  EXPECT_EQ(zero.Done(), "bad model: a name holds a zero byte");
 }
 
 TEST(Model, RefusesBadConstants) {
@@ -89,7 +89,7 @@ TEST(Model, RefusesBadSymbolsAndExpressions) {
   EXPECT_EQ(bounds.Done(), "bad model: the bounds of symbol 'n' are not ordered");
   Relu expr;
   expr.Expr({Sym(0)});
-  EXPECT_EQ(expr.Done(), "bad model: expression 0 names a symbol that does not exist");
+  EXPECT_EQ(expr.Done(), "bad model: a dimension's expression names a symbol that does not exist");
 }
 
 TEST(Model, RefusesUndefinedValues) {

@@ -154,3 +154,15 @@ def test_builds_at_the_same_time_replace_each_other_whole(tmp_path: Path) -> Non
         assert child.exitcode == 0
     assert names_in(tmp_path) == ["x"]
     assert set(files_below(tmp_path / "x")) == {*CONTENTS, "x.tar.gz"}
+
+
+def test_equal_files_are_packed_once(tmp_path: Path) -> None:
+    weights = bytes(range(256)) * 64
+    contents = {"model/y.data": weights, "model/host/y.data": weights, "model/z.data": weights[::-1]}
+    archive = package.assemble(tmp_path / "x", "x", contents)
+    with tarfile.open(archive) as tar:
+        links = {entry.name: entry.linkname for entry in tar.getmembers() if entry.islnk()}
+        tar.extractall(tmp_path / "out", filter="data")
+    assert links == {"x/model/y.data": "x/model/host/y.data"}
+    for name, data in contents.items():
+        assert (tmp_path / "out" / "x" / name).read_bytes() == data

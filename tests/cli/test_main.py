@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,11 +20,14 @@ HEAVY = ("numpy", "onnx", "pydantic", "yaml", "rich", "jinja2", "google.protobuf
 
 
 def test_help_is_there_at_once() -> None:
+    """Seconds of the processor: those of the clock would count what other tests do meanwhile."""
     seconds = []
     for _ in range(5):
-        began = time.perf_counter()
+        before = os.times()
         done = subprocess.run([SCRIPT, "--help"], capture_output=True, text=True, check=True)
-        seconds.append(time.perf_counter() - began)
+        after = os.times()
+        used = after.children_user - before.children_user + after.children_system - before.children_system
+        seconds.append(used)
     assert all(name in done.stdout for name in COMMANDS)
     assert min(seconds) < 0.3
 

@@ -71,8 +71,12 @@ def test_errors_are_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch)
     assert "\033[1;31merror:\033[0m wrong" in terminal.getvalue()
 
 
-def test_progress_goes_to_the_log_where_there_is_no_terminal(caplog: pytest.LogCaptureFixture) -> None:
-    logging.getLogger("buildtool").propagate = True
+def test_progress_goes_to_the_log_where_there_is_no_terminal(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logger = logging.getLogger("buildtool")  # commands of earlier tests have set it up
+    monkeypatch.setattr(logger, "propagate", True)
+    monkeypatch.setattr(logger, "handlers", [])
     with caplog.at_level(logging.INFO, "buildtool"), TerminalProgress(Output(verbosity=VERBOSE)) as progress:
         progress.stage("compile")
         progress.step("one.cc")

@@ -145,3 +145,12 @@ def test_all_abis_kinds_and_formats(lathe: Lathe, project: Path, tmp_path: Path)
     assert min(item["cosine"] for item in results) >= 0.9999
     run = lathe("run", project / "deploy.yml", "-o", tmp_path, "--abi", "aarch64-linux-gnu", "--cpu", "cortex-a53")
     assert "cortex-a53" in run.stdout
+
+
+def test_wishes_that_are_not_fulfilled_yet_are_notes(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    keys = "        check_tensors: [relu_2_out]\n        check_shapes: ['1,8,8,8']\n    runtime:"
+    (project / "checked.yml").write_text((project / "deploy.yml").read_text().replace("    runtime:", keys))
+    result = lathe("validate", project / "checked.yml", "-o", tmp_path, "--abi", "host", "--kind", "shared")
+    assert result.code == 0, result.stderr
+    assert "checked.yml:" in result.stderr
+    assert "'check_tensors' is known but not used yet" in result.stderr

@@ -278,6 +278,12 @@ def _cast(case: OpCase) -> OnnxForm:
     return OnnxForm().then("Cast", case.inputs[0], to=_ELEMENT_TYPES[op.to])
 
 
+def has_form(operator: str) -> bool:
+    """Whether `form_of` knows the cases of an operator; some have no counterpart in the operator set of the forms."""
+    module = importlib.import_module(f"{cases_package.__name__}.{operator}")
+    return operator in FORMS or hasattr(module, "ONNX") or hasattr(module, "onnx_form")
+
+
 def form_of(case: OpCase) -> OnnxForm:
     """The case as an ONNX model.
 

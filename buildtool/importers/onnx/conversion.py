@@ -84,9 +84,8 @@ class Conversion:
 
     def _apply(self, step: Step) -> Sequence[Tensor]:
         node = step.node
-        known = handlers().get(node.op) if node.domain == "" else None
-        evaluate = evaluators().get(node.op) if node.domain == "" else None
-        if evaluate is not None and (takes_any_size(node.op) or _small_enough(step)):
+        known, evaluate = handlers().get(node.title), evaluators().get(node.title)
+        if evaluate is not None and (takes_any_size(node.title) or _small_enough(step)):
             with np.errstate(all="ignore"):
                 output = evaluate(step)
             if output is not None:

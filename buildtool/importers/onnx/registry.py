@@ -22,7 +22,7 @@ _of_any_size: set[str] = set()
 
 
 def handler(*operators: str) -> Callable[[Handler], Handler]:
-    """Registers a function as the handler of operators of the default domain."""
+    """Registers a function as the handler of operators, by their titles: `Conv`, `com.microsoft.QLinearAdd`."""
 
     def register(function: Handler) -> Handler:
         for operator in operators:
@@ -60,13 +60,13 @@ def _load() -> None:
 
 
 def handlers() -> Mapping[str, Handler]:
-    """All handlers, by the name of the ONNX operator."""
+    """All handlers, by the title of the ONNX operator (`SourceNode.title`)."""
     _load()
     return _handlers
 
 
 def evaluators() -> Mapping[str, Evaluator]:
-    """All evaluators, by the name of the ONNX operator."""
+    """All evaluators, by the title of the ONNX operator."""
     _load()
     return _evaluators
 

@@ -1,0 +1,69 @@
+"""What becomes of a run: a result, a refusal in the library's words, or a crash that is said to be one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.devices import lathe_run
+from buildtool.devices.local import LocalDevice
+from buildtool.devices.runner import Job, RunResult
+from buildtool.errors import DeviceError, RunError
+
+
+def run(folder: Path, script: str, timeout: float = 60.0) -> RunResult:
+    """A run of a program that is this script."""
+    program = folder / "lathe_run"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    inputs = {"x": np.zeros(3, np.float32)}
+    job = Job(program, None, "lathe_api_net", "net", None, None, inputs, ["y"], timeout=timeout)
+    device = LocalDevice()
+    try:
+        return lathe_run.run(device, job)
+    finally:
+        device.close()
+
+
+def test_a_result(tmp_path: Path) -> None:
+    np.save(tmp_path / "answer.npy", np.array([1.0, np.inf, 3.0], np.float32))
+    script = f"""for word in "$@"; do case "$word" in y=*) cp {tmp_path}/answer.npy "${{word#y=}}";; esac; done
+    echo '{{"timings": {{"median_ns": 2500000}}, "memory": {{"arena": 64}}}}'"""
+    result = run(tmp_path, script)
+    assert result.milliseconds == 2.5
+    assert result.memory == {"arena": 64}
+    (figures,) = result.summary()
+    assert (figures["least"], figures["largest"], figures["mean"]) == (1.0, 3.0, 2.0)
+    assert np.load(result.save("y", tmp_path / "out")).shape == (3,)
+
+
+def test_a_refusal_is_in_the_words_of_the_library(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"model 'net': error: bad model: x is odd"):
+        run(tmp_path, """echo '{"error": {"code": "bad_model", "message": "bad model: x is odd"}}'; exit 1""")
+    with pytest.raises(RunError, match="no room"):
+        run(tmp_path, "echo 'no room' >&2; exit 1")
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("kill -SEGV $$", "was ended by SIGSEGV"),
+        ("exit 139", "was ended by SIGSEGV"),
+        ("kill -ILL $$", "lacks instructions"),
+        ("echo 'stack smashed' >&2; exit 77", "ended with exit code 77 on local: stack smashed"),
+    ],
+)
+def test_a_crash_is_said_to_be_one(tmp_path: Path, script: str, message: str) -> None:
+    with pytest.raises(RunError, match=message):
+        run(tmp_path, script)
+
+
+def test_nonsense_and_silence_are_faults_of_the_device(tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="something else than the result"):
+        run(tmp_path, "echo hello")
+    with pytest.raises(DeviceError, match=r"within 0\.2 seconds"):
+        run(tmp_path, "sleep 20", timeout=0.2)
+    with pytest.raises(DeviceError, match="did not write"):
+        run(tmp_path, """echo '{"timings": {}, "memory": {}}'""")
