@@ -31,6 +31,10 @@ _EXPENSIVE = frozenset(
         "avg_pool2d",
         "resize2d",
         "resample",
+        "grid_sample",
+        "roi_align",
+        "max_roi_pool",
+        "deform_conv2d",
     }
 )
 
