@@ -1,4 +1,4 @@
-"""conv2d: y[n,i,j,o] = act(b[o] + sum of x[n, i*stride + kh*dilation - pad, ..., c] * w[o, kh, kw, c])."""
+"""conv2d: y[n,i,j,o] = act(b[o] + r[n,i,j,o] + sum of x[n, i*stride + kh*dilation - pad, ..., c] * w[o, kh, kw, c])."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from buildtool.ir.dims import Dim, product
 from buildtool.ir.operator import Array, OperatorError
 from buildtool.ir.types import TensorType
 from buildtool.ops._conv import ConvOperator, filter_size, grouped_product, padded, require_bias, taps
-from buildtool.ops._shapes import equal_dim, extent, number, window_count
+from buildtool.ops._shapes import equal_dim, extent, number, require_rank, window_count
 from buildtool.ops._types import plain, stored, working
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conv2d(ConvOperator):
-    """Inputs x[N,H,W,C], w[O,KH,KW,C/groups], b[O]?. Group g reads its share of the channels and makes its share."""
+    """Inputs x[N,H,W,C], w[O,KH,KW,C/groups], b[O]?, r?. Group g reads its share of the channels and makes its share.
+
+    The residual r has the shape of the output and is added in front of the activation.
+    """
 
     name: ClassVar[str] = "conv2d"
+    arity: ClassVar[tuple[int, int | None]] = (2, 4)
 
     groups: int = 1
 
@@ -48,10 +52,15 @@ class Conv2d(ConvOperator):
             )
             for axis, side in enumerate(("height", "width"))
         )
-        return (plain(x, (x.shape[0], *sides, filters)),)
+        shape = (x.shape[0], *sides, filters)
+        if len(inputs) > 3:
+            require_rank(inputs[3], 4, "the residual")
+            for axis, dim in enumerate(shape):
+                equal_dim(inputs[3].shape[axis], dim, f"axis {axis} of the residual and of the output")
+        return (plain(x, shape),)
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:
-        x, w, *bias = (working(array) for array in inputs)
+        x, w, *added = (working(array) for array in inputs)
         kernel = (w.shape[1], w.shape[2])
         x = padded(x, self.pads)
         size = [(x.shape[1 + a] - extent(kernel[a], self.dilations[a])) // self.strides[a] + 1 for a in (0, 1)]
@@ -59,7 +68,9 @@ class Conv2d(ConvOperator):
         with np.errstate(all="ignore"):
             for row, column, part in taps(x, kernel, (size[0], size[1]), self.strides, self.dilations):
                 y += grouped_product(part, w[:, row, column, :], self.groups)
-            return (stored(self.activated(y + bias[0] if bias else y), inputs[0]),)
+            for addend in added:
+                y = y + addend
+            return (stored(self.activated(y), inputs[0]),)
 
     def macs(self, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Dim:
         return product(outputs[0].shape) * product(inputs[1].shape[1:])

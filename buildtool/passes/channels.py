@@ -20,6 +20,8 @@ def foldable_maker(editor: Editor, value: Value) -> Node | None:
     node = editor.private_maker(value, *CHANNEL_AXIS)
     if node is None or not isinstance(node.op, ActivatedOperator) or node.op.activation != "none":
         return None
+    if len(node.inputs) > 3:
+        return None  # a residual would have to be scaled, too
     if any(operand.constant is None or operand.type.quant is not None for operand in node.inputs[1:]):
         return None
     return node

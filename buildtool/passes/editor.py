@@ -142,6 +142,18 @@ class Editor:
         if node is not None and node in self._body and all(self.is_unused(value) for value in node.outputs):
             self.remove(node)
 
+    def sweep(self, value: Value) -> None:
+        """Removes what made a value that is no longer read, and what made only that."""
+        pending = [value]
+        while pending:
+            node = self._producer.get(pending.pop())
+            if node is None or any(not self.is_unused(output) for output in node.outputs):
+                continue
+            if node.regions or node.op.defined_symbols():
+                continue  # a body of its own, or sizes that other types speak of
+            self.remove(node)
+            pending += node.inputs
+
     def substitute(self, old: Node, op: Operator, inputs: Iterable[Value], name: str = "") -> Node:
         """A new node with one output in the place of another node with one output, which goes."""
         new = self.insert_before(old, op, inputs, name or old.name)

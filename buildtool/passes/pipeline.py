@@ -11,15 +11,28 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
 from buildtool.passes.absorb_transposes import AbsorbTransposes
 from buildtool.passes.base import Pass
+from buildtool.passes.batch_norms_to_convolutions import BatchNormsToConvolutions
 from buildtool.passes.fold_batch_norms import FoldBatchNorms
 from buildtool.passes.fold_constants import FoldConstants
+from buildtool.passes.fold_pads import FoldPads
 from buildtool.passes.fold_scales import FoldScales
+from buildtool.passes.fold_scales_forward import FoldScalesForward
 from buildtool.passes.fuse_activations import FuseActivations
 from buildtool.passes.fuse_biases import FuseBiases
+from buildtool.passes.fuse_residuals import FuseResiduals
 from buildtool.passes.matmul_to_fully_connected import MatmulToFullyConnected
+from buildtool.passes.merge_casts import MergeCasts
 from buildtool.passes.merge_reshapes import MergeReshapes
+from buildtool.passes.merge_resizes import MergeResizes
+from buildtool.passes.merge_scalars import MergeScalars
 from buildtool.passes.merge_transposes import MergeTransposes
 from buildtool.passes.move_transposes import MoveTransposes
+from buildtool.passes.recognise_gelus import RecogniseGelus
+from buildtool.passes.recognise_hard_sigmoids import RecogniseHardSigmoids
+from buildtool.passes.recognise_hard_swishes import RecogniseHardSwishes
+from buildtool.passes.recognise_mishes import RecogniseMishes
+from buildtool.passes.recognise_softplus import RecogniseSoftplus
+from buildtool.passes.recognise_swishes import RecogniseSwishes
 from buildtool.passes.remove_dead_code import RemoveDeadCode
 from buildtool.passes.remove_identities import RemoveIdentities
 from buildtool.passes.remove_noops import RemoveNoops
@@ -32,14 +45,27 @@ ORDER: tuple[type[Pass], ...] = (
     RemoveIdentities,
     RemoveNoops,
     ShareCommon,
+    MergeCasts,
+    RecogniseHardSigmoids,
+    RecogniseHardSwishes,
+    RecogniseSwishes,
+    RecogniseSoftplus,
+    RecogniseMishes,
+    RecogniseGelus,
     MatmulToFullyConnected,
     MoveTransposes,
     MergeTransposes,
     MergeReshapes,
     AbsorbTransposes,
+    FoldPads,
     FoldBatchNorms,
     FoldScales,
     FuseBiases,
+    MergeScalars,
+    FoldScalesForward,
+    BatchNormsToConvolutions,
+    MergeResizes,
+    FuseResiduals,
     FuseActivations,
     RemoveDeadCode,
 )

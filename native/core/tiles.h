@@ -106,7 +106,8 @@ inline void PackFilters(const Filters& filters, const float* from, float* to) {
 struct TileJob {
   Filters filters;
   const float* packed;
-  const float* bias;  // may be null
+  const float* bias;      // may be null
+  const float* residual;  // may be null; as many elements as the output
   Activation activation;
   float* output;
   int64_t pixels;
@@ -127,6 +128,9 @@ inline void StoreTile(const TileJob& job, const TileSums& tile, int64_t pixel, i
     } else {
       for (int64_t j = 0; j < outputs; ++j) to[j] = sums[j];
     }
+    if (job.residual == nullptr) continue;
+    const float* from = job.residual + (to - job.output);
+    for (int64_t j = 0; j < outputs; ++j) to[j] += from[j];
   }
 }
 

@@ -130,9 +130,11 @@ def _window(op: Any) -> dict[str, Any]:
 
 
 def _conv2d(case: OpCase) -> OnnxForm:
-    x, w, *bias = case.inputs
+    x, w, *added = case.inputs
     op: Any = case.op
-    form = _spatial().then("Conv", _to_nchw(x), _to_nchw(w), *bias, group=op.groups, **_window(op))
+    form = _spatial().then("Conv", _to_nchw(x), _to_nchw(w), *added[:1], group=op.groups, **_window(op))
+    for residual in added[1:]:
+        form.then("Add", form.outputs[0], _to_nchw(residual))
     return form.activated(case)
 
 

@@ -140,6 +140,6 @@ def test_window_must_fit_the_largest_size() -> None:
 def test_arity_is_checked() -> None:
     x = _f32(2, 2)
     op: Operator
-    for op, count in ((Mul(), 1), (Mul(), 3), (Conv2d(), 4), (Reshape((4,)), 0)):
+    for op, count in ((Mul(), 1), (Mul(), 3), (Conv2d(), 5), (Reshape((4,)), 0)):
         with pytest.raises(OperatorError, match=f"not {count}"):
             op.infer([x] * count)

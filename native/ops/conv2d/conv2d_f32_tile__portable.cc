@@ -16,7 +16,7 @@ struct Plan {
 
 Code Prepare(PrepareContext& context) {
   State& state = *static_cast<State*>(context.state());
-  LATHE_TRY(CheckArity(context, 2, 3, 1));
+  LATHE_TRY(CheckArity(context, 2, 4, 1));
   LATHE_TRY(CheckAllTypes(context, DType::kF32));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
   LATHE_TRY(CheckRank(context, context.input(1), 4, "its filter"));
@@ -33,7 +33,8 @@ Code Prepare(PrepareContext& context) {
   state.window.kernel[0] = filter[1];
   state.window.kernel[1] = filter[2];
   state.filters.filters = {groups, filter[0] / groups, filter[1] * filter[2], filter[3]};
-  if (context.input_count() == 3) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
+  if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
+  if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
   return PrepareFilters(context, context.input(1), &state.filters);
 }
 
@@ -51,12 +52,17 @@ Code PlanRun(PlanContext& context) {
       filter[3] != filters.depth) {
     return context.Fail(Code::kUnsupported, "filters whose shape changes at run time");
   }
-  if (context.input_count() == 3 && context.input(2).shape[0] != outputs) {
+  if (context.input_count() > 2 && context.input(2).shape[0] != outputs) {
     return context.Fail(Code::kBadModel, "the bias does not have one element per output channel");
   }
   Shape expected = {4, {in[0], 0, 0, outputs}};
   for (int axis = 0; axis < 2; ++axis) expected.dims[1 + axis] = WindowCount(state.window, axis, in[1 + axis], false);
   LATHE_TRY(CheckShape(context, 0, expected));
+  for (int axis = 0; context.input_count() > 3 && axis < 4; ++axis) {
+    if (context.input(3).shape[axis] != expected.dims[axis]) {
+      return context.Fail(Code::kBadModel, "the residual and the output differ in shape");
+    }
+  }
   static_cast<Plan*>(context.plan())->threads = context.threads();
   return PlanTiles(context, state.filters, in[3]);
 }
@@ -70,6 +76,7 @@ void Run(const RunContext& context) {
   const float* zeros = nullptr;
   TileJob job = StartTiles(context, state.filters, static_cast<int>(context.Plan<Plan>().threads), in[3], &zeros);
   job.pixels = out.Count(0, 3);
+  job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
   RunTiles(context, job, [&](int64_t pixel, int count, const float** rows) {
     for (int p = 0; p < count; ++p) {
       const int64_t line = (pixel + p) / out[2];

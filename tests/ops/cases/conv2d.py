@@ -49,6 +49,10 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     for activation in ACTIVATED:
         inputs = (normal(rng, (1, 6, 7, 5)), normal(rng, (9, 3, 3, 5)) * np.float32(0.3), normal(rng, (9,)))
         yield OpCase(Conv2d(pads=(1, 1, 1, 1), **activation), inputs, label(activation["activation"]), (1, 2))
+    for activation in ({"activation": "none"}, {"activation": "relu"}):
+        inputs = (normal(rng, (2, 6, 7, 5)), normal(rng, (9, 3, 3, 5)), normal(rng, (9,)), normal(rng, (2, 3, 4, 9)))
+        attributes = {"pads": (1, 1, 1, 1), "strides": (2, 2), **activation}
+        yield OpCase(Conv2d(**attributes), inputs, label("residual", activation["activation"]), (1, 2))
     inputs = (normal(rng, (1, 6, 7, 5)), normal(rng, (9, 3, 3, 5)), normal(rng, (9,)))
     yield OpCase(Conv2d(), inputs, "filter_computed")
     halves = tuple(array.astype(np.float16) for array in inputs)
