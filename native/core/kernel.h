@@ -133,6 +133,8 @@ using ParallelBody = void (*)(void* argument, int64_t begin, int64_t end, int th
 
 struct RunContext {
   const Tensor* inputs;
+  // Where only the data decides a size, an output comes with the largest one; `run` writes the dimension that it found
+  // into `shape` and packs the elements for that shape.
   Tensor* outputs;
   int32_t input_count;
   int32_t output_count;

@@ -207,4 +207,11 @@ bool EvaluateShape(const Model& model, Span<const DimSpec> dims, DType dtype, Sp
   return static_cast<uint64_t>(bytes) <= kMaxBytes;
 }
 
+int64_t BareSymbol(const Model& model, const DimSpec& dim) {
+  if (dim.expr < 0) return -1;
+  const DimProgram program = model.exprs[static_cast<size_t>(dim.expr)];
+  const bool bare = program.size() == 1 && (program[0] & 15) == static_cast<int64_t>(DimOpcode::kSymbol);
+  return bare ? program[0] >> 4 : -1;
+}
+
 }  // namespace lathe

@@ -103,6 +103,9 @@ bool EvaluateShape(const Model& model, Span<const DimSpec> dims, DType dtype, Sp
                    Shape* shape);
 bool EvaluateDimSpec(const Model& model, const DimSpec& dim, Span<const int64_t> symbols, int64_t* result);
 
+// The symbol that the dimension is, where it is nothing more than that; else -1.
+int64_t BareSymbol(const Model& model, const DimSpec& dim);
+
 // `index` where it is the index of an element type, else kNone.
 DType DTypeFromCode(uint64_t index);
 

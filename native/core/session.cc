@@ -59,13 +59,17 @@ void Session::Point() {
 
 Code Session::Run(const ErrorSink& errors) {
   LATHE_TRY(CheckUsable(errors));
+  if (sizes_found_) LATHE_TRY(RestoreSizes(errors));
   if (!pointed_) Point();
   for (size_t i = 0; i < bound_inputs_.size(); ++i) {
     const uint32_t value = model_.body.inputs[i];
     if (bound_inputs_[i] != nullptr && bound_inputs_[i] != tensors_[value].data)
       memcpy(tensors_[value].data, bound_inputs_[i], BytesOf(value));
   }
-  for (size_t i = 0; i < plans_.size(); ++i) RunNode(i);
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    RunNode(i);
+    if (finds_[i]) LATHE_TRY(FindSizes(i, errors));
+  }
   for (size_t i = 0; i < bound_outputs_.size(); ++i) {
     const uint32_t value = model_.body.outputs[i];
     if (bound_outputs_[i] != nullptr && bound_outputs_[i] != tensors_[value].data)
@@ -99,9 +103,9 @@ Code Session::CheckBuffer(const char* kind, size_t index, Span<uint32_t> values,
   LATHE_TRY(CheckUsable(errors));
   if (index >= values.size())
     return errors.Fail(Code::kInvalidArgument, "there is no %s %zu, the model has %zu", kind, index, values.size());
-  if (data != nullptr && bytes != BytesOf(values[index]))
+  if (data != nullptr && bytes != PlannedBytesOf(values[index]))
     return errors.Fail(Code::kInvalidArgument, "%s '%s' has %zu bytes, the buffer given has %zu", kind,
-                       model_.values[values[index]].name, BytesOf(values[index]), bytes);
+                       model_.values[values[index]].name, PlannedBytesOf(values[index]), bytes);
   return Code::kOk;
 }
 

@@ -55,6 +55,16 @@ class Session {
   Code AllocateBlock(const ErrorSink& errors);
   bool AtStartShape() const;
 
+  // session_sizes.cc: sizes that only the data decides.
+  void MarkDataSizes();
+  bool FixedSize(uint32_t value) const;
+  bool SameSize(uint32_t a, uint32_t b) const;
+  Code RestoreSizes(const ErrorSink& errors);
+  Code FindSizes(size_t index, const ErrorSink& errors);
+  Code FollowSizes(size_t first, const ErrorSink& errors);
+  bool UpdateOperands(const PreparedNode& prepared);
+  Code PlanAgain(size_t index, const ErrorSink& errors);
+
   // session.cc
   void Unbind();
   void Point();
@@ -68,6 +78,11 @@ class Session {
     return static_cast<size_t>(tensor.shape.Count()) * SizeOf(tensor.dtype);
   }
 
+  // As planned: an output whose size the data decides may be smaller after a run.
+  size_t PlannedBytesOf(uint32_t value) const {
+    return item_of_[value] == kNoItem ? BytesOf(value) : static_cast<size_t>(items_[item_of_[value]].size);
+  }
+
   Engine* engine_;
   const Model& model_;
   bool keep_all_;
@@ -78,11 +93,15 @@ class Session {
   Span<int64_t> symbols_;
   Span<int64_t> new_symbols_;
   Span<bool> solved_;
-  Span<Tensor> tensors_;     // by value; `data` as the next run sees it
-  Span<void*> own_;          // by value: memory in the block; null for constants and values of inner regions
-  Span<Tensor> operands_;    // of all nodes
-  Span<void*> plans_;        // by node
-  Span<int64_t> workspace_;  // of NodeView
+  Span<uint32_t> finder_;  // by symbol: the node that finds it out; kNoItem where inputs do
+  Span<bool> finds_;       // by node: it finds out a size
+  bool has_data_sizes_ = false;
+  bool sizes_found_ = false;  // shapes are those of the last run, not the planned ones
+  Span<Tensor> tensors_;      // by value; `data` as the next run sees it
+  Span<void*> own_;           // by value: memory in the block; null for constants and values of inner regions
+  Span<Tensor> operands_;     // of all nodes
+  Span<void*> plans_;         // by node
+  Span<int64_t> workspace_;   // of NodeView
 
   Span<uint32_t> item_of_;   // by value
   Span<uint32_t> value_of_;  // by item

@@ -8,19 +8,12 @@ namespace lathe {
 
 namespace {
 
-// The symbol that the dimension is, where it is nothing more than that; else -1.
-int64_t BareSymbol(const Model& model, const DimSpec& dim) {
-  if (dim.expr < 0) return -1;
-  const DimProgram program = model.exprs[static_cast<size_t>(dim.expr)];
-  const bool bare = program.size() == 1 && (program[0] & 15) == static_cast<int64_t>(DimOpcode::kSymbol);
-  return bare ? program[0] >> 4 : -1;
-}
-
 long long Wide(int64_t value) { return static_cast<long long>(value); }
 
 }  // namespace
 
 Code Session::Resize(Span<const lathe_shape> shapes, const ErrorSink& errors) {
+  if (ready_ && sizes_found_) LATHE_TRY(RestoreSizes(errors));
   LATHE_TRY(SolveSymbols(shapes, errors));
   LATHE_TRY(CheckShapes(errors));
   bool same = ready_;
@@ -33,7 +26,7 @@ Code Session::Resize(Span<const lathe_shape> shapes, const ErrorSink& errors) {
   return Replan(errors);
 }
 
-// Symbols that no input is made of keep the value at which a session starts.
+// Symbols that no input is made of, sizes that the data decides, keep the value at which a session starts.
 Code Session::SolveSymbols(Span<const lathe_shape> shapes, const ErrorSink& errors) {
   const Span<uint32_t> inputs = model_.body.inputs;
   if (shapes.size() != inputs.size())
@@ -96,6 +89,7 @@ Code Session::CheckShapes(const ErrorSink& errors) const {
 // The symbols have been checked: every shape has a value.
 Code Session::Replan(const ErrorSink& errors) {
   ready_ = false;
+  sizes_found_ = false;
   Unbind();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Value& value = model_.values[i];
@@ -160,7 +154,8 @@ void Session::LinkTakeovers(bool stored) {
     if (!stored) {
       size_t uses = 0;
       for (const uint32_t value : node.inputs) uses += value == node.inputs[input] ? 1 : 0;
-      takes_over = uses == 1 && items_[source].last == items_[result].first;
+      takes_over =
+          uses == 1 && items_[source].last == items_[result].first && SameSize(node.inputs[input], node.outputs[0]);
     }
     if (takes_over) items_[result].takes_over = source;
   }

@@ -39,7 +39,8 @@ Code Session::MakeTables(const ErrorSink& errors) {
   const Span<const PreparedNode> nodes = engine_->nodes();
   size_t workspace = 0;
   bool made = memory_.NewArray(symbols, &symbols_) && memory_.NewArray(symbols, &new_symbols_) &&
-              memory_.NewArray(symbols, &solved_) && memory_.NewArray(values, &tensors_) &&
+              memory_.NewArray(symbols, &solved_) && memory_.NewArray(symbols, &finder_) &&
+              memory_.NewArray(nodes.size(), &finds_) && memory_.NewArray(values, &tensors_) &&
               memory_.NewArray(values, &own_) && memory_.NewArray(engine_->operand_count(), &operands_) &&
               memory_.NewArray(nodes.size(), &plans_) && memory_.NewArray(values, &item_of_) &&
               memory_.NewArray(values, &value_of_) && memory_.NewArray(values, &items_) &&
@@ -57,6 +58,7 @@ Code Session::MakeTables(const ErrorSink& errors) {
   for (size_t i = 0; i < symbols; ++i) symbols_[i] = engine_->start_symbols()[i];
   for (size_t i = 0; i < values; ++i) tensors_[i] = engine_->tensors()[i];
   MakeItems();
+  MarkDataSizes();
   return Code::kOk;
 }
 

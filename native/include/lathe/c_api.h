@@ -178,7 +178,8 @@ typedef struct lathe_api {
   lathe_code (*bind_input)(lathe_session* session, size_t index, const void* data, size_t bytes, lathe_error* error);
   lathe_code (*bind_output)(lathe_session* session, size_t index, void* data, size_t bytes, lathe_error* error);
 
-  /* Arithmetic only: allocates nothing. */
+  /* Arithmetic only: allocates nothing. Where only the data decides how large an output is, memory and buffers are for
+   * the largest size until the run; then output_info and output_data tell what it has become. */
   lathe_code (*run)(lathe_session* session, lathe_error* error);
   lathe_code (*output_data)(const lathe_session* session, size_t index, const void** data, size_t* bytes,
                             lathe_error* error);
