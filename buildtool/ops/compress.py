@@ -32,9 +32,7 @@ class Compress(DataSizedOperator):
         if condition.dtype is not DType.BOOL:
             raise OperatorError(f"the condition is bool, not {condition.dtype.value}")
         if bounds(x.shape[self.axis] - condition.shape[0])[1] < 0:
-            raise OperatorError(
-                f"the condition is longer than axis {self.axis}, which has {x.shape[self.axis]} elements"
-            )
+            raise OperatorError(f"the condition is longer than axis {self.axis} of {show(x.shape)}")
         most = min(bounds(condition.shape[0])[1], bounds(x.shape[self.axis])[1])
         return (moved(x, (*x.shape[: self.axis], self.sized(most), *x.shape[self.axis + 1 :])),)
 
