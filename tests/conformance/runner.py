@@ -24,6 +24,7 @@ from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
+from buildtool.ir.types import DType
 from buildtool.passes.pipeline import optimise
 from buildtool.runtime import Library
 from tests.conformance.cases import ConformanceCase
@@ -63,7 +64,7 @@ def run(case: ConformanceCase, library: Library | None) -> Outcome:
             return Outcome(text, text)
         frozen = frozen or subject.frozen
         names = [value.name for value in case.model.graph.input if value.name not in _weights(case.model)]
-        feeds = {name: array for name, array in zip(names, inputs, strict=False) if name in subject.open_inputs}
+        feeds = {name: _fed(array) for name, array in zip(names, inputs, strict=False) if name in subject.open_inputs}
         if reference == PASSED:
             reference = _compare_reference(subject.graph, feeds, expected, case)
         if native == PASSED and library is not None:
@@ -112,9 +113,12 @@ def _import_with(case: ConformanceCase, inputs: Sequence[Any], frozen: set[str])
         if value.name in frozen:
             model.graph.initializer.append(numpy_helper.from_array(array, value.name))
         else:
-            requests.append(TensorRequest(value.name, tuple(array.shape), "NCHW" if array.ndim == 4 else "NONE"))
+            layout = "NCHW" if array.ndim == 4 else "NONE"
+            requests.append(TensorRequest(value.name, tuple(array.shape), layout, _half(value)))
     outputs = tuple(
-        TensorRequest(value.name, None, "NCHW" if len(value.type.tensor_type.shape.dim) == 4 else "NONE")
+        TensorRequest(
+            value.name, None, "NCHW" if len(value.type.tensor_type.shape.dim) == 4 else "NONE", _half(value)
+        )
         for value in model.graph.output
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -123,6 +127,17 @@ def _import_with(case: ConformanceCase, inputs: Sequence[Any], frozen: set[str])
         imported = import_model("onnx", ImportRequest("case", file, inputs=tuple(requests), outputs=outputs))
     optimise(imported.graph)
     return _Subject(imported.graph, tuple(request.name for request in requests), bool(frozen))
+
+
+def _fed(array: Any) -> Any:
+    """bf16 is carried by float32."""
+    return array.astype(np.float32) if str(array.dtype) == "bfloat16" else array
+
+
+def _half(value: onnx.ValueInfoProto) -> DType | None:
+    """The type to ask for at the border: inside of the graph halves are widened, and nobody would notice."""
+    kinds = {onnx.TensorProto.FLOAT16: DType.F16, onnx.TensorProto.BFLOAT16: DType.BF16}
+    return kinds.get(value.type.tensor_type.elem_type)
 
 
 def _compare_reference(graph: Graph, feeds: dict[str, Any], expected: Sequence[Any], case: ConformanceCase) -> str:
