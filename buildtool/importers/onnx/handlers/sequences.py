@@ -1,0 +1,121 @@
+"""RotaryEmbedding, CausalConvWithState and LinearAttention: what language models do along a sequence."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.onnx.registry import handler
+from buildtool.importers.onnx.spatial import NO_ACTIVATION, channels
+from buildtool.importers.onnx.step import Step
+
+
+@handler("RotaryEmbedding")
+def rotary_embedding(step: Step) -> Tensor:
+    """Pairs of numbers turned by angles: y1 = cos * x1 - sin * x2, y2 = sin * x1 + cos * x2."""
+    x, positions = step.input(0), step.optional(3)
+    flat = x.rank == 3
+    if flat:
+        heads = step.integer("num_heads")
+        width = channels(step, x, 2)
+        if heads < 1 or width % heads:
+            step.malformed(f"{width} numbers cannot be shared out among {heads} heads")
+        x = step.reshape(x, (x.shape[0], x.shape[1], heads, width // heads))
+    size = channels(step, x, 3)
+    turned = step.integer("rotary_embedding_dim", 0) or size
+    if x.rank != 4 or turned > size or turned % 2:
+        step.malformed(f"its input has the shape {list(x.shape)}, of which {turned} numbers are to be turned")
+    tables = []
+    for table in (step.input(1), step.input(2)):
+        angles = table if positions is None else step.emit("gather", table, positions, axis=0)
+        batch, length, half = angles.shape
+        tables.append(step.reshape(angles, (batch, length, 1, half) if flat else (batch, 1, length, half)))
+    y = _turned(step, x, turned, (tables[0], tables[1]))
+    return step.reshape(y, (x.shape[0], x.shape[1], x.shape[2] * x.shape[3])) if flat else y
+
+
+def _turned(step: Step, x: Tensor, turned: int, tables: tuple[Tensor, Tensor]) -> Tensor:
+    cos, sin = tables
+    half, size = turned // 2, x.shape[3]
+    assert isinstance(size, int)
+    interleaved = bool(step.integer("interleaved", 0))
+    stride = 2 if interleaved else 1
+    first = _taken(step, x, 0, half, stride)
+    second = _taken(step, x, 1 if interleaved else half, half, stride)
+    left = step.emit("sub", step.emit("mul", cos, first), step.emit("mul", sin, second))
+    right = step.emit("add", step.emit("mul", sin, first), step.emit("mul", cos, second), **NO_ACTIVATION)
+    if interleaved:
+        pairs = [step.reshape(part, (*part.shape, 1)) for part in (left, right)]
+        y = step.reshape(step.emit("concat", *pairs, axis=4), (*x.shape[:3], turned))
+    else:
+        y = step.emit("concat", left, right, axis=3)
+    return y if turned == size else step.emit("concat", y, _taken(step, x, turned, size - turned, 1), axis=3)
+
+
+def _taken(step: Step, x: Tensor, start: int, count: int, stride: int) -> Tensor:
+    """`count` numbers of the last axis."""
+    rank = x.rank
+    sizes = (*x.shape[:-1], count)
+    return step.emit("slice", x, starts=(0,) * (rank - 1) + (start,), steps=(1,) * (rank - 1) + (stride,), sizes=sizes)
+
+
+@handler("CausalConvWithState")
+def causal_convolution(step: Step) -> tuple[Tensor, Tensor]:
+    """A depthwise convolution that sees only what came before; the last numbers it saw are the state."""
+    x, filters, bias, past = step.input(0), step.input(1), step.optional(2), step.optional(3)
+    if x.rank != 3 or filters.rank != 3:
+        step.malformed(f"its inputs have the ranks {x.rank} and {filters.rank}, not 3")
+    count, width = channels(step, filters, 0), channels(step, filters, 2)
+    if past is None:
+        seen = step.emit("pad", x, before=(0, 0, width - 1), after=(0, 0, 0), mode="constant", value=0.0)
+    else:
+        seen = step.emit("concat", past, x, axis=2)
+    batch, _, length = seen.shape
+    last = step.reshape(step.transpose(seen, (0, 2, 1)), (batch, 1, length, count))
+    weights = step.reshape(step.transpose(filters, (1, 2, 0)), (1, width, count))
+    rest = () if bias is None else (bias,)
+    idle = {"strides": (1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1)} | NO_ACTIVATION
+    y = step.emit("dwconv2d", last, weights, *rest, multiplier=1, **idle)
+    y = step.transpose(step.reshape(y, (batch, y.shape[2], count)), (0, 2, 1))
+    activation = step.text("activation", "none")
+    if activation not in ("none", "silu", "swish"):
+        step.malformed(f"the attribute 'activation' is '{activation}'")
+    if activation != "none":
+        y = step.emit("swish", y)
+    starts = (0, 0, length - (width - 1))
+    return y, step.emit("slice", seen, starts=starts, steps=(1, 1, 1), sizes=(batch, count, width - 1))
+
+
+@handler("LinearAttention")
+def linear_attention(step: Step) -> tuple[Tensor, ...]:
+    q, k, v, past = step.input(0), step.input(1), step.input(2), step.optional(3)
+    q_heads, kv_heads = step.integer("q_num_heads"), step.integer("kv_num_heads")
+    rule = step.text("update_rule", "gated_delta")
+    if rule not in ("linear", "gated", "delta", "gated_delta"):
+        step.malformed(f"the attribute 'update_rule' is '{rule}'")
+    if any(tensor.rank != 3 for tensor in (q, k, v)) or min(q_heads, kv_heads) < 1:
+        step.malformed(f"its inputs have the ranks {q.rank}, {k.rank} and {v.rank}, not 3")
+    size = channels(step, q, 2) // q_heads
+    if past is None:
+        batch = q.shape[0]
+        if not isinstance(batch, int):
+            step.unsupported("a run-time batch without a state", "give the state as an input")
+        shape = (batch, kv_heads, size, channels(step, v, 2) // kv_heads)
+        past = step.constant(np.zeros(shape, q.dtype.numpy))
+    gated, corrected = rule.startswith("gated"), rule.endswith("delta")
+    more = [step.input(index) for index, used in ((4, gated), (5, corrected)) if used]
+    return step.emit_all(
+        "linear_attention",
+        q,
+        k,
+        v,
+        past,
+        *more,
+        q_heads=q_heads,
+        kv_heads=kv_heads,
+        scale=step.real("scale", 0.0) or 1 / math.sqrt(size),
+        gated=gated,
+        corrected=corrected,
+    )
