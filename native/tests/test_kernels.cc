@@ -120,6 +120,24 @@ void RunFill(const RunContext& context) {
   for (int64_t i = 0; i < context.outputs[0].shape.Count(); ++i) context.outputs[0].As<float>()[i] = number;
 }
 
+// Keeps the positive numbers: only the data decides how many there are.
+Code PlanKeep(PlanContext& context) {
+  const Shape& in = context.input(0).shape;
+  const Shape& out = context.output(0).shape;
+  if (in.rank == 1 && out.rank == 1 && out[0] >= in[0]) return Code::kOk;
+  return context.Fail(Code::kBadModel, "its output has no room for its input");
+}
+
+void RunKeep(const RunContext& context) {
+  const float* x = context.inputs[0].As<float>();
+  Tensor& y = context.outputs[0];
+  int64_t count = 0;
+  for (int64_t i = 0; i < context.inputs[0].shape[0]; ++i) {
+    if (x[i] > 0) y.As<float>()[count++] = x[i];
+  }
+  y.shape.dims[0] = count;
+}
+
 }  // namespace
 }  // namespace lathe
 
@@ -135,3 +153,4 @@ LATHE_KERNEL(pick_f32_first__portable) = {
     "pick_f32_first__portable", "pick", 0, 0, -1, PreparePicky, nullptr, RunFill<1>};
 LATHE_KERNEL(pick_f32_second__portable) = {
     "pick_f32_second__portable", "pick", 0, 0, -1, PrepareLenient, nullptr, RunFill<2>};
+LATHE_KERNEL(keep_f32_test__portable) = {"keep_f32_test__portable", "keep", 0, 0, -1, PrepareUnary, PlanKeep, RunKeep};

@@ -88,7 +88,7 @@ def case_graph(
     known: Sequence[Symbol] = (),
 ) -> Graph:
     """One node on these inputs. `shapes`: what the graph says of them, where it is not their own shape."""
-    graph = Graph(name="case", symbols={item.name: item for item in known})
+    graph = Graph(name="case", symbols={item.name: item for item in (*known, *op.defined_symbols())})
     operands = []
     for index, array in enumerate(inputs):
         if index in constants:
@@ -106,7 +106,7 @@ def case_graph(
 def _symbolic_graph(case: OpCase, axis: int, constants: frozenset[int], expected: tuple[Array, ...]) -> Graph | None:
     """The graph where a dimension is a symbol, in all inputs that share it; None where the operator cannot do that."""
     size = case.inputs[0].shape[axis]
-    if size < 1:
+    if size < 1 or case.op.defined_symbols():  # sizes that data decides need bounds that fit the larger input
         return None
     bound = size + _MARGIN
     dim = symbol(_SYMBOL, 1, bound)
