@@ -41,6 +41,15 @@ class Editor:
         """Whether the node has not been removed."""
         return node in self._body
 
+    def first(self, nodes: Iterable[Node]) -> Node | None:
+        """The one that runs first; None where they stand in different bodies."""
+        wanted = set(nodes)
+        bodies = {id(self._body[node]): self._body[node] for node in wanted}
+        if len(bodies) != 1:
+            return None
+        (body,) = bodies.values()
+        return next(node for node in body.nodes if node in wanted)
+
     def producer(self, value: Value) -> Node | None:
         return self._producer.get(value)
 

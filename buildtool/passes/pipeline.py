@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from buildtool.errors import ConfigError, GraphError, InternalError
 from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
+from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
 from buildtool.passes.absorb_transposes import AbsorbTransposes
 from buildtool.passes.base import Pass
 from buildtool.passes.batch_norms_to_convolutions import BatchNormsToConvolutions
@@ -22,21 +23,32 @@ from buildtool.passes.fuse_biases import FuseBiases
 from buildtool.passes.fuse_residuals import FuseResiduals
 from buildtool.passes.matmul_to_fully_connected import MatmulToFullyConnected
 from buildtool.passes.merge_casts import MergeCasts
+from buildtool.passes.merge_concats import MergeConcats
+from buildtool.passes.merge_reductions import MergeReductions
 from buildtool.passes.merge_reshapes import MergeReshapes
 from buildtool.passes.merge_resizes import MergeResizes
 from buildtool.passes.merge_scalars import MergeScalars
+from buildtool.passes.merge_slices import MergeSlices
 from buildtool.passes.merge_transposes import MergeTransposes
 from buildtool.passes.move_transposes import MoveTransposes
+from buildtool.passes.recognise_blocks import RecogniseBlocks
 from buildtool.passes.recognise_gelus import RecogniseGelus
+from buildtool.passes.recognise_group_norms import RecogniseGroupNorms
 from buildtool.passes.recognise_hard_sigmoids import RecogniseHardSigmoids
 from buildtool.passes.recognise_hard_swishes import RecogniseHardSwishes
+from buildtool.passes.recognise_instance_norms import RecogniseInstanceNorms
+from buildtool.passes.recognise_layer_norms import RecogniseLayerNorms
 from buildtool.passes.recognise_mishes import RecogniseMishes
+from buildtool.passes.recognise_rms_norms import RecogniseRmsNorms
+from buildtool.passes.recognise_shuffles import RecogniseShuffles
 from buildtool.passes.recognise_softplus import RecogniseSoftplus
 from buildtool.passes.recognise_swishes import RecogniseSwishes
 from buildtool.passes.remove_dead_code import RemoveDeadCode
 from buildtool.passes.remove_identities import RemoveIdentities
 from buildtool.passes.remove_noops import RemoveNoops
 from buildtool.passes.share_common import ShareCommon
+from buildtool.passes.sink_reshapes import SinkReshapes
+from buildtool.passes.split_slices import SplitSlices
 
 #: All passes in the order in which they run.
 ORDER: tuple[type[Pass], ...] = (
@@ -46,17 +58,29 @@ ORDER: tuple[type[Pass], ...] = (
     RemoveNoops,
     ShareCommon,
     MergeCasts,
+    MergeSlices,
+    MergeConcats,
+    SplitSlices,
     RecogniseHardSigmoids,
     RecogniseHardSwishes,
     RecogniseSwishes,
     RecogniseSoftplus,
     RecogniseMishes,
     RecogniseGelus,
+    RecogniseLayerNorms,
+    RecogniseRmsNorms,
+    RecogniseGroupNorms,
+    RecogniseBlocks,
     MatmulToFullyConnected,
     MoveTransposes,
     MergeTransposes,
     MergeReshapes,
     AbsorbTransposes,
+    RecogniseInstanceNorms,
+    RecogniseShuffles,
+    AbsorbChannelOrders,
+    MergeReductions,
+    SinkReshapes,
     FoldPads,
     FoldBatchNorms,
     FoldScales,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from buildtool.ir.graph import Graph, Node
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.passes.base import Pass
 from buildtool.passes.editor import Editor
 
@@ -29,6 +29,11 @@ _NOTHING: Mapping[str, Callable[[Node], bool]] = {
     "concat": lambda node: len(node.inputs) == 1,
     "split": lambda node: len(node.outputs) == 1,
     "clip": lambda node: (_attribute(node, "low"), _attribute(node, "high")) == (-math.inf, math.inf),
+    "add": lambda node: _has_neutral(node, 0.0, (1, 0)) and _attribute(node, "activation") == "none",
+    "sub": lambda node: _has_neutral(node, 0.0, (1,)),
+    "mul": lambda node: _has_neutral(node, 1.0, (1, 0)),
+    "div": lambda node: _has_neutral(node, 1.0, (1,)),
+    "pow": lambda node: _has_neutral(node, 1.0, (1,)),
     "reduce_sum": lambda node: _reduces_ones(node),
     "reduce_mean": lambda node: _reduces_ones(node),
     "reduce_max": lambda node: _reduces_ones(node),
@@ -42,14 +47,32 @@ def _reduces_ones(node: Node) -> bool:
     return _same_shape(node) and all(shape[axis] == 1 for axis in _attribute(node, "axes"))
 
 
+def _has_neutral(node: Node, neutral: float, sides: tuple[int, ...]) -> bool:
+    """Whether a constant that changes nothing is the only operand besides one of the result's type."""
+    return any(_hands_on(node, 1 - side) and _is_all(node.inputs[side], neutral) for side in sides)
+
+
+def _hands_on(node: Node, side: int) -> bool:
+    return node.inputs[side].type == node.outputs[0].type
+
+
+def _is_all(value: Value, number: float) -> bool:
+    return value.constant is not None and value.constant.size > 0 and bool((value.constant == number).all())
+
+
+def _handed_on(node: Node) -> Value:
+    """The operand that a node which does nothing hands on: the one that is no constant."""
+    return next((value for value in node.inputs if not value.is_constant), node.inputs[0])
+
+
 class RemoveNoops(Pass):
     name = "remove_noops"
-    summary = "drop reshapes to the same shape, pads by zero, slices of everything, casts to the same type and the like"
+    summary = "drop reshapes to the same shape, pads by zero, slices of everything, products by one and the like"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)
         for node in editor.nodes():
             nothing = _NOTHING.get(node.op.name)
-            if nothing is not None and nothing(node) and editor.replace(node.outputs[0], node.inputs[0]):
+            if nothing is not None and nothing(node) and editor.replace(node.outputs[0], _handed_on(node)):
                 editor.remove(node)
         return editor.changed

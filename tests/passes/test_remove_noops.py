@@ -47,3 +47,24 @@ def test_what_does_something_stays(op: str, attributes: dict[str, Any]) -> None:
     make = Maker()
     graph = make.finish(make(op, make("neg", make.input(2, 3, 1)), **attributes))
     assert not apply(graph, RemoveNoops)
+
+
+@pytest.mark.parametrize(("op", "neutral"), [("add", 0), ("sub", 0), ("mul", 1), ("div", 1), ("pow", 1)])
+def test_neutral_numbers(op: str, neutral: float) -> None:
+    make = Maker()
+    x = make("relu", make.input(2, 3))
+    graph = make.finish(make("abs", make(op, x, make.constant([neutral] * 3))))
+    assert apply(graph, RemoveNoops)
+    assert ops(graph) == ["relu", "abs"]
+
+
+def test_neutral_numbers_that_do_something() -> None:
+    make = Maker()
+    x = make("relu", make.input(2, 3))
+    kept = [
+        make("sub", make.constant(0), x),
+        make("div", make.constant(1), x),
+        make("add", x, make.constant([[[0]]])),  # adds an axis
+        make("add", x, make.constant(0), activation="tanh"),
+    ]
+    assert not apply(make.finish(*kept), RemoveNoops)
