@@ -63,7 +63,7 @@ def apply_function(x: Array, function: str, alpha: float, beta: float) -> Array:
 class RecurrentOperator(Operator):
     """`functions` names one function per kind of gate; `alphas` and `betas` are their parameters.
 
-    `clip` limits what goes into the functions to -clip..clip; 0 means no limit. `reverse` starts at the end of each
+    `clip` limits what goes into f and g to -clip..clip; 0 means no limit. `reverse` starts at the end of each
     sequence. Steps behind the end of a sequence give 0 and leave its state as it is.
     """
 
@@ -84,17 +84,19 @@ class RecurrentOperator(Operator):
             raise OperatorError("'alphas', 'betas' and 'clip' are finite, and 'clip' is not negative")
 
     def f(self, x: Array) -> Array:
-        return self._function(x, self.function_f, 0)
+        return self._function(self._limited(x), self.function_f, 0)
 
     def g(self, x: Array) -> Array:
-        return self._function(x, self.function_g, 1)
+        return self._function(self._limited(x), self.function_g, 1)
 
     def h(self, x: Array) -> Array:
         return self._function(x, self.function_h, 2)
 
+    def _limited(self, x: Array) -> Array:
+        return np.clip(x, -self.clip, self.clip) if self.clip else x
+
     def _function(self, x: Array, function: str, index: int) -> Array:
-        limited = np.clip(x, -self.clip, self.clip) if self.clip else x
-        return apply_function(limited, function, self.alphas[index], self.betas[index])
+        return apply_function(x, function, self.alphas[index], self.betas[index])
 
     def checked(self, inputs: Sequence[TensorType], gates: int, states: int) -> tuple[TensorType, ...]:
         """Output types after the checks of x[T,B,gates*H], r[gates*H,H] and the states [B or 1, H]."""

@@ -138,7 +138,8 @@ struct Recurrent {
                            {"affine", "relu", "leaky_relu", "thresholded_relu", "tanh", "scaled_tanh", "sigmoid",
                             "hard_sigmoid", "elu", "softsign", "softplus"},
                            &kind));
-      state->functions[i] = {static_cast<GateKind>(kind), alphas[i], betas[i], clip};
+      const float limit = i < 2 ? clip : 0.0f;  // what goes into h is not limited
+      state->functions[i] = {static_cast<GateKind>(kind), alphas[i], betas[i], limit};
     }
     return Code::kOk;
   }
