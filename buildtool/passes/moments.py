@@ -114,7 +114,11 @@ def _follower(editor: Editor, node: Node, op: str, shape: tuple[int, ...]) -> tu
         if array.shape[:leading] != (1,) * leading:
             continue
         inner = array.reshape(array.shape[leading:])
-        pairs = zip(reversed(inner.shape), reversed(shape), strict=False)
-        if all(size in (1, wanted) for size, wanted in pairs):
+        if _fits(inner.shape, shape):
             return reader, np.broadcast_to(inner, shape)
     return None
+
+
+def _fits(inner: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether a shape broadcasts to another one of at least its rank."""
+    return all(ours in (1, theirs) for ours, theirs in zip(inner[::-1], shape[::-1], strict=False))
