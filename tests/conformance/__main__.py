@@ -1,4 +1,4 @@
-"""Runs the conformance suites: `python -m tests.conformance [--suite S] [--filter TEXT] [--verbose]`, or `make conformance`.
+"""Runs the conformance suites: `make conformance`, or `python -m tests.conformance [--suite S] [--filter TEXT]`.
 
 Writes build/conformance.json, and with `--page` the table of docs/conformance.md.
 """
@@ -92,11 +92,13 @@ def page(rows: list[Row]) -> str:
     lines = [
         "# Conformance",
         "",
-        "The cases that the `onnx` package ships and generates, each through the importer, the passes and (reference) the",
-        f"NumPy evaluator or (native) the built runtime on the host. Written by `make conformance`; onnx {onnx.__version__}.",
+        "The cases that the `onnx` package ships and generates, each through the importer, the passes and (reference)",
+        "the NumPy evaluator or (native) the built runtime on the host. Written by `python -m tests.conformance --page`",
+        f"with onnx {onnx.__version__}.",
         "",
-        "A tensor that decides a shape has to be known when Lathe builds; *frozen* counts the cases whose small inputs were",
-        "turned into weights for that reason. *edge* is the part of *node* with one operator, common types and rank <= 5.",
+        "A tensor that decides a shape has to be known when Lathe builds; *frozen* counts the cases whose small inputs",
+        "were turned into weights for that reason. *edge* is the part of *node* with one operator, common types and",
+        "rank <= 5.",
         "",
         "| suite | cases | reference | native | excluded | failed | frozen |",
         "|---|---|---|---|---|---|---|",
@@ -128,7 +130,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.page and (options.suite or options.filter):
         parser.error("--page needs all suites and cases")
-    chosen = [case for suite in options.suite or cases.SUITES for case in cases.load(suite) if options.filter in case.name]
+    chosen = [
+        case for suite in options.suite or cases.SUITES for case in cases.load(suite) if options.filter in case.name
+    ]
     library = full_library.build(ROOT)
     with multiprocessing.Pool(options.jobs, _open_library, (library,)) as pool:
         rows = pool.map(run_case, chosen, chunksize=8)

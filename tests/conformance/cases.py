@@ -37,7 +37,7 @@ _MAX_EDGE_RANK = 5
 
 @dataclass(frozen=True)
 class ConformanceCase:
-    """A model, and pairs of inputs and expected outputs in the model's order. Values may be lists or None, not only arrays."""
+    """A model, and pairs of inputs and expected outputs in its order. Values may be lists or None, not only arrays."""
 
     name: str
     suite: str
@@ -112,9 +112,7 @@ def _light() -> Iterator[ConformanceCase]:
         model = onnx.load(path)
         held = {tensor.name for tensor in model.graph.initializer}
         fed = [value for value in model.graph.input if value.name not in held]
-        inputs = tuple(
-            Runner.generate_dummy_data(value, seed=0, name=case.model_name, random=False) for value in fed
-        )
+        inputs = tuple(Runner.generate_dummy_data(value, seed=0, name=case.model_name, random=False) for value in fed)
         expected = _read_tensor(path.with_name(f"{path.stem}_output_0.pb"))
         yield ConformanceCase(case.name, "light", model, ((inputs, (expected,)),), case.rtol, case.atol)
 

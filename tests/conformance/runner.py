@@ -1,7 +1,7 @@
 """Runs one conformance case: import, optimise, evaluate with the NumPy meaning, run in the native library.
 
-Lathe decides shapes when it builds, so a tensor that says how large something is (the target of a Reshape, the scales of
-a Resize) has to be known then. The cases pass such tensors as inputs. A case is imported with all of its inputs open
+Lathe decides shapes when it builds, so a tensor that says how large something is (the target of a Reshape, the scales
+of a Resize) has to be known then. The cases pass such tensors as inputs. A case is imported with all of its inputs open
 first; where the importer asks for one to be known, the case is imported again with its small inputs frozen as weights,
 and the result says so.
 """
@@ -116,9 +116,7 @@ def _import_with(case: ConformanceCase, inputs: Sequence[Any], frozen: set[str])
             layout = "NCHW" if array.ndim == 4 else "NONE"
             requests.append(TensorRequest(value.name, tuple(array.shape), layout, _half(value)))
     outputs = tuple(
-        TensorRequest(
-            value.name, None, "NCHW" if len(value.type.tensor_type.shape.dim) == 4 else "NONE", _half(value)
-        )
+        TensorRequest(value.name, None, "NCHW" if len(value.type.tensor_type.shape.dim) == 4 else "NONE", _half(value))
         for value in model.graph.output
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -170,9 +168,7 @@ def _difference(outputs: Sequence[Any], expected: Sequence[Any], case: Conforman
             if not np.array_equal(found, wanted):
                 return f"output {index} differs in {int(np.sum(found != wanted))} of {wanted.size} elements"
             continue
-        close = np.isclose(
-            found.astype(np.float64), wanted.astype(np.float64), case.rtol, case.atol, equal_nan=True
-        )
+        close = np.isclose(found.astype(np.float64), wanted.astype(np.float64), case.rtol, case.atol, equal_nan=True)
         if not close.all():
             return f"output {index} differs in {int(np.sum(~close))} of {wanted.size} elements"
     return PASSED
