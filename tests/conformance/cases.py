@@ -98,9 +98,9 @@ def _generated() -> Iterator[ConformanceCase]:
 def _stored(suite: str) -> Iterator[ConformanceCase]:
     for case in load_model_tests(kind=suite.replace("_", "-")):
         folder = Path(case.model_dir)
-        sets = []
-        for data in sorted(folder.glob("test_data_set_*")):
-            sets.append((_read_all(data, "input"), _read_all(data, "output")))
+        sets = [
+            (_read_all(data, "input"), _read_all(data, "output")) for data in sorted(folder.glob("test_data_set_*"))
+        ]
         model = onnx.load(folder / "model.onnx")
         yield ConformanceCase(case.name, suite, model, tuple(sets), case.rtol, case.atol)
 
@@ -132,6 +132,6 @@ def _plain(item: Any) -> Any:
     """Generated data as NumPy arrays; lists (sequences) and None (absent optionals) stay what they are."""
     if isinstance(item, onnx.TensorProto):
         return numpy_helper.to_array(item)
-    if item is None or isinstance(item, Sequence) and not isinstance(item, (str, bytes)):
+    if item is None or (isinstance(item, Sequence) and not isinstance(item, (str, bytes))):
         return item
     return np.asarray(item)
