@@ -14,7 +14,7 @@ from buildtool.ops.matmul import Matmul
 
 
 class IntegerMatmulOperator(Operator):
-    """a[..., M, K] times b[..., K, N] as `matmul` has it. Zero points: one of a or one per row, one of b or one per column."""
+    """a[..., M, K] times b[..., K, N] as `matmul`. Zero points: of a for all or per row, of b for all or per column."""
 
     def checked_shape(
         self, a: TensorType, a_zero: TensorType, b: TensorType, b_zero: TensorType

@@ -46,7 +46,7 @@ def saturated(rounded: Array, zero_point: Array | int, dtype: DType) -> Array:
 
     What is not a number stands for nothing: the zero point.
     """
-    limits = np.iinfo(np.zeros(0, dtype.numpy))
+    limits = np.iinfo(dtype.numpy.name)
     total = np.nan_to_num(rounded.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf) + zero_point
     return np.asarray(np.clip(total, limits.min, limits.max)).astype(dtype.numpy)
 

@@ -1,8 +1,8 @@
 // Convolutions of 8-bit numbers: s32 sums of (x - x_zero) * (w - w_zero) over windows of x[N,H,W,C].
 //
 // Filters are packed as 16-bit differences, zero padded: [group][block of 8 outputs][tap][depth][8]; where every
-// channel is a group with one output, [tap][channel]. The windows of four pixels are gathered as 16-bit differences too,
-// [tap][channel], so that what lies outside the image is 0.
+// channel is a group with one output, [tap][channel]. The windows of four pixels are gathered as 16-bit differences
+// too, [tap][channel], so that what lies outside the image is 0.
 #ifndef LATHE_CORE_INTEGER_CONV_H_
 #define LATHE_CORE_INTEGER_CONV_H_
 
@@ -12,8 +12,8 @@
 namespace lathe {
 namespace {
 
-constexpr int kConvPixels = 4;   // gathered at a time
-constexpr int kConvOutputs = 8;  // summed side by side
+constexpr int kConvPixels = 4;      // gathered at a time
+constexpr int kConvOutputs = 8;     // summed side by side
 constexpr int64_t kConvChunk = 16;  // pixels of one item of parallel work
 
 // The positions of the inputs that all convolutions have.

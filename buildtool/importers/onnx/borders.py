@@ -72,7 +72,7 @@ class Borders:
         shape, order = self._input_shape(request, source)
         native = self.native_order(request.name, len(shape))
         dtype = source.dtype or request.dtype or DType.F32
-        value = Value(request.name, TensorType(request.dtype or dtype, shape), (request.name,))
+        value = Value(request.name, TensorType(request.dtype or source.half or dtype, shape), (request.name,))
         self._builder.graph.inputs.append(value)
         tensor = Tensor(value.type, None, value)
         if tensor.dtype is not dtype:
@@ -156,8 +156,10 @@ class Borders:
         names = tensor.value.source_names if tensor.value is not None else ()
         if perm is not None:
             (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
-        if request.dtype is not None and request.dtype is not tensor.dtype:
-            (tensor,) = self._builder.emit(request.name, "cast", [tensor], {"to": request.dtype})
+        source = self._model.outputs.get(request.name)
+        dtype = request.dtype or (source.half if source is not None else None)
+        if dtype is not None and dtype is not tensor.dtype:
+            (tensor,) = self._builder.emit(request.name, "cast", [tensor], {"to": dtype})
         graph = self._builder.graph
         value = self._builder.value(tensor, request.name)
         if value.is_constant or value in graph.inputs or value in graph.outputs:

@@ -21,8 +21,9 @@ class SourceTensor:
     """A declared tensor. `shape` is None where the file says nothing about it."""
 
     name: str
-    dtype: DType | None
+    dtype: DType | None  # in the graph
     shape: tuple[SourceDim, ...] | None
+    half: DType | None = None  # the 16-bit type that users pass, where the graph has it in single precision
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoPro
 from buildtool.errors import LatheError, ModelFileError, Where
 from buildtool.importers.onnx.model import AttributeValue, SourceDim, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.onnx.order import in_execution_order
-from buildtool.importers.onnx.tensors import array_of, dtype_of_code, text_of
+from buildtool.importers.onnx.tensors import HALVES, array_of, dtype_of_code, text_of
 from buildtool.importers.onnx.versions import adjust
 from buildtool.ir.operator import Array
 
@@ -117,7 +117,7 @@ def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
     tensor = info.type.tensor_type
     dtype = dtype_of_code(tensor.elem_type, where) if tensor.elem_type else None
     if not tensor.HasField("shape"):
-        return SourceTensor(name, dtype, None)
+        return SourceTensor(name, dtype, None, HALVES.get(tensor.elem_type))
     dims: list[SourceDim] = []
     for dim in tensor.shape.dim:
         if dim.WhichOneof("value") == "dim_value":
@@ -129,7 +129,7 @@ def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
             dims.append(text_of(dim.dim_param) or None)
     if len(dims) > 16:
         raise ModelFileError(f"{len(dims)} dimensions are more than 16", where=where, remedy=_DAMAGED)
-    return SourceTensor(name, dtype, tuple(dims))
+    return SourceTensor(name, dtype, tuple(dims), HALVES.get(tensor.elem_type))
 
 
 def _node_of(node: NodeProto, index: int, folder: Path, where: Where) -> SourceNode:

@@ -29,7 +29,8 @@ DTYPES: Mapping[int, DType] = {
     TensorProto.UINT64: DType.U64,
     TensorProto.BOOL: DType.BOOL,
 }
-_HALF = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+#: What they are outside of the graph: users pass what the model declares.
+HALVES: Mapping[int, DType] = {TensorProto.FLOAT16: DType.F16, TensorProto.BFLOAT16: DType.BF16}
 #: The field of a TensorProto that holds the elements when `raw_data` does not.
 _FIELDS: Mapping[int, str] = {
     TensorProto.FLOAT: "float_data",
@@ -127,7 +128,7 @@ def _from_field(tensor: TensorProto, dtype: DType, count: int, where: Where) -> 
             where=where,
             remedy="the file is damaged or was written wrongly: export the model again",
         )
-    if code in _HALF:  # the bits stand in the low half of an int32
+    if code in HALVES:  # the bits stand in the low half of an int32
         bits = (np.array(elements, np.int64) & 0xFFFF).astype(np.uint16)
         return _widen(code, bits.view(_stored(code)))
     wide = np.array(elements, dtype.numpy if code in _FIELDS and code != TensorProto.UINT32 else np.int64)

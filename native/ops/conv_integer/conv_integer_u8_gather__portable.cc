@@ -22,6 +22,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(conv_integer_u8_gather__portable) = {
-    "conv_integer_u8_gather__portable", "conv_integer", sizeof(lathe::IntegerConvState), sizeof(lathe::IntegerConvPlan),
-    -1, lathe::Prepare, lathe::PlanIntegerConv, lathe::Run};
+LATHE_KERNEL(conv_integer_u8_gather__portable) = {"conv_integer_u8_gather__portable",
+                                                  "conv_integer",
+                                                  sizeof(lathe::IntegerConvState),
+                                                  sizeof(lathe::IntegerConvPlan),
+                                                  -1,
+                                                  lathe::Prepare,
+                                                  lathe::PlanIntegerConv,
+                                                  lathe::Run};

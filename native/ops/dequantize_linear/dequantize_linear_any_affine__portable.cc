@@ -18,12 +18,13 @@ void DequantiseAll(const RunContext& context, int64_t begin, int64_t end) {
   const To* scale = context.inputs[1].As<To>();
   const From* zero_point = context.input_count > 2 ? context.inputs[2].As<From>() : nullptr;
   To* y = context.outputs[0].As<To>();
-  ForAffineStretches(context.Plan<AffinePlan>(), begin, end, [&](int64_t at, int64_t last, int64_t index, int64_t step) {
-    for (; at < last; ++at, index += step) {
-      const int64_t zero = zero_point == nullptr ? 0 : zero_point[index];
-      y[at] = Convert<To>(static_cast<float>(x[at] - zero) * Widen(scale[index]));
-    }
-  });
+  ForAffineStretches(context.Plan<AffinePlan>(), begin, end,
+                     [&](int64_t at, int64_t last, int64_t index, int64_t step) {
+                       for (; at < last; ++at, index += step) {
+                         const int64_t zero = zero_point == nullptr ? 0 : zero_point[index];
+                         y[at] = Convert<To>(static_cast<float>(x[at] - zero) * Widen(scale[index]));
+                       }
+                     });
 }
 
 template <typename From>
@@ -61,6 +62,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(dequantize_linear_any_affine__portable) = {
-    "dequantize_linear_any_affine__portable", "dequantize_linear", sizeof(lathe::State), sizeof(lathe::AffinePlan), -1,
-    lathe::Prepare,                           lathe::PlanAffine,   lathe::Run};
+LATHE_KERNEL(dequantize_linear_any_affine__portable) = {"dequantize_linear_any_affine__portable",
+                                                        "dequantize_linear",
+                                                        sizeof(lathe::State),
+                                                        sizeof(lathe::AffinePlan),
+                                                        -1,
+                                                        lathe::Prepare,
+                                                        lathe::PlanAffine,
+                                                        lathe::Run};

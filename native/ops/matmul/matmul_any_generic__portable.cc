@@ -69,6 +69,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(matmul_any_generic__portable) = {
-    "matmul_any_generic__portable", "matmul", sizeof(lathe::State), sizeof(lathe::Products), -1,
-    lathe::Prepare,                 lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(matmul_any_generic__portable) = {"matmul_any_generic__portable",
+                                              "matmul",
+                                              sizeof(lathe::State),
+                                              sizeof(lathe::Products),
+                                              -1,
+                                              lathe::Prepare,
+                                              lathe::PlanRun,
+                                              lathe::Run};

@@ -19,7 +19,8 @@ Code Prepare(PrepareContext& context) {
 Code PlanRun(PlanContext& context) { return PlanProducts(context, 0, 1, static_cast<Products*>(context.plan())); }
 
 // Up to four rows times the columns [begin, end).
-void RunTile(const Products& plan, const float* a, const float* b, int count, int64_t begin, int64_t end, float* output) {
+void RunTile(const Products& plan, const float* a, const float* b, int count, int64_t begin, int64_t end,
+             float* output) {
   const float* rows[kTilePixels];
   for (int p = 0; p < kTilePixels; ++p) rows[p] = a + (p < count ? p : 0) * plan.depth;
   int64_t column = begin;

@@ -24,6 +24,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(matmul_integer_u8_row__portable) = {
-    "matmul_integer_u8_row__portable", "matmul_integer", 0, sizeof(lathe::Products), -1,
-    lathe::Prepare,                    lathe::PlanRun,   lathe::Run};
+LATHE_KERNEL(matmul_integer_u8_row__portable) = {"matmul_integer_u8_row__portable",
+                                                 "matmul_integer",
+                                                 0,
+                                                 sizeof(lathe::Products),
+                                                 -1,
+                                                 lathe::Prepare,
+                                                 lathe::PlanRun,
+                                                 lathe::Run};

@@ -53,6 +53,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(qlinear_conv_u8_gather__portable) = {
-    "qlinear_conv_u8_gather__portable", "qlinear_conv", sizeof(lathe::IntegerConvState), sizeof(lathe::IntegerConvPlan),
-    -1, lathe::Prepare, lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(qlinear_conv_u8_gather__portable) = {"qlinear_conv_u8_gather__portable",
+                                                  "qlinear_conv",
+                                                  sizeof(lathe::IntegerConvState),
+                                                  sizeof(lathe::IntegerConvPlan),
+                                                  -1,
+                                                  lathe::Prepare,
+                                                  lathe::PlanRun,
+                                                  lathe::Run};

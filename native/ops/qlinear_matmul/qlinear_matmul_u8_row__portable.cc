@@ -51,6 +51,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(qlinear_matmul_u8_row__portable) = {
-    "qlinear_matmul_u8_row__portable", "qlinear_matmul", 0, sizeof(lathe::Products), -1,
-    lathe::Prepare,                    lathe::PlanRun,   lathe::Run};
+LATHE_KERNEL(qlinear_matmul_u8_row__portable) = {"qlinear_matmul_u8_row__portable",
+                                                 "qlinear_matmul",
+                                                 0,
+                                                 sizeof(lathe::Products),
+                                                 -1,
+                                                 lathe::Prepare,
+                                                 lathe::PlanRun,
+                                                 lathe::Run};

@@ -18,11 +18,12 @@ void QuantiseAll(const RunContext& context, int64_t begin, int64_t end) {
   const From* scale = context.inputs[1].As<From>();
   const To* zero_point = context.input_count > 2 ? context.inputs[2].As<To>() : nullptr;
   To* y = context.outputs[0].As<To>();
-  ForAffineStretches(context.Plan<AffinePlan>(), begin, end, [&](int64_t at, int64_t last, int64_t index, int64_t step) {
-    for (; at < last; ++at, index += step) {
-      y[at] = Quantised<To>(Widen(x[at]) / Widen(scale[index]), zero_point == nullptr ? 0 : zero_point[index]);
-    }
-  });
+  ForAffineStretches(
+      context.Plan<AffinePlan>(), begin, end, [&](int64_t at, int64_t last, int64_t index, int64_t step) {
+        for (; at < last; ++at, index += step) {
+          y[at] = Quantised<To>(Widen(x[at]) / Widen(scale[index]), zero_point == nullptr ? 0 : zero_point[index]);
+        }
+      });
 }
 
 template <typename To>
@@ -60,6 +61,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(quantize_linear_any_affine__portable) = {
-    "quantize_linear_any_affine__portable", "quantize_linear", sizeof(lathe::State), sizeof(lathe::AffinePlan), -1,
-    lathe::Prepare,                         lathe::PlanAffine, lathe::Run};
+LATHE_KERNEL(quantize_linear_any_affine__portable) = {"quantize_linear_any_affine__portable",
+                                                      "quantize_linear",
+                                                      sizeof(lathe::State),
+                                                      sizeof(lathe::AffinePlan),
+                                                      -1,
+                                                      lathe::Prepare,
+                                                      lathe::PlanAffine,
+                                                      lathe::Run};

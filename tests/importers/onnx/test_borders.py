@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 from buildtool.errors import LatheError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.frameworks import import_model, platforms
@@ -131,7 +131,7 @@ def test_types_are_converted_at_the_borders(tmp_path: Path) -> None:
     assert run(result.graph, [np.array([1, 0], np.int32)])[0].dtype == np.float16
 
 
-def test_half_precision_is_widened(tmp_path: Path) -> None:
+def test_half_precision_is_widened_inside(tmp_path: Path) -> None:
     model = model_of(
         [node("Mul", ["x", "w"], ["y"])],
         {"x": random(3).astype(np.float16)},
@@ -139,7 +139,12 @@ def test_half_precision_is_widened(tmp_path: Path) -> None:
         {"w": random(3).astype(np.float16)},
     )
     graph = imported(model, tmp_path).graph
-    assert {value.type.dtype for value in graph.values()} == {DType.F32}
+    assert graph.inputs[0].type.dtype is DType.F16
+    assert {value.type.dtype for value in graph.values() if value not in graph.inputs} == {DType.F32}
+    model.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT16
+    assert imported(model, tmp_path).graph.outputs[0].type.dtype is DType.F16
+    asked = imported(model, tmp_path, [_request("x", (3,), "NONE", DType.F32)], [_request("y", None, "NONE", DType.F32)])
+    assert {value.type.dtype for value in asked.graph.values()} == {DType.F32}
 
 
 def test_missing_names_are_reported_together_with_a_suggestion(tmp_path: Path) -> None:

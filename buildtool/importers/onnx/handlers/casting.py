@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from onnx import TensorProto
-
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import evaluator, handler
 from buildtool.importers.onnx.step import Step
-from buildtool.importers.onnx.tensors import dtype_of_code
+from buildtool.importers.onnx.tensors import HALVES, dtype_of_code
 from buildtool.ir.types import DType
-
-_HALVES: Mapping[int, DType] = {TensorProto.FLOAT16: DType.F16, TensorProto.BFLOAT16: DType.BF16}
 
 
 def _target(step: Step) -> DType:
@@ -33,7 +27,7 @@ def cast_dims(step: Step) -> Tensor | None:
 @handler("Cast", "CastLike")
 def cast(step: Step) -> Tensor:
     x, target = step.input(0), _target(step)
-    half = _HALVES.get(step.integer("to")) if step.node.op == "Cast" else None
+    half = HALVES.get(step.integer("to")) if step.node.op == "Cast" else None
     if half is not None and x.dtype is not DType.BOOL:
         x = step.emit("cast", x, to=half)  # the graph goes on in single precision, with the numbers that a half holds
     return step.emit("cast", x, to=target)
@@ -43,6 +37,6 @@ def cast(step: Step) -> Tensor:
 def bit_cast(step: Step) -> Tensor:
     x, code = step.input(0), step.integer("to")
     target = dtype_of_code(code, step.where)
-    if code in _HALVES or x.dtype.itemsize != target.itemsize:
+    if code in HALVES or x.dtype.itemsize != target.itemsize:
         step.unsupported("the bits of a 16-bit float", "16-bit floats are widened when a model is read")
     return step.emit("bitcast", x, to=target)
