@@ -87,7 +87,7 @@ class GridSample(Operator):
         return np.asarray(np.nan_to_num(position, nan=-1e9, posinf=1e9, neginf=-1e9))
 
     def _limited(self, position: Array, size: int) -> Array:
-        if self.padding == "border":
+        if self.padding == "border" and self.mode != "cubic":  # of which the taps are limited, one by one
             return np.clip(position, 0, size - 1)
         if self.padding == "reflection":
             return self._reflected(position, size)

@@ -99,7 +99,7 @@ void FindTaps(const State& state, float grid, int64_t size, Taps* taps) {
   if (!state.align_corners) position -= 0.5f;
   position = position == position ? Limited(position, -1e9f, 1e9f) : -1e9f;
   const float last = static_cast<float>(size - 1);
-  if (state.padding == kBorder) {
+  if (state.padding == kBorder && state.mode != kCubic) {  // of which the taps are limited, one by one
     position = Limited(position, 0.0f, last);
   } else if (state.padding == kReflection) {
     position = Reflected(position, size, state.align_corners);
