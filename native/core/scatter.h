@@ -3,10 +3,10 @@
 #define LATHE_CORE_SCATTER_H_
 
 #include "native/core/copy.h"
-#include "native/core/elementwise.h"
 #include "native/core/indices.h"
 #include "native/core/integer.h"
 #include "native/core/sizes.h"
+#include "native/core/typed.h"
 
 namespace lathe {
 namespace {
@@ -28,12 +28,6 @@ inline Code CheckScatterTypes(const PrepareContext& context) {
 }
 
 template <typename T>
-inline Code CheckElementType(const PrepareContext& context) {
-  if (context.input(0).dtype == DTypeOf<T>::value) return Code::kOk;
-  return context.Fail(Code::kUnsupported, "this kernel has other element types");
-}
-
-template <typename T>
 struct Arithmetic {
   static T Add(T a, T b) { return Wrapping<T>::Add(a, b); }
   static T Mul(T a, T b) { return Wrapping<T>::Mul(a, b); }
@@ -42,6 +36,11 @@ template <>
 struct Arithmetic<float> {
   static float Add(float a, float b) { return a + b; }
   static float Mul(float a, float b) { return a * b; }
+};
+template <>
+struct Arithmetic<double> {
+  static double Add(double a, double b) { return a + b; }
+  static double Mul(double a, double b) { return a * b; }
 };
 
 // The smaller and the larger of two; NaN where one of them is not a number.
@@ -54,25 +53,34 @@ inline T LargerOf(T a, T b) {
   return a > b || a != a ? a : b;
 }
 
+// What an update makes of an element. 16-bit floats are computed with as float.
+template <typename T>
+inline T Reduced(int reduction, T element, T update) {
+  const auto a = Widen(element);
+  const auto b = Widen(update);
+  using Number = Arithmetic<decltype(Widen(element))>;
+  switch (reduction) {
+    case kScatterAdd:
+      return Convert<T>(Number::Add(a, b));
+    case kScatterMul:
+      return Convert<T>(Number::Mul(a, b));
+    case kScatterMin:
+      return Convert<T>(SmallerOf(a, b));
+    case kScatterMax:
+      return Convert<T>(LargerOf(a, b));
+    default:
+      return update;
+  }
+}
+
 // Reduces `count` updates into the elements at `to`.
 template <typename T>
 inline void ReduceInto(int reduction, T* to, const T* updates, int64_t count) {
-  switch (reduction) {
-    case kScatterAdd:
-      for (int64_t i = 0; i < count; ++i) to[i] = Arithmetic<T>::Add(to[i], updates[i]);
-      return;
-    case kScatterMul:
-      for (int64_t i = 0; i < count; ++i) to[i] = Arithmetic<T>::Mul(to[i], updates[i]);
-      return;
-    case kScatterMin:
-      for (int64_t i = 0; i < count; ++i) to[i] = SmallerOf(to[i], updates[i]);
-      return;
-    case kScatterMax:
-      for (int64_t i = 0; i < count; ++i) to[i] = LargerOf(to[i], updates[i]);
-      return;
-    default:
-      for (int64_t i = 0; i < count; ++i) to[i] = updates[i];
+  if (reduction == kScatterNone) {
+    memcpy(to, updates, static_cast<size_t>(count) * sizeof(T));
+    return;
   }
+  for (int64_t i = 0; i < count; ++i) to[i] = Reduced(reduction, to[i], updates[i]);
 }
 
 }  // namespace

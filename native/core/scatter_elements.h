@@ -12,6 +12,7 @@ namespace {
 struct ScatterElementsState {
   int64_t axis;
   int32_t reduction;
+  void (*run)(const RunContext& context);  // of the element type, where elements are reduced
 };
 
 inline Code PrepareScatterElements(PrepareContext& context, bool reduces) {
@@ -79,8 +80,13 @@ inline void RunScatterElements(const RunContext& context) {
   });
 }
 
-// The kernel that reduces numbers of type T.
 template <typename T>
+struct ScatterElementsOf {
+  static void Apply(const RunContext& context) { RunScatterElements<T>(context); }
+};
+
+// The kernel that reduces numbers of these types.
+template <typename... Ts>
 constexpr KernelDef ScatterElementsReduction(const char* name) {
   return {name,
           "scatter_elements",
@@ -88,11 +94,14 @@ constexpr KernelDef ScatterElementsReduction(const char* name) {
           0,
           0,
           [](PrepareContext& context) {
-            LATHE_TRY(CheckElementType<T>(context));
-            return PrepareScatterElements(context, true);
+            LATHE_TRY(PrepareScatterElements(context, true));
+            ScatterElementsState& state = *static_cast<ScatterElementsState*>(context.state());
+            state.run = FindFor<void (*)(const RunContext&), ScatterElementsOf>(context.input(0).dtype, Types<Ts...>());
+            if (state.run != nullptr) return Code::kOk;
+            return context.Fail(Code::kUnsupported, "this kernel has other element types");
           },
           PlanScatterElements,
-          RunScatterElements<T>};
+          [](const RunContext& context) { context.State<ScatterElementsState>().run(context); }};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace {
 
 struct ScatterNdState {
   int32_t reduction;
+  void (*run)(const RunContext& context);  // of the element type, where elements are reduced
 };
 
 inline Code PrepareScatterNd(PrepareContext& context, bool reduces) {
@@ -62,8 +63,13 @@ inline void RunScatterNd(const RunContext& context) {
   });
 }
 
-// The kernel that reduces numbers of type T.
 template <typename T>
+struct ScatterNdOf {
+  static void Apply(const RunContext& context) { RunScatterNd<T>(context); }
+};
+
+// The kernel that reduces numbers of these types.
+template <typename... Ts>
 constexpr KernelDef ScatterNdReduction(const char* name) {
   return {name,
           "scatter_nd",
@@ -71,11 +77,14 @@ constexpr KernelDef ScatterNdReduction(const char* name) {
           0,
           0,
           [](PrepareContext& context) {
-            LATHE_TRY(CheckElementType<T>(context));
-            return PrepareScatterNd(context, true);
+            LATHE_TRY(PrepareScatterNd(context, true));
+            ScatterNdState& state = *static_cast<ScatterNdState*>(context.state());
+            state.run = FindFor<void (*)(const RunContext&), ScatterNdOf>(context.input(0).dtype, Types<Ts...>());
+            if (state.run != nullptr) return Code::kOk;
+            return context.Fail(Code::kUnsupported, "this kernel has other element types");
           },
           PlanScatterNd,
-          RunScatterNd<T>};
+          [](const RunContext& context) { context.State<ScatterNdState>().run(context); }};
 }
 
 }  // namespace

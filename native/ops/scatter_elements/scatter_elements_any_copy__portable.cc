@@ -18,7 +18,7 @@ LATHE_KERNEL(scatter_elements_any_copy__portable) = {"scatter_elements_any_copy_
                                                      "scatter_elements",
                                                      sizeof(lathe::ScatterElementsState),
                                                      0,
-                                                     -1,
+                                                     0,
                                                      lathe::Prepare,
                                                      lathe::PlanScatterElements,
                                                      lathe::Run};

@@ -18,7 +18,7 @@ LATHE_KERNEL(scatter_nd_any_copy__portable) = {"scatter_nd_any_copy__portable",
                                                "scatter_nd",
                                                sizeof(lathe::ScatterNdState),
                                                0,
-                                               -1,
+                                               0,
                                                lathe::Prepare,
                                                lathe::PlanScatterNd,
                                                lathe::Run};
