@@ -120,8 +120,19 @@ def prelu(step: Step) -> Tensor:
     return step.emit("prelu", step.input(0), step.input(1))
 
 
-@handler("Identity", "Dropout")
+@handler("Identity")
 def identity(step: Step) -> Tensor:
-    if step.node.op == "Dropout" and step.optional(2) is not None and step.known_number(2, "training_mode") != 0:
-        step.unsupported("a dropout in training mode", "export the model for inference")
     return step.emit("identity", step.input(0))
+
+
+@handler("Dropout")
+def dropout(step: Step) -> tuple[Tensor, ...]:
+    """For inference nothing is dropped: the mask, where it is read, keeps everything."""
+    x = step.input(0)
+    if step.optional(2) is not None and step.known_number(2, "training_mode") != 0:
+        step.unsupported("a dropout in training mode", "export the model for inference")
+    y = step.emit("identity", x)
+    if len(step.node.outputs) < 2 or not step.node.outputs[1]:
+        return (y,)
+    one = step.constant(np.ones((), np.bool_ if step.opset >= 10 else x.dtype.numpy))
+    return y, step.emit("broadcast_to", one, shape=x.shape)
