@@ -144,7 +144,7 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
         library.toolchains(deployment.target_abis)  # what is missing is told before the long work
     models = prepare(deployment, options, progress)
     target, programs = lower(deployment, models, progress)
-    files = stages.model_files(programs)
+    files = stages.model_files([model.imported for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
     if tree is not None and compiles:

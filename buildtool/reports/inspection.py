@@ -11,7 +11,7 @@ from typing import Any
 
 from buildtool.errors import ConfigError, ModelFileError, Where
 from buildtool.ir.dims import evaluate, symbols
-from buildtool.ir.graph import Graph, Value
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ops.registry import registry
 from buildtool.reports.table import Table, byte_count
 
@@ -110,11 +110,13 @@ def _model(file: Path, op_paths: Sequence[Path]) -> dict[str, Any]:
 
 def macs(graph: Graph) -> int:
     """Multiply-accumulates of one run, at the upper bounds of all symbols."""
-    total = 0
-    for node in graph.walk():
-        dim = node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs])
-        total += evaluate(dim, {symbol.name: symbol.high for symbol in symbols(dim)})
-    return total
+    return sum(node_macs(node) for node in graph.walk())
+
+
+def node_macs(node: Node) -> int:
+    """Multiply-accumulates of one run of a node, at the upper bounds of all symbols."""
+    dim = node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs])
+    return evaluate(dim, {symbol.name: symbol.high for symbol in symbols(dim)})
 
 
 def _tensors(values: Sequence[Value], formats: Sequence[str]) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from buildtool.importers.request import ImportedModel
 from buildtool.ir import text
 from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import PassRun
+from buildtool.reports import graph_page
 from buildtool.reports.documents import LibraryReport, ModelReport
 from buildtool.reports.inspection import macs
 from buildtool.targets.protocol import PlannedModel, TargetProgram
@@ -32,14 +33,18 @@ def version() -> str:
     return buildtool.version()
 
 
-def model_files(programs: Sequence[TargetProgram]) -> dict[str, bytes]:
-    """The files of `model/`: portable and as text; planned per ABI, as far as the library does not hold them itself."""
+def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProgram]) -> dict[str, bytes]:
+    """The files of `model/`: portable, as text and as a page to look at; planned per ABI, as far as the library does
+    not hold them itself.
+    """
     files: dict[str, bytes] = {}
-    for model in programs[0].models:
+    for before, model in zip(imported, programs[0].models, strict=True):
         name = model.source.name
         portable = _container(model, planned=False)
         files[f"{name}.pb"], files[f"{name}.data"] = portable.model, portable.data
         files[f"{name}.pb_txt"] = container.describe(portable.model).encode()
+        graphs = {"As imported": before.graph, "After the passes": model.source.graph}
+        files[f"{name}_index.html"] = graph_page.page(name, graphs, version())
     for program in programs:
         for model in program.models:
             planned = _container(model, planned=True)
@@ -168,7 +173,7 @@ def fingerprint(facts: Any, files: Iterable[Path], folders: Iterable[Path] = ())
     return digest.hexdigest()
 
 
-_SOURCES = frozenset({".py", ".cc", ".h", ".yaml", ".cmake", ".j2", ".proto"})
+_SOURCES = frozenset({".py", ".cc", ".h", ".yaml", ".cmake", ".j2", ".css", ".js", ".proto"})
 
 
 def _own_sources() -> tuple[Path, ...]:

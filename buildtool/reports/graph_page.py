@@ -1,0 +1,184 @@
+"""One HTML page that shows a model's graph before and after the passes. It needs no network and nothing beside it.
+
+The page holds its data as JSON and draws it itself. Text from models reaches the page only inside that JSON, where
+nothing can end the element that holds it, and from there only as text nodes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from buildtool.ir.attributes import format_attribute
+from buildtool.ir.dims import bounds
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.operator import Operator
+from buildtool.reports.graph_layout import BOX_HEIGHT, layout
+from buildtool.reports.inspection import node_macs
+
+_KINDS = (
+    ("layer", ("conv", "matmul", "fully_connected", "attention")),
+    ("norm", ("norm", "lrn")),
+    ("type", ("quantize_linear", "cast")),
+    ("reduction", ("pool", "reduce_", "softmax", "hardmax", "argm", "cum", "topk", "roi", "non_max")),
+)  # the first whose words are part of the operator's name; what none describes is told by its properties
+_SHOWN_ELEMENTS = 8
+_LONGEST_LABEL = 34
+
+
+def page(name: str, graphs: Mapping[str, Graph], version: str) -> bytes:
+    """The page of a model; `graphs` by the words on the switch, the last one is shown first. Reproducible."""
+    data = {"name": name, "version": version, "graphs": [_graph(title, graph) for title, graph in graphs.items()]}
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("buildtool.reports"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=True,
+    )
+    style, script = (_source(environment, f"graph_page.{kind}") for kind in ("css", "js"))
+    template = environment.get_template("graph_page.html.j2")
+    html = template.render(
+        name=name,
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        data=_json(data),
+    )
+    return html.encode("utf-8", "backslashreplace")
+
+
+def _source(environment: jinja2.Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _hash(text: str) -> str:
+    """What the page's policy names: no other script or style runs, wherever it might come from."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _json(data: Any) -> str:
+    """JSON that cannot end the script element that holds it, in ASCII: a lone surrogate stays harmless, too."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _graph(title: str, graph: Graph) -> dict[str, Any]:
+    """A graph as the page's script reads it. Constants are not drawn: they stand with the nodes that read them."""
+    nodes = list(graph.walk())
+    numbers = {value: number for number, value in enumerate(graph.values())}
+    items = [_border("input", number, value) for number, value in ((numbers[v], v) for v in graph.inputs)]
+    makers = {value: box for box, value in enumerate(graph.inputs)}
+    for box, node in enumerate(nodes, start=len(items)):
+        makers.update((value, box) for value in node.outputs)
+    edges: dict[tuple[int, int], int] = {}
+    for box, node in enumerate(nodes, start=len(items)):
+        _connect(edges, makers, numbers, node.inputs, box)
+    items += [_node(node, numbers) for node in nodes]
+    for value in graph.outputs:
+        _connect(edges, makers, numbers, [value], len(items))
+        items.append(_border("output", numbers[value], value))
+    widths = [_width(item) for item in items]
+    drawing = layout(widths, list(edges))
+    for item, width, (x, y) in zip(items, widths, drawing.boxes, strict=True):
+        item["box"] = [x, y, width]
+    return {
+        "title": title,
+        "items": items,
+        "values": [_value(value) for value in numbers],
+        "edges": [
+            [start, end, value, [list(point) for point in route]]
+            for ((start, end), value), route in zip(edges.items(), drawing.routes, strict=True)
+        ],
+        "size": [drawing.width, drawing.height, BOX_HEIGHT],
+        "symbols": [f"{symbol.name}: {symbol.low} to {symbol.high}" for symbol in graph.symbols.values()],
+        "nodes": len(nodes),
+        "macs": sum(item["macs"] for item in items),
+        "weights": sum(_bytes(value) for value in numbers if value.is_constant),
+    }
+
+
+def _connect(
+    edges: dict[tuple[int, int], int],
+    makers: Mapping[Value, int],
+    numbers: Mapping[Value, int],
+    values: Sequence[Value],
+    reader: int,
+) -> None:
+    for value in values:
+        maker = makers.get(value)
+        if maker is not None and maker < reader:
+            edges.setdefault((maker, reader), numbers[value])
+
+
+def _border(kind: str, number: int, value: Value) -> dict[str, Any]:
+    reads, makes = ([], [number]) if kind == "input" else ([number], [])
+    return {
+        "op": value.name,
+        "name": "",
+        "kind": kind,
+        "sub": str(value.type),
+        "attributes": [],
+        "inputs": reads,
+        "outputs": makes,
+        "macs": 0,
+        "weights": 0,
+    }
+
+
+def _node(node: Node, numbers: Mapping[Value, int]) -> dict[str, Any]:
+    constants = dict.fromkeys(value for value in node.inputs if value.is_constant)
+    return {
+        "op": node.op.name,
+        "name": node.name,
+        "kind": kind_of(node.op),
+        "sub": ", ".join(str(value.type) for value in node.outputs),
+        "attributes": [[key, format_attribute(value)] for key, value in node.op.attributes().items()],
+        "inputs": [numbers[value] for value in node.inputs],
+        "outputs": [numbers[value] for value in node.outputs],
+        "macs": node_macs(node),
+        "weights": sum(_bytes(value) for value in constants),
+    }
+
+
+def kind_of(op: Operator) -> str:
+    """What sort of work an operator does, for the colour of its box."""
+    for kind, words in _KINDS:
+        if any(word in op.name for word in words):
+            return kind
+    if op.is_elementwise:
+        return "activation" if op.arity == (1, 1) else "arithmetic"
+    return "movement"
+
+
+def _value(value: Value) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": value.name, "type": str(value.type), "bytes": _bytes(value)}
+    if value.source_names:
+        shown["from"] = list(value.source_names)
+    if value.constant is not None:
+        first = [_element(item) for item in value.constant.ravel()[:_SHOWN_ELEMENTS]]
+        shown["constant"] = ", ".join(first) + (", \N{HORIZONTAL ELLIPSIS}" if value.constant.size > len(first) else "")
+    return shown
+
+
+def _element(item: np.generic) -> str:
+    return f"{float(item):.6g}" if isinstance(item, np.floating) else str(item)
+
+
+def _bytes(value: Value) -> int:
+    """At the upper bounds of sizes that vary."""
+    return math.prod(bounds(dim)[1] for dim in value.type.shape) * value.type.dtype.itemsize
+
+
+def _width(item: Mapping[str, Any]) -> int:
+    """Room for the longer of the two lines; the page shortens what is longer still."""
+    head, below = (min(len(item[key]), _LONGEST_LABEL) for key in ("op", "sub"))
+    return max(96, math.ceil(max(head * 8.0, below * 6.7)) + 30)
