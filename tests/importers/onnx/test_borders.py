@@ -143,7 +143,9 @@ def test_half_precision_is_widened_inside(tmp_path: Path) -> None:
     assert {value.type.dtype for value in graph.values() if value not in graph.inputs} == {DType.F32}
     model.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT16
     assert imported(model, tmp_path).graph.outputs[0].type.dtype is DType.F16
-    asked = imported(model, tmp_path, [_request("x", (3,), "NONE", DType.F32)], [_request("y", None, "NONE", DType.F32)])
+    asked = imported(
+        model, tmp_path, [_request("x", (3,), "NONE", DType.F32)], [_request("y", None, "NONE", DType.F32)]
+    )
     assert {value.type.dtype for value in asked.graph.values()} == {DType.F32}
 
 
