@@ -30,6 +30,7 @@ from buildtool.runtime import Library
 from tests.conformance.cases import ConformanceCase
 
 PASSED = "passed"
+_BF16_RTOL = 2**-6  # two steps between neighbours, as the runner of the onnx package has it
 _FROZEN_ELEMENTS = 64  # inputs up to this size may be shapes, axes, scales, counts
 
 
@@ -168,7 +169,8 @@ def _difference(outputs: Sequence[Any], expected: Sequence[Any], case: Conforman
             if not np.array_equal(found, wanted):
                 return f"output {index} differs in {int(np.sum(found != wanted))} of {wanted.size} elements"
             continue
-        close = np.isclose(found.astype(np.float64), wanted.astype(np.float64), case.rtol, case.atol, equal_nan=True)
+        rtol = max(case.rtol, _BF16_RTOL) if str(wanted.dtype) == "bfloat16" else case.rtol
+        close = np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol, case.atol, equal_nan=True)
         if not close.all():
             return f"output {index} differs in {int(np.sum(~close))} of {wanted.size} elements"
     return PASSED
