@@ -13,7 +13,7 @@ from buildtool.ir.types import DType, TensorType
 from buildtool.ops._shapes import equal_dim, positive, require_ints, require_one_of, require_rank
 from buildtool.ops._types import plain, require_float, require_same_dtype, stored, working
 
-MOST_SAMPLES = 4096  # along one axis of one element, where the size of a region decides
+MOST_SAMPLES = 256  # along one axis of one element, where the size of a region decides
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 namespace lathe {
 namespace {
 
-constexpr int64_t kMostSamples = 4096;
+constexpr int64_t kMostSamples = 256;
 
 struct State {
   int64_t size[2];
