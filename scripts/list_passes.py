@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from buildtool.passes.pipeline import available
 
-PAGE = ROOT / "docs" / "passes.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "passes.md"
 
 
 def page() -> str:

@@ -40,6 +40,7 @@ _FIELDS: Mapping[int, str] = {
     TensorProto.UINT64: "uint64_data",
 }
 MOST_ELEMENTS = 2**31 - 1
+_SHOWN = 200  # characters of a file name in a message
 
 
 def text_of(text: str | bytes) -> str:
@@ -138,20 +139,35 @@ def _from_field(tensor: TensorProto, dtype: DType, count: int, where: Where) -> 
     return array
 
 
+def _beside(folder: Path, location: str) -> Path:
+    """Where a file lies; the folder itself for names that no file can have."""
+    try:
+        return (folder / location).resolve() if location else folder
+    except (OSError, ValueError):
+        return folder
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # its name is too long, or a folder may not be looked into
+        return False
+
+
 def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> bytes:
     """The bytes of a tensor that lies in a file beside the model; at most as many as it needs, and one more."""
     entries = {text_of(entry.key): text_of(entry.value) for entry in tensor.external_data}
     location = entries.get("location", "")
-    path = (folder / location).resolve() if location and "\0" not in location else folder
+    path = _beside(folder, location)
     if not location or Path(location).is_absolute() or folder.resolve() not in path.parents:
         raise ModelFileError(
-            f"the tensor's data is said to lie in '{location}', outside the model's folder",
+            f"the tensor's data is said to lie in '{location[:_SHOWN]}', outside the model's folder",
             where=where,
             rule="external data lies in the folder of the model or below it",
         )
-    if not path.is_file():
+    if not _is_file(path):
         raise ModelFileError(
-            f"the file '{location}' with the tensor's data is missing",
+            f"the file '{location[:_SHOWN]}' with the tensor's data is missing",
             where=where,
             remedy="copy it beside the model, or save the model with its weights inside",
         )

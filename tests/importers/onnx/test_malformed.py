@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -16,8 +19,11 @@ from buildtool.importers.onnx import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.passes.pipeline import optimise
 from tests.importers.onnx import malformed
+from tests.importers.onnx.mistakes import healthy
 
 MOST_SECONDS = 5.0
+MOST_KIBIBYTES = 2**20
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def _import(file: Path) -> None:
@@ -26,7 +32,7 @@ def _import(file: Path) -> None:
 
 def test_the_healthy_model_is_healthy(tmp_path: Path) -> None:
     file = tmp_path / "healthy.onnx"
-    onnx.save(malformed.healthy(), file)
+    onnx.save(healthy(), file)
     _import(file)
 
 
@@ -45,15 +51,29 @@ def test_every_malformed_file_gives_one_typed_error(tmp_path: Path) -> None:
             assert "Traceback" not in problem.render()
             assert problem.remedy or problem.rule or problem.where.node or problem.where.value, (name, problem)
         kinds[type(caught.value).__name__] += 1
-    assert sum(kinds.values()) >= 180
+    assert sum(kinds.values()) >= 300
     assert set(kinds) == {"ModelFileError", "UnsupportedError"}
 
 
+def test_no_malformed_file_takes_much_time_or_memory(tmp_path: Path) -> None:
+    (tmp_path / "outside.bin").write_bytes(bytes(432))
+    models = tmp_path / "models"
+    written = sum(1 for _ in malformed.files(models))
+    command = [sys.executable, "-m", "tests.importers.onnx.measure", str(models)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(results) == written
+    for name, kind, seconds, kibibytes in results:
+        assert kind in ("ModelFileError", "UnsupportedError"), name
+        assert seconds < MOST_SECONDS, name
+        assert kibibytes < MOST_KIBIBYTES, name
+
+
 def test_flipped_bits_give_a_model_or_a_typed_error(tmp_path: Path) -> None:
-    whole = malformed.healthy().SerializeToString()
+    whole = healthy().SerializeToString()
     generator = np.random.default_rng(3)
     file = tmp_path / "flipped.onnx"
-    numbers = whole.find(numpy_helper.to_array(malformed.healthy().graph.initializer[-1]).tobytes())
+    numbers = whole.find(numpy_helper.to_array(healthy().graph.initializer[-1]).tobytes())
     places = [place for place in range(len(whole)) if not numbers <= place < numbers + 1280]  # not in the large weights
     for _ in range(1000):
         data = bytearray(whole)
@@ -85,7 +105,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "inside.bin").symlink_to(outside)
-    model = malformed.healthy()
+    model = healthy()
     tensor = model.graph.initializer[0]
     tensor.ClearField("raw_data")
     tensor.data_location = onnx.TensorProto.EXTERNAL
