@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from buildtool.cli.command import command
+from buildtool.cli.options import overrides
 from buildtool.cli.output import VERBOSE, Output
 from buildtool.errors import ConfigError
 
@@ -22,21 +24,42 @@ def inspect(
     op_paths: Annotated[
         list[Path] | None, typer.Option("--op-path", metavar="FOLDER", help="A folder with operators of your own.")
     ] = None,
+    target_abis: Annotated[
+        list[str] | None,
+        typer.Option("--target-abis", "--abi", metavar="ABI[,ABI]", help="With `ops MODEL`: only these ABIs."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="With `ops`: every operator of ONNX.")] = False,
     *,
     out: Output,
 ) -> None:
     """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library.
 
-    `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations.
+    `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
+    `lathe inspect ops MODEL` tells which operators of an ONNX model each ABI runs, `lathe inspect ops --all` which ones
+    can be imported at all.
     """
     from buildtool.reports import inspection
 
+    if thing == "ops" and (everything or path is not None):
+        _support(path, everything, overrides(target_abis).target_abis, tuple(op_paths or ()), out)
+        return
+    if everything or target_abis:
+        raise ConfigError(f"{'--all' if everything else '--abi'} goes with `lathe inspect ops`")
     kind, file = _named(thing, path)
     if kind == "deployment" and file is not None:
         document = _deployment(file)
     else:
         document = inspection.inspect(kind, file, tuple(op_paths or ()))
     out.document(document, *inspection.parts(document, verbose=out.verbosity >= VERBOSE))
+
+
+def _support(file: Path | None, everything: bool, abis: Sequence[str], op_paths: Sequence[Path], out: Output) -> None:
+    from buildtool.reports import support
+
+    if everything and (file is not None or abis):
+        raise ConfigError("--all is about no single model", remedy="leave out the model and --abi, or leave out --all")
+    document = support.all_operators() if file is None else support.of_model(file, abis, op_paths)
+    out.document(document, *support.parts(document))
 
 
 def _deployment(file: Path) -> dict[str, Any]:

@@ -72,3 +72,13 @@ def test_wrong_kinds(lathe: Lathe, digits: Path) -> None:
     assert "no kind of file" in lathe("inspect", "modle", digits).stderr
     assert "needs a file" in lathe("inspect", "library").stderr
     assert lathe("inspect", "library", digits.with_name("none.so")).code == 2
+
+
+def test_support_by_abi(lathe: Lathe, tmp_path: Path) -> None:
+    document = lathe("inspect", "ops", EXAMPLE / "digits.onnx", "--abi", "host,aarch64-linux-gnu", "--json").document
+    assert document["abis"] == ["host", "aarch64-linux-gnu"]
+    assert "Gemm" in lathe("inspect", "ops", EXAMPLE / "digits.onnx").stdout
+    assert len(lathe("inspect", "ops", "--all", "--json").document["items"]) > 150
+    assert lathe("inspect", "ops", tmp_path / "none.onnx").code == 3
+    assert lathe("inspect", "passes", "--all").code == 2
+    assert lathe("inspect", "ops", EXAMPLE / "digits.onnx", "--all").code == 2

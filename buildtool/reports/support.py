@@ -1,0 +1,188 @@
+"""Which operators of a model each ABI can run and why not, and which ones can be imported at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, UnsupportedError, Where
+from buildtool.importers.frameworks import importer
+from buildtool.importers.request import ImportRequest
+from buildtool.ir.graph import Graph, Node
+from buildtool.ops.registry import registry
+from buildtool.passes import pipeline
+from buildtool.plan import manifest, select
+from buildtool.plan.manifest import Manifests
+from buildtool.reports.table import Table
+from buildtool.targets.registry import all_targets
+
+YES, NO = "yes", "no"
+MERGED = "merged"  # the passes made it part of another node, or computed it
+UNKNOWN = "?"
+
+
+def all_operators() -> dict[str, Any]:
+    """Every operator that an importer or the installed `onnx` package knows, with whether it can be imported."""
+    import onnx.defs
+
+    known = importer("onnx").supported_operators()
+    schemas = {schema.name: schema for schema in onnx.defs.get_all_schemas() if schema.domain == ""}
+    return {
+        "kind": "all_ops",
+        "platform": "onnx",
+        "items": [
+            {
+                "name": name,
+                "imported": name in known,
+                "since": schemas[name].since_version if name in schemas else None,
+                "deprecated": name in schemas and schemas[name].deprecated,
+            }
+            for name in sorted({*known, *schemas})
+        ],
+    }
+
+
+def of_model(file: Path, abis: Sequence[str] = (), op_paths: Sequence[Path] = ()) -> dict[str, Any]:
+    """The operators of an ONNX model and of what the passes make of it, by ABI (all, where none is given)."""
+    isas = _isas(abis)
+    sources = _sources(file)
+    known = set(importer("onnx").supported_operators())
+    own = registry(op_paths)
+    graph, problems = _optimised(file, op_paths)
+    lacking = _lacking(graph, isas, op_paths) if graph else {}
+    left = {node.name for node in graph.walk()} if graph else set()
+    operators = []
+    for title, nodes in sorted(_by_title(sources).items()):
+        supported = title in known or title.rpartition(".")[2] in own
+        row: dict[str, Any] = {"name": title, "nodes": len(nodes), "imported": supported}
+        for abi in isas:
+            without = [name for name in nodes if (abi, name) in lacking]
+            state = NO if without or not supported else UNKNOWN if graph is None else YES
+            row.setdefault("abis", {})[abi] = MERGED if state == YES and not left.intersection(nodes) else state
+        operators.append(row)
+    found = {problem.what: problem for problem in (*problems, *lacking.values())}
+    return {
+        "kind": "support",
+        "path": str(file),
+        "abis": list(isas),
+        "operators": operators,
+        "graph_operators": _graph_operators(graph, lacking, tuple(isas)) if graph else [],
+        "problems": [problem.as_json() for problem in found.values()],
+    }
+
+
+def _isas(abis: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The instruction sets of the ABIs that are asked for. ConfigError names what there is."""
+    known = {abi: found.isas for target in all_targets().values() for abi, found in target.capabilities.abis.items()}
+    for abi in abis:
+        if abi not in known:
+            raise ConfigError(f"no target builds for the ABI '{abi}'", rule=f"ABIs: {', '.join(known)}")
+    return {abi: isas for abi, isas in known.items() if not abis or abi in abis}
+
+
+def _sources(file: Path) -> list[tuple[str, str]]:
+    """Title and name of every node of the file, those inside of others included."""
+    import onnx
+
+    try:
+        model = onnx.load(file, load_external_data=False)
+    except Exception as problem:  # protobuf's own classes differ between versions
+        raise ModelFileError(
+            "this is no ONNX model: it is missing, damaged or of another kind", where=Where(file=str(file))
+        ) from problem
+
+    def walk(graph: onnx.GraphProto) -> Iterator[tuple[str, str]]:
+        for node in graph.node:
+            domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}."
+            yield domain + node.op_type, node.name or next(iter(node.output), "")
+            for attribute in node.attribute:
+                for body in (attribute.g, *attribute.graphs):
+                    yield from walk(body)
+
+    return list(walk(model.graph))
+
+
+def _by_title(sources: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for title, name in sources:
+        found.setdefault(title, []).append(name)
+    return found
+
+
+def _optimised(file: Path, op_paths: Sequence[Path]) -> tuple[Graph | None, Sequence[Problem]]:
+    """The graph behind the passes; where there is none, why."""
+    try:
+        graph = importer("onnx").import_model(ImportRequest(file.stem, file, operators=registry(op_paths))).graph
+        pipeline.optimise(graph)
+    except LatheError as error:
+        return None, error.problems
+    return graph, ()
+
+
+def _lacking(
+    graph: Graph, isas: Mapping[str, tuple[str, ...]], op_paths: Sequence[Path]
+) -> dict[tuple[str, str], Problem]:
+    """What no kernel runs, by ABI and name of the node."""
+    manifests = manifest.load(op_paths)
+    return {
+        (abi, node.name): problem
+        for abi, words in isas.items()
+        for node in graph.walk()
+        if (problem := _problem(node, manifests, abi, words)) is not None
+    }
+
+
+def _problem(node: Node, manifests: Manifests, abi: str, isas: tuple[str, ...]) -> Problem | None:
+    try:
+        select.select(Graph(nodes=[node]), manifests, abi=abi, isas=isas)
+    except UnsupportedError as error:
+        return error.problems[0]
+    return None
+
+
+def _graph_operators(
+    graph: Graph, lacking: Mapping[tuple[str, str], Problem], abis: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    counts = Counter(node.op.name for node in graph.walk())
+    return [
+        {
+            "name": op,
+            "nodes": count,
+            "abis": {
+                abi: NO if any((abi, node.name) in lacking for node in graph.walk() if node.op.name == op) else YES
+                for abi in abis
+            },
+        }
+        for op, count in sorted(counts.items())
+    ]
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+def parts(document: Mapping[str, Any]) -> list[str | Table]:
+    """The document for people."""
+    if document["kind"] == "all_ops":
+        return _show_all(document)
+    abis = document["abis"]
+    sources = Table(["operator", "nodes", "imported", *abis], right=frozenset({"nodes"}))
+    for row in document["operators"]:
+        sources.add(row["name"], row["nodes"], YES if row["imported"] else NO, *(row["abis"][abi] for abi in abis))
+    shown: list[str | Table] = [sources]
+    if document["graph_operators"]:
+        made = Table(["after the passes", "nodes", *abis], right=frozenset({"nodes"}))
+        for row in document["graph_operators"]:
+            made.add(row["name"], row["nodes"], *(row["abis"][abi] for abi in abis))
+        shown += ["", made]
+    for problem in document["problems"]:
+        reasons = [problem[key] for key in ("rule", "remedy") if problem.get(key)]
+        shown.append("\n  ".join([problem["what"], *reasons]))
+    return shown
+
+
+def _show_all(document: Mapping[str, Any]) -> list[str | Table]:
+    table = Table(["operator", "imported", "last changed in opset", ""], right=frozenset({"last changed in opset"}))
+    for item in document["items"]:
+        table.add(item["name"], YES if item["imported"] else NO, item["since"], "old" if item["deprecated"] else "")
+    able = sum(item["imported"] for item in document["items"])
+    return [table, f"{able} of {len(document['items'])} operators of {document['platform']} can be imported"]
