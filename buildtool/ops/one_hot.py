@@ -11,7 +11,7 @@ import numpy as np
 from buildtool.ir.operator import Array, Operator, OperatorError
 from buildtool.ir.types import TensorType
 from buildtool.ops._indices import require_indices
-from buildtool.ops._shapes import require_axis
+from buildtool.ops._shapes import number, require_axis, require_rank
 from buildtool.ops._types import plain
 
 
@@ -36,7 +36,8 @@ class OneHot(Operator):
         indices, values = self.operands(inputs)
         require_indices(indices)
         require_axis(self.axis, indices.rank + 1)
-        if values.shape != (2,):
+        require_rank(values, 1, "the list of values")
+        if number(values.shape[0], "the count of values") != 2:
             raise OperatorError(f"the values are two, off and on, but their type is {values}")
         return (plain(values, (*indices.shape[: self.axis], self.depth, *indices.shape[self.axis :])),)
 

@@ -46,7 +46,7 @@ def test_round_trip(make: Callable[[], Graph]) -> None:
 
 
 def _graph_of(case: OpCase) -> Graph:
-    graph = Graph(name=str(case))
+    graph = Graph(name=str(case), symbols={symbol.name: symbol for symbol in case.op.defined_symbols()})
     values = []
     for position, (array, type_) in enumerate(zip(case.inputs, case.types, strict=True)):
         if position in case.constants:

@@ -80,7 +80,7 @@ def test_kinds() -> None:
         (lambda: Slice((0,), (1, 1), (1,)), "one entry per axis, but hold 1, 2 and 1"),
         (lambda: Slice((-1,), (1,), (1,)), "'starts' holds -1"),
         (lambda: Transpose((0, 0)), r"'perm' is \[0, 0\], which is no order of 2 axes"),
-        (lambda: Pad((1,), (1,), "wrap", 0.0), "'mode' is 'wrap'"),
+        (lambda: Pad((1,), (1,), "mirror", 0.0), "'mode' is 'mirror'"),
         (lambda: Pad((-1,), (1,), "edge", 0.0), "'before' holds -1"),
         (lambda: Resize2d((0, 1), (1.0, 1.0), "nearest", "asymmetric", "floor"), "'size' holds 0"),
         (lambda: Resize2d((1, 1), (0.0, 1.0), "nearest", "asymmetric", "floor"), "'scales' holds 0.0"),
