@@ -15,15 +15,23 @@ from buildtool.errors import ModelFileError, UnsupportedError, Where
 
 OLDEST_OPSET = 7
 NEWEST_OPSET = 28
+_DEFAULT = ("", "ai.onnx")
+#: Marks a PRelu of the operator sets before 7, where a row of slopes has one for each channel. The converter of the
+#: package leaves them as they are; from 7 on such a row lies along the last axis.
+SLOPE_PER_CHANNEL = "lathe_slope_per_channel"
 
 
 def adjust(model: ModelProto, where: Where) -> ModelProto:
     """The model with an opset that the handlers know and without local functions."""
     if model.functions:
         model = _inlined(model, where)
-    opsets = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
+    opsets = [entry.version for entry in model.opset_import if entry.domain in _DEFAULT]
     if len(opsets) > 1:
         raise ModelFileError("the model imports the default operator set twice", where=where, remedy="export it again")
+    if not opsets and (model.ir_version < 3 or all(node.domain not in _DEFAULT for node in model.graph.node)):
+        # The oldest models say nothing, and mean the first one; others need none, where all operators are of vendors.
+        opsets = [1 if model.ir_version < 3 else NEWEST_OPSET]
+        model.opset_import.add(domain="", version=opsets[0])
     if not opsets or opsets[0] < 1:
         raise ModelFileError(
             "the model does not say which operator set it uses",
@@ -50,7 +58,7 @@ def _converted(model: ModelProto, opset: int, where: Where) -> ModelProto:
     target = OLDEST_OPSET if opset < OLDEST_OPSET else NEWEST_OPSET
     try:
         onnx.checker.check_model(model)  # the converter trusts what it is given
-        return onnx.version_converter.convert_version(model, target)
+        converted = onnx.version_converter.convert_version(model, target)
     except Exception as problem:  # the package raises its own and built-in errors alike
         raise UnsupportedError(
             f"the model uses operator set {opset}, and converting it to {target} failed: {_first_line(problem)}",
@@ -58,6 +66,11 @@ def _converted(model: ModelProto, opset: int, where: Where) -> ModelProto:
             rule=f"operator sets {OLDEST_OPSET} to {NEWEST_OPSET} are known",
             remedy=f"export the model with an operator set from {OLDEST_OPSET} to {NEWEST_OPSET}",
         ) from problem
+    if opset < OLDEST_OPSET:
+        for node in converted.graph.node:
+            if node.op_type == "PRelu" and node.domain in _DEFAULT:
+                node.attribute.append(onnx.helper.make_attribute(SLOPE_PER_CHANNEL, 1))
+    return converted
 
 
 def _first_line(problem: Exception) -> str:

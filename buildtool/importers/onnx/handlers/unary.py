@@ -7,6 +7,7 @@ import numpy as np
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.step import Step
+from buildtool.importers.onnx.versions import SLOPE_PER_CHANNEL
 
 _PLAIN = {
     "Relu": "relu",
@@ -117,7 +118,12 @@ def _swish(step: Step, x: Tensor) -> Tensor:
 
 @handler("PRelu")
 def prelu(step: Step) -> Tensor:
-    return step.emit("prelu", step.input(0), step.input(1))
+    x, slope = step.input(0), step.input(1)
+    # Exporters also write a row of slopes for the channels where it lies along no other axis.
+    per_channel = step.integer(SLOPE_PER_CHANNEL, 0) or slope.shape[-1:] not in ((1,), x.shape[-1:])
+    if slope.rank == 1 and slope.shape == x.shape[1:2] and per_channel:
+        slope = step.reshape(slope, (*slope.shape, *(1,) * (x.rank - 2)))
+    return step.emit("prelu", x, slope)
 
 
 @handler("Identity")
