@@ -16,6 +16,7 @@ from buildtool.passes.batch_norms_to_convolutions import BatchNormsToConvolution
 from buildtool.passes.fold_batch_norms import FoldBatchNorms
 from buildtool.passes.fold_constants import FoldConstants
 from buildtool.passes.fold_pads import FoldPads
+from buildtool.passes.fold_product_transposes import FoldProductTransposes
 from buildtool.passes.fold_scales import FoldScales
 from buildtool.passes.fold_scales_forward import FoldScalesForward
 from buildtool.passes.fuse_activations import FuseActivations
@@ -76,6 +77,7 @@ ORDER: tuple[type[Pass], ...] = (
     MergeTransposes,
     MergeReshapes,
     AbsorbTransposes,
+    FoldProductTransposes,
     RecogniseInstanceNorms,
     RecogniseShuffles,
     AbsorbChannelOrders,

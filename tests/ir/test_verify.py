@@ -134,7 +134,7 @@ def _scales_for_another_axis(graph: Graph) -> None:
         (_output_not_defined, "an output is read before it is defined"),
         (_constant_input, "an input is a constant"),
         (_constant_output, "the output of a node is a constant"),
-        (_too_few_inputs, "conv2d takes 2 to 3 inputs, not 1"),
+        (_too_few_inputs, "conv2d takes 2 to 4 inputs, not 1"),
         (_too_many_outputs, "the node has 2 outputs, but needs 1"),
         (_wrong_type, r"the output has the type f32\[N, 5, 5, 7\], but the operator gives f32\[N, 5, 5, 6\]"),
         (_refused_by_operator, r"node 'broken': error: reshape: \[N, 7, 7, 4\] cannot become \[3\]"),

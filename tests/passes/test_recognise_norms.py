@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from buildtool.ir.dims import symbol
@@ -82,7 +83,7 @@ def test_instance_norm(affine: bool) -> None:
 def test_group_norm(affine: bool) -> None:
     make = Maker()
     x = make("reshape", make.input(2, 6, 3, 4), shape=(2, 3, 24))
-    ones, zeros = make.constant([1.0] * 3), make.constant([0.0] * 3)
+    ones, zeros = make.constant(np.ones(3)), make.constant(np.zeros(3))
     normed = make("group_norm", make("transpose", x, perm=(0, 2, 1)), ones, zeros, groups=3, epsilon=1e-4)
     x = make("reshape", make("transpose", normed, perm=(0, 2, 1)), shape=(2, 6, 3, 4))
     graph = make.finish(_affine(make, x, 6, 1, 1) if affine else x)

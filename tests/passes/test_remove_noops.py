@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from buildtool.ir.types import DType
@@ -53,7 +54,7 @@ def test_what_does_something_stays(op: str, attributes: dict[str, Any]) -> None:
 def test_neutral_numbers(op: str, neutral: float) -> None:
     make = Maker()
     x = make("relu", make.input(2, 3))
-    graph = make.finish(make("abs", make(op, x, make.constant([neutral] * 3))))
+    graph = make.finish(make("abs", make(op, x, make.constant(np.full(3, neutral)))))
     assert apply(graph, RemoveNoops)
     assert ops(graph) == ["relu", "abs"]
 
@@ -64,7 +65,7 @@ def test_neutral_numbers_that_do_something() -> None:
     kept = [
         make("sub", make.constant(0), x),
         make("div", make.constant(1), x),
-        make("add", x, make.constant([[[0]]])),  # adds an axis
+        make("add", x, make.constant(np.zeros((1, 1, 1)))),  # adds an axis
         make("add", x, make.constant(0), activation="tanh"),
     ]
     assert not apply(make.finish(*kept), RemoveNoops)
