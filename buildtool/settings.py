@@ -52,6 +52,7 @@ class Options:
 
     output: Path = Path("build")
     emit: frozenset[str] = frozenset()  # ir, plan, source
+    after: str = ""  # with ir: the graph behind the first run of this pass, too
     allow_unverified: bool = False
 
 

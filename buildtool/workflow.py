@@ -167,7 +167,7 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
         libraries=tuple(stages.library_report(item) for item in built),
         folder=folder,
     )
-    emitted = stages.emitted(options.emit, [model.imported for model in models], programs, tree)
+    emitted = stages.emitted(options, [(model.imported, model.passes) for model in models], programs, tree)
     contents = {**stages.contents(tree if compiles else None, built, files), **emitted}
     contents["report/build.json"] = report.text().encode()
     archive = package.assemble(folder, deployment.library_name, contents)

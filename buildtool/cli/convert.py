@@ -35,6 +35,16 @@ EmitOption: TypeAlias = Annotated[
 ]
 
 
+AfterOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--after",
+        metavar="PASS",
+        help="With --emit=ir: print and write the graph as it stands when this pass has run for the first time, too.",
+    ),
+]
+
+
 def emitted(words: list[str] | None) -> frozenset[str]:
     """The checked values of --emit."""
     found = frozenset(word for item in words or () for word in item.replace(",", " ").split())
@@ -44,6 +54,17 @@ def emitted(words: list[str] | None) -> frozenset[str]:
     return found
 
 
+def checked_pass(name: str, emit: frozenset[str]) -> str:
+    """The checked value of --after."""
+    if name:
+        from buildtool.passes import pipeline
+
+        pipeline.select([name])
+        if "ir" not in emit:
+            raise ConfigError("--after says which graph to write, and none is asked for", remedy="add --emit=ir")
+    return name
+
+
 def convert(
     file: FileArgument = None,
     config: ConfigOption = None,
@@ -51,6 +72,7 @@ def convert(
     target_abis: AbisOption = None,
     library_name: LibraryOption = None,
     emit: EmitOption = None,
+    after: AfterOption = "",
     allow_unverified: UnverifiedOption = False,
     *,
     out: Output,
@@ -59,15 +81,19 @@ def convert(
     from buildtool import workflow
     from buildtool.reports import build as report
 
+    kinds = emitted(emit)
+    options = Options(output=output, emit=kinds, after=checked_pass(after, kinds), allow_unverified=allow_unverified)
     with out.progress() as progress:
         converted = workflow.convert(
             deployment_file(file, config),
             overrides(target_abis, library_name),
-            Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified),
+            options,
             progress,
         )
     document = converted.as_json()
-    out.document(document, *report.parts(document))
+    shown = [file for file in converted.emitted if after and file.endswith(f".after_{after}.ir")]
+    graphs = [(converted.folder / file).read_text() for file in shown]
+    out.document(document, *graphs, *report.parts(document))
 
 
 def register(app: typer.Typer) -> None:

@@ -18,13 +18,17 @@ from buildtool.builders import package
 from buildtool.builders.built import BuiltLibrary
 from buildtool.codegen import container
 from buildtool.codegen.source_tree import SourceTree
+from buildtool.errors import ConfigError
 from buildtool.importers.request import ImportedModel
 from buildtool.ir import text
+from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
+from buildtool.passes import pipeline
 from buildtool.passes.pipeline import PassRun
 from buildtool.reports import graph_page
 from buildtool.reports.documents import LibraryReport, ModelReport
 from buildtool.reports.inspection import macs
+from buildtool.settings import Options
 from buildtool.targets.protocol import PlannedModel, TargetProgram
 
 
@@ -77,30 +81,50 @@ def contents(
 
 
 def emitted(
-    kinds: Iterable[str],
-    imported: Sequence[ImportedModel],
+    options: Options,
+    models: Sequence[tuple[ImportedModel, Sequence[PassRun]]],
     programs: Sequence[TargetProgram],
     tree: SourceTree | None,
 ) -> dict[str, bytes | Path]:
-    """What --emit asks for, by path in the output folder. Each can be read back."""
+    """What --emit asks for, by path in the output folder. Each can be read back. `models`: with the passes they ran."""
     files: dict[str, bytes | Path] = {}
-    if "ir" in kinds:
-        for before, after in zip(imported, programs[0].models, strict=True):
-            for name, graph in (
-                (f"{after.source.name}.imported", before.graph),
-                (after.source.name, after.source.graph),
-            ):
+    if "ir" in options.emit:
+        for (before, runs), planned in zip(models, programs[0].models, strict=True):
+            name = planned.source.name
+            graphs = {f"{name}.imported": before.graph, name: planned.source.graph}
+            if options.after:
+                graphs[f"{name}.after_{options.after}"] = _graph_after(options.after, before.graph, runs)
+            for stem, graph in graphs.items():
                 written, arrays = text.write(graph)
-                files[f"report/{name}.ir"] = written.encode()
-                files[f"report/{name}.ir.npz"] = _npz(arrays)
-    if "plan" in kinds:
+                files[f"report/{stem}.ir"] = written.encode()
+                files[f"report/{stem}.ir.npz"] = _npz(arrays)
+    if "plan" in options.emit:
         for program in programs:
             for model in program.models:
                 plan = json.dumps(model.plan.as_json(), indent=2) + "\n"
                 files[f"report/{model.source.name}.{program.abi}.plan.json"] = plan.encode()
-    if "source" in kinds and tree is not None:
+    if "source" in options.emit and tree is not None:
         files.update((f"source/{name}", data) for name, data in tree.files.items())
     return files
+
+
+def _graph_after(name: str, imported: Graph, runs: Sequence[PassRun]) -> Graph:
+    """The graph as it stood when the pass had run for the first time. ConfigError where the model does not run it."""
+    names = list(dict.fromkeys(run.name for run in runs))
+    if name not in names:
+        raise ConfigError(
+            f"the pass '{name}' does not run for the model '{imported.name}'",
+            rule=f"its passes: {', '.join(names) or 'none'}",
+            remedy="name it in graph_optimize_options, or choose another one: lathe inspect passes",
+        )
+    found: list[Graph] = []
+
+    def keep(done: str, graph: Graph) -> None:
+        if done == name and not found:
+            found.append(graph.clone())
+
+    pipeline.optimise(imported.clone(), names, keep)
+    return found[0]
 
 
 def _npz(arrays: Mapping[str, Array]) -> bytes:

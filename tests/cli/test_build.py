@@ -57,6 +57,23 @@ def test_what_stands_between_the_stages_can_be_read_back(lathe: Lathe, digits: P
     assert (folder / "source" / "CMakeLists.txt").is_file()
 
 
+def test_the_graph_after_a_pass(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
+    ask = ("convert", digits, "-o", tmp_path, "--abi", "host", "--after")
+    result = lathe(*ask, "fold_batch_norms", "--emit=ir")
+    stem = tmp_path / "digits" / "report" / "digits.after_fold_batch_norms.ir"
+    assert stem.read_text() in result.stdout
+    with np.load(f"{stem}.npz") as arrays:
+        graph = text.read(stem.read_text(), dict(arrays), registry())
+    operators = [node.op.name for node in graph.nodes]
+    assert "batch_norm" not in operators
+    assert "relu" in operators  # a later pass makes it part of the convolution
+    assert "did you mean 'fold_pads'" in lathe(*ask, "fold_padss", "--emit=ir").stderr
+    assert "add --emit=ir" in lathe(*ask, "fold_pads").stderr
+    chosen = digits.read_text().replace("    runtime: cpu", "    graph_optimize_options: [fold_pads]\n    runtime: cpu")
+    digits.write_text(chosen)
+    assert "does not run for the model" in lathe(*ask, "fuse_biases", "--emit=ir").stderr
+
+
 def test_build_writes_the_layout_and_a_second_one_compiles_nothing(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
     first = lathe("build", "--config", digits, "-o", tmp_path, "--target_abis", "host", "--json")
     assert first.code == 0
