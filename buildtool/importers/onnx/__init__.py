@@ -10,7 +10,7 @@ from buildtool.errors import GraphError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.onnx import registry  # the module: the package `handlers` takes the function's name here
 from buildtool.importers.onnx.borders import Borders
 from buildtool.importers.onnx.builder import Builder
-from buildtool.importers.onnx.conversion import Conversion
+from buildtool.importers.onnx.conversion import CONTROL_FLOW, Conversion
 from buildtool.importers.onnx.model import SourceModel, SourceNode
 from buildtool.importers.onnx.order import needed_for
 from buildtool.importers.onnx.reading import read
@@ -23,7 +23,7 @@ __all__ = ["import_model", "supported_operators"]
 
 def supported_operators() -> tuple[str, ...]:
     """The ONNX operators that can be imported; some only where their inputs are known at build time."""
-    return tuple(sorted({*registry.handlers(), *registry.evaluators()}))
+    return tuple(sorted({*registry.handlers(), *registry.evaluators(), *CONTROL_FLOW}))
 
 
 def import_model(request: ImportRequest) -> ImportedModel:
@@ -69,7 +69,7 @@ def _verify(graph: Graph, where: Where) -> None:
 def _check_complete(model: SourceModel, inputs: Sequence[TensorRequest], nodes: Iterable[SourceNode]) -> None:
     """ModelFileError where the outputs depend on inputs of the model that the request does not name."""
     given = {tensor.name for tensor in inputs}
-    read_by_nodes = {name for node in nodes for name in node.inputs}
+    read_by_nodes = {name for node in nodes for name in node.reads}
     missing = sorted(read_by_nodes & (model.inputs.keys() - given))
     if missing:
         raise ModelFileError(

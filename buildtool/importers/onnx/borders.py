@@ -56,7 +56,7 @@ class Borders:
         """The order in which the model itself has a tensor of rank 4: NHWC where it is converted at once, else NCHW."""
         if rank != 4:
             return "NONE"
-        readers = [node for node in self._model.nodes if name in node.inputs]
+        readers = [node for node in self._model.nodes if name in node.reads]
         if readers and all(_converts(node.op, node.attributes.get("perm"), (0, 3, 1, 2)) for node in readers):
             return "NHWC"
         makers = [node for node in self._model.nodes if name in node.outputs]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from buildtool.errors import LatheError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.onnx.builder import SMALL, Builder, Tensor
-from buildtool.importers.onnx.model import SourceModel, SourceNode
+from buildtool.importers.onnx.model import SourceBody, SourceModel, SourceNode
+from buildtool.importers.onnx.order import needed_for
 from buildtool.importers.onnx.registry import evaluators, handlers, takes_any_size
 from buildtool.importers.onnx.step import Step
 from buildtool.importers.onnx.user_operators import user_handler
 
 _SHOWN_NODES = 4
+#: What is imported here and not by a handler: one of its graphs takes its place.
+CONTROL_FLOW = frozenset({"If"})
 #: What handlers may raise on a malformed node besides LatheError: they index, convert and compute with what it says.
 _MALFORMED = (ArithmeticError, AssertionError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
@@ -29,13 +32,19 @@ class Conversion:
         self._unsupported: dict[str, list[str]] = {}  # operator -> names of its nodes
         self._problems: list[Problem] = []
         self._lost: set[str] = set()  # outputs of nodes that could not be imported, and all that follows from them
+        self._read = _names_read(model.nodes, model.outputs)  # in the graph that is being imported
+        self._inside = False  # of a graph that is inside of a node
 
     def run(self, nodes: Sequence[SourceNode]) -> None:
         """Imports the nodes. One UnsupportedError for all that is unsupported."""
+        self._walk(nodes)
+        self._report()
+
+    def _walk(self, nodes: Sequence[SourceNode]) -> None:
         for node in nodes:
-            if self._lost.intersection(node.inputs):
+            if self._lost.intersection(node.reads):
                 self._lost.update(node.outputs)
-                if node.domain == "" and node.op not in handlers() and node.op not in evaluators():
+                if node.domain == "" and not _is_known(node.op):
                     self._refuse(node)
                 continue
             try:
@@ -47,14 +56,13 @@ class Conversion:
             self._lost.discard("")
             for name, tensor in zip(node.outputs, outputs, strict=False):
                 self._keep(name, tensor)
-        self._report()
 
     def _keep(self, name: str, tensor: Tensor) -> None:
         if not name:
             return
         self.tensors[name] = tensor
         value = tensor.value
-        if value is not None and name not in value.source_names:
+        if value is not None and name not in value.source_names and not self._inside:
             value.source_names = (*value.source_names, name)
 
     def _import(self, node: SourceNode) -> Sequence[Tensor]:
@@ -71,19 +79,14 @@ class Conversion:
                 where=step.where,
                 remedy="the model is wrong here: export it again",
             ) from problem
-        if (
-            outputs
-            and len(outputs) < len(node.outputs)
-            and any(self._is_read(name) for name in node.outputs[len(outputs) :])
-        ):
+        if outputs and len(outputs) < len(node.outputs) and not self._read.isdisjoint(node.outputs[len(outputs) :]):
             step.unsupported(f"only its first {len(outputs)} outputs can be used", "remove what reads the others")
         return outputs
 
-    def _is_read(self, name: str) -> bool:
-        return bool(name) and (name in self._model.outputs or any(name in node.inputs for node in self._model.nodes))
-
     def _apply(self, step: Step) -> Sequence[Tensor]:
         node = step.node
+        if node.title == "If":
+            return self._branch(step)
         known, evaluate = handlers().get(node.title), evaluators().get(node.title)
         if evaluate is not None and (takes_any_size(node.title) or _small_enough(step)):
             with np.errstate(all="ignore"):
@@ -96,6 +99,37 @@ class Conversion:
             return ()
         outputs = known(step)
         return (outputs,) if isinstance(outputs, Tensor) else outputs
+
+    def _branch(self, step: Step) -> Sequence[Tensor]:
+        """The outputs of the branch that an If takes. It is imported in place of the If; the other is not read."""
+        condition = step.input(0).content
+        if condition is None:
+            step.unsupported(
+                "its condition is only known when the model runs, but it must be known when it is built",
+                "make the condition a constant in the model, or fix the input_shapes that it depends on",
+            )
+        if condition.size != 1:
+            step.malformed(f"its condition has {condition.size} elements")
+        read = step.node.bodies.get("then_branch" if condition.reshape(-1)[0] else "else_branch")
+        if read is None:
+            step.malformed("one of its branches is missing")
+        body = read()
+        if len(body.outputs) != len(step.node.outputs) or body.inputs:
+            step.malformed(f"a branch has {len(body.inputs)} inputs and {len(body.outputs)} outputs")
+        return self._imported(body)
+
+    def _imported(self, body: SourceBody) -> Sequence[Tensor]:
+        """The outputs of an inner graph; none where something in it cannot be imported. What it makes stays inside."""
+        around = self.tensors, self._lost, self._read, self._inside
+        self.tensors = {**self.tensors, **{name: Tensor.of(array) for name, array in body.constants.items()}}
+        self._lost = set(self._lost)
+        self._read = _names_read(body.nodes, body.outputs)
+        self._inside = True
+        try:
+            self._walk(needed_for(body.nodes, body.outputs, ()))
+            return () if self._lost.intersection(body.outputs) else [self.tensors[name] for name in body.outputs]
+        finally:
+            self.tensors, self._lost, self._read, self._inside = around
 
     def _refuse(self, node: SourceNode, when: str = "") -> None:
         self._unsupported.setdefault(node.title + when, []).append(node.name)
@@ -117,6 +151,14 @@ class Conversion:
             )
         if problems:
             raise UnsupportedError(problems)
+
+
+def _names_read(nodes: Iterable[SourceNode], outputs: Iterable[str]) -> frozenset[str]:
+    return frozenset({name for node in nodes for name in node.reads} | set(outputs)) - {""}
+
+
+def _is_known(operator: str) -> bool:
+    return operator in CONTROL_FLOW or operator in handlers() or operator in evaluators()
 
 
 def _nodes(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -36,11 +36,29 @@ class SourceNode:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, AttributeValue]
-    unreadable: Mapping[str, str] = field(default_factory=dict)  # attributes of unknown kinds (graphs, sparse tensors)
+    unreadable: Mapping[str, str] = field(default_factory=dict)  # attributes of unknown kinds (sparse tensors, types)
+    #: Attributes that are graphs. Each is read when it is asked for: what is never run may hold anything.
+    bodies: Mapping[str, Callable[[], SourceBody]] = field(default_factory=dict)
+    captured: tuple[str, ...] = ()  # what the bodies read from around the node
 
     @property
     def title(self) -> str:
         return f"{self.domain}.{self.op}" if self.domain else self.op
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Every tensor that has to be there before the node; absent inputs are empty strings."""
+        return (*self.inputs, *self.captured)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceBody:
+    """A graph inside of a node. Its nodes also read tensors from around it."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    constants: Mapping[str, Array]
+    nodes: tuple[SourceNode, ...]
 
 
 @dataclass(frozen=True)

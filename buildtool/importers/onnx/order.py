@@ -12,7 +12,7 @@ from buildtool.importers.onnx.model import SourceNode
 def in_execution_order(nodes: Sequence[SourceNode], where: Where) -> tuple[SourceNode, ...]:
     """The nodes, in the order of the file where that is possible. ModelFileError where they form a cycle."""
     maker = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
-    needs = [{maker[name] for name in node.inputs if name in maker} for node in nodes]
+    needs = [{maker[name] for name in node.reads if name in maker} for node in nodes]
     if all(index > last for index, before in enumerate(needs) for last in before):
         return tuple(nodes)
     readers: list[list[int]] = [[] for _ in nodes]
@@ -46,5 +46,5 @@ def needed_for(nodes: Sequence[SourceNode], outputs: Collection[str], given: Col
     for node in reversed(nodes):
         if wanted.intersection(node.outputs):
             needed.append(node)
-            wanted.update(name for name in node.inputs if name and name not in given)
+            wanted.update(name for name in node.reads if name and name not in given)
     return tuple(reversed(needed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from google.protobuf.message import DecodeError
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from buildtool.errors import LatheError, ModelFileError, Where
-from buildtool.importers.onnx.model import AttributeValue, SourceDim, SourceModel, SourceNode, SourceTensor
+from buildtool.importers.onnx.model import AttributeValue, SourceBody, SourceDim, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.onnx.order import in_execution_order
 from buildtool.importers.onnx.tensors import HALVES, array_of, dtype_of_code, text_of
 from buildtool.importers.onnx.versions import adjust
@@ -132,28 +133,59 @@ def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
     return SourceTensor(name, dtype, tuple(dims), HALVES.get(tensor.elem_type))
 
 
-def _node_of(node: NodeProto, index: int, folder: Path, where: Where) -> SourceNode:
+def _node_of(node: NodeProto, index: int, folder: Path, where: Where, prefix: str = "") -> SourceNode:
     inputs, outputs = (tuple(text_of(name) for name in names) for names in (node.input, node.output))
-    name = text_of(node.name) or next((output for output in outputs if output), f"number {index}")
+    name = prefix + (text_of(node.name) or next((output for output in outputs if output), f"number {index}"))
     where = Where(where.file, model=where.model, node=name)
     if not node.op_type:
         raise ModelFileError("the node has no operator", where=where, remedy=_DAMAGED)
     attributes: dict[str, AttributeValue] = {}
     unreadable: dict[str, str] = {}
+    bodies: dict[str, Callable[[], SourceBody]] = {}
+    captured: set[str] = set()
     for attribute in node.attribute:
         key = text_of(attribute.name)
-        if key in attributes or key in unreadable:
+        if key in attributes or key in unreadable or key in bodies:
             raise ModelFileError(f"the attribute '{key}' appears twice", where=where, remedy=_DAMAGED)
         reader = _ATTRIBUTE_READERS.get(attribute.type)
         if reader is not None:
             attributes[key] = reader(attribute)
         elif attribute.type == AttributeProto.TENSOR:
             attributes[key] = array_of(attribute.t, folder, where)
+        elif attribute.type == AttributeProto.GRAPH:
+            bodies[key] = functools.partial(_body_of, attribute.g, name, folder, where)
+            captured.update(_captured(attribute.g))
         else:
             unreadable[key] = _kind_name(attribute.type)
     domain = text_of(node.domain)
     domain = "" if domain == "ai.onnx" else domain
-    return SourceNode(text_of(node.op_type), domain, name, inputs, outputs, attributes, unreadable)
+    op = text_of(node.op_type)
+    return SourceNode(op, domain, name, inputs, outputs, attributes, unreadable, bodies, tuple(sorted(captured)))
+
+
+def _captured(graph: GraphProto) -> set[str]:
+    """What the nodes of an inner graph, and the graphs in them, read from around it."""
+    made = {text_of(value.name) for value in graph.input} | {text_of(tensor.name) for tensor in graph.initializer}
+    made.update(text_of(name) for node in graph.node for name in node.output)
+    read = {text_of(value.name) for value in graph.output}
+    for node in graph.node:
+        read.update(text_of(name) for name in node.input)
+        for attribute in node.attribute:
+            for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+                read |= _captured(inner)
+    return read - made - {""}
+
+
+def _body_of(graph: GraphProto, owner: str, folder: Path, where: Where) -> SourceBody:
+    """An inner graph. Its nodes are named under the node it belongs to: two bodies may use the same names."""
+    if graph.sparse_initializer:
+        raise ModelFileError("the inner graph has sparse weights", where=where, remedy="export it with dense weights")
+    constants = _constants(graph, folder, where)
+    nodes = tuple(_node_of(node, index, folder, where, f"{owner}/") for index, node in enumerate(graph.node))
+    inputs = tuple(text_of(value.name) for value in graph.input)
+    outputs = tuple(text_of(value.name) for value in graph.output)
+    _check_names(nodes, dict.fromkeys((*inputs, *constants, *_captured(graph))), dict.fromkeys(outputs), where)
+    return SourceBody(inputs, outputs, constants, in_execution_order(nodes, where))
 
 
 def _kind_name(kind: int) -> str:
@@ -187,7 +219,7 @@ def _check_names(
                 )
             makers[name] = f"the node '{node.name}'"
     for node in nodes:
-        for name in filter(None, node.inputs):
+        for name in filter(None, node.reads):
             if name not in makers:
                 raise ModelFileError(
                     f"nothing makes '{name}', which the node reads",
