@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -54,4 +54,4 @@ class Resample(Operator):
         return product(outputs[0].shape) * inputs[1].shape[1]
 
     def transposed(self, perm: tuple[int, ...], inputs: Sequence[TensorType]) -> Operator | None:
-        return replace(self, axis=perm.index(self.axis))
+        return self if perm == tuple(range(len(perm))) else None  # the tables have an order of their own
