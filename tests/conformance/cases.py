@@ -91,12 +91,14 @@ def load(suite: str) -> Iterator[ConformanceCase]:
 
 def _generated() -> Iterator[ConformanceCase]:
     for case in load_model_tests(kind="node"):
+        assert case.model is not None and case.data_sets is not None
         data = tuple((tuple(map(_plain, inputs)), tuple(map(_plain, outputs))) for inputs, outputs in case.data_sets)
         yield ConformanceCase(case.name, "node", case.model, data, case.rtol, case.atol)
 
 
 def _stored(suite: str) -> Iterator[ConformanceCase]:
     for case in load_model_tests(kind=suite.replace("_", "-")):
+        assert case.model_dir is not None
         folder = Path(case.model_dir)
         sets = [
             (_read_all(data, "input"), _read_all(data, "output")) for data in sorted(folder.glob("test_data_set_*"))
@@ -108,6 +110,7 @@ def _stored(suite: str) -> Iterator[ConformanceCase]:
 def _light() -> Iterator[ConformanceCase]:
     root = Path(onnx.__file__).parent.parent
     for case in load_model_tests(kind="real"):
+        assert case.url is not None
         path = root / case.url
         model = onnx.load(path)
         held = {tensor.name for tensor in model.graph.initializer}

@@ -135,7 +135,7 @@ def _fed(array: Any) -> Any:
 
 def _half(value: onnx.ValueInfoProto) -> DType | None:
     """The type to ask for at the border: inside of the graph halves are widened, and nobody would notice."""
-    kinds = {onnx.TensorProto.FLOAT16: DType.F16, onnx.TensorProto.BFLOAT16: DType.BF16}
+    kinds: dict[int, DType] = {onnx.TensorProto.FLOAT16: DType.F16, onnx.TensorProto.BFLOAT16: DType.BF16}
     return kinds.get(value.type.tensor_type.elem_type)
 
 
