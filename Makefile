@@ -12,7 +12,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs clean
+.PHONY: help setup demo test quick test-all test-times lint format docs conformance clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -53,6 +53,9 @@ format: setup ## lay out all sources
 docs: setup ## build the documentation into build/site; warnings are errors
 	@# not --quiet: mkdocs then counts no warnings, and --strict lets them pass
 	@log=$$(NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs build --strict 2>&1) || { echo "$$log"; exit 1; }
+
+conformance: setup ## run ONNX's own conformance cases; what they show is in docs/conformance.md
+	@$(VENV)/python -m tests.conformance
 
 clean: ## remove everything that was made, .venv included
 	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build

@@ -1,6 +1,7 @@
 """Runs the conformance suites: `make conformance`, or `python -m tests.conformance [--suite S] [--filter TEXT]`.
 
-Writes build/conformance.json, and with `--page` the table of docs/conformance.md.
+Writes build/conformance.json, and with `--page` the table of docs/conformance.md and the cases that the tests then
+expect to pass (expected.json).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tests.conformance.cases import ConformanceCase
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULT = ROOT / "build" / "conformance.json"
 PAGE = ROOT / "docs" / "conformance.md"
+EXPECTED = Path(__file__).parent / "expected.json"
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,12 @@ def as_json(rows: list[Row]) -> dict[str, Any]:
     return {"onnx": onnx.__version__, "suites": suites, "failures": failures}
 
 
+def passing(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """The cases that pass natively, by suite."""
+    found = [row for row in rows if row.native]
+    return {suite: sorted(row.name for row in found if row.suite == suite) for suite in cases.SUITES}
+
+
 def page(rows: list[Row]) -> str:
     """The committed table: suites, exclusions by reason, and the operators of the node suite."""
     lines = [
@@ -126,7 +134,7 @@ def main() -> int:
     parser.add_argument("--filter", default="", help="only cases whose name holds this text")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--verbose", action="store_true", help="show what was in the way of each failed case")
-    parser.add_argument("--page", action="store_true", help="write docs/conformance.md (needs all suites)")
+    parser.add_argument("--page", action="store_true", help="write docs/conformance.md and expected.json (all suites)")
     options = parser.parse_args()
     if options.page and (options.suite or options.filter):
         parser.error("--page needs all suites and cases")
@@ -141,6 +149,7 @@ def main() -> int:
     RESULT.write_text(json.dumps(result, indent=1) + "\n")
     if options.page:
         PAGE.write_text(page(rows))
+        EXPECTED.write_text(json.dumps(passing(rows), indent=1) + "\n")
     for suite, numbers in result["suites"].items():
         if numbers["total"]:
             print(f"{suite:18}" + "  ".join(f"{key} {value}" for key, value in numbers.items()))
