@@ -1,4 +1,6 @@
 // Every kernel against the NumPy reference: one test per case file in the folder $LATHE_CASES.
+#define _FILE_OFFSET_BITS 64  // else 32-bit programs cannot list folders whose files have large numbers
+
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <math.h>
@@ -148,6 +150,9 @@ struct Runner {
   bool ready = false;
   std::string kernel;  // that ran last
 };
+
+// A folder that cannot be read must not look like one without failures.
+TEST(Folder, HoldsFiles) { EXPECT_FALSE(CaseNames("").empty()) << "$LATHE_CASES names no folder with files"; }
 
 class OpCase : public testing::TestWithParam<std::string> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpCase);
