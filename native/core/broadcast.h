@@ -46,7 +46,8 @@ inline Code PlanBroadcast(const PlanContext& context, const Shape& a, const Shap
     if (out.dims[axis] == 1) continue;
     const int last = plan->rank - 1;
     const int64_t size = out.dims[axis];
-    if (last >= 0 && plan->a_strides[last] == a_strides[axis] * size && plan->b_strides[last] == b_strides[axis] * size) {
+    if (last >= 0 && plan->a_strides[last] == a_strides[axis] * size &&
+        plan->b_strides[last] == b_strides[axis] * size) {
       plan->dims[last] *= size;
       plan->a_strides[last] = a_strides[axis];
       plan->b_strides[last] = b_strides[axis];

@@ -51,7 +51,8 @@ inline Code PrepareReduce(PrepareContext& context) {
   Span<const int64_t> axes;
   LATHE_TRY(context.Ints("axes", &axes));
   for (const int64_t axis : axes) {
-    if (axis < 0 || axis >= context.input(0).shape.rank) return context.Fail(Code::kBadModel, "an axis is out of range");
+    if (axis < 0 || axis >= context.input(0).shape.rank)
+      return context.Fail(Code::kBadModel, "an axis is out of range");
     state.reduced[axis] = true;
   }
   return Code::kOk;

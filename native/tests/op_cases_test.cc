@@ -59,20 +59,28 @@ double ElementAt(uint32_t dtype, const char* bytes, size_t index) {
     return value;
   };
   switch (dtype) {
-    case LATHE_F32: return read(0.0f);
-    case LATHE_F16: return lathe::FloatFromF16(read(uint16_t{0}));
-    case LATHE_BF16: return lathe::FloatFromBf16(read(uint16_t{0}));
-    default: return read(0.0);
+    case LATHE_F32:
+      return read(0.0f);
+    case LATHE_F16:
+      return lathe::FloatFromF16(read(uint16_t{0}));
+    case LATHE_BF16:
+      return lathe::FloatFromBf16(read(uint16_t{0}));
+    default:
+      return read(0.0);
   }
 }
 
 size_t FloatSize(uint32_t dtype) {
   switch (dtype) {
-    case LATHE_F32: return 4;
+    case LATHE_F32:
+      return 4;
     case LATHE_F16:
-    case LATHE_BF16: return 2;
-    case LATHE_F64: return 8;
-    default: return 0;  // not a float
+    case LATHE_BF16:
+      return 2;
+    case LATHE_F64:
+      return 8;
+    default:
+      return 0;  // not a float
   }
 }
 

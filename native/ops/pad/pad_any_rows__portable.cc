@@ -117,10 +117,14 @@ void RunOf(const RunContext& context) {
 void Run(const RunContext& context) {
   if (context.inputs[0].shape.rank == 0) return RunWholeCopy(context);
   switch (SizeOf(context.inputs[0].dtype)) {
-    case 1: return RunOf<uint8_t>(context);
-    case 2: return RunOf<uint16_t>(context);
-    case 4: return RunOf<uint32_t>(context);
-    default: return RunOf<uint64_t>(context);
+    case 1:
+      return RunOf<uint8_t>(context);
+    case 2:
+      return RunOf<uint16_t>(context);
+    case 4:
+      return RunOf<uint32_t>(context);
+    default:
+      return RunOf<uint64_t>(context);
   }
 }
 
