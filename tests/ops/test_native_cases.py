@@ -113,7 +113,8 @@ def test_clang_has_no_objections() -> None:
         pytest.skip("clang++ is not installed")
     flags = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-Wall", "-Wextra", "-Werror"]
     root = resources.root()
-    _command([clang, "-fsyntax-only", *flags, "-I", root, "-I", root / "native" / "include", *_kernel_files()])
+    core = sorted((root / "native" / "core").glob("*.cc"))
+    _command([clang, "-fsyntax-only", *flags, "-I", root, "-I", root / "native" / "include", *core, *_kernel_files()])
 
 
 def test_every_operator_has_a_portable_kernel(manifests: Manifests) -> None:
