@@ -69,17 +69,26 @@ inline void Activate(const Activation& activation, float* values, int64_t count)
   const float a = activation.alpha;
   const float b = activation.beta;
   switch (activation.kind) {
-    case ActivationKind::kNone: return;
-    case ActivationKind::kRelu: return ApplyEach(values, count, [](float x) { return Relu(x); });
-    case ActivationKind::kClip: return ApplyEach(values, count, [a, b](float x) { return Clip(x, a, b); });
-    case ActivationKind::kSigmoid: return ApplyEach(values, count, [](float x) { return Sigmoidf(x); });
-    case ActivationKind::kTanh: return ApplyEach(values, count, [](float x) { return Tanhf(x); });
-    case ActivationKind::kLeakyRelu: return ApplyEach(values, count, [a](float x) { return LeakyRelu(x, a); });
-    case ActivationKind::kElu: return ApplyEach(values, count, [a](float x) { return Elu(x, a); });
+    case ActivationKind::kNone:
+      return;
+    case ActivationKind::kRelu:
+      return ApplyEach(values, count, [](float x) { return Relu(x); });
+    case ActivationKind::kClip:
+      return ApplyEach(values, count, [a, b](float x) { return Clip(x, a, b); });
+    case ActivationKind::kSigmoid:
+      return ApplyEach(values, count, [](float x) { return Sigmoidf(x); });
+    case ActivationKind::kTanh:
+      return ApplyEach(values, count, [](float x) { return Tanhf(x); });
+    case ActivationKind::kLeakyRelu:
+      return ApplyEach(values, count, [a](float x) { return LeakyRelu(x, a); });
+    case ActivationKind::kElu:
+      return ApplyEach(values, count, [a](float x) { return Elu(x, a); });
     case ActivationKind::kHardSigmoid:
       return ApplyEach(values, count, [a, b](float x) { return HardSigmoid(x, a, b); });
-    case ActivationKind::kHardSwish: return ApplyEach(values, count, [](float x) { return HardSwish(x); });
-    case ActivationKind::kSwish: return ApplyEach(values, count, [](float x) { return Swish(x); });
+    case ActivationKind::kHardSwish:
+      return ApplyEach(values, count, [](float x) { return HardSwish(x); });
+    case ActivationKind::kSwish:
+      return ApplyEach(values, count, [](float x) { return Swish(x); });
   }
 }
 

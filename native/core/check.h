@@ -94,7 +94,8 @@ inline Code ReadBool(const PrepareContext& context, const char* name, bool* valu
 
 // Reads a string attribute that is one of `words` and gives its position among them.
 template <int count>
-inline Code ReadChoice(const PrepareContext& context, const char* name, const char* const (&words)[count], int* choice) {
+inline Code ReadChoice(const PrepareContext& context, const char* name, const char* const (&words)[count],
+                       int* choice) {
   Span<const char> text;
   LATHE_TRY(context.String(name, &text));
   for (int i = 0; i < count; ++i) {

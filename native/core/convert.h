@@ -135,20 +135,47 @@ struct Pointee<const T*> {
 template <typename F>
 inline bool WithTypeOf(DType dtype, const F& f) {
   switch (dtype) {
-    case DType::kNone: return false;
-    case DType::kF32: f(static_cast<const float*>(nullptr)); break;
-    case DType::kF16: f(static_cast<const Half*>(nullptr)); break;
-    case DType::kBF16: f(static_cast<const Bf16*>(nullptr)); break;
-    case DType::kF64: f(static_cast<const double*>(nullptr)); break;
-    case DType::kS8: f(static_cast<const int8_t*>(nullptr)); break;
-    case DType::kU8: f(static_cast<const uint8_t*>(nullptr)); break;
-    case DType::kS16: f(static_cast<const int16_t*>(nullptr)); break;
-    case DType::kU16: f(static_cast<const uint16_t*>(nullptr)); break;
-    case DType::kS32: f(static_cast<const int32_t*>(nullptr)); break;
-    case DType::kU32: f(static_cast<const uint32_t*>(nullptr)); break;
-    case DType::kS64: f(static_cast<const int64_t*>(nullptr)); break;
-    case DType::kU64: f(static_cast<const uint64_t*>(nullptr)); break;
-    case DType::kBool: f(static_cast<const Bool*>(nullptr)); break;
+    case DType::kNone:
+      return false;
+    case DType::kF32:
+      f(static_cast<const float*>(nullptr));
+      break;
+    case DType::kF16:
+      f(static_cast<const Half*>(nullptr));
+      break;
+    case DType::kBF16:
+      f(static_cast<const Bf16*>(nullptr));
+      break;
+    case DType::kF64:
+      f(static_cast<const double*>(nullptr));
+      break;
+    case DType::kS8:
+      f(static_cast<const int8_t*>(nullptr));
+      break;
+    case DType::kU8:
+      f(static_cast<const uint8_t*>(nullptr));
+      break;
+    case DType::kS16:
+      f(static_cast<const int16_t*>(nullptr));
+      break;
+    case DType::kU16:
+      f(static_cast<const uint16_t*>(nullptr));
+      break;
+    case DType::kS32:
+      f(static_cast<const int32_t*>(nullptr));
+      break;
+    case DType::kU32:
+      f(static_cast<const uint32_t*>(nullptr));
+      break;
+    case DType::kS64:
+      f(static_cast<const int64_t*>(nullptr));
+      break;
+    case DType::kU64:
+      f(static_cast<const uint64_t*>(nullptr));
+      break;
+    case DType::kBool:
+      f(static_cast<const Bool*>(nullptr));
+      break;
   }
   return true;
 }

@@ -91,10 +91,14 @@ inline void RunStridedCopyOf(const RunContext& context, const StridedCopy& copy)
 
 inline void RunStridedCopy(const RunContext& context, const StridedCopy& copy) {
   switch (SizeOf(context.inputs[0].dtype)) {
-    case 1: return RunStridedCopyOf<uint8_t>(context, copy);
-    case 2: return RunStridedCopyOf<uint16_t>(context, copy);
-    case 4: return RunStridedCopyOf<uint32_t>(context, copy);
-    default: return RunStridedCopyOf<uint64_t>(context, copy);
+    case 1:
+      return RunStridedCopyOf<uint8_t>(context, copy);
+    case 2:
+      return RunStridedCopyOf<uint16_t>(context, copy);
+    case 4:
+      return RunStridedCopyOf<uint32_t>(context, copy);
+    default:
+      return RunStridedCopyOf<uint64_t>(context, copy);
   }
 }
 

@@ -102,7 +102,8 @@ inline float Softplusf(float x) {
 // e^x - 1 for x <= 0 without cancellation, as elu needs it.
 inline float Expm1f(float x) {
   const double r = x;
-  if (r > -0.03) return static_cast<float>(r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120))))));
+  if (r > -0.03)
+    return static_cast<float>(r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120))))));
   return static_cast<float>(Exp(r) - 1.0);
 }
 

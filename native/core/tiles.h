@@ -211,8 +211,8 @@ inline Code PlanTiles(PlanContext& context, const FilterState& state, int64_t ze
   if (state.filters.taps > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its window is too large");
   const int64_t tables = state.filters.taps * kChunkPixels * context.threads();
   const int64_t floats = zeros + (state.packed == nullptr ? state.filters.packed_floats() : 0);
-  return RequestScratch(context, tables * static_cast<int64_t>(sizeof(float*)) +
-                                     floats * static_cast<int64_t>(sizeof(float)));
+  return RequestScratch(context,
+                        tables * static_cast<int64_t>(sizeof(float*)) + floats * static_cast<int64_t>(sizeof(float)));
 }
 
 // What run does first: carves the scratch, clears the zeros, packs filters that are not constant.

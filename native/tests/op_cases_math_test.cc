@@ -33,11 +33,21 @@ void ExpectClose(Function function, Truth truth) {
   EXPECT_LE(worst, 1.0) << "at " << at;
 }
 
-TEST(Math, Exp) { ExpectClose(Expf, [](double x) { return std::exp(x); }); }
-TEST(Math, Log) { ExpectClose(Logf, [](double x) { return std::log(x); }); }
-TEST(Math, Tanh) { ExpectClose(Tanhf, [](double x) { return std::tanh(x); }); }
-TEST(Math, Erf) { ExpectClose(Erff, [](double x) { return std::erf(x); }); }
-TEST(Math, Sigmoid) { ExpectClose(Sigmoidf, [](double x) { return 1 / (1 + std::exp(-x)); }); }
+TEST(Math, Exp) {
+  ExpectClose(Expf, [](double x) { return std::exp(x); });
+}
+TEST(Math, Log) {
+  ExpectClose(Logf, [](double x) { return std::log(x); });
+}
+TEST(Math, Tanh) {
+  ExpectClose(Tanhf, [](double x) { return std::tanh(x); });
+}
+TEST(Math, Erf) {
+  ExpectClose(Erff, [](double x) { return std::erf(x); });
+}
+TEST(Math, Sigmoid) {
+  ExpectClose(Sigmoidf, [](double x) { return 1 / (1 + std::exp(-x)); });
+}
 TEST(Math, Softplus) {
   ExpectClose(Softplusf, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });
 }
@@ -46,8 +56,8 @@ TEST(Math, Expm1) {
 }
 
 TEST(Math, Pow) {
-  const float special[] = {0.0f, -0.0f, 1.0f,  -1.0f,  INFINITY, -INFINITY, NAN,   2.0f,        -2.0f,
-                           3.0f, -3.0f, 0.5f,  -0.5f,  1e-40f,   -1e-40f,   1e38f, 16777217.0f, 11.375f};
+  const float special[] = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN,   2.0f,        -2.0f,
+                           3.0f, -3.0f, 0.5f, -0.5f, 1e-40f,   -1e-40f,   1e38f, 16777217.0f, 11.375f};
   for (const float x : special) {
     for (const float y : special) {
       const float have = Powf(x, y);

@@ -1,4 +1,6 @@
 // Every kernel against the NumPy reference: one test per case file in the folder $LATHE_CASES.
+#define _FILE_OFFSET_BITS 64  // else 32-bit programs cannot list folders whose files have large numbers
+
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <math.h>
@@ -57,20 +59,28 @@ double ElementAt(uint32_t dtype, const char* bytes, size_t index) {
     return value;
   };
   switch (dtype) {
-    case LATHE_F32: return read(0.0f);
-    case LATHE_F16: return lathe::FloatFromF16(read(uint16_t{0}));
-    case LATHE_BF16: return lathe::FloatFromBf16(read(uint16_t{0}));
-    default: return read(0.0);
+    case LATHE_F32:
+      return read(0.0f);
+    case LATHE_F16:
+      return lathe::FloatFromF16(read(uint16_t{0}));
+    case LATHE_BF16:
+      return lathe::FloatFromBf16(read(uint16_t{0}));
+    default:
+      return read(0.0);
   }
 }
 
 size_t FloatSize(uint32_t dtype) {
   switch (dtype) {
-    case LATHE_F32: return 4;
+    case LATHE_F32:
+      return 4;
     case LATHE_F16:
-    case LATHE_BF16: return 2;
-    case LATHE_F64: return 8;
-    default: return 0;  // not a float
+    case LATHE_BF16:
+      return 2;
+    case LATHE_F64:
+      return 8;
+    default:
+      return 0;  // not a float
   }
 }
 
@@ -148,6 +158,9 @@ struct Runner {
   bool ready = false;
   std::string kernel;  // that ran last
 };
+
+// A folder that cannot be read must not look like one without failures.
+TEST(Folder, HoldsFiles) { EXPECT_FALSE(CaseNames("").empty()) << "$LATHE_CASES names no folder with files"; }
 
 class OpCase : public testing::TestWithParam<std::string> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpCase);

@@ -162,7 +162,8 @@ def test_equal_files_are_packed_once(tmp_path: Path) -> None:
     archive = package.assemble(tmp_path / "x", "x", contents)
     with tarfile.open(archive) as tar:
         links = {entry.name: entry.linkname for entry in tar.getmembers() if entry.islnk()}
-        tar.extractall(tmp_path / "out", filter="data")
+        for name, data in contents.items():
+            stream = tar.extractfile(f"x/{name}")
+            assert stream is not None
+            assert stream.read() == data
     assert links == {"x/model/y.data": "x/model/host/y.data"}
-    for name, data in contents.items():
-        assert (tmp_path / "out" / "x" / name).read_bytes() == data

@@ -59,7 +59,8 @@ def test_json_holds_no_infinity() -> None:
     assert compare(np.ones(2), np.ones(2)).as_json()["sqnr"] is None
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.floats(0.5, 2))
+@given(st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=20), st.floats(0.5, 2))
 def test_cosine_ignores_scale(values: list[float], factor: float) -> None:
     array = np.array(values)
+    array[np.abs(array) < 1e-300] = 0  # half of the smallest number is none
     assert compare(array * factor, array).cosine == pytest.approx(1.0)

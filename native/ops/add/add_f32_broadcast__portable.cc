@@ -16,5 +16,5 @@ struct AddOperation {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(add_f32_broadcast__portable) =
-    lathe::BinaryKernel<lathe::AddOperation>("add_f32_broadcast__portable", "add");
+LATHE_KERNEL(add_f32_broadcast__portable) = lathe::BinaryKernel<lathe::AddOperation>("add_f32_broadcast__portable",
+                                                                                     "add");

@@ -24,5 +24,5 @@ struct MeanFold {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(avg_pool2d_f32_direct__portable) =
-    lathe::PoolKernel<lathe::MeanFold>("avg_pool2d_f32_direct__portable", "avg_pool2d");
+LATHE_KERNEL(avg_pool2d_f32_direct__portable) = lathe::PoolKernel<lathe::MeanFold>("avg_pool2d_f32_direct__portable",
+                                                                                   "avg_pool2d");

@@ -53,6 +53,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(batch_norm_f32_simple__portable) = {
-    "batch_norm_f32_simple__portable", "batch_norm", sizeof(lathe::State), 0, 0,
-    lathe::Prepare,                    lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(batch_norm_f32_simple__portable) = {"batch_norm_f32_simple__portable",
+                                                 "batch_norm",
+                                                 sizeof(lathe::State),
+                                                 0,
+                                                 0,
+                                                 lathe::Prepare,
+                                                 lathe::PlanRun,
+                                                 lathe::Run};

@@ -86,7 +86,7 @@ void Run(const RunContext& context) {
       const float** row = rows + p;
       for (int64_t i = 0; i < window.kernel[0]; ++i) {
         const int64_t y = top + i * window.dilations[0];
-        
+
         for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
           const int64_t x = left + j * window.dilations[1];
           const bool inside = y >= 0 && y < in[1] && x >= 0 && x < in[2];
@@ -100,6 +100,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(conv2d_f32_tile__portable) = {
-    "conv2d_f32_tile__portable", "conv2d", sizeof(lathe::State), sizeof(lathe::Plan), -1,
-    lathe::Prepare,              lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(conv2d_f32_tile__portable) = {"conv2d_f32_tile__portable",
+                                           "conv2d",
+                                           sizeof(lathe::State),
+                                           sizeof(lathe::Plan),
+                                           -1,
+                                           lathe::Prepare,
+                                           lathe::PlanRun,
+                                           lathe::Run};

@@ -103,6 +103,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(deconv2d_f32_tile__portable) = {
-    "deconv2d_f32_tile__portable", "deconv2d", sizeof(lathe::State), sizeof(lathe::Plan), -1,
-    lathe::Prepare,                lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(deconv2d_f32_tile__portable) = {"deconv2d_f32_tile__portable",
+                                             "deconv2d",
+                                             sizeof(lathe::State),
+                                             sizeof(lathe::Plan),
+                                             -1,
+                                             lathe::Prepare,
+                                             lathe::PlanRun,
+                                             lathe::Run};

@@ -11,5 +11,5 @@ struct DivOperation : NoFinish<float> {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(div_f32_broadcast__portable) =
-    lathe::BinaryKernel<lathe::DivOperation>("div_f32_broadcast__portable", "div");
+LATHE_KERNEL(div_f32_broadcast__portable) = lathe::BinaryKernel<lathe::DivOperation>("div_f32_broadcast__portable",
+                                                                                     "div");

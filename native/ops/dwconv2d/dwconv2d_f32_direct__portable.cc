@@ -135,6 +135,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(dwconv2d_f32_direct__portable) = {
-    "dwconv2d_f32_direct__portable", "dwconv2d", sizeof(lathe::State), 0, -1,
-    lathe::Prepare,                  lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(dwconv2d_f32_direct__portable) = {"dwconv2d_f32_direct__portable",
+                                               "dwconv2d",
+                                               sizeof(lathe::State),
+                                               0,
+                                               -1,
+                                               lathe::Prepare,
+                                               lathe::PlanRun,
+                                               lathe::Run};

@@ -12,4 +12,5 @@ struct FloorOperation : NoAttributes {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(floor_f32_simple__portable) = lathe::UnaryKernel<lathe::FloorOperation>("floor_f32_simple__portable", "floor");
+LATHE_KERNEL(floor_f32_simple__portable) = lathe::UnaryKernel<lathe::FloorOperation>("floor_f32_simple__portable",
+                                                                                     "floor");

@@ -58,6 +58,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(fully_connected_f32_tile__portable) = {
-    "fully_connected_f32_tile__portable", "fully_connected", sizeof(lathe::FilterState), sizeof(lathe::Plan), -1,
-    lathe::Prepare,                       lathe::PlanRun,    lathe::Run};
+LATHE_KERNEL(fully_connected_f32_tile__portable) = {"fully_connected_f32_tile__portable",
+                                                    "fully_connected",
+                                                    sizeof(lathe::FilterState),
+                                                    sizeof(lathe::Plan),
+                                                    -1,
+                                                    lathe::Prepare,
+                                                    lathe::PlanRun,
+                                                    lathe::Run};

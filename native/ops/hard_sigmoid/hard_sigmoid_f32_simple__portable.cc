@@ -19,4 +19,5 @@ struct HardSigmoidOperation {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(hard_sigmoid_f32_simple__portable) = lathe::UnaryKernel<lathe::HardSigmoidOperation>("hard_sigmoid_f32_simple__portable", "hard_sigmoid");
+LATHE_KERNEL(hard_sigmoid_f32_simple__portable) =
+    lathe::UnaryKernel<lathe::HardSigmoidOperation>("hard_sigmoid_f32_simple__portable", "hard_sigmoid");

@@ -12,4 +12,5 @@ struct HardSwishOperation : NoAttributes {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(hard_swish_f32_simple__portable) = lathe::UnaryKernel<lathe::HardSwishOperation>("hard_swish_f32_simple__portable", "hard_swish");
+LATHE_KERNEL(hard_swish_f32_simple__portable) =
+    lathe::UnaryKernel<lathe::HardSwishOperation>("hard_swish_f32_simple__portable", "hard_swish");

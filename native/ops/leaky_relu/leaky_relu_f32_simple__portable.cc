@@ -15,4 +15,5 @@ struct LeakyReluOperation {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(leaky_relu_f32_simple__portable) = lathe::UnaryKernel<lathe::LeakyReluOperation>("leaky_relu_f32_simple__portable", "leaky_relu");
+LATHE_KERNEL(leaky_relu_f32_simple__portable) =
+    lathe::UnaryKernel<lathe::LeakyReluOperation>("leaky_relu_f32_simple__portable", "leaky_relu");

@@ -19,5 +19,5 @@ struct MaxFold {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(max_pool2d_f32_direct__portable) =
-    lathe::PoolKernel<lathe::MaxFold>("max_pool2d_f32_direct__portable", "max_pool2d");
+LATHE_KERNEL(max_pool2d_f32_direct__portable) = lathe::PoolKernel<lathe::MaxFold>("max_pool2d_f32_direct__portable",
+                                                                                  "max_pool2d");

@@ -11,5 +11,5 @@ struct MulOperation : NoFinish<float> {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(mul_f32_broadcast__portable) =
-    lathe::BinaryKernel<lathe::MulOperation>("mul_f32_broadcast__portable", "mul");
+LATHE_KERNEL(mul_f32_broadcast__portable) = lathe::BinaryKernel<lathe::MulOperation>("mul_f32_broadcast__portable",
+                                                                                     "mul");

@@ -12,5 +12,5 @@ struct PowOperation : NoFinish<float> {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(pow_f32_broadcast__portable) =
-    lathe::BinaryKernel<lathe::PowOperation>("pow_f32_broadcast__portable", "pow");
+LATHE_KERNEL(pow_f32_broadcast__portable) = lathe::BinaryKernel<lathe::PowOperation>("pow_f32_broadcast__portable",
+                                                                                     "pow");

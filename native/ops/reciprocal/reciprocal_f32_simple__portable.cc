@@ -11,4 +11,5 @@ struct ReciprocalOperation : NoAttributes {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(reciprocal_f32_simple__portable) = lathe::UnaryKernel<lathe::ReciprocalOperation>("reciprocal_f32_simple__portable", "reciprocal");
+LATHE_KERNEL(reciprocal_f32_simple__portable) =
+    lathe::UnaryKernel<lathe::ReciprocalOperation>("reciprocal_f32_simple__portable", "reciprocal");

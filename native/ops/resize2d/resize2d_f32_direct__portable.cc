@@ -42,7 +42,8 @@ Code Prepare(PrepareContext& context) {
   LATHE_TRY(context.Floats("scales", &scales));
   if (scales.size() != 2) return context.Fail(Code::kBadModel, "'scales' does not have two elements");
   for (int axis = 0; axis < 2; ++axis) {
-    if (!(scales[axis] > 0.0f && scales[axis] < HUGE_VALF)) return context.Fail(Code::kBadModel, "a scale is not positive");
+    if (!(scales[axis] > 0.0f && scales[axis] < HUGE_VALF))
+      return context.Fail(Code::kBadModel, "a scale is not positive");
     state.scales[axis] = scales[axis];
   }
   return Code::kOk;
@@ -67,7 +68,8 @@ inline float Position(const State& state, int axis, int64_t index, int64_t old_s
   switch (state.coordinates) {
     case kAlignCorners:
       return new_size > 1 ? i * static_cast<float>(old_size - 1) / static_cast<float>(new_size - 1) : 0.0f;
-    case kAsymmetric: return i / state.scales[axis];
+    case kAsymmetric:
+      return i / state.scales[axis];
     default:
       if (state.coordinates == kPytorchHalfPixel && new_size == 1) return 0.0f;
       return (i + 0.5f) / state.scales[axis] - 0.5f;
@@ -76,10 +78,14 @@ inline float Position(const State& state, int axis, int64_t index, int64_t old_s
 
 inline float Rounded(const State& state, float position) {
   switch (state.rounding) {
-    case kPreferFloor: return ceilf(position - 0.5f);
-    case kPreferCeil: return floorf(position + 0.5f);
-    case kFloor: return floorf(position);
-    default: return ceilf(position);
+    case kPreferFloor:
+      return ceilf(position - 0.5f);
+    case kPreferCeil:
+      return floorf(position + 0.5f);
+    case kFloor:
+      return floorf(position);
+    default:
+      return ceilf(position);
   }
 }
 
@@ -141,6 +147,11 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(resize2d_f32_direct__portable) = {
-    "resize2d_f32_direct__portable", "resize2d", sizeof(lathe::State), 0, -1,
-    lathe::Prepare,                  lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(resize2d_f32_direct__portable) = {"resize2d_f32_direct__portable",
+                                               "resize2d",
+                                               sizeof(lathe::State),
+                                               0,
+                                               -1,
+                                               lathe::Prepare,
+                                               lathe::PlanRun,
+                                               lathe::Run};

@@ -12,4 +12,5 @@ struct SigmoidOperation : NoAttributes {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(sigmoid_f32_simple__portable) = lathe::UnaryKernel<lathe::SigmoidOperation>("sigmoid_f32_simple__portable", "sigmoid");
+LATHE_KERNEL(sigmoid_f32_simple__portable) = lathe::UnaryKernel<lathe::SigmoidOperation>("sigmoid_f32_simple__portable",
+                                                                                         "sigmoid");

@@ -55,6 +55,11 @@ void Run(const RunContext& context) { RunStridedCopy(context, context.Plan<Strid
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(slice_any_strided__portable) = {
-    "slice_any_strided__portable", "slice", sizeof(lathe::State), sizeof(lathe::StridedCopy), -1,
-    lathe::Prepare,                lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(slice_any_strided__portable) = {"slice_any_strided__portable",
+                                             "slice",
+                                             sizeof(lathe::State),
+                                             sizeof(lathe::StridedCopy),
+                                             -1,
+                                             lathe::Prepare,
+                                             lathe::PlanRun,
+                                             lathe::Run};

@@ -12,4 +12,5 @@ struct SoftplusOperation : NoAttributes {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(softplus_f32_simple__portable) = lathe::UnaryKernel<lathe::SoftplusOperation>("softplus_f32_simple__portable", "softplus");
+LATHE_KERNEL(softplus_f32_simple__portable) =
+    lathe::UnaryKernel<lathe::SoftplusOperation>("softplus_f32_simple__portable", "softplus");

@@ -11,5 +11,5 @@ struct SubOperation : NoFinish<float> {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(sub_f32_broadcast__portable) =
-    lathe::BinaryKernel<lathe::SubOperation>("sub_f32_broadcast__portable", "sub");
+LATHE_KERNEL(sub_f32_broadcast__portable) = lathe::BinaryKernel<lathe::SubOperation>("sub_f32_broadcast__portable",
+                                                                                     "sub");

@@ -12,4 +12,5 @@ struct SwishOperation : NoAttributes {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(swish_f32_simple__portable) = lathe::UnaryKernel<lathe::SwishOperation>("swish_f32_simple__portable", "swish");
+LATHE_KERNEL(swish_f32_simple__portable) = lathe::UnaryKernel<lathe::SwishOperation>("swish_f32_simple__portable",
+                                                                                     "swish");

@@ -42,6 +42,11 @@ void Run(const RunContext& context) { RunStridedCopy(context, context.Plan<Strid
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(transpose_any_strided__portable) = {
-    "transpose_any_strided__portable", "transpose", sizeof(lathe::State), sizeof(lathe::StridedCopy), -1,
-    lathe::Prepare,                    lathe::PlanRun, lathe::Run};
+LATHE_KERNEL(transpose_any_strided__portable) = {"transpose_any_strided__portable",
+                                                 "transpose",
+                                                 sizeof(lathe::State),
+                                                 sizeof(lathe::StridedCopy),
+                                                 -1,
+                                                 lathe::Prepare,
+                                                 lathe::PlanRun,
+                                                 lathe::Run};
