@@ -8,6 +8,7 @@ from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.spatial import NO_ACTIVATION
 from buildtool.importers.onnx.step import Step
+from buildtool.ir.types import DType
 
 
 @handler("MatMul")
@@ -25,7 +26,7 @@ def gemm(step: Step) -> Tensor:
         a = step.transpose(a, (1, 0))
     transposed = bool(step.integer("transB", 0))
     weights, rows = b.content, b.shape[0 if transposed else 1]
-    if weights is None or not a.dtype.is_float or not isinstance(rows, int):
+    if weights is None or a.dtype is not DType.F32 or not isinstance(rows, int):
         return _general(step, a, step.transpose(b, (1, 0)) if transposed else b, c)
     scaled = weights if alpha == 1.0 else (weights * alpha).astype(weights.dtype)
     filters = step.constant(scaled if transposed else scaled.T)
