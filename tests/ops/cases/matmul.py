@@ -41,6 +41,6 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Matmul(), (normal(rng, (5, 37)), normal(rng, (37, 11))), "constant_right", (1,))
     yield OpCase(Matmul(), (normal(rng, (5, 37)), normal(rng, (37, 11))), "constant_left", (0,))
     yield OpCase(Matmul(), (normal(rng, (5, 37), np.float16), normal(rng, (37, 11), np.float16)), "f16")
-    for dtype in (np.int32, np.int64):
+    for dtype in (np.int32, np.int64, np.uint32, np.uint64, np.float64):
         inputs = (integers(rng, (3, 5), -9, 9, dtype), integers(rng, (5, 7), -9, 9, dtype))
         yield OpCase(Matmul(), inputs, np.dtype(dtype).name)
