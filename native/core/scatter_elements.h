@@ -87,9 +87,9 @@ struct ScatterElementsOf {
 
 // The kernel that reduces numbers of these types.
 template <typename... Ts>
-constexpr KernelDef ScatterElementsReduction(const char* name) {
+constexpr KernelDef ScatterElementsReduction(const char* name, const char* op) {
   return {name,
-          "scatter_elements",
+          op,
           sizeof(ScatterElementsState),
           0,
           0,

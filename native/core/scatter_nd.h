@@ -70,9 +70,9 @@ struct ScatterNdOf {
 
 // The kernel that reduces numbers of these types.
 template <typename... Ts>
-constexpr KernelDef ScatterNdReduction(const char* name) {
+constexpr KernelDef ScatterNdReduction(const char* name, const char* op) {
   return {name,
-          "scatter_nd",
+          op,
           sizeof(ScatterNdState),
           0,
           0,
