@@ -11,10 +11,10 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
-from buildtool.errors import LatheError, ModelFileError, Where
+from buildtool.errors import LatheError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.onnx.model import AttributeValue, SourceBody, SourceDim, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.onnx.order import in_execution_order
-from buildtool.importers.onnx.tensors import HALVES, array_of, dtype_of_code, text_of
+from buildtool.importers.onnx.tensors import HALVES, NIBBLES, array_of, dtype_of_code, text_of
 from buildtool.importers.onnx.versions import adjust
 from buildtool.ir.operator import Array
 
@@ -64,6 +64,7 @@ def _model_of(model: ModelProto, folder: Path, where: Where) -> SourceModel:
     constants = _constants(graph, folder, where)
     opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
     nodes = tuple(_node_of(node, index, folder, where) for index, node in enumerate(graph.node))
+    _check_narrow(graph, where)
     inputs = _tensors(graph.input, where)
     outputs = _tensors(graph.output, where)
     if not outputs:
@@ -87,6 +88,21 @@ def _constants(graph: GraphProto, folder: Path, where: Where) -> dict[str, Array
             )
         constants[name] = array_of(tensor, folder, where)
     return constants
+
+
+def _check_narrow(graph: GraphProto, where: Where) -> None:
+    """UnsupportedError where numbers are quantised to 4 bits, which the graph would take for 8 (see `NIBBLES`)."""
+    narrow = {tensor.name for tensor in graph.initializer if tensor.data_type in NIBBLES}
+    for node in graph.node:
+        if node.op_type == "Constant" and any(item.t.data_type in NIBBLES for item in node.attribute):
+            narrow.update(node.output)
+        if node.op_type == "QuantizeLinear" and narrow.intersection(node.input[2:]):
+            raise UnsupportedError(
+                "numbers are quantised to 4 bits when the model runs",
+                where=Where(where.file, model=where.model, node=text_of(node.name)),
+                rule="weights may have 4 bits; what is computed has 8 or 16",
+                remedy="quantise the activations to 8 bits",
+            )
 
 
 def _tensors(infos: Iterable[ValueInfoProto], where: Where, lenient: bool = False) -> dict[str, SourceTensor]:

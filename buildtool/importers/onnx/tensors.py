@@ -31,6 +31,8 @@ DTYPES: Mapping[int, DType] = {
 }
 #: What they are outside of the graph: users pass what the model declares.
 HALVES: Mapping[int, DType] = {TensorProto.FLOAT16: DType.F16, TensorProto.BFLOAT16: DType.BF16}
+#: Weights of 4 bits are widened too. They lie two to a byte, the first one in the lower half.
+NIBBLES: Mapping[int, DType] = {TensorProto.INT4: DType.S8, TensorProto.UINT4: DType.U8}
 #: The field of a TensorProto that holds the elements when `raw_data` does not.
 _FIELDS: Mapping[int, str] = {
     TensorProto.FLOAT: "float_data",
@@ -65,7 +67,9 @@ def dtype_of_code(code: int, where: Where) -> DType:
 def array_of(tensor: TensorProto, folder: Path, where: Where) -> Array:
     """The content of a tensor, read-only. `folder` is the only place where external data may lie."""
     where = Where(where.file, model=where.model, node=where.node, value=text_of(tensor.name) or where.value)
-    dtype = dtype_of_code(tensor.data_type, where)
+    nibbles = NIBBLES.get(tensor.data_type)
+    code = tensor.data_type if nibbles is None else TensorProto.UINT8
+    dtype = dtype_of_code(code, where)
     shape = tuple(int(dim) for dim in tensor.dims)
     if len(shape) > 16 or any(dim < 0 for dim in shape) or math.prod(shape) > MOST_ELEMENTS:
         raise ModelFileError(
@@ -75,14 +79,16 @@ def array_of(tensor: TensorProto, folder: Path, where: Where) -> Array:
         )
     if tensor.HasField("segment"):
         raise UnsupportedError("the tensor is stored in segments", where=where, remedy="store it whole")
-    count = math.prod(shape)
+    count = math.prod(shape) if nibbles is None else (math.prod(shape) + 1) // 2
     if tensor.data_location == TensorProto.EXTERNAL:
-        needed = count * _stored(tensor.data_type).itemsize
-        array = _from_bytes(tensor.data_type, _external(tensor, folder, needed, where), count, where)
+        needed = count * _stored(code).itemsize
+        array = _from_bytes(code, _external(tensor, folder, needed, where), count, where)
     elif tensor.HasField("raw_data"):
-        array = _from_bytes(tensor.data_type, tensor.raw_data, count, where)
+        array = _from_bytes(code, tensor.raw_data, count, where)
     else:
-        array = _from_field(tensor, dtype, count, where)
+        array = _from_field(tensor, code, dtype, count, where)
+    if nibbles is not None:
+        array = _unpacked(array, nibbles)[: math.prod(shape)]
     array = array.reshape(shape)
     array.setflags(write=False)
     return array
@@ -119,8 +125,13 @@ def _from_bytes(code: int, data: bytes, count: int, where: Where) -> Array:
     return _widen(code, np.frombuffer(data, stored))
 
 
-def _from_field(tensor: TensorProto, dtype: DType, count: int, where: Where) -> Array:
-    code = tensor.data_type
+def _unpacked(pairs: Array, dtype: DType) -> Array:
+    """Both halves of every byte."""
+    halves = np.stack((pairs & 15, pairs >> 4), axis=-1).reshape(-1)
+    return halves if dtype is DType.U8 else (halves ^ 8).astype(np.int8) - np.int8(8)
+
+
+def _from_field(tensor: TensorProto, code: int, dtype: DType, count: int, where: Where) -> Array:
     elements = getattr(tensor, _FIELDS.get(code, "int32_data"))
     if len(elements) != count:
         raise ModelFileError(

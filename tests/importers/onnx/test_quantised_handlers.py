@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
+from buildtool.errors import UnsupportedError
 from buildtool.importers.onnx import supported_operators
 from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
@@ -128,6 +129,28 @@ def test_sums_are_quantised(tmp_path: Path) -> None:
     case = Case("QuantizeLinear", [sums, _scale(2.0), _zero(-3, np.int8)], {}, (1, 2))
     (result,) = run(imported(case.model(), tmp_path).graph, [sums])
     np.testing.assert_array_equal(result, np.rint(sums / 2) - 3)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.INT4, TensorProto.UINT4])
+@pytest.mark.parametrize("raw", [False, True])
+def test_weights_of_four_bits_are_widened(kind: int, raw: bool, tmp_path: Path) -> None:
+    low = -8 if kind == TensorProto.INT4 else 0
+    numbers = np.arange(low, low + 15).reshape(3, 5)
+    model = Case("DequantizeLinear", [numbers.astype(np.int8), _scale(0.5)], {}, (0, 1), opset=21).model()
+    packed = helper.make_tensor("x0", kind, (3, 5), numbers.reshape(-1))
+    if raw:
+        data = bytes(packed.int32_data)
+        packed = helper.make_tensor("x0", kind, (3, 5), data, raw=True)
+    model.graph.initializer[0].CopyFrom(packed)
+    (result,) = run(imported(model, tmp_path).graph, [])
+    np.testing.assert_array_equal(result, numbers * np.float32(0.5))
+
+
+def test_nothing_is_quantised_to_four_bits(tmp_path: Path) -> None:
+    model = Case("QuantizeLinear", [random(3), _scale(0.5), _zero(1)], {}, (1, 2), opset=21).model()
+    model.graph.initializer[1].CopyFrom(helper.make_tensor("x2", TensorProto.UINT4, (), [1]))
+    with pytest.raises(UnsupportedError, match="quantised to 4 bits"):
+        imported(model, tmp_path)
 
 
 def test_operators_of_vendors_are_listed_by_their_titles() -> None:
