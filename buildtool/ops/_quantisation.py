@@ -6,7 +6,7 @@ A quantised number q stands for (q - zero_point) * scale.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -96,6 +96,9 @@ class AffineOperator(Operator):
             equal_dim(scale.shape[0], x.shape[self.axis], "the numbers of the scale and the length of its axis")
         elif scale.rank:
             raise OperatorError(f"a scale without blocks has rank 0 or 1, but its shape is {show(scale.shape)}")
+
+    def transposed(self, perm: tuple[int, ...], inputs: Sequence[TensorType]) -> Operator | None:
+        return replace(self, axis=perm.index(self.axis)) if self.block or inputs[1].rank else self
 
     def laid_over(self, parameter: Array, x: Array) -> Array:
         """Scale or zero point in a shape that broadcasts over x."""
