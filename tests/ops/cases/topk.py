@@ -44,5 +44,13 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         for dtype in (np.float32, np.int32, np.int64):  # many that are equal
             inputs = (integers(rng, (5, 40), -3, 4, dtype),)
             yield OpCase(Topk(1, (13,), largest), inputs, label(word, "ties", np.dtype(dtype).name))
+        for dtype in (np.float16, np.float64, np.int8, np.int16):  # the rarer types
+            yield OpCase(
+                Topk(0, (4,), largest), (integers(rng, (11, 3), -90, 90, dtype),), label(word, np.dtype(dtype).name)
+            )
+        for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
+            yield OpCase(
+                Topk(0, (4,), largest), (integers(rng, (11, 3), 0, 250, dtype),), label(word, np.dtype(dtype).name)
+            )
         odd = np.array([[1, np.nan, -np.inf, 3, np.nan, np.inf, -0.0, 0.0, 3]], np.float32)
         yield OpCase(Topk(1, (9,), largest), (odd,), label(word, "not_a_number"))
