@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import onnx
 
+from buildtool.errors import LatheError, RunError
 from buildtool.runtime import Library
 from tests.conformance import cases, exclusions, full_library, runner
 from tests.conformance.cases import ConformanceCase
@@ -64,6 +66,20 @@ def run_case(case: ConformanceCase) -> Row:
     excluded = exclusions.reason(case)
     outcome = runner.Outcome("", "") if excluded else runner.run(case, _library)
     return Row(case.name, case.suite, case.operators, case.is_edge, excluded, outcome)
+
+
+def run_all(chosen: Sequence[ConformanceCase], library: Path, jobs: int) -> list[Row]:
+    """Every case, spread over processes. RunError where the library cannot be opened or kills a process."""
+    Library(library)  # tells what is wrong with it; the processes could only die of it
+    with ProcessPoolExecutor(jobs, initializer=_open_library, initargs=(library,)) as pool:
+        try:
+            return list(pool.map(run_case, chosen, chunksize=8))
+        except BrokenProcessPool as problem:
+            raise RunError(
+                "a process that ran conformance cases died",
+                rule="a library answers every model with outputs or a status",
+                remedy="find the case with --filter and --jobs 1",
+            ) from problem
 
 
 def summary(rows: Iterable[Row]) -> dict[str, int]:
@@ -142,8 +158,11 @@ def main() -> int:
         case for suite in options.suite or cases.SUITES for case in cases.load(suite) if options.filter in case.name
     ]
     library = full_library.build(ROOT)
-    with multiprocessing.Pool(options.jobs, _open_library, (library,)) as pool:
-        rows = pool.map(run_case, chosen, chunksize=8)
+    try:
+        rows = run_all(chosen, library, options.jobs)
+    except LatheError as problem:
+        print(problem.render(), file=sys.stderr)
+        return problem.exit_code
     result = as_json(rows)
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(result, indent=1) + "\n")
