@@ -26,8 +26,9 @@ inline Vec Add(Vec a, Vec b) { return {_mm512_add_ps(a.v, b.v)}; }
 inline Vec Sub(Vec a, Vec b) { return {_mm512_sub_ps(a.v, b.v)}; }
 inline Vec Mul(Vec a, Vec b) { return {_mm512_mul_ps(a.v, b.v)}; }
 inline Vec MulAdd(Vec a, Vec b, Vec c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
-inline Vec AtLeast(Vec x, Vec low) { return {_mm512_max_ps(low.v, x.v)}; }
-inline Vec AtMost(Vec x, Vec high) { return {_mm512_min_ps(high.v, x.v)}; }
+// Masked with all lanes: GCC 12 warns of its own header's unmasked ones.
+inline Vec AtLeast(Vec x, Vec low) { return {_mm512_maskz_max_ps(0xffff, low.v, x.v)}; }
+inline Vec AtMost(Vec x, Vec high) { return {_mm512_maskz_min_ps(0xffff, high.v, x.v)}; }
 
 }  // namespace
 }  // namespace lathe

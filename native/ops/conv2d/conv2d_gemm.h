@@ -1,0 +1,213 @@
+// Convolution as a product of gathered rows with packed filters, any groups and dilation. The header of an instruction
+// set goes before this one.
+#ifndef LATHE_OPS_CONV2D_GEMM_H_
+#define LATHE_OPS_CONV2D_GEMM_H_
+
+#include "native/core/panels.h"
+#include "native/core/window.h"
+
+namespace lathe {
+namespace {
+
+struct ConvState {
+  PanelState panels;
+  Window window;
+  int64_t channels;  // of the input
+  // Few channels make short inner loops. Then the taps of one line are one tap of a copy of the image with its padding.
+  bool merged;
+};
+
+struct ConvPlan {
+  int64_t threads;
+  int64_t height;  // of the padded copy, where taps are merged
+  int64_t width;
+  int64_t extra;  // floats of scratch: the copy, or the zeros that pixels outside of the image read
+};
+
+constexpr int64_t kMostMergedChannels = 4;
+
+inline Code CheckFilterShape(const PrepareContext& context, const Shape& filter, int64_t groups) {
+  for (int axis = 0; axis < 4; ++axis) {
+    if (filter[axis] < 1 || filter[axis] > kMaxExtent) return context.Fail(Code::kBadModel, "its filter is empty");
+  }
+  if (filter[0] % groups != 0) return context.Fail(Code::kBadModel, "groups do not divide the outputs");
+  return Code::kOk;
+}
+
+Code PrepareConv(PrepareContext& context) {
+  ConvState& state = *static_cast<ConvState*>(context.state());
+  LATHE_TRY(CheckArity(context, 2, 4, 1));
+  LATHE_TRY(CheckAllTypes(context, DType::kF32));
+  LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
+  LATHE_TRY(CheckRank(context, context.input(1), 4, "its filter"));
+  LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
+  LATHE_TRY(ReadWindow(context, &state.window));
+  LATHE_TRY(ReadActivation(context, &state.panels.activation));
+  int64_t groups = 0;
+  LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
+  const Shape& filter = context.input(1).shape;
+  LATHE_TRY(CheckFilterShape(context, filter, groups));
+  state.window.kernel[0] = filter[1];
+  state.window.kernel[1] = filter[2];
+  state.channels = groups * filter[3];
+  state.merged = groups == 1 && filter[3] <= kMostMergedChannels && filter[2] > 1 && state.window.dilations[1] == 1;
+  state.panels.shape = {groups, filter[0] / groups, filter[1] * filter[2], filter[3]};
+  if (state.merged) {
+    state.panels.shape.taps = filter[1];
+    state.panels.shape.depth = filter[2] * filter[3];
+  }
+  if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
+  if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
+  return PreparePanels(context, context.input(1), &state.panels);
+}
+
+Code PlanConv(PlanContext& context) {
+  const ConvState& state = *static_cast<const ConvState*>(context.state());
+  const PanelShape& panels = state.panels.shape;
+  LATHE_TRY(CheckImages(context));
+  const Shape& in = context.input(0).shape;
+  const Shape& filter = context.input(1).shape;
+  const int64_t outputs = panels.groups * panels.outputs;
+  if (in[3] != state.channels) {
+    return context.Fail(Code::kBadModel, "the filter has another number of input channels");
+  }
+  if (filter[0] != outputs || filter[1] != state.window.kernel[0] || filter[2] != state.window.kernel[1] ||
+      filter[3] * panels.groups != state.channels) {
+    return context.Fail(Code::kUnsupported, "filters whose shape changes at run time");
+  }
+  if (context.input_count() > 2 && context.input(2).shape[0] != outputs) {
+    return context.Fail(Code::kBadModel, "the bias does not have one element per output channel");
+  }
+  Shape expected = {4, {in[0], 0, 0, outputs}};
+  for (int axis = 0; axis < 2; ++axis) expected.dims[1 + axis] = WindowCount(state.window, axis, in[1 + axis], false);
+  LATHE_TRY(CheckShape(context, 0, expected));
+  for (int axis = 0; context.input_count() > 3 && axis < 4; ++axis) {
+    if (context.input(3).shape[axis] != expected.dims[axis]) {
+      return context.Fail(Code::kBadModel, "the residual and the output differ in shape");
+    }
+  }
+  ConvPlan& plan = *static_cast<ConvPlan*>(context.plan());
+  plan.threads = context.threads();
+  plan.height = in[1] + state.window.before[0] + state.window.after[0];
+  plan.width = in[2] + state.window.before[1] + state.window.after[1];
+  plan.extra = in[3];
+  if (state.merged) {
+    const int64_t factors[] = {plan.height, plan.width, in[0]};
+    for (const int64_t factor : factors) {
+      if (factor > 0 && plan.extra > kMaxPackedElements / factor)
+        return context.Fail(Code::kUnsupported, "a padded image is too large");
+      plan.extra *= factor;
+    }
+  }
+  return PlanPanels(context, state.panels, plan.extra);
+}
+
+// Where a pixel of the output begins to look, counted on from pixel to pixel.
+struct PixelPlace {
+  int64_t batch;
+  int64_t line;
+  int64_t column;
+
+  PixelPlace(int64_t pixel, const Shape& out) {
+    const int64_t lines = pixel / out[2];
+    batch = lines / out[1];
+    line = lines - batch * out[1];
+    column = pixel - lines * out[2];
+  }
+  void Next(const Shape& out) {
+    if (++column < out[2]) return;
+    column = 0;
+    if (++line < out[1]) return;
+    line = 0;
+    ++batch;
+  }
+};
+
+// The rows of an image as it is; `zeros` stands for what is outside.
+inline void LocateTaps(const Window& window, const Shape& in, const Shape& out, const float* image, const float* zeros,
+                       int64_t pixel, int count, const float** rows) {
+  PixelPlace place(pixel, out);
+  for (int p = 0; p < count; ++p, place.Next(out)) {
+    const int64_t top = place.line * window.strides[0] - window.before[0];
+    const int64_t left = place.column * window.strides[1] - window.before[1];
+    const float** row = rows + p;
+    for (int64_t i = 0; i < window.kernel[0]; ++i) {
+      const int64_t y = top + i * window.dilations[0];
+      for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
+        const int64_t x = left + j * window.dilations[1];
+        const bool inside = y >= 0 && y < in[1] && x >= 0 && x < in[2];
+        *row = inside ? image + ((place.batch * in[1] + y) * in[2] + x) * in[3] : zeros;
+      }
+    }
+  }
+}
+
+// A copy of the image with its padding.
+inline void CopyPadded(const RunContext& context, const Window& window, const ConvPlan& plan, float* copy) {
+  const Shape& in = context.inputs[0].shape;
+  const float* image = context.inputs[0].As<float>();
+  const int64_t line_floats = plan.width * in[3];
+  context.For(in[0] * plan.height, 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t batch = line / plan.height;
+      const int64_t y = line - batch * plan.height - window.before[0];
+      float* to = copy + line * line_floats;
+      if (y < 0 || y >= in[1]) {
+        memset(to, 0, static_cast<size_t>(line_floats) * sizeof(float));
+        continue;
+      }
+      const int64_t before = window.before[1] * in[3];
+      const int64_t inside = in[2] * in[3];
+      memset(to, 0, static_cast<size_t>(before) * sizeof(float));
+      memcpy(to + before, image + (batch * in[1] + y) * inside, static_cast<size_t>(inside) * sizeof(float));
+      memset(to + before + inside, 0, static_cast<size_t>(line_floats - before - inside) * sizeof(float));
+    }
+  });
+}
+
+inline void RunMerged(const RunContext& context, const ConvState& state, const PanelJob& job, float* copy) {
+  const ConvPlan& plan = context.Plan<ConvPlan>();
+  const Shape& in = context.inputs[0].shape;
+  const Shape& out = context.outputs[0].shape;
+  const Window& window = state.window;
+  CopyPadded(context, window, plan, copy);
+  RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
+    PixelPlace place(pixel, out);
+    for (int p = 0; p < count; ++p, place.Next(out)) {
+      const int64_t top = place.batch * plan.height + place.line * window.strides[0];
+      const float* first = copy + (top * plan.width + place.column * window.strides[1]) * in[3];
+      for (int64_t i = 0; i < window.kernel[0]; ++i) {
+        rows[i * kChunkPixels + p] = first + i * window.dilations[0] * plan.width * in[3];
+      }
+    }
+  });
+}
+
+void RunConv(const RunContext& context) {
+  const ConvState& state = context.State<ConvState>();
+  const ConvPlan& plan = context.Plan<ConvPlan>();
+  const Window& window = state.window;
+  const Shape& in = context.inputs[0].shape;
+  const Shape& out = context.outputs[0].shape;
+  const float* image = context.inputs[0].As<float>();
+  float* extra = nullptr;
+  PanelJob job = StartPanels(context, state.panels, static_cast<int>(plan.threads), plan.extra, &extra);
+  job.pixels = out.Count(0, 3);
+  job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
+  if (state.merged) return RunMerged(context, state, job, extra);
+  if (out[1] == in[1] && out[2] == in[2] && state.panels.shape.taps == 1 &&
+      window.strides[0] * window.strides[1] == 1) {
+    return RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
+      for (int p = 0; p < count; ++p) rows[p] = image + (pixel + p) * in[3];
+    });
+  }
+  for (int64_t i = 0; i < in[3]; ++i) extra[i] = 0.0f;
+  RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
+    LocateTaps(window, in, out, image, extra, pixel, count, rows);
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_CONV2D_GEMM_H_
