@@ -29,6 +29,22 @@ inline Vec MulAdd(Vec a, Vec b, Vec c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}
 // Masked with all lanes: GCC 12 warns of its own header's unmasked ones.
 inline Vec AtLeast(Vec x, Vec low) { return {_mm512_maskz_max_ps(0xffff, low.v, x.v)}; }
 inline Vec AtMost(Vec x, Vec high) { return {_mm512_maskz_min_ps(0xffff, high.v, x.v)}; }
+inline Vec Div(Vec a, Vec b) { return {_mm512_div_ps(a.v, b.v)}; }
+
+struct Mask {
+  __mmask16 v;
+};
+
+inline Vec Abs(Vec x) { return {_mm512_abs_ps(x.v)}; }
+inline Vec WithSign(Vec size, Vec sign) { return {_mm512_or_ps(size.v, _mm512_and_ps(_mm512_set1_ps(-0.0f), sign.v))}; }
+inline Vec Round(Vec x) {
+  return {_mm512_maskz_roundscale_ps(0xffff, x.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+inline Vec TimesPowerOfTwo(Vec x, Vec n) { return {_mm512_maskz_scalef_ps(0xffff, x.v, n.v)}; }
+inline Mask Less(Vec a, Vec b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+inline Vec Choose(Mask mask, Vec a, Vec b) { return {_mm512_mask_blend_ps(mask.v, b.v, a.v)}; }
+inline float SumLanes(Vec x) { return _mm512_reduce_add_ps(x.v); }
+inline float MaxLanes(Vec x) { return _mm512_reduce_max_ps(x.v); }
 
 }  // namespace
 }  // namespace lathe

@@ -44,6 +44,48 @@ inline Vec MulAdd(Vec a, Vec b, Vec c) { return {vfmaq_f32(c.v, a.v, b.v)}; }
 inline Vec AtLeast(Vec x, Vec low) { return {vmaxq_f32(x.v, low.v)}; }
 inline Vec AtMost(Vec x, Vec high) { return {vminq_f32(x.v, high.v)}; }
 
+struct Mask {
+  uint32x4_t v;
+};
+
+inline Vec Abs(Vec x) { return {vabsq_f32(x.v)}; }
+inline Vec WithSign(Vec size, Vec sign) { return {vbslq_f32(vdupq_n_u32(0x80000000u), sign.v, size.v)}; }
+inline Vec TimesPowerOfTwo(Vec x, Vec n) {
+  const int32x4_t whole = vcvtq_s32_f32(n.v);
+  const int32x4_t half = vshrq_n_s32(whole, 1);
+  const int32x4_t bias = vdupq_n_s32(127);
+  const int32x4_t first = vshlq_n_s32(vaddq_s32(half, bias), 23);
+  const int32x4_t second = vshlq_n_s32(vaddq_s32(vsubq_s32(whole, half), bias), 23);
+  return {vmulq_f32(vmulq_f32(x.v, vreinterpretq_f32_s32(first)), vreinterpretq_f32_s32(second))};
+}
+inline Mask Less(Vec a, Vec b) { return {vcltq_f32(a.v, b.v)}; }
+inline Vec Choose(Mask mask, Vec a, Vec b) { return {vbslq_f32(mask.v, a.v, b.v)}; }
+inline float SumLanes(Vec x) {
+  const float32x2_t two = vadd_f32(vget_low_f32(x.v), vget_high_f32(x.v));
+  return vget_lane_f32(vpadd_f32(two, two), 0);
+}
+inline float MaxLanes(Vec x) {
+  const float32x2_t two = vmax_f32(vget_low_f32(x.v), vget_high_f32(x.v));
+  return vget_lane_f32(vpmax_f32(two, two), 0);
+}
+
+#if defined(__aarch64__)
+inline Vec Div(Vec a, Vec b) { return {vdivq_f32(a.v, b.v)}; }
+inline Vec Round(Vec x) { return {vrndnq_f32(x.v)}; }
+#else
+// By two steps of Newton's from an estimate: the machine divides single floats only.
+inline Vec Div(Vec a, Vec b) {
+  float32x4_t reciprocal = vrecpeq_f32(b.v);
+  reciprocal = vmulq_f32(reciprocal, vrecpsq_f32(b.v, reciprocal));
+  reciprocal = vmulq_f32(reciprocal, vrecpsq_f32(b.v, reciprocal));
+  return {vmulq_f32(a.v, reciprocal)};
+}
+inline Vec Round(Vec x) {
+  const float32x4_t shift = vdupq_n_f32(12582912.0f);  // 1.5 * 2^23 leaves no room for a fraction
+  return {vsubq_f32(vaddq_f32(x.v, shift), shift)};
+}
+#endif
+
 }  // namespace
 }  // namespace lathe
 

@@ -8,6 +8,13 @@
 //   Fill                          one float in all lanes
 //   Add, Sub, Mul, MulAdd(a, b, c) = a * b + c, rounded once where the machine can
 //   AtLeast(x, low), AtMost(x, high)   hand NaN in x through
+//   Div(a, b)                     rounded as ever, but within 2 ulp on 32 bit ARM, where the size of b has to lie in
+//                                 [2^-126, 2^126], or be zero or infinite
+//   Abs, WithSign(size, sign)     the latter: a size that is not negative, with the sign of the other
+//   Round                         to the nearest whole number, for sizes up to 2^22
+//   TimesPowerOfTwo(x, n)         x * 2^n for whole n in [-252, 252], with overflow and underflow; NaN in both is NaN
+//   Mask, Less(a, b), Choose(mask, a, b)   lane by lane; nothing is less than NaN
+//   SumLanes, MaxLanes            of all lanes, always in the same order
 //
 // This one is for all machines: the compiler maps it to what there is, or to scalars.
 #ifndef LATHE_CORE_VECTOR_PORTABLE_H_
@@ -46,6 +53,34 @@ inline Vec Mul(Vec a, Vec b) { return {a.v * b.v}; }
 inline Vec MulAdd(Vec a, Vec b, Vec c) { return {a.v * b.v + c.v}; }
 inline Vec AtLeast(Vec x, Vec low) { return {x.v < low.v ? low.v : x.v}; }
 inline Vec AtMost(Vec x, Vec high) { return {x.v > high.v ? high.v : x.v}; }
+inline Vec Div(Vec a, Vec b) { return {a.v / b.v}; }
+
+struct Mask {
+  typedef int32_t Four __attribute__((vector_size(16)));
+  Four v;
+};
+
+typedef uint32_t VecBits __attribute__((vector_size(16)));  // integers that wrap around
+
+inline Vec Abs(Vec x) { return {(Vec::Four)((VecBits)x.v & 0x7fffffffu)}; }
+inline Vec WithSign(Vec size, Vec sign) { return {(Vec::Four)((VecBits)size.v | ((VecBits)sign.v & 0x80000000u))}; }
+inline Vec Round(Vec x) {
+  const Vec shift = Fill(12582912.0f);  // 1.5 * 2^23 leaves no room for a fraction
+  return Sub(Add(x, shift), shift);
+}
+inline Vec TimesPowerOfTwo(Vec x, Vec n) {
+  const VecBits whole = (VecBits)(n.v + 12582912.0f) - 0x4b400000u;
+  const VecBits half = (VecBits)((Mask::Four)whole >> 1);
+  return {x.v * (Vec::Four)((half + 127) << 23) * (Vec::Four)((whole - half + 127) << 23)};
+}
+inline Mask Less(Vec a, Vec b) { return {a.v < b.v}; }
+inline Vec Choose(Mask mask, Vec a, Vec b) { return {mask.v ? a.v : b.v}; }
+inline float SumLanes(Vec x) { return (x.v[0] + x.v[2]) + (x.v[1] + x.v[3]); }
+inline float MaxLanes(Vec x) {
+  const float even = x.v[0] > x.v[2] ? x.v[0] : x.v[2];
+  const float odd = x.v[1] > x.v[3] ? x.v[1] : x.v[3];
+  return even > odd ? even : odd;
+}
 
 }  // namespace
 }  // namespace lathe

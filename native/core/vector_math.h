@@ -1,0 +1,54 @@
+// Elementary functions of vectors of floats. The header of an instruction set (vector_*.h) goes before this one.
+//
+// All hand NaN through. Where the result is a normal number the exponentials are within 1.1 ulp, the others within 3
+// (4 on 32 bit ARM); coefficients are own fits. A lane's result depends on that lane alone, so that ends of rows need
+// no other formula.
+#ifndef LATHE_CORE_VECTOR_MATH_H_
+#define LATHE_CORE_VECTOR_MATH_H_
+
+namespace lathe {
+namespace {
+
+// x = n * ln 2 + r with whole n and |r| <= ln 2 / 2: both, and e^r - 1.
+struct ExpParts {
+  Vec n;
+  Vec rest;
+};
+
+inline ExpParts SplitExp(Vec x) {
+  const Vec n = Round(Mul(x, Fill(1.44269504f)));
+  // ln 2 in two floats: products of n with the first, which has 15 bits, are exact.
+  const Vec r = MulAdd(n, Fill(-1.42860677e-6f), MulAdd(n, Fill(-0.693145752f), x));
+  Vec sum = MulAdd(Fill(0.00138825207f), r, Fill(0.008366547067f));
+  sum = MulAdd(sum, r, Fill(0.04166720065f));
+  sum = MulAdd(sum, r, Fill(0.1666654342f));
+  sum = MulAdd(sum, r, Fill(0.4999999815f));
+  return {n, MulAdd(Mul(sum, r), r, r)};
+}
+
+inline Vec Exp(Vec x) {
+  const ExpParts parts = SplitExp(AtMost(AtLeast(x, Fill(-105.0f)), Fill(89.0f)));  // 0 and infinity at the ends
+  return TimesPowerOfTwo(Add(parts.rest, Fill(1.0f)), parts.n);
+}
+
+// e^x - 1 for x <= 0, without cancellation.
+inline Vec Expm1OfNegative(Vec x) {
+  const ExpParts parts = SplitExp(AtLeast(x, Fill(-40.0f)));
+  const Vec power = TimesPowerOfTwo(Fill(1.0f), parts.n);
+  return MulAdd(power, parts.rest, Sub(power, Fill(1.0f)));
+}
+
+inline Vec Sigmoid(Vec x) {
+  const Vec one = Fill(1.0f);
+  return Div(one, Add(one, Exp(Sub(Fill(0.0f), x))));
+}
+
+inline Vec Tanh(Vec x) {
+  const Vec falling = Expm1OfNegative(Mul(Abs(x), Fill(-2.0f)));
+  return WithSign(Div(Sub(Fill(0.0f), falling), Add(falling, Fill(2.0f))), x);
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_VECTOR_MATH_H_
