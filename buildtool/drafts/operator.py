@@ -28,7 +28,7 @@ from buildtool.ir.types import DType, TensorType
 
 @dataclass(frozen=True)
 class {title}(Operator):
-    """{op}(x). Attributes are fields of this class, such as `alpha: float`."""
+    """Input x, f32. (Say what it takes; attributes are fields of this class, such as `alpha: float`.)"""
 
     name: ClassVar[str] = "{op}"
     arity: ClassVar[tuple[int, int | None]] = (1, 1)

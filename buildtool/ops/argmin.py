@@ -13,7 +13,10 @@ from buildtool.ops._axis import PlaceOperator
 
 @dataclass(frozen=True)
 class Argmin(PlaceOperator):
-    """Input x, any numbers; the result is s64. What is not a number comes before all others."""
+    """Input x, any numbers; the result is s64. What is not a number comes before all others.
+
+    Of several smallest elements it is the first, or with `select_last_index` the last.
+    """
 
     name: ClassVar[str] = "argmin"
 

@@ -20,6 +20,8 @@ class AvgPool2d(PoolOperator):
     """Input x[N,H,W,C]. The mean is over the taps inside the input, or with `count_include_pad` inside the padded one.
 
     Taps that hang over the padding (`ceil_mode`) never count. A window without taps that count gives 0.
+
+    `kernel`, `strides` and `dilations` have 2 numbers, `pads` 4: top, left, bottom, right.
     """
 
     name: ClassVar[str] = "avg_pool2d"

@@ -12,7 +12,10 @@ from buildtool.ops._elementwise import UnaryOperator
 
 @dataclass(frozen=True)
 class Clip(UnaryOperator):
-    """Input x, any numbers. A bound may be infinite; those of integers are rounded inwards."""
+    """Input x, any numbers. A bound may be infinite; those of integers are rounded inwards.
+
+    `low` is not above `high`.
+    """
 
     name: ClassVar[str] = "clip"
     floats_only: ClassVar[bool] = False

@@ -18,7 +18,10 @@ from buildtool.ops._types import moved
 
 @dataclass(frozen=True, kw_only=True)
 class Compress(DataSizedOperator):
-    """Inputs x of any element type, condition (bool, one per slice; slices behind its end are left out)."""
+    """Inputs x of any element type, condition (bool, one per slice; slices behind its end are left out).
+
+    `size` is the one dimension that only the data decides.
+    """
 
     name: ClassVar[str] = "compress"
     arity: ClassVar[tuple[int, int | None]] = (2, 2)

@@ -20,7 +20,9 @@ from buildtool.ops._types import plain, stored, working
 class Conv2d(ConvOperator):
     """Inputs x[N,H,W,C], w[O,KH,KW,C/groups], b[O]?, r?. Group g reads its share of the channels and makes its share.
 
-    The residual r has the shape of the output and is added in front of the activation.
+    The residual r has the shape of the output, [N,OH,OW,O], and is added in front of the activation.
+
+    `strides` and `dilations` have 2 numbers, `pads` 4: top, left, bottom, right.
     """
 
     name: ClassVar[str] = "conv2d"

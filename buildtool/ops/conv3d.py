@@ -19,7 +19,10 @@ from buildtool.ops._volume import SIDES, VolumeOperator, padded_volume, windows
 
 @dataclass(frozen=True, kw_only=True)
 class Conv3d(VolumeOperator):
-    """Inputs x[N,D,H,W,C], w[O,KD,KH,KW,C/groups], b[O]?. Group g reads and makes its share of the channels."""
+    """Inputs x[N,D,H,W,C], w[O,KD,KH,KW,C/groups], b[O]?. Group g reads and makes its share of the channels.
+
+    `strides` and `dilations` have 3 numbers, `pads` 6: all before, then all behind.
+    """
 
     name: ClassVar[str] = "conv3d"
 

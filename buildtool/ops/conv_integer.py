@@ -13,7 +13,7 @@ from buildtool.ops._integer_conv import IntegerConvOperator
 
 @dataclass(frozen=True, kw_only=True)
 class ConvInteger(IntegerConvOperator):
-    """Inputs x, w, zero point of x, zero point of w (one, or one per output channel); each pair s8 or u8."""
+    """Inputs x[N,H,W,C], w[O,KH,KW,C/groups], zero point of x, zero point of w (one, or O); each pair s8 or u8."""
 
     name: ClassVar[str] = "conv_integer"
     arity: ClassVar[tuple[int, int | None]] = (4, 4)

@@ -13,7 +13,10 @@ from buildtool.ops._axis import CumulativeOperator
 
 @dataclass(frozen=True)
 class Cumprod(CumulativeOperator):
-    """Input x, any numbers; integers wrap around."""
+    """Input x, any numbers; integers wrap around.
+
+    `exclusive` leaves out the element itself, `reverse` begins at the last one.
+    """
 
     name: ClassVar[str] = "cumprod"
     neutral: ClassVar[int] = 1

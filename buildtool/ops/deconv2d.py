@@ -21,6 +21,8 @@ class Deconv2d(ConvOperator):
     """Inputs x[N,H,W,C], w[O,KH,KW,C/groups], b[O]?.
 
     The output has (H-1)*stride + (KH-1)*dilation + 1 + output_padding - top - bottom rows.
+
+    `strides` and `dilations` have 2 numbers, `pads` 4: top, left, bottom, right. `output_padding` has 2.
     """
 
     name: ClassVar[str] = "deconv2d"

@@ -19,7 +19,10 @@ from buildtool.ops._volume import SIDES, VolumeOperator, windows
 
 @dataclass(frozen=True, kw_only=True)
 class Deconv3d(VolumeOperator):
-    """Inputs x[N,D,H,W,C], w[O,KD,KH,KW,C/groups], b[O]?; x[i] * w[k] is added at i*stride + k*dilation - pad."""
+    """Inputs x[N,D,H,W,C], w[O,KD,KH,KW,C/groups], b[O]?; x[i] * w[k] is added at i*stride + k*dilation - pad.
+
+    `strides`, `dilations` and `output_padding` have 3 numbers, `pads` 6: all before, then all behind.
+    """
 
     name: ClassVar[str] = "deconv3d"
 

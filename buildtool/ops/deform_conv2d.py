@@ -23,6 +23,8 @@ class DeformConv2d(Operator):
 
     Each of the G `offset_groups` moves the taps of its share of the input channels down and to the right by its
     offsets, reads between elements bilinearly (zeros lie outside), and multiplies what was read by the mask.
+
+    `strides` and `dilations` have 2 numbers, `pads` 4: top, left, bottom, right.
     """
 
     name: ClassVar[str] = "deform_conv2d"

@@ -18,6 +18,8 @@ class DepthToSpace(Operator):
 
     Channel c of element (y, x) of a block is channel (y*block + x)*C' + c of the input in mode DCR, and
     (c*block + y)*block + x in mode CRD; C' is the number of channels of the output.
+
+    `mode` is DCR or CRD.
     """
 
     name: ClassVar[str] = "depth_to_space"

@@ -18,6 +18,8 @@ class DequantizeLinear(AffineOperator):
     """Inputs x (integers of 8, 16 or 32 bits), scale, zero_point (of the type of x)?. y has the type of the scale.
 
     The difference is rounded to single precision before it is multiplied: that matters for s32 only.
+
+    A scale of rank 1 lies along `axis`; with `block` (0: none) it has one number for so many elements along it.
     """
 
     name: ClassVar[str] = "dequantize_linear"

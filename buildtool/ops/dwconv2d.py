@@ -18,7 +18,10 @@ from buildtool.ops._types import plain, stored, working
 
 @dataclass(frozen=True, kw_only=True)
 class DwConv2d(ConvOperator):
-    """Inputs x[N,H,W,C], w[KH,KW,C*multiplier], b[C*multiplier]?; channel c*multiplier+j of the output reads c."""
+    """Inputs x[N,H,W,C], w[KH,KW,C*multiplier], b[C*multiplier]?; channel c*multiplier+j of the output reads c.
+
+    `strides` and `dilations` have 2 numbers, `pads` 4: top, left, bottom, right.
+    """
 
     name: ClassVar[str] = "dwconv2d"
 

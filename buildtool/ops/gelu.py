@@ -16,7 +16,10 @@ from buildtool.ops._shapes import require_one_of
 
 @dataclass(frozen=True)
 class Gelu(UnaryOperator):
-    """Input x, floating-point numbers."""
+    """Input x, floating-point numbers.
+
+    `approximate` is none or tanh.
+    """
 
     name: ClassVar[str] = "gelu"
 

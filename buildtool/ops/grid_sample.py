@@ -26,6 +26,8 @@ class GridSample(Operator):
     The last axis of the grid holds a position, its innermost spatial axis first, where -1 and 1 are the first and the
     last element (`align_corners`) or the outer edges of these. `nearest` rounds half to even, `cubic` is Keys'
     convolution with -0.75. Outside lie zeros, the elements at the border, or the reflected input.
+
+    `mode` is nearest, linear or cubic, `padding` is zeros, border or reflection.
     """
 
     name: ClassVar[str] = "grid_sample"

@@ -23,6 +23,9 @@ class Gru(RecurrentOperator):
         z = f(xz + rz h)    r = f(xr + rr h)
         n = g(xn + rn (r * h) + bias), or with `linear_before_reset` g(xn + r * (rn h + bias))
         h = (1 - z) * n + z * h
+
+    `function_f`, `function_g` and `function_h` have their parameters in `alphas` and `betas`; `clip` limits what goes
+    into f and g to -clip..clip (0: no limit); `reverse` starts at the end of each sequence.
     """
 
     name: ClassVar[str] = "gru"

@@ -13,7 +13,10 @@ from buildtool.ops._elementwise import Comparison
 
 @dataclass(frozen=True)
 class Less(Comparison):
-    """Inputs a, b (broadcast), any numbers; the result is bool. What is not a number compares false."""
+    """Inputs a, b (broadcast), any numbers; the result is bool. What is not a number compares false.
+
+    Greater is this with its inputs exchanged.
+    """
 
     name: ClassVar[str] = "less"
 

@@ -25,6 +25,8 @@ class LinearAttention(Operator):
         v  = beta * (v - S^T k)
         S += k v^T
         y  = scale * S^T q, for each of the HQ/H heads of queries that share S
+
+    `q_heads` is HQ, `kv_heads` H.
     """
 
     name: ClassVar[str] = "linear_attention"

@@ -23,6 +23,9 @@ class Lstm(RecurrentOperator):
         i = f(xi + ri h + pi * c)    f = f(xf + rf h + pf * c), or with `input_forget` 1 - i
         c = f * c + i * g(xc + rc h)
         o = f(xo + ro h + po * c)    h = o * h(c)
+
+    `function_f`, `function_g` and `function_h` have their parameters in `alphas` and `betas`; `clip` limits what goes
+    into f and g to -clip..clip (0: no limit); `reverse` starts at the end of each sequence.
     """
 
     name: ClassVar[str] = "lstm"

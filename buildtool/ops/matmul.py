@@ -17,7 +17,10 @@ from buildtool.ops._types import plain, require_numeric, require_same_dtype, sto
 
 @dataclass(frozen=True)
 class Matmul(Operator):
-    """The leading axes broadcast. An input of rank 1 is a row (a) or a column (b) whose axis the result lacks."""
+    """Inputs a[...,M,K], b[...,K,N]. The leading axes broadcast.
+
+    An input of rank 1 is a row (a) or a column (b) whose axis the result lacks.
+    """
 
     name: ClassVar[str] = "matmul"
     arity: ClassVar[tuple[int, int | None]] = (2, 2)

@@ -17,7 +17,11 @@ from buildtool.ops._types import require_numeric
 
 @dataclass(frozen=True, kw_only=True)
 class MaxPool2d(PoolOperator):
-    """Input x[N,H,W,C]. A window that lies in the padding alone gives the lowest value of the type (-inf)."""
+    """Input x[N,H,W,C]. A window that lies in the padding alone gives the lowest value of the type (-inf).
+
+    `kernel`, `strides` and `dilations` have 2 numbers, `pads` 4: top, left, bottom, right. With `ceil_mode` a last
+    window that hangs over the end counts too.
+    """
 
     name: ClassVar[str] = "max_pool2d"
 

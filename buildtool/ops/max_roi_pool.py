@@ -20,6 +20,8 @@ class MaxRoiPool(Operator):
 
     Regions are multiplied by `scale` and rounded (half away from zero); their last row and column belong to them. A
     share without elements gives 0. Pictures that do not exist are the nearest one.
+
+    `size` has 2 numbers.
     """
 
     name: ClassVar[str] = "max_roi_pool"

@@ -22,6 +22,8 @@ class NonMaxSuppression(DataSizedOperator):
     A box is two opposite corners (y, x, y, x), or centre and sides (x, y, width, height) if `center_point_box`. Per
     batch and class, the boxes above `score_threshold` are taken by falling score (of equal ones the first), each unless
     its intersection with one taken before is more than `iou_threshold` of their union; at most `max_per_class`.
+
+    `size` is the one dimension that only the data decides.
     """
 
     name: ClassVar[str] = "non_max_suppression"

@@ -15,7 +15,10 @@ from buildtool.ops._data_sizes import DataSizedOperator, most_of
 
 @dataclass(frozen=True, kw_only=True)
 class NonZero(DataSizedOperator):
-    """Input x of any element type; output [rank of x, size] (s64): a column of indices per place, row-major."""
+    """Input x of any element type; output [rank of x, size] (s64): a column of indices per place, row-major.
+
+    `size` is the one dimension that only the data decides.
+    """
 
     name: ClassVar[str] = "non_zero"
 

@@ -20,7 +20,10 @@ MODES = ("constant", "reflect", "edge", "wrap")
 @dataclass(frozen=True)
 class Pad(Operator):
     """Input x of any element type. `reflect` does not repeat the outermost element, `wrap` goes on at the other end;
-    `value` is for `constant`."""
+    `value` is for `constant`.
+
+    `before` and `after` have one number per axis; `mode` is constant, reflect, edge or wrap.
+    """
 
     name: ClassVar[str] = "pad"
 

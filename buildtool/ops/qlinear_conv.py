@@ -16,8 +16,8 @@ from buildtool.ops._quantisation import BYTES, requantised, require_scalar, requ
 
 @dataclass(frozen=True, kw_only=True)
 class QlinearConv(IntegerConvOperator):
-    """Inputs x, its scale and zero point, w, its scale and zero point (one, or one per output channel), the scale and
-    zero point of y, a bias[O] of s32 in units of x_scale * w_scale?.
+    """Inputs x[N,H,W,C], its scale and zero point, w[O,KH,KW,C/groups], its scale and zero point (one, or O), the scale
+    and zero point of y, b[O]? of s32 in units of x_scale * w_scale.
 
     y = saturate(round(sum * (x_scale * w_scale / y_scale)) + y_zero_point), computed in single precision.
     """

@@ -15,7 +15,10 @@ from buildtool.ops._quantisation import QUANTISED, AffineOperator, require_type,
 
 @dataclass(frozen=True)
 class QuantizeLinear(AffineOperator):
-    """Inputs x and scale (f32 or f16), zero_point (of the type `to`)?. Rounded half to even."""
+    """Inputs x and scale (f32 or f16), zero_point (of the type `to`)?. Rounded half to even.
+
+    A scale of rank 1 lies along `axis`; with `block` (0: none) it has one number for so many elements along it.
+    """
 
     name: ClassVar[str] = "quantize_linear"
     arity: ClassVar[tuple[int, int | None]] = (2, 3)

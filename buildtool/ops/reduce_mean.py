@@ -14,7 +14,10 @@ from buildtool.ops._reduction import ReduceOperator, accumulator
 
 @dataclass(frozen=True)
 class ReduceMean(ReduceOperator):
-    """Input x, any numbers; that of integers is cut towards zero."""
+    """Input x, any numbers; that of integers is cut towards zero.
+
+    `axes` rise; without `keepdims` they go.
+    """
 
     name: ClassVar[str] = "reduce_mean"
 

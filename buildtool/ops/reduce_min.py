@@ -13,7 +13,10 @@ from buildtool.ops._reduction import ReduceOperator
 
 @dataclass(frozen=True)
 class ReduceMin(ReduceOperator):
-    """Input x, any numbers; of none it is the largest number of the type."""
+    """Input x, any numbers; of none it is the largest number of the type.
+
+    `axes` rise; without `keepdims` they go.
+    """
 
     name: ClassVar[str] = "reduce_min"
     empty_allowed: ClassVar[bool] = True

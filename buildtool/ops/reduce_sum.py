@@ -13,7 +13,10 @@ from buildtool.ops._reduction import ReduceOperator, accumulator
 
 @dataclass(frozen=True)
 class ReduceSum(ReduceOperator):
-    """Input x, any numbers; integers wrap around."""
+    """Input x, any numbers; integers wrap around.
+
+    `axes` rise; without `keepdims` they go.
+    """
 
     name: ClassVar[str] = "reduce_sum"
     empty_allowed: ClassVar[bool] = True

@@ -28,6 +28,9 @@ class Resize2d(Operator):
 
     `nearest` rounds the position by `rounding`; `linear` weighs the elements around it. Elements outside are those at
     the border.
+
+    `size` has 2 dimensions and `scales` 2 numbers; `mode` is nearest or linear, `coordinates` one of the above,
+    `rounding` round_prefer_floor, round_prefer_ceil, floor or ceil.
     """
 
     name: ClassVar[str] = "resize2d"

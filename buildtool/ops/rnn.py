@@ -17,6 +17,9 @@ class Rnn(RecurrentOperator):
     """Inputs x[T,B,H] (the input's share), r[H,H], h[B or 1,H], lengths[B]? (s32); outputs y[T,B,H], h[B,H].
 
     h = f(x + r h)
+
+    `function_f`, `function_g` and `function_h` have their parameters in `alphas` and `betas`; `clip` limits what goes
+    into f and g to -clip..clip (0: no limit); `reverse` starts at the end of each sequence.
     """
 
     name: ClassVar[str] = "rnn"

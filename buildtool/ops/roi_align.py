@@ -24,6 +24,8 @@ class RoiAlign(Operator):
     element wide. `samples` per axis are taken of every output element, 0 for as many as it has input elements. `mean`
     is their mean, `max` the largest weighted neighbour of any of them. Samples beyond the picture by more than one
     element count as 0. Pictures that do not exist are the nearest one.
+
+    `size` has 2 numbers; `mode` is mean or max.
     """
 
     name: ClassVar[str] = "roi_align"

@@ -23,6 +23,8 @@ class ScatterElements(Operator):
     y[..., indices[..., i, ...], ...] = updates[..., i, ...], or what the reduction makes of it and what stands there.
     Indices and updates have one shape, of the rank of x, and may be shorter than x along the other axes. Where places
     repeat, updates are applied in the order in which they stand.
+
+    `reduction` is none, add, mul, min or max.
     """
 
     name: ClassVar[str] = "scatter_elements"

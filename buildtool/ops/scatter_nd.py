@@ -19,6 +19,8 @@ class ScatterNd(Operator):
 
     Each row of K indices names a place along the first K axes of x; updates[..., *] takes the place of what stands
     there, or is reduced with it. Where places repeat, updates are applied in the order in which they stand.
+
+    `reduction` is none, add, mul, min or max.
     """
 
     name: ClassVar[str] = "scatter_nd"

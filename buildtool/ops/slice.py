@@ -17,7 +17,10 @@ from buildtool.ops._types import moved
 
 @dataclass(frozen=True)
 class Slice(Operator):
-    """Input x of any element type. One start, step and size per axis; steps may be negative, all reads lie inside x."""
+    """Input x of any element type. One start, step and size per axis; steps may be negative, all reads lie inside x.
+
+    `starts` and `sizes` are dimensions, `steps` are integers other than 0.
+    """
 
     name: ClassVar[str] = "slice"
 

@@ -18,6 +18,8 @@ class SpaceToDepth(Operator):
 
     Channel c of element (y, x) of a block becomes channel (y*block + x)*C + c in mode DCR, and (c*block + y)*block + x
     in mode CRD.
+
+    `mode` is DCR or CRD.
     """
 
     name: ClassVar[str] = "space_to_depth"

@@ -17,7 +17,10 @@ from buildtool.ops.topk import Topk
 
 @dataclass(frozen=True, kw_only=True)
 class TopkByInput(DataSizedOperator):
-    """Inputs x, k[1] (s64, not negative; at most all elements are taken); outputs as those of topk."""
+    """Inputs x, k[1] (s64, not negative; at most all elements are taken); outputs as those of topk.
+
+    `size` is the one dimension that only the data decides.
+    """
 
     name: ClassVar[str] = "topk_by_input"
     arity: ClassVar[tuple[int, int | None]] = (2, 2)

@@ -16,7 +16,10 @@ from buildtool.ops._types import moved
 
 @dataclass(frozen=True)
 class Trilu(Operator):
-    """Input x[..., M, N] of any element type. Kept are the elements with column - row >= k (`upper`), or <= k."""
+    """Input x[..., M, N] of any element type. Kept are the elements with column - row >= k (`upper`), or <= k.
+
+    `k` counts diagonals: 0 is the main one.
+    """
 
     name: ClassVar[str] = "trilu"
 

@@ -21,6 +21,8 @@ class Unique(DataSizedOperator):
 
     Slices rise, element by element in row-major order, or keep the order of their first places where not `sorted`.
     NaN equals NaN and is larger than all numbers.
+
+    `size` is the one dimension that only the data decides.
     """
 
     name: ClassVar[str] = "unique"

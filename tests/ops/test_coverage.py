@@ -1,7 +1,9 @@
-"""Every operator has its places: a row in the architecture page, cases, and a registry that finds it."""
+"""Every operator has its places: an entry in the documentation, cases, and a registry that finds it."""
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
 import re
 from pathlib import Path
 
@@ -12,22 +14,7 @@ from buildtool.ir.types import DType, TensorType
 from buildtool.ops.registry import builtin, registry
 from tests.ops.case import cases_of, operators_with_cases
 
-_ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
-
-
-def _table() -> dict[str, str]:
-    """The attribute column of the operator table, by operator."""
-    rows: dict[str, str] = {}
-    section = _ARCHITECTURE.read_text(encoding="utf-8").partition("## Operators")[2].partition("\n## ")[0]
-    for line in section.splitlines():
-        match = re.match(r"\| `([a-z0-9_ ]+)` \| (.*) \| (.*) \|$", line)
-        if match:
-            rows.update(dict.fromkeys(match[1].split(), match[3]))
-    return rows
-
-
-def test_table_and_registry_name_the_same_operators() -> None:
-    assert set(_table()) == set(builtin())
+_ROOT = Path(__file__).parents[2]
 
 
 def test_cases_and_registry_name_the_same_operators() -> None:
@@ -42,12 +29,28 @@ def test_operator_has_20_cases_of_its_own(operator: str) -> None:
 
 
 @pytest.mark.parametrize("operator", sorted(builtin()))
-def test_table_names_every_attribute(operator: str) -> None:
-    row = _table()[operator]
-    words = set(re.findall(r"[a-z_0-9]+", row))
-    if "act" in words:
-        words |= {"activation", "activation_alpha", "activation_beta"}
-    assert set(builtin()[operator].attribute_kinds()) <= words
+def test_operator_says_what_it_is(operator: str) -> None:
+    """These texts are its entry in the documentation."""
+    kind = builtin()[operator]
+    meaning = inspect.getmodule(kind).__doc__ or ""
+    assert re.match(rf"{operator}\b[^:]*: .+\.", meaning), "the module begins with 'operator: what it computes.'"
+    text = vars(kind).get("__doc__") or ""
+    assert re.search(r"\bInputs?\b", text), "the text of the class names the inputs"
+
+
+def test_page_of_operators_has_every_operator_and_attribute() -> None:
+    spec = importlib.util.spec_from_file_location("list_operators", _ROOT / "scripts" / "list_operators.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    entries = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", module.page(), re.MULTILINE | re.DOTALL))
+    assert list(entries) == sorted(builtin())
+    for name, kind in builtin().items():
+        words = set(re.findall(r"\w+", entries[name].partition("\nAttributes: ")[2]))
+        if "act" in words:
+            words |= {"activation", "activation_alpha", "activation_beta"}
+        assert set(kind.attribute_kinds()) <= words, name
 
 
 def test_module_is_called_like_its_operator() -> None:
