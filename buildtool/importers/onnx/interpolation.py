@@ -102,14 +102,26 @@ def cubic(axis: AxisResize, a: float, antialias: bool, exclude_outside: bool) ->
     return _table(axis, 2, kernel, antialias, exclude_outside)
 
 
+def taps(axis: AxisResize, mode: str, antialias: bool) -> int:
+    """How many elements of the input each element of the output reads."""
+    return 1 if mode == "nearest" else 2 - 2 * _first_tap(axis, 1 if mode == "linear" else 2, antialias)
+
+
+def _first_tap(axis: AxisResize, radius: int, antialias: bool) -> int:
+    return math.floor(-radius / _shrink(axis, antialias)) + 1
+
+
+def _shrink(axis: AxisResize, antialias: bool) -> float:
+    return min(axis.scale, 1.0) if antialias else 1.0
+
+
 def _table(
     axis: AxisResize, radius: int, kernel: Callable[[Array], Array], antialias: bool, exclude_outside: bool
 ) -> tuple[Array, Array]:
     """A kernel that is 0 beyond `radius`; antialiasing widens it by as much as the axis shrinks."""
     positions = axis.positions()
     below = np.floor(positions)
-    shrink = min(axis.scale, 1.0) if antialias else 1.0
-    first = math.floor(-radius / shrink) + 1
+    shrink, first = _shrink(axis, antialias), _first_tap(axis, radius, antialias)
     offsets = np.arange(first, 2 - first)
     places = below[:, None] + offsets[None, :]
     weights = kernel((places - positions[:, None]) * shrink)

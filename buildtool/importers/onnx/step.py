@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NoReturn, TypeVar
 
@@ -12,8 +13,10 @@ from buildtool.importers.onnx.builder import Builder, Tensor
 from buildtool.importers.onnx.model import AttributeValue, SourceNode
 from buildtool.ir.dims import Dim, Shape
 from buildtool.ir.operator import Array, AttrValue
+from buildtool.ir.types import DType
 
 _Kind = TypeVar("_Kind")
+MOST_MADE = 2**24  # elements of what a handler makes out of sizes alone: tables, constants, masks
 
 
 class Step:
@@ -148,6 +151,19 @@ class Step:
     def constant(self, array: Array) -> Tensor:
         """A tensor with this content."""
         return Tensor.of(np.ascontiguousarray(array) if array.ndim else array)
+
+    def filled(self, shape: Sequence[int], number: float, dtype: DType) -> Tensor:
+        """A tensor that holds one number everywhere."""
+        self.check_table(*shape)
+        return self.constant(np.full(shape, number, dtype.numpy))
+
+    def check_table(self, *sizes: int) -> None:
+        """Asked before anything of these sizes is made on import: they come from the model, and may be any number."""
+        if math.prod(sizes) > MOST_MADE:
+            self.unsupported(
+                f"a table of {' x '.join(map(str, sizes))} numbers would have to be made on import",
+                "the shapes or attributes of the model are wrong, or too large for this operator",
+            )
 
     def transpose(self, tensor: Tensor, perm: Sequence[int]) -> Tensor:
         return tensor if list(perm) == sorted(perm) else self.emit("transpose", tensor, perm=tuple(perm))

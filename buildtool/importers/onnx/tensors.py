@@ -71,7 +71,8 @@ def array_of(tensor: TensorProto, folder: Path, where: Where) -> Array:
     code = tensor.data_type if nibbles is None else TensorProto.UINT8
     dtype = dtype_of_code(code, where)
     shape = tuple(int(dim) for dim in tensor.dims)
-    if len(shape) > 16 or any(dim < 0 for dim in shape) or math.prod(shape) > MOST_ELEMENTS:
+    # 0 elements do not excuse the other dimensions: NumPy multiplies those too.
+    if len(shape) > 16 or any(dim < 0 for dim in shape) or math.prod(max(dim, 1) for dim in shape) > MOST_ELEMENTS:
         raise ModelFileError(
             f"the shape {list(shape)} of the tensor is not possible",
             where=where,

@@ -156,7 +156,7 @@ def _mask(step: Step, heads: _Heads, mask: Tensor) -> Tensor:
     if not isinstance(missing, int) or not all(isinstance(dim, int) for dim in bias.shape):
         step.unsupported("a mask that ends before the keys, of a run-time size", "give a mask for all keys")
     shape = tuple(dim for dim in bias.shape[:-1] if isinstance(dim, int))
-    beyond = step.constant(np.full((*shape, missing), -np.inf, bias.dtype.numpy))
+    beyond = step.filled((*shape, missing), -np.inf, bias.dtype)
     return step.emit("concat", bias, beyond, axis=bias.rank - 1)
 
 
@@ -175,6 +175,7 @@ def _window(step: Step, heads: _Heads, left: int, right: int, lengths: Tensor | 
     queries, keys = heads.q.shape[2], heads.k.shape[2]
     if not isinstance(queries, int) or not isinstance(keys, int) or not isinstance(heads.past, int):
         step.unsupported("a causal attention over a run-time length", "fix the input shapes")
+    step.check_table(queries, keys)
     behind = np.arange(keys).reshape(1, -1) - np.arange(queries).reshape(-1, 1)
     if lengths is None:
         ahead = behind - heads.past
@@ -199,6 +200,7 @@ def _cache_end(step: Step, heads: _Heads, lengths: Tensor) -> Tensor:
     keys = heads.k.shape[2]
     if not isinstance(keys, int):
         step.unsupported("a cache of a run-time length", "fix the input shapes")
+    step.check_table(keys)
     places = step.constant(np.arange(keys).astype(lengths.dtype.numpy))
     return _hiding(step, step.emit("less", places, step.reshape(lengths, (lengths.shape[0], 1, 1, 1))), heads)
 

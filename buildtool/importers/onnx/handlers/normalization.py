@@ -43,7 +43,7 @@ def group_normalization(step: Step) -> Tensor:
 def _per_channel(step: Step, operand: Tensor, groups: int, count: int) -> Tensor:
     """One number for each channel from one for each group."""
     column = step.reshape(operand, (groups, 1))
-    ones = step.constant(np.ones((1, count // groups), operand.dtype.numpy))
+    ones = step.filled((1, count // groups), 1, operand.dtype)
     return step.reshape(step.emit("mul", column, ones), (count,))
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.powers import power, root
 from buildtool.importers.onnx.registry import handler
@@ -138,7 +136,8 @@ def _pool(step: Step, x: Tensor, op: str, attributes: dict[str, AttrValue]) -> T
         return step.emit(op, x, **attributes)
     kernel, rest = attributes["kernel"], {key: value for key, value in attributes.items() if key != "kernel"}
     assert isinstance(kernel, tuple)
-    ones = step.constant(np.ones((*kernel, channels(step, x, -1)), x.dtype.numpy))
+    sides = [side for side in kernel if isinstance(side, int)]
+    ones = step.filled((*sides, channels(step, x, -1)), 1, x.dtype)
     return step.emit("dwconv2d", x, ones, multiplier=1, **rest, **NO_ACTIVATION)
 
 

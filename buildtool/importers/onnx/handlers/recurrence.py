@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.spatial import NO_ACTIVATION, channels
@@ -60,7 +58,7 @@ class _Layer:
         """The first state of a direction: an input of the node, or zeros."""
         given = self.step.optional(position)
         if given is None:
-            return self.step.constant(np.zeros((1, self.hidden), self.x.dtype.numpy))
+            return self.step.filled((1, self.hidden), 0, self.x.dtype)
         if self.batch_first:
             given = self.step.transpose(given, (1, 0, 2))
         return self.of_direction(index, given)
@@ -156,7 +154,7 @@ def rnn(step: Step) -> tuple[Tensor, ...]:
 def gru(step: Step) -> tuple[Tensor, ...]:
     layer = _layer(step, 3, ("sigmoid", "tanh"))
     hidden = layer.hidden
-    zeros = step.constant(np.zeros(hidden, layer.x.dtype.numpy))
+    zeros = step.filled((hidden,), 0, layer.x.dtype)
     linear = bool(step.integer("linear_before_reset", 0))
     results = []
     for index in range(len(layer.directions)):
@@ -184,6 +182,6 @@ def lstm(step: Step) -> tuple[Tensor, ...]:
         if peepholes is not None:
             operands.append(layer.of_direction(index, peepholes))
         elif lengths:
-            operands.append(step.constant(np.zeros(3 * layer.hidden, layer.x.dtype.numpy)))
+            operands.append(step.filled((3 * layer.hidden,), 0, layer.x.dtype))
         results.append(step.emit_all("lstm", x, *operands, *lengths, input_forget=forget, **layer.common(index)))
     return _together(layer, results)

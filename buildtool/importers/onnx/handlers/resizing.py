@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.interpolation import COORDINATES, AxisResize, cubic, linear, nearest
+from buildtool.importers.onnx.interpolation import COORDINATES, AxisResize, cubic, linear, nearest, taps
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
 from buildtool.importers.onnx.step import Step
@@ -213,6 +213,7 @@ def _axis(step: Step, wanted: _Resize, axis: int) -> AxisResize | None:
 
 
 def _along(step: Step, x: Tensor, axis: int, how: AxisResize, wanted: _Resize) -> Tensor:
+    step.check_table(how.new, taps(how, wanted.mode, bool(step.integer("antialias", 0))))
     if wanted.mode == "nearest":
         y = step.emit("gather", x, step.constant(nearest(how, wanted.rounding)), axis=axis)
     else:

@@ -40,6 +40,7 @@ def affine_grid(step: Step) -> Tensor:
     if len(size) not in (4, 5) or any(side < 1 for side in size):
         step.malformed(f"the size {list(size)} is not that of pictures or volumes")
     axes = len(size) - 2
+    step.check_table(*size[2:], axes + 1)
     places = _all_places(size[2:], bool(step.integer("align_corners", 0))).astype(theta.dtype.numpy)
     moved = step.emit("matmul", step.constant(places), step.transpose(theta, (0, 2, 1)))
     return step.reshape(moved, (theta.shape[0], *size[2:], axes))
@@ -98,7 +99,7 @@ def deformable_convolution(step: Step) -> Tensor:
     bias, mask = step.optional(3), step.optional(4)
     rest = [] if bias is None else [bias]
     if mask is not None:
-        rest = rest or [step.constant(np.zeros(made, x.dtype.numpy))]
+        rest = rest or [step.filled((made,), 0, x.dtype)]
         rest.append(to_channels_last(step, mask))
     y = step.emit(
         "deform_conv2d",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from buildtool.importers.onnx.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.spatial import NO_ACTIVATION, channels
@@ -103,7 +101,7 @@ def linear_attention(step: Step) -> tuple[Tensor, ...]:
         if not isinstance(batch, int):
             step.unsupported("a run-time batch without a state", "give the state as an input")
         shape = (batch, kv_heads, size, channels(step, v, 2) // kv_heads)
-        past = step.constant(np.zeros(shape, q.dtype.numpy))
+        past = step.filled(shape, 0, q.dtype)
     gated, corrected = rule.startswith("gated"), rule.endswith("delta")
     more = [step.input(index) for index, used in ((4, gated), (5, corrected)) if used]
     return step.emit_all(
