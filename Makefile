@@ -12,7 +12,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance clean
+.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -56,6 +56,11 @@ docs: setup ## build the documentation into build/site; warnings are errors
 
 conformance: setup ## run ONNX's own conformance cases; what they show is in docs/conformance.md
 	@$(VENV)/python -m tests.conformance
+
+bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
+	@$(VENV)/python -m tests.bench.peers $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
+		$(if $(ENGINES),--engines $(ENGINES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(if $(PRIORITY),--priority) \
+		$(if $(PAGE),--page)
 
 clean: ## remove everything that was made, .venv included
 	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build

@@ -1,0 +1,133 @@
+"""Lathe and other engines side by side: `make bench-peers`, or `python -m tests.bench.peers`.
+
+    make bench-peers NETWORKS=mobilenet_v1 THREADS=1 ENGINES=lathe,onnxruntime QUICK=1
+
+Writes build/bench-peers.json, and with `--page` docs/performance.md. Engines that are not there are installed into
+build/bench-env. `--quick` is for development: 4 short rounds, one load per engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import buildtool
+from buildtool.errors import LatheError
+from tests.bench.peers import environment, models, report, rounds
+from tests.bench.peers.environment import ROOT, Environment
+from tests.zoo.networks import NETWORKS
+
+RESULT = ROOT / "build" / "bench-peers.json"
+PAGE = ROOT / "docs" / "performance.md"
+ENGINES = ("lathe", *environment.PEERS)
+QUICK = rounds.Plan(rounds=4, runs=4, seconds=0.2, loads=1, patience=0.5)
+
+
+def words(allowed: Sequence[str], text: str) -> list[str]:
+    """A list with commas, of these words."""
+    found = [word for word in text.split(",") if word]
+    for word in found:
+        if word not in allowed:
+            raise argparse.ArgumentTypeError(f"'{word}' is none of {', '.join(allowed)}")
+    return found
+
+
+@functools.cache
+def stripped_size(path: str) -> int:
+    """Bytes of a library without symbols and debug information."""
+    with tempfile.NamedTemporaryFile() as copy:
+        shutil.copy(path, copy.name)
+        subprocess.run(["strip", "--strip-unneeded", copy.name], capture_output=True, check=False)
+        return Path(copy.name).stat().st_size
+
+
+def library_bytes(item: rounds.Measured) -> int:
+    """The libraries that an engine brought along, without those of the system and of Python's own modules."""
+    foreign = ("/usr/lib", "/lib", "/usr/local/lib")
+    own = [path for path in item.start["libraries"] if "site-packages" in path or not path.startswith(foreign)]
+    return sum(stripped_size(path) for path in own if "lib-dynload" not in path)
+
+
+def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
+    peers = environment.prepare([engine for engine in ENGINES[1:] if engine in options.engines])
+    present = [engine for engine in ENGINES if engine == "lathe" or engine in peers.versions]
+    present = [engine for engine in present if engine in options.engines]
+    rows: list[dict[str, Any]] = []
+    left_out = dict(peers.left_out)
+    for network in options.networks:
+        paths = {}
+        for engine in present:
+            try:
+                paths[engine] = _paths(engine, network, peers)
+            except (LatheError, RuntimeError) as problem:
+                left_out[f"{engine} ({network})"] = str(problem)
+        for threads in options.threads:
+            sys.stderr.write(f"{network}, {threads} thread(s)\n")
+            folder = models.FOLDER / "work" / f"{network}-{threads}"
+            folder.mkdir(parents=True, exist_ok=True)
+            source = folder / "input.npy"
+            data = np.random.default_rng(0).uniform(-1, 1, (1, 3, models.SIZE, models.SIZE))
+            np.save(source, data.astype(np.float32))
+            measured, failures = rounds.measure(paths, threads, source, folder, plan)
+            left_out |= {f"{engine} ({network}, {threads})": reason for engine, reason in failures.items()}
+            sizes = {item.engine: library_bytes(item) for item in measured}
+            rows += rounds.results(network, threads, measured, sizes)
+    versions = {engine: peers.versions.get(engine, buildtool.version()) for engine in present}
+    return {
+        "machine": report.machine(),
+        "engines": versions,
+        "left_out": left_out,
+        "plan": asdict(plan),
+        "results": rows,
+        "geomeans": report.geomeans(rows),
+    }
+
+
+def _paths(engine: str, network: str, peers: Environment) -> tuple[Path, Path]:
+    python = Path(sys.executable) if engine == "lathe" else peers.python
+    return python, models.path_of(engine, network, peers)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    listed = functools.partial(words, tuple(NETWORKS))
+    parser.add_argument("--networks", type=listed, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
+    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2])
+    listed = functools.partial(words, ENGINES)
+    parser.add_argument("--engines", type=listed, default=list(ENGINES), metavar="A,B", help=", ".join(ENGINES))
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--quick", action="store_true", help="a look during development, not a measurement")
+    parser.add_argument("--priority", action="store_true", help="run the engines before other programs; needs root")
+    parser.add_argument("--page", action="store_true", help="write docs/performance.md too")
+    options = parser.parse_args()
+    if rounds.REFERENCE not in options.engines:
+        options.engines.append(rounds.REFERENCE)
+    plan = QUICK if options.quick else rounds.Plan()
+    if options.rounds:
+        plan = replace(plan, rounds=options.rounds)
+    if options.priority:
+        plan = replace(plan, priority=-10)
+    result = measure(options, plan)
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    if options.page:
+        PAGE.write_text(report.page(result))
+    report.show(result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

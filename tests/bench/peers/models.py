@@ -1,0 +1,74 @@
+"""The networks of the zoo in the form that each engine takes, made on first need under `build/bench-peers`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import buildtool
+from buildtool.drafts import deployment
+from tests.bench.peers.environment import ROOT, Environment
+from tests.zoo.networks import cached
+
+FOLDER = ROOT / "build" / "bench-peers"
+SIZE = 224
+
+
+def path_of(engine: str, network: str, environment: Environment) -> Path:
+    """The file that the engine loads: for Lathe the tailored library, which knows where its model is."""
+    onnx = cached(network, FOLDER / "onnx", SIZE)
+    if engine == "lathe":
+        return _library(network, onnx)
+    if engine == "ncnn":
+        return _ncnn(onnx, environment)
+    if engine == "litert":
+        return _tflite(network, onnx, environment)
+    return onnx
+
+
+def _library(network: str, onnx: Path) -> Path:
+    """Built anew each time, since its kernels are what changes; unchanged ones come from the cache."""
+    folder = FOLDER / "lathe"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = deployment.write([onnx], relative_to=folder, library_name=network, data_type="fp32_fp32")
+    file = folder / f"{network}.yml"
+    file.write_text(text)
+    built = buildtool.build(file, options=buildtool.Options(folder / "build"))
+    return built.file_of("host", "shared")
+
+
+def _ncnn(onnx: Path, environment: Environment) -> Path:
+    target = FOLDER / "ncnn" / f"{onnx.stem}.param"
+    if target.exists() and target.with_suffix(".bin").exists():
+        return target
+    converter = environment.site_packages() / "pnnx" / "pnnx"
+    scratch = FOLDER / "ncnn" / f"scratch-{os.getpid()}"
+    scratch.mkdir(parents=True)
+    shutil.copy(onnx, scratch / "model.onnx")
+    _command([str(converter), "model.onnx", f"inputshape=[1,3,{SIZE},{SIZE}]", "fp16=0"], scratch)
+    (scratch / "model.ncnn.bin").replace(target.with_suffix(".bin"))
+    (scratch / "model.ncnn.param").replace(target)
+    shutil.rmtree(scratch)
+    return target
+
+
+def _tflite(network: str, onnx: Path, environment: Environment) -> Path:
+    writer = Path(__file__).with_name("tflite.py")
+    key = hashlib.sha256(writer.read_bytes()).hexdigest()[:10]
+    target = FOLDER / "litert" / f"{onnx.stem}-{key}.tflite"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = target.with_suffix(f".{os.getpid()}")
+        module = "tests.bench.peers.tflite"
+        _command([str(environment.python), "-m", module, network, str(aside), "--size", str(SIZE)], ROOT)
+        aside.replace(target)
+    return target
+
+
+def _command(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
