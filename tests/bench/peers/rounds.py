@@ -82,7 +82,7 @@ class Worker:
         if not line:
             self._process.wait()
             lines = self._log.read_text(errors="replace").strip().splitlines()
-            raise WorkerError(lines[-1] if lines else f"it ended with {self._process.returncode}")
+            raise WorkerError("\n".join(lines[-3:]) if lines else f"it ended with {self._process.returncode}")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
