@@ -17,6 +17,8 @@ namespace lathe {
 namespace {
 
 constexpr int kPanelWidth = 16;  // whatever the vectors: all instruction sets of an ABI share packed filters
+// Elements of depth that pass by before the next pixels take their turn: the filters of a tile stay in cache meanwhile.
+constexpr int64_t kBlockDepth = 1024;
 constexpr int kPanelVectors = kPanelWidth / kLanes;
 
 // The unit of parallel work: its inputs stay in cache while all filters pass by. A multiple of the pixels of every
@@ -60,7 +62,8 @@ struct PanelTile {
   int64_t depth;
   const float* weights;  // of the first output, in its panel
   int64_t panel_floats;
-  const float* bias;      // of the first output; may be null
+  const float* start;     // what the sums start from: the bias, or sums of earlier taps; may be null
+  int64_t start_step;     // from one pixel to the next: 0 for a bias
   const float* residual;  // as `output`; may be null
   float* output;
   int64_t channels;  // from one pixel of the output to the next
@@ -75,12 +78,15 @@ using PanelTileFunction = void (*)(const PanelTile& tile);
 // `unroll` keeps the sums in registers: their indices have to be constants.
 template <int rows, int vectors>
 inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
-#pragma GCC unroll 8
-  for (int j = 0; j < vectors; ++j) {
-    Vec start = Fill(0.0f);
-    if (tile.bias != nullptr) start = LoadPart(tile.bias + j * kLanes, j + 1 < vectors ? kLanes : tile.last);
+  const float* start = tile.start;
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) sums[i][j] = start;
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; ++j) {
+      sums[i][j] = Fill(0.0f);
+      if (start != nullptr) sums[i][j] = LoadPart(start + j * kLanes, j + 1 < vectors ? kLanes : tile.last);
+    }
+    if (i + 1 < tile.count) start += tile.start_step;
   }
   const float* weights = tile.weights;
   const float* const* pointers = tile.rows;
@@ -195,40 +201,59 @@ inline void ReadClip(const Activation& activation, float* low, float* high, bool
   }
 }
 
+// Some taps of the pixels from `place`, times the outputs of the tile.
+inline void RunTaps(const PanelJob& job, PanelTile tile, const float* const* rows, int64_t place, int count,
+                    int64_t vectors) {
+  const TileChoice choice = TileOf(vectors);
+  float* const output = job.output + place;
+  for (int done = 0; done < count; done += tile.count) {
+    const bool wide = count - done > choice.narrow;
+    const int most = wide ? choice.wide : choice.narrow;
+    tile.count = count - done < most ? count - done : most;
+    tile.rows = rows + done;
+    tile.output = output + done * tile.channels;
+    if (tile.start_step != 0) tile.start = tile.output;
+    if (tile.residual != nullptr) tile.residual = job.residual + place + done * tile.channels;
+    (wide ? choice.run_wide : choice.run_narrow)(tile);
+  }
+}
+
 // Pixels [pixel, pixel + count) times outputs [begin, end) of one group; `begin` is the first one of a panel.
 inline void RunPanels(const PanelJob& job, const float* const* rows, int64_t pixel, int count, int64_t group,
                       int64_t begin, int64_t end) {
   const PanelShape& shape = job.shape;
   bool rest = false;
+  float low = 0.0f, high = 0.0f;
+  ReadClip(job.activation, &low, &high, &rest);
   PanelTile tile = {};
-  ReadClip(job.activation, &tile.low, &tile.high, &rest);
   tile.offset = group * shape.depth;
-  tile.taps = shape.taps;
   tile.depth = shape.depth;
   tile.panel_floats = shape.panel_floats();
   tile.channels = job.channels();
   const float* packed = job.packed + group * shape.panels() * tile.panel_floats;
+  const int64_t taps_at_once = kBlockDepth / shape.depth > 0 ? kBlockDepth / shape.depth : 1;
   for (int64_t first = begin; first < end;) {
     const int64_t left = DivideUp(end - first, kLanes);
     const int64_t vectors = left < kMostVectors ? left : kMostVectors;
-    const TileChoice choice = TileOf(vectors);
     const int64_t outputs = end - first < vectors * kLanes ? end - first : vectors * kLanes;
     const int64_t channel = group * shape.outputs + first;
+    const int64_t place = pixel * tile.channels + channel;
     tile.last = static_cast<int>(outputs - (vectors - 1) * kLanes);
     tile.weights = packed + first / kPanelWidth * tile.panel_floats + first % kPanelWidth;
-    tile.bias = job.bias != nullptr ? job.bias + channel : nullptr;
-    for (int done = 0; done < count; done += tile.count) {
-      const bool wide = count - done > choice.narrow;
-      const int most = wide ? choice.wide : choice.narrow;
-      tile.count = count - done < most ? count - done : most;
-      tile.rows = rows + done;
-      const int64_t place = (pixel + done) * tile.channels + channel;
-      tile.output = job.output + place;
-      tile.residual = job.residual != nullptr ? job.residual + place : nullptr;
-      (wide ? choice.run_wide : choice.run_narrow)(tile);
-      for (int i = 0; rest && i < tile.count; ++i) {
-        Activate(job.activation, tile.output + i * tile.channels, outputs);
-      }
+    tile.start = job.bias != nullptr ? job.bias + channel : nullptr;
+    tile.start_step = 0;
+    for (int64_t tap = 0; tap < shape.taps; tap += tile.taps) {
+      tile.taps = shape.taps - tap < taps_at_once ? shape.taps - tap : taps_at_once;
+      const bool last = tap + tile.taps == shape.taps;
+      tile.low = last ? low : -HUGE_VALF;
+      tile.high = last ? high : HUGE_VALF;
+      tile.residual = last ? job.residual : nullptr;
+      RunTaps(job, tile, rows + tap * kChunkPixels, place, count, vectors);
+      tile.weights += tile.taps * shape.depth * kPanelWidth;
+      tile.start_step = tile.channels;
+    }
+    for (int p = 0; rest && p < count; ++p) {
+      Activate(job.activation, job.output + place + p * tile.channels, outputs);
     }
     first += outputs;
   }
