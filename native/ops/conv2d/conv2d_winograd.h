@@ -1,0 +1,334 @@
+// Convolution 3 x 3 with stride 1 by Winograd's minimal filtering: tiles of kTile x kTile outputs from kTile + 2
+// squared inputs, as products of transformed inputs with transformed filters. The header of an instruction set goes
+// before this one, and a definition of LATHE_WINOGRAD_TILE (2 or 4).
+//
+// The filters come transformed and packed: [kPoints][panel of kPanelWidth outputs][depth][kPanelWidth].
+#ifndef LATHE_OPS_CONV2D_WINOGRAD_H_
+#define LATHE_OPS_CONV2D_WINOGRAD_H_
+
+#include "native/core/panels.h"
+#include "native/core/window.h"
+
+namespace lathe {
+namespace {
+
+constexpr int kTile = LATHE_WINOGRAD_TILE;  // outputs per axis
+constexpr int kPatch = kTile + 2;           // inputs per axis
+constexpr int kPoints = kPatch * kPatch;
+
+constexpr int kRows = 28;     // tiles that are multiplied and transformed back together
+constexpr int kOutputs = 64;  // by as many output channels
+constexpr int64_t kProductFloats = int64_t{kPoints} * kRows * kOutputs;
+constexpr int64_t kSharedTiles = 4 * kRows;
+
+struct WinogradState {
+  Window window;
+  Activation activation;
+  int64_t depth;
+  int64_t outputs;
+  int64_t panels;
+  const float* packed;
+};
+
+struct WinogradPlan {
+  int64_t tiles[2];  // per image and axis
+  int64_t count;     // of all images
+  int64_t threads;
+  bool shared;  // few tiles: all threads use the inputs that all have transformed; else every thread has its own
+  int64_t row;  // floats of one point of one tile: depth, rounded up to whole vectors
+  int64_t slots() const { return shared ? count : kRows; }  // tiles of a round
+};
+
+// The transformation of inputs along one axis, from x to y.
+inline void TransformIn(const Vec (&x)[kPatch], Vec (&y)[kPatch]) {
+  if constexpr (kTile == 2) {
+    y[0] = Sub(x[0], x[2]);
+    y[1] = Add(x[1], x[2]);
+    y[2] = Sub(x[2], x[1]);
+    y[3] = Sub(x[1], x[3]);
+  } else {
+    const Vec two = Fill(2.0f), four = Fill(4.0f), minus_four = Fill(-4.0f), minus_five = Fill(-5.0f);
+    const Vec a = MulAdd(minus_four, x[2], x[4]);
+    const Vec b = MulAdd(minus_four, x[1], x[3]);
+    const Vec c = Sub(x[4], x[2]);
+    const Vec d = Mul(two, Sub(x[3], x[1]));
+    y[0] = MulAdd(four, x[0], MulAdd(minus_five, x[2], x[4]));
+    y[1] = Add(a, b);
+    y[2] = Sub(a, b);
+    y[3] = Add(c, d);
+    y[4] = Sub(c, d);
+    y[5] = MulAdd(four, x[1], MulAdd(minus_five, x[3], x[5]));
+  }
+}
+
+// The way back.
+inline void TransformOut(const Vec (&x)[kPatch], Vec (&y)[kTile]) {
+  if constexpr (kTile == 2) {
+    y[0] = Add(Add(x[0], x[1]), x[2]);
+    y[1] = Sub(Sub(x[1], x[2]), x[3]);
+  } else {
+    const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
+    y[0] = Add(Add(x[0], a), c);
+    y[1] = MulAdd(Fill(2.0f), d, b);
+    y[2] = MulAdd(Fill(4.0f), c, a);
+    y[3] = Add(MulAdd(Fill(8.0f), d, b), x[5]);
+  }
+}
+
+struct TilePlace {
+  int64_t batch;
+  int64_t y;  // of the first output
+  int64_t x;
+
+  TilePlace(int64_t tile, const WinogradPlan& plan) {
+    const int64_t lines = tile / plan.tiles[1];
+    batch = lines / plan.tiles[0];
+    y = (lines - batch * plan.tiles[0]) * kTile;
+    x = (tile - lines * plan.tiles[1]) * kTile;
+  }
+};
+
+struct WinogradJob {
+  const WinogradState* state;
+  const WinogradPlan* plan;
+  const Shape* in;
+  const Shape* out;
+  const float* image;
+  const float* zeros;
+  const float* bias;
+  const float* residual;
+  float* output;
+};
+
+// Where the work of one round lies.
+struct WinogradRound {
+  int64_t first;  // tile
+  int64_t tiles;  // of which there are so many
+  float* inputs;  // transformed: [kPoints][tiles][row]
+};
+
+// Transforms the inputs of one tile into row `slot`.
+inline void TransformTile(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
+  const Shape& in = *job.in;
+  const TilePlace place(round.first + slot, *job.plan);
+  const float* pixels[kPatch][kPatch];
+  for (int i = 0; i < kPatch; ++i) {
+    const int64_t y = place.y + i - job.state->window.before[0];
+    for (int j = 0; j < kPatch; ++j) {
+      const int64_t x = place.x + j - job.state->window.before[1];
+      const bool inside = y >= 0 && y < in[1] && x >= 0 && x < in[2];
+      pixels[i][j] = inside ? job.image + ((place.batch * in[1] + y) * in[2] + x) * in[3] : job.zeros;
+    }
+  }
+  const int64_t row = job.plan->row;
+  const int64_t step = round.tiles * row;  // from point to point
+  float* const to = round.inputs + slot * row;
+  for (int64_t channel = 0; channel < in[3]; channel += kLanes) {
+    const int count = in[3] - channel < kLanes ? static_cast<int>(in[3] - channel) : kLanes;
+    Vec half[kPatch][kPatch];
+    for (int j = 0; j < kPatch; ++j) {
+      Vec x[kPatch], y[kPatch];
+#pragma GCC unroll 8
+      for (int i = 0; i < kPatch; ++i) x[i] = LoadPart(pixels[i][j] + channel, count);
+      TransformIn(x, y);
+#pragma GCC unroll 8
+      for (int i = 0; i < kPatch; ++i) half[i][j] = y[i];
+    }
+    for (int i = 0; i < kPatch; ++i) {
+      Vec y[kPatch];
+      TransformIn(half[i], y);
+#pragma GCC unroll 8
+      for (int j = 0; j < kPatch; ++j) Store(to + (i * kPatch + j) * step + channel, y[j]);
+    }
+  }
+}
+
+// Transforms the products of one tile back, for the outputs from `first`, of which there are `outputs`.
+inline void StoreTile(const WinogradJob& job, const float* products, int64_t tile, int64_t first, int64_t outputs) {
+  const Shape& out = *job.out;
+  const TilePlace place(tile, *job.plan);
+  const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
+  const int64_t width = out[2] - place.x < kTile ? out[2] - place.x : kTile;
+  const int64_t corner = ((place.batch * out[1] + place.y) * out[2] + place.x) * out[3] + first;
+  bool rest = false;
+  float low = 0.0f, high = 0.0f;
+  ReadClip(job.state->activation, &low, &high, &rest);
+  for (int64_t channel = 0; channel < outputs; channel += kLanes) {
+    const int count = outputs - channel < kLanes ? static_cast<int>(outputs - channel) : kLanes;
+    Vec half[kTile][kPatch];
+    for (int j = 0; j < kPatch; ++j) {
+      Vec x[kPatch], y[kTile];
+#pragma GCC unroll 8
+      for (int i = 0; i < kPatch; ++i) x[i] = Load(products + (i * kPatch + j) * kRows * kOutputs + channel);
+      TransformOut(x, y);
+#pragma GCC unroll 8
+      for (int i = 0; i < kTile; ++i) half[i][j] = y[i];
+    }
+    const Vec bias = job.bias != nullptr ? LoadPart(job.bias + first + channel, count) : Fill(0.0f);
+    for (int i = 0; i < height; ++i) {
+      Vec y[kTile];
+      TransformOut(half[i], y);
+      for (int j = 0; j < width; ++j) {
+        const int64_t at = corner + (i * out[2] + j) * out[3] + channel;
+        Vec sum = Add(y[j], bias);
+        if (job.residual != nullptr) sum = Add(sum, LoadPart(job.residual + at, count));
+        StorePart(job.output + at, AtMost(AtLeast(sum, Fill(low)), Fill(high)), count);
+        if (rest) Activate(job.state->activation, job.output + at, count);
+      }
+    }
+  }
+}
+
+// Rows [begin, begin + count) of the round times the filters of the outputs from `first`.
+inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int64_t begin, int count, int64_t first,
+                         int64_t outputs, float* products) {
+  const WinogradState& state = *job.state;
+  const float* rows[kRows + 16];
+  for (int i = 0; i < kRows + 16; ++i) rows[i] = round.inputs + (begin + (i < count ? i : count - 1)) * job.plan->row;
+  PanelTile tile = {};
+  tile.taps = 1;
+  tile.depth = state.depth;
+  tile.panel_floats = state.depth * kPanelWidth;
+  tile.channels = kOutputs;
+  tile.last = kLanes;
+  tile.low = -HUGE_VALF;
+  tile.high = HUGE_VALF;
+  for (int point = 0; point < kPoints; ++point) {
+    tile.offset = point * round.tiles * job.plan->row;
+    const float* filters = state.packed + (point * state.panels + first / kPanelWidth) * tile.panel_floats;
+    for (int64_t done = 0; done < outputs;) {
+      const int64_t left = DivideUp(outputs - done, kLanes);
+      const int64_t vectors = left < kMostVectors ? left : kMostVectors;
+      const TileChoice choice = TileOf(vectors);
+      tile.weights = filters + done / kPanelWidth * tile.panel_floats + done % kPanelWidth;
+      for (int row = 0; row < count; row += tile.count) {
+        const bool wide = count - row > choice.narrow;
+        const int most = wide ? choice.wide : choice.narrow;
+        tile.count = count - row < most ? count - row : most;
+        tile.rows = rows + row;
+        tile.output = products + (point * kRows + row) * kOutputs + done;
+        (wide ? choice.run_wide : choice.run_narrow)(tile);
+      }
+      done += vectors * kLanes;
+    }
+  }
+}
+
+// Tiles from `slot` of the round, as many as there are up to kRows, times the outputs from `block`, up to kOutputs.
+inline void MultiplyTiles(const WinogradJob& job, const WinogradRound& round, int64_t slot, int64_t block,
+                          float* products) {
+  const int64_t outputs = job.state->outputs - block < kOutputs ? job.state->outputs - block : kOutputs;
+  const int count = static_cast<int>(round.tiles - slot < kRows ? round.tiles - slot : kRows);
+  MultiplyRows(job, round, slot, count, block, outputs, products);
+  for (int i = 0; i < count; ++i) StoreTile(job, products + i * kOutputs, round.first + slot + i, block, outputs);
+}
+
+Code PrepareWinograd(PrepareContext& context) {
+  WinogradState& state = *static_cast<WinogradState*>(context.state());
+  LATHE_TRY(CheckArity(context, 2, 4, 1));
+  LATHE_TRY(CheckAllTypes(context, DType::kF32));
+  LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
+  LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
+  LATHE_TRY(ReadWindow(context, &state.window));
+  LATHE_TRY(ReadActivation(context, &state.activation));
+  int64_t groups = 0;
+  LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
+  const Tensor& filter = context.input(1);
+  for (int axis = 0; axis < 2; ++axis) {
+    state.window.kernel[axis] = 3;
+    if (state.window.strides[axis] != 1 || state.window.dilations[axis] != 1 || groups != 1)
+      return context.Fail(Code::kUnsupported, "this kernel does dense convolutions with stride 1");
+  }
+  LATHE_TRY(CheckRank(context, filter, 4, "its filter"));
+  state.panels = filter.shape[1];
+  state.depth = filter.shape[2];
+  state.outputs = context.output(0).shape[3];
+  if (filter.shape[0] != kPoints || filter.shape[3] != kPanelWidth || state.depth < 1 || state.outputs < 1 ||
+      state.panels != DivideUp(state.outputs, kPanelWidth))
+    return context.Fail(Code::kBadModel, "its transformed filter has another shape than it should");
+  state.packed = filter.As<float>();
+  if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
+  if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
+  return Code::kOk;
+}
+
+Code PlanWinograd(PlanContext& context) {
+  const WinogradState& state = *static_cast<const WinogradState*>(context.state());
+  WinogradPlan& plan = *static_cast<WinogradPlan*>(context.plan());
+  LATHE_TRY(CheckImages(context));
+  const Shape& in = context.input(0).shape;
+  if (in[3] != state.depth) {
+    return context.Fail(Code::kBadModel, "the filter has another number of input channels");
+  }
+  if (context.input_count() > 2 && context.input(2).shape[0] != state.outputs) {
+    return context.Fail(Code::kBadModel, "the bias does not have one element per output channel");
+  }
+  Shape expected = {4, {in[0], 0, 0, state.outputs}};
+  for (int axis = 0; axis < 2; ++axis) {
+    expected.dims[1 + axis] = WindowCount(state.window, axis, in[1 + axis], false);
+    plan.tiles[axis] = DivideUp(expected.dims[1 + axis], kTile);
+  }
+  LATHE_TRY(CheckShape(context, 0, expected));
+  for (int axis = 0; context.input_count() > 3 && axis < 4; ++axis) {
+    if (context.input(3).shape[axis] != expected.dims[axis]) {
+      return context.Fail(Code::kBadModel, "the residual and the output differ in shape");
+    }
+  }
+  plan.count = in[0] * plan.tiles[0] * plan.tiles[1];
+  plan.row = DivideUp(state.depth, kLanes) * kLanes;
+  plan.shared = plan.count <= kSharedTiles;
+  const int64_t buffers = plan.shared ? 1 : context.threads();
+  const int64_t floats =
+      plan.row + kPoints * (buffers * plan.slots() * plan.row + context.threads() * int64_t{kRows} * kOutputs);
+  plan.threads = context.threads();
+  return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
+}
+
+void RunWinograd(const RunContext& context) {
+  const WinogradState& state = context.State<WinogradState>();
+  const WinogradPlan& plan = context.Plan<WinogradPlan>();
+  WinogradJob job = {};
+  job.state = &state;
+  job.plan = &plan;
+  job.in = &context.inputs[0].shape;
+  job.out = &context.outputs[0].shape;
+  job.image = context.inputs[0].As<float>();
+  job.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+  job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
+  job.output = context.outputs[0].As<float>();
+  float* zeros = static_cast<float*>(context.scratch);
+  memset(zeros, 0, static_cast<size_t>(plan.row) * sizeof(float));
+  job.zeros = zeros;
+  float* inputs = zeros + plan.row;
+  const int64_t round_floats = kPoints * plan.slots() * plan.row;
+  if (plan.shared) {
+    const WinogradRound round = {0, plan.count, inputs};
+    float* products = inputs + round_floats;
+    context.For(plan.count, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t slot = begin; slot < end; ++slot) TransformTile(job, round, slot);
+    });
+    const int64_t blocks = DivideUp(state.outputs, kOutputs);
+    context.For(blocks * DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
+      for (int64_t item = begin; item < end; ++item) {
+        MultiplyTiles(job, round, item / blocks * kRows, item % blocks * kOutputs, products + thread * kProductFloats);
+      }
+    });
+    return;
+  }
+  float* products = inputs + plan.threads * round_floats;
+  context.For(DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t rest = plan.count - item * kRows;
+      const WinogradRound round = {item * kRows, rest < kRows ? rest : kRows, inputs + thread * round_floats};
+      for (int64_t slot = 0; slot < round.tiles; ++slot) TransformTile(job, round, slot);
+      for (int64_t block = 0; block < state.outputs; block += kOutputs) {
+        MultiplyTiles(job, round, 0, block, products + thread * kProductFloats);
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_CONV2D_WINOGRAD_H_
