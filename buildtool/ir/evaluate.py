@@ -7,7 +7,7 @@ speed for plainness, and checks on the way that every array has the type that th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,16 @@ import numpy as np
 from buildtool.errors import GraphError, Where
 from buildtool.ir import dims
 from buildtool.ir.dims import DimExpr, Symbol
-from buildtool.ir.graph import Graph, Node, Value
-from buildtool.ir.operator import Array, OperatorError
-from buildtool.ir.types import DType, round_to_bf16
+from buildtool.ir.graph import Graph, Node, Region, Value
+from buildtool.ir.operator import Array, Body, OperatorError, RegionType
+from buildtool.ir.types import DType, TensorType, round_to_bf16
 
 
 def evaluate(graph: Graph, inputs: Mapping[str, Array], *, keep: bool = False) -> dict[str, Array]:
-    """The outputs of a graph by name, for inputs by name; with `keep` every computed value as well.
+    """The outputs of a graph by name, for inputs by name; with `keep` every value that its own nodes computed as well.
 
     The sizes of the inputs give the symbols their values. GraphError where an input is missing, of another type or
-    outside the bounds, where the graph holds an operator with regions, or where an operator fails.
+    outside the bounds, or where an operator fails.
     """
     unknown = sorted(set(inputs) - {value.name for value in graph.inputs})
     if unknown:
@@ -35,15 +35,16 @@ def evaluate(graph: Graph, inputs: Mapping[str, Array], *, keep: bool = False) -
         values[value] = np.asarray(inputs[value.name])
         _check(values[value], value, symbols, graph)
     kept = dict(values)
-    remaining = Counter(value for node in graph.nodes for value in node.inputs)
+    reads = {node: [*node.inputs, *node.captured()] for node in graph.nodes}
+    remaining = Counter(value for values_read in reads.values() for value in values_read)
     wanted = set(graph.outputs)
     for node in graph.nodes:
         results = _run(node, values, symbols, graph)
         values.update(results)
         if keep:
             kept.update(results)
-        remaining.subtract(node.inputs)
-        for value in {*node.inputs, *node.outputs}:
+        remaining.subtract(reads[node])
+        for value in {*reads[node], *node.outputs}:
             if not remaining[value] and value not in wanted:
                 values.pop(value, None)  # the largest models do not fit in memory with all values alive
     answer = {value.name: array for value, array in kept.items()} if keep else {}
@@ -97,15 +98,16 @@ def _check(array: Array, value: Value, symbols: Mapping[str, int], graph: Graph)
 def _run(node: Node, values: Mapping[Value, Array], symbols: dict[str, int], graph: Graph) -> dict[Value, Array]:
     """The results of a node. Sizes that its data decides become values of `symbols`."""
     where = Where(model=graph.name, node=node.name or node.op.name)
-    if node.regions:
-        raise GraphError(f"the evaluator does not run {node.op.name}, which holds regions", where=where)
     operands = [_read(value, values, graph) for value in node.inputs]
     try:
         bounds = {symbol.name: symbol.high for symbol in node.op.defined_symbols()}
         operator = node.op.bound({**symbols, **bounds})
-        # What the symbols left open is checked now, with the numbers.
-        operator.infer([value.type.with_shape(array.shape) for value, array in zip(node.inputs, operands, strict=True)])
-        results: tuple[Any, ...] = operator.reference(*operands)
+        bodies = [_body(region, values, symbols, graph) for region in node.regions]
+        if not bodies:  # what the symbols left open is checked now, with the numbers
+            operator.infer(
+                [value.type.with_shape(item.shape) for value, item in zip(node.inputs, operands, strict=True)]
+            )
+        results: tuple[Any, ...] = operator.reference_node(operands, bodies)
     except (OperatorError, ArithmeticError, KeyError, ValueError, MemoryError) as problem:
         raise GraphError(f"{node.op.name}: {problem}", where=where) from problem
     if len(results) != len(node.outputs):
@@ -118,6 +120,33 @@ def _run(node: Node, values: Mapping[Value, Array], symbols: dict[str, int], gra
         found[value] = round_to_bf16(array) if value.type.dtype is DType.BF16 else np.asarray(array)
         _check(found[value], value, symbols, graph)
     return found
+
+
+def _body(region: Region, values: Mapping[Value, Array], symbols: dict[str, int], graph: Graph) -> Body:
+    """A region as a function of its inputs. What it reads from around it has been computed."""
+
+    def run(inputs: Sequence[Array]) -> tuple[Array, ...]:
+        inner = dict(values)
+        for value, array in zip(region.inputs, inputs, strict=True):
+            inner[value] = np.asarray(array)
+            _check(inner[value], value, symbols, graph)
+        for node in region.nodes:
+            inner.update(_run(node, inner, symbols, graph))
+        return tuple(_read(value, inner, graph) for value in region.outputs)
+
+    within = {symbol.name: symbol.high for node in region.walk() for symbol in node.op.defined_symbols()}
+    known = {**symbols, **within}  # before it runs, what its own data decides is as large as it can be
+
+    def with_numbers(type_: TensorType) -> TensorType:
+        return type_.with_shape(tuple(dims.evaluate(dim, known) for dim in type_.shape))
+
+    return Body(
+        RegionType(
+            tuple(with_numbers(type_) for type_ in region.type.inputs),
+            tuple(with_numbers(type_) for type_ in region.type.outputs),
+        ),
+        run,
+    )
 
 
 def _found_size(symbol: Symbol, node: Node, results: tuple[Any, ...], where: Where) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from buildtool.ir.dims import Symbol
-from buildtool.ir.operator import Array, Operator
+from buildtool.ir.operator import Array, Operator, RegionType
 from buildtool.ir.types import TensorType, dtype_of
 
 
@@ -49,6 +49,19 @@ class Node:
     def input(self, index: int) -> Value | None:
         return self.inputs[index] if index < len(self.inputs) else None
 
+    def captured(self) -> Iterator[Value]:
+        """What the regions of this node read from around it, constants included; what is read twice comes twice."""
+        made: set[Value] = set()
+        read: list[Value] = []
+        for region in self.regions:
+            for body in region.bodies():
+                made.update(body.inputs)
+                read += body.outputs
+                for node in body.nodes:
+                    made.update(node.outputs)
+                    read += node.inputs
+        yield from (value for value in read if value not in made)
+
     def __repr__(self) -> str:
         return f"{', '.join(f'%{value.name}' for value in self.outputs)} = {self.op.name}('{self.name}')"
 
@@ -67,6 +80,19 @@ class Region:
             yield node
             for region in node.regions:
                 yield from region.walk()
+
+    def bodies(self) -> Iterator[Region]:
+        """This region and every one in it."""
+        yield self
+        for node in self.walk():
+            yield from node.regions
+
+    @property
+    def type(self) -> RegionType:
+        return RegionType(
+            tuple(value.type for value in self.inputs),
+            tuple(value.type for value in self.outputs),
+        )
 
 
 @dataclass(eq=False)
@@ -108,10 +134,10 @@ class Graph(Region):
         regions: Iterable[Region] = (),
     ) -> Node:
         """A node with inferred output types, not yet inserted. OperatorError where the operator refuses its inputs."""
-        operands = list(inputs)
-        types = op.infer([value.type for value in operands])
+        operands, bodies = list(inputs), list(regions)
+        types = op.infer_node([value.type for value in operands], [region.type for region in bodies])
         outputs = [self.new_value(hint or op.name, type_) for type_ in types]
-        return Node(op, operands, outputs, name, list(regions))
+        return Node(op, operands, outputs, name, bodies)
 
     def clone(self) -> Graph:
         """An independent copy that shares only operators, types and constant arrays."""
@@ -173,12 +199,6 @@ class Graph(Region):
             for value in dict.fromkeys(node.inputs):
                 result.setdefault(value, []).append(node)
         return result
-
-    def bodies(self) -> Iterator[Region]:
-        """The graph itself and every region in it."""
-        yield self
-        for node in self.walk():
-            yield from node.regions
 
     def replace_uses(self, old: Value, new: Value) -> None:
         """Every read of `old`, region outputs included, reads `new`; `new` inherits the source names of `old`."""

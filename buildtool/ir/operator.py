@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from buildtool.ir.attributes import AttrKind, AttrValue, format_attribute, kind_
 from buildtool.ir.dims import Dim, DimExpr, Symbol, evaluate, symbols
 from buildtool.ir.types import TensorType
 
-__all__ = ["Array", "AttrKind", "AttrValue", "Operator", "OperatorError", "format_attribute"]
+__all__ = ["Array", "AttrKind", "AttrValue", "Body", "Operator", "OperatorError", "RegionType", "format_attribute"]
 
 Array: TypeAlias = npt.NDArray[Any]
 _Self = TypeVar("_Self", bound="Operator")
@@ -26,6 +26,22 @@ _Self = TypeVar("_Self", bound="Operator")
 
 class OperatorError(ValueError):
     """An operator cannot take these inputs or attributes. The verifier and the importers add the place."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RegionType:
+    """What a region takes and what it gives."""
+
+    inputs: tuple[TensorType, ...]
+    outputs: tuple[TensorType, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """A region as the meaning of its node sees it: a function. Its type has numbers for dimensions."""
+
+    type: RegionType
+    run: Callable[[Sequence[Array]], tuple[Array, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +87,16 @@ class Operator:
         values of the inputs (an index that is out of range) raises OperatorError.
         """
         raise NotImplementedError
+
+    def infer_node(self, inputs: Sequence[TensorType], regions: Sequence[RegionType]) -> tuple[TensorType, ...]:
+        """As `infer`, for every node: operators that hold regions define this one instead."""
+        return self.infer(inputs)
+
+    def reference_node(self, inputs: Sequence[Array], bodies: Sequence[Body]) -> tuple[Array, ...]:
+        """As `reference`, for every node: operators that hold regions define this one instead."""
+        if bodies:
+            raise OperatorError(f"'{self.name}' does not say what it does with its regions")
+        return self.reference(*inputs)
 
     def macs(self, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Dim:
         """Multiply-accumulates of one run; 0 for operators without any."""

@@ -4,13 +4,15 @@
 2.  Every value has one definition: an input of a region, a constant, or an output of a node.
 3.  A value is read after its definition, in the region that defines it or one inside that.
 4.  A node has as many inputs, outputs and regions as its operator says.
-5.  The types of a node's outputs are those that its operator infers.
+5.  The types of a node's outputs are those that its operator infers from its inputs and regions.
 6.  A constant's array has the shape and element type of its value; bf16 is carried by float32 arrays of bf16 values.
 7.  Symbols in types and attributes are declared by the graph, with the same bounds.
 8.  Ranks are at most 8, dimensions are never certainly negative, and element counts stay below 2**40.
 9.  Quantisation along an axis names an axis of the value and has a scale for each of its elements.
 10. Graph outputs are values of the graph; outputs of regions are visible where the region ends.
-11. A symbol for a size that data decides is defined by one node, stands in no graph input, and is read behind its node.
+11. A symbol for a size that data decides is defined by one node, stands in no graph input, and is read behind its node
+    and in the region of its node.
+12. An output of a region of a node is no input of that region: kernels give them places that are apart.
 """
 
 from __future__ import annotations
@@ -76,6 +78,8 @@ class _Verifier:
                 visible.add(value)
         for value in region.outputs:
             yield from self._read(value, visible, owner, "an output")
+            if owner is not None and value in region.inputs:
+                yield self._problem("an output of a region is an input of it", owner, value, "an identity in between")
 
     def _sizes(self, node: Node) -> Iterator[Problem]:
         """Rule 11, once per node."""
@@ -97,7 +101,9 @@ class _Verifier:
         if len(node.regions) != node.op.regions:
             yield self._problem(f"the node has {len(node.regions)} regions, but needs {node.op.regions}", node)
         for region in node.regions:
+            outside = frozenset(self._found_sizes)
             yield from self._region(region, frozenset(visible), node)
+            self._found_sizes.intersection_update(outside)
         yield from self._symbols(_attribute_dims(node), node)
         if readable:
             yield from self._inference(node)
@@ -105,7 +111,8 @@ class _Verifier:
     def _inference(self, node: Node) -> Iterator[Problem]:
         try:
             node.op.operands([value.type for value in node.inputs])
-            inferred = node.op.infer([value.type for value in node.inputs])
+            types = [value.type for value in node.inputs]
+            inferred = node.op.infer_node(types, [region.type for region in node.regions])
         except OperatorError as problem:
             yield self._problem(str(problem), node)
             return

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from buildtool.ir.graph import Graph, Node, Value
-from buildtool.plan.liveness import Lifetime, lifetimes, lower_bound
+from buildtool.plan.liveness import Lifetime, lifetimes, lower_bound, steps
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Placement
 
@@ -32,7 +32,7 @@ class _Buffer:
     first: int
     last: int
     number: int  # breaks ties
-    pinned: bool = False  # holds a graph input, which must survive the run
+    pinned: bool = False  # holds an input of the graph or of a region: nothing is written in its place
     offset: int = field(default=-1)
 
     @property
@@ -99,24 +99,36 @@ def _share(graph: Graph, kernels: Sequence[KernelInfo], lives: dict[Value, Lifet
     takeover: dict[Value, Value] = {}
     owner: dict[Value, _Buffer] = {}
     buffers: list[_Buffer] = []
-    time_of = {id(node): time for time, node in enumerate(graph.nodes)}
-    for node in graph.nodes:
+    step_of = steps(graph)
+    for node in graph.walk():
         source = node.inputs[kernel_of[id(node)].in_place or 0] if _may_share(node, kernel_of[id(node)]) else None
         if source is not None and source in lives:
             takeover[node.outputs[0]] = source
-    makers = {value: node for node in graph.nodes for value in node.outputs}
-    inputs = set(graph.inputs)
+    makers = graph.producers()
+    inputs = {value for body in graph.bodies() for value in body.inputs}
+    apart = _kept_apart(graph)
     for value, life in lives.items():
         source = takeover.get(value)
         if source is not None:
             node = makers[value]
-            if _safe(node, source, owner, time_of[id(node)]):
+            among = {life.value for life in owner[source].members}
+            if apart.get(value, set()).isdisjoint(among) and _safe(node, source, owner, step_of[node]):
                 owner[value] = owner[source]
                 owner[source].add(life)
                 continue
         owner[value] = _Buffer([life], life.first, life.last, len(buffers), pinned=value in inputs)
         buffers.append(owner[value])
     return buffers
+
+
+def _kept_apart(graph: Graph) -> dict[Value, set[Value]]:
+    """By output of a region, the inputs of that region: a loop writes these while it still reads those."""
+    apart: dict[Value, set[Value]] = {}
+    for node in graph.walk():
+        for region in node.regions:
+            for value in region.outputs:
+                apart.setdefault(value, set()).update(region.inputs)
+    return apart
 
 
 def _may_share(node: Node, kernel: KernelInfo) -> bool:
@@ -129,7 +141,7 @@ def _may_share(node: Node, kernel: KernelInfo) -> bool:
     return source.dtype is result.dtype and source.shape == result.shape
 
 
-def _safe(node: Node, source: Value, owner: dict[Value, _Buffer], time: int) -> bool:
+def _safe(node: Node, source: Value, owner: dict[Value, _Buffer], step: int) -> bool:
     """Whether the result may stand in the buffer of `source` without harm to anybody else who reads that buffer.
 
     `owner` knows the values that appeared before the result; those of the buffer that appear later are views of it or
@@ -138,7 +150,7 @@ def _safe(node: Node, source: Value, owner: dict[Value, _Buffer], time: int) -> 
     buffer = owner[source]
     if node.op.is_view:
         return True  # the bytes stay as they are; who overwrites them later asks again
-    if buffer.pinned or buffer.last > time:
+    if buffer.pinned or buffer.last > step:
         return False
     readers = [value for value in node.inputs if owner.get(value) is buffer]
     return len(readers) == 1 or (node.op.is_elementwise and all(value is source for value in readers))

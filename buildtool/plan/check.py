@@ -81,16 +81,24 @@ class _Simulation:
         for node in region.nodes:
             yield from self._expect(node.inputs, "when the node starts, its input", node.name)
             yield from self._clashes(node)
-            for inner in node.regions:
-                for _ in range(2):  # a loop's body runs again with what its first run left
-                    for value in inner.inputs:
-                        self._write(value, value.name)
-                    yield from self._body(inner)
-                    yield from self._expect(inner.outputs, "at the end of a region, its output", node.name)
+            # Before its regions: a loop writes slices of its outputs between the runs of its body.
             for value in node.outputs:
                 source = node.inputs[0] if node.op.is_view else None
                 self._write(value, self._content_of(source) if source is not None else value.name)
+            for inner in node.regions:
+                yield from self._inner(inner, node)
             yield from self._expect(node.outputs, "after the node, its output", node.name)
+
+    def _inner(self, region: Region, node: Node) -> Iterator[Problem]:
+        """A region of a node: a loop's body runs again with what its first run left."""
+        for value in region.inputs:
+            self._write(value, value.name)
+        for _ in range(2):
+            yield from self._body(region)
+            for value in region.inputs:  # written one after the other, from the outputs
+                yield from self._expect(region.outputs, "at the end of a region, its output", node.name)
+                self._write(value, value.name)
+            yield from self._expect(region.outputs, "at the end of a region, its output", node.name)
 
     def _content_of(self, value: Value) -> str:
         return self.content.get(value, value.name)

@@ -1,4 +1,7 @@
-"""When each value must be in memory: from the node that makes it to the last one that reads it."""
+"""When each value must be in memory: from the node that makes it to the last one that reads it.
+
+The runtime works the same out for itself, and refuses plans that do not fit it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 
 from buildtool.errors import UnsupportedError, Where
 from buildtool.ir.dims import evaluate, symbols
-from buildtool.ir.graph import Graph, Region, Value
+from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.plan.plan import ALIGNMENT
 
 MAX_BYTES = 2**40  # a larger value is a sign of a dimension without a bound
@@ -16,10 +19,9 @@ MAX_BYTES = 2**40  # a larger value is a sign of a dimension without a bound
 
 @dataclass(frozen=True)
 class Lifetime:
-    """The nodes, by number in the graph's body, during which a value is live: `first..last`, both included.
+    """The steps (see `steps`) during which a value is live: `first..last`, both included.
 
-    -1 is the time before the first node, the number of nodes is the time after the last one. Graph inputs live from end
-    to end, since a session may run again without writing them anew.
+    Graph inputs live from end to end, since a session may run again without writing them anew.
     """
 
     value: Value
@@ -52,44 +54,65 @@ def byte_size(graph: Graph, value: Value) -> int:
     return size
 
 
+def steps(graph: Graph) -> dict[Node, int]:
+    """The step of every node: 0 is before the first, and every node has one in the order of `graph.walk()`.
+
+    The end of each region of a node is a step of its own, where the node's kernel takes what the region gives. The
+    runtime counts alike (native/core/session_setup.cc).
+    """
+    return _Walk(graph).step_of
+
+
 def lifetimes(graph: Graph) -> dict[Value, Lifetime]:
     """The lifetime of every value that lives in the arena: all but constants, in order of first appearance.
 
-    What is made or read in a region of a node counts as made and read by that node, for all of its duration: a region
-    may run many times, and several regions of a node exclude each other only at run time.
+    A region may run many times: what it reads from around it, its inputs and the results of its node live until the
+    node ends. What it makes itself need not outlive one run, its outputs live until the step in which it ends.
     """
-    end = len(graph.nodes)
-    first: dict[Value, int] = {}
-    last: dict[Value, int] = {}
+    walk = _Walk(graph)
+    return {
+        value: Lifetime(value, byte_size(graph, value), walk.first[value], walk.last[value]) for value in walk.first
+    }
 
-    def touch(values: Iterable[Value], time: int) -> None:
+
+class _Walk:
+    """Counts the steps, and notes when values are made and read."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.first: dict[Value, int] = {}
+        self.last: dict[Value, int] = {}
+        self.step_of: dict[Node, int] = {}
+        self._made(graph.inputs, 0)
+        end = self._region(graph, 1)
+        self._read([*graph.inputs, *graph.outputs], end)
+
+    def _made(self, values: Iterable[Value], step: int) -> None:
+        for value in values:
+            self.first[value] = self.last[value] = step
+
+    def _read(self, values: Iterable[Value], step: int) -> None:
         for value in values:
             if not value.is_constant:
-                first.setdefault(value, time)
-                last[value] = time
+                self.last[value] = max(self.last[value], step)
 
-    touch(graph.inputs, -1)
-    for time, node in enumerate(graph.nodes):
-        touch(node.inputs, time)
-        for region in node.regions:
-            touch(_touched(region), time)
-        touch(node.outputs, time)
-    touch(graph.outputs, end)
-    for value in graph.inputs:
-        last[value] = end
-    return {value: Lifetime(value, byte_size(graph, value), first[value], last[value]) for value in first}
-
-
-def _touched(region: Region) -> Iterable[Value]:
-    """Everything that a region and the regions in it make or read."""
-    yield from region.inputs
-    for node in region.walk():
-        yield from node.inputs
-        yield from node.outputs
-        for inner in node.regions:
-            yield from inner.inputs
-            yield from inner.outputs
-    yield from region.outputs
+    def _region(self, region: Region, step: int) -> int:
+        """Walks the nodes of a region, and gives the step behind them."""
+        for node in region.nodes:
+            self.step_of[node] = first = step
+            step += 1
+            self._made(node.outputs, first)
+            self._read(node.inputs, first)
+            for inner in node.regions:
+                self._made(inner.inputs, first)
+                step = self._region(inner, step)
+                self._read(inner.outputs, step)
+                step += 1
+            if node.regions:
+                self._read(node.captured(), step - 1)
+                self._read(node.outputs, step - 1)
+                for inner in node.regions:
+                    self._read(inner.inputs, step - 1)
+        return step
 
 
 def lower_bound(lives: Iterable[Lifetime]) -> int:

@@ -17,6 +17,10 @@ class NodeView {
   static size_t DimsElements(const Node& node);
 
   const Tensor& Operand(Span<uint32_t> operands, int index) const;
+  RegionTensors RegionAt(int index) const {
+    const Region& region = node_.regions[static_cast<size_t>(index)];
+    return {region.inputs, region.outputs, tensors_.data()};
+  }
   // The attribute, or a message that says what is wrong with it.
   Code Find(const char* name, AttrKind kind, AttrKind other, const Attr** attr) const;
   Code Ints(const char* name, Span<const int64_t>* values) const;
@@ -51,6 +55,7 @@ class NodePrepare final : public PrepareContext {
   int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
   const Tensor& input(int index) const override { return view_.Operand(view_.node().inputs, index); }
   const Tensor& output(int index) const override { return view_.Operand(view_.node().outputs, index); }
+  RegionTensors region(int index) const override { return view_.RegionAt(index); }
   bool dynamic() const override { return dynamic_; }
   void* Allocate(size_t bytes) override { return engine_->AllocateWeights(bytes); }
   void* state() override { return state_; }
@@ -72,6 +77,7 @@ class NodePlan final : public PlanContext {
   int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
   const Tensor& input(int index) const override { return view_.Operand(view_.node().inputs, index); }
   const Tensor& output(int index) const override { return view_.Operand(view_.node().outputs, index); }
+  RegionTensors region(int index) const override { return view_.RegionAt(index); }
   const void* state() const override { return state_; }
   Code Dims(const char* name, Span<const int64_t>* values) override { return view_.Ints(name, values); }
   void* plan() override { return plan_; }

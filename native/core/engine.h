@@ -17,6 +17,7 @@ struct PreparedNode {
   const KernelDef* kernel;
   void* state;
   uint32_t first_operand;  // inputs, then outputs, in the flat list of all operands
+  uint32_t end;            // the number of the next node that is not in a region of this one
 };
 
 class Engine {
@@ -25,6 +26,7 @@ class Engine {
   static void Destroy(Engine* engine);
 
   const Model& model() const { return model_; }
+  // Of all regions; those of a node's regions follow it.
   Span<const PreparedNode> nodes() const { return nodes_; }
   size_t operand_count() const { return operand_count_; }
   // By index of value: the shape at which a session starts, and the data of constants.
@@ -50,6 +52,7 @@ class Engine {
   Code MakeTensors(lathe_bytes data);
   Code LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor);
   Code PrepareNodes();
+  Code PrepareRegion(const Region& region, uint32_t* next);
   Code PrepareNode(const Node& node, PreparedNode* prepared);
   Code PreparePlanned(const Node& node, PreparedNode* prepared);
   Code ChooseKernel(const Node& node, PreparedNode* prepared);

@@ -66,6 +66,19 @@ struct Tensor {
   bool constant = false;
 };
 
+// The borders of a region: of a body of nodes inside of a node (a branch, the body of a loop) that the node's kernel
+// runs. `data` is there in `run` only. See RunContext::RunRegion.
+struct RegionTensors {
+  Span<const uint32_t> inputs;  // places in `tensors`
+  Span<const uint32_t> outputs;
+  const Tensor* tensors;
+
+  int input_count() const { return static_cast<int>(inputs.size()); }
+  int output_count() const { return static_cast<int>(outputs.size()); }
+  const Tensor& input(int index) const { return tensors[inputs[static_cast<size_t>(index)]]; }
+  const Tensor& output(int index) const { return tensors[outputs[static_cast<size_t>(index)]]; }
+};
+
 // The attributes of a node. Getters fail with a message that names node and attribute where it is missing or of
 // another kind; every attribute of an operator is always written, so kernels have no defaults of their own.
 class Attributes {
@@ -101,6 +114,8 @@ class PrepareContext : public Attributes, public Reporter {
   virtual const Tensor& input(int index) const = 0;
   virtual const Tensor& output(int index) const = 0;
   virtual bool dynamic() const = 0;
+  // Of the `KernelDef::regions` that the node has for certain.
+  virtual RegionTensors region(int index) const = 0;
   // Zeroed memory aligned to 64 that lives as long as the engine: packed weights. Null where memory is out.
   virtual void* Allocate(size_t bytes) = 0;
   // `KernelDef::state_size` zeroed bytes of this node's own.
@@ -116,6 +131,7 @@ class PlanContext : public Reporter {
   virtual int output_count() const = 0;
   virtual const Tensor& input(int index) const = 0;  // shapes are exact
   virtual const Tensor& output(int index) const = 0;
+  virtual RegionTensors region(int index) const = 0;
   virtual const void* state() const = 0;
   // The exact values now of an attribute that holds dimensions (or ints). Valid until `plan` returns.
   virtual Code Dims(const char* name, Span<const int64_t>* values) = 0;
@@ -142,6 +158,7 @@ struct RunContext {
   const void* plan;
   void* scratch;
   class ThreadPool* pool;
+  class NodeRegions* regions = nullptr;  // of the core
 
   template <typename T>
   const T& State() const {
@@ -166,6 +183,13 @@ struct RunContext {
         },
         const_cast<F*>(&f));
   }
+
+  RegionTensors Region(int index) const;
+  // Runs a region of this node once. The kernel has written the region's inputs, and finds its outputs until it runs a
+  // region again; inputs keep what they hold. Inputs of the region, its outputs and the node's outputs are apart from
+  // each other, but outputs of the region may be one value, a constant or a value from around it. The node's own inputs
+  // and the scratch memory are gone with the first run of a region. False: something failed in the region; return.
+  bool RunRegion(int index) const;
 };
 
 struct KernelDef {
@@ -178,6 +202,7 @@ struct KernelDef {
   Code (*prepare)(PrepareContext& context);
   Code (*plan)(PlanContext& context);  // may be null
   void (*run)(const RunContext& context);
+  uint32_t regions = 0;  // how many a node of this operator holds
 };
 
 }  // namespace lathe

@@ -70,6 +70,7 @@ Code ModelReader::Read(PbBytes bytes) {
                static_cast<unsigned long long>(version), kFormatVersion);
   if (version == 0) return Bad("the file is no Lathe model (it has no format version)");
   LATHE_TRY(ReadGraph(graph));
+  model_->node_count = node_count_;
   LATHE_TRY(ReadFormats(bytes, 7, model_->body.inputs.size(), &model_->input_formats));
   LATHE_TRY(ReadFormats(bytes, 8, model_->body.outputs.size(), &model_->output_formats));
   if (model_->planned) LATHE_TRY(ReadPlan(plan));

@@ -83,6 +83,7 @@ struct Model {
   Span<DimProgram> exprs;
   Span<Value> values;
   Region body;
+  size_t node_count;                 // of all regions together
   Span<const char*> input_formats;   // as many as body.inputs
   Span<const char*> output_formats;  // as many as body.outputs
 

@@ -6,24 +6,27 @@
 namespace lathe {
 
 Code Engine::PrepareNodes() {
-  if (!memory_.NewArray(model_.body.nodes.size(), &nodes_))
-    return errors_.OutOfMemory("the nodes", model_.body.nodes.size() * sizeof(PreparedNode));
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = model_.body.nodes[i];
-    nodes_[i].node = &node;
-    nodes_[i].first_operand = static_cast<uint32_t>(operand_count_);
+  if (!memory_.NewArray(model_.node_count, &nodes_))
+    return errors_.OutOfMemory("the nodes", model_.node_count * sizeof(PreparedNode));
+  uint32_t next = 0;
+  return PrepareRegion(model_.body, &next);
+}
+
+// The reader has bounded how deep regions nest.
+Code Engine::PrepareRegion(const Region& region, uint32_t* next) {
+  for (const Node& node : region.nodes) {
+    PreparedNode& prepared = nodes_[(*next)++];
+    prepared.node = &node;
+    prepared.first_operand = static_cast<uint32_t>(operand_count_);
     operand_count_ += node.inputs.size() + node.outputs.size();
-    LATHE_TRY(PrepareNode(node, &nodes_[i]));
+    LATHE_TRY(PrepareNode(node, &prepared));
+    for (const Region& inner : node.regions) LATHE_TRY(PrepareRegion(inner, next));
+    prepared.end = *next;
   }
   return Code::kOk;
 }
 
 Code Engine::PrepareNode(const Node& node, PreparedNode* prepared) {
-  if (!node.regions.empty())
-    return errors_.Fail(Code::kUnsupported,
-                        "model '%s': node '%s' (%s) holds regions (a loop or a branch), which this version of Lathe "
-                        "does not run",
-                        model_.name, node.name, node.op);
   return model_.planned ? PreparePlanned(node, prepared) : ChooseKernel(node, prepared);
 }
 
@@ -65,6 +68,9 @@ Code Engine::ChooseKernel(const Node& node, PreparedNode* prepared) {
 }
 
 Code Engine::TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* prepared) {
+  if (node.regions.size() != kernel.regions)
+    return errors_.Fail(Code::kBadModel, "bad model: node '%s' (%s) has %zu regions, its operator %u", node.name,
+                        node.op, node.regions.size(), kernel.regions);
   Span<int64_t> workspace;
   void* state = memory_.Allocate(kernel.state_size);
   if (state == nullptr || !memory_.NewArray(NodeView::DimsElements(node), &workspace))

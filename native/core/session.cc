@@ -66,10 +66,7 @@ Code Session::Run(const ErrorSink& errors) {
     if (bound_inputs_[i] != nullptr && bound_inputs_[i] != tensors_[value].data)
       memcpy(tensors_[value].data, bound_inputs_[i], BytesOf(value));
   }
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    RunNode(i);
-    if (finds_[i]) LATHE_TRY(FindSizes(i, errors));
-  }
+  LATHE_TRY(RunNodes(0, model_.body.nodes.size(), true, errors));
   for (size_t i = 0; i < bound_outputs_.size(); ++i) {
     const uint32_t value = model_.body.outputs[i];
     if (bound_outputs_[i] != nullptr && bound_outputs_[i] != tensors_[value].data)
@@ -78,10 +75,20 @@ Code Session::Run(const ErrorSink& errors) {
   return Code::kOk;
 }
 
-void Session::RunNode(size_t index) {
+// `count` nodes of one region, the first of which has the number `index`.
+Code Session::RunNodes(size_t index, size_t count, bool observed, const ErrorSink& errors) {
+  for (; count > 0; --count, index = engine_->nodes()[index].end) {
+    LATHE_TRY(RunNode(index, observed, errors));
+    if (finds_[index]) LATHE_TRY(FindSizes(index, errors));
+  }
+  return Code::kOk;
+}
+
+Code Session::RunNode(size_t index, bool observed, const ErrorSink& errors) {
   const PreparedNode& prepared = engine_->nodes()[index];
   const Node& node = *prepared.node;
-  const int64_t start = observer_ != nullptr ? NowNanoseconds() : 0;
+  observed = observed && observer_ != nullptr;
+  const int64_t start = observed ? NowNanoseconds() : 0;
   RunContext context;
   context.inputs = operands_.data() + prepared.first_operand;
   context.outputs = operands_.data() + prepared.first_operand + node.inputs.size();
@@ -91,11 +98,14 @@ void Session::RunNode(size_t index) {
   context.plan = plans_[index];
   context.scratch = block_ + AlignUp(arena_size_);
   context.pool = engine_->pool();
+  NodeRegions regions(this, index, errors);
+  context.regions = &regions;
   prepared.kernel->run(context);
-  if (observer_ == nullptr) return;
+  if (!observed) return regions.code();
   const lathe_node_event event = {
       sizeof(event), static_cast<uint32_t>(index), node.op, node.name, prepared.kernel->name, start, NowNanoseconds()};
   observer_(observer_user_, &event);
+  return regions.code();
 }
 
 Code Session::CheckBuffer(const char* kind, size_t index, Span<uint32_t> values, const void* data, size_t bytes,
@@ -200,7 +210,7 @@ Code Session::ValueAt(size_t index, lathe_tensor_info* info, const void** data, 
   if (index >= tensors_.size())
     return errors.Fail(Code::kInvalidArgument, "there is no value %zu, the model has %zu", index, tensors_.size());
   const uint32_t item = item_of_[index];
-  const bool lasts = tensors_[index].constant || (item != kNoItem && lifetimes_[item].last == plans_.size() + 1);
+  const bool lasts = tensors_[index].constant || (item != kNoItem && lifetimes_[item].last == end_step_);
   FillInfo(static_cast<uint32_t>(index), "", info);
   *data = lasts ? tensors_[index].data : nullptr;
   return Code::kOk;

@@ -7,6 +7,25 @@
 
 namespace lathe {
 
+class Session;
+
+// What a kernel runs the regions of its node through.
+class NodeRegions {
+ public:
+  NodeRegions(Session* session, size_t node, const ErrorSink& errors)
+      : session_(session), node_(node), errors_(errors) {}
+
+  RegionTensors Tensors(size_t index) const;
+  Code Run(size_t index);
+  Code code() const { return code_; }  // of the last run
+
+ private:
+  Session* session_;
+  size_t node_;  // its number
+  const ErrorSink& errors_;
+  Code code_ = Code::kOk;
+};
+
 class Session {
  public:
   static Code Create(Engine* engine, uint32_t flags, const ErrorSink& errors, Session** session);
@@ -40,7 +59,10 @@ class Session {
   // session_setup.cc: what depends on the model alone.
   Code MakeTables(const ErrorSink& errors);
   void MakeItems();
+  uint32_t MakeItems(const Region& region, uint32_t step);
+  void KeepForRegions(const Node& node, size_t known, uint32_t first, uint32_t last);
   uint32_t AddItem(uint32_t value, uint32_t step);
+  void Extend(uint32_t value, uint32_t step);
 
   // session_plan.cc: what depends on the shape.
   Code SolveSymbols(Span<const lathe_shape> shapes, const ErrorSink& errors);
@@ -65,11 +87,18 @@ class Session {
   bool UpdateOperands(const PreparedNode& prepared);
   Code PlanAgain(size_t index, const ErrorSink& errors);
 
+  // session_regions.cc: regions, which kernels run.
+  friend class NodeRegions;
+  Code RunRegion(size_t node, size_t region, const ErrorSink& errors);
+  size_t Behind(size_t first, size_t count) const;
+  Code ForgetSizes(size_t first, size_t end, const ErrorSink& errors);
+
   // session.cc
   void Unbind();
   void Point();
   void FillInfo(uint32_t value, const char* format, lathe_tensor_info* info) const;
-  void RunNode(size_t index);
+  Code RunNodes(size_t first, size_t count, bool observed, const ErrorSink& errors);
+  Code RunNode(size_t index, bool observed, const ErrorSink& errors);
   Code CheckUsable(const ErrorSink& errors) const;
   Code CheckBuffer(const char* kind, size_t index, Span<uint32_t> values, const void* data, size_t bytes,
                    const ErrorSink& errors) const;
@@ -98,7 +127,7 @@ class Session {
   bool has_data_sizes_ = false;
   bool sizes_found_ = false;  // shapes are those of the last run, not the planned ones
   Span<Tensor> tensors_;      // by value; `data` as the next run sees it
-  Span<void*> own_;           // by value: memory in the block; null for constants and values of inner regions
+  Span<void*> own_;           // by value: memory in the block; null for constants
   Span<Tensor> operands_;     // of all nodes
   Span<void*> plans_;         // by node
   Span<int64_t> workspace_;   // of NodeView
@@ -109,6 +138,7 @@ class Session {
   Span<ArenaItem> lifetimes_;  // the items before planning, which changes them
   Span<uint32_t> order_;
   size_t item_count_ = 0;
+  uint32_t end_step_ = 0;  // behind the last node
 
   Span<const void*> bound_inputs_;
   Span<void*> bound_outputs_;

@@ -146,7 +146,7 @@ void Session::LinkTakeovers(bool stored) {
   for (const PreparedNode& prepared : engine_->nodes()) {
     const Node& node = *prepared.node;
     const size_t input = static_cast<size_t>(prepared.kernel->in_place_input);
-    if (input >= node.inputs.size() || node.outputs.empty()) continue;
+    if (input >= node.inputs.size() || node.outputs.empty() || !node.regions.empty()) continue;
     const uint32_t source = item_of_[node.inputs[input]];
     const uint32_t result = item_of_[node.outputs[0]];
     if (source == kNoItem || items_[source].size != items_[result].size) continue;
@@ -166,7 +166,7 @@ Code Session::UseStoredPlan(const ErrorSink& errors) {
   for (ArenaItem& item : items_) item.offset = kNowhere;
   for (const Placement& place : model_.arena) {
     const uint32_t item = item_of_[place.value];
-    if (item == kNoItem) continue;  // of an inner region
+    if (item == kNoItem) continue;  // of nothing that is made
     if (place.size < items_[item].size)
       return errors.Fail(Code::kBadModel, "bad model: the plan gives value '%s' %llu bytes, it has %llu",
                          model_.values[place.value].name, static_cast<unsigned long long>(place.size),

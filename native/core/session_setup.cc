@@ -70,29 +70,57 @@ uint32_t Session::AddItem(uint32_t value, uint32_t step) {
   return item;
 }
 
-// Step 0 is before the first node, step i + 1 is node i. Inputs last to the end, so that a session may run again
-// without writing them anew. Items stand in the order in which the values appear.
+void Session::Extend(uint32_t value, uint32_t step) {
+  const uint32_t item = item_of_[value];
+  if (item != kNoItem && lifetimes_[item].last < step) lifetimes_[item].last = step;
+}
+
+// Step 0 is before the first node. Inputs last to the end, so that a session may run again without writing them anew.
+// Items stand in the order in which the values appear.
 void Session::MakeItems() {
   const Region& body = model_.body;
-  const uint32_t end = static_cast<uint32_t>(body.nodes.size()) + 1;
   for (uint32_t& item : item_of_) item = kNoItem;
-  for (const uint32_t value : body.inputs) lifetimes_[AddItem(value, 0)].last = end;
-  for (uint32_t i = 0; i < body.nodes.size(); ++i) {
-    const Node& node = body.nodes[i];
-    for (const uint32_t value : node.outputs) AddItem(value, i + 1);
-    for (const uint32_t value : node.inputs) {
-      const uint32_t item = item_of_[value];
-      if (item != kNoItem && lifetimes_[item].last < i + 1) lifetimes_[item].last = i + 1;
-    }
-  }
-  for (const uint32_t value : body.outputs) {
-    if (item_of_[value] != kNoItem) lifetimes_[item_of_[value]].last = end;
-  }
+  for (const uint32_t value : body.inputs) AddItem(value, 0);
+  end_step_ = MakeItems(body, 1);
+  for (const uint32_t value : body.inputs) Extend(value, end_step_);
+  for (const uint32_t value : body.outputs) Extend(value, end_step_);
   if (keep_all_) {
-    for (size_t i = 0; i < item_count_; ++i) lifetimes_[i].first = 0, lifetimes_[i].last = end;
+    for (size_t i = 0; i < item_count_; ++i) lifetimes_[i].first = 0, lifetimes_[i].last = end_step_;
   }
   items_ = items_.subspan(0, item_count_);
   order_ = order_.subspan(0, item_count_);
+}
+
+// The items of what the nodes of a region make; gives the step behind them. A node has one step, and one more for the
+// end of each of its regions, where the node's kernel takes what the region gives. buildtool/plan/liveness.py counts
+// alike.
+uint32_t Session::MakeItems(const Region& region, uint32_t step) {
+  for (const Node& node : region.nodes) {
+    const uint32_t first = step++;
+    const size_t known = item_count_;
+    for (const uint32_t value : node.outputs) AddItem(value, first);
+    for (const uint32_t value : node.inputs) Extend(value, first);
+    for (const Region& inner : node.regions) {
+      for (const uint32_t value : inner.inputs) AddItem(value, first);
+      step = MakeItems(inner, step);
+      for (const uint32_t value : inner.outputs) Extend(value, step);
+      ++step;
+    }
+    if (!node.regions.empty()) KeepForRegions(node, known, first, step - 1);
+  }
+  return step;
+}
+
+// A region may run again: what it reads from around it (items below `known` that it has used), what goes into it and
+// what the node makes lasts until the node ends.
+void Session::KeepForRegions(const Node& node, size_t known, uint32_t first, uint32_t last) {
+  for (size_t i = 0; i < known; ++i) {
+    if (lifetimes_[i].last > first && lifetimes_[i].last < last) lifetimes_[i].last = last;
+  }
+  for (const uint32_t value : node.outputs) Extend(value, last);
+  for (const Region& inner : node.regions) {
+    for (const uint32_t value : inner.inputs) Extend(value, last);
+  }
 }
 
 }  // namespace lathe

@@ -58,5 +58,18 @@ TEST(Allocations, NoneInRun) {
   EXPECT_EQ(code, LATHE_OK);
 }
 
+TEST(Allocations, NoneInLoops) {
+  Loaded loaded(LoopModel(50));
+  ASSERT_TRUE(loaded.session) << loaded.message();
+  lathe_code code = LATHE_OK;
+  const int start = allocations;
+  for (int64_t trips = 0; trips < 60; ++trips) {
+    loaded.Write(1, &trips, sizeof(trips));
+    code |= loaded.api->run(loaded.session, &loaded.error);
+  }
+  EXPECT_EQ(allocations, start);
+  EXPECT_EQ(code, LATHE_OK);
+}
+
 }  // namespace
 }  // namespace lathe_test

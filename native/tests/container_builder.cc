@@ -119,14 +119,28 @@ void ModelBuilder::Output(uint32_t value, const std::string& format) {
   formats_.Bytes(8, format);
 }
 
-void ModelBuilder::Node(const std::string& op, const std::string& name, const std::vector<uint32_t>& inputs,
-                        const std::vector<uint32_t>& outputs, const std::vector<std::string>& attrs,
-                        const std::vector<std::string>& regions) {
+std::string NodeBytes(const std::string& op, const std::string& name, const std::vector<uint32_t>& inputs,
+                      const std::vector<uint32_t>& outputs, const std::vector<std::string>& attrs,
+                      const std::vector<std::string>& regions) {
   PbWriter node;
   node.Bytes(1, op).Bytes(2, name).Packed(3, inputs).Packed(4, outputs);
   for (const std::string& attr : attrs) node.Bytes(5, attr);
   for (const std::string& region : regions) node.Bytes(6, region);
-  nodes_.Bytes(3, node.bytes());
+  return node.bytes();
+}
+
+std::string RegionBytes(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
+                        const std::vector<std::string>& nodes) {
+  PbWriter region;
+  region.Packed(1, inputs).Packed(2, outputs);
+  for (const std::string& node : nodes) region.Bytes(3, node);
+  return region.bytes();
+}
+
+void ModelBuilder::Node(const std::string& op, const std::string& name, const std::vector<uint32_t>& inputs,
+                        const std::vector<uint32_t>& outputs, const std::vector<std::string>& attrs,
+                        const std::vector<std::string>& regions) {
+  nodes_.Bytes(3, NodeBytes(op, name, inputs, outputs, attrs, regions));
 }
 
 void ModelBuilder::Kernel(const std::string& name) {

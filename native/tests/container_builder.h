@@ -52,6 +52,13 @@ constexpr int64_t Push(int64_t number) { return number * 16; }
 constexpr int64_t Sym(int64_t index) { return index * 16 + 1; }
 constexpr int64_t kAdd = 2, kSub = 3, kMul = 4, kFloorDiv = 5, kCeilDiv = 6, kMod = 7, kMin = 8, kMax = 9;
 
+// A node, and a region of nodes, as they are written.
+std::string NodeBytes(const std::string& op, const std::string& name, const std::vector<uint32_t>& inputs,
+                      const std::vector<uint32_t>& outputs, const std::vector<std::string>& attrs = {},
+                      const std::vector<std::string>& regions = {});
+std::string RegionBytes(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
+                        const std::vector<std::string>& nodes);
+
 class ModelBuilder {
  public:
   explicit ModelBuilder(std::string name) : name_(std::move(name)) {}

@@ -21,6 +21,9 @@ ModelBuilder ChainModel();
 ModelBuilder DynamicModel();
 // One node of operator `pick`.
 ModelBuilder PickModel(int mode);
+// y = x, added to |x| as often as trips[1] says, but at most `most` times and until y[0] is 100 or more; `all` has the
+// sums on the way. `planned` has a stored plan, which the body's carried value and its sum stand in at `sum_offset`.
+ModelBuilder LoopModel(int most, bool planned = false, uint64_t sum_offset = 384);
 
 struct Loaded {
   explicit Loaded(const ModelBuilder& model, uint32_t flags = 0, const lathe_allocator* allocator = nullptr,
@@ -30,6 +33,8 @@ struct Loaded {
   ~Loaded();
   Loaded(const Loaded&) = delete;
 
+  // Writes an input that is no list of floats.
+  void Write(size_t input, const void* data, size_t size);
   // Writes the first input, runs, and reads an output of f32.
   std::vector<float> Run(const std::vector<float>& x, size_t output = 0);
   std::string message() const { return error.message; }

@@ -138,6 +138,23 @@ void RunKeep(const RunContext& context) {
   y.shape.dims[0] = count;
 }
 
+// Whether the first number is below a limit.
+Code PrepareBelow(PrepareContext& context) {
+  if (context.input_count() != 1 || context.output_count() != 1 || context.input(0).dtype != DType::kF32 ||
+      context.output(0).dtype != DType::kBool)
+    return context.Fail(Code::kBadModel, "needs f32 and gives bool");
+  return context.Float("limit", static_cast<float*>(context.state()));
+}
+
+Code PlanBelow(PlanContext& context) {
+  if (context.input(0).shape.Count() > 0 && context.output(0).shape.Count() == 1) return Code::kOk;
+  return context.Fail(Code::kBadModel, "needs a number and gives one");
+}
+
+void RunBelow(const RunContext& context) {
+  *context.outputs[0].As<uint8_t>() = *context.inputs[0].As<float>() < context.State<float>() ? 1 : 0;
+}
+
 }  // namespace
 }  // namespace lathe
 
@@ -154,3 +171,5 @@ LATHE_KERNEL(pick_f32_first__portable) = {
 LATHE_KERNEL(pick_f32_second__portable) = {
     "pick_f32_second__portable", "pick", 0, 0, -1, PrepareLenient, nullptr, RunFill<2>};
 LATHE_KERNEL(keep_f32_test__portable) = {"keep_f32_test__portable", "keep", 0, 0, -1, PrepareUnary, PlanKeep, RunKeep};
+LATHE_KERNEL(below_f32_test__portable) = {
+    "below_f32_test__portable", "below", sizeof(float), 0, -1, PrepareBelow, PlanBelow, RunBelow};

@@ -106,7 +106,7 @@ def test_a_region_may_run_again_so_what_it_uses_lives_through_its_node() -> None
     plan, _ = plan_of(graph, kernels)
     assert list(check.problems_of(graph, plan, kernels)) == []
     lives = {value.name: life for value, life in liveness.lifetimes(graph).items()}
-    assert (lives["item"].first, lives["item"].last) == (2, 2)
+    assert (lives["item"].first, lives["item"].last) == (3, 5)
     places = {item.value: item for item in plan.arena}
     inner = graph.nodes[2].regions[0].outputs[0].name
     moved = replace(places[inner], offset=places[graph.nodes[0].outputs[0].name].offset)
