@@ -1,0 +1,86 @@
+"""Chooses among ways of computing the same thing whose worth only the whole model tells: Winograd convolutions.
+
+A Winograd convolution does fewer multiplications, but has to transform inputs and outputs, and reads filters that
+became larger when they were transformed. Per convolution the estimate adds up these three; the filters of all
+convolutions together may not make the model larger than `GROWTH` times itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from buildtool.ir.dims import bounds
+from buildtool.ir.graph import Graph, Node
+from buildtool.ops.conv2d import Conv2d
+
+GROWTH = 1.8  # of the constants of a model, at most
+
+DIRECT = ""  # the algorithm of a node that is not named in what `choose` returns
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What one step of each kind takes, as multiples of one multiply-accumulate in a matrix product."""
+
+    transform: float = 19.0  # per channel of one point of one tile, input or output
+    weight: float = 20.0  # per number that is read from memory
+
+
+@dataclass(frozen=True)
+class _Way:
+    algorithm: str
+    cost: float
+    weights: int  # numbers
+
+
+def choose(graph: Graph, tiles: int | None = None, costs: Costs | None = None) -> Mapping[Node, str]:
+    """The algorithm of every node for which another one than the direct is better.
+
+    `tiles`: the largest tile that may be used, as the deployment file says it; 0 is none, None leaves it open.
+    """
+    costs = costs or Costs()
+    sizes = tuple(tile for tile in (2, 4) if tiles is None or tile <= tiles)
+    constants = {value: 0 for node in graph.walk() for value in node.inputs if value.constant is not None}
+    room = (GROWTH - 1) * sum(value.constant.size for value in constants if value.constant is not None)
+    steps: list[tuple[float, int, int, Node, _Way, _Way]] = []
+    for number, node in enumerate(graph.walk()):
+        ways = list(_ways(node, sizes, costs))
+        # From the way with the fewest weights to ever better ones: each step gains time and costs room.
+        front = [way for way in ways if not any(_dominates(other, way) for other in ways)]
+        front.sort(key=lambda way: way.weights)
+        for before, after in pairwise(front):
+            gain = (before.cost - after.cost) / (after.weights - before.weights)
+            steps.append((gain, number, after.weights, node, before, after))
+    chosen: dict[Node, _Way] = {}
+    for _, _, _, node, before, after in sorted(steps, key=lambda step: (-step[0], step[1], step[2])):
+        current = chosen.get(node, before)
+        needed = after.weights - current.weights
+        if needed <= room and after.cost < current.cost:
+            room -= needed
+            chosen[node] = after
+    return {node: way.algorithm for node, way in chosen.items() if way.algorithm != DIRECT}
+
+
+def _dominates(one: _Way, other: _Way) -> bool:
+    return one is not other and one.cost <= other.cost and one.weights <= other.weights
+
+
+def _ways(node: Node, tiles: tuple[int, ...], costs: Costs) -> Iterator[_Way]:
+    """The ways of a convolution that Winograd's can do; none for any other node."""
+    op = node.op
+    if not isinstance(op, Conv2d) or node.inputs[1].constant is None:
+        return
+    outputs, height, width, inputs = (bounds(dim)[0] for dim in node.inputs[1].type.shape)
+    if (height, width, op.groups) != (3, 3, 1) or set(op.strides) != {1} or set(op.dilations) != {1}:
+        return
+    batch, rows, columns, _ = (bounds(dim)[1] for dim in node.outputs[0].type.shape)
+    products = inputs * outputs
+    direct = batch * rows * columns * 9 * products + costs.weight * 9 * products
+    yield _Way(DIRECT, direct, 9 * products)
+    for tile in tiles:
+        points = (tile + 2) ** 2
+        count = batch * -(-rows // tile) * -(-columns // tile)
+        work = count * points * (products + costs.transform * (inputs + outputs))
+        yield _Way(f"winograd{tile}", work + costs.weight * points * products, points * products)

@@ -1,0 +1,89 @@
+"""Which convolutions are worth Winograd's transformation, and how much larger a model may become by it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.types import DType, TensorType
+from buildtool.ops.conv2d import Conv2d
+from buildtool.plan import algorithms
+
+
+def add_convolution(
+    graph: Graph, x: Value, outputs: int, *, kernel: int = 3, stride: int = 1, groups: int = 1, dilation: int = 1
+) -> Node:
+    channels = x.type.shape[3]
+    assert isinstance(channels, int)
+    filters = np.ones((outputs, kernel, kernel, channels // groups), np.float32)
+    pad = dilation * (kernel // 2)
+    op = Conv2d(strides=(stride, stride), pads=(pad,) * 4, dilations=(dilation, dilation), groups=groups)
+    node = graph.new_node(op, [x, graph.new_constant("w", filters)])
+    graph.nodes.append(node)
+    return node
+
+
+def network(size: int, channels: int, layers: int = 1) -> tuple[Graph, list[Node]]:
+    graph = Graph()
+    x = graph.new_value("x", TensorType(DType.F32, (1, size, size, channels)))
+    graph.inputs = [x]
+    nodes = []
+    for _ in range(layers):
+        nodes.append(add_convolution(graph, x, channels))
+        x = nodes[-1].outputs[0]
+    graph.outputs = [x]
+    return graph, nodes
+
+
+def ballast(graph: Graph, numbers: int) -> None:
+    """A constant that leaves room for larger filters."""
+    x = graph.new_value("y", TensorType(DType.F32, (1, 1, 1, numbers)))
+    graph.inputs.append(x)
+    graph.outputs.append(add_convolution(graph, x, 1, kernel=1).outputs[0])
+
+
+def test_large_pictures_take_large_tiles() -> None:
+    graph, (node,) = network(56, 64)
+    ballast(graph, 10**6)
+    assert algorithms.choose(graph)[node] == "winograd4"
+
+
+def test_small_pictures_of_many_channels_do_not() -> None:
+    graph, (node,) = network(4, 512)
+    ballast(graph, 10**8)
+    assert node not in algorithms.choose(graph)
+
+
+def test_few_channels_are_not_worth_the_transformation() -> None:
+    graph, (node,) = network(56, 3)
+    ballast(graph, 10**6)
+    assert node not in algorithms.choose(graph)
+
+
+@pytest.mark.parametrize(("tiles", "expected"), [(0, None), (2, "winograd2"), (4, "winograd4"), (None, "winograd4")])
+def test_the_deployment_file_has_the_last_word(tiles: int | None, expected: str | None) -> None:
+    graph, (node,) = network(56, 64)
+    ballast(graph, 10**6)
+    assert algorithms.choose(graph, tiles).get(node) == expected
+
+
+def test_the_model_grows_no_more_than_it_may() -> None:
+    graph, nodes = network(28, 128, layers=8)
+    chosen = algorithms.choose(graph)
+    assert 0 < len(chosen) < len(nodes) or set(chosen.values()) == {"winograd2"}
+    per_point = 128 * 128
+    points = {"": 9, "winograd2": 16, "winograd4": 36}
+    stored = sum(points[chosen.get(node, "")] * per_point for node in nodes)
+    assert stored <= algorithms.GROWTH * 9 * per_point * len(nodes)
+
+
+@pytest.mark.parametrize("change", [{"stride": 2}, {"kernel": 5}, {"groups": 2}, {"dilation": 2}])
+def test_only_dense_3x3_convolutions_with_stride_1(change: dict[str, int]) -> None:
+    graph = Graph()
+    x = graph.new_value("x", TensorType(DType.F32, (1, 56, 56, 64)))
+    graph.inputs = [x]
+    node = add_convolution(graph, x, 64, **change)
+    graph.outputs = [node.outputs[0]]
+    ballast(graph, 10**6)
+    assert node not in algorithms.choose(graph)
