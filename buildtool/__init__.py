@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from buildtool.settings import Options, Overrides, RunSettings
-    from buildtool.workflow import build, check, convert, load, run, validate
+    from buildtool.workflow import build, check, convert, export, load, run, validate
 
     __version__: str
 
@@ -22,6 +22,7 @@ __all__ = [
     "build",
     "check",
     "convert",
+    "export",
     "load",
     "run",
     "validate",

@@ -15,7 +15,7 @@ from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequ
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
-from buildtool.settings import NOTHING, SILENT, Overrides, Progress
+from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import LibrarySource, ModelSource
 from buildtool.validation.inputs import TensorSpec
 
@@ -59,6 +59,19 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
     for note in loaded.notes:
         progress.note(note)
     return loaded.deployment
+
+
+def output_folder(deployment: Deployment, options: Options) -> Path:
+    """Where the build goes. ConfigError where that would take the place of something that no build made."""
+    folder = options.output / deployment.library_name
+    ours = (folder / "report" / "build.json").is_file() and not deployment.path.is_relative_to(folder.absolute())
+    if folder.is_dir() and not ours and any(folder.iterdir()):
+        raise ConfigError(
+            "this folder holds other things than a build, and a build would take its place",
+            where=Where(file=str(folder)),
+            remedy="choose another folder with --output",
+        )
+    return folder
 
 
 def subgraph(model: ModelConfig) -> SubgraphConfig:
@@ -120,6 +133,12 @@ def name_borders(graph: Graph, model: ModelConfig) -> None:
     for value, tensor in pairs:
         if tensor.alias != tensor.name:
             value.name = tensor.alias
+
+
+def source_names(model: ModelConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the inputs and outputs of a model are called in its source."""
+    borders = subgraph(model)
+    return tuple(tensor.name for tensor in borders.inputs), tuple(tensor.name for tensor in borders.outputs)
 
 
 def library_source(deployment: Deployment, models: Mapping[str, tuple[ImportedModel, Graph]]) -> LibrarySource:

@@ -21,32 +21,23 @@ from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.in_process import LoadedModel, load_library
-from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
+from buildtool.errors import Problem, UnsupportedError
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
-from buildtool.reports import stages
+from buildtool.reports import exports, stages
 from buildtool.reports.documents import BuildReport, RunReport, ValidationReport, read_build
 from buildtool.requests import check, load_deployment
-from buildtool.settings import (
-    DEFAULTS,
-    EVERYTHING,
-    NOTHING,
-    SILENT,
-    Options,
-    Overrides,
-    Progress,
-    RunSettings,
-)
+from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.targets.protocol import Target, TargetProgram
 from buildtool.targets.registry import target_for
 from buildtool.validation.compare import Comparison
 from buildtool.validation.stand import Stand
 from buildtool.validation.subject import Subject, choose_reference, inputs_for
 
-__all__ = ["build", "check", "commands", "convert", "load", "prepare", "run", "validate"]
+__all__ = ["build", "check", "commands", "convert", "export", "load", "prepare", "run", "validate"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +110,20 @@ def convert(
     return _make(load_deployment(file, overrides, progress), options, progress, compiles=False)
 
 
+def export(
+    file: Path | str, overrides: Overrides = NOTHING, options: Options = DEFAULTS, progress: Progress = SILENT
+) -> exports.ExportReport:
+    """Import and optimise; writes the graphs as ONNX files."""
+    from buildtool.exporters.onnx import ExportRequest, export_models  # slow to load, and builds need none of it
+
+    deployment = load_deployment(file, overrides, progress)
+    files = exports.files(options.output, [model.name for model in deployment.models])
+    models = prepare(deployment, options, progress)
+    progress.stage("write")
+    sources = [ExportRequest(model.graph, *requests.source_names(model.config)) for model in models]
+    return exports.write(files, [model.imported for model in models], sources, export_models(sources, stages.version()))
+
+
 def build(
     file: Path | str, overrides: Overrides = NOTHING, options: Options = DEFAULTS, progress: Progress = SILENT
 ) -> BuildReport:
@@ -139,7 +144,7 @@ def commands(
 
 def _make(deployment: Deployment, options: Options, progress: Progress, *, compiles: bool) -> BuildReport:
     began = time.monotonic()
-    folder = _folder(deployment, options)
+    folder = requests.output_folder(deployment, options)
     if compiles:
         library.toolchains(deployment.target_abis)  # what is missing is told before the long work
     models = prepare(deployment, options, progress)
@@ -258,7 +263,7 @@ def _subject(
 
 def _up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:
     """The build that is there, if it is of these very things, else a new one."""
-    found = read_build(_folder(deployment, options))
+    found = read_build(requests.output_folder(deployment, options))
     if found is not None and found.libraries:
         files = [requests.model_files(model, options.allow_unverified)[0] for model in deployment.models]
         same = found.fingerprint == stages.fingerprint(requests.facts(deployment), files, deployment.op_paths)
@@ -281,19 +286,6 @@ def _compile(
     built = []
     for program in programs:
         progress.stage(f"compile for {program.abi}")
-        owner = str(_folder(deployment, options).absolute())
+        owner = str(requests.output_folder(deployment, options).absolute())
         built.append(library.build(program, tree, cache=cache, glibc_floor=deployment.glibc_floor, owner=owner))
     return tuple(item for item in built if item is not None)
-
-
-def _folder(deployment: Deployment, options: Options) -> Path:
-    """Where the build goes. ConfigError where that would take the place of something that no build made."""
-    folder = options.output / deployment.library_name
-    ours = (folder / "report" / "build.json").is_file() and not deployment.path.is_relative_to(folder.absolute())
-    if folder.is_dir() and not ours and any(folder.iterdir()):
-        raise ConfigError(
-            "this folder holds other things than a build, and a build would take its place",
-            where=Where(file=str(folder)),
-            remedy="choose another folder with --output",
-        )
-    return folder

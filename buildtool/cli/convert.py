@@ -1,4 +1,4 @@
-"""`lathe convert`: models only, in the form that every library of the deployment can load."""
+"""`lathe convert`: models only, in the form that every library of the deployment can load, or as ONNX files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from buildtool.cli.options import (
 )
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
-from buildtool.settings import Options
+from buildtool.settings import Options, Overrides
 
 EMITTABLE = ("ir", "plan", "source")
+FORMATS = ("lathe", "onnx")
 
 EmitOption: TypeAlias = Annotated[
     list[str] | None,
@@ -34,13 +35,21 @@ EmitOption: TypeAlias = Annotated[
     ),
 ]
 
-
 AfterOption: TypeAlias = Annotated[
     str,
     typer.Option(
         "--after",
         metavar="PASS",
         help="With --emit=ir: print and write the graph as it stands when this pass has run for the first time, too.",
+    ),
+]
+
+ToOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        metavar="|".join(FORMATS),
+        help="What to write: models for libraries, or the optimised graphs as ONNX files, <output>/<model>.onnx.",
     ),
 ]
 
@@ -73,15 +82,27 @@ def convert(
     library_name: LibraryOption = None,
     emit: EmitOption = None,
     after: AfterOption = "",
+    to: ToOption = FORMATS[0],
     allow_unverified: UnverifiedOption = False,
     *,
     out: Output,
 ) -> None:
-    """Convert the models of a deployment file; writes <library>/model and compiles nothing."""
+    """Convert the models of a deployment file; writes <library>/model and compiles nothing.
+
+    With `--to onnx` the optimised graphs become ONNX models, which other runtimes take.
+    """
     from buildtool import workflow
     from buildtool.reports import build as report
 
     kinds = emitted(emit)
+    if to not in FORMATS:
+        raise ConfigError(f"--to cannot be '{to}'", rule=f"allowed: {', '.join(FORMATS)}")
+    if to != FORMATS[0]:
+        if kinds or after:
+            raise ConfigError(f"--{'emit' if kinds else 'after'} does not go with --to {to}", remedy="leave one out")
+        changed = overrides(target_abis, library_name)
+        _export(deployment_file(file, config), changed, Options(output, allow_unverified=allow_unverified), out)
+        return
     options = Options(output=output, emit=kinds, after=checked_pass(after, kinds), allow_unverified=allow_unverified)
     with out.progress() as progress:
         converted = workflow.convert(
@@ -94,6 +115,15 @@ def convert(
     shown = [file for file in converted.emitted if after and file.endswith(f".after_{after}.ir")]
     graphs = [(converted.folder / file).read_text() for file in shown]
     out.document(document, *graphs, *report.parts(document))
+
+
+def _export(file: Path, changed: Overrides, options: Options, out: Output) -> None:
+    from buildtool import workflow
+    from buildtool.reports import exports
+
+    with out.progress() as progress:
+        document = workflow.export(file, changed, options, progress).as_json()
+    out.document(document, *exports.parts(document))
 
 
 def register(app: typer.Typer) -> None:

@@ -1,0 +1,1 @@
+"""Writes optimised graphs as models of other frameworks."""

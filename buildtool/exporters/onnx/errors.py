@@ -1,0 +1,7 @@
+"""What stops the export of one node. The driver collects these, so that all of a model are told at once."""
+
+from __future__ import annotations
+
+
+class NotExportableError(Exception):
+    """The node has no counterpart in ONNX; the text says why."""

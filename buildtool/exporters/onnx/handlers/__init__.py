@@ -1,0 +1,1 @@
+"""One handler per operator of the graph, or per family of them."""
