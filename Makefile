@@ -12,7 +12,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers clean
+.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers bench-arm clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -61,6 +61,10 @@ bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=,
 	@$(VENV)/python -m tests.bench.peers $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ENGINES),--engines $(ENGINES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(if $(PRIORITY),--priority) \
 		$(if $(PAGE),--page)
+
+bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, CPU=
+	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
+		$(if $(CPU),--cpu $(CPU))
 
 clean: ## remove everything that was made, .venv included
 	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build

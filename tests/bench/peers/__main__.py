@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import numpy as np
 
 import buildtool
 from buildtool.errors import LatheError
+from tests.bench import words
 from tests.bench.peers import environment, models, report, rounds
 from tests.bench.peers.environment import ROOT, Environment
 from tests.zoo.networks import NETWORKS
@@ -32,15 +32,6 @@ RESULT = ROOT / "build" / "bench-peers.json"
 PAGE = ROOT / "docs" / "performance.md"
 ENGINES = ("lathe", *environment.PEERS)
 QUICK = rounds.Plan(rounds=4, runs=4, seconds=0.2, loads=1, patience=0.5)
-
-
-def words(allowed: Sequence[str], text: str) -> list[str]:
-    """A list with commas, of these words."""
-    found = [word for word in text.split(",") if word]
-    for word in found:
-        if word not in allowed:
-            raise argparse.ArgumentTypeError(f"'{word}' is none of {', '.join(allowed)}")
-    return found
 
 
 @functools.cache
@@ -103,10 +94,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    listed = functools.partial(words, tuple(NETWORKS))
+    listed = functools.partial(words.listed, tuple(NETWORKS))
     parser.add_argument("--networks", type=listed, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
     parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2])
-    listed = functools.partial(words, ENGINES)
+    listed = functools.partial(words.listed, ENGINES)
     parser.add_argument("--engines", type=listed, default=list(ENGINES), metavar="A,B", help=", ".join(ENGINES))
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--quick", action="store_true", help="a look during development, not a measurement")

@@ -1,0 +1,235 @@
+"""Instructions per inference on ARM, counted in qemu-user: `make bench-arm`, or `python -m tests.bench.arm`.
+
+    make bench-arm NETWORKS=mobilenet_v1 ABIS=aarch64-linux-gnu CPU=max,sve=off
+
+A count is exact and the same on every machine, unlike a time in an emulator, but it is no time either: processors that
+issue in order can be faster with more instructions. `bound` is the number of instructions if every one were a vector
+multiply-accumulate of four numbers, and there were nothing else; Winograd may go below it. Accesses are loads and
+stores as the emulator does them, of at most 8 bytes. Writes build/bench-arm.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import buildtool
+from buildtool.codegen import container
+from buildtool.devices.qemu import EMULATORS, find
+from buildtool.drafts import deployment
+from buildtool.errors import LatheError
+from buildtool.ops.registry import builtin
+from buildtool.reports.documents import BuildReport
+from buildtool.reports.inspection import node_macs
+from tests.bench import words
+from tests.zoo.networks import NETWORKS, cached
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = Path(__file__).parent
+FOLDER = ROOT / "build" / "bench-arm"
+RESULT = ROOT / "build" / "bench-arm.json"
+LANES = 4  # numbers of 32 bits in a vector
+#: The processors that are pretended where nobody asks for another one.
+CPUS = {"aarch64-linux-gnu": "neoverse-n1", "arm-linux-gnueabihf": "cortex-a7"}
+
+
+@dataclass(frozen=True)
+class Count:
+    """What was executed between two markers."""
+
+    instructions: int
+    accesses: int
+
+
+@dataclass(frozen=True)
+class NodeCount:
+    """One node of a model."""
+
+    op: str
+    kernel: str
+    macs: int
+    count: Count
+
+
+class CountingError(Exception):
+    """A program that is needed is missing or failed."""
+
+
+def command(arguments: Sequence[str | Path]) -> str:
+    """The output of a program; CountingError with the end of what it said where it fails."""
+    line = [str(argument) for argument in arguments]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+    except FileNotFoundError as problem:
+        raise CountingError(f"{line[0]} is missing: run make setup") from problem
+    if done.returncode:
+        raise CountingError(f"{' '.join(line)}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def is_older(result: Path, *sources: Path) -> bool:
+    return not result.exists() or any(source.stat().st_mtime > result.stat().st_mtime for source in sources)
+
+
+def plugin() -> Path:
+    source, result = SOURCES / "count_plugin.c", FOLDER / "count_plugin.so"
+    if is_older(result, source):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        command(["gcc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden", source, "-o", result])
+    return result
+
+
+def program(abi: str) -> Path:
+    source, result = SOURCES / "counted_run.cc", FOLDER / f"counted_run-{abi}"
+    headers = ROOT / "native" / "include"
+    if is_older(result, source, headers / "lathe" / "c_api.h"):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        command([f"{abi}-g++", "-O2", "-std=c++17", "-Wall", "-Wextra", "-I", headers, source, "-o", result, "-ldl"])
+    return result
+
+
+def build(network: str, abis: Sequence[str], size: int) -> BuildReport:
+    """The tailored library of a network; kernels that did not change come from the cache."""
+    onnx = cached(network, ROOT / "build" / "bench-peers" / "onnx", size)
+    folder = FOLDER / "lathe"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{network}.yml"
+    file.write_text(
+        deployment.write([onnx], relative_to=folder, library_name=network, target_abis=abis, data_type="fp32_fp32")
+    )
+    return buildtool.build(file, options=buildtool.Options(folder / "build"))
+
+
+def read_markers(text: str) -> list[tuple[int, Count]]:
+    """What the plugin wrote: the number of each marker with the counts up to it."""
+    lines = [[int(word) for word in line.split()] for line in text.splitlines()]
+    return [(number, Count(instructions, accesses)) for number, instructions, accesses in lines]
+
+
+def difference(later: Count, earlier: Count) -> Count:
+    return Count(later.instructions - earlier.instructions, later.accesses - earlier.accesses)
+
+
+def count(report: BuildReport, abi: str, cpu: str) -> tuple[Count, list[NodeCount]]:
+    """A whole warm run, and its nodes."""
+    model = report.folder / "model" / abi / f"{report.models[0].name}.pb"
+    data = model.with_suffix(".data")
+    emulator = EMULATORS[abi]
+    written = FOLDER / f"{report.library}-{abi}.txt"
+    output = command(
+        [
+            *(find(emulator, abi), "-L", emulator.sysroot, "-cpu", cpu, "-plugin", f"{plugin()},out={written}"),
+            *(program(abi), report.file_of(abi, "shared"), f"lathe_api_{report.identifier}", model, data),
+        ]
+    )
+    markers = read_markers(written.read_text())
+    whole = difference(markers[1][1], markers[0][1])
+    between = [difference(later, earlier) for (_, earlier), (_, later) in itertools.pairwise(markers[2:])]
+    graph, _ = container.read(model.read_bytes(), data.read_bytes(), builtin())
+    nodes = []
+    for line, counted in zip(output.splitlines(), between, strict=True):
+        index, op, kernel = line.split("\t")
+        nodes.append(NodeCount(op, kernel, node_macs(graph.nodes[int(index)]), counted))
+    return whole, nodes
+
+
+def by_kernel(nodes: Sequence[NodeCount]) -> list[dict[str, Any]]:
+    """Sums over the nodes that one kernel runs, the most expensive first."""
+    rows = []
+    for kernel in dict.fromkeys(node.kernel for node in nodes):
+        own = [node for node in nodes if node.kernel == kernel]
+        instructions = sum(node.count.instructions for node in own)
+        bound = sum(node.macs for node in own) // LANES
+        rows.append(
+            {
+                "op": own[0].op,
+                "kernel": kernel,
+                "nodes": len(own),
+                "instructions": instructions,
+                "accesses": sum(node.count.accesses for node in own),
+                "bound": bound,
+                "ratio": round(instructions / bound, 3) if bound else None,
+            }
+        )
+    return sorted(rows, key=lambda row: -row["instructions"])
+
+
+def row(network: str, abi: str, cpu: str, whole: Count, nodes: Sequence[NodeCount]) -> dict[str, Any]:
+    """One entry of the result file."""
+    bound = sum(node.macs for node in nodes) // LANES
+    return {
+        "network": network,
+        "abi": abi,
+        "cpu": cpu,
+        "dtype": "fp32",
+        "instructions": whole.instructions,
+        "accesses": whole.accesses,
+        "bound": bound,
+        "ratio": round(whole.instructions / bound, 3),
+        "kernels": by_kernel(nodes),
+    }
+
+
+def millions(number: int) -> str:
+    return f"{number / 1e6:.1f}"
+
+
+def show(rows: Sequence[dict[str, Any]], with_kernels: bool) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
+    table = Table(title="Millions per inference, fp32, one thread", title_justify="left", box=SIMPLE_HEAD)
+    for name in ("network", "processor", "instructions", "accesses", "bound", "ratio"):
+        table.add_column(name, justify="left" if name in ("network", "processor") else "right")
+    for item in rows:
+        counts = (millions(item[key]) for key in ("instructions", "accesses", "bound"))
+        table.add_row(item["network"], f"{item['abi']} ({item['cpu']})", *counts, f"{item['ratio']:.2f}", style="bold")
+        for kernel in item["kernels"] if with_kernels else ():
+            counts = (millions(kernel[key]) for key in ("instructions", "accesses", "bound"))
+            ratio = "" if kernel["ratio"] is None else f"{kernel['ratio']:.2f}"
+            table.add_row("", f"{kernel['nodes']:3} x {kernel['kernel']}", *counts, ratio)
+    console.print(table)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench.arm", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    networks = functools.partial(words.listed, tuple(NETWORKS))
+    parser.add_argument("--networks", type=networks, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
+    abis = functools.partial(words.listed, tuple(CPUS))
+    parser.add_argument("--abis", type=abis, default=list(CPUS), metavar="A,B", help=", ".join(CPUS))
+    parser.add_argument("--cpu", default="", help="another processor of qemu, for all of them")
+    parser.add_argument("--size", type=int, default=224, help="edge of the input (default: 224)")
+    parser.add_argument("--totals", action="store_true", help="do not show the kernels")
+    options = parser.parse_args()
+    rows = []
+    try:
+        for network in options.networks:
+            report = build(network, options.abis, options.size)
+            for abi in options.abis:
+                sys.stderr.write(f"{network} on {abi}\n")
+                cpu = options.cpu or CPUS[abi]
+                rows.append(row(network, abi, cpu, *count(report, abi, cpu)))
+    except (CountingError, LatheError) as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 1
+    RESULT.write_text(json.dumps({"size": options.size, "results": rows}, indent=1) + "\n")
+    show(rows, not options.totals)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
