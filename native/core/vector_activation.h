@@ -51,15 +51,6 @@ inline void WithActivation(const Activation& activation, const F& f) {
   }
 }
 
-// `to[i] = f(from[i])` for whole vectors and the rest; `to` may be `from`.
-template <typename F>
-inline void MapVectors(const float* from, float* to, int64_t count, const F& f) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) Store(to + i, f(Load(from + i)));
-  const int rest = static_cast<int>(count - i);
-  if (rest > 0) StorePart(to + i, f(LoadPart(from + i, rest)), rest);
-}
-
 // Applies the activation in place.
 inline void ActivateAll(const Activation& activation, float* values, int64_t count) {
   if (activation.kind == ActivationKind::kNone) return;

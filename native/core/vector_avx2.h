@@ -49,6 +49,13 @@ inline Vec TimesPowerOfTwo(Vec x, Vec n) {
 }
 inline Mask Less(Vec a, Vec b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)}; }
 inline Vec Choose(Mask mask, Vec a, Vec b) { return {_mm256_blendv_ps(b.v, a.v, mask.v)}; }
+inline Vec Larger(Vec a, Vec b) {
+  return {_mm256_blendv_ps(_mm256_max_ps(a.v, b.v), a.v, _mm256_cmp_ps(a.v, a.v, _CMP_UNORD_Q))};
+}
+inline Vec Smaller(Vec a, Vec b) {
+  return {_mm256_blendv_ps(_mm256_min_ps(a.v, b.v), a.v, _mm256_cmp_ps(a.v, a.v, _CMP_UNORD_Q))};
+}
+inline Vec Part(Vec x, int count) { return {_mm256_and_ps(x.v, _mm256_castsi256_ps(FirstLanes(count)))}; }
 inline float SumLanes(Vec x) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));

@@ -43,8 +43,31 @@ inline Vec Round(Vec x) {
 inline Vec TimesPowerOfTwo(Vec x, Vec n) { return {_mm512_maskz_scalef_ps(0xffff, x.v, n.v)}; }
 inline Mask Less(Vec a, Vec b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
 inline Vec Choose(Mask mask, Vec a, Vec b) { return {_mm512_mask_blend_ps(mask.v, b.v, a.v)}; }
-inline float SumLanes(Vec x) { return _mm512_reduce_add_ps(x.v); }
-inline float MaxLanes(Vec x) { return _mm512_reduce_max_ps(x.v); }
+inline Vec Larger(Vec a, Vec b) {
+  const __mmask16 numbers = _mm512_cmp_ps_mask(a.v, a.v, _CMP_ORD_Q);
+  return {_mm512_mask_max_ps(a.v, numbers, a.v, b.v)};
+}
+inline Vec Smaller(Vec a, Vec b) {
+  const __mmask16 numbers = _mm512_cmp_ps_mask(a.v, a.v, _CMP_ORD_Q);
+  return {_mm512_mask_min_ps(a.v, numbers, a.v, b.v)};
+}
+inline Vec Part(Vec x, int count) { return {_mm512_maskz_mov_ps(FirstLanes(count), x.v)}; }
+template <int half>
+inline __m256 Half(Vec x) {
+  return _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(0xff, _mm512_castps_pd(x.v), half));
+}
+inline float SumLanes(Vec x) {
+  const __m256 eight = _mm256_add_ps(Half<0>(x), Half<1>(x));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+inline float MaxLanes(Vec x) {
+  const __m256 eight = _mm256_max_ps(Half<0>(x), Half<1>(x));
+  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
 
 }  // namespace
 }  // namespace lathe

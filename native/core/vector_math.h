@@ -38,6 +38,33 @@ inline Vec Expm1OfNegative(Vec x) {
   return MulAdd(power, parts.rest, Sub(power, Fill(1.0f)));
 }
 
+// log(1 - erf(size)) for size >= 0: one polynomial, which falls for ever.
+inline Vec LogOfErfc(Vec size) {
+  Vec sum = MulAdd(Fill(-1.19380695e-6f), size, Fill(2.13598953e-5f));
+  sum = MulAdd(sum, size, Fill(-0.000167503616f));
+  sum = MulAdd(sum, size, Fill(0.000740737362f));
+  sum = MulAdd(sum, size, Fill(-0.0017994212f));
+  sum = MulAdd(sum, size, Fill(0.000253112602f));
+  sum = MulAdd(sum, size, Fill(0.0191176725f));
+  sum = MulAdd(sum, size, Fill(-0.102771272f));
+  sum = MulAdd(sum, size, Fill(-0.636619835f));
+  sum = MulAdd(sum, size, Fill(-1.12837917f));
+  return Mul(sum, size);
+}
+
+inline Vec Erf(Vec x) {
+  const Vec falling = Expm1OfNegative(LogOfErfc(Abs(x)));
+  return WithSign(Sub(Fill(0.0f), falling), x);
+}
+
+// x times the normal distribution of x. Without 1 + erf, which cancels on the left.
+inline Vec Gelu(Vec x) {
+  const Vec size = Abs(x);
+  const Vec lost = Exp(LogOfErfc(Mul(size, Fill(0.707106781f))));
+  return Sub(AtLeast(x, Fill(0.0f)),
+             Mul(Mul(AtMost(size, Fill(32.0f)), Fill(0.5f)), lost));  // behind 32 nothing is lost
+}
+
 inline Vec Sigmoid(Vec x) {
   const Vec one = Fill(1.0f);
   return Div(one, Add(one, Exp(Sub(Fill(0.0f), x))));
@@ -46,6 +73,22 @@ inline Vec Sigmoid(Vec x) {
 inline Vec Tanh(Vec x) {
   const Vec falling = Expm1OfNegative(Mul(Abs(x), Fill(-2.0f)));
   return WithSign(Div(Sub(Fill(0.0f), falling), Add(falling, Fill(2.0f))), x);
+}
+
+// The approximation of the above with tanh: 1 + tanh(u) is twice the sigmoid of 2u.
+inline Vec GeluByTanh(Vec x) {
+  const Vec cube = Mul(Mul(x, x), x);
+  const Vec curve = Mul(MulAdd(cube, Fill(0.044715f), x), Fill(1.59576912f));  // sqrt(8 / pi)
+  return Mul(x, Sigmoid(curve));
+}
+
+// `to[i] = f(from[i])`; `to` may be `from`.
+template <typename F>
+inline void MapVectors(const float* from, float* to, int64_t count, const F& f) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) Store(to + i, f(Load(from + i)));
+  const int rest = static_cast<int>(count - i);
+  if (rest > 0) StorePart(to + i, f(LoadPart(from + i, rest)), rest);
 }
 
 }  // namespace

@@ -60,6 +60,13 @@ inline Vec TimesPowerOfTwo(Vec x, Vec n) {
 }
 inline Mask Less(Vec a, Vec b) { return {vcltq_f32(a.v, b.v)}; }
 inline Vec Choose(Mask mask, Vec a, Vec b) { return {vbslq_f32(mask.v, a.v, b.v)}; }
+inline Vec Larger(Vec a, Vec b) { return {vmaxq_f32(a.v, b.v)}; }
+inline Vec Smaller(Vec a, Vec b) { return {vminq_f32(a.v, b.v)}; }
+inline Vec Part(Vec x, int count) {
+  const int32x4_t lanes = {0, 1, 2, 3};
+  const uint32x4_t kept = vcltq_s32(lanes, vdupq_n_s32(count));
+  return {vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(x.v), kept))};
+}
 inline float SumLanes(Vec x) {
   const float32x2_t two = vadd_f32(vget_low_f32(x.v), vget_high_f32(x.v));
   return vget_lane_f32(vpadd_f32(two, two), 0);

@@ -14,11 +14,18 @@
 //   Round                         to the nearest whole number, for sizes up to 2^22
 //   TimesPowerOfTwo(x, n)         x * 2^n for whole n in [-252, 252], with overflow and underflow; NaN in both is NaN
 //   Mask, Less(a, b), Choose(mask, a, b)   lane by lane; nothing is less than NaN
+//   Larger, Smaller               hand NaN in either through
+//   Part(x, count)                the first `count` lanes (0..kLanes), zeros for the rest
 //   SumLanes, MaxLanes            of all lanes, always in the same order
 //
-// This one is for all machines: the compiler maps it to what there is, or to scalars.
+// This one is for all machines: the compiler maps it to what there is, or to scalars. Where NEON is there anyway it is
+// NEON, so that portable kernels need no companions on ARM. (There, 32 bit machines take denormals for zero.)
 #ifndef LATHE_CORE_VECTOR_PORTABLE_H_
 #define LATHE_CORE_VECTOR_PORTABLE_H_
+
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
+#include "native/core/vector_neon.h"
+#else
 
 #include <stdint.h>
 #include <string.h>
@@ -75,6 +82,12 @@ inline Vec TimesPowerOfTwo(Vec x, Vec n) {
 }
 inline Mask Less(Vec a, Vec b) { return {a.v < b.v}; }
 inline Vec Choose(Mask mask, Vec a, Vec b) { return {mask.v ? a.v : b.v}; }
+inline Vec Larger(Vec a, Vec b) { return {((a.v < b.v) | (b.v != b.v)) ? b.v : a.v}; }
+inline Vec Smaller(Vec a, Vec b) { return {((b.v < a.v) | (b.v != b.v)) ? b.v : a.v}; }
+inline Vec Part(Vec x, int count) {
+  const Mask::Four lanes = {0, 1, 2, 3};
+  return {(Vec::Four)((Mask::Four)x.v & (lanes < count))};
+}
 inline float SumLanes(Vec x) { return (x.v[0] + x.v[2]) + (x.v[1] + x.v[3]); }
 inline float MaxLanes(Vec x) {
   const float even = x.v[0] > x.v[2] ? x.v[0] : x.v[2];
@@ -85,4 +98,5 @@ inline float MaxLanes(Vec x) {
 }  // namespace
 }  // namespace lathe
 
+#endif  // defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #endif  // LATHE_CORE_VECTOR_PORTABLE_H_
