@@ -2,6 +2,10 @@
 PYTHON ?= python3
 WORKERS ?= 2
 VENV := .venv/bin
+FUZZ_TARGET ?= onnx_importer
+FUZZ_SECONDS ?= 600
+FUZZ_SETUP = $(VENV)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[fuzz]"
+CLANG ?= clang-19
 REPORT := build/test-report.xml
 PYTEST := $(VENV)/python -m pytest --quiet -n $(WORKERS) --durations=15 --durations-min=1
 
@@ -12,7 +16,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers bench-arm clean
+.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers bench-arm fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -65,6 +69,16 @@ bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=,
 bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, CPU=
 	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
 		$(if $(CPU),--cpu $(CPU))
+
+fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer deployment_file container_file graph_text
+	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
+	@$(VENV)/python -m tests.fuzz $(FUZZ_TARGET) --seconds $(FUZZ_SECONDS)
+
+fuzz-native: setup ## fuzz the native runtime with all kernels, sanitized, for FUZZ_SECONDS
+	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
+	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
+	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet model_fuzzer
+	@$(VENV)/python -m tests.fuzz native_model --seconds $(FUZZ_SECONDS)
 
 clean: ## remove everything that was made, .venv included
 	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build
