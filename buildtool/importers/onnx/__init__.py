@@ -10,11 +10,12 @@ from buildtool.errors import GraphError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.onnx import registry  # the module: the package `handlers` takes the function's name here
 from buildtool.importers.onnx.borders import Borders
 from buildtool.importers.onnx.builder import Builder
-from buildtool.importers.onnx.conversion import CONTROL_FLOW, Conversion
+from buildtool.importers.onnx.conversion import Conversion
 from buildtool.importers.onnx.model import SourceModel, SourceNode
 from buildtool.importers.onnx.order import needed_for
 from buildtool.importers.onnx.reading import read
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
+from buildtool.ir.dims import symbols
 from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
 
@@ -23,7 +24,7 @@ __all__ = ["import_model", "supported_operators"]
 
 def supported_operators() -> tuple[str, ...]:
     """The ONNX operators that can be imported; some only where their inputs are known at build time."""
-    return tuple(sorted({*registry.handlers(), *registry.evaluators(), *CONTROL_FLOW}))
+    return tuple(sorted({*registry.handlers(), *registry.evaluators()}))
 
 
 def import_model(request: ImportRequest) -> ImportedModel:
@@ -50,10 +51,18 @@ def import_model(request: ImportRequest) -> ImportedModel:
         input_formats.append(order)
     conversion.run(nodes)
     output_formats = [borders.add_output(tensor, conversion.tensors[tensor.name]) for tensor in outputs]
+    _drop_unused_symbols(graph)
     _verify(graph, model.where)
     borders_in_order = zip((*inputs, *outputs), (*graph.inputs, *graph.outputs), strict=True)
     source_formats = {item.name: borders.native_order(item.name, value.type.rank) for item, value in borders_in_order}
     return ImportedModel(graph, "onnx", len(model.nodes), tuple(input_formats), tuple(output_formats), source_formats)
+
+
+def _drop_unused_symbols(graph: Graph) -> None:
+    """Those of parts that came to nothing."""
+    used = {item for node in graph.walk() for item in node.op.used_symbols()}
+    used.update(item for value in graph.values() for dim in value.type.shape for item in symbols(dim))
+    graph.symbols = {name: item for name, item in graph.symbols.items() if item in used}
 
 
 def _verify(graph: Graph, where: Where) -> None:

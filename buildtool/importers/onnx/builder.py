@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.ir.dims import UNBOUNDED, Dim, DimExpr, Shape, bounds, symbol
-from buildtool.ir.graph import Graph, Value
+from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, AttrValue, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
 
@@ -84,7 +85,9 @@ class Builder:
     def __init__(self, graph: Graph, operators: Mapping[str, type[Operator]], where: Where) -> None:
         self.graph = graph
         self.operators = operators
+        self.makers: dict[Value, Node] = {}  # of the values that nodes give
         self._where = where
+        self._region: Region = graph
 
     def at(self, node: str) -> Where:
         return Where(self._where.file, model=self._where.model, node=node)
@@ -115,9 +118,36 @@ class Builder:
                 Tensor.of(array, type_.dtype) if array.dtype == object else Tensor(type_, array)
                 for array, type_ in zip(self._computed(operator, arrays, types), types, strict=True)
             )
-        made = self.graph.new_node(operator, [self.value(tensor, node) for tensor in inputs], node)
-        self.graph.nodes.append(made)
-        return tuple(Tensor(value.type, None, value) for value in made.outputs)
+        return self._insert(self.graph.new_node(operator, [self.value(tensor, node) for tensor in inputs], node))
+
+    def emit_regions(
+        self,
+        node: str,
+        op: str,
+        inputs: Sequence[Tensor],
+        regions: Sequence[Region],
+        attributes: Mapping[str, AttrValue],
+    ) -> tuple[Tensor, ...]:
+        """The outputs of a new graph node that holds regions."""
+        operands = [self.value(tensor, node) for tensor in inputs]
+        try:
+            return self._insert(self.graph.new_node(self.operators[op](**attributes), operands, node, regions=regions))
+        except OperatorError as problem:
+            raise ModelFileError(f"{op}: {problem}", where=self.at(node), remedy="the shapes do not fit") from problem
+
+    def _insert(self, node: Node) -> tuple[Tensor, ...]:
+        self._region.nodes.append(node)
+        self.makers.update(dict.fromkeys(node.outputs, node))
+        return tuple(Tensor(value.type, None, value) for value in node.outputs)
+
+    @contextmanager
+    def inside(self, region: Region) -> Iterator[None]:
+        """New nodes go into a region."""
+        around, self._region = self._region, region
+        try:
+            yield
+        finally:
+            self._region = around
 
     def _operator(
         self, node: str, op: str, inputs: Sequence[Tensor], attributes: Mapping[str, AttrValue]
@@ -146,10 +176,14 @@ class Builder:
         if len(arrays) == len(inputs) and sum(array.size for array in arrays) <= SMALL:
             operator, types = self._operator(node, op, inputs, {**attributes, "size": (bound,)})
             return tuple(Tensor.of(array) for array in self._computed(operator, arrays, types))
-        size = symbol(self._symbol_name(op), 0, bound)
+        return self.emit(node, op, inputs, {**attributes, "size": (self.data_size(op, bound),)})
+
+    def data_size(self, op: str, most: int) -> Dim:
+        """A size that only the data decides, from 0 to `most`: a symbol that a node of this operator finds out."""
+        size = symbol(self._symbol_name(op), 0, most)
         assert size.symbol is not None
         self.graph.symbols[size.symbol.name] = size.symbol
-        return self.emit(node, op, inputs, {**attributes, "size": (size,)})
+        return size
 
     def _symbol_name(self, op: str) -> str:
         name = self.graph.fresh_name(op)

@@ -16,8 +16,6 @@ from buildtool.importers.onnx.step import Step
 from buildtool.importers.onnx.user_operators import user_handler
 
 _SHOWN_NODES = 4
-#: What is imported here and not by a handler: one of its graphs takes its place.
-CONTROL_FLOW = frozenset({"If"})
 #: What handlers may raise on a malformed node besides LatheError: they index, convert and compute with what it says.
 _MALFORMED = (ArithmeticError, AssertionError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
@@ -67,7 +65,7 @@ class Conversion:
 
     def _import(self, node: SourceNode) -> Sequence[Tensor]:
         inputs = [self.tensors[name] if name else None for name in node.inputs]
-        step = Step(node, inputs, self._model.opset, self._builder)
+        step = Step(node, inputs, self._model.opset, self._builder, self)
         try:
             outputs = self._apply(step)
         except LatheError:
@@ -85,8 +83,6 @@ class Conversion:
 
     def _apply(self, step: Step) -> Sequence[Tensor]:
         node = step.node
-        if node.title == "If":
-            return self._branch(step)
         known, evaluate = handlers().get(node.title), evaluators().get(node.title)
         if evaluate is not None and (takes_any_size(node.title) or _small_enough(step)):
             with np.errstate(all="ignore"):
@@ -100,36 +96,25 @@ class Conversion:
         outputs = known(step)
         return (outputs,) if isinstance(outputs, Tensor) else outputs
 
-    def _branch(self, step: Step) -> Sequence[Tensor]:
-        """The outputs of the branch that an If takes. It is imported in place of the If; the other is not read."""
-        condition = step.input(0).content
-        if condition is None:
-            step.unsupported(
-                "its condition is only known when the model runs, but it must be known when it is built",
-                "make the condition a constant in the model, or fix the input_shapes that it depends on",
-            )
-        if condition.size != 1:
-            step.malformed(f"its condition has {condition.size} elements")
-        read = step.node.bodies.get("then_branch" if condition.reshape(-1)[0] else "else_branch")
-        if read is None:
-            step.malformed("one of its branches is missing")
-        body = read()
-        if len(body.outputs) != len(step.node.outputs) or body.inputs:
-            step.malformed(f"a branch has {len(body.inputs)} inputs and {len(body.outputs)} outputs")
-        return self._imported(body)
+    def tensor(self, name: str) -> Tensor:
+        return self.tensors[name]
 
-    def _imported(self, body: SourceBody) -> Sequence[Tensor]:
-        """The outputs of an inner graph; none where something in it cannot be imported. What it makes stays inside."""
-        around = self.tensors, self._lost, self._read, self._inside
+    def run_body(self, body: SourceBody, inputs: Sequence[Tensor]) -> Sequence[Tensor] | None:
+        """The outputs of an inner graph, as `Bodies` has it. What it makes stays inside."""
+        around = self.tensors, self._lost, self._read, self._inside, self._problems
         self.tensors = {**self.tensors, **{name: Tensor.of(array) for name, array in body.constants.items()}}
+        self.tensors.update(zip(body.inputs, inputs, strict=True))
         self._lost = set(self._lost)
         self._read = _names_read(body.nodes, body.outputs)
         self._inside = True
+        self._problems = []
         try:
             self._walk(needed_for(body.nodes, body.outputs, ()))
-            return () if self._lost.intersection(body.outputs) else [self.tensors[name] for name in body.outputs]
+            if self._problems:
+                raise UnsupportedError(self._problems)
+            return None if self._lost.intersection(body.outputs) else [self.tensors[name] for name in body.outputs]
         finally:
-            self.tensors, self._lost, self._read, self._inside = around
+            self.tensors, self._lost, self._read, self._inside, self._problems = around
 
     def _refuse(self, node: SourceNode, when: str = "") -> None:
         self._unsupported.setdefault(node.title + when, []).append(node.name)
@@ -158,7 +143,7 @@ def _names_read(nodes: Iterable[SourceNode], outputs: Iterable[str]) -> frozense
 
 
 def _is_known(operator: str) -> bool:
-    return operator in CONTROL_FLOW or operator in handlers() or operator in evaluators()
+    return operator in handlers() or operator in evaluators()
 
 
 def _nodes(names: Sequence[str]) -> str:

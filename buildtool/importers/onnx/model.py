@@ -59,6 +59,7 @@ class SourceBody:
     outputs: tuple[str, ...]
     constants: Mapping[str, Array]
     nodes: tuple[SourceNode, ...]
+    declared: Mapping[str, SourceTensor] = field(default_factory=dict)  # what the file says of the inputs
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,8 @@ def _body_of(graph: GraphProto, owner: str, folder: Path, where: Where) -> Sourc
     inputs = tuple(text_of(value.name) for value in graph.input)
     outputs = tuple(text_of(value.name) for value in graph.output)
     _check_names(nodes, dict.fromkeys((*inputs, *constants, *_captured(graph))), dict.fromkeys(outputs), where)
-    return SourceBody(inputs, outputs, constants, in_execution_order(nodes, where))
+    declared = _tensors(graph.input, where, lenient=True)
+    return SourceBody(inputs, outputs, constants, in_execution_order(nodes, where), declared)
 
 
 def _kind_name(kind: int) -> str:

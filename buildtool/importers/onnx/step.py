@@ -4,29 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NoReturn, TypeVar
+from contextlib import AbstractContextManager
+from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.onnx.bounds import upper_bound
 from buildtool.importers.onnx.builder import Builder, Tensor
-from buildtool.importers.onnx.model import AttributeValue, SourceNode
+from buildtool.importers.onnx.model import AttributeValue, SourceBody, SourceNode
 from buildtool.ir.dims import Dim, Shape
+from buildtool.ir.graph import Region, Value
 from buildtool.ir.operator import Array, AttrValue
-from buildtool.ir.types import DType
+from buildtool.ir.types import DType, TensorType
 
 _Kind = TypeVar("_Kind")
 MOST_MADE = 2**24  # elements of what a handler makes out of sizes alone: tables, constants, masks
 
 
+class Bodies(Protocol):
+    """What imports the graphs inside of a node."""
+
+    def run_body(self, body: SourceBody, inputs: Sequence[Tensor]) -> Sequence[Tensor] | None:
+        """The outputs of an inner graph, whose nodes are emitted; None where it holds an operator without a handler.
+
+        UnsupportedError with all that is in the way otherwise.
+        """
+
+    def tensor(self, name: str) -> Tensor:
+        """A tensor around the node."""
+
+
 class Step:
     """The import of one source node. Handlers read it, emit nodes through it and return the output tensors."""
 
-    def __init__(self, node: SourceNode, inputs: Sequence[Tensor | None], opset: int, builder: Builder) -> None:
+    def __init__(
+        self, node: SourceNode, inputs: Sequence[Tensor | None], opset: int, builder: Builder, bodies: Bodies
+    ) -> None:
         self.node = node
         self.inputs = inputs
         self.opset = opset
         self._builder = builder
+        self._bodies = bodies
 
     # -- inputs ------------------------------------------------------------------------------------------------------
     def input(self, index: int) -> Tensor:
@@ -147,6 +166,60 @@ class Step:
     def emit_sized(self, op: str, most: Dim, *inputs: Tensor, **attributes: AttrValue) -> tuple[Tensor, ...]:
         """As `emit_all`, for operators whose `size` only the data decides; `most` is how large it can be."""
         return self._builder.emit_sized(self.node.name, op, most, inputs, attributes)
+
+    # -- graphs inside of the node -----------------------------------------------------------------------------------
+    def body(self, name: str, outputs: int | None = None) -> SourceBody:
+        """The graph that an attribute holds; `outputs`: how many it must have."""
+        read = self.node.bodies.get(name)
+        if read is None:
+            self.malformed(f"its graph '{name}' is missing")
+        body = read()
+        if outputs is not None and len(body.outputs) != outputs:
+            self.malformed(f"its graph '{name}' has {len(body.outputs)} outputs instead of {outputs}")
+        return body
+
+    def captured(self) -> list[Tensor]:
+        """What the graphs inside of the node read from around it."""
+        return [self._bodies.tensor(name) for name in self.node.captured]
+
+    def run_body(self, body: SourceBody, inputs: Sequence[Tensor]) -> Sequence[Tensor] | None:
+        """The outputs of a graph on these inputs: its nodes stand where the node does. See `Bodies`."""
+        if len(body.inputs) != len(inputs):
+            self.malformed(f"its graph has {len(body.inputs)} inputs instead of {len(inputs)}")
+        return self._bodies.run_body(body, inputs)
+
+    def inside(self, region: Region) -> AbstractContextManager[None]:
+        """What is emitted goes into a region."""
+        return self._builder.inside(region)
+
+    def give(self, region: Region, outputs: Sequence[Tensor]) -> None:
+        """Makes tensors the outputs of a region."""
+        with self._builder.inside(region):
+            for tensor in outputs:
+                value = self._builder.value(tensor, self.node.name)
+                region.outputs.append(self._copied(tensor) if value in region.inputs else value)
+
+    def _copied(self, tensor: Tensor) -> Value:
+        return self._builder.value(self.emit("identity", tensor), self.node.name)
+
+    def taken(self, region: Region, type_: TensorType) -> Tensor:
+        """A new input of a region."""
+        region.inputs.append(self._builder.graph.new_value("input", type_))
+        return Tensor(type_, None, region.inputs[-1])
+
+    def emit_regions(
+        self, op: str, inputs: Sequence[Tensor], regions: Sequence[Region], **attributes: AttrValue
+    ) -> tuple[Tensor, ...]:
+        """The outputs of a new graph node that holds regions."""
+        return self._builder.emit_regions(self.node.name, op, inputs, regions, attributes)
+
+    def data_size(self, op: str, most: int) -> Dim:
+        """A size from 0 to `most` that only a node of this operator finds out."""
+        return self._builder.data_size(op, most)
+
+    def most(self, tensor: Tensor) -> int | None:
+        """A number that no element of a tensor of numbers is above; None where nothing says so."""
+        return upper_bound(tensor, self._builder.makers)
 
     def constant(self, array: Array) -> Tensor:
         """A tensor with this content."""

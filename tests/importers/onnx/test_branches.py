@@ -1,4 +1,4 @@
-"""If: the branch that a known condition takes stands in its place."""
+"""If: the branch that a known condition takes stands in its place; where it is not known, both are kept."""
 
 from __future__ import annotations
 
@@ -70,13 +70,14 @@ def test_branches_may_hold_branches_and_names_may_repeat(tmp_path: Path) -> None
     assert _result(imported, np.ones(3, np.float32)) == [-9.0] * 3
 
 
-def test_the_condition_has_to_be_known(tmp_path: Path) -> None:
+def test_the_condition_need_not_be_known(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("ReduceMax", ["x"], ["most"], keepdims=0),
         helper.make_node("Cast", ["most"], ["any"], to=9),
     ]
-    with pytest.raises(UnsupportedError, match="its condition is only known when the model runs"):
-        _import(tmp_path, [*nodes, _if("any", "y")])
+    imported = _import(tmp_path, [*nodes, _if("any", "y")])
+    assert _result(imported, np.ones(3, np.float32)) == [-3.0] * 3
+    assert _result(imported, np.zeros(3, np.float32)) == [2.0] * 3
 
 
 def test_what_a_branch_holds_is_reported_under_its_name(tmp_path: Path) -> None:
