@@ -52,6 +52,15 @@ def _ring(length: int) -> Change:
     return replace(1, *ring, node("Add", ["c", names[-1]], ["r"]))
 
 
+def _after_expand(shape: tuple[int, ...], then: onnx.NodeProto, **weights: Any) -> Change:
+    """`c` grows to a shape, called `wide`, and another node makes `r` of it."""
+    arrays = {name: np.asarray(array) for name, array in weights.items()}
+    column = node("Slice", ["c", "from", "to", "axes"], ["column"])
+    wide = node("Expand", ["column", "shape"], ["wide"])
+    axes = {"from": ints(0, 0), "to": ints(1, 1), "axes": ints(2, 3), "shape": ints(*shape)}
+    return replace(1, column, wide, then, **axes, **arrays)
+
+
 def _two_inputs(model: ModelProto) -> None:
     extra = helper.make_tensor_value_info("x2", TensorProto.FLOAT, [1, 4, 4, 9])
     model.graph.input.append(extra)
@@ -199,6 +208,31 @@ CHANGES: dict[str, Change] = {
     "conv-filter-of-rank-2": edges(0, inputs=["x", "m"]),
     "gemm-of-three-axes": one("Gemm", "c", "c"),
     "two-inputs-that-do-not-fit": _two_inputs,
+    # tables that are made on import out of sizes alone
+    "empty-tensor-of-huge-dimensions": set_weight("w", dims=[0, HUGE, HUGE], raw_data=b""),
+    "grid-of-a-large-picture": one(
+        "AffineGrid", "turn", "size", weights={"turn": random(1, 2, 3), "size": [1, 1, 2**14, 2**14]}
+    ),
+    "grid-of-a-large-volume": one(
+        "AffineGrid", "turn", "size", weights={"turn": random(1, 3, 4), "size": [1, 1, 2**10, 2**10, 2**10]}
+    ),
+    "resize-cubic-to-many": one("Resize", "c", "", "", "size", weights={"size": [1, 4, 2**25, 4]}, mode="cubic"),
+    "resize-nearest-of-batches": one("Resize", "c", "", "", "size", weights={"size": [2**25, 4, 4, 4]}, mode="nearest"),
+    "resize-antialias-of-many": _after_expand(
+        (1, 4, 2**26, 4), node("Resize", ["wide", "", "", "size"], ["r"], mode="linear", antialias=1), size=[1, 4, 2, 4]
+    ),
+    "attention-over-many": _after_expand(
+        (1, 4, 2**23, 4), node("Attention", ["c", "wide", "wide"], ["r"], is_causal=1)
+    ),
+    "attention-with-a-large-cache": _after_expand(
+        (1, 4, 2**25, 4), node("Attention", ["c", "wide", "wide", "", "", "", "filled"], ["r"]), filled=[3]
+    ),
+    "attention-with-a-short-mask": _after_expand(
+        (1, 4, 2**23, 4), node("Attention", ["c", "wide", "wide", "m2"], ["r"]), m2=np.zeros((4, 1), np.float32)
+    ),
+    "lp-pool-of-a-large-window": _after_expand(
+        (1, 4, 2**13, 2**13), node("LpPool", ["wide"], ["r"], kernel_shape=[2**13, 2**13])
+    ),
     # control flow and functions
     "if-by-floats": one("If", "c", then_branch=_body(), else_branch=_body()),
     "if-without-branches": one("If", "c"),
