@@ -40,7 +40,8 @@ def static_runner(abi: str, identifier: str, archive: Path, cache: ObjectCache) 
 def _link(abi: str, cache: ObjectCache, linked_api: str, archives: Sequence[Path]) -> Path:
     toolchain = probe(abi)
     own = NativeSources((resources.root(),))
-    tools = sorted(f"native/tools/{path.name}" for path in (resources.native_dir() / "tools").glob("*.cc"))
+    names = (path.name for path in (resources.native_dir() / "tools").glob("*.cc"))
+    tools = sorted(f"native/tools/{name}" for name in names if name == "lathe_run.cc" or not name.startswith("lathe_"))
     files = {path: own.read(path) for unit in (*tools, *own.public_headers()) for path in own.closure(unit)}
     if linked_api:
         files[_LINKED] = linked_api.encode()

@@ -9,7 +9,9 @@ import pytest
 
 from buildtool.devices.qemu import EMULATORS
 from tests.bench.arm import __main__ as arm
-from tests.bench.arm.__main__ import Count, NodeCount
+from tests.bench.arm import counting
+from tests.bench.arm.__main__ import NodeCount
+from tests.bench.arm.counting import Count
 
 NODES = [
     NodeCount("conv2d", "conv2d_a", 400, Count(150, 20)),
@@ -38,14 +40,14 @@ def test_a_row_compares_the_whole_run_with_the_bound() -> None:
 
 
 def test_markers() -> None:
-    markers = arm.read_markers("0 10 1\n1 110 31\n")
+    markers = counting.read_markers("0 10 1\n1 110 31\n")
     assert [number for number, _ in markers] == [0, 1]
-    assert arm.difference(markers[1][1], markers[0][1]) == Count(100, 30)
+    assert counting.difference(markers[1][1], markers[0][1]) == Count(100, 30)
 
 
 @pytest.mark.slow
 @pytest.mark.arm
-@pytest.mark.parametrize("abi", sorted(arm.CPUS))
+@pytest.mark.parametrize("abi", sorted(counting.CPUS))
 def test_counts_are_exact(abi: str, tmp_path: Path) -> None:
     """A loop of a known length between two markers."""
     source, program, out = tmp_path / "loop.c", tmp_path / "loop", tmp_path / "counts.txt"
@@ -68,11 +70,11 @@ def test_counts_are_exact(abi: str, tmp_path: Path) -> None:
     )
     subprocess.run([f"{abi}-gcc", "-O1", source, "-o", program], check=True)
     emulator = EMULATORS[abi]
-    arm.command([emulator.program, "-L", emulator.sysroot, "-plugin", f"{arm.plugin()},out={out}", program])
-    markers = [count for _, count in arm.read_markers(out.read_text())]
+    counting.command([emulator.program, "-L", emulator.sysroot, "-plugin", f"{counting.plugin()},out={out}", program])
+    markers = [count for _, count in counting.read_markers(out.read_text())]
     one, two, three = (
-        arm.difference(later, earlier) for earlier, later in zip(markers[::2], markers[1::2], strict=True)
+        counting.difference(later, earlier) for earlier, later in zip(markers[::2], markers[1::2], strict=True)
     )
     # What surrounds the loops is the same once everything has been called for the first time.
-    assert arm.difference(three, two) == Count(3000, 1000)
+    assert counting.difference(three, two) == Count(3000, 1000)
     assert 3000 <= one.instructions < 3200

@@ -1,0 +1,192 @@
+"""What lathe_bench times: the nodes of the zoo's networks as they are after the passes, and a table of others."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from buildtool.codegen import container
+from buildtool.importers.frameworks import import_model
+from buildtool.importers.request import ImportRequest
+from buildtool.ir.graph import Graph
+from buildtool.ir.operator import Array, Operator
+from buildtool.ir.types import DType, TensorType
+from buildtool.ops.add import Add
+from buildtool.ops.avg_pool2d import AvgPool2d
+from buildtool.ops.concat import Concat
+from buildtool.ops.deconv2d import Deconv2d
+from buildtool.ops.gelu import Gelu
+from buildtool.ops.hard_swish import HardSwish
+from buildtool.ops.layer_norm import LayerNorm
+from buildtool.ops.matmul import Matmul
+from buildtool.ops.mul import Mul
+from buildtool.ops.pad import Pad
+from buildtool.ops.resize2d import Resize2d
+from buildtool.ops.sigmoid import Sigmoid
+from buildtool.ops.softmax import Softmax
+from buildtool.ops.swish import Swish
+from buildtool.ops.tanh import Tanh
+from buildtool.ops.transpose import Transpose
+from buildtool.passes.pipeline import optimise
+from buildtool.plan import arena
+from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.plan.plan import Plan
+from buildtool.reports.inspection import node_macs
+from tests.ops.native_cases import blob, case_graph, fits
+from tests.zoo.networks import NETWORKS, cached
+
+SIZE = 224
+
+
+@dataclass(frozen=True)
+class BenchCase:
+    """One operator on inputs of these types; those that are constants of the model come with their numbers."""
+
+    name: str
+    op: Operator
+    types: tuple[TensorType, ...]
+    constants: dict[int, Array]
+
+    def graph(self) -> Graph:
+        arrays = [
+            self.constants[index] if index in self.constants else _placeholder(type_)
+            for index, type_ in enumerate(self.types)
+        ]
+        return case_graph(self.op, arrays, frozenset(self.constants))
+
+
+def _placeholder(type_: TensorType) -> Array:
+    """Of a shape and type, and almost without memory."""
+    shape = [size for size in type_.shape if isinstance(size, int)]
+    return np.broadcast_to(np.zeros((), type_.dtype.numpy), shape)
+
+
+# Operator, shapes of the inputs that vary, shapes of the weights behind them.
+_Entry = tuple[Operator, Sequence[tuple[int, ...]], Sequence[tuple[int, ...]]]
+_TABLE: tuple[_Entry, ...] = (
+    (Softmax(1), [(1, 1000)], []),
+    (Softmax(2), [(12, 197, 197)], []),
+    (LayerNorm(1, 1e-5), [(197, 768)], [(768,), (768,)]),
+    (Matmul(), [(12, 197, 64), (12, 64, 197)], []),
+    (Matmul(), [(197, 768)], [(768, 768)]),
+    (Gelu("none"), [(197, 3072)], []),
+    (HardSwish(), [(1, 56, 56, 64)], []),
+    (Sigmoid(), [(1, 56, 56, 64)], []),
+    (Swish(), [(1, 56, 56, 64)], []),
+    (Tanh(), [(1, 56, 56, 64)], []),
+    (Add(), [(1, 56, 56, 64), (1, 56, 56, 64)], []),
+    (Mul(), [(1, 56, 56, 64), (1, 1, 1, 64)], []),
+    (AvgPool2d(kernel=(3, 3), strides=(2, 2), pads=(1, 1, 1, 1)), [(1, 56, 56, 64)], []),
+    (Resize2d((128, 128), (2.0, 2.0), "linear", "half_pixel", "floor"), [(1, 64, 64, 32)], []),
+    (Resize2d((128, 128), (2.0, 2.0), "nearest", "asymmetric", "floor"), [(1, 64, 64, 32)], []),
+    (Deconv2d(strides=(2, 2), pads=(1, 1, 1, 1)), [(1, 32, 32, 64)], [(32, 4, 4, 64)]),
+    (Concat(3), [(1, 28, 28, 58), (1, 28, 28, 58)], []),
+    (Pad((0, 1, 1, 0), (0, 1, 1, 0), "constant", 0.0), [(1, 56, 56, 64)], []),
+    (Transpose((0, 3, 1, 2)), [(1, 56, 56, 64)], []),
+    (Transpose((0, 2, 1, 3)), [(1, 197, 12, 64)], []),
+)
+
+
+def table() -> Iterator[BenchCase]:
+    random = np.random.default_rng(7)
+    for op, varying, weights in _TABLE:
+        types = tuple(TensorType(DType.F32, shape) for shape in (*varying, *weights))
+        constants = {
+            len(varying) + index: random.normal(0, 0.1, shape).astype(np.float32) for index, shape in enumerate(weights)
+        }
+        yield BenchCase(f"{op.name}/{describe(op, types)}", op, types, constants)
+
+
+def of_network(name: str, folder: Path) -> Iterator[BenchCase]:
+    """The nodes of a network of the zoo after all passes."""
+    graph = import_model("onnx", ImportRequest(name, cached(name, folder, SIZE))).graph
+    optimise(graph)
+    for node in graph.nodes:
+        types = tuple(value.type for value in node.inputs)
+        constants = {index: value.constant for index, value in enumerate(node.inputs) if value.constant is not None}
+        yield BenchCase(f"{node.op.name}/{describe(node.op, types)}", node.op, types, constants)
+
+
+def all_cases(folder: Path) -> list[BenchCase]:
+    """Equal operators on equal types come once, under one name."""
+    found: dict[tuple[Operator, tuple[TensorType, ...]], BenchCase] = {}
+    for name in NETWORKS:
+        for case in of_network(name, folder):
+            found.setdefault((case.op, case.types), case)
+    for case in table():
+        found.setdefault((case.op, case.types), case)
+    named: dict[str, BenchCase] = {}
+    for case in found.values():
+        name, number = case.name, 2
+        while name in named:
+            name, number = f"{case.name}-{number}", number + 1
+        named[name] = BenchCase(name, case.op, case.types, case.constants)
+    return sorted(named.values(), key=lambda case: case.op.name)
+
+
+def describe(op: Operator, types: Sequence[TensorType]) -> str:
+    """The sizes of a case in a word: those of the input, and what the operator makes of it."""
+    if op.name in ("conv2d", "dwconv2d"):
+        return _describe_convolution(op, types)
+    words = [_dims(type_) for type_ in types[: 1 if op.name == "layer_norm" else 2]]
+    results = [_dims(type_) for type_ in op.infer(types)]
+    if results[0] != words[0]:
+        words.append(f"to-{results[0]}" if len(results) == 1 else f"to-{len(results)}x-{results[0]}")
+    if hasattr(op, "mode"):
+        words.append(str(op.mode))
+    return "-".join(words)
+
+
+def _describe_convolution(op: Operator, types: Sequence[TensorType]) -> str:
+    attributes = op.attributes()
+    filters = types[1].shape
+    kernel, stride = filters[1:3] if op.name == "conv2d" else filters[:2], attributes["strides"]
+    words = [_dims(types[0]), f"k{kernel[0]}x{kernel[1]}"]
+    if stride != (1, 1):
+        words.append("s" + "x".join(str(number) for number in dict.fromkeys(stride)))  # type: ignore[arg-type]
+    if op.name == "conv2d":
+        words.append(f"o{filters[0]}")
+    if attributes.get("groups", 1) != 1:
+        words.append(f"g{attributes['groups']}")
+    if attributes["activation"] != "none":
+        words.append(str(attributes["activation"]))
+    if len(types) > 3:
+        words.append("residual")
+    return "-".join(words)
+
+
+def _dims(type_: TensorType) -> str:
+    shape = type_.shape[1:] if len(type_.shape) == 4 and type_.shape[0] == 1 else type_.shape
+    return "x".join(str(size) for size in shape)
+
+
+def write(file: Path, items: Iterable[tuple[BenchCase, KernelInfo]]) -> None:
+    """The file that native/tools/lathe_bench.cc specifies."""
+    parts = []
+    for case, kernel in items:
+        graph = case.graph()
+        memory = arena.plan(graph, [kernel])
+        plan = Plan("host", ((kernel.name,),), memory.placements, memory.size)
+        files = container.write(graph, name="case", half=False, plan=plan)
+        macs = struct.pack("<Q", node_macs(graph.nodes[0]))
+        parts.append(b"".join([blob(full_name(case, kernel).encode()), macs, blob(files.model), blob(files.data)]))
+    file.write_bytes(b"LATHEBENCH" + struct.pack("<I", len(parts)) + b"".join(parts))
+
+
+def full_name(case: BenchCase, kernel: KernelInfo) -> str:
+    return f"{case.name}/{kernel.name}"
+
+
+def pairs(
+    cases: Iterable[BenchCase], manifests: Manifests, isas: Sequence[str]
+) -> Iterator[tuple[BenchCase, KernelInfo]]:
+    """Each case with every kernel that can run it."""
+    for case in cases:
+        graph = case.graph()
+        for kernel in manifests.of(case.op.name):
+            if (not isas or kernel.isa in isas) and fits(graph, kernel):
+                yield case, kernel
