@@ -63,12 +63,14 @@ def test_the_page_has_every_number(rows: list[dict[str, Any]]) -> None:
             "engines": {"lathe": "1", "onnxruntime": "2"},
             "left_out": {"openvino": "no wheel"},
             "plan": vars(Plan()),
+            "others": 0.03,
             "results": rows,
             "geomeans": report.geomeans(rows),
         }
     )
     assert "| resnet18 | 2.60 | 4.60 | 5.60 | onnxruntime | 0.50 |" in text
     assert "openvino: no wheel" in text
+    assert "other programs used 3% of it" in text
 
 
 def test_a_slow_engine_runs_once() -> None:

@@ -12,6 +12,7 @@ import argparse
 import functools
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,7 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
     present = [engine for engine in present if engine in options.engines]
     rows: list[dict[str, Any]] = []
     left_out = dict(peers.left_out)
+    others: list[float] = []
     for network in options.networks:
         paths = {}
         for engine in present:
@@ -70,16 +72,18 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
             source = folder / "input.npy"
             data = np.random.default_rng(0).uniform(-1, 1, (1, 3, models.SIZE, models.SIZE))
             np.save(source, data.astype(np.float32))
-            measured, failures = rounds.measure(paths, threads, source, folder, plan)
-            left_out |= {f"{engine} ({network}, {threads})": reason for engine, reason in failures.items()}
-            sizes = {item.engine: library_bytes(item) for item in measured}
-            rows += rounds.results(network, threads, measured, sizes)
+            outcome = rounds.measure(paths, threads, source, folder, plan)
+            left_out |= {f"{engine} ({network}, {threads})": reason for engine, reason in outcome.failures.items()}
+            sizes = {item.engine: library_bytes(item) for item in outcome.measured}
+            rows += rounds.results(network, threads, outcome.measured, sizes)
+            others += outcome.others
     versions = {engine: peers.versions.get(engine, buildtool.version()) for engine in present}
     return {
         "machine": report.machine(),
         "engines": versions,
         "left_out": left_out,
         "plan": asdict(plan),
+        "others": round(statistics.mean(others), 3) if others else 0.0,
         "results": rows,
         "geomeans": report.geomeans(rows),
     }

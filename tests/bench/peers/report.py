@@ -127,6 +127,7 @@ def show(result: Mapping[str, Any]) -> None:
         for line in cells:
             table.add_row(*line)
         console.print(table)
+    console.print(f"Other programs used {result['others']:.0%} of the machine.", markup=False)
     for engine, reason in result["left_out"].items():
         console.print(f"{engine} was left out: {reason}", markup=False)
 
@@ -142,9 +143,13 @@ def page(result: Mapping[str, Any]) -> str:
         f"{plan['rounds']} rounds of up to {plan['runs']} inferences each. Ratios compare the fastest inferences of",
         "the same round. Every output was compared with that of onnxruntime first (cosine at least 0.9999). Memory is",
         "the peak above that of the process before it loaded the engine; libraries are the files that the process has",
-        "loaded by then and had not before. `make bench-peers` measures your machine; `PAGE=1` writes this page.",
+        "loaded by then and had not before.",
+        "",
+        "`make bench-peers` measures your machine; `PAGE=1` writes this page. `make bench-ops FILTER=...` times single",
+        "kernels, and `make bench-arm` counts the instructions of an inference on ARM processors, in qemu.",
         "",
         f"Machine: {of['cpu']}, {of['cores']} cores ({', '.join(of['instructions'])}), {of['system']}.",
+        f"Before the rounds other programs used {result['others']:.0%} of it; above a few percent, trust the ratios only.",
         "",
         "Engines: " + ", ".join(f"{name} {version}" for name, version in result["engines"].items()) + ".",
     ]

@@ -95,14 +95,21 @@ class Worker:
         self._process.communicate()
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """All engines on one network."""
+
+    measured: list[Measured]
+    failures: dict[str, str]  # engine -> why it has no numbers
+    others: list[float]  # before each round, how much of the machine other programs used: 0..1
+
+
 class WorkerError(Exception):
     """An engine could not be loaded or stopped working."""
 
 
-def measure(
-    engines: Mapping[str, tuple[Path, Path]], threads: int, source: Path, folder: Path, plan: Plan
-) -> tuple[list[Measured], dict[str, str]]:
-    """All engines (name -> Python and model) on one network; and why some of them have no numbers."""
+def measure(engines: Mapping[str, tuple[Path, Path]], threads: int, source: Path, folder: Path, plan: Plan) -> Outcome:
+    """All engines (name -> Python and model) on one network."""
     failures: dict[str, str] = {}
     workers: dict[str, Worker] = {}
     starts: dict[str, list[dict[str, Any]]] = {engine: [] for engine in engines}
@@ -122,11 +129,11 @@ def measure(
                 worker.close()
     try:
         measured = _judged(workers, starts, failures)
-        _rounds(workers, measured, plan)
+        others = _rounds(workers, measured, plan)
     finally:
         for worker in workers.values():
             worker.close()
-    return measured, failures
+    return Outcome(measured, failures, others)
 
 
 def _judged(
@@ -146,15 +153,17 @@ def _judged(
     return measured
 
 
-def _rounds(workers: Mapping[str, Worker], measured: Sequence[Measured], plan: Plan) -> None:
+def _rounds(workers: Mapping[str, Worker], measured: Sequence[Measured], plan: Plan) -> list[float]:
+    others = []
     for number in range(plan.rounds):
-        _wait_for_quiet(plan.patience)
+        others.append(_wait_for_quiet(plan.patience))
         shift = number % len(measured)
         for item in [*measured[shift:], *measured[:shift]]:
             time.sleep(_PAUSE)
             told = workers[item.engine].run(plan.runs, plan.seconds)
             item.wall.append(told["wall"])
             item.busy.append(told["busy"])
+    return others
 
 
 def _rank_session(pid: int, priority: int) -> None:
@@ -180,11 +189,13 @@ def _typical(starts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {**middle, "libraries": starts[0]["libraries"]}
 
 
-def _wait_for_quiet(patience: float) -> None:
-    """Until the other programs of this machine use less than a quarter of it, but not for longer than `patience`."""
+def _wait_for_quiet(patience: float) -> float:
+    """Until other programs use less than a quarter of the machine, or `patience` is over. What they use."""
     end = time.monotonic() + patience
-    while time.monotonic() < end and _load_of_others() > 0.25:
-        continue
+    load = _load_of_others()
+    while time.monotonic() < end and load > 0.25:
+        load = _load_of_others()
+    return load
 
 
 def _load_of_others(seconds: float = 0.1) -> float:
