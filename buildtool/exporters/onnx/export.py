@@ -26,6 +26,7 @@ from buildtool.exporters.onnx.writer import OnnxNode, Writer
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
+from buildtool.ops.transpose import Transpose
 
 _LARGEST = 2**31 - 2**20  # bytes: protobuf has an end at 2 GiB, and names and nodes need some
 _LOOKS_AHEAD = 6  # nodes
@@ -160,7 +161,7 @@ class _Exporter:
                     choices[order] = other
 
         def cost(order: Order) -> tuple[int, bool]:
-            missing = sum(not self.forms.has(value, order) for value in operands)
+            missing = sum(self.forms.cost(value, order) for value in operands)
             wish = any(self._wishes(value, _LOOKS_AHEAD) for value in node.outputs)
             return missing, (order == channels_first(rank)) != wish
 
@@ -172,7 +173,7 @@ class _Exporter:
         if value not in self._wish:
             self._wish[value] = False
             for node in self._users.get(value, []):
-                direct = wants_channels_first(node.op.name) and node.inputs[0] is value
+                direct = _wants_channels_first(node) and node.inputs[0] is value
                 through = depth > 0 and node.op.is_elementwise
                 if direct or (through and any(self._wishes(output, depth - 1) for output in node.outputs)):
                     self._wish[value] = True
@@ -202,7 +203,6 @@ class _Exporter:
                 remedy="build a library instead, or split the model",
             )
         opset = self.writer.opset()
-        opsets = [helper.make_opsetid("", opset)]
         onnx_graph = helper.make_graph(
             self.writer.node_protos(),
             self.graph.name,
@@ -212,8 +212,8 @@ class _Exporter:
         )
         model: ModelProto = helper.make_model(
             onnx_graph,
-            opset_imports=opsets,
-            ir_version=helper.find_min_ir_version_for(opsets),
+            opset_imports=self.writer.opset_imports(),
+            ir_version=helper.find_min_ir_version_for([helper.make_opsetid("", opset)]),
             producer_name="lathe",
             producer_version=version,
         )
@@ -222,6 +222,12 @@ class _Exporter:
                 model.metadata_props.add(key=f"lathe.bounds.{symbol.name}", value=f"{symbol.low}..{symbol.high}")
         operators = Counter(node.op for node in self.writer.nodes)
         return Exported(model.SerializeToString(deterministic=True), opset, dict(sorted(operators.items())))
+
+
+def _wants_channels_first(node: Node) -> bool:
+    if isinstance(node.op, Transpose):
+        return node.op.perm == channels_first(len(node.op.perm))
+    return wants_channels_first(node.op.name)
 
 
 def _without_handler(node: Node) -> str:

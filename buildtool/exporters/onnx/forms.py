@@ -26,8 +26,12 @@ class Forms:
         """The orders in which the value is there, the first one first; constants are there in every order."""
         return tuple(self._names.get(value, {}))
 
-    def has(self, value: Value, order: Order) -> bool:
-        return value.constant is not None or order in self._names.get(value, {})
+    def cost(self, value: Value, order: Order) -> int:
+        """What it takes to have the value in this order: nothing, a reshape, or a transpose."""
+        names = self._names.get(value, {})
+        if value.constant is not None or order in names:
+            return 0
+        return 1 if any(self._alike(value, there, order) for there in names) else 4
 
     def name(self, value: Value, order: Order | None = None) -> str:
         """The value in an order (plain, where none is given)."""
@@ -44,16 +48,21 @@ class Forms:
 
     def _turned(self, value: Value, order: Order) -> str:
         names, shape = self._names[value], value.type.shape
-
-        def moving(there: Order) -> Order:
-            return tuple(axis for axis in there if shape[axis] != 1)
-
         for there, name in names.items():
-            if moving(there) == moving(order) and value.constant is None:  # only axes of one element change places
+            if value.constant is None and self._alike(value, there, order):
                 goal, allow = self._sizes.reshape_target(arranged(shape, there), arranged(shape, order))
                 return self._writer.emit("Reshape", [name, goal], value.name, allowzero=allow)[0]
         there, name = next(iter(names.items()))
         return self._writer.transposed(name, step_between(there, order), value.name)
+
+    @staticmethod
+    def _alike(value: Value, one: Order, other: Order) -> bool:
+        """Whether the orders differ in the places of axes of one element only."""
+
+        def moving(order: Order) -> Order:
+            return tuple(axis for axis in order if value.type.shape[axis] != 1)
+
+        return moving(one) == moving(other)
 
     def share(self, value: Value, of: Value, perm: Order) -> None:
         """`value` is `of`, transposed by `perm`: whatever is there of the one is there of the other."""

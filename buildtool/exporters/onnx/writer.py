@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, TensorProto, helper
+from onnx import NodeProto, OperatorSetIdProto, TensorProto, helper
 
 from buildtool.exporters.onnx.elements import tensor
 from buildtool.exporters.onnx.orders import Order, plain
@@ -17,6 +17,8 @@ from buildtool.ir.types import DType, dtype_of
 #: Operators that came after the operator set which all models start from, and the set that brought them.
 OLDEST_OPSET = 21
 _OF_BF16 = 22  # the set in which most operators learnt bf16
+MICROSOFT = "com.microsoft"
+_MICROSOFT_OPSET = 1
 _SINCE = {"RMSNormalization": 23, "TensorScatter": 24, "CumProd": 26, "BitCast": 26}
 _SHARED_BELOW = 64  # elements; equal constants of fewer are one
 
@@ -30,6 +32,7 @@ class OnnxNode:
     outputs: list[str]
     attributes: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
+    domain: str = ""
 
 
 class Writer:
@@ -53,14 +56,16 @@ class Writer:
         self._taken.add(name)
         return name
 
-    def emit(self, op: str, inputs: Sequence[str], hint: str, count: int = 1, **attributes: Any) -> list[str]:
+    def emit(
+        self, op: str, inputs: Sequence[str], hint: str, count: int = 1, domain: str = "", **attributes: Any
+    ) -> list[str]:
         """Appends a node and gives the names of its outputs. Attributes that are None are left out."""
         operands = list(inputs)
         while operands and not operands[-1]:
             operands.pop()
         outputs = [self.fresh(hint) for _ in range(count)]
         shown = {key: value for key, value in attributes.items() if value is not None}
-        self.nodes.append(OnnxNode(op, operands, outputs, shown, self.source))
+        self.nodes.append(OnnxNode(op, operands, outputs, shown, self.source, domain))
         return outputs
 
     # -- constants ---------------------------------------------------------------------------------------------------
@@ -146,6 +151,12 @@ class Writer:
         least = _OF_BF16 if self.has_bf16 else OLDEST_OPSET
         return max([least, *(_SINCE.get(node.op, 0) for node in self.nodes)])
 
+    def opset_imports(self) -> list[OperatorSetIdProto]:
+        """The operator sets of the model."""
+        others = {node.domain for node in self.nodes if node.domain}
+        versions = {"": self.opset()} | dict.fromkeys(sorted(others), _MICROSOFT_OPSET)
+        return [helper.make_opsetid(domain, version) for domain, version in versions.items()]
+
     def node_protos(self) -> list[NodeProto]:
         """All nodes, each with a name of its own."""
         taken: set[str] = set()
@@ -157,8 +168,12 @@ class Writer:
                 number += 1
                 name = f"{stem}.{number}"
             taken.add(name)
-            protos.append(helper.make_node(node.op, node.inputs, node.outputs, name=name, **node.attributes))
+            protos.append(_proto(node, name))
         return protos
 
     def tensor_protos(self) -> list[TensorProto]:
         return [tensor(name, array, dtype) for name, (array, dtype) in self._constants.items()]
+
+
+def _proto(node: OnnxNode, name: str) -> NodeProto:
+    return helper.make_node(node.op, node.inputs, node.outputs, name, domain=node.domain or None, **node.attributes)

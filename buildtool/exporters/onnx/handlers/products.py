@@ -5,6 +5,7 @@ from __future__ import annotations
 from buildtool.exporters.onnx.handlers.activations import activated
 from buildtool.exporters.onnx.registry import handler
 from buildtool.exporters.onnx.step import Step
+from buildtool.exporters.onnx.writer import MICROSOFT
 
 
 @handler("fully_connected")
@@ -31,3 +32,9 @@ def matmul_integer(step: Step) -> None:
 @handler("qlinear_matmul")
 def qlinear_matmul(step: Step) -> None:
     step.give(step.emit("QLinearMatMul", *step.inputs()))
+
+
+@handler("inverse")
+def inverse(step: Step) -> None:
+    """The only operator that ONNX itself has no words for."""
+    step.give(step.emit("Inverse", step.input(0), domain=MICROSOFT))

@@ -31,6 +31,8 @@ def reshape(step: Step) -> None:
     usual = plain(len(before))
     orders = step.forms.orders(value) or (usual,)
     found = next((order for order in (usual, *orders) if order in orders and _fits(order, groups, before)), usual)
+    if found not in orders and step.channels_first_wanted:  # one transpose, into the order that is wanted behind it
+        found = _together(orders[0], groups, before)
     result = _resulting(found, groups, before, shape)
     wanted = channels_first(len(shape))
     if step.channels_first_wanted and _moving(result, shape) == _moving(wanted, shape):
@@ -72,6 +74,15 @@ def _fits(order: Order, groups: Sequence[_Group], shape: Sequence[Dim]) -> bool:
         return order == plain(len(order))
     places = [tuple(moving.index(axis) for axis in old) for old, _ in groups]
     return all(place == tuple(range(place[0], place[0] + len(place))) for place in places)
+
+
+def _together(order: Order, groups: Sequence[_Group], shape: Sequence[Dim]) -> Order:
+    """The order next to this one in which the axes of every group stand together."""
+    if any(len(old) == len(shape) for old, _ in groups):
+        return plain(len(shape))
+    sets = sorted((old for old, _ in groups), key=lambda old: min(order.index(axis) for axis in old))
+    rest = [axis for axis in order if not any(axis in old for old in sets)]
+    return (*rest, *(axis for old in sets for axis in old))
 
 
 def _resulting(order: Order, groups: Sequence[_Group], before: Sequence[Dim], after: Sequence[Dim]) -> Order:
