@@ -16,7 +16,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers bench-arm bench-ops fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers bench-arm bench-ops bench-profile fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -83,6 +83,10 @@ fuzz-native: setup ## fuzz the native runtime with all kernels, sanitized, for F
 bench-ops: setup ## time single kernels, or count what they execute on ARM; FILTER=, THREADS=, ABI=, CPU=, ISAS=
 	@$(VENV)/python -m tests.bench.ops $(if $(FILTER),--filter '$(FILTER)') $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ABI),--abi $(ABI)) $(if $(CPU),--cpu $(CPU)) $(if $(ISAS),--isas $(ISAS))
+
+bench-profile: setup ## where the time of a network goes; NETWORKS=, THREADS=, NODES=
+	@$(VENV)/python -m tests.bench.profile $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
+		$(if $(NODES),--nodes $(NODES))
 
 clean: ## remove everything that was made, .venv included
 	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build

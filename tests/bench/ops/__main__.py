@@ -21,6 +21,7 @@ from typing import Any
 from buildtool.devices.qemu import EMULATORS, find
 from buildtool.errors import LatheError
 from buildtool.plan import manifest
+from buildtool.targets.cpu.capabilities import CPU
 from tests.bench.arm.counting import CPUS, LANES, ROOT, CountingError, command, difference, plugin, read_markers
 from tests.bench.ops import cases
 
@@ -93,12 +94,14 @@ def main() -> int:
     parser.add_argument("--filter", default="", help="regular expression; default: everything")
     parser.add_argument("--abi", default="host", choices=["host", *CPUS])
     parser.add_argument("--cpu", default="", help="the processor to emulate; default: a typical one of the ABI")
-    parser.add_argument("--isas", type=lambda text: text.split(","), default=[], help="only kernels for these")
+    parser.add_argument(
+        "--isas", type=lambda text: text.split(","), default=[], help="only kernels for these, as avx2,portable"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--min-time", type=float, default=0.2, help="seconds per case (default: 0.2)")
     options = parser.parse_args()
     try:
-        file = write_cases(options.filter, options.isas)
+        file = write_cases(options.filter, options.isas or list(CPU.abis[options.abi].isas))
         if options.abi == "host":
             rows = time(file, options.threads, options.min_time)
         else:

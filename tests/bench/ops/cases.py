@@ -184,9 +184,9 @@ def full_name(case: BenchCase, kernel: KernelInfo) -> str:
 def pairs(
     cases: Iterable[BenchCase], manifests: Manifests, isas: Sequence[str]
 ) -> Iterator[tuple[BenchCase, KernelInfo]]:
-    """Each case with every kernel that can run it."""
+    """Each case with every kernel for these instruction sets that can run it."""
     for case in cases:
         graph = case.graph()
         for kernel in manifests.of(case.op.name):
-            if (not isas or kernel.isa in isas) and fits(graph, kernel):
+            if kernel.isa in isas and fits(graph, kernel):
                 yield case, kernel

@@ -19,9 +19,9 @@ SIZE = 224
 
 def path_of(engine: str, network: str, environment: Environment) -> Path:
     """The file that the engine loads: for Lathe the tailored library, which knows where its model is."""
-    onnx = cached(network, FOLDER / "onnx", SIZE)
     if engine == "lathe":
-        return _library(network, onnx)
+        return library(network)
+    onnx = cached(network, FOLDER / "onnx", SIZE)
     if engine == "ncnn":
         return _ncnn(onnx, environment)
     if engine == "litert":
@@ -29,8 +29,9 @@ def path_of(engine: str, network: str, environment: Environment) -> Path:
     return onnx
 
 
-def _library(network: str, onnx: Path) -> Path:
+def library(network: str) -> Path:
     """Built anew each time, since its kernels are what changes; unchanged ones come from the cache."""
+    onnx = cached(network, FOLDER / "onnx", SIZE)
     folder = FOLDER / "lathe"
     folder.mkdir(parents=True, exist_ok=True)
     text = deployment.write([onnx], relative_to=folder, library_name=network, data_type="fp32_fp32")
