@@ -68,18 +68,29 @@ def _is_met(requirement: str, installed: dict[str, str]) -> bool:
 
 
 def _install(python: Path, requirements: tuple[str, ...], installed: dict[str, str]) -> str:
-    """Why a requirement could not be installed; empty where all are there."""
+    """Why a requirement could not be installed; empty where all are there. An index without the version that is asked
+    for may have another one, which the report then names."""
     for requirement in requirements:
+        name = _name(requirement)
         if _is_met(requirement, installed):
             continue
-        sys.stderr.write(f"installing {requirement}\n")
-        options = ["--no-deps"] if _name(requirement) in WITHOUT_DEPENDENCIES else []
-        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *options, requirement]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-            return f"{requirement} cannot be installed: {lines[-1] if lines else done.stderr[-200:]}"
+        problem = _pip(python, requirement)
+        if problem and name not in installed and name != requirement:
+            problem = _pip(python, name)
+        if problem and name not in installed:
+            return problem
     return ""
+
+
+def _pip(python: Path, requirement: str) -> str:
+    sys.stderr.write(f"installing {requirement}\n")
+    options = ["--no-deps"] if _name(requirement) in WITHOUT_DEPENDENCIES else []
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *options, requirement]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return ""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+    return f"{requirement} cannot be installed: {lines[-1] if lines else done.stderr[-200:]}"
 
 
 def _installed(python: Path) -> dict[str, str]:
