@@ -3,7 +3,21 @@
 #
 #   lathe_isa_flags(<isa> <variable>)      the flags of a word; an unknown word is an error
 #   lathe_isa_of(<file> <variable>)        the word in a file's name; `portable` for files that are no kernels
+#   lathe_isas(<variable>)                 the words of the architecture that is compiled for, the best first
 set(LATHE_ISA_FLAGS_portable "")
+set(
+  LATHE_ISA_FLAGS_avx512
+  -mavx512f
+  -mavx512vl
+  -mavx512bw
+  -mavx512dq
+  -mfma
+  -mf16c
+)
+set(LATHE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
+set(LATHE_ISA_FLAGS_neon "")
+set(LATHE_ISA_FLAGS_fp16 -march=armv8.2-a+fp16)
+set(LATHE_ISA_FLAGS_neonv7 -march=armv7-a -mfpu=neon-vfpv4 -mfp16-format=ieee)
 
 function(lathe_isa_flags isa out)
   if(NOT DEFINED LATHE_ISA_FLAGS_${isa})
@@ -18,4 +32,17 @@ function(lathe_isa_of file out)
   else()
     set(${out} portable PARENT_SCOPE)
   endif()
+endfunction()
+
+function(lathe_isas out)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    set(isas avx512 avx2)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    set(isas fp16 neon)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm")
+    set(isas neonv7)
+  else()
+    set(isas "")
+  endif()
+  set(${out} ${isas} portable PARENT_SCOPE)
 endfunction()

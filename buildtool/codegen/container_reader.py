@@ -121,7 +121,9 @@ class _Reader:
             placements.append(Placement(self._at(self.values, item.value, "value").name, item.offset, item.size))
         if len({placement.value for placement in placements}) != len(placements):
             raise _Malformed("the plan places a value twice")
-        kernels = tuple(node.kernel for node in source.nodes)
+        kernels = tuple(tuple(node.kernels) for node in source.nodes)
+        if not all(kernels):
+            raise _Malformed("the plan names no kernel for a node")
         return Plan(source.abi, kernels, tuple(placements), source.arena_size)
 
     def _at(self, items: Sequence[_T], index: int, what: str) -> _T:

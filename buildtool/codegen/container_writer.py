@@ -91,7 +91,7 @@ class _Writer:
         by_name = {value.name: index for value, index in self._values.items()}
         return pb.Plan(
             abi=plan.abi,
-            nodes=[pb.NodePlan(kernel=kernel) for kernel in plan.kernels],
+            nodes=[pb.NodePlan(kernels=names) for names in plan.kernels],
             arena=[pb.Placement(value=by_name[p.value], offset=p.offset, size=p.size) for p in plan.arena],
             arena_size=plan.arena_size,
         )

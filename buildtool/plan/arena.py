@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.plan.liveness import Lifetime, lifetimes, lower_bound, steps
-from buildtool.plan.manifest import KernelInfo
-from buildtool.plan.plan import Placement
+from buildtool.plan.plan import Placement, WorksInPlace
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class _Buffer:
         self.first, self.last = min(self.first, life.first), max(self.last, life.last)
 
 
-def plan(graph: Graph, kernels: Sequence[KernelInfo]) -> Arena:
+def plan(graph: Graph, kernels: Sequence[WorksInPlace]) -> Arena:
     """The arena of a graph. `kernels`: one per node in the order of `graph.walk()`, as `select` gives them."""
     lives = lifetimes(graph)
     buffers = _share(graph, kernels, lives)
@@ -93,7 +92,7 @@ def _pack(order: Sequence[_Buffer]) -> tuple[dict[_Buffer, int], int]:
     return offsets, max((end for _, end, _ in placed), default=0)
 
 
-def _share(graph: Graph, kernels: Sequence[KernelInfo], lives: dict[Value, Lifetime]) -> list[_Buffer]:
+def _share(graph: Graph, kernels: Sequence[WorksInPlace], lives: dict[Value, Lifetime]) -> list[_Buffer]:
     """Puts every value into a buffer: that of an input where the kernel and the lifetimes allow it, else its own."""
     kernel_of = dict(zip(map(id, graph.walk()), kernels, strict=True))
     takeover: dict[Value, Value] = {}
@@ -131,7 +130,7 @@ def _kept_apart(graph: Graph) -> dict[Value, set[Value]]:
     return apart
 
 
-def _may_share(node: Node, kernel: KernelInfo) -> bool:
+def _may_share(node: Node, kernel: WorksInPlace) -> bool:
     """Whether the kernel can work in place on this node, whatever happens around it."""
     if kernel.in_place is None or kernel.in_place >= len(node.inputs) or not node.outputs or node.regions:
         return False

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from buildtool.errors import InternalError, Problem, Where
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.plan.liveness import byte_size
-from buildtool.plan.manifest import KernelInfo
-from buildtool.plan.plan import ALIGNMENT, Placement, Plan
+from buildtool.plan.plan import ALIGNMENT, Placement, Plan, WorksInPlace
 
 
 @dataclass(frozen=True)
@@ -27,14 +26,14 @@ class _Mark:
     origin: int
 
 
-def check(graph: Graph, plan: Plan, kernels: Sequence[KernelInfo]) -> None:
+def check(graph: Graph, plan: Plan, kernels: Sequence[WorksInPlace]) -> None:
     """InternalError with all problems where the plan lets a value be overwritten before its last use."""
     problems = list(problems_of(graph, plan, kernels))
     if problems:
         raise InternalError(problems)
 
 
-def problems_of(graph: Graph, plan: Plan, kernels: Sequence[KernelInfo]) -> Iterator[Problem]:
+def problems_of(graph: Graph, plan: Plan, kernels: Sequence[WorksInPlace]) -> Iterator[Problem]:
     """Everything that is wrong with the plan, in the order of execution."""
     places = {placement.value: placement for placement in plan.arena}
     yield from _misplaced(graph, plan, places)
@@ -63,7 +62,7 @@ def _misplaced(graph: Graph, plan: Plan, places: Mapping[str, Placement]) -> Ite
 
 
 class _Simulation:
-    def __init__(self, graph: Graph, places: Mapping[str, Placement], kernels: Sequence[KernelInfo]) -> None:
+    def __init__(self, graph: Graph, places: Mapping[str, Placement], kernels: Sequence[WorksInPlace]) -> None:
         self.graph = graph
         self.places = places
         self.kernel_of = dict(zip(map(id, graph.walk()), kernels, strict=True))

@@ -51,7 +51,7 @@ class KernelInfo:
 
 @dataclass(frozen=True)
 class Manifests:
-    """All kernels by operator, best first: larger priority, then name. This is the order of the registry too."""
+    """All kernels by operator: larger priority first, then by name."""
 
     kernels: Mapping[str, tuple[KernelInfo, ...]]
 
@@ -63,9 +63,9 @@ class Manifests:
             yield from self.kernels[op]
 
 
-def registry_order(kernel: KernelInfo) -> tuple[str, int, str]:
-    """The key by which registries and manifests are sorted."""
-    return kernel.op, -kernel.priority, kernel.name
+def registry_order(kernel: KernelInfo, isas: Sequence[str]) -> tuple[str, int, int, str]:
+    """The key by which the registry of an ABI is sorted: its instruction sets are `isas`, the best first."""
+    return kernel.op, isas.index(kernel.isa), -kernel.priority, kernel.name
 
 
 def load(op_paths: Sequence[Path] = ()) -> Manifests:
@@ -89,7 +89,11 @@ def load(op_paths: Sequence[Path] = ()) -> Manifests:
             found[folder.name] = _Reader(file, root, problems).kernels(sources)
     if problems:
         raise ConfigError(problems)
-    return Manifests({op: tuple(sorted(kernels, key=registry_order)) for op, kernels in found.items()})
+    return Manifests({op: tuple(sorted(kernels, key=_manifest_order)) for op, kernels in found.items()})
+
+
+def _manifest_order(kernel: KernelInfo) -> tuple[int, str]:
+    return -kernel.priority, kernel.name
 
 
 class _Reader:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 ALIGNMENT = 64  # of every placement; wide enough for every vector unit and a cache line of every machine
+
+
+class WorksInPlace(Protocol):
+    """What planners have to know of that which runs a node."""
+
+    @property
+    def in_place(self) -> int | None:
+        """The input whose buffer output 0 may take over."""
 
 
 @dataclass(frozen=True)
@@ -21,19 +29,20 @@ class Placement:
 class Plan:
     """What the container stores beside the graph so that the runtime has nothing left to decide.
 
-    `kernels` names one kernel per node, in the order of `Graph.walk()` (nodes of regions follow their node). The arena
-    is for the shapes at the upper bounds of all symbols; the runtime plans anew where shapes differ.
+    `kernels` names the kernels of each node, the best first, in the order of `Graph.walk()` (nodes of regions follow
+    their node). The arena is for the shapes at the upper bounds of all symbols; the runtime plans anew where shapes
+    differ.
     """
 
     abi: str
-    kernels: tuple[str, ...]
+    kernels: tuple[tuple[str, ...], ...]
     arena: tuple[Placement, ...]
     arena_size: int
 
     def as_json(self) -> dict[str, Any]:
         return {
             "abi": self.abi,
-            "kernels": list(self.kernels),
+            "kernels": [list(names) for names in self.kernels],
             "arena": [{"value": item.value, "offset": item.offset, "size": item.size} for item in self.arena],
             "arena_size": self.arena_size,
         }
@@ -43,7 +52,7 @@ class Plan:
         """The inverse of `as_json`. KeyError and TypeError where the data are not those of a plan."""
         return Plan(
             abi=str(data["abi"]),
-            kernels=tuple(str(name) for name in data["kernels"]),
+            kernels=tuple(tuple(str(name) for name in names) for names in data["kernels"]),
             arena=tuple(
                 Placement(str(item["value"]), int(item["offset"]), int(item["size"])) for item in data["arena"]
             ),

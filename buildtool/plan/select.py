@@ -1,8 +1,9 @@
-"""Chooses the kernel of every node from the manifests: the first that fits, best first."""
+"""Chooses what may run every node, from the manifests: the best kernel that fits, and what stands in for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
@@ -11,29 +12,65 @@ from buildtool.plan.conditions import ConditionError
 from buildtool.plan.manifest import KernelInfo, Manifests
 
 
-def select(
-    graph: Graph, manifests: Manifests, *, abi: str, isas: Sequence[str], model: str = ""
-) -> tuple[KernelInfo, ...]:
-    """One kernel per node, in the order of `graph.walk()`.
+@dataclass(frozen=True)
+class Choice:
+    """The kernels of a node, the best first: a machine takes the first that it can run, and every one has some."""
 
-    `isas`: the words that this ABI can run, the best first; among kernels of equal priority the better one wins.
+    kernels: tuple[KernelInfo, ...]
+
+    @property
+    def in_place(self) -> int | None:
+        """The input whose buffer output 0 may take over, where all kernels allow the same."""
+        places = {kernel.in_place for kernel in self.kernels}
+        return places.pop() if len(places) == 1 else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(kernel.name for kernel in self.kernels)
+
+
+def select(
+    graph: Graph,
+    manifests: Manifests,
+    *,
+    abi: str,
+    isas: Sequence[str],
+    baseline: Collection[str] = (),
+    model: str = "",
+) -> tuple[Choice, ...]:
+    """The kernels of every node, in the order of `graph.walk()`.
+
+    `isas`: the instruction sets of this ABI, the best first. A better one goes before priority, which decides among
+    the kernels of one set. `baseline`: those that every machine of the ABI has; without it the last.
     UnsupportedError lists every node that no kernel fits, with what would make it work.
     """
-    chosen: list[KernelInfo] = []
+    chosen: list[Choice] = []
     problems: list[Problem] = []
     for node in graph.walk():
         candidates = sorted(
             (kernel for kernel in manifests.of(node.op.name) if kernel.isa in isas),
-            key=lambda kernel: (-kernel.priority, isas.index(kernel.isa), kernel.name),
+            key=lambda kernel: (isas.index(kernel.isa), -kernel.priority, kernel.name),
         )
-        kernel = next((candidate for candidate in candidates if _misfit(candidate, node) is None), None)
-        if kernel is None:
+        choice = _choose(node, candidates, baseline or isas[-1:])
+        if choice is None:
             problems.append(_problem(node, candidates, manifests, abi, model or graph.name))
         else:
-            chosen.append(kernel)
+            chosen.append(choice)
     if problems:
         raise UnsupportedError(problems)
     return tuple(chosen)
+
+
+def _choose(node: Node, candidates: Sequence[KernelInfo], baseline: Collection[str]) -> Choice | None:
+    """The best kernel of each instruction set, down to one that every machine has; None where there is no such."""
+    kernels: dict[str, KernelInfo] = {}
+    for kernel in candidates:
+        if kernel.isa in kernels or _misfit(kernel, node) is not None:
+            continue
+        kernels[kernel.isa] = kernel
+        if kernel.isa in baseline:
+            return Choice(tuple(kernels.values()))
+    return None
 
 
 def _misfit(kernel: KernelInfo, node: Node) -> str | None:
@@ -56,7 +93,7 @@ def _problem(node: Node, candidates: Sequence[KernelInfo], manifests: Manifests,
     types = f"({_types(node.inputs)}) -> ({_types(node.outputs)})"
     what = f"no kernel runs {op} {types} on {abi}"
     if candidates:
-        rule = "; ".join(f"{kernel.name} {_misfit(kernel, node)}" for kernel in candidates)
+        rule = "; ".join(f"{kernel.name} {_misfit(kernel, node) or _LACKING}" for kernel in candidates)
         remedy = f"convert the model to what a kernel takes, or write a kernel in native/ops/{op}"
     elif everywhere := manifests.of(op):
         rule = "the kernels of this operator are for " + ", ".join(sorted({kernel.isa for kernel in everywhere}))
@@ -65,6 +102,9 @@ def _problem(node: Node, candidates: Sequence[KernelInfo], manifests: Manifests,
         rule = "every operator has a manifest native/ops/<op>/op.yaml that lists its kernels"
         remedy = f"write a kernel (lathe dev new-op {op}), or name the folder that has one under `op_paths`"
     return Problem(what, Where(model=model, node=node.name or node.outputs[0].name), rule, remedy)
+
+
+_LACKING = "fits, but not every machine has its instruction set, and no kernel stands in for it"
 
 
 def _types(values: Sequence[Value]) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 import inspect as python_inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +96,13 @@ def _model(file: Path, op_paths: Sequence[Path]) -> dict[str, Any]:
         "data_bytes": len(data),
         "abi": plan.abi if plan else None,
         "arena_size": plan.arena_size if plan else None,
-        "kernels": sorted(set(plan.kernels)) if plan else [],
+        "kernels": sorted(set(chain.from_iterable(plan.kernels))) if plan else [],
         "body": [
             {
                 "operator": str(node.op),
                 "name": node.name,
                 "outputs": [str(value.type) for value in node.outputs],
-                "kernel": plan.kernels[index] if plan else None,
+                "kernels": list(plan.kernels[index]) if plan else [],
             }
             for index, node in enumerate(graph.walk())
         ],
@@ -227,7 +228,7 @@ def _show_model(document: Mapping[str, Any], verbose: bool) -> list[str | Table]
     if verbose:
         body = Table(["node", "operator", "output", "kernel"])
         for node in document["body"]:
-            body.add(node["name"], node["operator"], ", ".join(node["outputs"]), node["kernel"])
+            body.add(node["name"], node["operator"], ", ".join(node["outputs"]), ", ".join(node["kernels"]))
         parts.append(body)
     return parts
 

@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,7 @@ def model_report(
                 "abi": program.abi,
                 "arena_size": program.models[index].plan.arena_size,
                 "lower_bound": program.models[index].lower_bound,
-                "kernels": dict(sorted(Counter(program.models[index].plan.kernels).items())),
+                "kernels": dict(sorted(Counter(chain.from_iterable(program.models[index].plan.kernels)).items())),
             }
             for program in programs
         ),

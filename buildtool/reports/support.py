@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import importer
 from buildtool.importers.request import ImportRequest
+from buildtool.ir.dims import DimExpr, bounds
 from buildtool.ir.graph import Graph, Node
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
 from buildtool.plan import manifest, select
 from buildtool.plan.manifest import Manifests
 from buildtool.reports.table import Table
+from buildtool.targets.protocol import AbiCapabilities
 from buildtool.targets.registry import all_targets
+
+if TYPE_CHECKING:  # slow to load
+    import onnx
 
 YES, NO = "yes", "no"
 MERGED = "merged"  # the passes made it part of another node, or computed it
@@ -44,20 +49,34 @@ def all_operators() -> dict[str, Any]:
     }
 
 
-def of_model(file: Path, abis: Sequence[str] = (), op_paths: Sequence[Path] = ()) -> dict[str, Any]:
-    """The operators of an ONNX model and of what the passes make of it, by ABI (all, where none is given)."""
-    isas = _isas(abis)
-    sources = _sources(file)
+def of_deployment(
+    path: Path, models: Sequence[ImportRequest], abis: Sequence[str], op_paths: Sequence[Path]
+) -> dict[str, Any]:
+    """The operators of all models of a deployment, with the shapes and for the ABIs that it declares."""
+    found = [{"name": model.name, **of_model(model.model_file, abis, op_paths, model)} for model in models]
+    return {"kind": "support_of_deployment", "path": str(path), "abis": found[0]["abis"], "models": found}
+
+
+def of_model(
+    file: Path, abis: Sequence[str] = (), op_paths: Sequence[Path] = (), request: ImportRequest | None = None
+) -> dict[str, Any]:
+    """The operators of an ONNX model and of what the passes make of it, by ABI (all, where none is given).
+
+    `request`: how a deployment declares it; else inputs are as the model has them.
+    """
+    able = _capabilities(abis)
+    model = _read(file)
+    sources = _sources(model)
     known = set(importer("onnx").supported_operators())
     own = registry(op_paths)
-    graph, problems = _optimised(file, op_paths)
-    lacking = _lacking(graph, isas, op_paths) if graph else {}
+    graph, problems = _optimised(request or ImportRequest(file.stem, file, operators=own))
+    lacking = _lacking(graph, able, op_paths) if graph else {}
     left = {node.name for node in graph.walk()} if graph else set()
     operators = []
     for title, nodes in sorted(_by_title(sources).items()):
         supported = title in known or title.rpartition(".")[2] in own
         row: dict[str, Any] = {"name": title, "nodes": len(nodes), "imported": supported}
-        for abi in isas:
+        for abi in able:
             without = [name for name in nodes if (abi, name) in lacking]
             state = NO if without or not supported else UNKNOWN if graph is None else YES
             row.setdefault("abis", {})[abi] = MERGED if state == YES and not left.intersection(nodes) else state
@@ -66,32 +85,69 @@ def of_model(file: Path, abis: Sequence[str] = (), op_paths: Sequence[Path] = ()
     return {
         "kind": "support",
         "path": str(file),
-        "abis": list(isas),
+        "inputs": _inputs(graph) if graph else _open_inputs(model),
+        "abis": list(able),
         "operators": operators,
-        "graph_operators": _graph_operators(graph, lacking, tuple(isas)) if graph else [],
+        "graph_operators": _graph_operators(graph, lacking, tuple(able)) if graph else [],
         "problems": [problem.as_json() for problem in found.values()],
     }
 
 
-def _isas(abis: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The instruction sets of the ABIs that are asked for. ConfigError names what there is."""
-    known = {abi: found.isas for target in all_targets().values() for abi, found in target.capabilities.abis.items()}
+def _capabilities(abis: Sequence[str]) -> dict[str, AbiCapabilities]:
+    """What the ABIs can run that are asked for. ConfigError names what there is."""
+    known = {abi: found for target in all_targets().values() for abi, found in target.capabilities.abis.items()}
     for abi in abis:
         if abi not in known:
             raise ConfigError(f"no target builds for the ABI '{abi}'", rule=f"ABIs: {', '.join(known)}")
-    return {abi: isas for abi, isas in known.items() if not abis or abi in abis}
+    return {abi: found for abi, found in known.items() if not abis or abi in abis}
 
 
-def _sources(file: Path) -> list[tuple[str, str]]:
-    """Title and name of every node of the file, those inside of others included."""
+def _read(file: Path) -> onnx.ModelProto:
     import onnx
 
     try:
-        model = onnx.load(file, load_external_data=False)
+        return onnx.load(file, load_external_data=False)
     except Exception as problem:  # protobuf's own classes differ between versions
         raise ModelFileError(
             "this is no ONNX model: it is missing, damaged or of another kind", where=Where(file=str(file))
         ) from problem
+
+
+def _inputs(graph: Graph) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": value.name,
+            "dtype": value.type.dtype.value,
+            "shape": [dim if isinstance(dim, int) else _bounded(dim) for dim in value.type.shape],
+        }
+        for value in graph.inputs
+    ]
+
+
+def _bounded(dim: DimExpr) -> str:
+    low, high = bounds(dim)
+    return f"{dim}={low}..{high}"
+
+
+def _open_inputs(model: onnx.ModelProto) -> list[dict[str, Any]]:
+    """What the file itself says of its inputs: sizes that are names or missing have to be declared."""
+    weights = {tensor.name for tensor in model.graph.initializer}
+    return [
+        {
+            "name": value.name,
+            "dtype": None,
+            "shape": [
+                dim.dim_value if dim.HasField("dim_value") else dim.dim_param or "?"
+                for dim in value.type.tensor_type.shape.dim
+            ],
+        }
+        for value in model.graph.input
+        if value.name not in weights
+    ]
+
+
+def _sources(model: onnx.ModelProto) -> list[tuple[str, str]]:
+    """Title and name of every node of the file, those inside of others included."""
 
     def walk(graph: onnx.GraphProto) -> Iterator[tuple[str, str]]:
         for node in graph.node:
@@ -111,10 +167,10 @@ def _by_title(sources: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _optimised(file: Path, op_paths: Sequence[Path]) -> tuple[Graph | None, Sequence[Problem]]:
+def _optimised(request: ImportRequest) -> tuple[Graph | None, Sequence[Problem]]:
     """The graph behind the passes; where there is none, why."""
     try:
-        graph = importer("onnx").import_model(ImportRequest(file.stem, file, operators=registry(op_paths))).graph
+        graph = importer("onnx").import_model(request).graph
         pipeline.optimise(graph)
     except LatheError as error:
         return None, error.problems
@@ -122,21 +178,21 @@ def _optimised(file: Path, op_paths: Sequence[Path]) -> tuple[Graph | None, Sequ
 
 
 def _lacking(
-    graph: Graph, isas: Mapping[str, tuple[str, ...]], op_paths: Sequence[Path]
+    graph: Graph, known: Mapping[str, AbiCapabilities], op_paths: Sequence[Path]
 ) -> dict[tuple[str, str], Problem]:
     """What no kernel runs, by ABI and name of the node."""
     manifests = manifest.load(op_paths)
     return {
         (abi, node.name): problem
-        for abi, words in isas.items()
+        for abi, found in known.items()
         for node in graph.walk()
-        if (problem := _problem(node, manifests, abi, words)) is not None
+        if (problem := _problem(node, manifests, abi, found)) is not None
     }
 
 
-def _problem(node: Node, manifests: Manifests, abi: str, isas: tuple[str, ...]) -> Problem | None:
+def _problem(node: Node, manifests: Manifests, abi: str, found: AbiCapabilities) -> Problem | None:
     try:
-        select.select(Graph(nodes=[node]), manifests, abi=abi, isas=isas)
+        select.select(Graph(nodes=[node]), manifests, abi=abi, isas=found.isas, baseline=found.baseline)
     except UnsupportedError as error:
         return error.problems[0]
     return None
@@ -164,11 +220,21 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     """The document for people."""
     if document["kind"] == "all_ops":
         return _show_all(document)
+    if document["kind"] == "support_of_deployment":
+        shown: list[str | Table] = []
+        for model in document["models"]:
+            shown += ["", f"model {model['name']}: {model['path']}", *_show_model(model)]
+        return shown[1:]
+    return _show_model(document)
+
+
+def _show_model(document: Mapping[str, Any]) -> list[str | Table]:
+    inputs = [f"input {item['name']} [{', '.join(map(str, item['shape']))}]" for item in document["inputs"]]
     abis = document["abis"]
     sources = Table(["operator", "nodes", "imported", *abis], right=frozenset({"nodes"}))
     for row in document["operators"]:
         sources.add(row["name"], row["nodes"], YES if row["imported"] else NO, *(row["abis"][abi] for abi in abis))
-    shown: list[str | Table] = [sources]
+    shown: list[str | Table] = [*inputs, "", sources]
     if document["graph_operators"]:
         made = Table(["after the passes", "nodes", *abis], right=frozenset({"nodes"}))
         for row in document["graph_operators"]:

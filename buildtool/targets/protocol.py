@@ -41,6 +41,7 @@ class AbiCapabilities:
     """What one ABI of a target can run."""
 
     isas: tuple[str, ...]  # words of kernel names, the best first; "portable" is always the last
+    baseline: tuple[str, ...]  # those that every machine of the ABI runs
     machine: str = ""  # `uname -m` of machines that run it without an emulator; empty: any (host)
 
 
@@ -69,7 +70,7 @@ class TargetProgram:
     abi: str
     library: LibrarySource
     models: tuple[PlannedModel, ...]
-    kernels: tuple[KernelInfo, ...]  # in the order of the registry: by operator, larger priority first
+    kernels: tuple[KernelInfo, ...]  # in the order of the registry: by operator, best first
 
 
 class Target(Protocol):

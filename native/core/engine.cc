@@ -45,6 +45,7 @@ Code Engine::Load(const lathe_engine_options& options) {
   LATHE_TRY(FindModel(options, &model, &data));
   const PbBytes bytes(static_cast<const uint8_t*>(model.data), model.size);
   LATHE_TRY(ReadModel(bytes, &memory_, errors_, &model_));
+  LATHE_TRY(FindIsas(options.isa_limit));
   LATHE_TRY(MakeTensors(data));
   LATHE_TRY(PrepareNodes());
   if (options.pool != nullptr) {
@@ -53,6 +54,16 @@ Code Engine::Load(const lathe_engine_options& options) {
   }
   owns_pool_ = true;
   return ThreadPool::Create(options.num_threads, allocator_, errors_, &pool_);
+}
+
+Code Engine::FindIsas(const char* limit) {
+  isas_ = CpuIsas();
+  if (limit == nullptr) return Code::kOk;
+  const IsaMask bit = IsaBit(limit);
+  if (bit == 0)
+    return errors_.Fail(Code::kInvalidArgument, "isa_limit: '%.40s' is no instruction set of this architecture", limit);
+  isas_ &= ~(bit - 1);
+  return Code::kOk;
 }
 
 Code Engine::FindModel(const lathe_engine_options& options, lathe_bytes* model, lathe_bytes* data) {

@@ -3,6 +3,7 @@
 #ifndef LATHE_CORE_ENGINE_H_
 #define LATHE_CORE_ENGINE_H_
 
+#include "native/core/cpu.h"
 #include "native/core/file_map.h"
 #include "native/core/memory.h"
 #include "native/core/model.h"
@@ -49,12 +50,14 @@ class Engine {
   Code Load(const lathe_engine_options& options);
   Code FindModel(const lathe_engine_options& options, lathe_bytes* model, lathe_bytes* data);
   Code FindEmbedded(const char* name, const lathe_embedded_model** found);
+  Code FindIsas(const char* limit);
   Code MakeTensors(lathe_bytes data);
   Code LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor);
   Code PrepareNodes();
   Code PrepareRegion(const Region& region, uint32_t* next);
   Code PrepareNode(const Node& node, PreparedNode* prepared);
   Code PreparePlanned(const Node& node, PreparedNode* prepared);
+  Code NoneRuns(const Node& node) const;
   Code ChooseKernel(const Node& node, PreparedNode* prepared);
   Code TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* prepared);
 
@@ -64,6 +67,7 @@ class Engine {
   FileMap model_file_;
   FileMap data_file_;
   Model model_ = {};
+  IsaMask isas_ = 0;  // whose kernels may be used
   Span<PreparedNode> nodes_;
   Span<Tensor> tensors_;
   Span<int64_t> start_symbols_;

@@ -127,10 +127,10 @@ Code ModelReader::ReadExpr(PbBytes message, DimProgram* expr) {
 }
 
 Code ModelReader::ReadPlan(PbBytes message) {
-  Span<const char*> kernels;
-  LATHE_TRY((ReadList<const char*, &ModelReader::ReadNodePlan>(message, 2, kMaxNodes, "the plan", &kernels)));
+  Span<Span<const char*>> kernels;
+  LATHE_TRY((ReadList<Span<const char*>, &ModelReader::ReadNodePlan>(message, 2, kMaxNodes, "the plan", &kernels)));
   LATHE_TRY((ReadList<Placement, &ModelReader::ReadPlacement>(message, 3, kMaxValues, "the plan", &model_->arena)));
-  if (kernels.size() != node_count_) return Bad("the plan has %zu kernels for %zu nodes", kernels.size(), node_count_);
+  if (kernels.size() != node_count_) return Bad("the plan has %zu entries for %zu nodes", kernels.size(), node_count_);
   PbReader reader(message);
   PbField field;
   while (reader.Next(&field)) {
@@ -146,19 +146,15 @@ Code ModelReader::ReadPlan(PbBytes message) {
         place.offset > model_->arena_size - place.size)
       return Bad("the plan places value '%s' outside of the arena or not aligned to 64", value.name);
   }
-  const char** next = kernels.data();
+  const Span<const char*>* next = kernels.data();
   AssignKernels(&model_->body, &next);
   return Code::kOk;
 }
 
-Code ModelReader::ReadNodePlan(PbBytes message, const char** kernel) {
-  PbReader reader(message);
-  PbField field;
-  *kernel = "";
-  while (reader.Next(&field)) {
-    if (field.tag == PbString(1)) LATHE_TRY(ReadString(field.bytes, kernel));
-  }
-  return reader.ok() ? Code::kOk : Malformed("the plan");
+Code ModelReader::ReadNodePlan(PbBytes message, Span<const char*>* kernels) {
+  LATHE_TRY(
+      (ReadList<const char*, &ModelReader::ReadString>(message, 1, kMaxPlannedKernels, "the plan of a node", kernels)));
+  return kernels->empty() ? Bad("the plan names no kernel for a node") : Code::kOk;
 }
 
 Code ModelReader::ReadPlacement(PbBytes message, Placement* placement) {
@@ -173,10 +169,10 @@ Code ModelReader::ReadPlacement(PbBytes message, Placement* placement) {
   return reader.ok() ? Code::kOk : Malformed("a placement");
 }
 
-// The plan has as many kernels as there are nodes, in the order of this walk.
-void ModelReader::AssignKernels(Region* region, const char*** next) {
+// The plan has as many entries as there are nodes, in the order of this walk.
+void ModelReader::AssignKernels(Region* region, const Span<const char*>** next) {
   for (Node& node : region->nodes) {
-    node.planned_kernel = *(*next)++;
+    node.planned_kernels = *(*next)++;
     for (Region& inner : node.regions) AssignKernels(&inner, next);
   }
 }

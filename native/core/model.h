@@ -21,6 +21,7 @@ constexpr size_t kMaxOperands = 4096;  // inputs or outputs of a node or region
 constexpr size_t kMaxAttributes = 64;
 constexpr size_t kMaxAttributeElements = 1 << 20;
 constexpr size_t kMaxSourceNames = 64;
+constexpr size_t kMaxPlannedKernels = 16;  // of a node
 constexpr size_t kMaxName = 4096;
 constexpr int kMaxRegionDepth = 8;
 
@@ -57,8 +58,8 @@ struct Region;
 struct Node {
   const char* op;
   const char* name;
-  const char* planned_kernel;  // null in the portable form
-  Span<uint32_t> inputs;       // indices of values
+  Span<const char*> planned_kernels;  // best first; empty in the portable form
+  Span<uint32_t> inputs;              // indices of values
   Span<uint32_t> outputs;
   Span<Attr> attrs;
   Span<Region> regions;

@@ -21,9 +21,9 @@ class ModelReader {
   Code ReadExpr(PbBytes message, DimProgram* expr);
   Code ReadFormats(PbBytes message, uint32_t number, size_t count, Span<const char*>* formats);
   Code ReadPlan(PbBytes message);
-  Code ReadNodePlan(PbBytes message, const char** kernel);
+  Code ReadNodePlan(PbBytes message, Span<const char*>* kernels);
   Code ReadPlacement(PbBytes message, Placement* placement);
-  void AssignKernels(Region* region, const char*** next);
+  void AssignKernels(Region* region, const Span<const char*>** next);
 
   // model_values.cc
   Code ReadValue(PbBytes message, Value* value);

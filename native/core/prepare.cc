@@ -30,26 +30,46 @@ Code Engine::PrepareNode(const Node& node, PreparedNode* prepared) {
   return model_.planned ? PreparePlanned(node, prepared) : ChooseKernel(node, prepared);
 }
 
+// The first of the node's list that this machine runs and that takes the node.
 Code Engine::PreparePlanned(const Node& node, PreparedNode* prepared) {
-  const Registry& registry = GetRegistry();
-  for (const KernelDef* kernel : registry.kernels) {
-    if (strcmp(kernel->name, node.planned_kernel) != 0) continue;
-    if (strcmp(kernel->op, node.op) != 0)
-      return errors_.Fail(Code::kBadModel, "bad model: node '%s' (%s) is planned for kernel '%s', which is one of %s",
-                          node.name, node.op, kernel->name, kernel->op);
-    return TryKernel(node, *kernel, prepared);
+  bool tried = false;
+  for (const char* name : node.planned_kernels) {
+    if ((isas_ & IsaBit(IsaOf(name))) == 0) continue;
+    for (const KernelDef* kernel : GetRegistry().kernels) {
+      if (strcmp(kernel->name, name) != 0) continue;
+      if (strcmp(kernel->op, node.op) != 0)
+        return errors_.Fail(Code::kBadModel, "bad model: node '%s' (%s) is planned for kernel '%s', which is one of %s",
+                            node.name, node.op, kernel->name, kernel->op);
+      const Code code = TryKernel(node, *kernel, prepared);
+      if (code != Code::kUnsupported) return code;
+      tried = true;
+    }
   }
+  return tried ? Code::kUnsupported : NoneRuns(node);
+}
+
+// Why no kernel of a planned node was tried: its library lacks those that this machine could run.
+Code Engine::NoneRuns(const Node& node) const {
+  const char* wanted = nullptr;
+  for (const char* name : node.planned_kernels) {
+    if (wanted == nullptr && (isas_ & IsaBit(IsaOf(name))) != 0) wanted = name;
+  }
+  if (wanted == nullptr)
+    return errors_.Fail(Code::kUnsupported,
+                        "model '%.80s': node '%.80s' (%.40s) is planned for kernel '%.80s', whose instruction set this "
+                        "machine does not have or `isa_limit` leaves out; load the portable form of the model",
+                        model_.name, node.name, node.op, node.planned_kernels[0]);
   return errors_.Fail(Code::kUnsupported,
                       "model '%.80s': node '%.80s' (%.40s) is planned for kernel '%.80s', which library '%s' does not "
                       "hold; build the library with this model, or load the portable form of the model",
-                      model_.name, node.name, node.op, node.planned_kernel, registry.library);
+                      model_.name, node.name, node.op, wanted, GetRegistry().library);
 }
 
 Code Engine::ChooseKernel(const Node& node, PreparedNode* prepared) {
   const Registry& registry = GetRegistry();
   const KernelDef* last = nullptr;
   for (const KernelDef* kernel : registry.kernels) {
-    if (strcmp(kernel->op, node.op) != 0) continue;
+    if (strcmp(kernel->op, node.op) != 0 || (isas_ & IsaBit(IsaOf(kernel->name))) == 0) continue;
     const Code code = TryKernel(node, *kernel, prepared);
     if (code != Code::kUnsupported) return code;
     last = kernel;
@@ -57,7 +77,7 @@ Code Engine::ChooseKernel(const Node& node, PreparedNode* prepared) {
   if (last == nullptr)
     return errors_.Fail(Code::kUnsupported,
                         "model '%.80s': node '%.80s' needs a kernel of operator '%.40s', of which library '%s' holds "
-                        "none; build the library with this model",
+                        "none for this machine; build the library with this model",
                         model_.name, node.name, node.op, registry.library);
   char reason[sizeof(lathe_error::message)];
   memcpy(reason, errors_.message(), sizeof(reason));

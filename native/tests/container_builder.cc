@@ -143,9 +143,13 @@ void ModelBuilder::Node(const std::string& op, const std::string& name, const st
   nodes_.Bytes(3, NodeBytes(op, name, inputs, outputs, attrs, regions));
 }
 
-void ModelBuilder::Kernel(const std::string& name) {
+void ModelBuilder::Kernel(const std::string& name) { Kernels({name}); }
+
+void ModelBuilder::Kernels(const std::vector<std::string>& names) {
   planned_ = true;
-  plan_.Bytes(2, PbWriter().Bytes(1, name).bytes());
+  PbWriter node;
+  for (const std::string& name : names) node.Bytes(1, name);
+  plan_.Bytes(2, node.bytes());
 }
 
 void ModelBuilder::Place(uint32_t value, uint64_t offset, uint64_t size) {

@@ -78,6 +78,7 @@ class ModelBuilder {
             const std::vector<std::string>& regions = {});
   // Makes the planned form.
   void Kernel(const std::string& name);
+  void Kernels(const std::vector<std::string>& names);  // of one node
   void Place(uint32_t value, uint64_t offset, uint64_t size);
 
   std::string Model() const;

@@ -80,11 +80,12 @@ ModelBuilder LoopModel(int most, bool planned, uint64_t sum_offset) {
   return model;
 }
 
-Loaded::Loaded(const ModelBuilder& builder, uint32_t flags, const lathe_allocator* allocator, int threads)
-    : Loaded(builder.Model(), builder.data(), flags, allocator, threads) {}
+Loaded::Loaded(const ModelBuilder& builder, uint32_t flags, const lathe_allocator* allocator, int threads,
+               const char* isa_limit)
+    : Loaded(builder.Model(), builder.data(), flags, allocator, threads, isa_limit) {}
 
 Loaded::Loaded(const std::string& model_bytes, const std::string& data_bytes, uint32_t flags,
-               const lathe_allocator* allocator, int threads)
+               const lathe_allocator* allocator, int threads, const char* isa_limit)
     : model(model_bytes), data(data_bytes) {
   lathe_engine_options options = {};
   options.struct_size = sizeof(options);
@@ -92,6 +93,7 @@ Loaded::Loaded(const std::string& model_bytes, const std::string& data_bytes, ui
   options.model = {model.data(), model.size()};
   options.data = {data.data(), data.size()};
   options.allocator = allocator;
+  options.isa_limit = isa_limit;
   if (api->engine_create(&options, &engine, &error) != LATHE_OK) return;
   const lathe_session_options session_options = {sizeof(session_options), flags};
   api->session_create(engine, &session_options, &session, &error);

@@ -27,9 +27,9 @@ ModelBuilder LoopModel(int most, bool planned = false, uint64_t sum_offset = 384
 
 struct Loaded {
   explicit Loaded(const ModelBuilder& model, uint32_t flags = 0, const lathe_allocator* allocator = nullptr,
-                  int threads = 2);
+                  int threads = 2, const char* isa_limit = nullptr);
   Loaded(const std::string& model_bytes, const std::string& data_bytes, uint32_t flags,
-         const lathe_allocator* allocator, int threads);
+         const lathe_allocator* allocator, int threads, const char* isa_limit = nullptr);
   ~Loaded();
   Loaded(const Loaded&) = delete;
 

@@ -129,7 +129,13 @@ TEST(Model, RefusesBadPlans) {
   Relu count;
   count.Kernel("relu_f32_test__portable");
   count.Kernel("relu_f32_test__portable");
-  EXPECT_EQ(count.Done(), "bad model: the plan has 2 kernels for 1 nodes");
+  EXPECT_EQ(count.Done(), "bad model: the plan has 2 entries for 1 nodes");
+  Relu nothing;
+  nothing.Kernels({});
+  EXPECT_EQ(nothing.Done(), "bad model: the plan names no kernel for a node");
+  Relu many;
+  many.Kernels(std::vector<std::string>(17, "relu_f32_test__portable"));
+  EXPECT_EQ(many.Done(), "bad model: the plan of a node holds 17 entries, the limit is 16");
   Relu offset;
   offset.Kernel("relu_f32_test__portable");
   offset.Place(offset.x, 32, 16);

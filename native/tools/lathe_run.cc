@@ -329,6 +329,7 @@ Failure Run(const Options& options, Result* result) {
   engine_options.model_name = options.model_name;
   engine_options.model_path = options.model;
   engine_options.data_path = options.data;
+  engine_options.isa_limit = options.isa;
   const Nanoseconds start = Now();
   auto engine = lathe::Engine::Create(result->api, engine_options);
   if (!engine.ok()) return Refused(engine.status());

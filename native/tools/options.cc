@@ -18,6 +18,7 @@ const char kUsage[] =
     "  --input NAME=FILE       an input, .npy or raw bytes; inputs without one get fixed pseudo-random numbers\n"
     "  --shape NAME=1,2,3      the shape of an input; a .npy file brings its own\n"
     "  --output NAME=FILE      where to write an output, .npy or raw bytes by the ending\n"
+    "  --isa WORD              leave out kernels for better instruction sets, such as avx2 or portable\n"
     "  --threads N             0 or less: one per core (default)\n"
     "  --rounds N, --warmup N  runs that are timed (1), runs before (0)\n"
     "  --json FILE             the result as JSON; - for standard output\n"
@@ -63,9 +64,10 @@ std::string Split(const std::string& text, std::string* name, std::string* rest)
 
 std::string Take(const std::string& option, const std::string& value, Options* options) {
   const std::map<std::string, std::string*> texts = {
-      {"--library", &options->library},  {"--symbol", &options->symbol},         {"--model", &options->model},
-      {"--data", &options->data},        {"--model-name", &options->model_name}, {"--json", &options->json},
-      {"--dump-dir", &options->dump_dir}};
+      {"--library", &options->library},       {"--symbol", &options->symbol},
+      {"--model", &options->model},           {"--data", &options->data},
+      {"--model-name", &options->model_name}, {"--json", &options->json},
+      {"--dump-dir", &options->dump_dir},     {"--isa", &options->isa}};
   const std::map<std::string, int*> numbers = {
       {"--threads", &options->threads}, {"--rounds", &options->rounds}, {"--warmup", &options->warmup}};
   if (texts.count(option) != 0) {
@@ -91,7 +93,7 @@ std::string ParseOptions(int argc, char** argv, Options* options) {
                                               {"-h", &options->help}};
   static const char* const kWithValue[] = {"--library", "--symbol",   "--model",   "--data",   "--model-name",
                                            "--json",    "--dump-dir", "--threads", "--rounds", "--warmup",
-                                           "--input",   "--output",   "--shape"};
+                                           "--input",   "--output",   "--shape",   "--isa"};
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (flags.count(option) != 0) {

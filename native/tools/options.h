@@ -15,6 +15,7 @@ struct Options {
   std::string model;
   std::string data;
   std::string model_name;
+  std::string isa;
   std::map<std::string, std::string> inputs;   // name -> file
   std::map<std::string, std::string> outputs;  // name -> file
   std::map<std::string, std::vector<int64_t>> shapes;

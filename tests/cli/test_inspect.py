@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
 from tests.cli.conftest import EXAMPLE, Lathe
@@ -35,7 +36,7 @@ def test_a_converted_model_with_its_plan(lathe: Lathe, digits: Path, tmp_path: P
     planned = lathe("inspect", "model", folder / "host" / "digits.pb", "--json").document
     assert planned["abi"] == "host"
     assert planned["arena_size"] > 0
-    assert all(node["kernel"] in planned["kernels"] for node in planned["body"])
+    assert all(node["kernels"] and set(node["kernels"]) <= set(planned["kernels"]) for node in planned["body"])
     assert "conv2d_f32" in lathe("inspect", folder / "host" / "digits.pb", "-v").stdout
     (folder / "digits.data").unlink()
     assert "weights are missing" in lathe("inspect", folder / "digits.pb").stderr
@@ -82,3 +83,40 @@ def test_support_by_abi(lathe: Lathe, tmp_path: Path) -> None:
     assert lathe("inspect", "ops", tmp_path / "none.onnx").code == 3
     assert lathe("inspect", "passes", "--all").code == 2
     assert lathe("inspect", "ops", EXAMPLE / "digits.onnx", "--all").code == 2
+
+
+def test_support_of_a_deployment(lathe: Lathe, digits: Path) -> None:
+    document = lathe("inspect", "ops", digits, "--abi", "host", "--json").document
+    assert (document["kind"], document["abis"]) == ("support_of_deployment", ["host"])
+    (model,) = document["models"]
+    assert (model["name"], model["problems"]) == ("digits", [])
+    assert model["inputs"] == [{"name": "image", "dtype": "f32", "shape": [1, 1, 8, 8]}]
+    assert {row["name"]: row["abis"]["host"] for row in model["graph_operators"]}["conv2d"] == "yes"
+    shown = lathe("inspect", "ops", digits).stdout
+    assert "model digits" in shown and "input image [1, 1, 8, 8]" in shown
+    assert len(lathe("inspect", "ops", digits, "--json").document["abis"]) == 3
+
+
+def test_support_of_a_deployment_with_sizes_of_run_time(lathe: Lathe, digits: Path) -> None:
+    """A size that the model leaves open has the bounds that the deployment gives it."""
+    model = onnx.load(digits.with_name("digits.onnx"))
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "N"
+    open_ = digits.with_name("open.onnx")
+    onnx.save(model, open_)
+    alone = lathe("inspect", "ops", open_, "--json").document
+    assert alone["inputs"] == [{"name": "image", "dtype": None, "shape": ["N", 1, 8, 8]}]
+    assert alone["graph_operators"] == []
+    assert "input image [N, 1, 8, 8]" in lathe("inspect", "ops", open_).stdout
+    digits.unlink()
+    assert lathe("init", open_, "-o", digits, "--input-shape", "image=1..4,1,8,8", "--target-abis", "host").code == 0
+    (found,) = lathe("inspect", "ops", digits, "--json").document["models"]
+    assert found["inputs"][0]["shape"][1:] == [1, 8, 8]
+    assert found["inputs"][0]["shape"][0].endswith("=1..4")
+    assert found["graph_operators"]
+
+
+def test_support_of_a_bad_deployment(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
+    assert lathe("inspect", "ops", tmp_path / "none.yml").code == 2
+    digits.with_name("digits.onnx").write_bytes(b"broken")
+    assert lathe("inspect", "ops", digits).code == 3

@@ -57,7 +57,7 @@ def test_round_trip(graph: Graph) -> None:
 def test_plan_and_formats_round_trip() -> None:
     graph = small_network()
     names = [value.name for value in graph.values() if not value.is_constant]
-    plan = Plan("host", tuple("k" * 3 for _ in graph.nodes), tuple(Placement(n, 64, 4) for n in names), 4096)
+    plan = Plan("host", tuple(("best", "k" * 3) for _ in graph.nodes), tuple(Placement(n, 64, 4) for n in names), 4096)
     written = container.write(
         graph, name="tiny", half=False, plan=plan, input_formats=["NHWC"], output_formats=["NONE"]
     )
@@ -68,7 +68,7 @@ def test_plan_and_formats_round_trip() -> None:
 
 def test_regions_round_trip() -> None:
     graph = looping_network()
-    plan = Plan("host", ("k",) * len(list(graph.walk())), (), 0)
+    plan = Plan("host", (("k",),) * len(list(graph.walk())), (), 0)
     written = container.write(graph, name="loop", half=False, plan=plan)
     read, planned = container.read(written.model, written.data, {**OPS, "repeat": Repeat})
     assert planned == plan
@@ -150,7 +150,7 @@ def test_quantised_types_round_trip() -> None:
 def _model() -> tuple[pb.Model, bytes]:
     graph = small_network()
     names = [value.name for value in graph.values() if not value.is_constant]
-    plan = Plan("host", ("k",) * len(graph.nodes), tuple(Placement(name, 0, 4) for name in names), 64)
+    plan = Plan("host", (("k",),) * len(graph.nodes), tuple(Placement(name, 0, 4) for name in names), 64)
     written = container.write(graph, name="tiny", half=False, plan=plan)
     return pb.Model.FromString(written.model), written.data
 
@@ -219,7 +219,8 @@ HOSTILE: dict[str, Callable[[pb.Model], object]] = {
     "constant of another type": lambda m: setattr(_first_constant(m), "storage", 5),
     "constant of unknown type": lambda m: setattr(_first_constant(m), "storage", 99),
     "plan too short": lambda m: m.plan.nodes.pop(),
-    "plan too long": lambda m: m.plan.nodes.append(pb.NodePlan(kernel="k")),
+    "plan without kernels": lambda m: m.plan.nodes[0].ClearField("kernels"),
+    "plan too long": lambda m: m.plan.nodes.append(pb.NodePlan(kernels=["k"])),
     "placement outside": _set("plan.arena.0.offset", 2**40),
     "placement not aligned": _set("plan.arena.0.offset", 1),
     "placement of nothing": _set("plan.arena.0.value", 999),

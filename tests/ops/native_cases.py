@@ -162,7 +162,7 @@ def fits(graph: Graph, kernel: KernelInfo) -> bool:
 def encode(case: NativeCase, kernel: KernelInfo) -> bytes:
     """The bytes of a case file."""
     memory = arena.plan(case.graph, [kernel])
-    plan = Plan("host", (kernel.name,), memory.placements, memory.size)
+    plan = Plan("host", ((kernel.name,),), memory.placements, memory.size)
     files = container.write(case.graph, name="case", half=False, plan=plan)
     inputs = zip(case.inputs, case.graph.inputs, strict=True)
     outputs = zip(case.expected, case.graph.outputs, strict=True)

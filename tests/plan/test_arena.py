@@ -34,7 +34,7 @@ def _kernel(node: Node, in_place: bool) -> KernelInfo:
 
 def plan_of(graph: Graph, kernels: list[KernelInfo]) -> tuple[Plan, arena.Arena]:
     memory = arena.plan(graph, kernels)
-    return Plan("host", tuple(kernel.name for kernel in kernels), memory.placements, memory.size), memory
+    return Plan("host", tuple((kernel.name,) for kernel in kernels), memory.placements, memory.size), memory
 
 
 @given(graphs(), st.booleans())
@@ -157,5 +157,5 @@ def test_a_dimension_without_a_bound_is_refused() -> None:
 
 def test_selection_is_in_the_order_of_the_graph() -> None:
     graph = small_network()
-    kernels = select.select(graph, manifest.load(), abi="host", isas=("portable",))
-    assert [kernel.op for kernel in kernels] == [node.op.name for node in graph.walk()]
+    choices = select.select(graph, manifest.load(), abi="host", isas=("portable",))
+    assert [choice.kernels[0].op for choice in choices] == [node.op.name for node in graph.walk()]

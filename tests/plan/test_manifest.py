@@ -163,12 +163,18 @@ def test_every_condition_of_lathe_reads_known_attributes() -> None:
 
 
 def _kernel(
-    variant: str, *, priority: int = 0, isa: str = "portable", when: str = "", types: str = "f32"
+    variant: str,
+    *,
+    priority: int = 0,
+    isa: str = "portable",
+    when: str = "",
+    types: str = "f32",
+    in_place: int | None = None,
 ) -> KernelInfo:
     allowed = (frozenset({DType(types)}),)
     name = f"relu_{types}_{variant}__{isa}"
     return KernelInfo(
-        name, "relu", types, variant, isa, allowed, allowed, Condition(when), None, priority, 0, 0, Path()
+        name, "relu", types, variant, isa, allowed, allowed, Condition(when), in_place, priority, 0, 0, Path()
     )
 
 
@@ -187,9 +193,29 @@ def test_the_best_kernel_that_fits_is_chosen() -> None:
         _kernel("half", priority=8, types="f16"),
     )
     chosen = select.select(_relu(), Manifests({"relu": kernels}), abi="host", isas=("avx2", "portable"))
-    assert [kernel.variant for kernel in chosen] == ["quick"]
+    assert [choice.names for choice in chosen] == [("relu_f32_quick__avx2", "relu_f32_simple__portable")]
     chosen = select.select(_relu(), Manifests({"relu": kernels}), abi="host", isas=("portable",))
-    assert [kernel.variant for kernel in chosen] == ["simple"]
+    assert [choice.names for choice in chosen] == [("relu_f32_simple__portable",)]
+
+
+def test_a_list_ends_with_what_every_machine_has() -> None:
+    kernels = (_kernel("half", isa="fp16"), _kernel("four", isa="neon"), _kernel("simple", priority=9))
+    manifests = Manifests({"relu": kernels})
+    isas = ("fp16", "neon", "portable")
+    (choice,) = select.select(_relu(), manifests, abi="aarch64-linux-gnu", isas=isas, baseline=isas[1:])
+    assert choice.names == ("relu_f32_half__fp16", "relu_f32_four__neon")
+    (choice,) = select.select(_relu(), manifests, abi="aarch64-linux-gnu", isas=isas)
+    assert [kernel.variant for kernel in choice.kernels] == ["half", "four", "simple"]
+    with pytest.raises(UnsupportedError, match="relu_f32_half__fp16 fits, but not every machine"):
+        select.select(_relu(), Manifests({"relu": kernels[:1]}), abi="aarch64-linux-gnu", isas=isas)
+
+
+def test_kernels_that_work_in_place_differently_work_beside() -> None:
+    same = (_kernel("quick", isa="avx2", in_place=0), _kernel("simple", in_place=0))
+    other = (_kernel("quick", isa="avx2", in_place=0), _kernel("simple"))
+    for kernels, expected in ((same, 0), (other, None)):
+        (choice,) = select.select(_relu(), Manifests({"relu": kernels}), abi="host", isas=("avx2", "portable"))
+        assert choice.in_place == expected
 
 
 def test_all_nodes_without_a_kernel_are_reported() -> None:

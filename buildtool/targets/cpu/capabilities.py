@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import platform
 from types import MappingProxyType
 
 from buildtool.targets.protocol import AbiCapabilities, Capabilities
 
+X86_64 = AbiCapabilities(isas=("avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
+AARCH64 = AbiCapabilities(isas=("fp16", "neon", "portable"), baseline=("neon", "portable"), machine="aarch64")
+# The toolchain compiles everything for NEON and VFPv4.
+ARMHF = AbiCapabilities(isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l")
+
+
+def host(machine: str) -> AbiCapabilities:
+    """Those of a machine by its architecture alone, so that all machines of one architecture build the same."""
+    for known in (X86_64, AARCH64, ARMHF):
+        if known.machine == machine:
+            return AbiCapabilities(known.isas, known.baseline)
+    return AbiCapabilities(isas=("portable",), baseline=("portable",))
+
+
 CPU = Capabilities(
     runtimes=("cpu",),
     abis=MappingProxyType(
-        {
-            "host": AbiCapabilities(isas=("portable",)),
-            "aarch64-linux-gnu": AbiCapabilities(isas=("portable",), machine="aarch64"),
-            "arm-linux-gnueabihf": AbiCapabilities(isas=("portable",), machine="armv7l"),
-        }
+        {"host": host(platform.machine()), "aarch64-linux-gnu": AARCH64, "arm-linux-gnueabihf": ARMHF}
     ),
 )

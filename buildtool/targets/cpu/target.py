@@ -14,6 +14,7 @@ from buildtool.errors import Problem, UnsupportedError
 from buildtool.plan import arena, check, manifest, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
+from buildtool.plan.select import Choice
 from buildtool.targets.cpu.capabilities import CPU
 from buildtool.targets.protocol import Capabilities, LibrarySource, ModelSource, PlannedModel, TargetProgram
 
@@ -33,26 +34,29 @@ class CpuTarget:
         problems: list[Problem] = []
         for model in library.models:
             try:
-                lowered, kernels = self._lower_model(model, manifests, abi)
+                lowered, choices = self._lower_model(model, manifests, abi)
             except UnsupportedError as error:
                 problems.extend(error.problems)
                 continue
             planned.append(lowered)
-            kept.update((kernel.name, kernel) for kernel in kernels)
+            kept.update((kernel.name, kernel) for choice in choices for kernel in choice.kernels)
         if problems:
             raise UnsupportedError(problems)
-        order = tuple(sorted(kept.values(), key=manifest.registry_order))
+        isas = self.capabilities.abis[abi].isas
+        order = tuple(sorted(kept.values(), key=lambda kernel: manifest.registry_order(kernel, isas)))
         return TargetProgram(self.name, abi, library, tuple(planned), order)
 
     def _lower_model(
         self, model: ModelSource, manifests: Manifests, abi: str
-    ) -> tuple[PlannedModel, tuple[KernelInfo, ...]]:
-        isas = self.capabilities.abis[abi].isas
-        kernels = select.select(model.graph, manifests, abi=abi, isas=isas, model=model.name)
-        memory = arena.plan(model.graph, kernels)
-        plan = Plan(abi, tuple(kernel.name for kernel in kernels), memory.placements, memory.size)
-        check.check(model.graph, plan, kernels)
-        return PlannedModel(model, plan, memory.lower_bound), kernels
+    ) -> tuple[PlannedModel, tuple[Choice, ...]]:
+        known = self.capabilities.abis[abi]
+        choices = select.select(
+            model.graph, manifests, abi=abi, isas=known.isas, baseline=known.baseline, model=model.name
+        )
+        memory = arena.plan(model.graph, choices)
+        plan = Plan(abi, tuple(choice.names for choice in choices), memory.placements, memory.size)
+        check.check(model.graph, plan, choices)
+        return PlannedModel(model, plan, memory.lower_bound), choices
 
     def emit(self, programs: Sequence[TargetProgram]) -> SourceTree:
         """One tree for all ABIs of a library."""

@@ -142,6 +142,7 @@ struct EngineOptions {
   lathe_bytes data = {nullptr, 0};
   const Pool* pool = nullptr;                  // instead of threads of its own
   const lathe_allocator* allocator = nullptr;  // instead of malloc; must outlive the engine
+  std::string isa_limit;                       // no better instruction set than this, by the word of its kernels
 };
 
 struct SessionOptions {
@@ -295,6 +296,7 @@ class Engine {
     plain.data = options.data;
     plain.pool = options.pool != nullptr ? options.pool->pool_.get() : nullptr;
     plain.allocator = options.allocator;
+    plain.isa_limit = text(options.isa_limit);
     lathe_error error = {};
     lathe_engine* engine = nullptr;
     const lathe_code code = api->engine_create(&plain, &engine, &error);
