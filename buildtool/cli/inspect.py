@@ -35,8 +35,8 @@ def inspect(
     """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library.
 
     `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
-    `lathe inspect ops MODEL` tells which operators of an ONNX model each ABI runs, `lathe inspect ops --all` which ones
-    can be imported at all.
+    `lathe inspect ops MODEL` tells which operators of an ONNX model, or of the models of a deployment file, each ABI
+    runs, `lathe inspect ops --all` which ones can be imported at all.
     """
     from buildtool.reports import inspection
 
@@ -58,8 +58,27 @@ def _support(file: Path | None, everything: bool, abis: Sequence[str], op_paths:
 
     if everything and (file is not None or abis):
         raise ConfigError("--all is about no single model", remedy="leave out the model and --abi, or leave out --all")
-    document = support.all_operators() if file is None else support.of_model(file, abis, op_paths)
+    if file is None:
+        document = support.all_operators()
+    elif file.suffix.lower() in (".yml", ".yaml"):
+        document = _support_of_deployment(file, abis, op_paths)
+    else:
+        document = support.of_model(file, abis, op_paths)
     out.document(document, *support.parts(document))
+
+
+def _support_of_deployment(file: Path, abis: Sequence[str], op_paths: Sequence[Path]) -> dict[str, Any]:
+    """For the ABIs of the deployment, where none are named."""
+    from buildtool import requests
+    from buildtool.ops.registry import registry
+    from buildtool.reports import support
+    from buildtool.settings import Overrides
+
+    found = requests.load_deployment(file, Overrides(target_abis=tuple(abis)))
+    folders = (*found.op_paths, *op_paths)
+    operators = registry(folders)
+    models = [requests.import_request(model, *requests.model_files(model), operators) for model in found.models]
+    return support.of_deployment(file, models, found.target_abis, folders)
 
 
 def _deployment(file: Path) -> dict[str, Any]:
