@@ -17,6 +17,7 @@ from buildtool.passes import pipeline
 from buildtool.plan import manifest, select
 from buildtool.plan.manifest import Manifests
 from buildtool.reports.table import Table
+from buildtool.targets.protocol import AbiCapabilities
 from buildtool.targets.registry import all_targets
 
 if TYPE_CHECKING:  # slow to load
@@ -63,19 +64,19 @@ def of_model(
 
     `request`: how a deployment declares it; else inputs are as the model has them.
     """
-    isas = _isas(abis)
+    able = _capabilities(abis)
     model = _read(file)
     sources = _sources(model)
     known = set(importer("onnx").supported_operators())
     own = registry(op_paths)
     graph, problems = _optimised(request or ImportRequest(file.stem, file, operators=own))
-    lacking = _lacking(graph, isas, op_paths) if graph else {}
+    lacking = _lacking(graph, able, op_paths) if graph else {}
     left = {node.name for node in graph.walk()} if graph else set()
     operators = []
     for title, nodes in sorted(_by_title(sources).items()):
         supported = title in known or title.rpartition(".")[2] in own
         row: dict[str, Any] = {"name": title, "nodes": len(nodes), "imported": supported}
-        for abi in isas:
+        for abi in able:
             without = [name for name in nodes if (abi, name) in lacking]
             state = NO if without or not supported else UNKNOWN if graph is None else YES
             row.setdefault("abis", {})[abi] = MERGED if state == YES and not left.intersection(nodes) else state
@@ -85,20 +86,20 @@ def of_model(
         "kind": "support",
         "path": str(file),
         "inputs": _inputs(graph) if graph else _open_inputs(model),
-        "abis": list(isas),
+        "abis": list(able),
         "operators": operators,
-        "graph_operators": _graph_operators(graph, lacking, tuple(isas)) if graph else [],
+        "graph_operators": _graph_operators(graph, lacking, tuple(able)) if graph else [],
         "problems": [problem.as_json() for problem in found.values()],
     }
 
 
-def _isas(abis: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The instruction sets of the ABIs that are asked for. ConfigError names what there is."""
-    known = {abi: found.isas for target in all_targets().values() for abi, found in target.capabilities.abis.items()}
+def _capabilities(abis: Sequence[str]) -> dict[str, AbiCapabilities]:
+    """What the ABIs can run that are asked for. ConfigError names what there is."""
+    known = {abi: found for target in all_targets().values() for abi, found in target.capabilities.abis.items()}
     for abi in abis:
         if abi not in known:
             raise ConfigError(f"no target builds for the ABI '{abi}'", rule=f"ABIs: {', '.join(known)}")
-    return {abi: isas for abi, isas in known.items() if not abis or abi in abis}
+    return {abi: found for abi, found in known.items() if not abis or abi in abis}
 
 
 def _read(file: Path) -> onnx.ModelProto:
@@ -177,21 +178,21 @@ def _optimised(request: ImportRequest) -> tuple[Graph | None, Sequence[Problem]]
 
 
 def _lacking(
-    graph: Graph, isas: Mapping[str, tuple[str, ...]], op_paths: Sequence[Path]
+    graph: Graph, known: Mapping[str, AbiCapabilities], op_paths: Sequence[Path]
 ) -> dict[tuple[str, str], Problem]:
     """What no kernel runs, by ABI and name of the node."""
     manifests = manifest.load(op_paths)
     return {
         (abi, node.name): problem
-        for abi, words in isas.items()
+        for abi, found in known.items()
         for node in graph.walk()
-        if (problem := _problem(node, manifests, abi, words)) is not None
+        if (problem := _problem(node, manifests, abi, found)) is not None
     }
 
 
-def _problem(node: Node, manifests: Manifests, abi: str, isas: tuple[str, ...]) -> Problem | None:
+def _problem(node: Node, manifests: Manifests, abi: str, found: AbiCapabilities) -> Problem | None:
     try:
-        select.select(Graph(nodes=[node]), manifests, abi=abi, isas=isas)
+        select.select(Graph(nodes=[node]), manifests, abi=abi, isas=found.isas, baseline=found.baseline)
     except UnsupportedError as error:
         return error.problems[0]
     return None
