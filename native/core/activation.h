@@ -7,19 +7,6 @@
 #include "native/core/math.h"
 
 namespace lathe {
-namespace {
-
-// The functions themselves; operators of the same names use them too. All hand NaN through.
-inline float Relu(float x) { return x < 0.0f ? 0.0f : x; }
-inline float Clip(float x, float low, float high) {
-  const float lowered = x > high ? high : x;
-  return lowered < low ? low : lowered;
-}
-inline float LeakyRelu(float x, float alpha) { return x < 0.0f ? alpha * x : x; }
-inline float Elu(float x, float alpha) { return x < 0.0f ? alpha * Expm1f(x) : x; }
-inline float HardSigmoid(float x, float alpha, float beta) { return Clip(alpha * x + beta, 0.0f, 1.0f); }
-inline float HardSwish(float x) { return x * HardSigmoid(x, 1.0f / 6.0f, 0.5f); }
-inline float Swish(float x) { return x * Sigmoidf(x); }
 
 enum class ActivationKind : int32_t {
   kNone,
@@ -40,24 +27,25 @@ struct Activation {
   float beta;
 };
 
-inline Code ReadActivation(const PrepareContext& context, Activation* activation) {
-  static constexpr const char* kWords[] = {"none",       "relu", "clip",         "sigmoid",    "tanh",
-                                           "leaky_relu", "elu",  "hard_sigmoid", "hard_swish", "swish"};
-  int kind = 0;
-  LATHE_TRY(ReadChoice(context, "activation", kWords, &kind));
-  LATHE_TRY(context.Float("activation_alpha", &activation->alpha));
-  LATHE_TRY(context.Float("activation_beta", &activation->beta));
-  activation->kind = static_cast<ActivationKind>(kind);
-  return Code::kOk;
-}
+// The attributes `activation`, `activation_alpha` and `activation_beta` of a node.
+Code ReadActivation(const PrepareContext& context, Activation* activation);
 
 // For kernels of integers, which know no activation.
-inline Code RequireNoActivation(const PrepareContext& context) {
-  Activation activation = {};
-  LATHE_TRY(ReadActivation(context, &activation));
-  if (activation.kind == ActivationKind::kNone) return Code::kOk;
-  return context.Fail(Code::kUnsupported, "an activation on integers");
+Code RequireNoActivation(const PrepareContext& context);
+
+namespace {
+
+// The functions themselves; operators of the same names use them too. All hand NaN through.
+inline float Relu(float x) { return x < 0.0f ? 0.0f : x; }
+inline float Clip(float x, float low, float high) {
+  const float lowered = x > high ? high : x;
+  return lowered < low ? low : lowered;
 }
+inline float LeakyRelu(float x, float alpha) { return x < 0.0f ? alpha * x : x; }
+inline float Elu(float x, float alpha) { return x < 0.0f ? alpha * Expm1f(x) : x; }
+inline float HardSigmoid(float x, float alpha, float beta) { return Clip(alpha * x + beta, 0.0f, 1.0f); }
+inline float HardSwish(float x) { return x * HardSigmoid(x, 1.0f / 6.0f, 0.5f); }
+inline float Swish(float x) { return x * Sigmoidf(x); }
 
 template <typename F>
 inline void ApplyEach(float* values, int64_t count, const F& function) {

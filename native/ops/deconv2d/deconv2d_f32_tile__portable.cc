@@ -59,7 +59,8 @@ Code PlanRun(PlanContext& context) {
   Shape expected = {4, {in[0], 0, 0, outputs}};
   for (int axis = 0; axis < 2; ++axis) {
     const Window& window = state.window;
-    const int64_t whole = (in[1 + axis] - 1) * window.strides[axis] + window.extent(axis) + state.output_padding[axis];
+    const int64_t whole =
+        (in[1 + axis] - 1) * window.strides[axis] + WindowExtent(window, axis) + state.output_padding[axis];
     expected.dims[1 + axis] = whole - window.before[axis] - window.after[axis];
   }
   LATHE_TRY(CheckShape(context, 0, expected));

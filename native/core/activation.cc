@@ -1,0 +1,23 @@
+#include "native/core/activation.h"
+
+namespace lathe {
+
+Code ReadActivation(const PrepareContext& context, Activation* activation) {
+  static constexpr const char* kWords[] = {"none",       "relu", "clip",         "sigmoid",    "tanh",
+                                           "leaky_relu", "elu",  "hard_sigmoid", "hard_swish", "swish"};
+  int kind = 0;
+  LATHE_TRY(ReadChoice(context, "activation", kWords, &kind));
+  LATHE_TRY(context.Float("activation_alpha", &activation->alpha));
+  LATHE_TRY(context.Float("activation_beta", &activation->beta));
+  activation->kind = static_cast<ActivationKind>(kind);
+  return Code::kOk;
+}
+
+Code RequireNoActivation(const PrepareContext& context) {
+  Activation activation = {};
+  LATHE_TRY(ReadActivation(context, &activation));
+  if (activation.kind == ActivationKind::kNone) return Code::kOk;
+  return context.Fail(Code::kUnsupported, "an activation on integers");
+}
+
+}  // namespace lathe
