@@ -17,8 +17,10 @@ class Editor:
         self._producer: dict[Value, Node] = {}
         self._readers: dict[Value, dict[Node, None]] = {}  # dictionaries as ordered sets
         self._body: dict[Node, Region] = {}
+        self._taken: dict[Value, Region] = {}  # inputs of the graph and of regions
         self._outputs: dict[Value, int] = {}
         for body in graph.bodies():
+            self._taken.update(dict.fromkeys(body.inputs, body))
             for value in body.outputs:
                 self._outputs[value] = self._outputs.get(value, 0) + 1
             for node in body.nodes:
@@ -64,8 +66,20 @@ class Editor:
         return not self._readers.get(value) and value not in self._outputs
 
     def is_private(self, value: Value) -> bool:
-        """Whether exactly one node reads the value and nothing else sees it."""
-        return len(self._readers.get(value, ())) == 1 and value not in self._outputs
+        """Whether exactly one node reads the value and nothing else sees it.
+
+        A node in a region reads what stands around the region as often as the region runs: that is not private.
+        """
+        readers = self._readers.get(value, {})
+        if len(readers) != 1 or value in self._outputs:
+            return False
+        home = self._home(value)
+        return home is None or home is self._body[next(iter(readers))]
+
+    def _home(self, value: Value) -> Region | None:
+        """The body that makes or takes a value; constants have none."""
+        node = self._producer.get(value)
+        return self._taken.get(value) if node is None else self._body[node]
 
     def private_maker(self, value: Value, *ops: str) -> Node | None:
         """The node of one of these operators that makes the value, where only one node reads it."""
@@ -88,12 +102,13 @@ class Editor:
         return node
 
     def insert_after(self, anchor: Node | None, op: Operator, inputs: Iterable[Value], name: str = "") -> Node:
-        """A new node behind another, or at the beginning of the graph."""
+        """A new node behind another, or at the beginning of the body that takes its first operand."""
         operands = list(inputs)
         reader = next(iter(self._readers.get(operands[0], ())), None) if operands else None
         source = anchor or reader
         node = self.graph.new_node(op, operands, name or (source.name if source else ""))
-        body = self._body[anchor] if anchor is not None else self.graph
+        start = (self._home(operands[0]) if operands else None) or self.graph
+        body = self._body[anchor] if anchor is not None else start
         body.nodes.insert(body.nodes.index(anchor) + 1 if anchor is not None else 0, node)
         self._link(node, body)
         self.changed = True

@@ -81,7 +81,7 @@ Code Session::FindSizes(size_t index, const ErrorSink& errors) {
   }
   if (!changed) return Code::kOk;
   sizes_found_ = true;
-  return FollowSizes(index + 1, errors);
+  return FollowSizes(prepared.end, errors);  // what its regions hold has run
 }
 
 // Gives all values the shapes that the symbols say, and plans the nodes from `first` on whose shapes or attributes may

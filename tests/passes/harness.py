@@ -10,8 +10,8 @@ import numpy as np
 from buildtool.ir.dims import DimExpr
 from buildtool.ir.dims import evaluate as evaluate_dim
 from buildtool.ir.evaluate import evaluate
-from buildtool.ir.graph import Graph, Value
-from buildtool.ir.operator import Array
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, TensorType
 from buildtool.ir.verify import verify
 from buildtool.ops.registry import builtin
@@ -41,8 +41,15 @@ class Maker:
     def random(self, *shape: int, low: float = -1.0) -> Value:
         return self.constant(random(*shape, low=low))
 
+    def operator(self, op: str, **attributes: Any) -> Operator:
+        return builtin()[op](**attributes)
+
     def all(self, op: str, *inputs: Value, **attributes: Any) -> list[Value]:
-        node = self.graph.new_node(builtin()[op](**attributes), inputs, f"{op}_{len(self.graph.nodes)}")
+        return self.insert(self.graph.new_node(self.operator(op, **attributes), inputs))
+
+    def insert(self, node: Node) -> list[Value]:
+        """Appends a node and gives its outputs."""
+        node.name = f"{node.op.name}_{len(self.graph.nodes)}"
         self.graph.nodes.append(node)
         for index, value in enumerate(node.outputs):
             value.source_names = (f"{node.name}:{index}",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from buildtool.passes.pipeline import ORDER
 from tests.passes.harness import CONV, NCHW, NHWC, Maker, apply
 
 
-class _Writer:
+class RandomGraph:
     """Grows a graph of values [N, C, H, W] and of what reshapes make of them."""
 
     def __init__(self, seed: int) -> None:
@@ -24,16 +26,20 @@ class _Writer:
         self.values = [self.make.input(batch, channels * 2, 3, 4) for _ in range(2)]
 
     def graph(self) -> Graph:
-        for _ in range(int(self.random.integers(4, 24))):
-            step = self.random.choice(
-                [self.conv, self.norm, self.unary, self.binary, self.join, self.cut, self.fold, self.shape, self.turn]
-            )
-            made = step(self.pick())
-            if made is not None:
-                self.values.append(made)
+        self.grow(int(self.random.integers(4, 24)))
         count = int(self.random.integers(1, 3))
         outputs = list(dict.fromkeys([self.values[-1], *(self.pick() for _ in range(count))]))
         return self.make.finish(*(self.make("identity", value) for value in outputs))
+
+    def grow(self, count: int) -> None:
+        for _ in range(count):
+            steps = self.steps()
+            made = steps[int(self.random.integers(len(steps)))](self.pick())
+            if made is not None:
+                self.values.append(made)
+
+    def steps(self) -> list[Callable[[Value], Value | None]]:
+        return [self.conv, self.norm, self.unary, self.binary, self.join, self.cut, self.fold, self.shape, self.turn]
 
     def pick(self) -> Value:
         recent = self.values[-6:]
@@ -126,7 +132,7 @@ def _transposes(graph: Graph) -> int:
 
 @pytest.mark.parametrize("seed", range(150))
 def test_moved_transposes(seed: int) -> None:
-    graph = _Writer(seed).graph()
+    graph = RandomGraph(seed).graph()
     before = _transposes(graph)
     apply(graph, MoveTransposes())
     assert _transposes(graph) <= before
@@ -134,5 +140,5 @@ def test_moved_transposes(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(150, 300))
 def test_all_passes_in_order(seed: int) -> None:
-    graph = _Writer(seed).graph()
+    graph = RandomGraph(seed).graph()
     apply(graph, *(one() for one in ORDER), *(one() for one in ORDER))
