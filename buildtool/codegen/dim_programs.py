@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from buildtool.ir.dims import Dim, DimExpr, DimOp, Symbol, combine, postfix
+from buildtool.ir.dims import MOST_PARTS, Dim, DimExpr, DimOp, Symbol, combine, postfix
 
 _PUSH_NUMBER, _PUSH_SYMBOL = 0, 1
 _OPCODES = {op: code for code, op in enumerate(DimOp, start=2)}
 _OPS = {code: op for op, code in _OPCODES.items()}
-MAX_PROGRAM = 256  # elements; real models need a handful
+MAX_PROGRAM = MOST_PARTS  # elements; real models need a handful
 _NUMBER_LIMIT = 2**60
 
 

@@ -11,10 +11,17 @@ import enum
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 UNBOUNDED = 2**31 - 1
+#: Limits of an expression: those of real models have a few dozen parts, and whatever walks one is recursive.
+MOST_PARTS = 512
+MOST_DEPTH = 100
+
+
+class TooIntricateError(ValueError):
+    """An expression would be larger or deeper than the limits."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,21 @@ class DimExpr:
     left: Dim = 0
     right: Dim = 0
     symbol: Symbol | None = None
+    parts: int = field(default=1, init=False, compare=False)  # symbols, numbers and operations
+    depth: int = field(default=0, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.symbol is not None:
+            return
+        sides = [side for side in (self.left, self.right) if isinstance(side, DimExpr)]
+        parts = 1 + sum(side.parts if isinstance(side, DimExpr) else 1 for side in (self.left, self.right))
+        depth = 1 + max((side.depth for side in sides), default=0)
+        if parts > MOST_PARTS or depth > MOST_DEPTH:
+            raise TooIntricateError(
+                f"an expression of {parts} parts, {depth} deep; at most {MOST_PARTS} and {MOST_DEPTH} are allowed"
+            )
+        object.__setattr__(self, "parts", parts)  # frozen for everybody else
+        object.__setattr__(self, "depth", depth)
 
     def __str__(self) -> str:
         if self.symbol is not None:
@@ -283,7 +305,7 @@ def postfix(dim: Dim) -> Iterator[int | Symbol | DimOp]:
         yield dim.op
 
 
-_MAX_DEPTH = 100  # of parentheses: the parser recurses, and files may be hostile
+_MAX_DEPTH = MOST_DEPTH  # of parentheses: the parser recurses, and files may be hostile
 _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_][A-Za-z0-9_.]*|//|/\^|[-+*%(),])")
 
 

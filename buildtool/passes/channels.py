@@ -13,6 +13,9 @@ from buildtool.passes.editor import Editor
 
 #: The axis of the weights that counts the output channels; these are the last axis of the result.
 CHANNEL_AXIS: Mapping[str, int] = {"conv2d": 0, "deconv2d": 0, "fully_connected": 0, "dwconv2d": 2}
+#: Constants that passes make have at most so many numbers, one per channel or element: a size is only a number in the
+#: model, and may be any.
+MOST_NUMBERS = 2**24
 
 
 def foldable_maker(editor: Editor, value: Value) -> Node | None:
@@ -27,11 +30,17 @@ def foldable_maker(editor: Editor, value: Value) -> Node | None:
     return node
 
 
+def has_few_channels(value: Value) -> bool:
+    """Whether a constant with one number per channel (the last axis) may be made."""
+    channels = value.type.shape[-1] if value.type.rank else 1
+    return isinstance(channels, int) and channels <= MOST_NUMBERS
+
+
 def per_channel(operand: Value, result: Value) -> Array | None:
     """A constant operand as one number per channel of the result (its last axis), where that says everything."""
     array = operand.constant
     channels = result.type.shape[-1] if result.type.rank else None
-    if array is None or not isinstance(channels, int) or array.ndim > result.type.rank:
+    if array is None or not isinstance(channels, int) or array.ndim > result.type.rank or not has_few_channels(result):
         return None
     if array.size not in (1, channels) or (array.ndim and array.shape[-1] != array.size):
         return None

@@ -35,7 +35,7 @@ class FoldConstants(Pass):
         try:
             with np.errstate(all="ignore"):
                 results = node.op.reference(*(value.constant for value in node.inputs if value.constant is not None))
-        except OperatorError:
+        except (OperatorError, ArithmeticError, MemoryError):
             return  # the content breaks a rule (an index out of range): the runtime says so
         for value, result in zip(node.outputs, results, strict=True):
             array = np.array(result, value.type.dtype.numpy, order="C")

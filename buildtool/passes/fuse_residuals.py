@@ -10,6 +10,7 @@ from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ops.add import Add
 from buildtool.ops.conv2d import Conv2d
 from buildtool.passes.base import Pass
+from buildtool.passes.channels import has_few_channels
 from buildtool.passes.editor import Editor
 
 
@@ -39,7 +40,7 @@ class FuseResiduals(Pass):
 
 def _match(editor: Editor, node: Node) -> tuple[Node, Value] | None:
     """The convolution and what is added to its result; of two convolutions the first operand."""
-    if not isinstance(node.op, Add):
+    if not isinstance(node.op, Add) or not has_few_channels(node.outputs[0]):
         return None
     for made, residual in ((node.inputs[0], node.inputs[1]), (node.inputs[1], node.inputs[0])):
         maker = editor.private_maker(made, "conv2d")

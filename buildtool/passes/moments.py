@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.operator import Array
 from buildtool.ops.reduce_mean import ReduceMean
 from buildtool.ops.sub import Sub
+from buildtool.passes.channels import MOST_NUMBERS
 from buildtool.passes.editor import Editor
 from buildtool.passes.factors import close, number, shifted
 
@@ -94,7 +96,7 @@ def affine_behind(editor: Editor, node: Node, shape: tuple[int, ...]) -> Affine:
     scale = scaled[1] if scaled is not None else None
     last = scaled[0] if scaled is not None else node
     moved = _follower(editor, last, "add", shape)
-    if moved is None:
+    if moved is None or math.prod(shape) > MOST_NUMBERS:
         return Affine(last, scale)
     return Affine(moved[0], scale if scale is not None else np.ones(shape), moved[1])
 

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from buildtool.errors import ConfigError, GraphError, InternalError
+from buildtool.errors import ConfigError, GraphError, InternalError, UnsupportedError, Where
+from buildtool.ir.dims import TooIntricateError
 from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
@@ -160,7 +161,14 @@ def _structure(graph: Graph) -> int:
 
 def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) -> PassRun:
     before = sum(1 for _ in graph.walk())
-    modified = one.run(graph)
+    try:
+        modified = one.run(graph)
+    except TooIntricateError as problem:
+        raise UnsupportedError(
+            f"the pass '{one.name}': {problem}",
+            where=Where(model=graph.name),
+            remedy=f"fix the input shapes, or leave '{one.name}' out of graph_optimize_options",
+        ) from problem
     if modified:
         try:
             verify(graph)

@@ -16,6 +16,7 @@ from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ops.group_norm import GroupNorm
 from buildtool.ops.transpose import Transpose
 from buildtool.passes.base import Pass
+from buildtool.passes.channels import MOST_NUMBERS
 from buildtool.passes.editor import Editor
 from buildtool.passes.moments import affine_behind
 
@@ -28,7 +29,7 @@ class RecogniseGroupNorms(Pass):
         editor = Editor(graph)
         for node in editor.nodes():
             found = _match(editor, node) if editor.contains(node) else None
-            if found is None:
+            if found is None or found.channels > MOST_NUMBERS:
                 continue
             affine = affine_behind(editor, node, (found.channels, *(1 for _ in node.outputs[0].type.shape[2:])))
             dtype, rank = found.x.type.dtype.numpy, found.x.type.rank

@@ -7,6 +7,7 @@ import numpy as np
 from buildtool.ir.graph import Graph, Node
 from buildtool.ops.group_norm import GroupNorm
 from buildtool.passes.base import Pass
+from buildtool.passes.channels import has_few_channels
 from buildtool.passes.editor import Editor
 from buildtool.passes.factors import can_hold
 from buildtool.passes.moments import affine_behind, centred_at, normalised_at
@@ -32,6 +33,8 @@ def _recognise(editor: Editor, node: Node) -> None:
         return
     channels = x.type.shape[-1]
     if x.type.rank < 3 or found.axes != tuple(range(1, x.type.rank - 1)) or not isinstance(channels, int):
+        return
+    if not has_few_channels(x):
         return
     affine = affine_behind(editor, node, (channels,))
     dtype = x.type.dtype.numpy

@@ -8,6 +8,7 @@ from buildtool.ir.graph import Graph, Node
 from buildtool.ops.gather import Gather
 from buildtool.ops.transpose import Transpose
 from buildtool.passes.base import Pass
+from buildtool.passes.channels import MOST_NUMBERS
 from buildtool.passes.editor import Editor
 
 
@@ -23,6 +24,8 @@ class RecogniseShuffles(Pass):
             if found is None:
                 continue
             transpose, split, axis, groups, depth = found
+            if groups * depth > MOST_NUMBERS:
+                continue
             order = np.arange(groups * depth, dtype=np.int64).reshape(groups, depth).T.reshape(-1)
             editor.substitute(node, Gather(axis), [split.inputs[0], editor.constant(None, order)], transpose.name)
             editor.remove(transpose)

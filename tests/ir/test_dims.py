@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from buildtool.ir import dims
-from buildtool.ir.dims import Dim, DimOp, Symbol, combine, symbol
+from buildtool.ir.dims import MOST_DEPTH, MOST_PARTS, Dim, DimExpr, DimOp, Symbol, TooIntricateError, combine, symbol
 
 _SYMBOLS = {
     name: Symbol(name, low, high) for name, low, high in (("n", 1, 9), ("m.x", 0, 5), ("k", 3, 3), ("_z", 2, 40))
@@ -126,3 +126,19 @@ def test_static() -> None:
     assert not dims.is_static((1, symbol("n")))
     with pytest.raises(ValueError, match="dimension n is not known at build time"):
         dims.static((symbol("n"),))
+
+
+def test_expressions_have_a_largest_size() -> None:
+    wide: Dim = symbol("N", 1, 8)
+    with pytest.raises(TooIntricateError, match="parts"):
+        for _ in range(40):
+            wide = wide + wide
+    deep: Dim = symbol("N", 1, 8)
+    with pytest.raises(TooIntricateError, match="deep"):
+        for _ in range(200):
+            deep = (deep + 1) // 2
+    for dim in (wide, deep):  # what was made before is as good as ever
+        assert isinstance(dim, DimExpr)
+        assert dim.parts <= MOST_PARTS
+        assert dim.depth <= MOST_DEPTH
+        assert dims.parse(str(dim), {"N": Symbol("N", 1, 8)}) == dim

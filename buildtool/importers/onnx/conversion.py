@@ -14,10 +14,20 @@ from buildtool.importers.onnx.order import needed_for
 from buildtool.importers.onnx.registry import evaluators, handlers, takes_any_size
 from buildtool.importers.onnx.step import Step
 from buildtool.importers.onnx.user_operators import user_handler
+from buildtool.ir.dims import TooIntricateError
 
 _SHOWN_NODES = 4
 #: What handlers may raise on a malformed node besides LatheError: they index, convert and compute with what it says.
-_MALFORMED = (ArithmeticError, AssertionError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+_MALFORMED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 class Conversion:
@@ -70,6 +80,8 @@ class Conversion:
             outputs = self._apply(step)
         except LatheError:
             raise
+        except TooIntricateError as problem:
+            step.unsupported(str(problem), "fix the input shapes, so that sizes are numbers")
         except _MALFORMED as problem:
             text = str(problem) or type(problem).__name__
             raise ModelFileError(

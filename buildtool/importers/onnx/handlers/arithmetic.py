@@ -77,7 +77,14 @@ def whole_numbers(step: Step) -> Tensor | None:
         if np.prod(np.broadcast_shapes(result.shape, array.shape)) > SMALL:
             return None
         result = np.asarray(apply(result, array), object)
+    if has_dims and not all(_fits(item) for item in result.reshape(-1)):
+        step.malformed("it computes a size beyond 64 bits")
     return _made(result, dtype)
+
+
+def _fits(item: Any) -> bool:
+    """Whether 64 bits hold it: arrays with dimensions in them hold Python's numbers, which grow without end."""
+    return isinstance(item, DimExpr) or -(2**63) <= item < 2**63
 
 
 def _made(content: Array, dtype: DType) -> Tensor:
@@ -94,7 +101,15 @@ def rounding(step: Step) -> Tensor | None:
     known = step.input(0).known
     if known is None or known.dtype != object:
         return None
-    return Tensor.of(np.asarray(-known, object) if step.node.op == "Neg" else known, step.input(0).dtype)
+    apply = {"Neg": lambda item: 0 - item, "Abs": _magnitude}.get(step.node.op)
+    changed = known if apply is None else np.asarray(np.frompyfunc(apply, 1, 1)(known), object)
+    return Tensor.of(changed, step.input(0).dtype)
+
+
+def _magnitude(item: Any) -> Any:
+    if isinstance(item, DimExpr) and dims.bounds(item)[0] < 0:
+        raise ValueError(f"the sign of {item} is only known when the model runs")
+    return item if isinstance(item, DimExpr) else abs(item)
 
 
 @evaluator("ReduceProd", "ReduceSum")
@@ -105,6 +120,8 @@ def reduced_dims(step: Step) -> Tensor | None:
     axes = step.axes(reduced_axes(step), known.ndim) or tuple(range(known.ndim))
     reduce = np.prod if step.node.op == "ReduceProd" else np.sum
     result = reduce(known, axis=axes, keepdims=bool(step.integer("keepdims", 1)))
+    if not all(_fits(item) for item in np.asarray(result, object).reshape(-1)):
+        step.malformed("it computes a size beyond 64 bits")
     return Tensor.of(np.asarray(result, object), step.input(0).dtype)
 
 
