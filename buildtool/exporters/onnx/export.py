@@ -22,10 +22,10 @@ from buildtool.exporters.onnx.orders import Order, channels_first, plain
 from buildtool.exporters.onnx.registry import handlers, wants_channels_first
 from buildtool.exporters.onnx.sizes import Sizes
 from buildtool.exporters.onnx.step import Step
-from buildtool.exporters.onnx.writer import OnnxNode, Writer
-from buildtool.ir.graph import Graph, Node, Value
+from buildtool.exporters.onnx.writer import OnnxBody, OnnxNode, Writer
+from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Operator
-from buildtool.ir.types import DType
+from buildtool.ir.types import DType, TensorType
 from buildtool.ops.transpose import Transpose
 
 _LARGEST = 2**31 - 2**20  # bytes: protobuf has an end at 2 GiB, and names and nodes need some
@@ -146,7 +146,45 @@ class _Exporter:
     def _step(self, node: Node) -> Step:
         order, op = self._chosen(node)
         wish = any(self._wishes(value, _LOOKS_AHEAD) for value in node.outputs)
-        return Step(node, op, order, self.writer, self.sizes, self.forms, self._makers, wish)
+        return Step(node, op, order, self.writer, self.sizes, self.forms, self._makers, wish, self._body)
+
+    def _body(self, region: Region, loops: bool) -> OnnxBody:
+        """A region. Its results are made inside, even where the region only hands something on."""
+        with self.writer.inside() as nodes, self.sizes.inside(), self.forms.inside():
+            inputs = self._body_inputs(region, loops)
+            for node in region.nodes:
+                if node.op.name not in handlers():
+                    raise NotExportableError(f"in its region, {node.op.name}: {_without_handler(node)}")
+                handlers()[node.op.name](self._step(node))
+            outputs: list[str] = []
+            results: list[ValueInfoProto] = []
+            for index, value in enumerate(region.outputs):
+                shape = () if loops and not index else value.type.shape
+                there = self.forms.name(value)
+                if shape != value.type.shape:
+                    there = self.writer.reshaped(there, (), value.name)
+                made = any(there in node.outputs for node in nodes)
+                if not made or there in outputs:
+                    (there,) = self.writer.emit("Identity", [there], value.name)
+                outputs.append(there)
+                results.append(_info(there, value.type.with_shape(shape)))
+        return OnnxBody(inputs, outputs, results, nodes)
+
+    def _body_inputs(self, region: Region, loops: bool) -> list[ValueInfoProto]:
+        """Behind the number of the iteration a loop has its condition, which the regions of the graph do not read."""
+        infos: list[ValueInfoProto] = []
+        for index, value in enumerate(region.inputs):
+            name = self.writer.fresh(value.name)
+            if loops and not index:
+                condition = self.writer.fresh("goes_on")
+                infos.append(_info(name, TensorType(value.type.dtype, ())))
+                infos.append(_info(condition, TensorType(DType.BOOL, ())))
+                shape = [dim for dim in value.type.shape if isinstance(dim, int)]
+                name = self.writer.reshaped(name, shape, value.name) if shape else name
+            else:
+                infos.append(_info(name, value.type))
+            self.forms.give(value, plain(value.type.rank), name)
+        return infos
 
     def _chosen(self, node: Node) -> tuple[Order, Operator]:
         """The order that costs the fewest transposes, and the operator that works in it."""
@@ -206,8 +244,8 @@ class _Exporter:
         onnx_graph = helper.make_graph(
             self.writer.node_protos(),
             self.graph.name,
-            [_info(name, value) for value, name in names.items()],
-            [_info(name, value) for value, name in zip(self.graph.outputs, wanted, strict=True)],
+            [_info(name, value.type) for value, name in names.items()],
+            [_info(name, value.type) for value, name in zip(self.graph.outputs, wanted, strict=True)],
             initializer=self.writer.tensor_protos(),
         )
         model: ModelProto = helper.make_model(
@@ -220,8 +258,7 @@ class _Exporter:
         for symbol in self.graph.symbols.values():
             if any(f"{symbol.name}" == str(dim) for value in names for dim in value.type.shape):
                 model.metadata_props.add(key=f"lathe.bounds.{symbol.name}", value=f"{symbol.low}..{symbol.high}")
-        operators = Counter(node.op for node in self.writer.nodes)
-        return Exported(model.SerializeToString(deterministic=True), opset, dict(sorted(operators.items())))
+        return Exported(model.SerializeToString(deterministic=True), opset, self.writer.counts())
 
 
 def _wants_channels_first(node: Node) -> bool:
@@ -232,11 +269,11 @@ def _wants_channels_first(node: Node) -> bool:
 
 def _without_handler(node: Node) -> str:
     if node.regions:
-        return "operators that hold regions are not exported yet"
+        return "regions of this kind are not written yet"
     return "operators of your own have no meaning there"
 
 
-def _info(name: str, value: Value) -> ValueInfoProto:
+def _info(name: str, type_: TensorType) -> ValueInfoProto:
     """Sizes of run time go by the names of their symbols; computed ones by their expression."""
-    shape: list[int | str] = [dim if isinstance(dim, int) else str(dim) for dim in value.type.shape]
-    return helper.make_tensor_value_info(name, code(value.type.dtype), shape)
+    shape: list[int | str] = [dim if isinstance(dim, int) else str(dim) for dim in type_.shape]
+    return helper.make_tensor_value_info(name, code(type_.dtype), shape)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from buildtool.exporters.onnx.errors import NotExportableError
 from buildtool.exporters.onnx.orders import Order, arranged, plain, step_between
 from buildtool.exporters.onnx.sizes import Sizes
@@ -16,6 +19,15 @@ class Forms:
         self._writer = writer
         self._sizes = sizes
         self._names: dict[Value, dict[Order, str]] = {}
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """What is made meanwhile, in the body of a node, is not there outside of it."""
+        names = {value: dict(forms) for value, forms in self._names.items()}
+        try:
+            yield
+        finally:
+            self._names = names
 
     def give(self, value: Value, order: Order, name: str) -> None:
         """`name` is the value in this order."""

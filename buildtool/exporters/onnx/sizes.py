@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from buildtool.exporters.onnx.errors import NotExportableError
 from buildtool.exporters.onnx.writer import Writer
@@ -25,6 +26,15 @@ class Sizes:
         for axis, dim in enumerate(shape):
             if isinstance(dim, DimExpr) and dim.symbol is not None:
                 self._sources.setdefault(dim.symbol.name, (name, axis))
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """What is computed meanwhile, in the body of a node, is not there outside of it."""
+        sources, known = dict(self._sources), dict(self._known)
+        try:
+            yield
+        finally:
+            self._sources, self._known = sources, known
 
     def scalar(self, dim: Dim) -> str:
         """The dimension as s64[1]."""

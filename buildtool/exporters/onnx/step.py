@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -13,9 +13,9 @@ from buildtool.exporters.onnx.errors import NotExportableError
 from buildtool.exporters.onnx.forms import Forms
 from buildtool.exporters.onnx.orders import Order, arranged, composed, plain
 from buildtool.exporters.onnx.sizes import Sizes
-from buildtool.exporters.onnx.writer import Writer
+from buildtool.exporters.onnx.writer import OnnxBody, Writer
 from buildtool.ir.dims import Dim
-from buildtool.ir.graph import Node, Value
+from buildtool.ir.graph import Node, Region, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, TensorType
 
@@ -36,6 +36,8 @@ class Step:
     forms: Forms
     makers: dict[Value, Node]
     channels_first_wanted: bool
+    #: Writes a region of the node. Of a loop: whose first operand and result are one number each.
+    body: Callable[[Region, bool], OnnxBody]
 
     # -- operands ----------------------------------------------------------------------------------------------------
     def has(self, index: int) -> bool:

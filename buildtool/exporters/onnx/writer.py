@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from onnx import NodeProto, OperatorSetIdProto, TensorProto, helper
+from onnx import GraphProto, NodeProto, OperatorSetIdProto, TensorProto, ValueInfoProto, helper
 
 from buildtool.exporters.onnx.elements import tensor
 from buildtool.exporters.onnx.orders import Order, plain
@@ -33,6 +35,23 @@ class OnnxNode:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
     domain: str = ""
+    bodies: Mapping[str, OnnxBody] = field(default_factory=dict)  # by the attribute that holds them
+
+
+@dataclass
+class OnnxBody:
+    """What a node with a body does: it may read what stands around the node."""
+
+    inputs: list[ValueInfoProto]
+    outputs: list[str]
+    results: list[ValueInfoProto]  # the types of the outputs
+    nodes: list[OnnxNode]
+
+    def named_results(self) -> list[ValueInfoProto]:
+        """The outputs with their types, under the names that they have in the end."""
+        for info, name in zip(self.results, self.outputs, strict=True):
+            info.name = name
+        return self.results
 
 
 class Writer:
@@ -57,7 +76,14 @@ class Writer:
         return name
 
     def emit(
-        self, op: str, inputs: Sequence[str], hint: str, count: int = 1, domain: str = "", **attributes: Any
+        self,
+        op: str,
+        inputs: Sequence[str],
+        hint: str,
+        count: int = 1,
+        domain: str = "",
+        bodies: Mapping[str, OnnxBody] | None = None,
+        **attributes: Any,
     ) -> list[str]:
         """Appends a node and gives the names of its outputs. Attributes that are None are left out."""
         operands = list(inputs)
@@ -65,8 +91,17 @@ class Writer:
             operands.pop()
         outputs = [self.fresh(hint) for _ in range(count)]
         shown = {key: value for key, value in attributes.items() if value is not None}
-        self.nodes.append(OnnxNode(op, operands, outputs, shown, self.source, domain))
+        self.nodes.append(OnnxNode(op, operands, outputs, shown, self.source, domain, bodies or {}))
         return outputs
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[list[OnnxNode]]:
+        """What is emitted meanwhile goes into a list of its own: the body of a node. Constants stay outside."""
+        outer, self.nodes = self.nodes, []
+        try:
+            yield self.nodes
+        finally:
+            self.nodes = outer
 
     # -- constants ---------------------------------------------------------------------------------------------------
     def constant(self, array: Array, dtype: DType | None = None, hint: str = "constant") -> str:
@@ -118,25 +153,35 @@ class Writer:
     # -- the end -----------------------------------------------------------------------------------------------------
     def rename(self, old: str, new: str) -> None:
         """What is called `old` is called `new` from now on, everywhere."""
-        for node in self.nodes:
+        for node in _walk(self.nodes):
             node.inputs = [new if name == old else name for name in node.inputs]
             node.outputs = [new if name == old else name for name in node.outputs]
+            for body in node.bodies.values():
+                body.outputs = [new if name == old else name for name in body.outputs]
 
     def clean(self, wanted: Sequence[str]) -> None:
         """Removes what `wanted` does not need, and reshapes whose only reader is another reshape."""
-        self._merge_reshapes(wanted)
         needed = set(wanted)
-        kept = []
-        for node in reversed(self.nodes):
-            if needed.intersection(node.outputs):
-                needed.update(node.inputs)
-                kept.append(node)
-        self.nodes = kept[::-1]
+        self.nodes = self._needed(self.nodes, needed)
         self._constants = {name: item for name, item in self._constants.items() if name in needed}
 
-    def _merge_reshapes(self, wanted: Sequence[str]) -> None:
-        made = {node.outputs[0]: node for node in self.nodes if node.op == "Reshape"}
-        for node in self.nodes:
+    def _needed(self, nodes: Sequence[OnnxNode], needed: set[str]) -> list[OnnxNode]:
+        """The nodes that make something needed; adds to it what they read."""
+        self._merge_reshapes(nodes, needed)
+        kept = []
+        for node in reversed(nodes):
+            if not needed.intersection(node.outputs):
+                continue
+            needed.update(node.inputs)
+            for body in node.bodies.values():
+                needed.update(body.outputs)
+                body.nodes = self._needed(body.nodes, needed)
+            kept.append(node)
+        return kept[::-1]
+
+    def _merge_reshapes(self, nodes: Sequence[OnnxNode], wanted: set[str]) -> None:
+        made = {node.outputs[0]: node for node in nodes if node.op == "Reshape"}
+        for node in nodes:
             before = made.get(node.inputs[0]) if node.op == "Reshape" else None
             shape = self.array(node.inputs[1]) if before is not None else None
             # A 0 takes a size over from the shape between.
@@ -149,31 +194,52 @@ class Writer:
     def opset(self) -> int:
         """The oldest operator set, from OLDEST_OPSET on, that has all operators."""
         least = _OF_BF16 if self.has_bf16 else OLDEST_OPSET
-        return max([least, *(_SINCE.get(node.op, 0) for node in self.nodes)])
+        return max([least, *(_SINCE.get(node.op, 0) for node in _walk(self.nodes))])
 
     def opset_imports(self) -> list[OperatorSetIdProto]:
         """The operator sets of the model."""
-        others = {node.domain for node in self.nodes if node.domain}
+        others = {node.domain for node in _walk(self.nodes) if node.domain}
         versions = {"": self.opset()} | dict.fromkeys(sorted(others), _MICROSOFT_OPSET)
         return [helper.make_opsetid(domain, version) for domain, version in versions.items()]
 
+    def counts(self) -> dict[str, int]:
+        """How many nodes there are of each operator, those of bodies included."""
+        return dict(sorted(Counter(node.op for node in _walk(self.nodes)).items()))
+
     def node_protos(self) -> list[NodeProto]:
         """All nodes, each with a name of its own."""
-        taken: set[str] = set()
+        return self._protos(self.nodes, set())
+
+    def _protos(self, nodes: Sequence[OnnxNode], taken: set[str]) -> list[NodeProto]:
         protos = []
-        for node in self.nodes:
+        for node in nodes:
             stem = name = node.name or node.op
             number = 0
             while name in taken:
                 number += 1
                 name = f"{stem}.{number}"
             taken.add(name)
-            protos.append(_proto(node, name))
+            bodies = {
+                key: helper.make_graph(
+                    self._protos(body.nodes, taken), f"{name}.{key}", body.inputs, body.named_results()
+                )
+                for key, body in node.bodies.items()
+            }
+            protos.append(_proto(node, name, bodies))
         return protos
 
     def tensor_protos(self) -> list[TensorProto]:
         return [tensor(name, array, dtype) for name, (array, dtype) in self._constants.items()]
 
 
-def _proto(node: OnnxNode, name: str) -> NodeProto:
-    return helper.make_node(node.op, node.inputs, node.outputs, name, domain=node.domain or None, **node.attributes)
+def _proto(node: OnnxNode, name: str, bodies: Mapping[str, GraphProto]) -> NodeProto:
+    attributes = {**node.attributes, **bodies}
+    return helper.make_node(node.op, node.inputs, node.outputs, name, domain=node.domain or None, **attributes)
+
+
+def _walk(nodes: Iterable[OnnxNode]) -> Iterator[OnnxNode]:
+    """All nodes, those of bodies included."""
+    for node in nodes:
+        yield node
+        for body in node.bodies.values():
+            yield from _walk(body.nodes)

@@ -16,13 +16,6 @@ from tests.ops.case import cases_of, operators_with_cases
 from tests.ops.native_cases import NativeCase, variants
 
 MANIFESTS = resources.root() / "native" / "ops"
-#: Operators without a counterpart. docs/commands.md lists the same.
-NOT_EXPORTED = {
-    "if_else": "it holds regions",
-    "loop": "it holds regions",
-    "scan": "it holds regions",
-}
-
 #: Cases that are exported, but whose result nobody here can confirm. docs/commands.md lists the same.
 EXCUSED = {
     "cast_f32_to_s32_limits": "numbers outside of the integer's range are left open by ONNX",
@@ -94,10 +87,8 @@ def test_exported_operator_computes_the_same_in_all_cases(operator: str) -> None
     assert _wrong(operator, _of(operator)) == {}
 
 
-def test_all_operators_have_a_handler_or_a_reason() -> None:
-    assert set(builtin()) - set(handlers()) <= set(NOT_EXPORTED)
-    assert not set(handlers()) & set(NOT_EXPORTED)
-    assert set(handlers()) <= set(builtin())
+def test_all_operators_have_a_handler() -> None:
+    assert set(builtin()) == set(handlers())
 
 
 def test_excused_cases_exist() -> None:
