@@ -31,19 +31,29 @@ struct BroadcastOf {
   template <typename F>
   void ForStretches(int64_t begin, int64_t end, const F& f) const {
     const int last = rank - 1;
+    int64_t places[kMaxRank];   // of the row, one per axis but the last
+    int64_t rows[kCount] = {};  // where the row starts
+    int64_t column = begin % dims[last];
+    int64_t index = begin / dims[last];
+    for (int axis = last - 1; axis >= 0; --axis) {
+      places[axis] = index % dims[axis];
+      index /= dims[axis];
+      for (int i = 0; i < kCount; ++i) rows[i] += places[axis] * strides[i][axis];
+    }
     for (int64_t at = begin; at < end;) {
-      const int64_t column = at % dims[last];
       int64_t offsets[kCount];
-      for (int i = 0; i < kCount; ++i) offsets[i] = column * strides[i][last];
-      int64_t index = at / dims[last];
-      for (int axis = last - 1; axis >= 0; --axis) {
-        for (int i = 0; i < kCount; ++i) offsets[i] += index % dims[axis] * strides[i][axis];
-        index /= dims[axis];
-      }
+      for (int i = 0; i < kCount; ++i) offsets[i] = rows[i] + column * strides[i][last];
       const int64_t row = dims[last] - column;
       const int64_t count = row < end - at ? row : end - at;
       f(at, offsets, count);
       at += count;
+      column = 0;
+      for (int axis = last - 1; axis >= 0; --axis) {
+        const bool wraps = ++places[axis] == dims[axis];
+        for (int i = 0; i < kCount; ++i) rows[i] += (wraps ? 1 - dims[axis] : 1) * strides[i][axis];
+        if (!wraps) break;
+        places[axis] = 0;
+      }
     }
   }
 };

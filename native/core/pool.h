@@ -1,9 +1,9 @@
-// Pools over two spatial axes: max_pool2d and avg_pool2d differ in how they fold a window.
+// Pools over two spatial axes: max_pool2d and avg_pool2d differ in how they fold a window. The header of an instruction
+// set (vector_*.h) goes before this one.
 //
-// A fold is a struct with `Code Read(PrepareContext&)`, `void Start(float*, int64_t) const` (clears the accumulators of
-// all channels), `void Add(float*, const float*, int64_t) const` and
-// `void Finish(float*, int64_t, int64_t inside, int64_t padded) const`: how many taps lie inside the image, and how
-// many inside the padded image. The accumulators are the output itself.
+// A fold is a struct with `Code Read(PrepareContext&)`, `Vec Start() const`, `Vec Add(Vec sum, Vec x) const` and
+// `Vec Finish(Vec sum, float taps) const`. The taps are those inside the image, or inside the padded image where
+// `bool CountsPadding() const` says so; 1 where there are none.
 #ifndef LATHE_CORE_POOL_H_
 #define LATHE_CORE_POOL_H_
 
@@ -11,6 +11,17 @@
 
 namespace lathe {
 namespace {
+
+constexpr int kPoolWidth = 4;  // vectors of channels that are folded side by side
+
+// The taps of one window that lie inside the image.
+struct PoolTaps {
+  const float* first;
+  int64_t rows;
+  int64_t columns;
+  int64_t row_step;
+  int64_t column_step;
+};
 
 template <typename Fold>
 struct Pool {
@@ -43,20 +54,56 @@ struct Pool {
     return CheckShape(context, 0, expected);
   }
 
+  // `width` whole vectors of channels, or one that holds `count` of them.
+  template <int width, bool whole>
+  static void FoldChannels(const Fold& fold, const PoolTaps& taps, int64_t channel, int count, float divisor,
+                           float* to) {
+    Vec sums[width];
+    for (int i = 0; i < width; ++i) sums[i] = fold.Start();
+    const float* row = taps.first + channel;
+    for (int64_t y = 0; y < taps.rows; ++y, row += taps.row_step) {
+      const float* from = row;
+      for (int64_t x = 0; x < taps.columns; ++x, from += taps.column_step) {
+#pragma GCC unroll 4
+        for (int i = 0; i < width; ++i) {
+          sums[i] = fold.Add(sums[i], whole ? Load(from + i * kLanes) : LoadPart(from, count));
+        }
+      }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < width; ++i) {
+      const Vec result = fold.Finish(sums[i], divisor);
+      whole ? Store(to + channel + i * kLanes, result) : StorePart(to + channel, result, count);
+    }
+  }
+
   static void RunPixel(const State& state, const Taps& vertical, const Taps& level, const Shape& in, const float* image,
                        float* to) {
     const int64_t channels = in[3];
-    state.fold.Start(to, channels);
-    for (int64_t i = vertical.first; i < vertical.last; ++i) {
-      const int64_t y = vertical.origin + i * state.window.dilations[0];
-      for (int64_t j = level.first; j < level.last; ++j) {
-        const int64_t x = level.origin + j * state.window.dilations[1];
-        state.fold.Add(to, image + (y * in[2] + x) * channels, channels);
-      }
+    const Window& window = state.window;
+    PoolTaps taps = {};
+    taps.rows = vertical.last - vertical.first;
+    taps.columns = level.last - level.first;
+    taps.row_step = window.dilations[0] * in[2] * channels;
+    taps.column_step = window.dilations[1] * channels;
+    const int64_t y = vertical.origin + vertical.first * window.dilations[0];
+    const int64_t x = level.origin + level.first * window.dilations[1];
+    taps.first = taps.rows > 0 && taps.columns > 0 ? image + (y * in[2] + x) * channels : image;
+    const int64_t inside = taps.rows * taps.columns;
+    const int64_t count = state.fold.CountsPadding()
+                              ? TapsPadded(window, 0, vertical, in[1]) * TapsPadded(window, 1, level, in[2])
+                              : inside;
+    const float divisor = static_cast<float>(count > 0 ? count : 1);
+    constexpr int kStep = kPoolWidth * kLanes;
+    int64_t channel = 0;
+    for (; channel + kStep <= channels; channel += kStep) {
+      FoldChannels<kPoolWidth, true>(state.fold, taps, channel, 0, divisor, to);
     }
-    const int64_t inside = (vertical.last - vertical.first) * (level.last - level.first);
-    state.fold.Finish(to, channels, inside,
-                      TapsPadded(state.window, 0, vertical, in[1]) * TapsPadded(state.window, 1, level, in[2]));
+    for (; channel + kLanes <= channels; channel += kLanes) {
+      FoldChannels<1, true>(state.fold, taps, channel, 0, divisor, to);
+    }
+    const int rest = static_cast<int>(channels - channel);
+    if (rest > 0) FoldChannels<1, false>(state.fold, taps, channel, rest, divisor, to);
   }
 
   static void Run(const RunContext& context) {

@@ -1,5 +1,6 @@
 // Normalisation of rows, which are all axes of the input from one on: layer_norm and rms_norm differ in whether the
-// mean is taken away. Operands behind the input are a scale and a bias for each place in a row.
+// mean is taken away. Operands behind the input are a scale and a bias for each place in a row. The header of an
+// instruction set (vector_*.h) goes before this one.
 #ifndef LATHE_CORE_ROW_NORM_H_
 #define LATHE_CORE_ROW_NORM_H_
 
@@ -35,19 +36,25 @@ struct RowNorm {
     return CheckShape(context, 0, shape);
   }
 
-  // The sum of f over a row, in lanes, so that it can be vectorised and yet is the same everywhere.
+  // The sum of f over a row.
   template <typename F>
   static double Sum(const float* row, int64_t count, const F& f) {
-    constexpr int kLanes = 8;
-    float lanes[kLanes] = {};
+    Vec sums[2] = {Fill(0.0f), Fill(0.0f)};
     int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-      for (int j = 0; j < kLanes; ++j) lanes[j] += f(row[i + j]);
+    for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+      sums[0] = Add(sums[0], f(Load(row + i)));
+      sums[1] = Add(sums[1], f(Load(row + i + kLanes)));
     }
-    double sum = 0.0;
-    for (int j = 0; j < kLanes; ++j) sum += lanes[j];
-    for (; i < count; ++i) sum += f(row[i]);
-    return sum;
+    for (; i < count; i += kLanes) {
+      const int rest = count - i < kLanes ? static_cast<int>(count - i) : kLanes;
+      sums[0] = Add(sums[0], Part(f(LoadPart(row + i, rest)), rest));
+    }
+    return static_cast<double>(SumLanes(Add(sums[0], sums[1])));
+  }
+
+  // What stands at a place of a row, for the last few places only the first `rest` of them.
+  static Vec Operand(const float* values, int64_t at, int rest) {
+    return rest == kLanes ? Load(values + at) : LoadPart(values + at, rest);
   }
 
   static void RunRow(const float* row, int64_t count, float epsilon, const float* scale, const float* bias, float* to) {
@@ -55,18 +62,21 @@ struct RowNorm {
     float mean = 0.0f;
     float rest = 0.0f;  // the mean is mean + rest: a float alone is too coarse where the row lies far from zero
     if (centred) {
-      mean = static_cast<float>(Sum(row, count, [](float x) { return x; }) / size);
-      rest = static_cast<float>(Sum(row, count, [mean](float x) { return x - mean; }) / size);
+      mean = static_cast<float>(Sum(row, count, [](Vec x) { return x; }) / size);
+      const Vec middle = Fill(mean);
+      rest = static_cast<float>(Sum(row, count, [middle](Vec x) { return Sub(x, middle); }) / size);
     }
-    const auto apart = [mean, rest](float x) { return centred ? x - mean - rest : x; };
-    const double squares = Sum(row, count, [apart](float x) { return apart(x) * apart(x); });
-    const float factor = static_cast<float>(1.0 / __builtin_sqrt(squares / size + static_cast<double>(epsilon)));
-    for (int64_t i = 0; i < count; ++i) to[i] = apart(row[i]) * factor;
-    if (scale != nullptr) {
-      for (int64_t i = 0; i < count; ++i) to[i] *= scale[i];
-    }
-    if (bias != nullptr) {
-      for (int64_t i = 0; i < count; ++i) to[i] += bias[i];
+    const Vec middle = Fill(mean);
+    const Vec shift = Fill(rest);
+    const auto apart = [middle, shift](Vec x) { return centred ? Sub(Sub(x, middle), shift) : x; };
+    const double squares = Sum(row, count, [apart](Vec x) { return Mul(apart(x), apart(x)); });
+    const Vec factor = Fill(static_cast<float>(1.0 / __builtin_sqrt(squares / size + static_cast<double>(epsilon))));
+    for (int64_t i = 0; i < count; i += kLanes) {
+      const int width = count - i < kLanes ? static_cast<int>(count - i) : kLanes;
+      Vec x = Mul(apart(Operand(row, i, width)), factor);
+      if (scale != nullptr) x = Mul(x, Operand(scale, i, width));
+      if (bias != nullptr) x = Add(x, Operand(bias, i, width));
+      width == kLanes ? Store(to + i, x) : StorePart(to + i, x, width);
     }
   }
 

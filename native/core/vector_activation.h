@@ -54,7 +54,7 @@ inline void WithActivation(const Activation& activation, const F& f) {
 // Applies the activation in place.
 inline void ActivateAll(const Activation& activation, float* values, int64_t count) {
   if (activation.kind == ActivationKind::kNone) return;
-  WithActivation(activation, [=](const auto& function) { MapVectors(values, values, count, function); });
+  WithActivation(activation, [=](const auto& function) { MapVectorsShortly(values, values, count, function); });
 }
 
 inline Vec ActivateVec(const Activation& activation, Vec x) {

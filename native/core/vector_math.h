@@ -91,6 +91,20 @@ inline void MapVectors(const float* from, float* to, int64_t count, const F& f) 
   if (rest > 0) StorePart(to + i, f(LoadPart(from + i, rest)), rest);
 }
 
+// The same with one copy of an f that is long: the loop is slower and the code shorter.
+template <typename F>
+inline void MapVectorsShortly(const float* from, float* to, int64_t count, const F& f) {
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const int64_t rest = count - i;
+    const Vec x = f(rest >= kLanes ? Load(from + i) : LoadPart(from + i, static_cast<int>(rest)));
+    if (rest >= kLanes) {
+      Store(to + i, x);
+    } else {
+      StorePart(to + i, x, static_cast<int>(rest));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lathe
 

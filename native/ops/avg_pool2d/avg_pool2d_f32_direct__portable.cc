@@ -1,4 +1,6 @@
 // The mean of each window, over the taps inside the image or inside the padded image; 0 where there are none.
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
 #include "native/core/pool.h"
 
 namespace lathe {
@@ -8,17 +10,10 @@ struct MeanFold {
   bool count_include_pad;
 
   Code Read(const PrepareContext& context) { return ReadBool(context, "count_include_pad", &count_include_pad); }
-  void Start(float* to, int64_t count) const {
-    for (int64_t i = 0; i < count; ++i) to[i] = 0.0f;
-  }
-  void Add(float* to, const float* from, int64_t count) const {
-    for (int64_t i = 0; i < count; ++i) to[i] += from[i];
-  }
-  void Finish(float* to, int64_t count, int64_t inside, int64_t padded) const {
-    const int64_t taps = count_include_pad ? padded : inside;
-    const float divisor = static_cast<float>(taps > 0 ? taps : 1);
-    for (int64_t i = 0; i < count; ++i) to[i] /= divisor;
-  }
+  bool CountsPadding() const { return count_include_pad; }
+  Vec Start() const { return Fill(0.0f); }
+  Vec Add(Vec sum, Vec x) const { return lathe::Add(sum, x); }
+  Vec Finish(Vec sum, float taps) const { return Div(sum, Fill(taps)); }
 };
 
 }  // namespace

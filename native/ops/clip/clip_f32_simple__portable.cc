@@ -1,6 +1,8 @@
 // Limits to [low, high], either of which may be infinite; NaN stays NaN.
-#include "native/core/activation.h"
-#include "native/core/elementwise.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_activation.h"
+#include "native/core/vector_elementwise.h"
 
 namespace lathe {
 namespace {
@@ -13,10 +15,11 @@ struct ClipOperation {
     LATHE_TRY(context.Float("low", &low));
     return context.Float("high", &high);
   }
-  float operator()(float x) const { return Clip(x, low, high); }
+  Vec operator()(Vec x) const { return Clip(x, Fill(low), Fill(high)); }
 };
 
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(clip_f32_simple__portable) = lathe::UnaryKernel<lathe::ClipOperation>("clip_f32_simple__portable", "clip");
+LATHE_KERNEL(clip_f32_simple__portable) = lathe::VectorUnaryKernel<lathe::ClipOperation>("clip_f32_simple__portable",
+                                                                                         "clip");

@@ -1,6 +1,8 @@
 // x, or alpha * (e^x - 1) where x is negative.
-#include "native/core/activation.h"
-#include "native/core/elementwise.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_activation.h"
+#include "native/core/vector_elementwise.h"
 
 namespace lathe {
 namespace {
@@ -9,10 +11,11 @@ struct EluOperation {
   float alpha;
 
   Code Read(const PrepareContext& context) { return context.Float("alpha", &alpha); }
-  float operator()(float x) const { return Elu(x, alpha); }
+  Vec operator()(Vec x) const { return Elu(x, Fill(alpha)); }
 };
 
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(elu_f32_simple__portable) = lathe::UnaryKernel<lathe::EluOperation>("elu_f32_simple__portable", "elu");
+LATHE_KERNEL(elu_f32_simple__portable) = lathe::VectorUnaryKernel<lathe::EluOperation, true>("elu_f32_simple__portable",
+                                                                                             "elu");

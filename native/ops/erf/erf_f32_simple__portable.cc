@@ -1,15 +1,7 @@
 // The error function.
-#include "native/core/elementwise.h"
-#include "native/core/math.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/ops/erf/erf_f32_simple.h"
 
-namespace lathe {
-namespace {
-
-struct ErfOperation : NoAttributes {
-  float operator()(float x) const { return Erff(x); }
-};
-
-}  // namespace
-}  // namespace lathe
-
-LATHE_KERNEL(erf_f32_simple__portable) = lathe::UnaryKernel<lathe::ErfOperation>("erf_f32_simple__portable", "erf");
+LATHE_KERNEL(erf_f32_simple__portable) = lathe::VectorUnaryKernel<lathe::ErfOperation, true>("erf_f32_simple__portable",
+                                                                                             "erf");

@@ -1,15 +1,7 @@
 // e^x.
-#include "native/core/elementwise.h"
-#include "native/core/math.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/ops/exp/exp_f32_simple.h"
 
-namespace lathe {
-namespace {
-
-struct ExpOperation : NoAttributes {
-  float operator()(float x) const { return Expf(x); }
-};
-
-}  // namespace
-}  // namespace lathe
-
-LATHE_KERNEL(exp_f32_simple__portable) = lathe::UnaryKernel<lathe::ExpOperation>("exp_f32_simple__portable", "exp");
+LATHE_KERNEL(exp_f32_simple__portable) = lathe::VectorUnaryKernel<lathe::ExpOperation, true>("exp_f32_simple__portable",
+                                                                                             "exp");

@@ -1,29 +1,7 @@
 // x times the normal distribution of x, by erf or by its approximation with tanh.
-#include "native/core/elementwise.h"
-#include "native/core/math.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/ops/gelu/gelu_f32_simple.h"
 
-namespace lathe {
-namespace {
-
-struct GeluOperation {
-  bool by_tanh;
-
-  Code Read(const PrepareContext& context) {
-    int choice = 0;
-    LATHE_TRY(ReadChoice(context, "approximate", {"none", "tanh"}, &choice));
-    by_tanh = choice == 1;
-    return Code::kOk;
-  }
-  float operator()(float x) const {
-    constexpr double kSqrtHalf = 0.70710678118654752440;
-    constexpr double kSqrtTwoByPi = 0.79788456080286535588;
-    const double wide = x;
-    const double curve = by_tanh ? Tanh(kSqrtTwoByPi * (wide + 0.044715 * wide * wide * wide)) : Erf(wide * kSqrtHalf);
-    return static_cast<float>(0.5 * wide * (1.0 + curve));
-  }
-};
-
-}  // namespace
-}  // namespace lathe
-
-LATHE_KERNEL(gelu_f32_simple__portable) = lathe::UnaryKernel<lathe::GeluOperation>("gelu_f32_simple__portable", "gelu");
+LATHE_KERNEL(gelu_f32_simple__portable) =
+    lathe::VectorUnaryKernel<lathe::GeluOperation, true>("gelu_f32_simple__portable", "gelu");

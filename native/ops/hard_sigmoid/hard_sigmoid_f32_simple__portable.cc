@@ -1,6 +1,8 @@
 // max(0, min(1, alpha * x + beta)).
-#include "native/core/activation.h"
-#include "native/core/elementwise.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_activation.h"
+#include "native/core/vector_elementwise.h"
 
 namespace lathe {
 namespace {
@@ -13,11 +15,11 @@ struct HardSigmoidOperation {
     LATHE_TRY(context.Float("alpha", &alpha));
     return context.Float("beta", &beta);
   }
-  float operator()(float x) const { return HardSigmoid(x, alpha, beta); }
+  Vec operator()(Vec x) const { return HardSigmoid(x, Fill(alpha), Fill(beta)); }
 };
 
 }  // namespace
 }  // namespace lathe
 
 LATHE_KERNEL(hard_sigmoid_f32_simple__portable) =
-    lathe::UnaryKernel<lathe::HardSigmoidOperation>("hard_sigmoid_f32_simple__portable", "hard_sigmoid");
+    lathe::VectorUnaryKernel<lathe::HardSigmoidOperation>("hard_sigmoid_f32_simple__portable", "hard_sigmoid");

@@ -1,6 +1,8 @@
 // x, or alpha * x where x is negative.
-#include "native/core/activation.h"
-#include "native/core/elementwise.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_activation.h"
+#include "native/core/vector_elementwise.h"
 
 namespace lathe {
 namespace {
@@ -9,11 +11,11 @@ struct LeakyReluOperation {
   float alpha;
 
   Code Read(const PrepareContext& context) { return context.Float("alpha", &alpha); }
-  float operator()(float x) const { return LeakyRelu(x, alpha); }
+  Vec operator()(Vec x) const { return LeakyRelu(x, Fill(alpha)); }
 };
 
 }  // namespace
 }  // namespace lathe
 
 LATHE_KERNEL(leaky_relu_f32_simple__portable) =
-    lathe::UnaryKernel<lathe::LeakyReluOperation>("leaky_relu_f32_simple__portable", "leaky_relu");
+    lathe::VectorUnaryKernel<lathe::LeakyReluOperation>("leaky_relu_f32_simple__portable", "leaky_relu");

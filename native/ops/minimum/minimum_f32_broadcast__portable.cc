@@ -1,15 +1,17 @@
 // The smaller of both; NaN wins.
-#include "native/core/broadcast.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_elementwise.h"
 
 namespace lathe {
 namespace {
 
 struct MinimumOperation : NoFinish<float> {
-  float operator()(float a, float b) const { return a < b || a != a ? a : b; }
+  Vec operator()(Vec a, Vec b) const { return Smaller(a, b); }
 };
 
 }  // namespace
 }  // namespace lathe
 
 LATHE_KERNEL(minimum_f32_broadcast__portable) =
-    lathe::BinaryKernel<lathe::MinimumOperation>("minimum_f32_broadcast__portable", "minimum");
+    lathe::VectorBinaryKernel<lathe::MinimumOperation>("minimum_f32_broadcast__portable", "minimum");

@@ -1,16 +1,21 @@
 // The largest element; NaN wins.
-#include "native/core/math.h"
-#include "native/core/reduce.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_reduce.h"
 
 namespace lathe {
 namespace {
 
-struct MaxOfFloats : MaxFold<float> {
+struct MaxOfFloats {
+  static constexpr bool kEmptyAllowed = true;
   static float Initial() { return -HUGE_VALF; }
+  static Vec Add(Vec a, Vec b) { return Larger(a, b); }
+  static double Add(double a, double b) { return b > a || b != b ? b : a; }
+  static float Result(double best, int64_t) { return static_cast<float>(best); }
 };
 
 }  // namespace
 }  // namespace lathe
 
 LATHE_KERNEL(reduce_max_f32_nested__portable) =
-    lathe::ReduceKernel<lathe::MaxOfFloats, float, float>("reduce_max_f32_nested__portable", "reduce_max");
+    lathe::VectorReduceKernel<lathe::MaxOfFloats>("reduce_max_f32_nested__portable", "reduce_max");

@@ -1,16 +1,21 @@
 // The smallest element; NaN wins.
-#include "native/core/math.h"
-#include "native/core/reduce.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_reduce.h"
 
 namespace lathe {
 namespace {
 
-struct MinOfFloats : MinFold<float> {
+struct MinOfFloats {
+  static constexpr bool kEmptyAllowed = true;
   static float Initial() { return HUGE_VALF; }
+  static Vec Add(Vec a, Vec b) { return Smaller(a, b); }
+  static double Add(double a, double b) { return b < a || b != b ? b : a; }
+  static float Result(double best, int64_t) { return static_cast<float>(best); }
 };
 
 }  // namespace
 }  // namespace lathe
 
 LATHE_KERNEL(reduce_min_f32_nested__portable) =
-    lathe::ReduceKernel<lathe::MinOfFloats, float, float>("reduce_min_f32_nested__portable", "reduce_min");
+    lathe::VectorReduceKernel<lathe::MinOfFloats>("reduce_min_f32_nested__portable", "reduce_min");

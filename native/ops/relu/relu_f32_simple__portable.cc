@@ -1,15 +1,17 @@
 // max(x, 0); NaN stays NaN.
-#include "native/core/activation.h"
-#include "native/core/elementwise.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/core/vector_elementwise.h"
 
 namespace lathe {
 namespace {
 
 struct ReluOperation : NoAttributes {
-  float operator()(float x) const { return Relu(x); }
+  Vec operator()(Vec x) const { return AtLeast(x, Fill(0.0f)); }
 };
 
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(relu_f32_simple__portable) = lathe::UnaryKernel<lathe::ReluOperation>("relu_f32_simple__portable", "relu");
+LATHE_KERNEL(relu_f32_simple__portable) = lathe::VectorUnaryKernel<lathe::ReluOperation>("relu_f32_simple__portable",
+                                                                                         "relu");

@@ -1,16 +1,7 @@
 // 1 / (1 + e^-x).
-#include "native/core/elementwise.h"
-#include "native/core/math.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/ops/sigmoid/sigmoid_f32_simple.h"
 
-namespace lathe {
-namespace {
-
-struct SigmoidOperation : NoAttributes {
-  float operator()(float x) const { return Sigmoidf(x); }
-};
-
-}  // namespace
-}  // namespace lathe
-
-LATHE_KERNEL(sigmoid_f32_simple__portable) = lathe::UnaryKernel<lathe::SigmoidOperation>("sigmoid_f32_simple__portable",
-                                                                                         "sigmoid");
+LATHE_KERNEL(sigmoid_f32_simple__portable) =
+    lathe::VectorUnaryKernel<lathe::SigmoidOperation, true>("sigmoid_f32_simple__portable", "sigmoid");

@@ -1,16 +1,7 @@
 // x * sigmoid(x).
-#include "native/core/activation.h"
-#include "native/core/elementwise.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/ops/swish/swish_f32_simple.h"
 
-namespace lathe {
-namespace {
-
-struct SwishOperation : NoAttributes {
-  float operator()(float x) const { return Swish(x); }
-};
-
-}  // namespace
-}  // namespace lathe
-
-LATHE_KERNEL(swish_f32_simple__portable) = lathe::UnaryKernel<lathe::SwishOperation>("swish_f32_simple__portable",
-                                                                                     "swish");
+LATHE_KERNEL(swish_f32_simple__portable) =
+    lathe::VectorUnaryKernel<lathe::SwishOperation, true>("swish_f32_simple__portable", "swish");

@@ -1,15 +1,7 @@
 // Hyperbolic tangent.
-#include "native/core/elementwise.h"
-#include "native/core/math.h"
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
+#include "native/ops/tanh/tanh_f32_simple.h"
 
-namespace lathe {
-namespace {
-
-struct TanhOperation : NoAttributes {
-  float operator()(float x) const { return Tanhf(x); }
-};
-
-}  // namespace
-}  // namespace lathe
-
-LATHE_KERNEL(tanh_f32_simple__portable) = lathe::UnaryKernel<lathe::TanhOperation>("tanh_f32_simple__portable", "tanh");
+LATHE_KERNEL(tanh_f32_simple__portable) =
+    lathe::VectorUnaryKernel<lathe::TanhOperation, true>("tanh_f32_simple__portable", "tanh");

@@ -1,0 +1,78 @@
+// Kernels of floats, element by element, on vectors: what elementwise.h and broadcast.h do for one element at a time.
+// The header of an instruction set (vector_*.h) goes before this one.
+//
+// An operation has `Vec operator()(Vec) const`, or of two, in the place of the one on elements.
+#ifndef LATHE_CORE_VECTOR_ELEMENTWISE_H_
+#define LATHE_CORE_VECTOR_ELEMENTWISE_H_
+
+#include "native/core/broadcast.h"
+#include "native/core/elementwise.h"
+#include "native/core/vector_math.h"
+
+namespace lathe {
+namespace {
+
+// `is_long`: the function is, and shall be there once.
+template <typename Operation, bool is_long>
+struct VectorUnary {
+  static void Run(const RunContext& context) {
+    const Operation operation = context.State<Operation>();
+    const float* from = context.inputs[0].As<float>();
+    float* to = context.outputs[0].As<float>();
+    context.For(context.outputs[0].shape.Count(), kElementGrain,
+                [=](int64_t begin, int64_t end, int) { MapVectors(from + begin, to + begin, end - begin, operation); });
+  }
+};
+
+template <typename Operation, bool is_long = false>
+constexpr KernelDef VectorUnaryKernel(const char* name, const char* op) {
+  using Checks = Unary<float, Operation>;
+  return {name, op, sizeof(Operation), 0, 0, Checks::Prepare, Checks::Plan, VectorUnary<Operation, is_long>::Run};
+}
+
+template <typename Operation>
+struct VectorBinary {
+  static void ApplyStretch(const Operation& operation, const float* a, bool a_moves, const float* b, bool b_moves,
+                           float* to, int64_t count) {
+    if (a_moves && b_moves) {
+      int64_t i = 0;
+      for (; i + kLanes <= count; i += kLanes) Store(to + i, operation(Load(a + i), Load(b + i)));
+      const int rest = static_cast<int>(count - i);
+      if (rest > 0) StorePart(to + i, operation(LoadPart(a + i, rest), LoadPart(b + i, rest)), rest);
+    } else if (a_moves) {
+      const Vec right = Fill(b[0]);
+      MapVectors(a, to, count, [=](Vec left) { return operation(left, right); });
+    } else {  // where neither moves there is one element
+      const Vec left = Fill(a[0]);
+      MapVectors(b, to, count, [=](Vec right) { return operation(left, right); });
+    }
+  }
+
+  static void Run(const RunContext& context) {
+    const Operation operation = context.State<Operation>();
+    const Broadcast& plan = context.Plan<Broadcast>();
+    const float* a = context.inputs[0].As<float>();
+    const float* b = context.inputs[1].As<float>();
+    float* to = context.outputs[0].As<float>();
+    const bool a_moves = plan.strides[0][plan.rank - 1] != 0;
+    const bool b_moves = plan.strides[1][plan.rank - 1] != 0;
+    context.For(context.outputs[0].shape.Count(), kElementGrain, [=, &plan](int64_t begin, int64_t end, int) {
+      plan.ForStretches(begin, end, [=](int64_t at, const int64_t* offsets, int64_t count) {
+        ApplyStretch(operation, a + offsets[0], a_moves, b + offsets[1], b_moves, to + at, count);
+        operation.Finish(to + at, count);
+      });
+    });
+  }
+};
+
+template <typename Operation>
+constexpr KernelDef VectorBinaryKernel(const char* name, const char* op) {
+  using Checks = Binary<float, Operation>;
+  return {
+      name, op, sizeof(Operation), sizeof(Broadcast), 0, Checks::Prepare, PlanBroadcast, VectorBinary<Operation>::Run};
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_VECTOR_ELEMENTWISE_H_

@@ -1,0 +1,17 @@
+// The error function. The header of an instruction set goes before this one.
+#ifndef LATHE_OPS_ERF_ERF_F32_SIMPLE_H_
+#define LATHE_OPS_ERF_ERF_F32_SIMPLE_H_
+
+#include "native/core/vector_elementwise.h"
+
+namespace lathe {
+namespace {
+
+struct ErfOperation : NoAttributes {
+  Vec operator()(Vec x) const { return Erf(x); }
+};
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_ERF_ERF_F32_SIMPLE_H_
