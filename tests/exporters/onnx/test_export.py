@@ -135,3 +135,15 @@ def test_recurrent_layers_take_the_weights_of_their_input() -> None:
     y, _ = maker.all("gru", share, maker.random(24, 8), maker.constant(np.zeros((1, 8))), maker.random(8), **common)
     maker.graph.outputs = [y]
     assert dict(checked(maker.graph).operators) == {"GRU": 1, "Squeeze": 1}
+
+
+@pytest.mark.parametrize(("size", "pad", "kernel", "rounds_up"), [(2, 1, 3, False), (6, 0, 2, False), (7, 0, 2, True)])
+def test_pools_round_up_only_where_a_window_is_won(size: int, pad: int, kernel: int, rounds_up: bool) -> None:
+    """Of a last window that would start in the padding, versions of ONNX have different opinions."""
+    maker = Maker()
+    window = {"kernel": (kernel, kernel), "strides": (kernel, kernel), "pads": (pad,) * 4, "dilations": (1, 1)}
+    x = maker.input(1, size, size, 1)
+    maker.graph.outputs = [maker("avg_pool2d", x, **window, ceil_mode=True, count_include_pad=False)]
+    model = onnx.load_from_string(checked(maker.graph).content)
+    (pool,) = [node for node in model.graph.node if node.op_type == "AveragePool"]
+    assert any(item.name == "ceil_mode" for item in pool.attribute) == rounds_up

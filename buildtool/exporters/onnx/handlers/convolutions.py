@@ -94,10 +94,28 @@ def deformable(step: Step) -> None:
 
 
 # -- windows without filters -------------------------------------------------------------------------------------------
+def _ceil_mode(step: Step, first: int) -> int | None:
+    """1 where a window that hangs over the end counts; `first` is the first spatial axis.
+
+    Not where rounding down gives the same number: a last window that would start in the padding counts nowhere, but
+    not everybody knows.
+    """
+    op = step.op
+    before, after = step.value(0).type.shape[first:], step.node.outputs[0].type.shape[first:]
+    for axis, kernel in enumerate(op.kernel):
+        size, count = before[axis], after[axis]
+        if not isinstance(size, int) or not isinstance(count, int):
+            return int(op.ceil_mode) or None
+        room = size + op.pads[axis] + op.pads[axis + len(op.kernel)] - (kernel - 1) * op.dilations[axis] - 1
+        if count != room // op.strides[axis] + 1:
+            return 1
+    return None
+
+
 @handler("max_pool2d", "avg_pool2d", channels_first=True)
 def pool(step: Step) -> None:
     op = step.op
-    shown: dict[str, Any] = {"kernel_shape": list(op.kernel), "ceil_mode": int(op.ceil_mode) or None}
+    shown: dict[str, Any] = {"kernel_shape": list(op.kernel), "ceil_mode": _ceil_mode(step, 1)}
     if op.name == "avg_pool2d":
         shown["count_include_pad"] = int(op.count_include_pad) or None
     kind = "MaxPool" if op.name == "max_pool2d" else "AveragePool"
@@ -112,7 +130,7 @@ def max_pool_indices(step: Step) -> None:
         2,
         step.input(0),
         kernel_shape=list(op.kernel),
-        ceil_mode=int(op.ceil_mode),
+        ceil_mode=_ceil_mode(step, 2),
         storage_order=int(op.column_major),
         **_window(step),
     )
