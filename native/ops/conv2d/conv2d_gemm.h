@@ -18,10 +18,9 @@ struct ConvState {
 };
 
 struct ConvPlan {
-  int64_t threads;
-  int64_t height;  // of the padded copy, where taps are merged
+  PanelPlan panels;  // its extra floats are the copy, or the zeros that pixels outside of the image read
+  int64_t height;    // of the padded copy, where taps are merged
   int64_t width;
-  int64_t extra;  // floats of scratch: the copy, or the zeros that pixels outside of the image read
 };
 
 constexpr int64_t kMostMergedChannels = 4;
@@ -87,19 +86,18 @@ Code PlanConv(PlanContext& context) {
     }
   }
   ConvPlan& plan = *static_cast<ConvPlan*>(context.plan());
-  plan.threads = context.threads();
   plan.height = in[1] + state.window.before[0] + state.window.after[0];
   plan.width = in[2] + state.window.before[1] + state.window.after[1];
-  plan.extra = in[3];
+  int64_t extra = in[3];
   if (state.merged) {
     const int64_t factors[] = {plan.height, plan.width, in[0]};
     for (const int64_t factor : factors) {
-      if (factor > 0 && plan.extra > kMaxPackedElements / factor)
+      if (factor > 0 && extra > kMaxPackedElements / factor)
         return context.Fail(Code::kUnsupported, "a padded image is too large");
-      plan.extra *= factor;
+      extra *= factor;
     }
   }
-  return PlanPanels(context, state.panels, plan.extra);
+  return PlanPanels(context, state.panels, expected.Count(0, 3), extra, &plan.panels);
 }
 
 // Where a pixel of the output begins to look, counted on from pixel to pixel.
@@ -127,17 +125,25 @@ struct PixelPlace {
 inline void LocateTaps(const Window& window, const Shape& in, const Shape& out, const float* image, const float* zeros,
                        int64_t pixel, int count, const float** rows) {
   PixelPlace place(pixel, out);
+  const int64_t step = window.dilations[1] * in[3];
   for (int p = 0; p < count; ++p, place.Next(out)) {
     const int64_t top = place.line * window.strides[0] - window.before[0];
     const int64_t left = place.column * window.strides[1] - window.before[1];
+    const bool within = left >= 0 && left + window.dilations[1] * (window.kernel[1] - 1) < in[2];
     const float** row = rows + p;
     for (int64_t i = 0; i < window.kernel[0]; ++i) {
       const int64_t y = top + i * window.dilations[0];
-      for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
-        const int64_t x = left + j * window.dilations[1];
-        const bool inside = y >= 0 && y < in[1] && x >= 0 && x < in[2];
-        *row = inside ? image + ((place.batch * in[1] + y) * in[2] + x) * in[3] : zeros;
+      const bool inside = y >= 0 && y < in[1];
+      const float* line = inside ? image + (place.batch * in[1] + y) * in[2] * in[3] : zeros;
+      if (inside && !within) {
+        for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
+          const int64_t x = left + j * window.dilations[1];
+          *row = x >= 0 && x < in[2] ? line + x * in[3] : zeros;
+        }
+        continue;
       }
+      if (inside) line += left * in[3];
+      for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels, line += inside ? step : 0) *row = line;
     }
   }
 }
@@ -170,15 +176,15 @@ inline void RunMerged(const RunContext& context, const ConvState& state, const P
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
   const Window& window = state.window;
+  const int64_t line = window.dilations[0] * plan.width * in[3];
   CopyPadded(context, window, plan, copy);
   RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
     PixelPlace place(pixel, out);
     for (int p = 0; p < count; ++p, place.Next(out)) {
       const int64_t top = place.batch * plan.height + place.line * window.strides[0];
       const float* first = copy + (top * plan.width + place.column * window.strides[1]) * in[3];
-      for (int64_t i = 0; i < window.kernel[0]; ++i) {
-        rows[i * kChunkPixels + p] = first + i * window.dilations[0] * plan.width * in[3];
-      }
+      const float** row = rows + p;
+      for (int64_t i = 0; i < window.kernel[0]; ++i, row += kChunkPixels, first += line) *row = first;
     }
   });
 }
@@ -191,8 +197,7 @@ void RunConv(const RunContext& context) {
   const Shape& out = context.outputs[0].shape;
   const float* image = context.inputs[0].As<float>();
   float* extra = nullptr;
-  PanelJob job = StartPanels(context, state.panels, static_cast<int>(plan.threads), plan.extra, &extra);
-  job.pixels = out.Count(0, 3);
+  PanelJob job = StartPanels(context, state.panels, plan.panels, out.Count(0, 3), &extra);
   job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
   if (state.merged) return RunMerged(context, state, job, extra);
   if (out[1] == in[1] && out[2] == in[2] && state.panels.shape.taps == 1 &&

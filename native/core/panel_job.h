@@ -1,0 +1,98 @@
+// What products with packed filters are asked for, whatever computes them; see panels.h.
+//
+// The header of an instruction set (vector_*.h) goes before this one.
+#ifndef LATHE_CORE_PANEL_JOB_H_
+#define LATHE_CORE_PANEL_JOB_H_
+
+#include "native/core/activation.h"
+#include "native/core/check.h"
+#include "native/core/kernel.h"
+
+namespace lathe {
+namespace {
+
+// Filters are packed in panels of this many outputs, and the unit of parallel work is a chunk of pixels, whose inputs
+// stay in cache while all filters pass by.
+#if defined(__ARM_NEON)
+constexpr int kPanelWidth = 8;
+constexpr int kChunkPixels = 64;
+#else
+constexpr int kPanelWidth = 16;                      // whatever the vectors: all sets of an ABI share packed filters
+constexpr int kChunkPixels = kLanes == 8 ? 60 : 56;  // a multiple of the pixels of every tile
+#endif
+
+inline int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
+
+// The shape of packed filters.
+struct PanelShape {
+  int64_t groups;
+  int64_t outputs;  // per group
+  int64_t taps;
+  int64_t depth;
+
+  int64_t panels() const { return DivideUp(outputs, kPanelWidth); }  // per group
+  int64_t panel_floats() const { return taps * depth * kPanelWidth; }
+  int64_t floats() const { return groups * panels() * panel_floats(); }
+};
+
+// From [groups * outputs, taps, depth] to the packed order. Fills every element, padding included.
+inline void PackPanels(const PanelShape& shape, const float* from, float* to) {
+  const int64_t inner = shape.taps * shape.depth;
+  for (int64_t group = 0; group < shape.groups; ++group) {
+    const float* source = from + group * shape.outputs * inner;
+    for (int64_t first = 0; first < shape.outputs; first += kPanelWidth) {
+      for (int64_t k = 0; k < inner; ++k) {
+        for (int64_t j = 0; j < kPanelWidth; ++j, ++to) {
+          *to = first + j < shape.outputs ? source[(first + j) * inner + k] : 0.0f;
+        }
+      }
+    }
+  }
+}
+
+// One run over all pixels of an output whose channels are groups * outputs.
+struct PanelJob {
+  PanelShape shape;
+  const float* packed;
+  const float* bias;      // may be null
+  const float* residual;  // may be null; as many elements as the output
+  Activation activation;
+  float* output;
+  int64_t pixels;
+  char* scratch;  // ThreadBytes() per thread
+  int64_t thread_bytes;
+  int64_t channels() const { return shape.groups * shape.outputs; }
+};
+
+// Some pixels of a job, by one thread.
+struct PanelChunk {
+  int64_t pixel;  // the first
+  int count;
+  const float** rows;  // per tap kChunkPixels pointers
+  float* packed;       // inputs in the order of the tiles, where they want one
+};
+
+// What of an activation the tiles do; `*rest` is whether something is left to be done.
+inline void ReadClip(const Activation& activation, float* low, float* high, bool* rest) {
+  *low = -HUGE_VALF;
+  *high = HUGE_VALF;
+  *rest = false;
+  switch (activation.kind) {
+    case ActivationKind::kNone:
+      return;
+    case ActivationKind::kRelu:
+      *low = 0.0f;
+      return;
+    case ActivationKind::kClip:
+      *low = activation.alpha;
+      *high = activation.beta;
+      return;
+    default:
+      *rest = true;
+  }
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_PANEL_JOB_H_

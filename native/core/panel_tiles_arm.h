@@ -1,0 +1,186 @@
+// Tiles of products on ARM: the inputs of a chunk are packed too, so that both operands are read in order. See
+// panels.h, which chooses among these headers.
+//
+// Inputs are packed as [group][quad of rows][tap][depth][4], and what is left of rows as [row][tap][depth].
+//
+// The header of the instruction set goes before this one.
+#ifndef LATHE_CORE_PANEL_TILES_ARM_H_
+#define LATHE_CORE_PANEL_TILES_ARM_H_
+
+#include "native/core/panel_job.h"
+#if defined(__aarch64__)
+#include "native/core/packed_tile_aarch64.h"
+#else
+#include "native/core/packed_tile_armv7.h"
+#endif
+#include "native/core/packed_lines.h"
+#include "native/core/vector_activation.h"
+
+namespace lathe {
+namespace {
+
+static_assert(kPanelWidth == 8, "the tiles have this many filters");
+constexpr int64_t kItemPanels = 4;
+constexpr int64_t kChunkStep = 4 * kTileQuads;
+
+// Elements of depth that pass by before the next panel takes its turn: a tile's operands stay in the first cache.
+constexpr int64_t kBlockDepth = 512;
+
+inline int64_t PackedFloats(const PanelShape& shape, int64_t pixels) {
+  return shape.groups * shape.taps * shape.depth * pixels;
+}
+
+// From rows [4][depth] to [depth][4]: stores of four registers put their lanes side by side.
+inline void PackQuad(const float* a, const float* b, const float* c, const float* d, int64_t depth, float* to) {
+#if defined(__aarch64__)
+  for (; depth >= 8; depth -= 8) {
+    // clang-format off
+    asm volatile(
+        "ldp q0, q4, [%[a]], #32\n" "ldp q1, q5, [%[b]], #32\n" "ldp q2, q6, [%[c]], #32\n" "ldp q3, q7, [%[d]], #32\n"
+        "st4 {v0.4s, v1.4s, v2.4s, v3.4s}, [%[to]], #64\n"
+        "st4 {v4.4s, v5.4s, v6.4s, v7.4s}, [%[to]], #64\n"
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [to] "+r"(to)
+        :
+        : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
+    // clang-format on
+  }
+#endif
+  for (; depth >= 4; depth -= 4, a += 4, b += 4, c += 4, d += 4, to += 16) {
+    vst4q_f32(to, {{vld1q_f32(a), vld1q_f32(b), vld1q_f32(c), vld1q_f32(d)}});
+  }
+  for (; depth > 0; --depth, to += 4) {
+    to[0] = *a++;
+    to[1] = *b++;
+    to[2] = *c++;
+    to[3] = *d++;
+  }
+}
+
+// The inputs of one group.
+inline void PackGroup(const PanelShape& shape, const PanelChunk& chunk, int64_t offset, float* to) {
+  const int64_t depth = shape.depth;
+  const int tiled = chunk.count - chunk.count % 4;
+  for (int p = 0; p < tiled; p += 4) {
+    const float* const* row = chunk.rows + p;
+    for (int64_t tap = 0; tap < shape.taps; ++tap, row += kChunkPixels, to += 4 * depth) {
+      PackQuad(row[0] + offset, row[1] + offset, row[2] + offset, row[3] + offset, depth, to);
+    }
+  }
+  for (int p = tiled; p < chunk.count; ++p) {
+    const float* const* row = chunk.rows + p;
+    for (int64_t tap = 0; tap < shape.taps; ++tap, row += kChunkPixels, to += depth) {
+      memcpy(to, row[0] + offset, static_cast<size_t>(depth) * sizeof(float));
+    }
+  }
+}
+
+inline void PackChunk(const PanelJob& job, const PanelChunk& chunk) {
+  const PanelShape& shape = job.shape;
+  const int64_t floats = shape.taps * shape.depth * chunk.count;
+  for (int64_t group = 0; group < shape.groups; ++group) {
+    PackGroup(shape, chunk, group * shape.depth, chunk.packed + group * floats);
+  }
+}
+
+// A quad or a line of which only the first `outputs` filters exist, by way of memory of their own.
+__attribute__((noinline)) void RunPart(const PackedTile& whole, int rows, size_t outputs) {
+  float sums[4][kPanelWidth] = {};
+  PackedTile tile = whole;
+  const size_t step = whole.output_bytes / sizeof(float);
+  for (int i = 0; whole.start != nullptr && i < rows; ++i) {
+    const float* start = whole.start + static_cast<size_t>(i) * step;
+    for (size_t j = 0; j < outputs; ++j) sums[i][j] = start[j];
+    tile.start = sums[0];
+  }
+  tile.output = sums[0];
+  tile.start_bytes = tile.output_bytes = sizeof sums[0];
+  if (rows == 4) {
+    RunQuads(tile, 1);
+  } else {
+    RunLine(tile);
+  }
+  for (int i = 0; i < rows; ++i) {
+    float* output = whole.output + static_cast<size_t>(i) * step;
+    for (size_t j = 0; j < outputs; ++j) output[j] = sums[i][j];
+  }
+}
+
+// All rows of a chunk times one panel, of which `outputs` filters exist. `inputs` are those of the group; elements of
+// depth from `k` on are added up.
+inline void RunPanel(PackedTile* tile, const float* inputs, int count, int64_t k, int64_t depth, size_t outputs) {
+  const int quads = count / 4;
+  const bool whole = outputs == kPanelWidth;
+  float* const output = tile->output;
+  const float* const start = tile->start;
+  tile->inputs = inputs + 4 * k;
+  if (whole) RunQuads(*tile, static_cast<size_t>(quads));
+  for (int row = whole ? 4 * quads : 0, rows = 4; row < count; row += rows) {
+    if (row == 4 * quads) rows = 1;
+    tile->inputs = inputs + row * depth + rows * k;
+    const size_t place = static_cast<size_t>(row) * (tile->output_bytes / sizeof(float));
+    tile->output = output + place;
+    if (start != nullptr) tile->start = start + place;
+    if (whole) {
+      RunLine(*tile);
+    } else {
+      RunPart(*tile, rows, outputs);
+    }
+  }
+}
+
+inline size_t ClipOf(const Activation& activation) {
+  switch (activation.kind) {
+    case ActivationKind::kRelu:
+      return kClipLow;
+    case ActivationKind::kClip:
+      return kClipLow | kClipHigh;
+    default:
+      return 0;
+  }
+}
+
+constexpr float kNoBias[kPanelWidth] = {};
+
+// Outputs [begin, end) of one group; `begin` is the first one of a panel.
+inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t group, int64_t begin, int64_t end) {
+  const PanelShape& shape = job.shape;
+  const int64_t depth = shape.taps * shape.depth;
+  const int64_t blocks = DivideUp(depth, kBlockDepth);
+  const int64_t step = DivideUp(DivideUp(depth, blocks), 4) * 4;
+  const int64_t channels = job.channels();
+  bool rest = false;
+  PackedTile tile = {};
+  ReadClip(job.activation, &tile.low, &tile.high, &rest);
+  tile.output_bytes = tile.start_bytes = static_cast<size_t>(channels) * sizeof(float);
+  tile.input_bytes = 4 * static_cast<size_t>(depth) * sizeof(float);
+  const float* inputs = chunk.packed + group * depth * chunk.count;
+  for (int64_t k = 0; k < depth; k += step) {
+    const bool last = k + step >= depth;
+    tile.depth = static_cast<size_t>(last ? depth - k : step);
+    tile.clip = last ? ClipOf(job.activation) : 0;
+    tile.filters = job.packed + (group * shape.panels() + begin / kPanelWidth) * shape.panel_floats() + k * kPanelWidth;
+    for (int64_t first = begin; first < end; first += kPanelWidth, tile.filters += shape.panel_floats()) {
+      const size_t outputs = end - first < kPanelWidth ? static_cast<size_t>(end - first) : kPanelWidth;
+      const int64_t channel = group * shape.outputs + first;
+      const int64_t place = chunk.pixel * channels + channel;
+      tile.bias = kNoBias;
+      if (k == 0 && job.bias != nullptr) tile.bias = job.bias + channel;
+      float bias[kPanelWidth] = {};
+      if (outputs != kPanelWidth && tile.bias != kNoBias) {
+        memcpy(bias, tile.bias, outputs * sizeof(float));
+        tile.bias = bias;
+      }
+      tile.output = job.output + place;
+      tile.start = k > 0 ? tile.output : job.residual != nullptr ? job.residual + place : nullptr;
+      RunPanel(&tile, inputs, chunk.count, k, depth, outputs);
+    }
+  }
+  for (int p = 0; rest && p < chunk.count; ++p) {
+    ActivateAll(job.activation, job.output + (chunk.pixel + p) * channels + group * shape.outputs + begin, end - begin);
+  }
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_PANEL_TILES_ARM_H_

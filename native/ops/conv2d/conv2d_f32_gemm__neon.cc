@@ -1,0 +1,7 @@
+#include "native/core/vector_neon.h"
+// The header of the instruction set goes first.
+#include "native/ops/conv2d/conv2d_gemm.h"
+
+LATHE_KERNEL(conv2d_f32_gemm__neon) = {
+    "conv2d_f32_gemm__neon", "conv2d",      sizeof(lathe::ConvState), sizeof(lathe::ConvPlan), -1, lathe::PrepareConv,
+    lathe::PlanConv,         lathe::RunConv};
