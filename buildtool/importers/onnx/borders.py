@@ -10,12 +10,13 @@ from buildtool.errors import ModelFileError, Problem, Where
 from buildtool.importers.onnx.builder import Builder, Tensor
 from buildtool.importers.onnx.model import SourceDim, SourceModel, SourceTensor
 from buildtool.importers.request import DeclaredShape, TensorRequest
-from buildtool.ir.dims import Dim, Shape, Symbol, symbol
+from buildtool.ir.dims import Dim, DimOp, Shape, Symbol, symbol
 from buildtool.ir.graph import Value
 from buildtool.ir.types import DType, TensorType
 
 #: From the order in which the user passes a tensor of rank 4 to the order that the model works in.
 _TO_MODEL = {("NHWC", "NCHW"): (0, 3, 1, 2), ("NCHW", "NHWC"): (0, 2, 3, 1)}
+_WORDS_OF_EXPRESSIONS = frozenset({DimOp.MIN.value, DimOp.MAX.value})  # no symbol may be called so
 _OTHER = {"NHWC": "NCHW", "NCHW": "NHWC"}
 
 
@@ -129,7 +130,7 @@ class Borders:
             return low
         name = word if isinstance(word, str) else f"{request.name}_{axis}"
         name = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        name = name if re.match(r"[A-Za-z_]", name) else f"d_{name}"
+        name = name if re.match(r"[A-Za-z_]", name) and name not in _WORDS_OF_EXPRESSIONS else f"d_{name}"
         known = self._symbols.get(name)
         if known is not None and (known.low, known.high) != (low, high):
             raise ModelFileError(

@@ -13,7 +13,9 @@ from buildtool.errors import LatheError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.frameworks import import_model, platforms
 from buildtool.importers.onnx import supported_operators
 from buildtool.importers.request import ImportRequest, TensorRequest
+from buildtool.ir import text
 from buildtool.ir.types import DType
+from buildtool.ops.registry import registry
 from buildtool.passes.pipeline import optimise
 from tests.importers.onnx.harness import compare, imported, model_of, random, reference, run, save
 
@@ -287,3 +289,12 @@ def test_an_old_opset_is_converted(tmp_path: Path) -> None:
     result = imported(model, tmp_path)
     assert [value.name for value in result.graph.inputs] == ["x"]
     compare(result.graph, [picture], reference(model, {"x": picture}), atol=1e-4)
+
+
+@pytest.mark.parametrize("word", ["max", "min", "batch size", "1st", "größe", "?"])
+def test_sizes_may_have_any_name_in_the_model(word: str, tmp_path: Path) -> None:
+    x = np.zeros((2, 3), np.float32)
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": x}, ["y"], {}, shapes={"x": [word, 3]})
+    graph = imported(model, tmp_path, [TensorRequest("x", ((1, 8), 3))]).graph
+    (name,) = graph.symbols
+    assert text.read(*text.write(graph), registry()).symbols == graph.symbols, name
