@@ -18,7 +18,7 @@ _CASES = [ConformanceCase("case", "node", onnx.ModelProto(), (), 0.0, 0.0)] * 20
 def test_a_library_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     library = tmp_path / "libfull.so"
     library.write_bytes(b"this is no library")
-    with pytest.raises(RunError, match="libfull.so"):
+    with pytest.raises(RunError, match=r"libfull\.so"):
         harness.run_all(_CASES, library, 2)
 
 
