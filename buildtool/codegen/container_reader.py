@@ -22,6 +22,7 @@ from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, QuantType, TensorType, dtype_from_code
 from buildtool.ir.verify import verify
+from buildtool.plan.packing import INPUT, Packing, by_code
 from buildtool.plan.plan import ALIGNMENT, Placement, Plan
 from buildtool.schemas import container_pb2 as pb
 
@@ -83,6 +84,9 @@ class _Reader:
         self.exprs: list[Dim] = []
         self.values: list[Value] = []
         self._defined: set[int] = set()  # by index, wherever they are visible
+        self._packings: dict[int, Packing] = {}  # of packed constants, by index
+        self._by_name: dict[str, Value] = {}  # what is stored, and what was unpacked
+        self._packing_of: dict[int, str] = {}  # by id of the node
         self._node_number = 0
 
     def graph(self) -> Graph:
@@ -95,7 +99,14 @@ class _Reader:
             raise _Malformed("two symbols have the same name")
         self.exprs = [dim_programs.decode(item.code, self.symbols) for item in source.exprs]
         self.values = [self._value(item) for item in source.values]
-        if len({value.name for value in self.values}) != len(self.values):
+        for index, stored in enumerate(source.values):
+            if stored.constant.packing:
+                packing = by_code(stored.constant.packing)
+                if packing is None or not self.message.HasField("plan"):
+                    raise _Malformed(f"constant '{stored.name}' is packed in an unknown way, or for no plan")
+                self._packings[index] = packing
+        self._by_name = {value.name: value for value in self.values}
+        if len(self._by_name) != len(self.values):
             raise _Malformed("two values have the same name")
         graph = Graph(name=self.message.name, symbols={symbol.name: symbol for symbol in self.symbols})
         constants = {index for index, value in enumerate(self.values) if value.is_constant}
@@ -104,7 +115,7 @@ class _Reader:
         undefined = set(range(len(self.values))) - self._defined
         if undefined:
             raise _Malformed(f"nothing makes value '{self.values[min(undefined)].name}'")
-        numbers = (re.search(r"\.(\d{1,9})$", value.name) for value in self.values)
+        numbers = (re.search(r"\.(\d{1,9})$", name) for name in self._by_name)
         graph._counter = max((int(match.group(1)) for match in numbers if match), default=0)
         return graph
 
@@ -124,7 +135,8 @@ class _Reader:
         kernels = tuple(tuple(node.kernels) for node in source.nodes)
         if not all(kernels):
             raise _Malformed("the plan names no kernel for a node")
-        return Plan(source.abi, kernels, tuple(placements), source.arena_size)
+        packings = tuple(self._packing_of.get(id(node), "") for node in graph.walk())
+        return Plan(source.abi, kernels, tuple(placements), source.arena_size, packings if any(packings) else ())
 
     def _at(self, items: Sequence[_T], index: int, what: str) -> _T:
         if not 0 <= index < len(items):
@@ -193,10 +205,12 @@ class _Reader:
         visible.add(index)
         return value
 
-    def _use(self, index: int, visible: set[int], user: str) -> Value:
+    def _use(self, index: int, visible: set[int], user: str, packed: bool = False) -> Value:
         value = self._at(self.values, index, "value")
         if index not in visible:
             raise _Malformed(f"{user} read value '{value.name}' before it is made")
+        if index in self._packings and not packed:
+            raise _Malformed(f"{user} read constant '{value.name}', which is packed for something else")
         return value
 
     def _node(self, source: pb.Node, visible: set[int], depth: int) -> Node:
@@ -207,14 +221,34 @@ class _Reader:
             raise _Malformed(f"{place}: there is no operator '{source.op}'; is a folder of `op_paths` missing?")
         if len(source.regions) != operator.regions:
             raise _Malformed(f"{place} has {len(source.regions)} regions; the operator has {operator.regions}")
-        inputs = [self._use(index, visible, place) for index in source.inputs]
+        inputs = [self._use(item, visible, place, number == INPUT) for number, item in enumerate(source.inputs)]
         op = self._operator(operator, source.attrs, place)
         regions = []
         for item in source.regions:
             regions.append(Region())
             self._region(item, regions[-1], visible, depth + 1)
         outputs = [self._define(index, visible) for index in source.outputs]
-        return Node(op, inputs, outputs, source.name, regions)
+        node = Node(op, inputs, outputs, source.name, regions)
+        if len(inputs) > INPUT and source.inputs[INPUT] in self._packings:
+            self._unpack(node, self._packings[source.inputs[INPUT]], place)
+        return node
+
+    def _unpack(self, node: Node, packing: Packing, place: str) -> None:
+        """Gives the node the constant as the graph has it. All nodes that read it get the same value."""
+        stored = node.inputs[INPUT]
+        assert stored.constant is not None
+        self._packing_of[id(node)] = packing.name
+        try:
+            array = packing.unpack(stored.constant, node)
+        except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
+            raise _Malformed(f"{place}: constant '{stored.name}' cannot be unpacked: {problem}") from problem
+        name = stored.name.rstrip("+").removesuffix(f".{packing.name}")
+        type_ = TensorType(stored.type.dtype, tuple(array.shape))
+        array.setflags(write=False)
+        value = self._by_name.setdefault(name, Value(name, type_, stored.source_names, array))
+        if value.type != type_ or value.constant is None:
+            raise _Malformed(f"{place}: constant '{stored.name}' is not '{name}', packed")
+        node.inputs[INPUT] = value
 
     def _operator(self, operator: type[Operator], attrs: Sequence[pb.Attr], place: str) -> Operator:
         kinds = operator.attribute_kinds()

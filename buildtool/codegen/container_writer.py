@@ -14,6 +14,7 @@ from buildtool.ir.dims import Dim, Symbol
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, TensorType
+from buildtool.plan.packing import INPUT, PACKINGS
 from buildtool.plan.plan import ALIGNMENT, Plan
 from buildtool.schemas import container_pb2 as pb
 
@@ -23,7 +24,7 @@ _F16_MAX = 65504.0
 
 def encode(graph: Graph, name: str, half: bool, plan: Plan | None) -> tuple[pb.Model, bytes]:
     """The message without formats, and the data file."""
-    writer = _Writer(graph, half)
+    writer = _Writer(graph, half, plan)
     writer.run()
     data = bytes(writer.data)
     message = pb.Model(
@@ -65,9 +66,12 @@ def _to_bf16(array: Array) -> Array:
 class _Writer:
     """State of one run: the tables that nodes and values refer to by index."""
 
-    def __init__(self, graph: Graph, half: bool) -> None:
+    def __init__(self, graph: Graph, half: bool, plan: Plan | None) -> None:
         self.graph = graph
         self.half = half
+        packings = plan.packings if plan is not None and plan.packings else [""] * len(list(graph.walk()))
+        self._packing = {id(node): name for node, name in zip(graph.walk(), packings, strict=True) if name}
+        self._packed: dict[int, int] = {}  # id of a node -> index of its packed constant
         self.message = pb.Graph()
         self.data = bytearray()
         self._values: dict[Value, int] = {}
@@ -78,14 +82,50 @@ class _Writer:
     def run(self) -> None:
         for symbol in self.graph.symbols.values():
             self._symbols.setdefault(symbol, len(self._symbols))
-        for index, value in enumerate(self.graph.values()):
-            self._values[value] = index
-            self.message.values.append(self._value(value))
+        plain = self._read_plain()
+        for value in self.graph.values():
+            if value in plain:
+                self._values[value] = len(self.message.values)
+                self.message.values.append(self._value(value))
+        self._pack_constants()
         self._region(self.graph, self.message.body)
         self.message.symbols.extend(
             pb.Symbol(name=symbol.name, low=symbol.low, high=symbol.high) for symbol in self._symbols
         )
         self.message.exprs.extend(pb.Expr(code=code) for code in self._exprs)
+
+    def _read_plain(self) -> set[Value]:
+        """All values but those constants that every node reads packed."""
+        packed = {node.inputs[INPUT] for node in self.graph.walk() if id(node) in self._packing}
+        plain = set(self.graph.values()) - packed
+        plain.update(value for region in self.graph.bodies() for value in region.outputs)
+        for node in self.graph.walk():
+            skipped = INPUT if id(node) in self._packing else -1
+            plain.update(value for index, value in enumerate(node.inputs) if index != skipped)
+        return plain
+
+    def _pack_constants(self) -> None:
+        """Appends the packed constants to the table. Nodes that read the same one in the same way share it."""
+        known: dict[tuple[str, bytes, tuple[int, ...]], int] = {}
+        names = {value.name for value in self.graph.values()}
+        for node in self.graph.walk():
+            if id(node) not in self._packing:
+                continue
+            packing, value = PACKINGS[self._packing[id(node)]], node.inputs[INPUT]
+            assert value.constant is not None
+            array = np.asarray(packing.pack(value.constant, node))
+            name = f"{value.name}.{packing.name}"
+            key = (name, hashlib.sha256(array.tobytes()).digest(), array.shape)
+            if key not in known:
+                known[key] = len(self.message.values)
+                while name in names:  # the same constant in other groups
+                    name += "+"
+                names.add(name)
+                type_ = TensorType(value.type.dtype, array.shape)
+                message = self._value(Value(name, type_, value.source_names, array))
+                message.constant.packing = packing.code
+                self.message.values.append(message)
+            self._packed[id(node)] = known[key]
 
     def plan(self, plan: Plan) -> pb.Plan:
         by_name = {value.name: index for value, index in self._values.items()}
@@ -138,7 +178,9 @@ class _Writer:
     def _node(self, node: Node, message: pb.Node) -> None:
         message.op = node.op.name
         message.name = node.name
-        message.inputs.extend(self._values[value] for value in node.inputs)
+        for index, value in enumerate(node.inputs):
+            packed = index == INPUT and id(node) in self._packed
+            message.inputs.append(self._packed[id(node)] if packed else self._values[value])
         message.outputs.extend(self._values[value] for value in node.outputs)
         for name, kind in node.op.attribute_kinds().items():
             self._attribute(message.attrs.add(name=name), kind, getattr(node.op, name))

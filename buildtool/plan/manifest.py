@@ -18,11 +18,12 @@ from buildtool import resources
 from buildtool.errors import ConfigError, Problem, Where
 from buildtool.ir.types import DType
 from buildtool.plan.conditions import Condition, ConditionError
+from buildtool.plan.packing import INPUT, PACKINGS
 
 KERNEL_DTYPES = ("any", *(dtype.value for dtype in DType))
 _OP_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _GRAMMAR = "<op>_<dtype>_<variant>__<isa>, in lower case"
-_KEYS = {"name", "inputs", "outputs", "when", "in_place", "priority", "tolerance"}
+_KEYS = {"name", "inputs", "outputs", "when", "in_place", "priority", "tolerance", "pack", "takes", "algorithm"}
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,20 @@ class KernelInfo:
     rtol: float
     atol: float
     root: Path  # the folder that holds `native/`
+    pack: str = ""  # how input 1 is packed for this kernel, where it is a constant
+    takes: frozenset[str] = frozenset()  # the packings of input 1 that it reads besides
+    algorithm: str = ""  # where this way of computing is not always better, its name: see algorithms.py
 
     @property
     def source(self) -> str:
         """The path of the source file, relative to `root`."""
         return f"native/ops/{self.op}/{self.name}.cc"
+
+    def reads(self, packing: str) -> bool:
+        """Whether it reads input 1 packed like this; the empty name is the constant as the graph has it."""
+        if packing == "":
+            return self.algorithm == ""
+        return packing == self.pack or packing in self.takes
 
 
 @dataclass(frozen=True)
@@ -170,12 +180,28 @@ class _Reader:
         if type(priority) is not int:
             self._problem(f"`priority` is {priority!r}", line, "it is a whole number; the larger one wins")
         rtol, atol = self._tolerance(entry.get("tolerance"), line)
+        pack, takes, algorithm = self._packings(entry, line)
         if words is None or len(self.problems) > before:
             return None
         dtype, variant, isa = words
-        return KernelInfo(
-            name, self.op, dtype, variant, isa, inputs, outputs, when, in_place, priority, rtol, atol, self.root
-        )
+        facts = (name, self.op, dtype, variant, isa, inputs, outputs, when, in_place, priority, rtol, atol, self.root)
+        return KernelInfo(*facts, pack=pack, takes=takes, algorithm=algorithm)
+
+    def _packings(self, entry: dict[str, Any], line: int) -> tuple[str, frozenset[str], str]:
+        """`pack: {1: panels16}`, `takes: {1: [panels8]}` and `algorithm: winograd4`."""
+        pack, takes = (entry.get(key, {}) for key in ("pack", "takes"))
+        rule = f"pack: {{{INPUT}: word}}, takes: {{{INPUT}: [word, ...]}}; the words are {' '.join(PACKINGS)}"
+        pack = pack.get(INPUT, "") if isinstance(pack, dict) and set(pack) <= {INPUT} else None
+        takes = takes.get(INPUT, []) if isinstance(takes, dict) and set(takes) <= {INPUT} else None
+        if not isinstance(pack, str) or (pack and pack not in PACKINGS):
+            self._problem(f"`pack` is {entry['pack']!r}", line, rule)
+        if not isinstance(takes, list) or not all(isinstance(word, str) and word in PACKINGS for word in takes):
+            self._problem(f"`takes` is {entry['takes']!r}", line, rule)
+            takes = []
+        algorithm = entry.get("algorithm", "")
+        if not isinstance(algorithm, str) or (algorithm and not pack):
+            self._problem(f"`algorithm` is {algorithm!r}", line, "it is a word, of a kernel that has a `pack`")
+        return str(pack), frozenset(takes), str(algorithm)
 
     def _types(self, entry: Any, key: str, line: int) -> tuple[frozenset[DType], ...]:
         """`[f32|f16, any]` as sets of types."""

@@ -38,6 +38,7 @@ class Plan:
     kernels: tuple[tuple[str, ...], ...]
     arena: tuple[Placement, ...]
     arena_size: int
+    packings: tuple[str, ...] = ()  # of input 1 of each node, empty where it is not packed; () where none is
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -45,6 +46,7 @@ class Plan:
             "kernels": [list(names) for names in self.kernels],
             "arena": [{"value": item.value, "offset": item.offset, "size": item.size} for item in self.arena],
             "arena_size": self.arena_size,
+            "packings": list(self.packings),
         }
 
     @staticmethod
@@ -57,4 +59,5 @@ class Plan:
                 Placement(str(item["value"]), int(item["offset"]), int(item["size"])) for item in data["arena"]
             ),
             arena_size=int(data["arena_size"]),
+            packings=tuple(str(name) for name in data["packings"]),
         )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.types import DType
 from buildtool.plan.conditions import ConditionError
 from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.plan.packing import packable
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,7 @@ class Choice:
     """The kernels of a node, the best first: a machine takes the first that it can run, and every one has some."""
 
     kernels: tuple[KernelInfo, ...]
+    packing: str = ""  # of input 1, for all of the kernels
 
     @property
     def in_place(self) -> int | None:
@@ -36,12 +39,14 @@ def select(
     abi: str,
     isas: Sequence[str],
     baseline: Collection[str] = (),
+    algorithms: Mapping[Node, str] = MappingProxyType({}),
     model: str = "",
 ) -> tuple[Choice, ...]:
     """The kernels of every node, in the order of `graph.walk()`.
 
     `isas`: the instruction sets of this ABI, the best first. A better one goes before priority, which decides among
     the kernels of one set. `baseline`: those that every machine of the ABI has; without it the last.
+    `algorithms`: those that are worth it; kernels of other algorithms than the usual are for these nodes only.
     UnsupportedError lists every node that no kernel fits, with what would make it work.
     """
     chosen: list[Choice] = []
@@ -51,7 +56,8 @@ def select(
             (kernel for kernel in manifests.of(node.op.name) if kernel.isa in isas),
             key=lambda kernel: (isas.index(kernel.isa), -kernel.priority, kernel.name),
         )
-        choice = _choose(node, candidates, baseline or isas[-1:])
+        algorithm = algorithms.get(node, "")
+        choice = _choose(node, candidates, baseline or isas[-1:], algorithm)
         if choice is None:
             problems.append(_problem(node, candidates, manifests, abi, model or graph.name))
         else:
@@ -61,16 +67,34 @@ def select(
     return tuple(chosen)
 
 
-def _choose(node: Node, candidates: Sequence[KernelInfo], baseline: Collection[str]) -> Choice | None:
-    """The best kernel of each instruction set, down to one that every machine has; None where there is no such."""
+def _choose(node: Node, candidates: Sequence[KernelInfo], baseline: Collection[str], algorithm: str) -> Choice | None:
+    """The best kernel of each instruction set, down to one that every machine has; None where there is no such.
+
+    `candidates`: the best first. The first that is chosen says how the constant is packed, if all that stand in for it
+    read that; without any, and if it can do without, nothing is packed.
+    """
+    fitting = [kernel for kernel in candidates if _misfit(kernel, node) is None]
+    for wanted in dict.fromkeys((algorithm, "")):
+        for place, first in enumerate(fitting):
+            if first.algorithm != wanted:
+                continue
+            packed = first.pack if first.pack and packable(node, first.pack) else ""
+            for packing in dict.fromkeys((packed, "")):
+                listed = _listed(fitting[place:], packing, baseline)
+                if first.reads(packing) and listed:
+                    return Choice(listed, packing)
+    return None
+
+
+def _listed(candidates: Sequence[KernelInfo], packing: str, baseline: Collection[str]) -> tuple[KernelInfo, ...]:
+    """The first that reads this packing of every instruction set, down to the baseline; none where that is missing."""
     kernels: dict[str, KernelInfo] = {}
     for kernel in candidates:
-        if kernel.isa in kernels or _misfit(kernel, node) is not None:
-            continue
-        kernels[kernel.isa] = kernel
-        if kernel.isa in baseline:
-            return Choice(tuple(kernels.values()))
-    return None
+        if kernel.isa not in kernels and kernel.reads(packing):
+            kernels[kernel.isa] = kernel
+            if kernel.isa in baseline:
+                return tuple(kernels.values())
+    return ()
 
 
 def _misfit(kernel: KernelInfo, node: Node) -> str | None:

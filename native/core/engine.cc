@@ -118,6 +118,7 @@ Code Engine::MakeTensors(lathe_bytes data) {
     const Value& value = model_.values[i];
     tensors_[i].dtype = value.dtype;
     tensors_[i].constant = value.constant;
+    tensors_[i].packing = value.packing;
     for (const DimSpec& dim : value.dims) dynamic_ = dynamic_ || dim.expr >= 0;
     if (!EvaluateShape(model_, value.dims, value.dtype, start_symbols_, &tensors_[i].shape))
       return errors_.Fail(Code::kBadModel, "bad model: value '%s' has a dimension that is negative or too large",

@@ -48,8 +48,25 @@ struct Shape {
   bool operator!=(const Shape& other) const { return !(*this == other); }
 };
 
+// How a constant is laid out; the codes of the container, docs/format.md. A kernel gets packed only what it asks for.
+enum class Packing : uint8_t {
+  kNone,
+  kPanels4,
+  kPanels8,
+  kPanels16,
+  kWinograd2x4,
+  kWinograd2x8,
+  kWinograd2x16,
+  kWinograd4x4,
+  kWinograd4x8,
+  kWinograd4x16
+};
+constexpr Packing kLastPacking = Packing::kWinograd4x16;
+constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }
+
 struct Tensor {
   DType dtype = DType::kNone;
+  Packing packing = Packing::kNone;  // the shape is then that of what is stored
   Shape shape;
   void* data = nullptr;  // prepare and plan: only constants have data
 
@@ -202,7 +219,8 @@ struct KernelDef {
   Code (*prepare)(PrepareContext& context);
   Code (*plan)(PlanContext& context);  // may be null
   void (*run)(const RunContext& context);
-  uint32_t regions = 0;  // how many a node of this operator holds
+  uint32_t regions = 0;   // how many a node of this operator holds
+  uint32_t packings = 0;  // PackingBit of every way in which input 1 may be packed, besides plain
 };
 
 }  // namespace lathe

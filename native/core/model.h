@@ -36,6 +36,7 @@ struct Value {
   Span<DimSpec> dims;
   DType dtype;
   DType storage;  // of a constant, in the data file
+  Packing packing;
   bool constant;
   uint64_t offset;  // of a constant
 };

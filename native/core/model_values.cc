@@ -34,6 +34,11 @@ Code ModelReader::ReadConstant(PbBytes message, Value* value, uint64_t* size) {
     if (field.tag == PbVarint(1)) value->offset = field.scalar;
     if (field.tag == PbVarint(2)) *size = field.scalar;
     if (field.tag == PbVarint(3)) value->storage = DTypeFromCode(field.scalar);
+    if (field.tag == PbVarint(4)) {
+      if (field.scalar > static_cast<uint64_t>(kLastPacking))
+        return Bad("a constant is packed in a way that this library does not know");
+      value->packing = static_cast<Packing>(field.scalar);
+    }
   }
   return reader.ok() ? Code::kOk : Malformed("a constant");
 }

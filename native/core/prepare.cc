@@ -91,6 +91,12 @@ Code Engine::TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* 
   if (node.regions.size() != kernel.regions)
     return errors_.Fail(Code::kBadModel, "bad model: node '%s' (%s) has %zu regions, its operator %u", node.name,
                         node.op, node.regions.size(), kernel.regions);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Packing packing = tensors_[node.inputs[i]].packing;
+    if (packing != Packing::kNone && (i != 1 || (kernel.packings & PackingBit(packing)) == 0))
+      return errors_.Fail(Code::kUnsupported, "node '%s' (%s): kernel '%s' cannot read input %zu as it is packed",
+                          node.name, node.op, kernel.name, i);
+  }
   Span<int64_t> workspace;
   void* state = memory_.Allocate(kernel.state_size);
   if (state == nullptr || !memory_.NewArray(NodeView::DimsElements(node), &workspace))

@@ -1,15 +1,17 @@
 // The inner product that convolutions and matrix products share: rows of input times filters, a tile of output pixels
 // and eight output channels at a time.
 //
-// Filters are packed as [group][block of 8 outputs][tap][depth][8], zero padded, so that the innermost loop reads them
-// in order. Inputs are given as one pointer per tap and pixel to `depth * groups` floats; a pixel outside the image
-// points to zeros. The order of additions per output is (tap, depth), whatever the tile or thread.
+// Filters are packed as [group][panel of 8 outputs][tap][depth][8], zero padded, so that the innermost loop reads them
+// in order. Panels of 16 are read as two of 8. Inputs are given as one pointer per tap and pixel to `depth * groups`
+// floats; a pixel outside the image points to zeros. The order of additions per output is (tap, depth), whatever the
+// tile or thread.
 #ifndef LATHE_CORE_TILES_H_
 #define LATHE_CORE_TILES_H_
 
 #include "native/core/activation.h"
 #include "native/core/check.h"
 #include "native/core/kernel.h"
+#include "native/core/packing.h"
 
 namespace lathe {
 namespace {
@@ -81,13 +83,15 @@ struct Filters {
   int64_t outputs;  // per group
   int64_t taps;
   int64_t depth;
+  int64_t panel = kTileOutputs;  // outputs of a panel: a multiple of those of a tile
 
-  int64_t blocks() const { return DivideUp(outputs, kTileOutputs); }  // per group
-  int64_t block_floats() const { return taps * depth * kTileOutputs; }
-  int64_t packed_floats() const { return groups * blocks() * block_floats(); }
+  int64_t blocks() const { return DivideUp(outputs, kTileOutputs); }  // per group, as many as tiles
+  int64_t panel_floats() const { return taps * depth * panel; }
+  int64_t group_floats() const { return DivideUp(outputs, panel) * panel_floats(); }
+  int64_t packed_floats() const { return groups * group_floats(); }
 };
 
-// From [groups * outputs, taps, depth] to the packed order. Fills every element, padding included.
+// From [groups * outputs, taps, depth] to panels of kTileOutputs. Fills every element, padding included.
 inline void PackFilters(const Filters& filters, const float* from, float* to) {
   const int64_t inner = filters.taps * filters.depth;
   for (int64_t group = 0; group < filters.groups; ++group) {
@@ -144,12 +148,13 @@ inline void RunChunk(const TileJob& job, const float* const* rows, int64_t pixel
     const int64_t first = (block - group * blocks) * kTileOutputs;
     const int64_t rest = filters.outputs - first;
     const int64_t outputs = rest < kTileOutputs ? rest : kTileOutputs;
-    const float* weights = job.packed + block * filters.block_floats();
+    const float* weights = job.packed + group * filters.group_floats() +
+                           first / filters.panel * filters.panel_floats() + first % filters.panel;
     for (int p = 0; p < count;) {
       TileSums tile;
       const int step = count - p >= kTilePixels ? kTilePixels : 1;
       const auto sum = step == 1 ? SumTile1 : SumTile4;
-      sum(rows + p, group * filters.depth, filters.taps, filters.depth, weights, kTileOutputs, &tile);
+      sum(rows + p, group * filters.depth, filters.taps, filters.depth, weights, filters.panel, &tile);
       StoreTile(job, tile, pixel + p, step, group * filters.outputs + first, outputs);
       p += step;
     }
@@ -190,19 +195,33 @@ inline void RunTiles(const RunContext& context, const TileJob& job, const Locate
   });
 }
 
-// Filters that are packed at create where they are constant, else at each run into scratch.
+// The packings of constant filters that tiles read in place.
+constexpr uint32_t kTilePackings = PackingBit(Packing::kPanels8) | PackingBit(Packing::kPanels16);
+
+// Filters that came packed, or are packed at create where they are constant, else at each run into scratch.
 struct FilterState {
   Filters filters;
-  float* packed;  // null: not constant
+  const float* packed;  // null: not constant
   Activation activation;
 };
 
-// `weights` is [groups * outputs, taps, depth] in `filters`; its shape was checked.
+// What was read of input 1, of which `groups` share the outputs.
+inline Filters FiltersOf(const FilterShape& shape, int64_t groups) {
+  Filters filters = {groups, shape.outputs / groups, shape.height * shape.width, shape.depth};
+  if (shape.panel != 0) filters.panel = shape.panel;
+  return filters;
+}
+
+// `weights` is [groups * outputs, taps, depth] in `filters`, or packed; its shape was checked.
 inline Code PrepareFilters(PrepareContext& context, const Tensor& weights, FilterState* state) {
   if (weights.shape.Count() > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its filters are too large");
   if (!weights.is_constant()) return Code::kOk;
-  LATHE_TRY(AllocateArray(context, state->filters.packed_floats(), &state->packed));
-  PackFilters(state->filters, weights.As<float>(), state->packed);
+  state->packed = weights.As<float>();
+  if (weights.packing != Packing::kNone) return Code::kOk;
+  float* packed = nullptr;
+  LATHE_TRY(AllocateArray(context, state->filters.packed_floats(), &packed));
+  PackFilters(state->filters, weights.As<float>(), packed);
+  state->packed = packed;
   return Code::kOk;
 }
 

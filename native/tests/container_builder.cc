@@ -92,12 +92,15 @@ uint32_t ModelBuilder::Value(const std::string& name, const std::vector<DimArg>&
 }
 
 uint32_t ModelBuilder::Constant(const std::string& name, const std::vector<DimArg>& dims, const std::string& bytes,
-                                uint32_t dtype, uint32_t storage) {
+                                uint32_t dtype, uint32_t storage, uint32_t packing) {
   data_.resize((data_.size() + 63) / 64 * 64);
   PbWriter value;
   value.Bytes(1, name).Varint(3, dtype);
   for (const DimArg& dim : dims) value.Bytes(4, dim.Encode());
-  value.Bytes(6, PbWriter().Varint(1, data_.size()).Varint(2, bytes.size()).Varint(3, storage).bytes());
+  PbWriter constant;
+  constant.Varint(1, data_.size()).Varint(2, bytes.size()).Varint(3, storage);
+  if (packing != 0) constant.Varint(4, packing);
+  value.Bytes(6, constant.bytes());
   values_.Bytes(3, value.bytes());
   data_ += bytes;
   return value_count_++;

@@ -69,7 +69,7 @@ class ModelBuilder {
                  const std::vector<std::string>& source_names = {});
   // `bytes` lie in the data file as they are.
   uint32_t Constant(const std::string& name, const std::vector<DimArg>& dims, const std::string& bytes,
-                    uint32_t dtype = 1, uint32_t storage = 1);
+                    uint32_t dtype = 1, uint32_t storage = 1, uint32_t packing = 0);
   uint32_t Floats(const std::string& name, const std::vector<DimArg>& dims, const std::vector<float>& values);
   uint32_t Input(uint32_t value, const std::string& format = "NONE");
   void Output(uint32_t value, const std::string& format = "NONE");

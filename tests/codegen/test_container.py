@@ -284,3 +284,101 @@ def test_damaged_bytes_never_escape_as_another_error(data: st.DataObject) -> Non
             contents[data.draw(st.integers(0, len(contents) - 1))] = data.draw(st.integers(0, 255))
     with contextlib.suppress(ModelFileError):
         container.read(bytes(contents), weights, OPS)
+
+
+def _packed(graph: Graph, **packings: str) -> tuple[container.Container, Plan]:
+    """The graph in the planned form, where these nodes read packed constants."""
+    names = tuple(packings.get(node.name, "") for node in graph.walk())
+    plan = Plan("host", (("k",),) * len(names), (), 0, names)
+    return container.write(graph, name=graph.name, half=False, plan=plan), plan
+
+
+def _constants(written: container.Container) -> dict[str, int]:
+    message = pb.Model.FromString(written.model)
+    return {value.name: value.constant.packing for value in message.graph.values if value.HasField("constant")}
+
+
+def test_packed_constants_are_stored_once_and_read_back() -> None:
+    graph = small_network()
+    written, plan = _packed(graph, conv="panels16", dense="panels8")
+    assert _constants(written) == {"w.1.panels16": 3, "d.5.panels8": 2}
+    read, planned = container.read(written.model, written.data, OPS)
+    assert planned == plan == Plan.from_json(plan.as_json())
+    assert_same(graph, read)
+    for before, after in zip(graph.values(), read.values(), strict=True):
+        assert before.name == after.name
+        if before.constant is not None:
+            assert after.constant is not None
+            assert np.array_equal(before.constant, after.constant)
+    assert container.write(read, name=graph.name, half=False, plan=planned) == written
+
+
+def test_transformed_filters_are_read_back_up_to_rounding() -> None:
+    graph = small_network()
+    written, plan = _packed(graph, conv="winograd4_8")
+    read, planned = container.read(written.model, written.data, OPS)
+    assert planned == plan
+    assert read.nodes[0].inputs[1].name == "w.1"
+    before, after = (item.nodes[0].inputs[1].constant for item in (graph, read))
+    assert before is not None
+    assert after is not None
+    assert np.allclose(before, after, atol=1e-6)
+
+
+def test_a_constant_that_several_read() -> None:
+    """Packed once for those who want it the same way, and plain for those who do not."""
+    graph = small_network()
+    conv, dense = graph.nodes[0], next(node for node in graph.nodes if node.name == "dense")
+    graph.nodes.append(graph.new_node(conv.op, conv.inputs, name="again"))
+    wide = add_input(graph, "wide", (1, 8, 8, 6))
+    grouped = dataclasses.replace(conv.op, groups=2)  # type: ignore[type-var]
+    graph.nodes.append(graph.new_node(grouped, [wide, conv.inputs[1]], name="groups"))
+    graph.outputs += [graph.nodes[-1].outputs[0], graph.nodes[-2].outputs[0]]
+    written, plan = _packed(graph, conv="panels8", again="panels8", groups="panels8")
+    assert _constants(written) == {"d.5": 0, "w.1.panels8": 2, "w.1.panels8+": 2}
+    read, planned = container.read(written.model, written.data, OPS)
+    assert planned == plan
+    assert len({id(node.inputs[1]) for node in read.nodes if node.op.name == "conv2d"}) == 1
+    assert_same(graph, read)
+    written, plan = _packed(graph, conv="panels8", again="panels16")
+    assert _constants(written) == {"w.1": 0, "d.5": 0, "w.1.panels8": 2, "w.1.panels16": 3}
+    graph.outputs.append(dense.inputs[1])
+    written, plan = _packed(graph, dense="panels8")
+    assert _constants(written) == {"w.1": 0, "d.5": 0, "d.5.panels8": 2}
+    read, planned = container.read(written.model, written.data, OPS)
+    assert planned == plan
+    assert_same(graph, read)
+
+
+def _packing_code(message: pb.Model, code: int) -> None:
+    next(value for value in message.graph.values if value.name == "w.1.panels16").constant.packing = code
+
+
+def _reshape(message: pb.Model, *dims: int) -> None:
+    value = next(value for value in message.graph.values if value.name == "w.1.panels16")
+    del value.dims[:]
+    value.dims.extend(pb.Dim(size=dim) for dim in dims)
+
+
+SPOILT_PACKINGS: dict[str, Callable[[pb.Model], object]] = {
+    "unknown packing": lambda m: _packing_code(m, 77),
+    "another packing": lambda m: _packing_code(m, 2),
+    "a transformation": lambda m: _packing_code(m, 6),
+    "no plan": lambda m: m.ClearField("plan"),
+    "dims that do not fit": lambda m: _reshape(m, 2, 1, 3, 3, 3, 8),
+    "another rank": lambda m: _reshape(m, 27, 16),
+    "read by another input": lambda m: m.graph.body.nodes[1].inputs.__setitem__(0, m.graph.body.nodes[0].inputs[1]),
+    "an output of the graph": lambda m: m.graph.body.outputs.append(m.graph.body.nodes[0].inputs[1]),
+    "the name of something else": lambda m: setattr(
+        m.graph.values[m.graph.body.nodes[0].inputs[1]], "name", "x.panels16"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT_PACKINGS)
+def test_packings_that_do_not_fit_are_refused(what: str) -> None:
+    written, _ = _packed(small_network(), conv="panels16")
+    message = pb.Model.FromString(written.model)
+    SPOILT_PACKINGS[what](message)
+    with pytest.raises(ModelFileError):
+        container.read(message.SerializeToString(), written.data, OPS)

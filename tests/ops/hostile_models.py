@@ -193,6 +193,23 @@ def _toggle_constant(message: pb.Model, rng: random.Random) -> None:
         value.constant.SetInParent()
 
 
+def _pack(message: pb.Model, rng: random.Random) -> None:
+    """Says that input 1 is packed; half of the time it has dimensions that this could have."""
+    node = message.graph.body.nodes[0]
+    value = message.graph.values[node.inputs[1]] if len(node.inputs) > 1 else None
+    if value is None or not value.HasField("constant"):
+        return
+    value.constant.packing = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8, 9, 10))
+    dims = [dim.size for dim in value.dims]
+    if len(dims) not in (2, 4) or rng.random() < 0.5:
+        return
+    width = (4, 8, 16)[value.constant.packing - 1] if value.constant.packing <= 3 else 8
+    groups = max(1, next((attr.i for attr in node.attrs if attr.name == "groups"), 1))
+    inner = dims[1:] if len(dims) == 4 else [1, 1, *dims[1:]]
+    del value.dims[:]
+    value.dims.extend(pb.Dim(size=size) for size in (groups, -(-dims[0] // groups // width), *inner, width))
+
+
 _CHANGES: tuple[Callable[[pb.Model, random.Random], None], ...] = (
     _change_attribute,
     _change_attribute,
@@ -200,6 +217,7 @@ _CHANGES: tuple[Callable[[pb.Model, random.Random], None], ...] = (
     _change_dimension,
     _change_rank,
     _change_type,
+    _pack,
     _change_operands,
     _add_output,
     _toggle_constant,
@@ -222,6 +240,7 @@ def _fill_constants(message: pb.Model, rng: random.Random) -> bytes:
         contents = rng.randbytes(count * by_code[value.dtype].itemsize)
         if rng.random() < 0.5:  # small integers, so that indices are sometimes right
             contents = bytes(len(contents)) if rng.random() < 0.5 else bytes(byte & 1 for byte in contents)
-        value.constant.CopyFrom(pb.Constant(offset=len(data), size=len(contents), storage=value.dtype))
+        packing = value.constant.packing
+        value.constant.CopyFrom(pb.Constant(offset=len(data), size=len(contents), storage=value.dtype, packing=packing))
         data.extend(contents)
     return bytes(data)

@@ -21,6 +21,7 @@ from buildtool.ir.operator import Array, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
 from buildtool.plan import arena
 from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.plan.packing import packable
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import select
 from tests.ops.case import OpCase
@@ -52,9 +53,10 @@ def write_cases(folder: Path, cases: Iterable[OpCase], manifests: Manifests) -> 
     for case in cases:
         for native in variants(case):
             for kernel in manifests.of(case.op.name):
-                if fits(native.graph, kernel):
-                    stem = re.sub(r"\W+", "_", f"{kernel.name}_{files[kernel.name]:04}_{native.name}")
-                    (folder / f"{stem}.case").write_bytes(encode(native, kernel))
+                for packing in packings(native.graph, kernel):
+                    stem = f"{kernel.name}_{files[kernel.name]:04}_{native.name}_{packing}".rstrip("_")
+                    name = re.sub(r"\W+", "_", stem)
+                    (folder / f"{name}.case").write_bytes(encode(native, kernel, packing))
                     files[kernel.name] += 1
     return Written(files)
 
@@ -152,17 +154,25 @@ def _numbers(shape: Sequence[Dim], value: int) -> tuple[int, ...]:
 
 def fits(graph: Graph, kernel: KernelInfo) -> bool:
     """Whether the manifest says that the kernel can run the node."""
+    return bool(packings(graph, kernel))
+
+
+def packings(graph: Graph, kernel: KernelInfo) -> list[str]:
+    """The ways in which the kernel may get the node's constant; none where the manifest says that it cannot run it."""
+    node = graph.nodes[0]
+    algorithms = {node: kernel.algorithm}
     try:
-        select(graph, Manifests({kernel.op: (kernel,)}), abi="host", isas=[kernel.isa])
+        select(graph, Manifests({kernel.op: (kernel,)}), abi="host", isas=[kernel.isa], algorithms=algorithms)
     except UnsupportedError:
-        return False
-    return True
+        return []
+    known = ("", kernel.pack, *sorted(kernel.takes))
+    return [name for name in dict.fromkeys(known) if kernel.reads(name) and (name == "" or packable(node, name))]
 
 
-def encode(case: NativeCase, kernel: KernelInfo) -> bytes:
+def encode(case: NativeCase, kernel: KernelInfo, packing: str = "") -> bytes:
     """The bytes of a case file."""
     memory = arena.plan(case.graph, [kernel])
-    plan = Plan("host", ((kernel.name,),), memory.placements, memory.size)
+    plan = Plan("host", ((kernel.name,),), memory.placements, memory.size, (packing,) if packing else ())
     files = container.write(case.graph, name="case", half=False, plan=plan)
     inputs = zip(case.inputs, case.graph.inputs, strict=True)
     outputs = zip(case.expected, case.graph.outputs, strict=True)

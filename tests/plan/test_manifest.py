@@ -8,12 +8,13 @@ import pytest
 
 from buildtool.errors import ConfigError, UnsupportedError
 from buildtool.ir.dims import symbol
-from buildtool.ir.graph import Graph, Node
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.types import DType
 from buildtool.plan import manifest, select
 from buildtool.plan.conditions import Condition, ConditionError
 from buildtool.plan.manifest import KernelInfo, Manifests
 from tests.plan.graphs import add_input, apply, make, small_network
+from tests.plan.test_packing import convolution
 
 GOOD = """\
 op: shift
@@ -62,6 +63,12 @@ def test_manifest_of_a_user(tmp_path: Path) -> None:
         (("atol: 0.0", "atol: -1.0"), 3, "tolerance"),
         (("tolerance:", "when: import os\n    tolerance:"), 3, "`when`"),
         (("tolerance:", "in_place: -1\n    tolerance:"), 3, "`in_place`"),
+        (("tolerance:", "pack: {1: panels5}\n    tolerance:"), 3, "`pack`"),
+        (("tolerance:", "pack: {0: panels8}\n    tolerance:"), 3, "`pack`"),
+        (("tolerance:", "pack: panels8\n    tolerance:"), 3, "`pack`"),
+        (("tolerance:", "takes: {1: panels8}\n    tolerance:"), 3, "`takes`"),
+        (("tolerance:", "takes: {1: [[]]}\n    tolerance:"), 3, "`takes`"),
+        (("tolerance:", "algorithm: winograd4\n    tolerance:"), 3, "`algorithm`"),
         (("tolerance:", "priority: high\n    tolerance:"), 3, "`priority`"),
         (("kernels:", "kernel:"), 1, "has the keys"),
         (("op: shift", "op: [shift"), 2, "not a YAML file"),
@@ -170,12 +177,15 @@ def _kernel(
     when: str = "",
     types: str = "f32",
     in_place: int | None = None,
+    op: str = "relu",
+    pack: str = "",
+    takes: tuple[str, ...] = (),
+    algorithm: str = "",
 ) -> KernelInfo:
     allowed = (frozenset({DType(types)}),)
-    name = f"relu_{types}_{variant}__{isa}"
-    return KernelInfo(
-        name, "relu", types, variant, isa, allowed, allowed, Condition(when), in_place, priority, 0, 0, Path()
-    )
+    name = f"{op}_{types}_{variant}__{isa}"
+    facts = (name, op, types, variant, isa, allowed, allowed, Condition(when), in_place, priority, 0, 0, Path())
+    return KernelInfo(*facts, pack=pack, takes=frozenset(takes), algorithm=algorithm)
 
 
 def _relu() -> Graph:
@@ -216,6 +226,45 @@ def test_kernels_that_work_in_place_differently_work_beside() -> None:
     for kernels, expected in ((same, 0), (other, None)):
         (choice,) = select.select(_relu(), Manifests({"relu": kernels}), abi="host", isas=("avx2", "portable"))
         assert choice.in_place == expected
+
+
+ISAS = ("avx512", "avx2", "portable")
+
+
+def _packed(*kernels: KernelInfo, algorithm: str = "", node: Node | None = None) -> tuple[list[str], str]:
+    """The variants of the kernels that are chosen for a convolution, and the packing."""
+    node = node or convolution(8, 3)
+    graph = Graph(nodes=[node])
+    manifests = Manifests({"conv2d": kernels})
+    (choice,) = select.select(graph, manifests, abi="host", isas=ISAS, algorithms={node: algorithm})
+    return [f"{kernel.variant}__{kernel.isa}" for kernel in choice.kernels], choice.packing
+
+
+def test_all_kernels_of_a_list_read_the_packing_of_the_first() -> None:
+    best = _kernel("gemm", isa="avx512", op="conv2d", pack="panels16")
+    other = _kernel("gemm", isa="avx2", op="conv2d", pack="panels8")
+    able = _kernel("tile", op="conv2d", takes=("panels8", "panels16"))
+    unable = _kernel("plain", op="conv2d", priority=1)
+    assert _packed(best, other, able, unable) == (["gemm__avx512", "tile__portable"], "panels16")
+    assert _packed(other, able) == (["gemm__avx2", "tile__portable"], "panels8")
+    # Without one for every machine that reads it, nothing is packed.
+    assert _packed(best, other, unable) == (["gemm__avx512", "gemm__avx2", "plain__portable"], "")
+    node = convolution(8, 3)
+    node.inputs[1] = Value("w", node.inputs[1].type)
+    assert _packed(best, able, node=node) == (["gemm__avx512", "tile__portable"], "")
+
+
+def test_algorithms_are_for_the_nodes_that_are_worth_it() -> None:
+    winograd = _kernel("winograd4", isa="avx2", op="conv2d", pack="winograd4_16", algorithm="winograd4")
+    slow = _kernel("winograd4", op="conv2d", pack="winograd4_16", algorithm="winograd4")
+    gemm = _kernel("gemm", isa="avx2", op="conv2d", pack="panels16")
+    tile = _kernel("tile", op="conv2d", takes=("panels16",))
+    usual = (["gemm__avx2", "tile__portable"], "panels16")
+    assert _packed(winograd, slow, gemm, tile) == usual
+    assert _packed(winograd, slow, gemm, tile, algorithm="winograd2") == usual
+    assert _packed(winograd, gemm, tile, algorithm="winograd4") == usual  # nothing stands in for it
+    chosen = _packed(winograd, slow, gemm, tile, algorithm="winograd4")
+    assert chosen == (["winograd4__avx2", "winograd4__portable"], "winograd4_16")
 
 
 def test_all_nodes_without_a_kernel_are_reported() -> None:

@@ -11,7 +11,7 @@ from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, UnsupportedError
-from buildtool.plan import arena, check, manifest, select
+from buildtool.plan import algorithms, arena, check, manifest, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
@@ -51,10 +51,23 @@ class CpuTarget:
     ) -> tuple[PlannedModel, tuple[Choice, ...]]:
         known = self.capabilities.abis[abi]
         choices = select.select(
-            model.graph, manifests, abi=abi, isas=known.isas, baseline=known.baseline, model=model.name
+            model.graph,
+            manifests,
+            abi=abi,
+            isas=known.isas,
+            baseline=known.baseline,
+            algorithms=algorithms.choose(model.graph),
+            model=model.name,
         )
         memory = arena.plan(model.graph, choices)
-        plan = Plan(abi, tuple(choice.names for choice in choices), memory.placements, memory.size)
+        packings = tuple(choice.packing for choice in choices)
+        plan = Plan(
+            abi,
+            tuple(choice.names for choice in choices),
+            memory.placements,
+            memory.size,
+            packings if any(packings) else (),
+        )
         check.check(model.graph, plan, choices)
         return PlannedModel(model, plan, memory.lower_bound), choices
 

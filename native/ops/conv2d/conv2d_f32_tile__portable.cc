@@ -19,20 +19,16 @@ Code Prepare(PrepareContext& context) {
   LATHE_TRY(CheckArity(context, 2, 4, 1));
   LATHE_TRY(CheckAllTypes(context, DType::kF32));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
-  LATHE_TRY(CheckRank(context, context.input(1), 4, "its filter"));
   LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
   LATHE_TRY(ReadWindow(context, &state.window));
   LATHE_TRY(ReadActivation(context, &state.filters.activation));
   int64_t groups = 0;
   LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
-  const Shape& filter = context.input(1).shape;
-  for (int axis = 0; axis < 4; ++axis) {
-    if (filter[axis] < 1 || filter[axis] > kMaxExtent) return context.Fail(Code::kBadModel, "its filter is empty");
-  }
-  if (filter[0] % groups != 0) return context.Fail(Code::kBadModel, "groups do not divide the outputs");
-  state.window.kernel[0] = filter[1];
-  state.window.kernel[1] = filter[2];
-  state.filters.filters = {groups, filter[0] / groups, filter[1] * filter[2], filter[3]};
+  FilterShape filter = {};
+  LATHE_TRY(ReadFilterShape(context, 4, groups, kMaxExtent, &filter));
+  state.window.kernel[0] = filter.height;
+  state.window.kernel[1] = filter.width;
+  state.filters.filters = FiltersOf(filter, groups);
   if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
   if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
   return PrepareFilters(context, context.input(1), &state.filters);
@@ -48,8 +44,9 @@ Code PlanRun(PlanContext& context) {
   if (in[3] != filters.groups * filters.depth) {
     return context.Fail(Code::kBadModel, "the filter has another number of input channels");
   }
-  if (filter[0] != outputs || filter[1] != state.window.kernel[0] || filter[2] != state.window.kernel[1] ||
-      filter[3] != filters.depth) {
+  const bool constant = context.input(1).is_constant();
+  if (!constant && (filter[0] != outputs || filter[1] != state.window.kernel[0] ||
+                    filter[2] != state.window.kernel[1] || filter[3] != filters.depth)) {
     return context.Fail(Code::kUnsupported, "filters whose shape changes at run time");
   }
   if (context.input_count() > 2 && context.input(2).shape[0] != outputs) {
@@ -107,4 +104,6 @@ LATHE_KERNEL(conv2d_f32_tile__portable) = {"conv2d_f32_tile__portable",
                                            -1,
                                            lathe::Prepare,
                                            lathe::PlanRun,
-                                           lathe::Run};
+                                           lathe::Run,
+                                           0,
+                                           lathe::kTilePackings};

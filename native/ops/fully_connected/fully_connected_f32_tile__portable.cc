@@ -12,15 +12,15 @@ Code Prepare(PrepareContext& context) {
   FilterState& state = *static_cast<FilterState*>(context.state());
   LATHE_TRY(CheckArity(context, 2, 3, 1));
   LATHE_TRY(CheckAllTypes(context, DType::kF32));
-  LATHE_TRY(CheckRank(context, context.input(1), 2, "its weight"));
   if (context.input_count() == 3) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
   const int rank = context.input(0).shape.rank;
   if (rank < 1) return context.Fail(Code::kBadModel, "its input has the wrong rank");
   LATHE_TRY(CheckRank(context, context.output(0), rank, "its output"));
   LATHE_TRY(ReadActivation(context, &state.activation));
-  const Shape& weight = context.input(1).shape;
-  if (weight[0] < 1 || weight[1] < 1) return context.Fail(Code::kBadModel, "its weight is empty");
-  state.filters = {1, weight[0], 1, weight[1]};
+  FilterShape weight = {};
+  LATHE_TRY(ReadFilterShape(context, 2, 1, kMaxPackedElements, &weight));
+  if (weight.height * weight.width != 1) return context.Fail(Code::kBadModel, "its weight has more than one tap");
+  state.filters = FiltersOf(weight, 1);
   return PrepareFilters(context, context.input(1), &state);
 }
 
@@ -29,7 +29,7 @@ Code PlanRun(PlanContext& context) {
   const Filters& filters = state.filters;
   const Shape& in = context.input(0).shape;
   const Shape& weight = context.input(1).shape;
-  if (weight[0] != filters.outputs || weight[1] != filters.depth) {
+  if (!context.input(1).is_constant() && (weight[0] != filters.outputs || weight[1] != filters.depth)) {
     return context.Fail(Code::kUnsupported, "weights whose shape changes at run time");
   }
   if (in[-1] != filters.depth) return context.Fail(Code::kBadModel, "input and weight differ in depth");
@@ -65,4 +65,6 @@ LATHE_KERNEL(fully_connected_f32_tile__portable) = {"fully_connected_f32_tile__p
                                                     -1,
                                                     lathe::Prepare,
                                                     lathe::PlanRun,
-                                                    lathe::Run};
+                                                    lathe::Run,
+                                                    0,
+                                                    lathe::kTilePackings};

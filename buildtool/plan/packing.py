@@ -1,0 +1,150 @@
+"""How constants are laid out for kernels: one function there and one back for each packing.
+
+The planned form of a model stores filters and weights as the kernel of their node reads them, so that nothing is
+packed when an engine is created. Only input 1 of conv2d and fully_connected is packed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from buildtool.ir.dims import static
+from buildtool.ir.graph import Node
+from buildtool.ir.operator import Array
+
+INPUT = 1  # the only one that may be packed
+
+_PackFunction = Callable[[Array, Node], Array]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """One layout. `pack` takes and `unpack` gives the constant as the graph has it."""
+
+    name: str
+    code: int  # in the container: docs/format.md
+    pack: _PackFunction
+    unpack: _PackFunction
+    fits: Callable[[Node], bool]
+
+
+PACKINGS: dict[str, Packing] = {}
+
+
+def packable(node: Node, name: str) -> bool:
+    """Whether input 1 of the node is a constant that this packing knows how to lay out."""
+    if len(node.inputs) <= INPUT or node.op.name not in _RANKS:
+        return False
+    value = node.inputs[INPUT]
+    if value.constant is None or value.type.quant is not None or value.type.rank != _RANKS[node.op.name]:
+        return False
+    return (
+        value.constant.size > 0 and value.type.shape[0] == node.outputs[0].type.shape[-1] and PACKINGS[name].fits(node)
+    )
+
+
+def by_code(code: int) -> Packing | None:
+    return next((packing for packing in PACKINGS.values() if packing.code == code), None)
+
+
+_RANKS = {"conv2d": 4, "fully_connected": 2}  # of the plain constant
+
+
+def _groups(node: Node) -> int:
+    return int(getattr(node.op, "groups", 1))
+
+
+def _outputs(node: Node) -> int:
+    (outputs,) = static(node.outputs[0].type.shape[-1:])
+    return outputs
+
+
+def _panels(code: int, width: int) -> None:
+    """Outputs of a group in panels of `width`, innermost and filled up with zeros: [groups, panels, height, width,
+    channels, outputs of a panel]."""
+
+    def pack(array: Array, node: Node) -> Array:
+        groups = _groups(node)
+        plain = array if array.ndim == 4 else array[:, None, None, :]
+        per_group = plain.shape[0] // groups
+        panels = -(-per_group // width)
+        padded = np.zeros((groups, panels * width, *plain.shape[1:]), array.dtype)
+        padded[:, :per_group] = plain.reshape(groups, per_group, *plain.shape[1:])
+        split = padded.reshape(groups, panels, width, *plain.shape[1:])
+        return np.ascontiguousarray(np.moveaxis(split, 2, -1))
+
+    def unpack(array: Array, node: Node) -> Array:
+        groups, outputs = _groups(node), _outputs(node)
+        per_group, rest = divmod(outputs, groups)
+        panels = -(-per_group // width)
+        if array.ndim != 6 or rest or array.shape[:2] != (groups, panels) or array.shape[5] != width:
+            raise ValueError(f"its shape is not that of panels of {width} for {outputs} outputs in {groups} groups")
+        split = np.moveaxis(array, -1, 2).reshape(groups, panels * width, *array.shape[2:5])
+        plain = split[:, :per_group].reshape(outputs, *array.shape[2:5])
+        return np.ascontiguousarray(plain if _RANKS[node.op.name] == 4 else plain.reshape(outputs, -1))
+
+    name = f"panels{width}"
+    PACKINGS[name] = Packing(name, code, pack, unpack, lambda node: True)
+
+
+# G of Winograd's minimal filtering F(2x2, 3x3) and F(4x4, 3x3): filters become G g G^T.
+_TRANSFORMS = {
+    2: np.array([[1, 0, 0], [1 / 2, 1 / 2, 1 / 2], [1 / 2, -1 / 2, 1 / 2], [0, 0, 1]]),
+    4: np.array(
+        [
+            [1 / 4, 0, 0],
+            [-1 / 6, -1 / 6, -1 / 6],
+            [-1 / 6, 1 / 6, -1 / 6],
+            [1 / 24, 1 / 12, 1 / 6],
+            [1 / 24, -1 / 12, 1 / 6],
+            [0, 0, 1],
+        ]
+    ),
+}
+
+
+def _winograd(code: int, tile: int, width: int) -> None:
+    """Transformed filters of 3x3, computed in double: [points, panels, channels, outputs of a panel]."""
+    transform = _TRANSFORMS[tile]
+    back = np.linalg.pinv(transform)
+
+    def pack(array: Array, node: Node) -> Array:
+        outputs, _, _, channels = array.shape
+        panels = -(-outputs // width)
+        points = np.einsum("ai,bj,oijc->aboc", transform, transform, array.astype(np.float64))
+        padded = np.zeros((transform.shape[0] ** 2, panels * width, channels))
+        padded[:, :outputs] = points.reshape(-1, outputs, channels)
+        split = padded.reshape(-1, panels, width, channels)
+        return np.ascontiguousarray(np.moveaxis(split, 2, -1), dtype=np.float32)
+
+    def unpack(array: Array, node: Node) -> Array:
+        """Up to rounding: what was transformed cannot be told exactly."""
+        size, outputs = transform.shape[0], _outputs(node)
+        panels = -(-outputs // width)
+        if array.ndim != 4 or array.shape[:2] != (size**2, panels) or array.shape[3] != width:
+            raise ValueError(f"its shape is not that of transformed filters for {outputs} outputs")
+        channels = array.shape[2]
+        split = np.moveaxis(array.astype(np.float64), -1, 2).reshape(size, size, panels * width, channels)
+        plain = np.einsum("ia,jb,aboc->oijc", back, back, split[:, :, :outputs])
+        return np.ascontiguousarray(plain, dtype=np.float32)
+
+    def fits(node: Node) -> bool:
+        op = node.op
+        if op.name != "conv2d" or node.inputs[INPUT].constant is None:
+            return False
+        window = node.inputs[INPUT].type.shape[1:3]
+        return window == (3, 3) and all(
+            set(np.atleast_1d(getattr(op, name))) == {1} for name in ("strides", "dilations", "groups")
+        )
+
+    name = f"winograd{tile}_{width}"
+    PACKINGS[name] = Packing(name, code, pack, unpack, fits)
+
+
+for _code, _width in enumerate((4, 8, 16)):
+    _panels(1 + _code, _width)
+    _winograd(4 + _code, 2, _width)
+    _winograd(7 + _code, 4, _width)

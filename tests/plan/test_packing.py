@@ -1,0 +1,131 @@
+"""Layouts of constants: what stands where, the way back, and which nodes they are for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from buildtool.ir.graph import Graph, Node
+from buildtool.ops.conv2d import Conv2d
+from buildtool.plan.packing import PACKINGS, by_code, packable
+from tests.plan.graphs import add_input, make
+
+
+def convolution(outputs: int, channels: int, groups: int = 1, window: int = 3, stride: int = 1) -> Node:
+    graph = Graph()
+    random = np.random.default_rng(outputs * channels)
+    filters = random.standard_normal((outputs, window, window, channels)).astype(np.float32)
+    op = Conv2d(strides=(stride, stride), pads=(1, 1, 1, 1), dilations=(1, 1), groups=groups)
+    return graph.new_node(op, [add_input(graph, "x", (1, 8, 8, channels * groups)), graph.new_constant("w", filters)])
+
+
+def product(outputs: int, depth: int) -> Node:
+    graph = Graph()
+    weights = np.arange(outputs * depth, dtype=np.float32).reshape(outputs, depth)
+    linear = make("fully_connected", activation="none", activation_alpha=0.0, activation_beta=0.0)
+    return graph.new_node(linear, [add_input(graph, "x", (2, depth)), graph.new_constant("w", weights)])
+
+
+def constant_of(node: Node) -> np.ndarray:
+    assert node.inputs[1].constant is not None
+    return node.inputs[1].constant
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize(("outputs", "groups"), [(1, 1), (16, 1), (17, 1), (6, 2), (34, 2), (5, 5)])
+def test_panels_hold_every_filter_where_it_is_looked_for(width: int, outputs: int, groups: int) -> None:
+    node = convolution(outputs, 3, groups)
+    plain, packing = constant_of(node), PACKINGS[f"panels{width}"]
+    packed = packing.pack(plain, node)
+    per_group = outputs // groups
+    assert packed.shape == (groups, -(-per_group // width), 3, 3, 3, width)
+    for output in range(outputs):
+        group, place = divmod(output, per_group)
+        assert np.array_equal(packed[group, place // width, ..., place % width], plain[output])
+    assert np.count_nonzero(packed) == np.count_nonzero(plain)
+    assert np.array_equal(packing.unpack(packed, node), plain)
+
+
+def test_weights_of_a_product_are_filters_of_one_tap() -> None:
+    node = product(10, 7)
+    packing = PACKINGS["panels8"]
+    packed = packing.pack(constant_of(node), node)
+    assert packed.shape == (1, 2, 1, 1, 7, 8)
+    assert np.array_equal(packed[0, 1, 0, 0, :, 1], constant_of(node)[9])
+    assert np.array_equal(packing.unpack(packed, node), constant_of(node))
+
+
+# B^T and A^T of the same points as the G that filters are transformed with.
+INPUTS = {
+    2: np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]),
+    4: np.array(
+        [
+            [4, 0, -5, 0, 1, 0],
+            [0, -4, -4, 1, 1, 0],
+            [0, 4, -4, -1, 1, 0],
+            [0, -2, -1, 2, 1, 0],
+            [0, 2, -1, -2, 1, 0],
+            [0, 4, 0, -5, 0, 1],
+        ]
+    ),
+}
+OUTPUTS = {
+    2: np.array([[1, 1, 1, 0], [0, 1, -1, -1]]),
+    4: np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]]),
+}
+
+
+@pytest.mark.parametrize("tile", [2, 4])
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_transformed_filters_convolve(tile: int, width: int) -> None:
+    node = convolution(18, 2)
+    plain, packing = constant_of(node).astype(np.float64), PACKINGS[f"winograd{tile}_{width}"]
+    packed = packing.pack(constant_of(node), node)
+    size = tile + 2
+    assert packed.shape == (size * size, -(-18 // width), 2, width)
+    patch = np.random.default_rng(3).standard_normal((size, size))
+    for output in (0, 17):
+        points = packed[:, output // width, 1, output % width].reshape(size, size)
+        product = points * (INPUTS[tile] @ patch @ INPUTS[tile].T)
+        result = OUTPUTS[tile] @ product @ OUTPUTS[tile].T
+        expected = [
+            [np.sum(patch[i : i + 3, j : j + 3] * plain[output, :, :, 1]) for j in range(tile)] for i in range(tile)
+        ]
+        assert np.allclose(result, expected, atol=1e-5)
+    assert np.allclose(packing.unpack(packed, node), plain, atol=1e-5)
+
+
+def test_what_can_be_packed() -> None:
+    assert packable(convolution(8, 3), "panels8")
+    assert packable(product(8, 3), "panels8")
+    assert packable(convolution(8, 3), "winograd4_8")
+    for other in (convolution(8, 3, groups=2), convolution(8, 3, stride=2), convolution(8, 3, window=1), product(8, 3)):
+        assert not packable(other, "winograd4_8")
+    variable = convolution(8, 3)
+    variable.inputs[1] = variable.inputs[0]
+    assert not packable(variable, "panels8")
+    graph = Graph()
+    assert not packable(graph.new_node(make("relu"), [add_input(graph, "x", (1,))]), "panels8")
+
+
+def test_codes_are_those_of_the_format() -> None:
+    assert {packing.name: packing.code for packing in PACKINGS.values()} == {
+        "panels4": 1,
+        "panels8": 2,
+        "panels16": 3,
+        "winograd2_4": 4,
+        "winograd2_8": 5,
+        "winograd2_16": 6,
+        "winograd4_4": 7,
+        "winograd4_8": 8,
+        "winograd4_16": 9,
+    }
+    assert by_code(3) is PACKINGS["panels16"]
+    assert by_code(10) is None
+
+
+@pytest.mark.parametrize("name", PACKINGS)
+@pytest.mark.parametrize("shape", [(1, 1, 3, 3, 2, 16), (16, 2, 2, 16), (16, 1, 2, 5), (2, 3, 3, 3, 2, 8), (4,), ()])
+def test_a_shape_that_does_not_fit_is_refused(name: str, shape: tuple[int, ...]) -> None:
+    with pytest.raises((ValueError, IndexError)):
+        PACKINGS[name].unpack(np.zeros(shape, np.float32), convolution(70, 2))
