@@ -36,7 +36,7 @@ def test_names_tell_sizes() -> None:
 
 def test_every_entry_of_the_table_has_a_kernel() -> None:
     entries = list(cases.table())
-    found = {case.name for case, _ in cases.pairs(entries, manifest.load(), ["portable"])}
+    found = {pair.case.name for pair in cases.pairs(entries, manifest.load(), ["portable"])}
     assert found == {case.name for case in entries}
 
 
@@ -47,7 +47,7 @@ def test_the_file_holds_names_and_macs(tmp_path: Path) -> None:
     cases.write(file, pairs)
     data = file.read_bytes()
     assert data.startswith(b"LATHEBENCH" + struct.pack("<I", len(pairs)))
-    name = cases.full_name(*pairs[0]).encode()
+    name = pairs[0].name.encode()
     at = data.index(name)
     assert struct.unpack_from("<Q", data, at + len(name)) == (12 * 197 * 64 * 197,)
 

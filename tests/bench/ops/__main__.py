@@ -42,11 +42,8 @@ def program(abi: str) -> Path:
 def write_cases(pattern: str, isas: list[str]) -> Path:
     """The cases whose names match."""
     wanted = re.compile(pattern)
-    found = [
-        (case, kernel)
-        for case, kernel in cases.pairs(cases.all_cases(ROOT / "build" / "bench-peers" / "onnx"), manifest.load(), isas)
-        if wanted.search(cases.full_name(case, kernel))
-    ]
+    every = cases.all_cases(ROOT / "build" / "bench-peers" / "onnx")
+    found = [pair for pair in cases.pairs(every, manifest.load(), isas) if wanted.search(pair.name)]
     file = FOLDER / "cases.bench"
     FOLDER.mkdir(parents=True, exist_ok=True)
     cases.write(file, found)

@@ -36,7 +36,7 @@ from buildtool.plan import arena
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
 from buildtool.reports.inspection import node_macs
-from tests.ops.native_cases import blob, case_graph, fits
+from tests.ops.native_cases import blob, case_graph, packings
 from tests.zoo.networks import NETWORKS, cached
 
 SIZE = 224
@@ -164,29 +164,38 @@ def _dims(type_: TensorType) -> str:
     return "x".join(str(size) for size in shape)
 
 
-def write(file: Path, items: Iterable[tuple[BenchCase, KernelInfo]]) -> None:
+@dataclass(frozen=True)
+class Pair:
+    """A case with a kernel that runs it, and how its weights are packed (empty: as they are)."""
+
+    case: BenchCase
+    kernel: KernelInfo
+    packing: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.case.name}/{self.kernel.name}"
+
+
+def write(file: Path, pairs: Iterable[Pair]) -> None:
     """The file that native/tools/lathe_bench.cc specifies."""
     parts = []
-    for case, kernel in items:
-        graph = case.graph()
-        memory = arena.plan(graph, [kernel])
-        plan = Plan("host", ((kernel.name,),), memory.placements, memory.size)
+    for pair in pairs:
+        graph = pair.case.graph()
+        memory = arena.plan(graph, [pair.kernel])
+        packed = (pair.packing,) if pair.packing else ()
+        plan = Plan("host", ((pair.kernel.name,),), memory.placements, memory.size, packed)
         files = container.write(graph, name="case", half=False, plan=plan)
         macs = struct.pack("<Q", node_macs(graph.nodes[0]))
-        parts.append(b"".join([blob(full_name(case, kernel).encode()), macs, blob(files.model), blob(files.data)]))
+        parts.append(b"".join([blob(pair.name.encode()), macs, blob(files.model), blob(files.data)]))
     file.write_bytes(b"LATHEBENCH" + struct.pack("<I", len(parts)) + b"".join(parts))
 
 
-def full_name(case: BenchCase, kernel: KernelInfo) -> str:
-    return f"{case.name}/{kernel.name}"
-
-
-def pairs(
-    cases: Iterable[BenchCase], manifests: Manifests, isas: Sequence[str]
-) -> Iterator[tuple[BenchCase, KernelInfo]]:
-    """Each case with every kernel for these instruction sets that can run it."""
+def pairs(cases: Iterable[BenchCase], manifests: Manifests, isas: Sequence[str]) -> Iterator[Pair]:
+    """Each case with every kernel for these instruction sets that can run it, its weights packed as it likes them."""
     for case in cases:
         graph = case.graph()
         for kernel in manifests.of(case.op.name):
-            if kernel.isa in isas and fits(graph, kernel):
-                yield case, kernel
+            ways = packings(graph, kernel) if kernel.isa in isas else []
+            if ways:
+                yield Pair(case, kernel, kernel.pack if kernel.pack in ways else ways[0])
