@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from buildtool.ir.attributes import AttrKind, format_attribute
 from buildtool.ir.dims import symbol
-from buildtool.ir.operator import OperatorError
+from buildtool.ir.operator import OperatorError, RegionType
 from buildtool.ir.types import DType, TensorType
 from buildtool.ops.clip import Clip
 from buildtool.ops.concat import Concat
@@ -142,6 +142,7 @@ _HOSTILE: dict[AttrKind, st.SearchStrategy[Any]] = {
 }
 _SHAPE = st.lists(st.sampled_from([0, 1, 2, 3, 7, 2**31 - 1, symbol("n", 0, 9), symbol("m")]), max_size=5)
 _TYPE = st.builds(lambda dtype, shape: TensorType(dtype, tuple(shape)), st.sampled_from(DType), _SHAPE)
+_TYPES = st.lists(_TYPE, max_size=4).map(tuple)
 
 
 @pytest.mark.parametrize("name", sorted(builtin()))
@@ -151,9 +152,10 @@ def test_nothing_but_operator_errors(name: str, data: st.DataObject) -> None:
     operator = builtin()[name]
     types = data.draw(st.lists(_TYPE, max_size=4))
     given_ = {key: data.draw(_HOSTILE[kind], label=key) for key, kind in operator.attribute_kinds().items()}
+    regions = [data.draw(st.builds(RegionType, _TYPES, _TYPES)) for _ in range(operator.regions)]
     try:
         op = operator(**given_)
-        outputs = op.infer(types)
+        outputs = op.infer_node(types, regions)
         op.macs(types, outputs)
         str(op)
     except OperatorError as problem:

@@ -15,13 +15,15 @@ from buildtool.ops.registry import builtin, registry
 from tests.ops.case import cases_of, operators_with_cases
 
 _ROOT = Path(__file__).parents[2]
+#: A case is one node. Operators that hold regions have models: tests/importers/onnx/control_flow.py.
+_WITH_CASES = sorted(name for name, kind in builtin().items() if not kind.regions)
 
 
 def test_cases_and_registry_name_the_same_operators() -> None:
-    assert set(operators_with_cases()) == set(builtin())
+    assert operators_with_cases() == _WITH_CASES
 
 
-@pytest.mark.parametrize("operator", sorted(builtin()))
+@pytest.mark.parametrize("operator", _WITH_CASES)
 def test_operator_has_20_cases_of_its_own(operator: str) -> None:
     cases = list(cases_of(operator))
     assert {case.op.name for case in cases} == {operator}

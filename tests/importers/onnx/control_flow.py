@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
 import onnx.parser
 
+from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.operator import Array
+from buildtool.ops.registry import registry
+
+Shapes: TypeAlias = Mapping[str, tuple[int | tuple[int, int], ...]]
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Model:
     text: str
     runs: Sequence[Mapping[str, Array]]
     holds: tuple[str, ...] = ("loop",)  # operators of the graph that are left after import
-    bounded: Mapping[str, tuple[int | tuple[int, int], ...]] | None = None  # shapes that are asked for
+    bounded: Shapes | None = None  # shapes that are asked for
 
     def proto(self) -> onnx.ModelProto:
         return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> model {self.text}')
@@ -255,3 +260,20 @@ def model(name: str) -> onnx.ModelProto:
     weights = WEIGHTS.get(name, {})
     proto.graph.initializer.extend(onnx.numpy_helper.from_array(array, key) for key, array in weights.items())
     return proto
+
+
+def request(folder: Path, name: str) -> ImportRequest:
+    """What asks for a model in the shapes that it is tested in."""
+    return request_for(folder, model(name), MODELS[name].bounded)
+
+
+def request_for(folder: Path, proto: onnx.ModelProto, shapes: Shapes | None = None) -> ImportRequest:
+    file = folder / "model.onnx"
+    onnx.save(proto, file)
+
+    def tensor(info: onnx.ValueInfoProto) -> TensorRequest:
+        pictures = len(info.type.tensor_type.shape.dim) == 4
+        return TensorRequest(info.name, (shapes or {}).get(info.name), "NCHW" if pictures else "NONE", None)
+
+    inputs, outputs = (tuple(map(tensor, items)) for items in (proto.graph.input, proto.graph.output))
+    return ImportRequest("control", file, None, inputs, outputs, registry(()))

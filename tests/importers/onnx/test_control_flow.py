@@ -11,29 +11,17 @@ import pytest
 
 from buildtool.errors import UnsupportedError
 from buildtool.importers.onnx import import_model
-from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
+from buildtool.importers.request import ImportedModel
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
-from buildtool.ops.registry import registry
 from buildtool.passes.pipeline import optimise
-from tests.importers.onnx.control_flow import MODELS, model
+from tests.importers.onnx.control_flow import MODELS, model, request, request_for
 from tests.importers.onnx.harness import reference
 
 
-def _import(folder: Path, proto: onnx.ModelProto, name: str = "") -> ImportedModel:
-    file = folder / "model.onnx"
-    onnx.save(proto, file)
-    shapes = (MODELS[name].bounded if name else None) or {}
-    ranks = {value.name: len(value.type.tensor_type.shape.dim) for value in proto.graph.input}
-    inputs = tuple(
-        TensorRequest(key, shapes.get(key), "NCHW" if rank == 4 else "NONE", None) for key, rank in ranks.items()
-    )
-    outputs = tuple(
-        TensorRequest(item.name, None, "NCHW" if len(item.type.tensor_type.shape.dim) == 4 else "NONE", None)
-        for item in proto.graph.output
-    )
-    return import_model(ImportRequest("control", file, None, inputs, outputs, registry(())))
+def _import(folder: Path, proto: onnx.ModelProto) -> ImportedModel:
+    return import_model(request_for(folder, proto))
 
 
 def _compare(graph: Graph, name: str) -> None:
@@ -47,7 +35,7 @@ def _compare(graph: Graph, name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_like_onnxruntime(tmp_path: Path, name: str) -> None:
-    graph = _import(tmp_path, model(name), name).graph
+    graph = import_model(request(tmp_path, name)).graph
     assert set(MODELS[name].holds) <= {node.op.name for node in graph.walk()}
     _compare(graph, name)
     optimise(graph)
