@@ -103,6 +103,7 @@ def _model(file: Path, op_paths: Sequence[Path]) -> dict[str, Any]:
                 "name": node.name,
                 "outputs": [str(value.type) for value in node.outputs],
                 "kernels": list(plan.kernels[index]) if plan else [],
+                "packing": plan.packings[index] if plan and plan.packings else "",
             }
             for index, node in enumerate(graph.walk())
         ],
@@ -226,9 +227,11 @@ def _show_model(document: Mapping[str, Any], verbose: bool) -> list[str | Table]
             kernels.add(name)
         parts.append(kernels)
     if verbose:
-        body = Table(["node", "operator", "output", "kernel"])
+        body = Table(["node", "operator", "output", "packed", "kernel"])
         for node in document["body"]:
-            body.add(node["name"], node["operator"], ", ".join(node["outputs"]), ", ".join(node["kernels"]))
+            body.add(
+                node["name"], node["operator"], ", ".join(node["outputs"]), node["packing"], ", ".join(node["kernels"])
+            )
         parts.append(body)
     return parts
 

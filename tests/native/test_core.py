@@ -16,6 +16,9 @@ ARM = [
     ("arm", "arm-linux-gnueabihf", "-march=armv7-a -mfpu=neon-vfpv4", ["qemu-arm", "-L", "/usr/arm-linux-gnueabihf"]),
 ]
 
+# The best instruction set of what an emulator is told to be.
+BEST = {"aarch64": {"max": "fp16", "cortex-a53": "neon"}, "arm": {"max": "neonv7", "cortex-a15": "neonv7"}}
+
 
 @pytest.mark.slow
 def test_core_under_address_and_undefined_sanitizers() -> None:
@@ -48,6 +51,9 @@ def test_core_in_an_emulator(processor: str, triple: str, flags: str, emulator: 
     folder = build(triple, programs, options)
     for program in programs:
         assert "PASSED" in run_program(folder / "tests" / program, emulator)
+    for processor_kind, isa in BEST[processor].items():
+        told = [emulator[0], "-cpu", processor_kind, "-E", f"LATHE_EXPECT_BEST_ISA={isa}", *emulator[1:]]
+        assert "PASSED" in run_program(folder / "tests" / "core_test", told)
 
 
 def test_the_example_of_the_documentation_compiles(tmp_path: Path) -> None:
