@@ -2,6 +2,7 @@
 #ifndef LATHE_CORE_COPY_H_
 #define LATHE_CORE_COPY_H_
 
+#include "native/core/broadcast.h"
 #include "native/core/check.h"
 #include "native/core/kernel.h"
 
@@ -61,31 +62,87 @@ inline void Simplify(StridedCopy* copy) {
   copy->rank = rank;
 }
 
+// The axis along which the input lies element by element, where it is not the last one; else -1.
+inline int TransposedAxis(const StridedCopy& copy) {
+  for (int axis = 0; axis + 1 < copy.rank; ++axis) {
+    if (copy.strides[axis] == 1 && copy.strides[copy.rank - 1] != 1) return axis;
+  }
+  return -1;
+}
+
+// Blocks of the last axis and the one that is contiguous in the input, small enough that both sides stay in cache.
 template <typename T>
-inline void RunStridedCopyOf(const RunContext& context, const StridedCopy& copy) {
-  const T* from = static_cast<const T*>(context.inputs[0].data) + copy.offset;
-  T* to = static_cast<T*>(context.outputs[0].data);
+inline void RunTransposition(const RunContext& context, const StridedCopy& copy, int axis) {
+  constexpr int64_t kShort = 8;
+  constexpr int64_t kColumns = 64;
   const int last = copy.rank - 1;
   const int64_t size = copy.dims[last];
   const int64_t stride = copy.strides[last];
+  const int64_t length = copy.dims[axis];
+  const int64_t block = size < kShort ? 128 : 16;
+  const int64_t blocks = (length + block - 1) / block;
+  int64_t steps[kMaxRank];  // of the output
+  int64_t count = 1;
+  for (int i = last; i >= 0; --i) {
+    steps[i] = count;
+    count *= copy.dims[i];
+  }
+  if (count == 0) return;
+  const T* from = static_cast<const T*>(context.inputs[0].data) + copy.offset;
+  T* to = static_cast<T*>(context.outputs[0].data);
+  const int64_t bytes = block * size * static_cast<int64_t>(sizeof(T));
+  const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
+  context.For(count / size / length * blocks, grain, [=, &copy, &steps](int64_t begin, int64_t end, int) {
+    const int64_t step = steps[axis];
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t first = item % blocks * block;
+      const int64_t width = length - first < block ? length - first : block;
+      const T* source = from + first;
+      T* target = to + first * step;
+      int64_t index = item / blocks;
+      for (int i = last - 1; i >= 0; --i) {
+        if (i == axis) continue;
+        source += index % copy.dims[i] * copy.strides[i];
+        target += index % copy.dims[i] * steps[i];
+        index /= copy.dims[i];
+      }
+      if (size < kShort) {
+        for (int64_t j = 0; j < size; ++j) {
+          for (int64_t i = 0; i < width; ++i) target[i * step + j] = source[j * stride + i];
+        }
+        continue;
+      }
+      for (int64_t start = 0; start < size; start += kColumns) {
+        const int64_t end = start + kColumns < size ? start + kColumns : size;
+        for (int64_t i = 0; i < width; ++i) {
+          for (int64_t j = start; j < end; ++j) target[i * step + j] = source[j * stride + i];
+        }
+      }
+    }
+  });
+}
+
+template <typename T>
+inline void RunStridedCopyOf(const RunContext& context, const StridedCopy& copy) {
+  const int axis = TransposedAxis(copy);
+  if (axis >= 0) return RunTransposition<T>(context, copy, axis);
+  const T* from = static_cast<const T*>(context.inputs[0].data) + copy.offset;
+  T* to = static_cast<T*>(context.outputs[0].data);
+  BroadcastOf<1> walk;
+  walk.rank = copy.rank;
+  memcpy(walk.dims, copy.dims, sizeof walk.dims);
+  memcpy(walk.strides[0], copy.strides, sizeof walk.strides[0]);
+  const int64_t stride = copy.strides[copy.rank - 1];
   context.For(context.outputs[0].shape.Count(), kCopyGrain / static_cast<int64_t>(sizeof(T)),
-              [=, &copy](int64_t begin, int64_t end, int) {
-                for (int64_t at = begin; at < end;) {
-                  const int64_t column = at % size;
-                  const T* row = from + column * stride;
-                  int64_t index = at / size;
-                  for (int axis = last - 1; axis >= 0; --axis) {
-                    row += index % copy.dims[axis] * copy.strides[axis];
-                    index /= copy.dims[axis];
-                  }
-                  const int64_t count = size - column < end - at ? size - column : end - at;
+              [=, &walk](int64_t begin, int64_t end, int) {
+                walk.ForStretches(begin, end, [=](int64_t at, const int64_t* offsets, int64_t count) {
+                  const T* row = from + offsets[0];
                   if (stride == 1) {
                     memcpy(to + at, row, static_cast<size_t>(count) * sizeof(T));
                   } else {
                     for (int64_t i = 0; i < count; ++i) to[at + i] = row[i * stride];
                   }
-                  at += count;
-                }
+                });
               });
 }
 

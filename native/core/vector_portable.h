@@ -48,11 +48,19 @@ inline Vec Load(const float* from) {
 }
 inline Vec LoadPart(const float* from, int count) {
   Vec x = {};
-  memcpy(&x.v, from, static_cast<size_t>(count) * sizeof(float));
+  if (count == 4) return Load(from);
+  if (count > 0) x.v[0] = from[0];
+  if (count > 1) x.v[1] = from[1];
+  if (count > 2) x.v[2] = from[2];
   return x;
 }
 inline void Store(float* to, Vec x) { memcpy(to, &x.v, sizeof x.v); }
-inline void StorePart(float* to, Vec x, int count) { memcpy(to, &x.v, static_cast<size_t>(count) * sizeof(float)); }
+inline void StorePart(float* to, Vec x, int count) {
+  if (count == 4) return Store(to, x);
+  if (count > 0) to[0] = x.v[0];
+  if (count > 1) to[1] = x.v[1];
+  if (count > 2) to[2] = x.v[2];
+}
 inline Vec Fill(float x) { return {Vec::Four{x, x, x, x}}; }
 inline Vec Add(Vec a, Vec b) { return {a.v + b.v}; }
 inline Vec Sub(Vec a, Vec b) { return {a.v - b.v}; }

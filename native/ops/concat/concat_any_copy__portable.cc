@@ -35,18 +35,35 @@ Code PlanRun(PlanContext& context) {
   return CheckShape(context, 0, expected);
 }
 
+// Row by row, so that the output is written from its beginning to its end.
 void Run(const RunContext& context) {
   const int axis = static_cast<int>(context.State<State>().axis);
   const Shape& out = context.outputs[0].shape;
   const int64_t element = static_cast<int64_t>(SizeOf(context.outputs[0].dtype));
-  const int64_t outer = out.Count(0, axis);
-  const int64_t out_bytes = out.Count(axis, out.rank) * element;
+  const int64_t rows = out.Count(0, axis);
+  const int64_t row_bytes = out.Count(axis, out.rank) * element;
   char* to = static_cast<char*>(context.outputs[0].data);
-  for (int i = 0; i < context.input_count; ++i) {
-    const int64_t bytes = context.inputs[i].shape.Count(axis, out.rank) * element;
-    CopyRows(context, context.inputs[i].data, bytes, to, out_bytes, outer, bytes);
-    to += bytes;
+  if (row_bytes == 0) return;
+  if (rows == 1) {
+    for (int i = 0; i < context.input_count; ++i) {
+      const int64_t bytes = context.inputs[i].shape.Count() * element;
+      CopyRows(context, context.inputs[i].data, bytes, to, bytes, 1, bytes);
+      to += bytes;
+    }
+    return;
   }
+  const int64_t grain = kCopyGrain / (row_bytes < kCopyGrain ? row_bytes : kCopyGrain);
+  context.For(rows, grain, [=, &context](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      char* target = to + row * row_bytes;
+      for (int i = 0; i < context.input_count; ++i) {
+        const Tensor& input = context.inputs[i];
+        const int64_t bytes = input.shape.Count(axis, input.shape.rank) * element;
+        memcpy(target, static_cast<const char*>(input.data) + row * bytes, static_cast<size_t>(bytes));
+        target += bytes;
+      }
+    }
+  });
 }
 
 }  // namespace

@@ -29,6 +29,11 @@ Code Prepare(PrepareContext& context) {
   return ReadInt(context, "axis", 0, x.shape.rank - 1, &static_cast<State*>(context.state())->axis);
 }
 
+// Whether single elements are gathered, the same ones of several rows.
+inline bool GathersElements(const Shape& x, int axis, int64_t count) {
+  return x.Count(axis + 1, x.rank) == 1 && x.Count(0, axis) > 1 && x[axis] <= INT32_MAX && count <= kMaxPackedElements;
+}
+
 Code PlanRun(PlanContext& context) {
   const int axis = static_cast<int>(static_cast<const State*>(context.state())->axis);
   const Shape& in = context.input(0).shape;
@@ -44,28 +49,66 @@ Code PlanRun(PlanContext& context) {
     const int64_t index = IndexAt(indices, i);
     if (index < -in[axis] || index >= in[axis]) return context.Fail(Code::kBadModel, "an index is out of range");
   }
-  return Code::kOk;
+  if (!GathersElements(in, axis, count)) return Code::kOk;
+  return RequestScratch(context, count * static_cast<int64_t>(sizeof(int32_t)));
+}
+
+inline int64_t PlaceAt(const Tensor& indices, int64_t at, int64_t size) {
+  int64_t index = IndexAt(indices, at);
+  if (index < 0) index = index < -size ? 0 : index + size;
+  return index >= size ? size - 1 : index;
+}
+
+// Single elements, as channels are shuffled: the places are computed once, into scratch memory.
+template <typename T>
+void GatherElements(const RunContext& context, int64_t rows, int64_t size, int64_t count) {
+  const Tensor& indices = context.inputs[1];
+  int32_t* places = static_cast<int32_t*>(context.scratch);
+  for (int64_t i = 0; i < count; ++i) places[i] = static_cast<int32_t>(PlaceAt(indices, i, size));
+  const T* from = context.inputs[0].As<T>();
+  T* to = context.outputs[0].As<T>();
+  const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
+  context.For(rows, kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain), [=](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      const T* source = from + row * size;
+      T* target = to + row * count;
+      for (int64_t i = 0; i < count; ++i) target[i] = source[places[i]];
+    }
+  });
+}
+
+void GatherStretches(const RunContext& context, int64_t rows, int64_t size, int64_t count, int64_t bytes) {
+  const Tensor& indices = context.inputs[1];
+  const char* from = static_cast<const char*>(context.inputs[0].data);
+  char* to = static_cast<char*>(context.outputs[0].data);
+  const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
+  context.For(rows * count, grain, [=, &indices](int64_t begin, int64_t end, int) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t place = item / count * size + PlaceAt(indices, item % count, size);
+      memcpy(to + item * bytes, from + place * bytes, static_cast<size_t>(bytes));
+    }
+  });
 }
 
 void Run(const RunContext& context) {
   const int axis = static_cast<int>(context.State<State>().axis);
   const Tensor& x = context.inputs[0];
-  const Tensor& indices = context.inputs[1];
+  const int64_t rows = x.shape.Count(0, axis);
   const int64_t size = x.shape[axis];
-  const int64_t count = indices.shape.Count();
+  const int64_t count = context.inputs[1].shape.Count();
   const int64_t bytes = x.shape.Count(axis + 1, x.shape.rank) * static_cast<int64_t>(SizeOf(x.dtype));
-  const char* from = static_cast<const char*>(x.data);
-  char* to = static_cast<char*>(context.outputs[0].data);
-  if (bytes == 0) return;
-  const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
-  context.For(x.shape.Count(0, axis) * count, grain, [=, &indices](int64_t begin, int64_t end, int) {
-    for (int64_t item = begin; item < end; ++item) {
-      int64_t index = IndexAt(indices, item % count);
-      if (index < 0) index = index < -size ? 0 : index + size;
-      if (index >= size) index = size - 1;
-      memcpy(to + item * bytes, from + (item / count * size + index) * bytes, static_cast<size_t>(bytes));
-    }
-  });
+  if (bytes == 0 || rows == 0 || count == 0) return;
+  if (!GathersElements(x.shape, axis, count)) return GatherStretches(context, rows, size, count, bytes);
+  switch (SizeOf(x.dtype)) {
+    case 1:
+      return GatherElements<uint8_t>(context, rows, size, count);
+    case 2:
+      return GatherElements<uint16_t>(context, rows, size, count);
+    case 4:
+      return GatherElements<uint32_t>(context, rows, size, count);
+    default:
+      return GatherElements<uint64_t>(context, rows, size, count);
+  }
 }
 
 }  // namespace

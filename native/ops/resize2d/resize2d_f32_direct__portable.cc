@@ -1,4 +1,6 @@
 // Images of another size, nearest or bilinear. Where each row and column comes from is computed once per run.
+#include "native/core/vector_portable.h"
+// The header of the instruction set goes first.
 #include "native/core/math.h"
 #include "native/core/window.h"
 
@@ -114,9 +116,18 @@ void RunLine(const State& state, const float* top, const float* bottom, float do
     }
     const int64_t right = columns[i].above * channels;
     const float across = columns[i].weight;
-    for (int64_t c = 0; c < channels; ++c) {
-      const float first = top[left + c] * (1.0f - down) + bottom[left + c] * down;
-      const float second = top[right + c] * (1.0f - down) + bottom[right + c] * down;
+    const float* const near[] = {top + left, bottom + left};
+    const float* const far[] = {top + right, bottom + right};
+    int64_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) {
+      const Vec up = Fill(1.0f - down), low = Fill(down);
+      const Vec first = Add(Mul(Load(near[0] + c), up), Mul(Load(near[1] + c), low));
+      const Vec second = Add(Mul(Load(far[0] + c), up), Mul(Load(far[1] + c), low));
+      Store(to + c, Add(Mul(first, Fill(1.0f - across)), Mul(second, Fill(across))));
+    }
+    for (; c < channels; ++c) {
+      const float first = near[0][c] * (1.0f - down) + near[1][c] * down;
+      const float second = far[0][c] * (1.0f - down) + far[1][c] * down;
       to[c] = first * (1.0f - across) + second * across;
     }
   }
