@@ -13,11 +13,15 @@ namespace {
 
 // Filters are packed in panels of this many outputs, and the unit of parallel work is a chunk of pixels, whose inputs
 // stay in cache while all filters pass by.
-#if defined(__ARM_NEON)
+// Both are the same for all instruction sets of an ABI, which share packed filters, or fit the tiles of each.
+#if defined(__arm__) || defined(__aarch64__)
 constexpr int kPanelWidth = 8;
+#else
+constexpr int kPanelWidth = 16;
+#endif
+#if defined(__ARM_NEON)
 constexpr int kChunkPixels = 64;
 #else
-constexpr int kPanelWidth = 16;                      // whatever the vectors: all sets of an ABI share packed filters
 constexpr int kChunkPixels = kLanes == 8 ? 60 : 56;  // a multiple of the pixels of every tile
 #endif
 
@@ -57,6 +61,7 @@ struct PanelJob {
   const float* bias;      // may be null
   const float* residual;  // may be null; as many elements as the output
   Activation activation;
+  void (*activate)(const Activation& activation, float* values, int64_t count);  // does what the tiles do not
   float* output;
   int64_t pixels;
   char* scratch;  // ThreadBytes() per thread
@@ -76,20 +81,11 @@ struct PanelChunk {
 inline void ReadClip(const Activation& activation, float* low, float* high, bool* rest) {
   *low = -HUGE_VALF;
   *high = HUGE_VALF;
-  *rest = false;
-  switch (activation.kind) {
-    case ActivationKind::kNone:
-      return;
-    case ActivationKind::kRelu:
-      *low = 0.0f;
-      return;
-    case ActivationKind::kClip:
-      *low = activation.alpha;
-      *high = activation.beta;
-      return;
-    default:
-      *rest = true;
-  }
+  *rest = activation.kind > ActivationKind::kClip;
+  if (activation.kind == ActivationKind::kRelu) *low = 0.0f;
+  if (activation.kind != ActivationKind::kClip) return;
+  *low = activation.alpha;
+  *high = activation.beta;
 }
 
 }  // namespace

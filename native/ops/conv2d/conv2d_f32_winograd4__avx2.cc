@@ -10,4 +10,6 @@ LATHE_KERNEL(conv2d_f32_winograd4__avx2) = {"conv2d_f32_winograd4__avx2",
                                             -1,
                                             lathe::PrepareWinograd,
                                             lathe::PlanWinograd,
-                                            lathe::RunWinograd};
+                                            lathe::RunWinograd,
+                                            0,
+                                            lathe::PackingBit(lathe::kWinogradPacking)};

@@ -25,42 +25,34 @@ struct ConvPlan {
 
 constexpr int64_t kMostMergedChannels = 4;
 
-inline Code CheckFilterShape(const PrepareContext& context, const Shape& filter, int64_t groups) {
-  for (int axis = 0; axis < 4; ++axis) {
-    if (filter[axis] < 1 || filter[axis] > kMaxExtent) return context.Fail(Code::kBadModel, "its filter is empty");
-  }
-  if (filter[0] % groups != 0) return context.Fail(Code::kBadModel, "groups do not divide the outputs");
-  return Code::kOk;
-}
-
-Code PrepareConv(PrepareContext& context) {
+__attribute__((cold)) Code PrepareConv(PrepareContext& context) {
   ConvState& state = *static_cast<ConvState*>(context.state());
   LATHE_TRY(CheckArity(context, 2, 4, 1));
   LATHE_TRY(CheckAllTypes(context, DType::kF32));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
-  LATHE_TRY(CheckRank(context, context.input(1), 4, "its filter"));
   LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
   LATHE_TRY(ReadWindow(context, &state.window));
   LATHE_TRY(ReadActivation(context, &state.panels.activation));
   int64_t groups = 0;
   LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
-  const Shape& filter = context.input(1).shape;
-  LATHE_TRY(CheckFilterShape(context, filter, groups));
-  state.window.kernel[0] = filter[1];
-  state.window.kernel[1] = filter[2];
-  state.channels = groups * filter[3];
-  state.merged = groups == 1 && filter[3] <= kMostMergedChannels && filter[2] > 1 && state.window.dilations[1] == 1;
-  state.panels.shape = {groups, filter[0] / groups, filter[1] * filter[2], filter[3]};
+  FilterShape filter = {};
+  LATHE_TRY(ReadFilterShape(context, 4, groups, kMaxExtent, &filter));
+  state.window.kernel[0] = filter.height;
+  state.window.kernel[1] = filter.width;
+  state.channels = groups * filter.depth;
+  state.merged =
+      groups == 1 && filter.depth <= kMostMergedChannels && filter.width > 1 && state.window.dilations[1] == 1;
+  state.panels.shape = {groups, filter.outputs / groups, filter.height * filter.width, filter.depth};
   if (state.merged) {
-    state.panels.shape.taps = filter[1];
-    state.panels.shape.depth = filter[2] * filter[3];
+    state.panels.shape.taps = filter.height;
+    state.panels.shape.depth = filter.width * filter.depth;
   }
   if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
   if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
   return PreparePanels(context, context.input(1), &state.panels);
 }
 
-Code PlanConv(PlanContext& context) {
+__attribute__((cold)) Code PlanConv(PlanContext& context) {
   const ConvState& state = *static_cast<const ConvState*>(context.state());
   const PanelShape& panels = state.panels.shape;
   LATHE_TRY(CheckImages(context));
@@ -70,8 +62,9 @@ Code PlanConv(PlanContext& context) {
   if (in[3] != state.channels) {
     return context.Fail(Code::kBadModel, "the filter has another number of input channels");
   }
-  if (filter[0] != outputs || filter[1] != state.window.kernel[0] || filter[2] != state.window.kernel[1] ||
-      filter[3] * panels.groups != state.channels) {
+  const bool constant = context.input(1).is_constant();
+  if (!constant && (filter[0] != outputs || filter[1] != state.window.kernel[0] ||
+                    filter[2] != state.window.kernel[1] || filter[3] * panels.groups != state.channels)) {
     return context.Fail(Code::kUnsupported, "filters whose shape changes at run time");
   }
   if (context.input_count() > 2 && context.input(2).shape[0] != outputs) {

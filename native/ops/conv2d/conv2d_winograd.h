@@ -16,10 +16,14 @@ constexpr int kTile = LATHE_WINOGRAD_TILE;  // outputs per axis
 constexpr int kPatch = kTile + 2;           // inputs per axis
 constexpr int kPoints = kPatch * kPatch;
 
-constexpr int kRows = 28;     // tiles that are multiplied and transformed back together
-constexpr int kOutputs = 64;  // by as many output channels
+// Tiles that are multiplied and transformed back together, by so many output channels.
+constexpr int kRows = kLanes == 16 ? 28 : kLanes == 8 ? 24 : 32;
+constexpr int kOutputs = 64;
 constexpr int64_t kProductFloats = int64_t{kPoints} * kRows * kOutputs;
 constexpr int64_t kSharedTiles = 4 * kRows;
+
+constexpr Packing kWinogradPacking = kTile == 2 ? (kPanelWidth == 8 ? Packing::kWinograd2x8 : Packing::kWinograd2x16)
+                                                : (kPanelWidth == 8 ? Packing::kWinograd4x8 : Packing::kWinograd4x16);
 
 struct WinogradState {
   Window window;
@@ -34,9 +38,11 @@ struct WinogradPlan {
   int64_t tiles[2];  // per image and axis
   int64_t count;     // of all images
   int64_t threads;
-  bool shared;  // few tiles: all threads use the inputs that all have transformed; else every thread has its own
-  int64_t row;  // floats of one point of one tile: depth, rounded up to whole vectors
-  int64_t slots() const { return shared ? count : kRows; }  // tiles of a round
+  bool shared;     // few tiles: all threads use the inputs that all have transformed; else every thread has its own
+  int64_t row;     // floats of one point of one tile: depth, rounded up to whole vectors
+  int64_t packed;  // floats of the inputs of one point in the order of the tiles of products
+  int64_t round_floats() const { return kPoints * row * (shared ? count : kRows); }
+  int64_t product_floats() const { return kProductFloats + packed; }
 };
 
 // The transformation of inputs along one axis, from x to y.
@@ -173,44 +179,31 @@ inline void StoreTile(const WinogradJob& job, const float* products, int64_t til
         Vec sum = Add(y[j], bias);
         if (job.residual != nullptr) sum = Add(sum, LoadPart(job.residual + at, count));
         StorePart(job.output + at, AtMost(AtLeast(sum, Fill(low)), Fill(high)), count);
-        if (rest) Activate(job.state->activation, job.output + at, count);
+        if (rest) ActivateAll(job.state->activation, job.output + at, count);
       }
     }
   }
 }
 
-// Rows [begin, begin + count) of the round times the filters of the outputs from `first`.
+// Tiles [begin, begin + count) of the round times the filters of the outputs from `first`, whole panels of them.
 inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int64_t begin, int count, int64_t first,
                          int64_t outputs, float* products) {
   const WinogradState& state = *job.state;
-  const float* rows[kRows + 16];
-  for (int i = 0; i < kRows + 16; ++i) rows[i] = round.inputs + (begin + (i < count ? i : count - 1)) * job.plan->row;
-  PanelTile tile = {};
-  tile.taps = 1;
-  tile.depth = state.depth;
-  tile.panel_floats = state.depth * kPanelWidth;
-  tile.channels = kOutputs;
-  tile.last = kLanes;
-  tile.low = -HUGE_VALF;
-  tile.high = HUGE_VALF;
-  for (int point = 0; point < kPoints; ++point) {
-    tile.offset = point * round.tiles * job.plan->row;
-    const float* filters = state.packed + (point * state.panels + first / kPanelWidth) * tile.panel_floats;
-    for (int64_t done = 0; done < outputs;) {
-      const int64_t left = DivideUp(outputs - done, kLanes);
-      const int64_t vectors = left < kMostVectors ? left : kMostVectors;
-      const TileChoice choice = TileOf(vectors);
-      tile.weights = filters + done / kPanelWidth * tile.panel_floats + done % kPanelWidth;
-      for (int row = 0; row < count; row += tile.count) {
-        const bool wide = count - row > choice.narrow;
-        const int most = wide ? choice.wide : choice.narrow;
-        tile.count = count - row < most ? count - row : most;
-        tile.rows = rows + row;
-        tile.output = products + (point * kRows + row) * kOutputs + done;
-        (wide ? choice.run_wide : choice.run_narrow)(tile);
-      }
-      done += vectors * kLanes;
-    }
+  PanelJob product = {};
+  product.shape = {1, kOutputs, 1, state.depth};
+  const float* rows[kChunkPixels];
+  PanelChunk chunk = {};
+  chunk.count = count;
+  chunk.rows = rows;
+  chunk.packed = products + kProductFloats;
+  const int64_t panel_floats = product.shape.panel_floats();
+  for (int64_t point = 0; point < kPoints; ++point) {
+    const float* inputs = round.inputs + (point * round.tiles + begin) * job.plan->row;
+    for (int i = 0; i < count; ++i) rows[i] = inputs + i * job.plan->row;
+    PackChunk(product, chunk);
+    product.packed = state.packed + (point * state.panels + first / kPanelWidth) * panel_floats;
+    product.output = products + point * kRows * kOutputs;
+    RunPanels(product, chunk, 0, 0, DivideUp(outputs, kPanelWidth) * kPanelWidth);
   }
 }
 
@@ -239,6 +232,8 @@ Code PrepareWinograd(PrepareContext& context) {
     if (state.window.strides[axis] != 1 || state.window.dilations[axis] != 1 || groups != 1)
       return context.Fail(Code::kUnsupported, "this kernel does dense convolutions with stride 1");
   }
+  if (filter.packing != kWinogradPacking)
+    return context.Fail(Code::kUnsupported, "this kernel takes filters that come transformed");
   LATHE_TRY(CheckRank(context, filter, 4, "its filter"));
   state.panels = filter.shape[1];
   state.depth = filter.shape[2];
@@ -276,10 +271,10 @@ Code PlanWinograd(PlanContext& context) {
   }
   plan.count = in[0] * plan.tiles[0] * plan.tiles[1];
   plan.row = DivideUp(state.depth, kLanes) * kLanes;
+  plan.packed = DivideUp(PackedFloats({1, kOutputs, 1, state.depth}, kRows), kLanes) * kLanes;
   plan.shared = plan.count <= kSharedTiles;
   const int64_t buffers = plan.shared ? 1 : context.threads();
-  const int64_t floats =
-      plan.row + kPoints * (buffers * plan.slots() * plan.row + context.threads() * int64_t{kRows} * kOutputs);
+  const int64_t floats = plan.row + buffers * plan.round_floats() + context.threads() * plan.product_floats();
   plan.threads = context.threads();
   return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
 }
@@ -300,29 +295,29 @@ void RunWinograd(const RunContext& context) {
   memset(zeros, 0, static_cast<size_t>(plan.row) * sizeof(float));
   job.zeros = zeros;
   float* inputs = zeros + plan.row;
-  const int64_t round_floats = kPoints * plan.slots() * plan.row;
   if (plan.shared) {
     const WinogradRound round = {0, plan.count, inputs};
-    float* products = inputs + round_floats;
+    float* products = inputs + plan.round_floats();
     context.For(plan.count, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t slot = begin; slot < end; ++slot) TransformTile(job, round, slot);
     });
     const int64_t blocks = DivideUp(state.outputs, kOutputs);
     context.For(blocks * DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
       for (int64_t item = begin; item < end; ++item) {
-        MultiplyTiles(job, round, item / blocks * kRows, item % blocks * kOutputs, products + thread * kProductFloats);
+        MultiplyTiles(job, round, item / blocks * kRows, item % blocks * kOutputs,
+                      products + thread * plan.product_floats());
       }
     });
     return;
   }
-  float* products = inputs + plan.threads * round_floats;
+  float* products = inputs + plan.threads * plan.round_floats();
   context.For(DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t rest = plan.count - item * kRows;
-      const WinogradRound round = {item * kRows, rest < kRows ? rest : kRows, inputs + thread * round_floats};
+      const WinogradRound round = {item * kRows, rest < kRows ? rest : kRows, inputs + thread * plan.round_floats()};
       for (int64_t slot = 0; slot < round.tiles; ++slot) TransformTile(job, round, slot);
       for (int64_t block = 0; block < state.outputs; block += kOutputs) {
-        MultiplyTiles(job, round, 0, block, products + thread * kProductFloats);
+        MultiplyTiles(job, round, 0, block, products + thread * plan.product_floats());
       }
     }
   });

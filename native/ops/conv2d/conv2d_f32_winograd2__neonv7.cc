@@ -1,0 +1,15 @@
+#include "native/core/vector_neon.h"
+#define LATHE_WINOGRAD_TILE 2
+// After the two above.
+#include "native/ops/conv2d/conv2d_winograd.h"
+
+LATHE_KERNEL(conv2d_f32_winograd2__neonv7) = {"conv2d_f32_winograd2__neonv7",
+                                              "conv2d",
+                                              sizeof(lathe::WinogradState),
+                                              sizeof(lathe::WinogradPlan),
+                                              -1,
+                                              lathe::PrepareWinograd,
+                                              lathe::PlanWinograd,
+                                              lathe::RunWinograd,
+                                              0,
+                                              lathe::PackingBit(lathe::kWinogradPacking)};

@@ -1,0 +1,15 @@
+#include "native/core/vector_portable.h"
+#define LATHE_WINOGRAD_TILE 4
+// After the two above.
+#include "native/ops/conv2d/conv2d_winograd.h"
+
+LATHE_KERNEL(conv2d_f32_winograd4__portable) = {"conv2d_f32_winograd4__portable",
+                                                "conv2d",
+                                                sizeof(lathe::WinogradState),
+                                                sizeof(lathe::WinogradPlan),
+                                                -1,
+                                                lathe::PrepareWinograd,
+                                                lathe::PlanWinograd,
+                                                lathe::RunWinograd,
+                                                0,
+                                                lathe::PackingBit(lathe::kWinogradPacking)};
