@@ -137,3 +137,13 @@ REDUCTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], bool], ...] = (
     ((2, 1, 3, 1, 5), (1, 2, 4), True),
     ((3, 2, 2, 2, 7), (0, 2), False),
 )
+
+# Large enough to be cut into parts: along the folded positions, along the outputs, and both.
+LARGE_REDUCTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], bool], ...] = (
+    ((1, 61, 23, 37), (1, 2), True),
+    ((1, 20011), (1,), False),
+    ((3, 67, 601), (1,), False),
+    ((2, 129, 131), (2,), True),
+    ((5003, 5), (0,), False),
+    ((2, 31, 3, 211), (1, 3), False),
+)

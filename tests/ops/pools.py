@@ -27,4 +27,6 @@ POOLS: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 5, 5, 3), {"kernel": (2, 2), "strides": (3, 3), "ceil_mode": True}),
     ((1, 6, 7, 5), {"kernel": (4, 5), "strides": (3, 4), "pads": (3, 4, 3, 4)}),
     ((1, 3, 1, 31), {"kernel": (2, 1), "strides": (1, 1)}),
+    ((2, 6, 5, 61), {"kernel": (3, 3), "strides": (2, 2), "pads": (1, 1, 1, 1)}),
+    ((1, 5, 6, 101), {"kernel": (2, 2), "strides": (2, 2), "ceil_mode": True}),
 )

@@ -21,6 +21,8 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         yield OpCase(LayerNorm(axis, 1e-5), inputs, label(shape, "from", axis, len(inputs)), constants)
     far = normal(rng, (4, 65)) + np.float32(1000)
     yield OpCase(LayerNorm(1, 1e-5), (far,), "far_from_zero")
+    rows = (normal(rng, (11, 517)), normal(rng, (517,)), normal(rng, (517,)))
+    yield OpCase(LayerNorm(1, 1e-5), rows, "long_rows", (1, 2))
     yield OpCase(LayerNorm(1, 1e-3), (np.ones((3, 7), np.float32),), "no_variance")
     halves = (normal(rng, (3, 37), np.float16), normal(rng, (37,), np.float16))
     yield OpCase(LayerNorm(1, 1e-5), halves, "f16")

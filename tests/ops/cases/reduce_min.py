@@ -9,11 +9,11 @@ import numpy as np
 from buildtool.ops.reduce_min import ReduceMin
 from tests.ops.case import OpCase
 from tests.ops.element_types import RARE, between
-from tests.ops.inputs import REDUCTIONS, Rng, integers, label, normal
+from tests.ops.inputs import LARGE_REDUCTIONS, REDUCTIONS, Rng, integers, label, normal
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
-    for shape, axes, keepdims in REDUCTIONS:
+    for shape, axes, keepdims in REDUCTIONS + LARGE_REDUCTIONS:
         name = label(shape, "over", axes, "kept" if keepdims else "dropped")
         yield OpCase(ReduceMin(axes, keepdims), (normal(rng, shape),), name)
     shape = (3, 37)
@@ -23,3 +23,7 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     for rare in RARE:
         numbers = between(-9, 9)(rng, (3, 4, 5), rare)
         yield OpCase(ReduceMin((0, 2), False), (numbers,), label("of", np.dtype(rare).name))
+    holed = normal(rng, (7, 45))
+    holed[2, 3] = holed[4, 44] = np.nan
+    yield OpCase(ReduceMin((1,), False), (holed,), "nan_along_rows")
+    yield OpCase(ReduceMin((0,), False), (holed,), "nan_along_columns")

@@ -15,6 +15,8 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     for number, shape in enumerate(SHAPES[1:]):
         axis = len(shape) - 1 if number % 2 else number % len(shape)
         yield OpCase(Softmax(axis), (normal(rng, shape),), label(shape, "along", axis))
+    for shape, axis in (((2, 2081), 1), ((5, 1031), 0), ((3, 131, 9), 1), ((2, 3, 40), 2)):
+        yield OpCase(Softmax(axis), (normal(rng, shape),), label(shape, "along", axis))
     yield OpCase(Softmax(1), (normal(rng, (3, 17)) * np.float32(200),), "large_numbers")
     yield OpCase(Softmax(1), (np.full((2, 13), -1e30, np.float32),), "equal_and_far_below_zero")
     yield OpCase(Softmax(1), (normal(rng, (3, 37), np.float16),), "f16")
