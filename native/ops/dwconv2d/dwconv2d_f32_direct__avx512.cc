@@ -1,0 +1,12 @@
+#include "native/core/vector_avx512.h"
+// The header of the instruction set goes first.
+#include "native/ops/dwconv2d/dwconv2d_direct.h"
+
+LATHE_KERNEL(dwconv2d_f32_direct__avx512) = {"dwconv2d_f32_direct__avx512",
+                                             "dwconv2d",
+                                             sizeof(lathe::DwState),
+                                             0,
+                                             -1,
+                                             lathe::PrepareDirect<false>,
+                                             lathe::CheckDepthwise,
+                                             lathe::RunDirect<false>};

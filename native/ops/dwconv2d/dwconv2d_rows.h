@@ -1,0 +1,174 @@
+// Rows of a depthwise convolution with a small square window: the inner loop, for kernels that hold the rows of their
+// input in whatever way. The header of an instruction set (vector_*.h) goes before this one.
+//
+// A vector of channels goes over the columns of the image. Each column is loaded once per row and added to all outputs
+// that it is part of, whose sums stay in registers; the sum that a column completes is stored, and its register begins
+// the next output. Columns of padding add nothing and cost nothing.
+#ifndef LATHE_OPS_DWCONV2D_ROWS_H_
+#define LATHE_OPS_DWCONV2D_ROWS_H_
+
+#include <stddef.h>
+
+namespace lathe {
+namespace {
+
+// Rows of output that share the loads of a column: more than one where the sums leave room for it.
+template <int kernel>
+constexpr int kDwRows = kVectorRegisters >= 32 && kernel == 3 ? 2 : 1;
+
+// Rows of input that so many rows of output look at.
+template <int kernel, int stride>
+constexpr int kDwInputs = kernel + (kDwRows<kernel> - 1) * stride;
+
+// One call's rows. Distances are in floats.
+struct DwRows {
+  const float* const* inputs;  // kDwInputs rows, each at column 0 and channel 0; padding is a row of zeros
+  const float* filter;         // [kernel, kernel, channels]
+  const float* bias;           // may be null
+  float* output;               // of the first row, at the first column that is wanted and channel 0
+  ptrdiff_t output_row;        // from row to row; 0: only the first row is wanted
+  ptrdiff_t output_pixel;      // from column to column
+  ptrdiff_t channels;          // of an input pixel and of the filter
+  ptrdiff_t width;             // columns of the input
+  ptrdiff_t before;            // columns of padding in front of it
+  float low;                   // limits of the results
+  float high;
+};
+
+// The state of one vector of channels on its way along the columns.
+template <int kernel, int stride>
+struct DwSweep {
+  static constexpr int rows = kDwRows<kernel>;
+  static constexpr int open = (kernel - 1) / stride;  // outputs that have begun when a step begins
+  static constexpr int slots = open + 1;
+
+  const float* inputs[kDwInputs<kernel, stride>];
+  Vec weights[kernel * kernel];
+  Vec bias;
+  Vec low;
+  Vec high;
+  Vec sums[rows][slots];  // `turn` is the slot of the output that is completed next
+};
+
+// Adds column `column` of a step, which lies `offset` floats behind `inputs`.
+template <int column, int kernel, int stride>
+inline __attribute__((always_inline)) void AddColumn(DwSweep<kernel, stride>& sweep, int turn, ptrdiff_t offset) {
+  using Sweep = DwSweep<kernel, stride>;
+#pragma GCC unroll 8
+  for (int i = 0; i < kDwInputs<kernel, stride>; ++i) {
+    const Vec x = Load(sweep.inputs[i] + offset);
+#pragma GCC unroll 8
+    for (int row = 0; row < Sweep::rows; ++row) {
+      const int line = i - row * stride;
+      if (line < 0 || line >= kernel) continue;
+#pragma GCC unroll 8
+      for (int next = 0; next < Sweep::slots; ++next) {
+        const int tap = stride * (Sweep::open - next) + column;
+        if (tap >= kernel) continue;
+        Vec& sum = sweep.sums[row][(turn + next) % Sweep::slots];
+        sum = MulAdd(x, sweep.weights[line * kernel + tap], sum);
+      }
+    }
+  }
+}
+
+template <int kernel, int stride>
+inline __attribute__((always_inline)) void BeginOutput(DwSweep<kernel, stride>& sweep, int slot) {
+#pragma GCC unroll 8
+  for (int row = 0; row < DwSweep<kernel, stride>::rows; ++row) sweep.sums[row][slot] = sweep.bias;
+}
+
+// The first row last: where only that one is wanted, both have the same place.
+template <int kernel, int stride>
+inline __attribute__((always_inline)) void EndOutput(const DwSweep<kernel, stride>& sweep, int slot, float* to,
+                                                     ptrdiff_t output_row) {
+#pragma GCC unroll 8
+  for (int row = DwSweep<kernel, stride>::rows - 1; row >= 0; --row) {
+    Store(to + row * output_row, AtLeast(AtMost(sweep.sums[row][slot], sweep.high), sweep.low));
+  }
+}
+
+// Goes on by `count` times as many outputs as there are slots, so that every slot has its turn. All columns are inside.
+template <int kernel, int stride>
+inline __attribute__((always_inline)) void SweepInside(DwSweep<kernel, stride>& sweep, ptrdiff_t count,
+                                                       ptrdiff_t offset, ptrdiff_t channels, float* to,
+                                                       ptrdiff_t output_row, ptrdiff_t output_pixel) {
+  constexpr int slots = DwSweep<kernel, stride>::slots;
+  for (; count > 0; --count) {
+#pragma GCC unroll 8
+    for (int turn = 0; turn < slots; ++turn) {
+      BeginOutput(sweep, (turn + slots - 1) % slots);
+      AddColumn<0>(sweep, turn, offset);
+      EndOutput(sweep, turn, to, output_row);
+      offset += channels;
+      to += output_pixel;
+      if (stride < 2) continue;
+      AddColumn<stride - 1>(sweep, turn, offset);
+      offset += channels;
+    }
+  }
+}
+
+// Goes on by one output, of which only the columns inside of the image are added.
+template <int kernel, int stride>
+inline __attribute__((always_inline)) void SweepEdge(DwSweep<kernel, stride>& sweep, const DwRows& job,
+                                                     ptrdiff_t column, float* to) {
+  using Sweep = DwSweep<kernel, stride>;
+  BeginOutput(sweep, Sweep::slots - 1);
+  if (column >= 0 && column < job.width) AddColumn<0>(sweep, 0, column * job.channels);
+  EndOutput(sweep, 0, to, job.output_row);
+  ++column;
+  if (stride == 2 && column >= 0 && column < job.width) AddColumn<stride - 1>(sweep, 0, column * job.channels);
+#pragma GCC unroll 8
+  for (int row = 0; row < Sweep::rows; ++row) {
+#pragma GCC unroll 8
+    for (int slot = 0; slot < Sweep::open; ++slot) sweep.sums[row][slot] = sweep.sums[row][slot + 1];
+  }
+}
+
+// Columns [begin, end) of the output and channels [first, last) of them, at least a vector's.
+template <int kernel, int stride>
+__attribute__((noinline)) void RunDwRows(const DwRows& job, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t first,
+                                         ptrdiff_t last) {
+  static_assert(stride == 1 || stride == 2, "a step is one column or two");
+  using Sweep = DwSweep<kernel, stride>;
+  Sweep sweep;
+  sweep.low = Fill(job.low);
+  sweep.high = Fill(job.high);
+  const ptrdiff_t channels = job.channels;
+  const ptrdiff_t pixel = job.output_pixel;
+  const ptrdiff_t output_row = job.output_row;
+  for (ptrdiff_t channel = first; channel < last; channel += kLanes) {
+    if (channel > last - kLanes) channel = last - kLanes;  // overlaps the one before
+#pragma GCC unroll 25
+    for (int i = 0; i < kDwInputs<kernel, stride>; ++i) sweep.inputs[i] = job.inputs[i] + channel;
+#pragma GCC unroll 25
+    for (int i = 0; i < kernel * kernel; ++i) sweep.weights[i] = Load(job.filter + i * channels + channel);
+    sweep.bias = job.bias != nullptr ? Load(job.bias + channel) : Fill(0.0f);
+#pragma GCC unroll 25
+    for (int slot = 0; slot < Sweep::open; ++slot) BeginOutput(sweep, slot);
+    float* to = job.output + channel;
+    ptrdiff_t column = begin * stride - job.before;
+    for (ptrdiff_t x = begin - Sweep::open; x < end;) {
+      const ptrdiff_t wanted = (end - x) / Sweep::slots;
+      const ptrdiff_t inside = (job.width - column) / (Sweep::slots * stride);
+      const ptrdiff_t count = wanted < inside ? wanted : inside;
+      if (kernel == 3 && x >= begin && column >= 0 && count > 0) {
+        SweepInside(sweep, count, column * channels, channels, to, output_row, pixel);
+        x += count * Sweep::slots;
+        to += count * Sweep::slots * pixel;
+        column += count * Sweep::slots * stride;
+        continue;
+      }
+      SweepEdge(sweep, job, column, to);  // what lies before the wanted ones is overwritten
+      if (x >= begin) to += pixel;
+      column += stride;
+      ++x;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_DWCONV2D_ROWS_H_

@@ -1,0 +1,145 @@
+// Depthwise convolution with a square window of 3 or 5, stride 1 or 2. The header of an instruction set goes before
+// this one.
+#ifndef LATHE_OPS_DWCONV2D_SWEEP_H_
+#define LATHE_OPS_DWCONV2D_SWEEP_H_
+
+#include <math.h>
+
+#include "native/ops/dwconv2d/dwconv2d_node.h"
+#include "native/ops/dwconv2d/dwconv2d_rows.h"
+
+namespace lathe {
+namespace {
+
+template <int kernel>
+Code PrepareSweep(PrepareContext& context) {
+  DwState& state = *static_cast<DwState*>(context.state());
+  LATHE_TRY(ReadDepthwise(context, &state));
+  const Window& window = state.window;
+  const bool square = window.kernel[0] == kernel && window.kernel[1] == kernel;
+  const bool steps = window.strides[0] == window.strides[1] && window.strides[0] <= 2;
+  const bool dense = window.dilations[0] == 1 && window.dilations[1] == 1;
+  if (square && steps && dense && state.multiplier == 1 && context.input(1).shape[2] >= kLanes) return Code::kOk;
+  return context.Fail(Code::kUnsupported, "this kernel has another window");
+}
+
+// Scratch is a row of zeros, for the padding above and below.
+inline Code PlanSweep(PlanContext& context) {
+  LATHE_TRY(CheckDepthwise(context));
+  const Shape& in = context.input(0).shape;
+  return RequestScratch(context, in[2] * in[3] * static_cast<int64_t>(sizeof(float)));
+}
+
+// How a run is cut, by shape alone.
+struct SweepCut {
+  int64_t lines;    // of an image: kDwRows rows each
+  int64_t parts;    // of the channels, each of whole vectors; the last also has what remains
+  int64_t part;     // channels of a part
+  int64_t columns;  // that go by together
+
+  SweepCut(const Shape& in, const Shape& out, int64_t rows, int64_t kernel, int64_t stride) {
+    constexpr int64_t kItems = 32;       // few lines are split by channels, so that all threads have something to do
+    constexpr int64_t kCached = 256000;  // floats; a larger image goes by in blocks of columns, as it lies in memory
+    constexpr int64_t kTurns = 4;        // of all slots, in a block
+    lines = (out[1] + rows - 1) / rows;
+    const int64_t items = out[0] * lines;
+    const int64_t vectors = out[3] / kLanes;
+    const int64_t splits = items > 0 && items < kItems ? kItems / items : 1;
+    part = (vectors + splits - 1) / splits * kLanes;
+    parts = vectors * kLanes / part;
+    const bool cached = (in[1] * in[2] + out[1] * out[2]) * in[3] <= kCached;
+    columns = cached ? out[2] : kTurns * ((kernel - 1) / stride + 1);
+  }
+};
+
+// What of an activation the rows do: limits. Whether something is left to be done.
+inline bool ReadLimits(const Activation& activation, float* low, float* high) {
+  const bool clip = activation.kind == ActivationKind::kClip;
+  const bool relu = activation.kind == ActivationKind::kRelu;
+  *low = clip ? activation.alpha : relu ? 0.0f : -HUGE_VALF;
+  *high = clip ? activation.beta : HUGE_VALF;
+  return !clip && !relu && activation.kind != ActivationKind::kNone;
+}
+
+// Applies the rest of an activation to some channels of one line.
+inline void ActivateLine(const Activation& activation, float* line, int64_t pixels, int64_t channels, int64_t first,
+                         int64_t last) {
+  if (last - first == channels) return ActivateAll(activation, line, pixels * channels);
+  for (int64_t i = 0; i < pixels; ++i) ActivateAll(activation, line + i * channels + first, last - first);
+}
+
+// What the lines of one run share.
+struct SweepJob {
+  const float* image;
+  const float* zeros;
+  float* output;
+  const Shape* in;
+  const Shape* out;
+  const DwState* state;
+  DwRows rows;
+  bool rest;  // of the activation
+};
+
+// The kDwRows lines from `top` on, as far as there are so many.
+template <int kernel>
+void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, int64_t first, int64_t last) {
+  const Shape& in = *job.in;
+  const Shape& out = *job.out;
+  const int64_t stride = job.state->window.strides[0];
+  const int64_t line = out[2] * out[3];
+  const float* inputs[kDwInputs<kernel, 2>];
+  for (int i = 0; i < kDwInputs<kernel, 2>; ++i) {
+    const int64_t y = top * stride - job.state->window.before[0] + i;
+    inputs[i] = y >= 0 && y < in[1] ? job.image + (batch * in[1] + y) * in[2] * in[3] : job.zeros;
+  }
+  float* output = job.output + (batch * out[1] + top) * line;
+  const int64_t count = top + kDwRows<kernel> <= out[1] ? kDwRows<kernel> : 1;
+  DwRows rows = job.rows;
+  rows.inputs = inputs;
+  rows.output_row = count > 1 ? static_cast<ptrdiff_t>(line) : 0;
+  const auto run = stride == 1 ? RunDwRows<kernel, 1> : RunDwRows<kernel, 2>;
+  for (int64_t x = 0; x < out[2]; x += cut.columns) {
+    const int64_t end = x + cut.columns < out[2] ? x + cut.columns : out[2];
+    rows.output = output + x * out[3];
+    run(rows, static_cast<ptrdiff_t>(x), static_cast<ptrdiff_t>(end), static_cast<ptrdiff_t>(first),
+        static_cast<ptrdiff_t>(last));
+  }
+  for (int64_t i = 0; job.rest && i < count; ++i) {
+    ActivateLine(job.state->activation, output + i * line, out[2], out[3], first, last);
+  }
+}
+
+template <int kernel>
+void RunSweep(const RunContext& context) {
+  SweepJob job = {};
+  job.state = &context.State<DwState>();
+  job.in = &context.inputs[0].shape;
+  job.out = &context.outputs[0].shape;
+  const Shape& in = *job.in;
+  const Shape& out = *job.out;
+  memset(context.scratch, 0, static_cast<size_t>(in[2] * in[3]) * sizeof(float));
+  job.zeros = static_cast<const float*>(context.scratch);
+  job.image = context.inputs[0].As<float>();
+  job.output = context.outputs[0].As<float>();
+  job.rows.filter = context.inputs[1].As<float>();
+  job.rows.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+  job.rows.output_pixel = job.rows.channels = static_cast<ptrdiff_t>(in[3]);
+  job.rows.width = static_cast<ptrdiff_t>(in[2]);
+  job.rows.before = static_cast<ptrdiff_t>(job.state->window.before[1]);
+  job.rest = ReadLimits(job.state->activation, &job.rows.low, &job.rows.high);
+  const SweepCut cut(in, out, kDwRows<kernel>, kernel, job.state->window.strides[0]);
+  context.For(cut.lines * out[0] * cut.parts, 1, [&](int64_t item, int64_t end, int) {
+    for (; item < end; ++item) {
+      const int64_t lines = item / cut.parts;
+      const int64_t part = item - lines * cut.parts;
+      const int64_t batch = lines / cut.lines;
+      const int64_t last = part + 1 == cut.parts ? out[3] : (part + 1) * cut.part;
+      RunSweepLines<kernel>(job, cut, batch, (lines - batch * cut.lines) * kDwRows<kernel>, part * cut.part, last);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_DWCONV2D_SWEEP_H_
