@@ -191,7 +191,7 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
       tile.start_step = tile.channels;
     }
     for (int p = 0; rest && p < chunk.count; ++p) {
-      Activate(job.activation, job.output + place + p * tile.channels, outputs);
+      job.activate(job.activation, job.output + place + p * tile.channels, outputs);
     }
     first += outputs;
   }

@@ -14,7 +14,6 @@
 #include "native/core/packed_tile_armv7.h"
 #endif
 #include "native/core/packed_lines.h"
-#include "native/core/vector_activation.h"
 
 namespace lathe {
 namespace {
@@ -46,7 +45,8 @@ inline void PackQuad(const float* a, const float* b, const float* c, const float
   }
 #endif
   for (; depth >= 4; depth -= 4, a += 4, b += 4, c += 4, d += 4, to += 16) {
-    vst4q_f32(to, {{vld1q_f32(a), vld1q_f32(b), vld1q_f32(c), vld1q_f32(d)}});
+    const float32x4x4_t four = {{vld1q_f32(a), vld1q_f32(b), vld1q_f32(c), vld1q_f32(d)}};
+    vst4q_f32(to, four);
   }
   for (; depth > 0; --depth, to += 4) {
     to[0] = *a++;
@@ -176,7 +176,8 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
     }
   }
   for (int p = 0; rest && p < chunk.count; ++p) {
-    ActivateAll(job.activation, job.output + (chunk.pixel + p) * channels + group * shape.outputs + begin, end - begin);
+    float* values = job.output + (chunk.pixel + p) * channels + group * shape.outputs + begin;
+    job.activate(job.activation, values, end - begin);
   }
 }
 

@@ -9,6 +9,8 @@
 #ifndef LATHE_CORE_PANELS_H_
 #define LATHE_CORE_PANELS_H_
 
+#include "native/core/packing.h"
+#include "native/core/vector_activation.h"
 #if defined(__ARM_NEON)
 #include "native/core/panel_tiles_arm.h"
 #else
@@ -100,17 +102,22 @@ inline void RunPanelJob(const RunContext& context, const PanelJob& job, const Lo
               [&](int64_t begin, int64_t end, int thread) { RunPanelItems(job, items, begin, end, thread, locate); });
 }
 
-// Filters that are packed at create where they are constant, else at each run into scratch.
+// How constant filters may come packed.
+constexpr Packing kPanelPacking = kPanelWidth == 8 ? Packing::kPanels8 : Packing::kPanels16;
+
+// Filters that came packed, or are packed at create where they are constant, else at each run into scratch.
 struct PanelState {
   PanelShape shape;
   const float* packed;  // null: not constant
   Activation activation;
 };
 
-// `weights` is [groups * outputs, taps, depth] in `shape`; its shape was checked.
+// `weights` is [groups * outputs, taps, depth] in `shape`, or packed; its shape was checked.
 inline Code PreparePanels(PrepareContext& context, const Tensor& weights, PanelState* state) {
   if (weights.shape.Count() > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its filters are too large");
   if (!weights.is_constant()) return Code::kOk;
+  state->packed = weights.As<float>();
+  if (weights.packing == kPanelPacking) return Code::kOk;
   float* packed = nullptr;
   LATHE_TRY(AllocateArray(context, state->shape.floats(), &packed));
   PackPanels(state->shape, weights.As<float>(), packed);
@@ -122,37 +129,47 @@ inline Code PreparePanels(PrepareContext& context, const Tensor& weights, PanelS
 struct PanelPlan {
   int64_t threads;
   int64_t thread_bytes;
-  int64_t extra;  // floats
 };
 
-// Scratch is [all threads' own][`extra` floats][packed filters].
-inline Code PlanPanels(PlanContext& context, const PanelState& state, int64_t pixels, int64_t extra, PanelPlan* plan) {
-  const PanelShape& shape = state.shape;
+// Asks for scratch: all threads' own, and `extra` floats.
+inline Code PlanJob(PlanContext& context, const PanelShape& shape, int64_t pixels, int64_t extra, PanelPlan* plan) {
   if (shape.taps > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its window is too large");
   plan->threads = context.threads();
   plan->thread_bytes = ThreadBytes(shape, pixels);
-  plan->extra = extra;
-  const int64_t floats = extra + (state.packed == nullptr ? shape.floats() : 0);
-  return RequestScratch(context, plan->thread_bytes * plan->threads + floats * static_cast<int64_t>(sizeof(float)));
+  return RequestScratch(context, plan->thread_bytes * plan->threads + extra * static_cast<int64_t>(sizeof(float)));
 }
 
-// What run does first: carves the scratch and packs filters that are not constant. `*extra` is not cleared.
-inline PanelJob StartPanels(const RunContext& context, const PanelState& state, const PanelPlan& plan, int64_t pixels,
-                            float** extra) {
+// What run does first: carves the scratch. `*extra` is not cleared.
+inline PanelJob StartJob(const RunContext& context, const PanelShape& shape, const PanelPlan& plan, int64_t pixels,
+                         float** extra) {
   PanelJob job = {};
-  job.shape = state.shape;
-  job.activation = state.activation;
-  job.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+  job.shape = shape;
   job.output = context.outputs[0].As<float>();
   job.pixels = pixels;
   job.scratch = static_cast<char*>(context.scratch);
   job.thread_bytes = plan.thread_bytes;
   for (int thread = 0; thread < plan.threads; ++thread) ForgetChunk(job, thread);
   *extra = reinterpret_cast<float*>(job.scratch + plan.threads * plan.thread_bytes);
+  return job;
+}
+
+// The same with room for filters that are not constant.
+inline Code PlanPanels(PlanContext& context, const PanelState& state, int64_t pixels, int64_t extra, PanelPlan* plan) {
+  const int64_t floats = state.packed == nullptr ? state.shape.floats() : 0;
+  return PlanJob(context, state.shape, pixels, floats + extra, plan);
+}
+
+inline PanelJob StartPanels(const RunContext& context, const PanelState& state, const PanelPlan& plan, int64_t pixels,
+                            float** extra) {
+  PanelJob job = StartJob(context, state.shape, plan, pixels, extra);
+  job.activation = state.activation;
+  job.activate = ActivateAll;
+  job.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
   job.packed = state.packed;
   if (state.packed == nullptr) {
-    PackPanels(state.shape, context.inputs[1].As<float>(), *extra + plan.extra);
-    job.packed = *extra + plan.extra;
+    PackPanels(state.shape, context.inputs[1].As<float>(), *extra);
+    job.packed = *extra;
+    *extra += state.shape.floats();
   }
   return job;
 }
