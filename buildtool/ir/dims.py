@@ -18,6 +18,7 @@ UNBOUNDED = 2**31 - 1
 #: Limits of an expression: those of real models have a few dozen parts, and whatever walks one is recursive.
 MOST_PARTS = 512
 MOST_DEPTH = 100
+MOST_STACK = 32  # operands that the runtime keeps while it computes one
 
 
 class TooIntricateError(ValueError):
@@ -64,6 +65,7 @@ class DimExpr:
     symbol: Symbol | None = None
     parts: int = field(default=1, init=False, compare=False)  # symbols, numbers and operations
     depth: int = field(default=0, init=False, compare=False)
+    stack: int = field(default=1, init=False, compare=False)  # operands that wait at most, in postfix order
 
     def __post_init__(self) -> None:
         if self.symbol is not None:
@@ -71,12 +73,16 @@ class DimExpr:
         sides = [side for side in (self.left, self.right) if isinstance(side, DimExpr)]
         parts = 1 + sum(side.parts if isinstance(side, DimExpr) else 1 for side in (self.left, self.right))
         depth = 1 + max((side.depth for side in sides), default=0)
-        if parts > MOST_PARTS or depth > MOST_DEPTH:
+        left, right = (side.stack if isinstance(side, DimExpr) else 1 for side in (self.left, self.right))
+        stack = max(left, right + 1)
+        if parts > MOST_PARTS or depth > MOST_DEPTH or stack > MOST_STACK:
             raise TooIntricateError(
-                f"an expression of {parts} parts, {depth} deep; at most {MOST_PARTS} and {MOST_DEPTH} are allowed"
+                f"an expression of {parts} parts, {depth} deep, with {stack} operands that wait; "
+                f"at most {MOST_PARTS}, {MOST_DEPTH} and {MOST_STACK} are allowed"
             )
         object.__setattr__(self, "parts", parts)  # frozen for everybody else
         object.__setattr__(self, "depth", depth)
+        object.__setattr__(self, "stack", stack)
 
     def __str__(self) -> str:
         if self.symbol is not None:

@@ -137,7 +137,11 @@ def test_expressions_have_a_largest_size() -> None:
     with pytest.raises(TooIntricateError, match="deep"):
         for _ in range(200):
             deep = (deep + 1) // 2
-    for dim in (wide, deep):  # what was made before is as good as ever
+    waiting: Dim = symbol("N", 1, 8)
+    with pytest.raises(TooIntricateError, match="operands that wait"):
+        for _ in range(50):
+            waiting = combine(DimOp.SUB, symbol("N", 1, 8), waiting)
+    for dim in (wide, deep, waiting):  # what was made before is as good as ever
         assert isinstance(dim, DimExpr)
         assert dim.parts <= MOST_PARTS
         assert dim.depth <= MOST_DEPTH
