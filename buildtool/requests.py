@@ -52,6 +52,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         target_abis=overrides.target_abis or None,
         model_graph_format=overrides.model_graph_format,
         model_data_format=overrides.model_data_format,
+        messages=None if overrides.messages is None else int(overrides.messages),
     )
     unbuilt = config.unbuilt(loaded.deployment)
     if unbuilt:
@@ -159,6 +160,7 @@ def library_source(deployment: Deployment, models: Mapping[str, tuple[ImportedMo
         graph_in_library=deployment.model_graph_format == "code",
         data_in_library=deployment.model_data_format == "code",
         op_paths=deployment.op_paths,
+        messages=deployment.messages,
     )
 
 

@@ -44,6 +44,7 @@ class Overrides:
     library_name: str | None = None
     model_graph_format: str | None = None
     model_data_format: str | None = None
+    messages: bool | None = None
 
 
 @dataclass(frozen=True)

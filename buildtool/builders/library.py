@@ -35,7 +35,7 @@ def build(
     """
     started = time.monotonic()
     toolchain = probe(program.abi)
-    units = [Unit(path) for path in tree.units[program.abi]]
+    units = [Unit(path, "library" if program.library.messages else "silent") for path in tree.units[program.abi]]
     objects = cache.objects(toolchain, NativeSources.of_tree(tree.files), units)
     compiled_at = time.monotonic()
     result = _link(program, tree, toolchain, objects, cache, owner)

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 from buildtool import resources
 from buildtool.builders.process import Processes
@@ -30,12 +31,15 @@ _LITTLE_SPACE = 2**20  # bytes
 _CMAKE_FILES = ("LatheObjects.cmake", "LatheFlags.cmake", "LatheIsa.cmake")
 
 
+UnitKind: TypeAlias = Literal["library", "silent", "tool"]
+
+
 @dataclass(frozen=True)
 class Unit:
-    """A source to compile. Libraries and the tools around them get different flags."""
+    """A source to compile. Libraries, those without messages, and the tools around them get different flags."""
 
     path: str  # relative to a root of NativeSources
-    tool: bool = False
+    kind: UnitKind = "library"
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class ObjectCache:
     def key(self, toolchain: Toolchain, sources: NativeSources, unit: Unit) -> str:
         """The name of a unit's object."""
         digest = hashlib.sha256()
-        for part in (_FORMAT, _flags_identity(toolchain), "tool" if unit.tool else "library", unit.path):
+        for part in (_FORMAT, _flags_identity(toolchain), unit.kind, unit.path):
             digest.update(part.encode() + b"\0")
         for path in sources.closure(unit.path):
             digest.update(path.encode() + b"\0" + hashlib.sha256(sources.read(path)).digest())
@@ -123,8 +127,9 @@ class ObjectCache:
             contents = (resources.cmake_dir() / name).read_bytes()
             _write_if_changed(folder / ("CMakeLists.txt" if name == _CMAKE_FILES[0] else name), contents)
         lines = []
-        for variable, tool in (("LATHE_LIBRARY_UNITS", False), ("LATHE_TOOL_UNITS", True)):
-            lines.append(f"set({variable}\n" + "".join(f"  {u.path}\n" for u in units if u.tool is tool) + ")\n")
+        for kind in get_args(UnitKind):
+            paths = "".join(f"  {unit.path}\n" for unit in units if unit.kind == kind)
+            lines.append(f"set(LATHE_{kind.upper()}_UNITS\n{paths})\n")
         _write_if_changed(folder / "units.cmake", "".join(lines).encode())
         configure_and_build(self.processes, folder, folder / "build", toolchain, (), f"compiling for {toolchain.abi}")
 
@@ -188,7 +193,7 @@ def writing_to(folder: Path) -> Iterator[None]:
 
 
 def _object_path(unit: Unit) -> str:
-    return f"CMakeFiles/{'tool' if unit.tool else 'library'}_units.dir/sources/{unit.path}.o"
+    return f"CMakeFiles/{unit.kind}_units.dir/sources/{unit.path}.o"
 
 
 def _flags_identity(toolchain: Toolchain) -> str:

@@ -46,7 +46,7 @@ def _link(abi: str, cache: ObjectCache, linked_api: str, archives: Sequence[Path
     if linked_api:
         files[_LINKED] = linked_api.encode()
         tools.append(_LINKED)
-    objects = cache.objects(toolchain, NativeSources.of_tree(files), [Unit(path, tool=True) for path in tools])
+    objects = cache.objects(toolchain, NativeSources.of_tree(files), [Unit(path, "tool") for path in tools])
     inputs = [*objects.paths.values(), *archives]
     digest = hashlib.sha256(toolchain.identity.encode())
     with writing_to(cache.folder):

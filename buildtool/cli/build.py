@@ -16,6 +16,7 @@ from buildtool.cli.options import (
     FileArgument,
     GraphFormatOption,
     LibraryOption,
+    MessagesOption,
     OutputOption,
     UnverifiedOption,
     deployment_file,
@@ -33,6 +34,7 @@ def build(
     library_name: LibraryOption = None,
     model_graph_format: GraphFormatOption = None,
     model_data_format: DataFormatOption = None,
+    no_messages: MessagesOption = False,
     emit: EmitOption = None,
     allow_unverified: UnverifiedOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, run none of them.")] = False,
@@ -45,7 +47,7 @@ def build(
 
     with out.progress() as progress:
         options = Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified)
-        replaced = overrides(target_abis, library_name, model_graph_format, model_data_format)
+        replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
         if dry_run:
             commands = workflow.commands(deployment_file(file, config), replaced, options, progress)
         else:

@@ -41,6 +41,10 @@ DataFormatOption: TypeAlias = Annotated[
     str | None, typer.Option("--model-data-format", metavar="file|code", help="Instead of that of the file.")
 ]
 
+MessagesOption: TypeAlias = Annotated[
+    bool, typer.Option("--no-messages", help="A smaller library: it tells codes, and no texts of messages.")
+]
+
 
 def deployment_file(argument: Path | None, option: Path | None) -> Path:
     """The one deployment file of the command line, whichever way it was given."""
@@ -59,9 +63,14 @@ def overrides(
     library_name: str | None = None,
     graph_format: str | None = None,
     data_format: str | None = None,
+    no_messages: bool = False,
 ) -> Overrides:
     """What the command line says instead of the deployment file."""
     words = tuple(word for item in abis or () for word in item.replace(",", " ").split())
     return Overrides(
-        target_abis=words, library_name=library_name, model_graph_format=graph_format, model_data_format=data_format
+        target_abis=words,
+        library_name=library_name,
+        model_graph_format=graph_format,
+        model_data_format=data_format,
+        messages=False if no_messages else None,
     )

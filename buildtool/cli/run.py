@@ -15,6 +15,7 @@ from buildtool.cli.options import (
     FileArgument,
     GraphFormatOption,
     LibraryOption,
+    MessagesOption,
     ModelOption,
     OutputOption,
     UnverifiedOption,
@@ -56,6 +57,7 @@ def run(
     library_name: LibraryOption = None,
     model_graph_format: GraphFormatOption = None,
     model_data_format: DataFormatOption = None,
+    no_messages: MessagesOption = False,
     model: ModelOption = None,
     input_: Annotated[
         list[str] | None, typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, or raw numbers.")
@@ -95,7 +97,7 @@ def run(
         timeout=timeout,
     )
     source = deployment_file(file, config)
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format)
+    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
     if validate:
         report_validation(source, replaced, options, settings, out)
         return

@@ -15,6 +15,7 @@ from buildtool.cli.options import (
     FileArgument,
     GraphFormatOption,
     LibraryOption,
+    MessagesOption,
     ModelOption,
     OutputOption,
     UnverifiedOption,
@@ -60,6 +61,7 @@ def validate(
     library_name: LibraryOption = None,
     model_graph_format: GraphFormatOption = None,
     model_data_format: DataFormatOption = None,
+    no_messages: MessagesOption = False,
     model: ModelOption = None,
     all_variants: Annotated[
         bool, typer.Option("--all-variants", help="Build and validate the models as files and as code, both.")
@@ -103,7 +105,7 @@ def validate(
         reference=reference,
         all_variants=all_variants,
     )
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format)
+    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
     report_validation(deployment_file(file, config), replaced, options, settings, out)
 
 

@@ -43,12 +43,19 @@ class LibrarySources:
     identifier: str
     abis: tuple[AbiSources, ...]
     embedded_models: tuple[str, ...] = field(default=())  # names, for the header
+    messages: bool = True  # whether it holds the texts of its messages
 
 
 def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
     """The whole tree."""
     names = [part.abi for part in library.abis]
-    common = {"library": library.name, "identifier": library.identifier, "abis": names, "version": version()}
+    common: dict[str, Any] = {
+        "library": library.name,
+        "identifier": library.identifier,
+        "abis": names,
+        "version": version(),
+        "messages": library.messages,
+    }
     files = {
         "CMakeLists.txt": _render("CMakeLists.txt", common),
         "CMakePresets.json": _render("CMakePresets.json", common),

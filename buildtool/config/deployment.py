@@ -148,6 +148,7 @@ class Deployment:
     model_data_format: str = "file"
     glibc_floor: str = "2.17"
     op_paths: tuple[Path, ...] = ()
+    messages: bool = True
     where: Where = NOWHERE
     marks: tuple[tuple[str, Where], ...] = ()
     abi_marks: tuple[Where, ...] = ()  # one for each target, or none where no key names them

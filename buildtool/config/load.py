@@ -25,6 +25,7 @@ def load_deployment(
     model_graph_format: str | None = None,
     model_data_format: str | None = None,
     glibc_floor: str | None = None,
+    messages: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> LoadedDeployment:
     """Reads, checks and resolves a deployment file.
@@ -41,6 +42,7 @@ def load_deployment(
         "model_graph_format": model_graph_format,
         "model_data_format": model_data_format,
         "glibc_floor": glibc_floor,
+        "messages": messages,
     }
     overrides = {key: value for key, value in given.items() if value is not None}
     document = read_yaml(path, environment=environment)

@@ -189,6 +189,10 @@ class DeploymentSection(Section):
         "The oldest glibc that a library for Linux may need.", default="2.17"
     )
     op_paths: Annotated[list[str] | None, Many(fields.FOLDER)] = key("Folders with operators of your own.")
+    messages: Flag = key(
+        "Whether the library holds the texts of its messages. Without them it is smaller and tells codes only.",
+        default=1,
+    )
     models: dict[str, ModelSection] = Field(description="The models of the library, by name.", min_length=1)
 
 

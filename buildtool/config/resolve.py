@@ -64,6 +64,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
         model_data_format=data_format,
         glibc_floor=section.glibc_floor or default_of(DeploymentSection, "glibc_floor"),
         op_paths=_op_paths(top),
+        messages=bool(top.value("messages")),
         where=Where(str(path)),
         marks=tuple((key, context.where((key,))) for key in DeploymentSection.model_fields if top.is_given(key)),
         abi_marks=tuple(abis.values()),

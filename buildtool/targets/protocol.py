@@ -34,6 +34,7 @@ class LibrarySource:
     graph_in_library: bool = False  # model_graph_format: code
     data_in_library: bool = False  # model_data_format: code; only with `graph_in_library`
     op_paths: tuple[Path, ...] = ()  # folders with the user's own operators
+    messages: bool = True  # whether the library holds the texts of its messages
 
 
 @dataclass(frozen=True)

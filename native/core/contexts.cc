@@ -22,19 +22,29 @@ const Tensor& NodeView::Operand(Span<uint32_t> operands, int index) const {
   return position < operands.size() ? tensors_[operands[position]] : kNoTensor;
 }
 
-Code NodeView::FailV(Code code, const char* format, va_list arguments) const {
+Code NodeView::Report(Code code, const char* format, va_list* arguments) const {
   char prefix[256];
   snprintf(prefix, sizeof(prefix), "node '%.180s' (%.60s): ", node_.name, node_.op);
-  return errors_.FailWithPrefix(code, prefix, format, arguments);
+  return errors_.Report(code, prefix, format, arguments);
 }
 
+#ifndef LATHE_NO_MESSAGES
 Code NodeView::Fail(Code code, const char* format, ...) const {
   va_list arguments;
   va_start(arguments, format);
-  FailV(code, format, arguments);
+  Report(code, format, &arguments);
   va_end(arguments);
   return code;
 }
+
+Code Reporter::Fail(Code code, const char* format, ...) const {
+  va_list arguments;
+  va_start(arguments, format);
+  Report(code, format, &arguments);
+  va_end(arguments);
+  return code;
+}
+#endif
 
 Code NodeView::Find(const char* name, AttrKind kind, AttrKind other, const Attr** attr) const {
   for (const Attr& candidate : node_.attrs) {
@@ -91,22 +101,6 @@ Code NodePrepare::Floats(const char* name, Span<const float>* values) const {
   LATHE_TRY(view_.Find(name, AttrKind::kFloats, AttrKind::kFloats, &attr));
   *values = attr->floats;
   return Code::kOk;
-}
-
-Code NodePrepare::Fail(Code code, const char* format, ...) const {
-  va_list arguments;
-  va_start(arguments, format);
-  view_.FailV(code, format, arguments);
-  va_end(arguments);
-  return code;
-}
-
-Code NodePlan::Fail(Code code, const char* format, ...) const {
-  va_list arguments;
-  va_start(arguments, format);
-  view_.FailV(code, format, arguments);
-  va_end(arguments);
-  return code;
 }
 
 }  // namespace lathe

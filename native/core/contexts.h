@@ -25,8 +25,8 @@ class NodeView {
   Code Find(const char* name, AttrKind kind, AttrKind other, const Attr** attr) const;
   Code Ints(const char* name, Span<const int64_t>* values) const;
   // "node 'x' (conv2d): " and the text.
-  Code FailV(Code code, const char* format, va_list arguments) const __attribute__((format(printf, 3, 0)));
-  Code Fail(Code code, const char* format, ...) const __attribute__((format(printf, 3, 4)));
+  Code Report(Code code, const char* format, va_list* arguments) const;
+  LATHE_MESSAGE_FUNCTION(Code Fail(Code code, const char*, ...) const, 3, 4, Report(code, nullptr, nullptr))
 
   const Node& node() const { return node_; }
 
@@ -49,7 +49,6 @@ class NodePrepare final : public PrepareContext {
   Code String(const char* name, Span<const char>* value) const override;
   Code Ints(const char* name, Span<const int64_t>* values) const override { return view_.Ints(name, values); }
   Code Floats(const char* name, Span<const float>* values) const override;
-  Code Fail(Code code, const char* format, ...) const override __attribute__((format(printf, 3, 4)));
 
   int input_count() const override { return static_cast<int>(view_.node().inputs.size()); }
   int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
@@ -61,6 +60,10 @@ class NodePrepare final : public PrepareContext {
   void* state() override { return state_; }
 
  private:
+  Code Report(Code code, const char* format, va_list* arguments) const override {
+    return view_.Report(code, format, arguments);
+  }
+
   const NodeView& view_;
   Engine* engine_;
   bool dynamic_;
@@ -72,7 +75,6 @@ class NodePlan final : public PlanContext {
   NodePlan(const NodeView& view, const void* state, void* plan, int threads)
       : view_(view), state_(state), plan_(plan), threads_(threads) {}
 
-  Code Fail(Code code, const char* format, ...) const override __attribute__((format(printf, 3, 4)));
   int input_count() const override { return static_cast<int>(view_.node().inputs.size()); }
   int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
   const Tensor& input(int index) const override { return view_.Operand(view_.node().inputs, index); }
@@ -87,6 +89,10 @@ class NodePlan final : public PlanContext {
   size_t scratch() const { return scratch_; }
 
  private:
+  Code Report(Code code, const char* format, va_list* arguments) const override {
+    return view_.Report(code, format, arguments);
+  }
+
   const NodeView& view_;
   const void* state_;
   void* plan_;

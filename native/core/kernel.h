@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "native/core/message.h"
 #include "native/core/span.h"
 
 namespace lathe {
@@ -116,10 +117,14 @@ class Reporter {
  public:
   // printf of libc. int64_t is another type on each ABI: write %lld and cast to long long.
   // Returns `code`, so that a check is one line: `return context.Fail(...)`.
-  virtual Code Fail(Code code, const char* format, ...) const __attribute__((format(printf, 3, 4))) = 0;
+  LATHE_MESSAGE_FUNCTION(Code Fail(Code code, const char*, ...) const, 3, 4, Report(code, nullptr, nullptr))
 
  protected:
   ~Reporter() = default;
+
+ private:
+  // Without messages, `format` and `arguments` are null.
+  virtual Code Report(Code code, const char* format, va_list* arguments) const = 0;
 };
 
 class PrepareContext : public Attributes, public Reporter {

@@ -6,13 +6,15 @@
 
 namespace lathe {
 
+#ifndef LATHE_NO_MESSAGES
 Code ModelReader::Bad(const char* format, ...) const {
   va_list arguments;
   va_start(arguments, format);
-  errors_.FailWithPrefix(Code::kBadModel, "bad model: ", format, arguments);
+  Report(format, &arguments);
   va_end(arguments);
   return Code::kBadModel;
 }
+#endif
 
 Code ModelReader::ReadString(PbBytes bytes, const char** text) {
   if (bytes.size() > kMaxName) return Bad("a name is longer than %zu bytes", kMaxName);

@@ -41,7 +41,10 @@ class ModelReader {
   Code ReadIndices(PbBytes message, uint32_t number, const char* owner, Span<uint32_t>* indices);
 
   // Shared by all (model.cc).
-  Code Bad(const char* format, ...) const __attribute__((format(printf, 2, 3)));
+  LATHE_MESSAGE_FUNCTION(Code Bad(const char*, ...) const, 2, 3, Report(nullptr, nullptr))
+  Code Report(const char* format, va_list* arguments) const {
+    return errors_.Report(Code::kBadModel, "bad model: ", format, arguments);
+  }
   Code Malformed(const char* what) const { return Bad("%s is cut off or malformed", what); }
   Code ReadString(PbBytes bytes, const char** text);
   Code ReadZigZags(PbBytes message, Span<int64_t>* numbers);  // all of field 1

@@ -2,8 +2,6 @@
 #ifndef LATHE_CORE_STATUS_H_
 #define LATHE_CORE_STATUS_H_
 
-#include <stdarg.h>
-
 #include "lathe/c_api.h"
 #include "native/core/kernel.h"
 
@@ -17,10 +15,12 @@ class ErrorSink {
   explicit ErrorSink(lathe_error* error) : error_(error) {}
 
   // printf of libc; the text is cut to fit. Returns `code`.
-  Code Fail(Code code, const char* format, ...) const __attribute__((format(printf, 3, 4)));
-  Code FailWithPrefix(Code code, const char* prefix, const char* format, va_list arguments) const
-      __attribute__((format(printf, 4, 0)));
-  Code OutOfMemory(const char* what, size_t bytes) const;
+  LATHE_MESSAGE_FUNCTION(Code Fail(Code code, const char*, ...) const, 3, 4, Report(code, "", nullptr, nullptr))
+  // The text behind a prefix. Without messages, `format` and `arguments` are null and the code stands for the text.
+  Code Report(Code code, const char* prefix, const char* format, va_list* arguments) const;
+  Code OutOfMemory(const char* what, size_t bytes) const {
+    return Fail(Code::kOutOfMemory, "out of memory: %zu bytes for %s", bytes, what);
+  }
 
   const char* message() const { return error_->message; }
 

@@ -53,7 +53,8 @@ def test_what_decides_a_key(tmp_path: Path) -> None:
     key = cache.key(host, tree(), UNITS[0])
     assert cache.key(host, tree(native_ops_b_unused_h=b"// changed\n"), UNITS[0]) == key
     assert cache.key(host, tree(native_ops_a_deep_h=b"// changed\n"), UNITS[0]) != key
-    assert cache.key(host, tree(), Unit(UNITS[0].path, tool=True)) != key
+    assert cache.key(host, tree(), Unit(UNITS[0].path, "tool")) != key
+    assert cache.key(host, tree(), Unit(UNITS[0].path, "silent")) != key
     from dataclasses import replace
 
     assert cache.key(replace(host, identity="another compiler"), tree(), UNITS[0]) != key

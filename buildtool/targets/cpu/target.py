@@ -84,7 +84,7 @@ class CpuTarget:
             for program in programs
         ]
         embedded = tuple(model.name for model in source.models) if source.graph_in_library else ()
-        whole = LibrarySources(source.name, source.identifier, tuple(parts), embedded)
+        whole = LibrarySources(source.name, source.identifier, tuple(parts), embedded, source.messages)
         return library.emit(whole, native_sources(source))
 
 
