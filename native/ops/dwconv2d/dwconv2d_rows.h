@@ -142,14 +142,17 @@ __attribute__((noinline)) void RunDwRows(const DwRows& job, ptrdiff_t begin, ptr
     if (channel > last - kLanes) channel = last - kLanes;  // overlaps the one before
 #pragma GCC unroll 25
     for (int i = 0; i < kDwInputs<kernel, stride>; ++i) sweep.inputs[i] = job.inputs[i] + channel;
+    const float* filter = job.filter + channel;
 #pragma GCC unroll 25
-    for (int i = 0; i < kernel * kernel; ++i) sweep.weights[i] = Load(job.filter + i * channels + channel);
+    for (int i = 0; i < kernel * kernel; ++i, filter += channels) sweep.weights[i] = Load(filter);
     sweep.bias = job.bias != nullptr ? Load(job.bias + channel) : Fill(0.0f);
 #pragma GCC unroll 25
     for (int slot = 0; slot < Sweep::open; ++slot) BeginOutput(sweep, slot);
     float* to = job.output + channel;
     ptrdiff_t column = begin * stride - job.before;
-    for (ptrdiff_t x = begin - Sweep::open; x < end;) {
+    ptrdiff_t x = begin - Sweep::open;
+    for (; x < begin && column + stride <= 0; ++x) column += stride;  // padding only: the sums stay as they are
+    while (x < end) {
       const ptrdiff_t wanted = (end - x) / Sweep::slots;
       const ptrdiff_t inside = (job.width - column) / (Sweep::slots * stride);
       const ptrdiff_t count = wanted < inside ? wanted : inside;

@@ -40,7 +40,7 @@ struct SweepCut {
   SweepCut(const Shape& in, const Shape& out, int64_t rows, int64_t kernel, int64_t stride) {
     constexpr int64_t kItems = 32;       // few lines are split by channels, so that all threads have something to do
     constexpr int64_t kCached = 256000;  // floats; a larger image goes by in blocks of columns, as it lies in memory
-    constexpr int64_t kTurns = 4;        // of all slots, in a block
+    constexpr int64_t kTurns = kLanes == 4 ? 24 : 4;  // of all slots, in a block: several vectors share a line of cache
     lines = (out[1] + rows - 1) / rows;
     const int64_t items = out[0] * lines;
     const int64_t vectors = out[3] / kLanes;
