@@ -174,7 +174,7 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
     )
     emitted = stages.emitted(options, [(model.imported, model.passes) for model in models], programs, tree)
     contents = {**stages.contents(tree if compiles else None, built, files), **emitted}
-    contents["report/build.json"] = report.text().encode()
+    contents.update(stages.reports(report))
     archive = package.assemble(folder, deployment.library_name, contents)
     return replace(report, archive=archive.name, emitted=tuple(emitted), seconds=time.monotonic() - began)
 

@@ -36,17 +36,67 @@ class LibraryInfo:
 
 
 @dataclass(frozen=True)
-class SizeReport:
-    """Bytes of code and read-only data by kernel, by operator, and of the rest."""
+class SizePart:
+    """Bytes of a stripped library that have one origin."""
 
-    kernels: dict[str, int]
-    operators: dict[str, int]
-    core: int  # runtime
-    weights: int  # models inside the library
-    total: int  # of the stripped file
+    group: str  # kernels, core (the runtime), models, registry, file (what the file format needs)
+    name: str
+    operator: str = ""  # of a kernel
+    code: int = 0
+    constants: int = 0
+    data: int = 0
+    relocations: int = 0
+    rest: int = 0
+
+    @property
+    def bytes(self) -> int:
+        return self.code + self.constants + self.data + self.relocations + self.rest
+
+
+@dataclass(frozen=True)
+class SizeReport:
+    """Where every byte of a stripped library comes from."""
+
+    parts: tuple[SizePart, ...]  # the largest first
+
+    @property
+    def total(self) -> int:
+        """The size of the file."""
+        return sum(part.bytes for part in self.parts)
+
+    @property
+    def operators(self) -> dict[str, int]:
+        """Bytes by operator: its kernels and what they share."""
+        return self._sums("kernels", "operator")
+
+    @property
+    def kernels(self) -> dict[str, int]:
+        """Bytes by kernel, and by file that several kernels of an operator share."""
+        return self._sums("kernels", "name")
+
+    def group(self, name: str) -> int:
+        """Bytes of all parts of a group."""
+        return sum(part.bytes for part in self.parts if part.group == name)
+
+    def _sums(self, group: str, key: str) -> dict[str, int]:
+        sums: dict[str, int] = {}
+        for part in self.parts:
+            if part.group == group:
+                word = getattr(part, key)
+                sums[word] = sums.get(word, 0) + part.bytes
+        return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
 
     def as_json(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return {
+            "total": self.total,
+            "kernels": self.kernels,
+            "operators": self.operators,
+            "core": self.group("core"),
+            "weights": self.group("models"),
+            "registry": self.group("registry"),
+            "file": self.group("file"),
+            "parts": [{**vars(part), "bytes": part.bytes} for part in self.parts],
+        }
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,8 @@ def build(
     elf.check_library(shared, api, glibc_floor)
     elf.check_library(static, api, glibc_floor)
     by_object = {str(path): unit.path for unit, path in objects.paths.items()}
-    weights = sum(len(data) for path, data in tree.files.items() if path.startswith(f"abi/{program.abi}/model"))
-    sizes = size.report(result / "merged.map", by_object, program.kernels, weights, shared.stat().st_size)
+    known = size.Objects(by_object, program.kernels, [model.source.name for model in program.models])
+    sizes = size.report(shared, result / "merged.map", result / "shared.map", known)
     info = elf.inspect_library(shared)
     ended = time.monotonic()
     return BuiltLibrary(
@@ -99,7 +99,7 @@ def _keep_result(folder: Path, binary: Path, abi: str, name: str) -> Path:
     result = kept / f"{abi}-{os.getpid()}"
     shutil.rmtree(result, ignore_errors=True)
     (result / "unstripped").mkdir(parents=True)
-    for file in (*_result_files(name), "merged.map"):
+    for file in (*_result_files(name), "merged.map", "shared.map"):
         shutil.copyfile(binary / file, result / file)
     return result
 

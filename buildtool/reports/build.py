@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from buildtool.reports import size
 from buildtool.reports.table import Table, byte_count
 
 
@@ -14,7 +15,8 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
     if document["libraries"]:
         shown.append(_libraries(document["libraries"]))
     if verbose:
-        shown += [_operators(library) for library in document["libraries"]]
+        for library in document["libraries"]:
+            shown += size.tables(library["abi"], library["sizes"])
     for file in document.get("emitted", ()):
         shown.append(f"wrote {file}")
     shown.append(_last_line(document))
@@ -56,18 +58,6 @@ def _libraries(libraries: Sequence[Mapping[str, Any]]) -> Table:
             ", ".join(library["needed"]),
             library["glibc"],
         )
-    return table
-
-
-def _operators(library: Mapping[str, Any]) -> Table:
-    sizes = library["sizes"]
-    table = Table(["kernel", "bytes"], title=f"{library['abi']}: what costs how much", right=frozenset({"bytes"}))
-    for name, size in sorted(sizes["kernels"].items(), key=lambda item: -item[1]):
-        table.add(name, byte_count(size))
-    table.add("(runtime)", byte_count(sizes["core"]))
-    if sizes["weights"]:
-        table.add("(models)", byte_count(sizes["weights"]))
-    table.add("(whole file)", byte_count(sizes["total"]))
     return table
 
 

@@ -1,25 +1,18 @@
-"""One HTML page that shows a model's graph before and after the passes. It needs no network and nothing beside it.
-
-The page holds its data as JSON and draws it itself. Text from models reaches the page only inside that JSON, where
-nothing can end the element that holds it, and from there only as text nodes.
-"""
+"""One HTML page that shows a model's graph before and after the passes."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jinja2
 import numpy as np
 
 from buildtool.ir.attributes import format_attribute
 from buildtool.ir.dims import bounds
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Operator
+from buildtool.reports import html_page
 from buildtool.reports.graph_layout import BOX_HEIGHT, layout
 from buildtool.reports.inspection import node_macs
 
@@ -36,39 +29,7 @@ _LONGEST_LABEL = 34
 def page(name: str, graphs: Mapping[str, Graph], version: str) -> bytes:
     """The page of a model; `graphs` by the words on the switch, the last one is shown first. Reproducible."""
     data = {"name": name, "version": version, "graphs": [_graph(title, graph) for title, graph in graphs.items()]}
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("buildtool.reports"),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=True,
-    )
-    style, script = (_source(environment, f"graph_page.{kind}") for kind in ("css", "js"))
-    template = environment.get_template("graph_page.html.j2")
-    html = template.render(
-        name=name,
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        data=_json(data),
-    )
-    return html.encode("utf-8", "backslashreplace")
-
-
-def _source(environment: jinja2.Environment, name: str) -> str:
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0]
-
-
-def _hash(text: str) -> str:
-    """What the page's policy names: no other script or style runs, wherever it might come from."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _json(data: Any) -> str:
-    """JSON that cannot end the script element that holds it, in ASCII: a lone surrogate stays harmless, too."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return html_page.render("graph_page", name, data)
 
 
 def _graph(title: str, graph: Graph) -> dict[str, Any]:

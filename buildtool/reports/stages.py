@@ -26,8 +26,8 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.passes import pipeline
 from buildtool.passes.pipeline import PassRun
-from buildtool.reports import graph_page
-from buildtool.reports.documents import LibraryReport, ModelReport
+from buildtool.reports import graph_page, size
+from buildtool.reports.documents import BuildReport, LibraryReport, ModelReport
 from buildtool.reports.inspection import macs
 from buildtool.settings import Options
 from buildtool.targets.protocol import PlannedModel, TargetProgram
@@ -181,6 +181,15 @@ def library_report(built: BuiltLibrary) -> LibraryReport:
         reused=built.reused,
         seconds=round(built.seconds, 3),
     )
+
+
+def reports(built: BuildReport) -> dict[str, bytes]:
+    """The files of `report/` that every build has."""
+    files = {"report/build.json": built.text().encode()}
+    if built.libraries:
+        sizes = {library.abi: library.sizes for library in built.libraries}
+        files["report/size.html"] = size.page(built.library, built.version, sizes)
+    return files
 
 
 def fingerprint(facts: Any, files: Iterable[Path], folders: Iterable[Path] = ()) -> str:

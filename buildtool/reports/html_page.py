@@ -1,0 +1,50 @@
+"""Pages of HTML that need no network and nothing beside them.
+
+A page holds its data as JSON and draws it itself. Text from models reaches the page only inside that JSON, where
+nothing can end the element that holds it, and from there only as text nodes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+import jinja2
+
+
+def render(stem: str, name: str, data: Any) -> bytes:
+    """The page of the templates `<stem>.html.j2`, `<stem>.css` and `<stem>.js`. Reproducible."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("buildtool.reports"),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=True,
+    )
+    style, script = (_source(environment, f"{stem}.{kind}") for kind in ("css", "js"))
+    html = environment.get_template(f"{stem}.html.j2").render(
+        name=name,
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        data=_json(data),
+    )
+    return html.encode("utf-8", "backslashreplace")
+
+
+def _source(environment: jinja2.Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _hash(text: str) -> str:
+    """What the page's policy names: no other script or style runs, wherever it might come from."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _json(data: Any) -> str:
+    """JSON that cannot end the script element that holds it, in ASCII: a lone surrogate stays harmless, too."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
