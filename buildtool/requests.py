@@ -152,6 +152,7 @@ def library_source(deployment: Deployment, models: Mapping[str, tuple[ImportedMo
                 name=model.identifier,
                 graph=models[model.name][1],
                 half=model.data_type == "fp16_fp32",
+                winograd=model.winograd,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
             )

@@ -122,7 +122,7 @@ class ModelConfig:
     runtime: str = "cpu"
     data_type: str = "fp16_fp32"
     obfuscate: bool = False
-    winograd: int = 0
+    winograd: int | None = None  # the largest tile; None: as the cost model says
     quantize: QuantizeConfig = QuantizeConfig()
     opencl: OpenclConfig = OpenclConfig()
     graph_optimize_options: tuple[str, ...] = ()

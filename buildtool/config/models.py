@@ -129,7 +129,8 @@ class GraphSection(Section):
         "The framework that computes the reference.", default_words="the one at hand"
     )
     winograd: Annotated[int | None, fields.number_choice(0, 2, 4)] = key(
-        "The tile size of Winograd convolution; 0 turns it off. It trades memory for speed.", default=0
+        "The largest tile of Winograd convolutions; 0 turns them off. They are fast, and have larger filters.",
+        default_words="the cost model decides for each convolution",
     )
     quantize: Flag = key("Whether to compute with 8-bit integers.", default=0)
     quantize_large_weights: Flag = key(

@@ -20,6 +20,7 @@ class ModelSource:
     name: str  # of its files and at run time
     graph: Graph
     half: bool = False  # fp16_fp32: f32 constants are stored as f16
+    winograd: int | None = None  # the largest tile that may be used; None: what pays
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
 

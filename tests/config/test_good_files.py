@@ -186,7 +186,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert (deployment.model_graph_format, deployment.model_data_format) == ("file", "file")
     assert deployment.glibc_floor == "2.17"
     model = deployment.models[0]
-    assert (model.runtime, model.data_type, model.winograd, model.obfuscate) == ("cpu", "fp16_fp32", 0, False)
+    assert (model.runtime, model.data_type, model.winograd, model.obfuscate) == ("cpu", "fp16_fp32", None, False)
     graph = model.subgraphs[0]
     assert graph.validation_threshold == Thresholds(0.999, 0.995, 0.98, 0.98, 0.98, 0.98)
     tensor = graph.inputs[0]

@@ -56,7 +56,7 @@ class CpuTarget:
             abi=abi,
             isas=known.isas,
             baseline=known.baseline,
-            algorithms=algorithms.choose(model.graph),
+            algorithms=algorithms.choose(model.graph, model.winograd),
             model=model.name,
         )
         memory = arena.plan(model.graph, choices)
