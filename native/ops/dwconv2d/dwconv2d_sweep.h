@@ -48,7 +48,8 @@ struct SweepCut {
     part = (vectors + splits - 1) / splits * kLanes;
     parts = vectors * kLanes / part;
     const bool cached = (in[1] * in[2] + out[1] * out[2]) * in[3] <= kCached;
-    columns = cached ? out[2] : kTurns * ((kernel - 1) / stride + 1);
+    const bool busy = kernel > 3;  // so much to do per column that the way to memory costs nothing
+    columns = cached || busy ? out[2] : kTurns * ((kernel - 1) / stride + 1);
   }
 };
 

@@ -59,7 +59,7 @@ _SWEPT: tuple[tuple[tuple[int, ...], tuple[int, int, int, int]], ...] = (
 # So large that the columns go by in blocks.
 _LARGE: tuple[tuple[tuple[int, ...], int, int], ...] = (
     ((1, 3, 2701, 16), 3, 1),
-    ((1, 4, 3301, 16), 5, 2),
+    ((1, 4, 3301, 16), 3, 2),
 )
 
 
