@@ -47,7 +47,7 @@ inline void SumLine(const float* inputs, const float* filters, size_t depth, flo
 }
 
 // What is asked for is said as for a tile, but for one row of inputs.
-__attribute__((noinline)) void RunLine(const PackedTile& tile) {
+__attribute__((noinline)) inline void RunLine(const PackedTile& tile) {
   float32x4_t sums[2] = {vld1q_f32(tile.bias), vld1q_f32(tile.bias + 4)};
   if (tile.start != nullptr) {
     for (int j = 0; j < 2; ++j) sums[j] = vaddq_f32(sums[j], vld1q_f32(tile.start + 4 * j));

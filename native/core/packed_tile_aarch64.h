@@ -73,7 +73,7 @@ namespace {
 
 // As many tiles one below the other as there are pairs of quads: their inputs follow each other, as do the rows of `start`
 // and of `output`.
-__attribute__((noinline)) void RunPairs(const PackedTile& tile, size_t tiles) {
+__attribute__((noinline)) inline void RunPairs(const PackedTile& tile, size_t tiles) {
   const float *inputs = tile.inputs, *start = tile.start, *first, *second, *filters;
   float* output = tile.output;
   size_t left;
@@ -134,7 +134,7 @@ __attribute__((noinline)) void RunPairs(const PackedTile& tile, size_t tiles) {
 }
 
 // One quad.
-__attribute__((noinline)) void RunQuad(const PackedTile& tile) {
+__attribute__((noinline)) inline void RunQuad(const PackedTile& tile) {
   const float *first = tile.inputs, *filters = tile.filters, *start = tile.start;
   float* output = tile.output;
   size_t left = tile.depth;

@@ -40,7 +40,7 @@ namespace {
 
 // Quads one below the other: their inputs follow each other, as do the rows of `start` and of `output`. What is needed
 // once a quad stays in memory.
-__attribute__((noinline)) void RunQuads(const PackedTile& quad, size_t quads) {
+__attribute__((noinline)) inline void RunQuads(const PackedTile& quad, size_t quads) {
   if (quads == 0) return;
   PackedTile tile = quad;
   const float *inputs = tile.inputs, *filters;

@@ -40,7 +40,7 @@ struct PanelShape {
 };
 
 // From [groups * outputs, taps, depth] to the packed order. Fills every element, padding included.
-inline void PackPanels(const PanelShape& shape, const float* from, float* to) {
+__attribute__((noinline)) inline void PackPanels(const PanelShape& shape, const float* from, float* to) {
   const int64_t inner = shape.taps * shape.depth;
   for (int64_t group = 0; group < shape.groups; ++group) {
     const float* source = from + group * shape.outputs * inner;

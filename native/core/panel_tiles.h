@@ -98,7 +98,8 @@ void RunPanelTile(const PanelTile& tile) {
 }
 
 // Pixels of a tile by its vectors, and those of the smaller one for what is left at the end of a chunk: as many sums as
-// the registers hold beside a row of weights and an input.
+// the registers hold beside a row of weights and an input. A single pixel has a tile of its own, for products with
+// vectors.
 template <int vectors>
 struct TileRows {
   static constexpr int kWide = kLanes == 16 ? (vectors > 2 ? 7 : 14) : kLanes == 8 ? 6 : 4;
@@ -124,12 +125,14 @@ struct TileChoice {
   int narrow;
   PanelTileFunction run_wide;
   PanelTileFunction run_narrow;
+  PanelTileFunction run_one;
 };
 
 template <int vectors>
 inline TileChoice ChooseTile() {
   using Rows = TileRows<vectors>;
-  return {Rows::kWide, Rows::kNarrow, RunPanelTile<Rows::kWide, vectors>, RunPanelTile<Rows::kNarrow, vectors>};
+  return {Rows::kWide, Rows::kNarrow, RunPanelTile<Rows::kWide, vectors>, RunPanelTile<Rows::kNarrow, vectors>,
+          RunPanelTile<1, vectors>};
 }
 
 inline TileChoice TileOf(int64_t vectors) {
@@ -153,7 +156,7 @@ inline void RunTaps(const PanelJob& job, PanelTile tile, const float* const* row
     tile.output = output + done * tile.channels;
     if (tile.start_step != 0) tile.start = tile.output;
     if (tile.residual != nullptr) tile.residual = job.residual + place + done * tile.channels;
-    (wide ? choice.run_wide : choice.run_narrow)(tile);
+    (wide ? choice.run_wide : tile.count > 1 ? choice.run_narrow : choice.run_one)(tile);
   }
 }
 
@@ -164,12 +167,11 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
   float low = 0.0f, high = 0.0f;
   ReadClip(job.activation, &low, &high, &rest);
   PanelTile tile = {};
-  tile.offset = group * shape.depth;
-  tile.depth = shape.depth;
   tile.panel_floats = shape.panel_floats();
   tile.channels = job.channels();
   const float* packed = job.packed + group * shape.panels() * tile.panel_floats;
   const int64_t taps_at_once = kBlockDepth / shape.depth > 0 ? kBlockDepth / shape.depth : 1;
+  const int64_t depth_at_once = DivideUp(shape.depth, DivideUp(shape.depth, kBlockDepth));
   for (int64_t first = begin; first < end;) {
     const int64_t left = DivideUp(end - first, kLanes);
     const int64_t vectors = left < kMostVectors ? left : kMostVectors;
@@ -180,14 +182,19 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
     tile.weights = packed + first / kPanelWidth * tile.panel_floats + first % kPanelWidth;
     tile.start = job.bias != nullptr ? job.bias + channel : nullptr;
     tile.start_step = 0;
-    for (int64_t tap = 0; tap < shape.taps; tap += tile.taps) {
+    for (int64_t tap = 0, k = 0; tap < shape.taps;) {
       tile.taps = shape.taps - tap < taps_at_once ? shape.taps - tap : taps_at_once;
-      const bool last = tap + tile.taps == shape.taps;
+      tile.depth = shape.depth - k < depth_at_once ? shape.depth - k : depth_at_once;
+      tile.offset = group * shape.depth + k;
+      const float* const* rows = chunk.rows + tap * kChunkPixels;
+      k = k + tile.depth < shape.depth ? k + tile.depth : 0;
+      if (k == 0) tap += tile.taps;
+      const bool last = tap == shape.taps;
       tile.low = last ? low : -HUGE_VALF;
       tile.high = last ? high : HUGE_VALF;
       tile.residual = last ? job.residual : nullptr;
-      RunTaps(job, tile, chunk.rows + tap * kChunkPixels, place, chunk.count, vectors);
-      tile.weights += tile.taps * shape.depth * kPanelWidth;
+      RunTaps(job, tile, rows, place, chunk.count, vectors);
+      tile.weights += tile.taps * tile.depth * kPanelWidth;
       tile.start_step = tile.channels;
     }
     for (int p = 0; rest && p < chunk.count; ++p) {

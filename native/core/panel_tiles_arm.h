@@ -83,7 +83,7 @@ inline void PackChunk(const PanelJob& job, const PanelChunk& chunk) {
 }
 
 // A quad or a line of which only the first `outputs` filters exist, by way of memory of their own.
-__attribute__((noinline)) void RunPart(const PackedTile& whole, int rows, size_t outputs) {
+__attribute__((noinline)) inline void RunPart(const PackedTile& whole, int rows, size_t outputs) {
   float sums[4][kPanelWidth] = {};
   PackedTile tile = whole;
   const size_t step = whole.output_bytes / sizeof(float);

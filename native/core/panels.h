@@ -69,11 +69,24 @@ inline void ForgetChunk(const PanelJob& job, int thread) {
   *reinterpret_cast<int64_t*>(job.scratch + thread * job.thread_bytes) = -1;
 }
 
-// Items [begin, end). `locate(pixel, count, rows)` writes, for `count` pixels from `pixel`, the pointers
-// rows[tap * kChunkPixels + p].
-template <typename Locate>
-inline void RunPanelItems(const PanelJob& job, const PanelItems& items, int64_t begin, int64_t end, int thread,
-                          const Locate& locate) {
+// What writes, for `count` pixels from `pixel`, the pointers rows[tap * kChunkPixels + p].
+struct PixelLocator {
+  void (*call)(const void* self, int64_t pixel, int count, const float** rows);
+  const void* self;
+
+  template <typename Locate>
+  static PixelLocator Of(const Locate& locate) {
+    return {[](const void* self, int64_t pixel, int count, const float** rows) {
+              (*static_cast<const Locate*>(self))(pixel, count, rows);
+            },
+            &locate};
+  }
+};
+
+// Items [begin, end).
+[[maybe_unused]] __attribute__((noinline)) inline void RunPanelItems(const PanelJob& job, const PanelItems& items,
+                                                                     int64_t begin, int64_t end, int thread,
+                                                                     const PixelLocator& locate) {
   char* const scratch = job.scratch + thread * job.thread_bytes;
   int64_t* const at_hand = reinterpret_cast<int64_t*>(scratch);
   PanelChunk chunk = {};
@@ -86,7 +99,7 @@ inline void RunPanelItems(const PanelJob& job, const PanelItems& items, int64_t 
     const int64_t rest = job.pixels - chunk.pixel;
     chunk.count = static_cast<int>(rest < items.chunk_pixels ? rest : items.chunk_pixels);
     if (number != *at_hand) {
-      locate(chunk.pixel, chunk.count, chunk.rows);
+      locate.call(locate.self, chunk.pixel, chunk.count, chunk.rows);
       PackChunk(job, chunk);
       *at_hand = number;
     }
@@ -95,11 +108,17 @@ inline void RunPanelItems(const PanelJob& job, const PanelItems& items, int64_t 
   }
 }
 
-template <typename Locate>
-inline void RunPanelJob(const RunContext& context, const PanelJob& job, const Locate& locate) {
+[[maybe_unused]] __attribute__((noinline)) inline void RunPanelJob(const RunContext& context, const PanelJob& job,
+                                                                   const PixelLocator& locate) {
   const PanelItems items(job);
   context.For(items.count, 1,
               [&](int64_t begin, int64_t end, int thread) { RunPanelItems(job, items, begin, end, thread, locate); });
+}
+
+// `locate(pixel, count, rows)` is as said of PixelLocator.
+template <typename Locate>
+inline void RunPanelJob(const RunContext& context, const PanelJob& job, const Locate& locate) {
+  RunPanelJob(context, job, PixelLocator::Of(locate));
 }
 
 // How constant filters may come packed.

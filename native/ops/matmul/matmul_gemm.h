@@ -213,7 +213,8 @@ inline void RunByBatch(const RunContext& context, const MatmulRun& run) {
       PackColumns(shape, run.b + run.plan.products.OffsetOfB(batch), 0, shape.panels(), packed);
       run.PointAt(batch, &job);
       ForgetChunk(job, thread);
-      RunPanelItems(job, items, 0, items.count, thread, run.Locate(batch));
+      const auto locate = run.Locate(batch);
+      RunPanelItems(job, items, 0, items.count, thread, PixelLocator::Of(locate));
     }
   });
 }

@@ -37,6 +37,16 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 2, 2, 3), (4, 2, 2, 3), {"pads": (3, 3, 3, 3), "strides": (2, 3)}),
     ((1, 23, 19, 1), (3, 11, 11, 1), {"strides": (4, 4), "pads": (5, 5, 5, 5)}),
     ((1, 4, 4, 64), (37, 3, 3, 64), {"pads": (1, 1, 1, 1)}),
+    ((1, 7, 7, 33), (58, 1, 1, 33), {}),
+    ((2, 7, 5, 29), (24, 1, 1, 29), {"activation": "relu"}),
+    ((1, 3, 5, 521), (9, 1, 1, 521), {}),  # so deep that sums are interrupted
+    ((1, 3, 3, 1031), (12, 1, 1, 1031), {"activation": "clip", "activation_alpha": -1.0, "activation_beta": 2.0}),
+    ((1, 5, 3, 131), (17, 3, 3, 131), {"pads": (1, 1, 1, 1), "activation": "relu"}),
+    ((1, 13, 11, 8), (20, 1, 1, 4), {"groups": 2, "strides": (2, 3)}),
+    ((2, 11, 7, 6), (22, 3, 3, 3), {"groups": 2, "dilations": (1, 2), "pads": (1, 2, 1, 2)}),
+    ((1, 1, 1, 67), (131, 1, 1, 67), {}),
+    ((1, 19, 17, 3), (16, 5, 5, 3), {"strides": (2, 2), "pads": (2, 2, 2, 2)}),
+    ((1, 15, 9, 2), (40, 1, 1, 2), {}),
 )
 
 
@@ -53,6 +63,20 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         inputs = (normal(rng, (2, 6, 7, 5)), normal(rng, (9, 3, 3, 5)), normal(rng, (9,)), normal(rng, (2, 3, 4, 9)))
         attributes = {"pads": (1, 1, 1, 1), "strides": (2, 2), **activation}
         yield OpCase(Conv2d(**attributes), inputs, label("residual", activation["activation"]), (1, 2))
+    for shape, filters, groups in (
+        ((2, 5, 7, 11), (16, 1, 1, 11), 1),
+        ((1, 3, 5, 1031), (13, 1, 1, 1031), 1),
+        ((1, 7, 7, 16), (10, 1, 1, 8), 2),
+        ((1, 5, 5, 131), (8, 3, 3, 131), 1),
+    ):
+        pads = (filters[1] // 2,) * 4
+        inputs = (
+            normal(rng, shape),
+            normal(rng, filters),
+            normal(rng, filters[:1]),
+            normal(rng, (*shape[:3], filters[0])),
+        )
+        yield OpCase(Conv2d(pads=pads, groups=groups, activation="relu"), inputs, label("residual", shape), (1, 2))
     inputs = (normal(rng, (1, 6, 7, 5)), normal(rng, (9, 3, 3, 5)), normal(rng, (9,)))
     yield OpCase(Conv2d(), inputs, "filter_computed")
     halves = tuple(array.astype(np.float16) for array in inputs)

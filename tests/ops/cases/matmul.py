@@ -32,6 +32,14 @@ _PAIRS: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
     ((2, 3, 4, 5), (2, 3, 5, 6)),
     ((1, 3, 4, 5), (2, 1, 5, 6)),
     ((2, 1, 3, 1, 5), (1, 2, 1, 5, 3)),
+    ((67, 131), (131, 19)),
+    ((5, 1031), (1031, 33)),
+    ((9, 7, 13), (9, 13, 24)),
+    ((3, 3, 17, 8), (3, 8, 31)),
+    ((2, 3, 67), (67, 1)),
+    ((1, 37), (37, 259)),
+    ((4, 9), (9, 101)),
+    ((3, 31), (31, 149)),
 )
 
 
@@ -39,6 +47,8 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     for a, b in _PAIRS:
         yield OpCase(Matmul(), (normal(rng, a), normal(rng, b)), label(a, "by", b))
     yield OpCase(Matmul(), (normal(rng, (5, 37)), normal(rng, (37, 11))), "constant_right", (1,))
+    yield OpCase(Matmul(), (normal(rng, (3, 7, 37)), normal(rng, (1, 37, 43))), "constant_right_for_batches", (1,))
+    yield OpCase(Matmul(), (normal(rng, (3, 7, 37)), normal(rng, (3, 37, 11))), "constant_batches", (1,))
     yield OpCase(Matmul(), (normal(rng, (5, 37)), normal(rng, (37, 11))), "constant_left", (0,))
     yield OpCase(Matmul(), (normal(rng, (5, 37), np.float16), normal(rng, (37, 11), np.float16)), "f16")
     for dtype in (np.int32, np.int64, np.uint32, np.uint64, np.float64):
