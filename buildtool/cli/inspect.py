@@ -19,7 +19,8 @@ def inspect(
         str, typer.Argument(metavar="THING", help="A file; or `ops`, `passes`; or the kind of the file that follows.")
     ],
     path: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="The file, after its kind: library, model, onnx, deployment.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="The file, after its kind: library, build, model, onnx, deployment."),
     ] = None,
     op_paths: Annotated[
         list[Path] | None, typer.Option("--op-path", metavar="FOLDER", help="A folder with operators of your own.")
@@ -32,7 +33,8 @@ def inspect(
     *,
     out: Output,
 ) -> None:
-    """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library.
+    """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library, or
+    the folder of a build.
 
     `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
     `lathe inspect ops MODEL` tells which operators of an ONNX model, or of the models of a deployment file, each ABI

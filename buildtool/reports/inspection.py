@@ -14,10 +14,11 @@ from buildtool.errors import ConfigError, ModelFileError, Where
 from buildtool.ir.dims import evaluate, symbols
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ops.registry import registry
+from buildtool.reports import footprint, size
 from buildtool.reports.table import Table, byte_count
 
 LISTS = ("ops", "passes")
-KINDS = ("library", "model", "onnx", "deployment")
+KINDS = ("library", "build", "model", "onnx", "deployment")
 _SUFFIXES = {
     ".so": "library", ".a": "library", ".o": "library", ".pb": "model",
     ".onnx": "onnx", ".yml": "deployment", ".yaml": "deployment",
@@ -25,7 +26,9 @@ _SUFFIXES = {
 
 
 def kind_of(file: Path) -> str:
-    """What a file is, by its first bytes and its name. ConfigError where it is nothing that Lathe knows."""
+    """What a file is, by its first bytes and its name; a folder is a build. ConfigError where it is neither."""
+    if file.is_dir():
+        return "build"
     try:
         with file.open("rb") as stream:
             head = stream.read(8)
@@ -55,18 +58,27 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
         return _passes()
     if file is None:
         raise ConfigError(f"`lathe inspect {kind}` needs a file", remedy=f"write: lathe inspect {kind} FILE")
+    if kind == "build":
+        return footprint.of_build(file)
     if not file.is_file():
         raise ConfigError("there is no such file", where=Where(file=str(file)))
     if kind == "library":
         from buildtool.builders.elf import inspect_library
 
-        return {"kind": "library", **inspect_library(file).as_json()}
+        sizes = footprint.sizes_of(file)
+        return {"kind": "library", **inspect_library(file).as_json()} | ({"sizes": sizes} if sizes else {})
     return _onnx(file) if kind == "onnx" else _model(file, op_paths)
 
 
 def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | Table]:
     """The document for people."""
-    render = {"library": _show_library, "model": _show_model, "onnx": _show_onnx, "deployment": _show_deployment}
+    render = {
+        "library": _show_library,
+        "build": footprint.parts,
+        "model": _show_model,
+        "onnx": _show_onnx,
+        "deployment": _show_deployment,
+    }
     if document["kind"] in render:
         return render[document["kind"]](document, verbose)
     return [_show_list(document)]
@@ -209,6 +221,8 @@ def _show_library(document: Mapping[str, Any], verbose: bool) -> list[str | Tabl
     facts.add("needs", ", ".join(document["needed"]))
     facts.add("glibc", document["glibc"])
     facts.add("kernels", str(len(document["kernels"])))
+    if "sizes" in document:
+        return [facts, *size.tables(document["machine"], document["sizes"])]
     kernels = Table(["kernel"])
     for name in document["kernels"]:
         kernels.add(name)

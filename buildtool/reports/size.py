@@ -18,6 +18,17 @@ GROUPS = {
 _KINDS = ("code", "constants", "data", "relocations", "rest")
 
 
+def is_whole(sizes: Any) -> bool:
+    """Whether this is the JSON of a SizeReport: reports are read back from files, which may be old or damaged."""
+    try:
+        numbers = [sizes["total"], *sizes["operators"].values()]
+        numbers += [part[key] for part in sizes["parts"] for key in (*_KINDS, "bytes")]
+        words = [part[key] for part in sizes["parts"] for key in ("group", "name", "operator")]
+    except (AttributeError, KeyError, TypeError):
+        return False
+    return all(isinstance(number, int) for number in numbers) and all(isinstance(word, str) for word in words)
+
+
 def tables(abi: str, sizes: Mapping[str, Any]) -> list[str | Table]:
     """The parts of one library; `sizes` is the JSON of a SizeReport. The last table sums up."""
     shown: list[str | Table] = []
@@ -31,7 +42,7 @@ def tables(abi: str, sizes: Mapping[str, Any]) -> list[str | Table]:
     total = Table(["", "bytes", "%"], title=f"{abi}: the whole file", right=frozenset({"bytes", "%"}))
     for group, title in GROUPS.items():
         count = sum(part["bytes"] for part in sizes["parts"] if part["group"] == group)
-        total.add(title, byte_count(count), f"{100 * count / sizes['total']:.1f}")
+        total.add(title, byte_count(count), f"{100 * count / max(1, sizes['total']):.1f}")
     total.add("total", byte_count(sizes["total"]), "100.0")
     return [*shown, operators, total]
 

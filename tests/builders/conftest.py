@@ -31,11 +31,16 @@ def relu_network(name: str = "act", op: Operator | None = None) -> Graph:
 
 
 def source(
-    name: str = "tiny", graphs: Sequence[Graph] = (), op_paths: Sequence[Path] = (), *, code: bool = False
+    name: str = "tiny",
+    graphs: Sequence[Graph] = (),
+    op_paths: Sequence[Path] = (),
+    *,
+    code: bool = False,
+    messages: bool = True,
 ) -> LibrarySource:
     """A library of these models; the small network where none is given."""
     models = tuple(ModelSource(graph.name, graph) for graph in graphs or [small_network()])
-    return LibrarySource(name, name, models, code, code, tuple(op_paths))
+    return LibrarySource(name, name, models, code, code, tuple(op_paths), messages)
 
 
 def lowered(library_source: LibrarySource, *abis: str) -> tuple[list[TargetProgram], SourceTree]:

@@ -42,6 +42,30 @@ def test_a_converted_model_with_its_plan(lathe: Lathe, digits: Path, tmp_path: P
     assert "weights are missing" in lathe("inspect", folder / "digits.pb").stderr
 
 
+def test_a_build_and_its_library(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "digits"
+    assert lathe("build", digits, "-o", tmp_path / "out", "--abi", "host").code == 0
+    document = lathe("inspect", folder, "--json").document
+    (library,) = document["libraries"]
+    assert document["kind"] == "build"
+    assert sum(part["bytes"] for part in library["sizes"]["parts"]) == library["bytes_stripped"]
+    (memory,) = document["memory"]
+    assert memory["arena"] >= memory["lower_bound"] > 0
+    assert memory["weights_mapped"] > 7000
+    assert memory["weights_allocated"] == 0
+    file = folder / "lib" / "host" / "libdigits.so"
+    assert lathe("inspect", file, "--json").document["sizes"] == library["sizes"]
+    assert "lower bound" in lathe("inspect", folder).stdout
+    assert "session.cc" in lathe("inspect", folder, "-v").stdout
+    alone = tmp_path / file.name
+    alone.write_bytes(file.read_bytes())
+    assert "sizes" not in lathe("inspect", alone, "--json").document
+    report = folder / "report" / "build.json"
+    report.write_text(report.read_text().replace('"parts"', '"pieces"').replace('"lower_bound"', '"bound"'))
+    assert "no build of this version" in lathe("inspect", folder).stderr
+    assert lathe("inspect", file).code == 0
+
+
 def test_operators_and_passes(lathe: Lathe) -> None:
     operators = {item["name"]: item for item in lathe("inspect", "ops", "--json").document["items"]}
     assert "strides" in operators["conv2d"]["attributes"]
