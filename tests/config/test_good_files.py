@@ -206,9 +206,16 @@ def test_relative_paths_start_at_the_file(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_options_win_over_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, "target_abis: [armhf]\nbuild_type: proto\nembed_model_data: 0\n" + MINIMAL)
+    assert load_deployment(path).deployment.messages
     deployment = load_deployment(
-        path, library_name="other", target_abis=["arm64,host"], model_graph_format="code", model_data_format="code"
+        path,
+        library_name="other",
+        target_abis=["arm64,host"],
+        model_graph_format="code",
+        model_data_format="code",
+        messages=0,
     ).deployment
+    assert not deployment.messages
     assert deployment.library_name == "other"
     assert deployment.target_abis == ("aarch64-linux-gnu", "host")
     assert deployment.model_graph_format == deployment.model_data_format == "code"

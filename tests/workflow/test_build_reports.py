@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_the_document_is_json(deployment: Path, tmp_path: Path) -> None:
 
 
 def test_the_fingerprint_sees_what_matters_and_nothing_else(deployment: Path, tmp_path: Path) -> None:
-    def fingerprint(**changes: str) -> str:
+    def fingerprint(**changes: Any) -> str:
         overrides = buildtool.Overrides(("host",), **changes)
         return buildtool.convert(deployment, overrides, buildtool.Options(tmp_path / "out")).fingerprint
 
@@ -61,6 +62,7 @@ def test_the_fingerprint_sees_what_matters_and_nothing_else(deployment: Path, tm
     deployment.write_text("# a comment moves every line\n" + text)
     assert fingerprint() == first
     assert fingerprint(model_graph_format="code", model_data_format="code") != first
+    assert fingerprint(messages=False) != first
     deployment.write_text(text.replace("fp32_fp32", "fp16_fp32"))
     assert fingerprint() != first
 
