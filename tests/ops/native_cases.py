@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,11 +47,16 @@ class Written:
     files: dict[str, int]
 
 
-def write_cases(folder: Path, cases: Iterable[OpCase], manifests: Manifests) -> Written:
-    """One file per variant of a case and kernel that fits it."""
+def write_cases(
+    folder: Path,
+    cases: Iterable[OpCase],
+    manifests: Manifests,
+    natives: Callable[[OpCase], Iterable[NativeCase]] | None = None,
+) -> Written:
+    """One file per model of a case (`natives`: all its variants if not given) and kernel that fits it."""
     files = {kernel.name: 0 for kernel in manifests}
     for case in cases:
-        for native in variants(case):
+        for native in (natives or variants)(case):
             for kernel in manifests.of(case.op.name):
                 for packing in packings(native.graph, kernel):
                     stem = f"{kernel.name}_{files[kernel.name]:04}_{native.name}_{packing}".rstrip("_")

@@ -11,6 +11,7 @@ from buildtool.ops.conv2d import Conv2d
 from tests.ops.activations import ACTIVATED
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, label, normal
+from tests.ops.winograd import winograd_cases
 
 # Input, filter (O, KH, KW, C / groups) and attributes.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
@@ -81,3 +82,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Conv2d(), inputs, "filter_computed")
     halves = tuple(array.astype(np.float16) for array in inputs)
     yield OpCase(Conv2d(pads=(1, 1, 1, 1)), halves, "f16", (1, 2))
+    yield from winograd_cases(rng)

@@ -1,0 +1,100 @@
+"""What is drawn: families of cases, most of them all that an operator takes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from buildtool.ir.operator import Array
+from buildtool.ops.layer_norm import LayerNorm
+from buildtool.ops.registry import builtin
+from buildtool.ops.rms_norm import RmsNorm
+from tests.ops.case import OpCase
+from tests.ops.drawn import elements, products, windows
+from tests.ops.inputs import uniform
+
+_UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
+    "relu": (),
+    "clip": (-0.75, 1.5),
+    "leaky_relu": (0.1,),
+    "elu": (0.7,),
+    "hard_sigmoid": (0.2, 0.5),
+    "hard_swish": (),
+    "sigmoid": (),
+    "tanh": (),
+    "swish": (),
+    "exp": (),
+    "erf": (),
+}
+
+
+def _away_from_zero(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return uniform(rng, shape, 0.5, 4.0)
+
+
+@cache
+def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
+    """The strategy of every family. Its name is that of the operator, or begins with it."""
+    make = builtin()
+    found: dict[str, st.SearchStrategy[OpCase]] = {
+        "conv2d": windows.conv2d(),
+        "conv2d_winograd": windows.conv2d_winograd(),
+        "deconv2d": windows.deconv2d(),
+        "dwconv2d": windows.dwconv2d,
+        "dwconv2d_wide": windows.dwconv2d_wide,
+        "dwconv2d_3x3": windows.dwconv2d_3x3,
+        "dwconv2d_5x5": windows.dwconv2d_5x5,
+        "max_pool2d": windows.max_pool2d,
+        "avg_pool2d": windows.avg_pool2d,
+        "resize2d": windows.resize2d(),
+        "fully_connected": products.fully_connected(),
+        "matmul": products.matmul(),
+        "layer_norm": elements.row_norm(LayerNorm, 2),
+        "rms_norm": elements.row_norm(RmsNorm, 1),
+        "group_norm": elements.group_norm(),
+        "batch_norm": elements.batch_norm(),
+        "transpose": elements.transpose(),
+        "concat": elements.concat(),
+        "gather_elements": elements.gather_elements(),
+        "reduce_prod": elements.product_of_few(make["reduce_prod"]),
+        "div": elements.binary(make["div"](), _away_from_zero),
+    }
+    for name, attributes in _UNARY.items():
+        found[name] = elements.unary(make[name](*attributes))
+    found["gelu"] = elements.unary(make["gelu"]("none")) | elements.unary(make["gelu"]("tanh"))
+    for name in ("add", "sub", "mul", "maximum", "minimum"):
+        found[name] = elements.binary(make[name]())
+    for name in ("softmax", "log_softmax"):
+        found[name] = elements.along_axis(make[name])
+    for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min"):
+        found[name] = elements.reduction(make[name])
+    return found
+
+
+def drawn(family: str, count: int) -> list[OpCase]:
+    """So many different cases, the same ones every time."""
+    found: dict[str, OpCase] = {}
+
+    def collect(case: OpCase) -> None:
+        what = f"{case.op} {[array.shape for array in case.inputs]} {case.constants}"
+        if len(found) < count and what not in found:
+            found[what] = replace(case, name=f"drawn_{family}_{len(found)}_{case.name}")
+
+    for attempt in range(20):  # hypothesis likes to draw once more what it has drawn before
+        if len(found) == count:
+            break
+        options = settings(
+            max_examples=count,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        seed(zlib.crc32(f"{family} {attempt}".encode()))(options(given(families()[family])(collect)))()
+    return list(found.values())

@@ -1,0 +1,40 @@
+"""Writes case files for drawn cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from buildtool.ir.operator import Array
+from buildtool.plan.manifest import Manifests
+from tests.ops.case import OpCase
+from tests.ops.native_cases import NativeCase, Written, variants, write_cases
+
+
+def write_drawn(folder: Path, cases: Iterable[OpCase], manifests: Manifests) -> Written:
+    """One model per case, a third of them with a symbol, for every kernel and packing that fits it."""
+    numbers = count()
+
+    def natives(case: OpCase) -> Iterator[NativeCase]:
+        number = next(numbers)
+        # Whether there are constants is drawn. Weights that are none might get a symbol too, which kernels refuse.
+        models = [model for model in variants(case) if not model.name.endswith("_variable")]
+        symbolic = number % 3 == 0 and (case.constants or len(case.inputs) == 1)
+        yield replace(models[number // 3 % len(models) if symbolic else 0], expected=exact(case))
+
+    return write_cases(folder, cases, manifests, natives)
+
+
+def exact(case: OpCase) -> tuple[Array, ...]:
+    """The results computed in double precision, each rounded once."""
+    wide = [array.astype(np.float64) if array.dtype == np.float32 else array for array in case.inputs]
+    return tuple(array.astype(np.float32) for array in case.op.reference(*wide))
+
+
+def describe(case: OpCase) -> str:
+    shapes = ", ".join(str(list(array.shape)) for array in case.inputs)
+    return f"{case.name}: {case.op} on {shapes}, constants {list(case.constants)}"

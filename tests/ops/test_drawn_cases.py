@@ -1,0 +1,96 @@
+"""Kernels of single precision on shapes and attributes that hypothesis draws, against references in double precision.
+
+`make test` has a few of every family of cases, `make test-all` 200.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from buildtool.ir.types import DType
+from buildtool.plan import manifest
+from tests.ops.case import OpCase
+from tests.ops.drawn.families import drawn, families
+from tests.ops.drawn.files import describe, write_drawn
+from tests.ops.native_cases import case_graph, fits
+from tests.ops.native_runs import QEMU, build, run_cases
+
+FEW = 15
+MANY = 200
+
+
+@cache
+def _program(abi: str) -> Path:
+    return build(abi) if abi in QEMU else build(abi, "-DLATHE_SANITIZE=address,undefined")
+
+
+def _run(abi: str, folder: Path, cases: Iterable[OpCase]) -> None:
+    """The kernels on cases of which files are in the folder; a failure tells what the cases were."""
+    try:
+        run_cases(_program(abi), folder, abi)
+    except AssertionError as failure:
+        failed = re.findall(r"FAILED.*?(drawn_\w+)", str(failure))
+        told = [describe(case) for case in cases if any(name.startswith(case.name) for name in failed)]
+        raise AssertionError("\n".join([str(failure), *told])) from None
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[OpCase]]:
+    folder = tmp_path_factory.mktemp("few-drawn")
+    cases = [case for family in families() for case in drawn(family, FEW)]
+    write_drawn(folder, cases, manifest.load())
+    return folder, cases
+
+
+@pytest.mark.slow
+def test_a_few_on_host_under_sanitizers(few: tuple[Path, list[OpCase]]) -> None:
+    _run("host", *few)
+
+
+@pytest.mark.slow
+@pytest.mark.arm
+@pytest.mark.parametrize("abi", sorted(QEMU))
+def test_a_few_on_arm(abi: str, few: tuple[Path, list[OpCase]]) -> None:
+    _run(abi, *few)
+
+
+@pytest.fixture(scope="module")
+def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[OpCase]]:
+    folder = tmp_path_factory.mktemp(request.param)
+    cases = drawn(request.param, MANY)
+    assert len(cases) == MANY
+    write_drawn(folder, cases, manifest.load())
+    return folder, cases
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("many", list(families()), indirect=True)
+def test_many_on_host_under_sanitizers(many: tuple[Path, list[OpCase]]) -> None:
+    _run("host", *many)
+
+
+@pytest.mark.sweep
+@pytest.mark.arm
+@pytest.mark.parametrize("many", list(families()), indirect=True)
+@pytest.mark.parametrize("abi", sorted(QEMU))
+def test_many_on_arm(abi: str, many: tuple[Path, list[OpCase]]) -> None:
+    _run(abi, *many)
+
+
+@pytest.mark.sweep
+def test_every_kernel_is_drawn_for() -> None:
+    """A kernel with conditions needs a family that meets them."""
+    runs: dict[str, int] = {}
+    kernels = manifest.load()
+    for family in families():
+        for case in drawn(family, MANY):
+            graph = case_graph(case.op, case.inputs, frozenset(case.constants))
+            for kernel in kernels.of(case.op.name):
+                if DType.F32 in kernel.inputs[0]:
+                    runs[kernel.name] = runs.get(kernel.name, 0) + fits(graph, kernel)
+    assert not {kernel: count for kernel, count in runs.items() if count < MANY}
