@@ -16,7 +16,7 @@ import pytest
 from onnx import TensorProto, helper
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PARTS = ("buildtool", "native", "cmake", "toolchains", "tests", "docs", "examples", "pyproject.toml")
+PARTS = ("buildtool", "native", "cmake", "toolchains", "tests", "docs", "examples", "scripts", "pyproject.toml")
 
 PASS = '''"""Two negations in a row are none."""
 
@@ -166,7 +166,7 @@ def test_a_target(tree: Path, deploy: Callable[[list[onnx.NodeProto], str], Path
     change(
         tree / "buildtool" / "targets" / "cpu" / "capabilities.py",
         '"host": ',
-        f'"{abi}": AbiCapabilities(isas=("portable",), machine="x86_64"),\n            "host": ',
+        f'"{abi}": AbiCapabilities(isas=("portable",), baseline=("portable",), machine="x86_64"),\n            "host": ',
     )
     change(
         tree / "buildtool" / "config" / "abis.py",
