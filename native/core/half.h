@@ -6,6 +6,7 @@
 #include <string.h>
 
 namespace lathe {
+namespace {
 
 inline float FloatFromBits(uint32_t bits) {
   float value;
@@ -25,6 +26,7 @@ inline float FloatFromF16(uint16_t bits) {
   return sign != 0 ? -value : value;
 }
 
+}  // namespace
 }  // namespace lathe
 
 #endif  // LATHE_CORE_HALF_H_

@@ -22,7 +22,7 @@ namespace lathe {
 constexpr int kMaxRank = 8;
 
 enum class DType : uint8_t { kNone, kF32, kF16, kBF16, kF64, kS8, kU8, kS16, kU16, kS32, kU32, kS64, kU64, kBool };
-constexpr size_t SizeOf(DType dtype) {
+LATHE_INLINE constexpr size_t SizeOf(DType dtype) {
   constexpr uint8_t sizes[] = {0, 4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1};
   return sizes[static_cast<int>(dtype)];
 }
@@ -42,11 +42,11 @@ struct Shape {
   int32_t rank = 0;
   int64_t dims[kMaxRank] = {};
 
-  int64_t operator[](int axis) const { return dims[axis < 0 ? axis + rank : axis]; }
+  LATHE_INLINE int64_t operator[](int axis) const { return dims[axis < 0 ? axis + rank : axis]; }
   int64_t Count() const;                    // elements
   int64_t Count(int begin, int end) const;  // product of dims[begin..end)
   bool operator==(const Shape& other) const;
-  bool operator!=(const Shape& other) const { return !(*this == other); }
+  LATHE_INLINE bool operator!=(const Shape& other) const { return !(*this == other); }
 };
 
 // How a constant is laid out; the codes of the container, docs/format.md. A kernel gets packed only what it asks for.
@@ -63,7 +63,7 @@ enum class Packing : uint8_t {
   kWinograd4x16
 };
 constexpr Packing kLastPacking = Packing::kWinograd4x16;
-constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }
+LATHE_INLINE constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }
 
 struct Tensor {
   DType dtype = DType::kNone;
@@ -72,14 +72,14 @@ struct Tensor {
   void* data = nullptr;  // prepare and plan: only constants have data
 
   template <typename T>
-  const T* As() const {
+  LATHE_INLINE const T* As() const {
     return static_cast<const T*>(data);
   }
   template <typename T>
-  T* As() {
+  LATHE_INLINE T* As() {
     return static_cast<T*>(data);
   }
-  bool is_constant() const { return constant; }
+  LATHE_INLINE bool is_constant() const { return constant; }
 
   bool constant = false;
 };
@@ -91,10 +91,10 @@ struct RegionTensors {
   Span<const uint32_t> outputs;
   const Tensor* tensors;
 
-  int input_count() const { return static_cast<int>(inputs.size()); }
-  int output_count() const { return static_cast<int>(outputs.size()); }
-  const Tensor& input(int index) const { return tensors[inputs[static_cast<size_t>(index)]]; }
-  const Tensor& output(int index) const { return tensors[outputs[static_cast<size_t>(index)]]; }
+  LATHE_INLINE int input_count() const { return static_cast<int>(inputs.size()); }
+  LATHE_INLINE int output_count() const { return static_cast<int>(outputs.size()); }
+  LATHE_INLINE const Tensor& input(int index) const { return tensors[inputs[static_cast<size_t>(index)]]; }
+  LATHE_INLINE const Tensor& output(int index) const { return tensors[outputs[static_cast<size_t>(index)]]; }
 };
 
 // The attributes of a node. Getters fail with a message that names node and attribute where it is missing or of
@@ -183,11 +183,11 @@ struct RunContext {
   class NodeRegions* regions = nullptr;  // of the core
 
   template <typename T>
-  const T& State() const {
+  LATHE_INLINE const T& State() const {
     return *static_cast<const T*>(state);
   }
   template <typename T>
-  const T& Plan() const {
+  LATHE_INLINE const T& Plan() const {
     return *static_cast<const T*>(plan);
   }
 
@@ -197,7 +197,7 @@ struct RunContext {
 
   // The same for a callable `f(begin, end, thread)`.
   template <typename F>
-  void For(int64_t count, int64_t grain, const F& f) const {
+  LATHE_INLINE void For(int64_t count, int64_t grain, const F& f) const {
     Parallel(
         count, grain,
         [](void* argument, int64_t begin, int64_t end, int thread) {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from buildtool.plan.manifest import Manifests
 from buildtool.targets.cpu import TARGET
 from tests.ops.case import all_cases, cases_of, operators_with_cases
 from tests.ops.hostile_models import hostile_file
+from tests.ops.isa_flags import isa_flags
 from tests.ops.native_cases import write_cases
 from tests.ops.native_runs import QEMU, build, command, run_cases
 
@@ -73,16 +73,7 @@ def test_clang_has_no_objections() -> None:
     for isa in TARGET.capabilities.abis["host"].isas:
         files = [file for file in _kernel_files() if file.stem.endswith(f"__{isa}")]
         if files:
-            command([*check, *_isa_flags(isa), *files])
-
-
-def _isa_flags(isa: str) -> list[str]:
-    include = f"include({resources.cmake_dir() / 'LatheIsa.cmake'})"
-    script = f'{include}\nlathe_isa_flags({isa} flags)\nmessage(STATUS "${{flags}}")'
-    with tempfile.NamedTemporaryFile("w", suffix=".cmake") as file:
-        file.write(script)
-        file.flush()
-        return command(["cmake", "-P", file.name]).removeprefix("--").strip().split(";")
+            command([*check, *isa_flags(isa), *files])
 
 
 def test_every_operator_has_a_portable_kernel(manifests: Manifests) -> None:

@@ -1,0 +1,58 @@
+"""What the objects of kernels offer to the linker.
+
+Of symbols that many objects define with weak or vague linkage the linker takes one for all. Were it from an object for
+a better instruction set, machines without that set would fail in kernels that never asked for it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from buildtool import resources
+from buildtool.targets.cpu import TARGET
+from tests.ops.isa_flags import isa_flags
+from tests.ops.native_runs import command
+
+_COMPILERS = {
+    "host": ["c++"],
+    "aarch64-linux-gnu": ["aarch64-linux-gnu-g++"],
+    "arm-linux-gnueabihf": ["arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=neon-vfpv4"],
+}
+# Without optimisation, so that nothing is inlined by luck.
+_FLAGS = ["-std=c++17", "-O0", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti"]
+_SHARED = set("WVuwv")  # the letters of nm
+
+
+def _shared_symbols(compiler: list[str], source: Path, isa: str, folder: Path) -> list[str]:
+    root = resources.root()
+    compiled = folder / f"{source.stem}.o"
+    includes = ["-nostdinc++", "-I", str(root), "-I", str(root / "native" / "include")]
+    command([*compiler, *_FLAGS, *includes, *isa_flags(isa), "-c", source, "-o", compiled])
+    listed = command(["nm", "--defined-only", "--demangle", compiled]).splitlines()
+    return [line.split(maxsplit=2)[2] for line in listed if line.split(maxsplit=2)[1] in _SHARED]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "abi", [pytest.param(abi, marks=[pytest.mark.arm] if abi != "host" else []) for abi in sorted(_COMPILERS)]
+)
+def test_kernels_share_no_code(abi: str, tmp_path: Path) -> None:
+    compiler = _COMPILERS[abi]
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"{compiler[0]} is not installed")
+    shared = {}
+    for isa in TARGET.capabilities.abis[abi].isas:
+        sources = sorted((resources.root() / "native" / "ops").glob(f"*/*__{isa}.cc"))
+        for source in sources if isa != "portable" else []:
+            if found := _shared_symbols(compiler, source, isa, tmp_path):
+                shared[source.stem] = found
+    assert not shared
+
+
+def test_the_check_finds_what_it_looks_for(tmp_path: Path) -> None:
+    source = tmp_path / "vague.cc"
+    source.write_text("struct A { int f() { return 1; } };\nint g() { return A().f(); }\n", encoding="utf-8")
+    assert _shared_symbols(["c++"], source, "portable", tmp_path) == ["A::f()"]
