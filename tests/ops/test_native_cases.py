@@ -13,36 +13,10 @@ import pytest
 
 from buildtool import resources
 from buildtool.ops.registry import builtin
-from buildtool.plan import manifest
 from buildtool.plan.manifest import Manifests
 from buildtool.targets.cpu import TARGET
-from tests.ops.case import all_cases, cases_of, operators_with_cases
-from tests.ops.hostile_models import hostile_file
 from tests.ops.isa_flags import isa_flags
-from tests.ops.native_cases import write_cases
 from tests.ops.native_runs import QEMU, build, command, run_cases
-
-HOSTILE_PER_OPERATOR = 100
-
-
-@pytest.fixture(scope="session")
-def manifests() -> Manifests:
-    return manifest.load()  # which checks that names, files and manifests agree
-
-
-@pytest.fixture(scope="session")
-def case_folder(tmp_path_factory: pytest.TempPathFactory, manifests: Manifests) -> Path:
-    folder = tmp_path_factory.mktemp("op-cases")
-    written = write_cases(folder, all_cases(), manifests)
-    idle = {kernel for kernel, files in written.files.items() if files == 0}
-    with_regions = {kernel.name for kernel in manifests if builtin()[kernel.op].regions}
-    assert idle == with_regions, (
-        "every kernel runs cases, but for those of whole models (tests/native/test_control_flow.py)"
-    )
-    for seed, operator in enumerate(operators_with_cases()):
-        data = hostile_file(list(cases_of(operator)), HOSTILE_PER_OPERATOR, seed)
-        (folder / f"{operator}.hostile").write_bytes(data)
-    return folder
 
 
 @pytest.mark.slow
@@ -61,19 +35,32 @@ def _kernel_files() -> list[Path]:
     return sorted((resources.root() / "native" / "ops").glob("*/*__*.cc"))
 
 
+# What Clang is told to compile for each ABI, and the options that only GCC knows.
+_CLANG_TARGETS = {
+    "host": [],
+    "aarch64-linux-gnu": ["--target=aarch64-linux-gnu"],
+    "arm-linux-gnueabihf": ["--target=arm-linux-gnueabihf", "-march=armv7-a", "-mfpu=neon-vfpv4"],
+}
+_GCC_ONLY = {"-mfp16-format=ieee"}
+
+
 @pytest.mark.slow
-def test_clang_has_no_objections() -> None:
+@pytest.mark.parametrize(
+    "abi", [pytest.param(abi, marks=[pytest.mark.arm] if abi != "host" else []) for abi in sorted(_CLANG_TARGETS)]
+)
+def test_clang_has_no_objections(abi: str) -> None:
     clang = next((found for name in ("clang++-19", "clang++") if (found := shutil.which(name))), None)
     if clang is None:
         pytest.skip("clang++ is not installed")
     flags = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-Wall", "-Wextra", "-Werror"]
     root = resources.root()
-    check: list[str | Path] = [clang, "-fsyntax-only", *flags, "-I", root, "-I", root / "native" / "include"]
+    check: list[str | Path] = [clang, *_CLANG_TARGETS[abi], "-fsyntax-only", *flags]
+    check += ["-I", root, "-I", root / "native" / "include"]
     command([*check, *sorted((root / "native" / "core").glob("*.cc"))])
-    for isa in TARGET.capabilities.abis["host"].isas:
+    for isa in TARGET.capabilities.abis[abi].isas:
         files = [file for file in _kernel_files() if file.stem.endswith(f"__{isa}")]
-        if files:
-            command([*check, *isa_flags(isa), *files])
+        if files and (abi == "host" or isa != "portable"):
+            command([*check, *[flag for flag in isa_flags(isa) if flag not in _GCC_ONLY], *files])
 
 
 def test_every_operator_has_a_portable_kernel(manifests: Manifests) -> None:

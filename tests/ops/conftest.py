@@ -1,0 +1,36 @@
+"""The files of all cases, for the tests that run kernels on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from buildtool.ops.registry import builtin
+from buildtool.plan import manifest
+from buildtool.plan.manifest import Manifests
+from tests.ops.case import all_cases, cases_of, operators_with_cases
+from tests.ops.hostile_models import hostile_file
+from tests.ops.native_cases import write_cases
+
+HOSTILE_PER_OPERATOR = 100
+
+
+@pytest.fixture(scope="session")
+def manifests() -> Manifests:
+    return manifest.load()  # which checks that names, files and manifests agree
+
+
+@pytest.fixture(scope="session")
+def case_folder(tmp_path_factory: pytest.TempPathFactory, manifests: Manifests) -> Path:
+    folder = tmp_path_factory.mktemp("op-cases")
+    written = write_cases(folder, all_cases(), manifests)
+    idle = {kernel for kernel, files in written.files.items() if files == 0}
+    with_regions = {kernel.name for kernel in manifests if builtin()[kernel.op].regions}
+    assert idle == with_regions, (
+        "every kernel runs cases, but for those of whole models (tests/native/test_control_flow.py)"
+    )
+    for seed, operator in enumerate(operators_with_cases()):
+        data = hostile_file(list(cases_of(operator)), HOSTILE_PER_OPERATOR, seed)
+        (folder / f"{operator}.hostile").write_bytes(data)
+    return folder
