@@ -12,13 +12,14 @@ from google.protobuf.message import DecodeError
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from buildtool.errors import LatheError, ModelFileError, UnsupportedError, Where
-from buildtool.importers.onnx.model import AttributeValue, SourceBody, SourceDim, SourceModel, SourceNode, SourceTensor
-from buildtool.importers.onnx.order import in_execution_order
+from buildtool.importers.files import read_bytes
+from buildtool.importers.model import AttributeValue, SourceBody, SourceDim, SourceModel, SourceNode, SourceTensor
+from buildtool.importers.onnx.layout import channels_last
 from buildtool.importers.onnx.tensors import HALVES, NIBBLES, array_of, dtype_of_code, text_of
 from buildtool.importers.onnx.versions import adjust
+from buildtool.importers.order import check_names, in_execution_order
 from buildtool.ir.operator import Array
 
-LARGEST_FILE = 2**31 - 1  # what protobuf can parse
 _DAMAGED = "the file is damaged or was not made by an ONNX exporter: export or download it again"
 
 
@@ -32,22 +33,7 @@ def read(file: Path, name: str) -> SourceModel:
 
 
 def _parse(file: Path, where: Where) -> ModelProto:
-    try:
-        if not file.is_file():
-            raise ModelFileError("the model file does not exist or is no file", where=where)
-        size = file.stat().st_size
-        if size == 0:
-            raise ModelFileError("the model file is empty", where=where, remedy=_DAMAGED)
-        if size > LARGEST_FILE:
-            raise ModelFileError(
-                f"the model file has {size} bytes",
-                where=where,
-                rule=f"at most {LARGEST_FILE} bytes",
-                remedy="save the model with its weights in a file of their own (external data)",
-            )
-        data = file.read_bytes()
-    except OSError as problem:
-        raise ModelFileError(f"the model file cannot be read: {problem.strerror}", where=where) from problem
+    data = read_bytes(file, where, "save the model with its weights in a file of their own (external data)", _DAMAGED)
     try:
         model = onnx.ModelProto.FromString(data)
     except (DecodeError, RecursionError, ValueError) as problem:
@@ -70,10 +56,12 @@ def _model_of(model: ModelProto, folder: Path, where: Where) -> SourceModel:
     if not outputs:
         raise ModelFileError("the model has no outputs", where=where, remedy=_DAMAGED)
     inputs = {name: tensor for name, tensor in inputs.items() if name not in constants}
-    _check_names(nodes, {**inputs, **constants}, outputs, where)
+    check_names(nodes, {**inputs, **constants}, outputs, where, _DAMAGED)
     ordered = in_execution_order(nodes, where)
     declared = _tensors(graph.value_info, where, lenient=True)
-    return SourceModel(where, opset, inputs, outputs, {**declared, **outputs}, constants, ordered)
+    return SourceModel(
+        where, opset, "NCHW", inputs, outputs, {**declared, **outputs}, constants, ordered, channels_last(ordered)
+    )
 
 
 def _constants(graph: GraphProto, folder: Path, where: Where) -> dict[str, Array]:
@@ -200,7 +188,7 @@ def _body_of(graph: GraphProto, owner: str, folder: Path, where: Where) -> Sourc
     nodes = tuple(_node_of(node, index, folder, where, f"{owner}/") for index, node in enumerate(graph.node))
     inputs = tuple(text_of(value.name) for value in graph.input)
     outputs = tuple(text_of(value.name) for value in graph.output)
-    _check_names(nodes, dict.fromkeys((*inputs, *constants, *_captured(graph))), dict.fromkeys(outputs), where)
+    check_names(nodes, dict.fromkeys((*inputs, *constants, *_captured(graph))), dict.fromkeys(outputs), where, _DAMAGED)
     declared = _tensors(graph.input, where, lenient=True)
     return SourceBody(inputs, outputs, constants, in_execution_order(nodes, where), declared)
 
@@ -218,31 +206,3 @@ _ATTRIBUTE_READERS: Mapping[int, Callable[[Any], AttributeValue]] = {
     AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
     AttributeProto.STRINGS: lambda attribute: tuple(text_of(item) for item in attribute.strings),
 }
-
-
-def _check_names(
-    nodes: Iterable[SourceNode], given: Mapping[str, object], outputs: Mapping[str, object], where: Where
-) -> None:
-    """Every tensor is made once, and every tensor that is read is made somewhere."""
-    makers: dict[str, str] = dict.fromkeys(given, "an input or initial value")
-    for node in nodes:
-        at = Where(where.file, model=where.model, node=node.name)
-        if not any(node.outputs):
-            raise ModelFileError("the node has no outputs", where=at, remedy=_DAMAGED)
-        for name in filter(None, node.outputs):
-            if name in makers:
-                raise ModelFileError(
-                    f"'{name}' is made twice: here and by {makers[name]}", where=at, rule="every tensor is made once"
-                )
-            makers[name] = f"the node '{node.name}'"
-    for node in nodes:
-        for name in filter(None, node.reads):
-            if name not in makers:
-                raise ModelFileError(
-                    f"nothing makes '{name}', which the node reads",
-                    where=Where(where.file, model=where.model, node=node.name),
-                    remedy=_DAMAGED,
-                )
-    for name in outputs:
-        if name not in makers:
-            raise ModelFileError(f"nothing makes the output '{name}'", where=where, remedy=_DAMAGED)

@@ -12,8 +12,8 @@ from onnx import helper
 
 from buildtool.errors import LatheError
 from buildtool.importers.onnx import import_model
-from buildtool.importers.onnx.user_operators import operator_name
 from buildtool.importers.request import ImportRequest
+from buildtool.importers.user_operators import operator_name
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.ops._elementwise import UnaryOperator

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import SMALL, Tensor
+from buildtool.importers.builder import SMALL, Tensor
 from buildtool.importers.onnx.handlers.reduction import reduced_axes
 from buildtool.importers.onnx.registry import evaluator
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 from buildtool.ir import dims
 from buildtool.ir.dims import DimExpr
 from buildtool.ir.operator import Array

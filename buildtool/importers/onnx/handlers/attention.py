@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import NO_ACTIVATION, channels
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.spatial import NO_ACTIVATION, channels
+from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim
 from buildtool.ir.types import DType
 

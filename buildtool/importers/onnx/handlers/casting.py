@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import evaluator, handler
-from buildtool.importers.onnx.step import Step
 from buildtool.importers.onnx.tensors import HALVES, dtype_of_code
+from buildtool.importers.step import Step
 from buildtool.ir.types import DType
 
 

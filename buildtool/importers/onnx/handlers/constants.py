@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import MOST_ELEMENTS, Tensor
+from buildtool.importers.builder import MOST_ELEMENTS, Tensor
 from buildtool.importers.onnx.registry import evaluator, handler
-from buildtool.importers.onnx.step import Step
 from buildtool.importers.onnx.tensors import dtype_of_code
+from buildtool.importers.step import Step
 from buildtool.ir.dims import bounds, ceil_div, maximum, product
 
 _MOST_ELEMENTS = 2**24  # of a constant that is made here

@@ -10,12 +10,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.handlers.convolution import convolved
 from buildtool.importers.onnx.handlers.normalization import row_normalised
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
+from buildtool.importers.step import Step
 
 _Activation: TypeAlias = Callable[[Step, Tensor, tuple[float, ...]], Tensor]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from buildtool.errors import UnsupportedError
-from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.model import SourceBody
+from buildtool.importers.builder import Tensor
+from buildtool.importers.model import SourceBody
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 from buildtool.ir.dims import UNBOUNDED, Dim, DimExpr, Shape, bounds, is_static, maximum, symbols
 from buildtool.ir.graph import Region
 from buildtool.ir.operator import OperatorError

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
+from buildtool.importers.onnx.pads import pads_of
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import (
+from buildtool.importers.spatial import (
     NO_ACTIVATION,
     channels,
     from_channels_last,
     lifted,
-    pads_of,
     per_axis,
     spatial_rank,
     to_channels_last,
 )
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 
 
 @handler("Conv")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
+from buildtool.importers.onnx.pads import explicit_pads
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import (
+from buildtool.importers.spatial import (
     NO_ACTIVATION,
     channels,
-    explicit_pads,
     from_channels_last,
     lifted,
     per_axis,
@@ -17,7 +17,7 @@ from buildtool.importers.onnx.spatial import (
     spatial_sizes,
     to_channels_last,
 )
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 
 
 @handler("ConvTranspose")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, product
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 from buildtool.ir.types import DType
 
 

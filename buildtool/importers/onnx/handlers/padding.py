@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 
 
 @handler("Pad")

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.powers import power, root
+from buildtool.importers.builder import Tensor
+from buildtool.importers.onnx.pads import pads_of
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import (
+from buildtool.importers.powers import power, root
+from buildtool.importers.spatial import (
     NO_ACTIVATION,
     channels,
     from_channels_last,
-    pads_of,
     per_axis,
     spatial_rank,
     spatial_sizes,
     to_channels_last,
 )
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import product
 from buildtool.ir.types import DType

@@ -10,20 +10,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
+from buildtool.importers.onnx.pads import pads_of
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import (
+from buildtool.importers.onnx.tensors import dtype_of_code
+from buildtool.importers.spatial import (
     NO_ACTIVATION,
     channels,
     from_channels_last,
     lifted,
-    pads_of,
     per_axis,
     spatial_rank,
     to_channels_last,
 )
-from buildtool.importers.onnx.step import Step
-from buildtool.importers.onnx.tensors import dtype_of_code
+from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import product
 from buildtool.ir.types import DType

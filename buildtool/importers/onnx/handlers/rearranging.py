@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import from_channels_last, to_channels_last
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.spatial import from_channels_last, to_channels_last
+from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, bounds, product
 
 

@@ -12,11 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.interpolation import COORDINATES, AxisResize, cubic, linear, nearest, taps
+from buildtool.importers.builder import Tensor
+from buildtool.importers.interpolation import COORDINATES, AxisResize, cubic, linear, nearest, taps
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
+from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim
 
 _OF_PICTURES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
+from buildtool.importers.onnx.pads import pads_of
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import channels, from_channels_last, pads_of, per_axis, to_channels_last
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.spatial import channels, from_channels_last, per_axis, to_channels_last
+from buildtool.importers.step import Step
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.spatial import NO_ACTIVATION
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.spatial import NO_ACTIVATION
+from buildtool.importers.step import Step
 
 _SMALLEST = float(np.finfo(np.float32).smallest_normal)
 

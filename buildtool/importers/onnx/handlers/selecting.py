@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, minimum, product
 from buildtool.ir.types import DType
 

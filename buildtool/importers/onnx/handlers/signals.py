@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import evaluator, handler
-from buildtool.importers.onnx.spatial import NO_ACTIVATION
-from buildtool.importers.onnx.step import Step
 from buildtool.importers.onnx.tensors import dtype_of_code
+from buildtool.importers.spatial import NO_ACTIVATION
+from buildtool.importers.step import Step
 from buildtool.ir.operator import Array
 
 _MOST_NUMBERS = 2**26  # of a table

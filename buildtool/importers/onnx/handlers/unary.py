@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.step import Step
 from buildtool.importers.onnx.versions import SLOPE_PER_CHANNEL
+from buildtool.importers.step import Step
 
 _PLAIN = {
     "Relu": "relu",

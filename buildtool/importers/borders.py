@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from buildtool.errors import ModelFileError, Problem, Where
-from buildtool.importers.onnx.builder import Builder, Tensor
-from buildtool.importers.onnx.model import SourceDim, SourceModel, SourceTensor
+from buildtool.importers.builder import Builder, Tensor
+from buildtool.importers.model import SourceDim, SourceModel, SourceTensor
 from buildtool.importers.request import DeclaredShape, TensorRequest
 from buildtool.ir.dims import Dim, DimOp, Shape, Symbol, symbol
 from buildtool.ir.graph import Value
@@ -54,16 +54,10 @@ class Borders:
         )
 
     def native_order(self, name: str, rank: int) -> str:
-        """The order in which the model itself has a tensor of rank 4: NHWC where it is converted at once, else NCHW."""
+        """The order in which the model itself has a tensor."""
         if rank != 4:
             return "NONE"
-        readers = [node for node in self._model.nodes if name in node.reads]
-        if readers and all(_converts(node.op, node.attributes.get("perm"), (0, 3, 1, 2)) for node in readers):
-            return "NHWC"
-        makers = [node for node in self._model.nodes if name in node.outputs]
-        if not readers and makers and _converts(makers[0].op, makers[0].attributes.get("perm"), (0, 2, 3, 1)):
-            return "NHWC"
-        return "NCHW"
+        return _OTHER[self._model.layout] if name in self._model.other_layout else self._model.layout
 
     # -- inputs ------------------------------------------------------------------------------------------------------
     def add_input(self, request: TensorRequest) -> tuple[Tensor, str]:
@@ -224,10 +218,6 @@ def _fits(declared: DeclaredShape, of_model: Sequence[SourceDim]) -> bool:
         not isinstance(known, int) or (size == known if isinstance(size, int) else size[0] <= known <= size[1])
         for size, known in zip(declared, of_model, strict=True)
     )
-
-
-def _converts(op: str, perm: object, wanted: tuple[int, ...]) -> bool:
-    return op == "Transpose" and perm == wanted
 
 
 def _listed(names: Iterable[str]) -> str:

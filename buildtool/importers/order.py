@@ -1,12 +1,15 @@
-"""Puts nodes into an order in which every tensor is made before it is read. Exporters mostly do; files may not."""
+"""Checks that every tensor is made once, and puts nodes into an order in which it is made before it is read.
+
+Exporters mostly do; files may not.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from buildtool.errors import ModelFileError, Where
-from buildtool.importers.onnx.model import SourceNode
+from buildtool.importers.model import SourceNode
 
 
 def in_execution_order(nodes: Sequence[SourceNode], where: Where) -> tuple[SourceNode, ...]:
@@ -48,3 +51,31 @@ def needed_for(nodes: Sequence[SourceNode], outputs: Collection[str], given: Col
             needed.append(node)
             wanted.update(name for name in node.reads if name and name not in given)
     return tuple(reversed(needed))
+
+
+def check_names(
+    nodes: Iterable[SourceNode], given: Mapping[str, object], outputs: Mapping[str, object], where: Where, damaged: str
+) -> None:
+    """Every tensor is made once, and every tensor that is read is made somewhere. `damaged`: what to do if not."""
+    makers: dict[str, str] = dict.fromkeys(given, "an input or initial value")
+    for node in nodes:
+        at = Where(where.file, model=where.model, node=node.name)
+        if not any(node.outputs):
+            raise ModelFileError("the node has no outputs", where=at, remedy=damaged)
+        for name in filter(None, node.outputs):
+            if name in makers:
+                raise ModelFileError(
+                    f"'{name}' is made twice: here and by {makers[name]}", where=at, rule="every tensor is made once"
+                )
+            makers[name] = f"the node '{node.name}'"
+    for node in nodes:
+        for name in filter(None, node.reads):
+            if name not in makers:
+                raise ModelFileError(
+                    f"nothing makes '{name}', which the node reads",
+                    where=Where(where.file, model=where.model, node=node.name),
+                    remedy=damaged,
+                )
+    for name in outputs:
+        if name not in makers:
+            raise ModelFileError(f"nothing makes the output '{name}'", where=where, remedy=damaged)

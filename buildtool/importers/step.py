@@ -10,9 +10,9 @@ from typing import NoReturn, Protocol, TypeVar
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
-from buildtool.importers.onnx.bounds import upper_bound
-from buildtool.importers.onnx.builder import Builder, Tensor
-from buildtool.importers.onnx.model import AttributeValue, SourceBody, SourceNode
+from buildtool.importers.bounds import upper_bound
+from buildtool.importers.builder import Builder, Tensor
+from buildtool.importers.model import AttributeValue, SourceBody, SourceNode
 from buildtool.ir.dims import Dim, Shape
 from buildtool.ir.graph import Region, Value
 from buildtool.ir.operator import Array, AttrValue
@@ -254,7 +254,7 @@ class Step:
         return self._builder.at(self.node.name)
 
     def malformed(self, what: str) -> NoReturn:
-        """The node breaks a rule of ONNX."""
+        """The node breaks a rule of its framework."""
         raise ModelFileError(
             f"{self.node.title}: {what}", where=self.where, remedy="the model is wrong here: export it again"
         )

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
+from buildtool.importers.builder import Tensor
 from buildtool.ir.dims import UNBOUNDED, bounds
 from buildtool.ir.graph import Node, Value
 from buildtool.ir.operator import Array

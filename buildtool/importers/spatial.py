@@ -1,15 +1,16 @@
 """What convolutions, pools and resizes share: channels-last wrapping, one-dimensional forms, paddings.
 
-The graph's spatial operators have two spatial axes (convolutions also three). A tensor [N, C, L] becomes [N, 1, L, C]
-on the way in, so that everything here has one entry for each of two or more axes.
+The graph's spatial operators have two spatial axes (convolutions also three), channels last. Tensors of frameworks with
+channels first are transposed on the way in, and [N, C, L] becomes [N, 1, L, C], so that everything here has one entry
+for each of two or more axes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.builder import Tensor
+from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim
 
@@ -69,37 +70,27 @@ def spatial_sizes(tensor: Tensor) -> tuple[Dim, ...]:
     return (1, tensor.shape[2]) if tensor.rank == 3 else tensor.shape[2:]
 
 
-def explicit_pads(step: Step, rank: int) -> tuple[int, ...]:
-    """The attribute `pads`: the amounts before all axes, then those behind them."""
-    pads = step.integers("pads", [0] * (2 * rank))
-    if len(pads) != 2 * rank:
-        step.malformed(f"the attribute 'pads' has {len(pads)} numbers, not {2 * rank}")
-    if any(pad < 0 for pad in pads):
-        step.unsupported("negative pads", "crop with a Slice instead")
-    return (*lifted(pads[:rank], 0), *lifted(pads[rank:], 0))
-
-
-def pads_of(
-    step: Step, tensor: Tensor, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+def same_pads(
+    step: Step,
+    sizes: Sequence[Dim],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    more_behind: bool = True,
 ) -> tuple[int, ...]:
-    """The paddings of a convolution or pool, whichever way the node states them."""
-    mode = step.text("auto_pad", "NOTSET")
-    if mode in ("NOTSET", ""):
-        return explicit_pads(step, tensor.rank - 2)
-    if mode == "VALID":
-        return (0,) * (2 * len(kernel))
-    if mode not in ("SAME_UPPER", "SAME_LOWER"):
-        step.malformed(f"the attribute 'auto_pad' is '{mode}'")
+    """Paddings that give ceil(size / stride) windows; where they are odd, the larger half stands behind or before."""
     before, after = [], []
-    for size, width, stride, dilation in zip(spatial_sizes(tensor), kernel, strides, dilations, strict=True):
+    for size, width, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True):
         extent = (width - 1) * dilation + 1
         if stride == 1:
             total = extent - 1
         elif isinstance(size, int):
             total = max((-(-size // stride) - 1) * stride + extent - size, 0)
         else:
-            step.unsupported("auto_pad with a run-time size and a stride", "export the model with explicit pads")
+            step.unsupported(
+                "paddings that depend on a run-time size, with a stride", "export the model with explicit pads"
+            )
         small, large = total // 2, total - total // 2
-        before.append(small if mode == "SAME_UPPER" else large)
-        after.append(large if mode == "SAME_UPPER" else small)
+        before.append(small if more_behind else large)
+        after.append(large if more_behind else small)
     return (*before, *after)

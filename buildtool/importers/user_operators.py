@@ -1,4 +1,4 @@
-"""Operators that a user brings (`op_paths`): an ONNX node finds its operator by name, whatever its domain.
+"""Operators that a user brings (`op_paths`): a source node finds its operator by name, whatever its domain.
 
 `MyNorm` in the model is the operator `my_norm` (or `MyNorm`) of the user; attributes go over by name.
 """
@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.model import SourceNode
-from buildtool.importers.onnx.registry import Handler
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.builder import Tensor
+from buildtool.importers.model import SourceNode
+from buildtool.importers.registry import Handler
+from buildtool.importers.step import Step
 from buildtool.ir.operator import Operator
 from buildtool.ops.registry import builtin
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from buildtool.importers.onnx.builder import Tensor
-from buildtool.importers.onnx.step import Step
+from buildtool.importers.builder import Tensor
+from buildtool.importers.step import Step
 
 
 def power(step: Step, x: Tensor, p: int) -> Tensor:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from buildtool.errors import LatheError, ModelFileError, Problem, UnsupportedError, Where
-from buildtool.importers.onnx.builder import SMALL, Builder, Tensor
-from buildtool.importers.onnx.model import SourceBody, SourceModel, SourceNode
-from buildtool.importers.onnx.order import needed_for
-from buildtool.importers.onnx.registry import evaluators, handlers, takes_any_size
-from buildtool.importers.onnx.step import Step
-from buildtool.importers.onnx.user_operators import user_handler
+from buildtool.importers.builder import SMALL, Builder, Tensor
+from buildtool.importers.model import SourceBody, SourceModel, SourceNode
+from buildtool.importers.order import needed_for
+from buildtool.importers.registry import Registry
+from buildtool.importers.step import Step
+from buildtool.importers.user_operators import user_handler
 from buildtool.ir.dims import TooIntricateError
 
 _SHOWN_NODES = 4
@@ -33,8 +33,9 @@ _MALFORMED = (
 class Conversion:
     """The import of one model: the tensors so far, by their source names."""
 
-    def __init__(self, model: SourceModel, builder: Builder) -> None:
+    def __init__(self, model: SourceModel, registry: Registry, builder: Builder) -> None:
         self._model = model
+        self._registry = registry
         self._builder = builder
         self.tensors: dict[str, Tensor] = {name: Tensor.of(array) for name, array in model.constants.items()}
         self._unsupported: dict[str, list[str]] = {}  # operator -> names of its nodes
@@ -52,7 +53,7 @@ class Conversion:
         for node in nodes:
             if self._lost.intersection(node.reads):
                 self._lost.update(node.outputs)
-                if node.domain == "" and not _is_known(node.op):
+                if node.domain == "" and not self._registry.knows(node.title):
                     self._refuse(node)
                 continue
             try:
@@ -95,8 +96,9 @@ class Conversion:
 
     def _apply(self, step: Step) -> Sequence[Tensor]:
         node = step.node
-        known, evaluate = handlers().get(node.title), evaluators().get(node.title)
-        if evaluate is not None and (takes_any_size(node.title) or _small_enough(step)):
+        registry = self._registry
+        known, evaluate = registry.handlers().get(node.title), registry.evaluators().get(node.title)
+        if evaluate is not None and (registry.takes_any_size(node.title) or _small_enough(step)):
             with np.errstate(all="ignore"):
                 output = evaluate(step)
             if output is not None:
@@ -152,10 +154,6 @@ class Conversion:
 
 def _names_read(nodes: Iterable[SourceNode], outputs: Iterable[str]) -> frozenset[str]:
     return frozenset({name for node in nodes for name in node.reads} | set(outputs)) - {""}
-
-
-def _is_known(operator: str) -> bool:
-    return operator in handlers() or operator in evaluators()
 
 
 def _nodes(names: Sequence[str]) -> str:

@@ -1,4 +1,7 @@
-"""An ONNX model once it has been read and checked: plain Python data, safe to walk, nodes in execution order."""
+"""A model of any framework once it has been read and checked: plain Python data, safe to walk, in execution order.
+
+A framework's reader makes a `SourceModel`; from there on everything but the handlers is common to all frameworks.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from buildtool.errors import Where
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 
-#: An attribute's value: the ONNX type decides which; a tensor is an array.
+#: An attribute's value: its type in the file decides which; a tensor is an array.
 AttributeValue: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
 #: A dimension as the file declares it: a size, the name of an unknown size, or None.
 SourceDim: TypeAlias = int | str | None
@@ -30,8 +33,8 @@ class SourceTensor:
 class SourceNode:
     """One node. Absent inputs and outputs are empty strings."""
 
-    op: str
-    domain: str
+    op: str  # the framework's name of the operator
+    domain: str  # who defines the operator; empty for the framework itself
     name: str  # never empty: nodes without a name are named after their first output
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -67,12 +70,14 @@ class SourceModel:
     """The main graph of a file."""
 
     where: Where  # the file and the name of the model
-    opset: int  # of the default domain
+    opset: int  # the version of the operators, where the framework has such versions
+    layout: str  # NCHW or NHWC: the order in which the framework has tensors of rank 4
     inputs: Mapping[str, SourceTensor]  # without those that have an initial value
     outputs: Mapping[str, SourceTensor]
     declared: Mapping[str, SourceTensor]  # inner tensors whose shape the file tells
     constants: Mapping[str, Array]
     nodes: tuple[SourceNode, ...]
+    other_layout: frozenset[str] = frozenset()  # tensors of rank 4 that this model has in the other order
 
     def names(self) -> frozenset[str]:
         """The names of all tensors."""

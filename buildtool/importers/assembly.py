@@ -1,0 +1,82 @@
+"""From what a framework's reader has read to the graph: its part between the inputs and outputs that are asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from buildtool.errors import GraphError, ModelFileError, Where
+from buildtool.importers.borders import Borders
+from buildtool.importers.builder import Builder
+from buildtool.importers.conversion import Conversion
+from buildtool.importers.model import SourceModel, SourceNode
+from buildtool.importers.order import needed_for
+from buildtool.importers.registry import Registry
+from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
+from buildtool.ir.dims import symbols
+from buildtool.ir.graph import Graph
+from buildtool.ir.verify import verify
+
+
+def assemble(model: SourceModel, registry: Registry, request: ImportRequest) -> ImportedModel:
+    """The graph of a model, made by the handlers of its framework. LatheError for all that is in the way."""
+    named = [tensor.name for tensor in (*request.inputs, *request.outputs)]
+    graph = Graph(name=request.name, _counter=_first_free_number([*named, *model.inputs, *model.outputs]))
+    builder = Builder(graph, request.operators, model.where)
+    borders = Borders(model, builder)
+    inputs = borders.requests(request.inputs, model.inputs)
+    outputs = borders.requests(request.outputs, model.outputs)
+    nodes = needed_for(model.nodes, [tensor.name for tensor in outputs], [tensor.name for tensor in inputs])
+    _check_complete(model, inputs, nodes)
+    conversion = Conversion(model, registry, builder)
+    input_formats = []
+    for tensor in inputs:
+        conversion.tensors[tensor.name], order = borders.add_input(tensor)
+        input_formats.append(order)
+    conversion.run(nodes)
+    output_formats = [borders.add_output(tensor, conversion.tensors[tensor.name]) for tensor in outputs]
+    _drop_unused_symbols(graph)
+    _verify(graph, model.where)
+    borders_in_order = zip((*inputs, *outputs), (*graph.inputs, *graph.outputs), strict=True)
+    orders = {item.name: borders.native_order(item.name, value.type.rank) for item, value in borders_in_order}
+    return ImportedModel(
+        graph, registry.platform, len(model.nodes), tuple(input_formats), tuple(output_formats), orders
+    )
+
+
+def _drop_unused_symbols(graph: Graph) -> None:
+    """Those of parts that came to nothing."""
+    used = {item for node in graph.walk() for item in node.op.used_symbols()}
+    used.update(item for value in graph.values() for dim in value.type.shape for item in symbols(dim))
+    graph.symbols = {name: item for name, item in graph.symbols.items() if item in used}
+
+
+def _verify(graph: Graph, where: Where) -> None:
+    """What the single operators let pass may still break a rule of graphs (ranks, sizes): the model's fault."""
+    try:
+        verify(graph)
+    except GraphError as problem:
+        raise ModelFileError(
+            [replace(one, where=replace(one.where, file=where.file, model=where.model)) for one in problem.problems]
+        ) from problem
+
+
+def _check_complete(model: SourceModel, inputs: Sequence[TensorRequest], nodes: Iterable[SourceNode]) -> None:
+    """ModelFileError where the outputs depend on inputs of the model that the request does not name."""
+    given = {tensor.name for tensor in inputs}
+    read_by_nodes = {name for node in nodes for name in node.reads}
+    missing = sorted(read_by_nodes & (model.inputs.keys() - given))
+    if missing:
+        raise ModelFileError(
+            f"the outputs also depend on the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+            where=inputs[0].where if inputs else model.where,
+            rule="input_tensors names everything that the outputs depend on",
+            remedy="add what is missing to input_tensors",
+        )
+
+
+def _first_free_number(names: Iterable[str]) -> int:
+    """Above every number that a declared name ends with, so that no made-up name is the same as a declared one."""
+    endings = (re.search(r"\.(\d{1,18})$", name) for name in names)
+    return max((int(ending.group(1)) for ending in endings if ending), default=0)
