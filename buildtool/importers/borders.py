@@ -104,7 +104,7 @@ class Borders:
         return tuple(sizes[perm.index(axis)] for axis in range(rank)) if perm else sizes, order
 
     def _sizes_of_model(self, request: TensorRequest, source: SourceTensor) -> tuple[int, ...]:
-        shape = source.shape
+        shape = source.shape if source.usual is None else source.usual
         sizes = [dim for dim in shape or () if isinstance(dim, int)]
         if shape is None or len(sizes) < len(shape):
             shown = "no shape" if shape is None else f"the shape {_shown(shape)}"

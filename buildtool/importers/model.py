@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from buildtool.errors import Where
 from buildtool.ir.operator import Array
-from buildtool.ir.types import DType
+from buildtool.ir.types import DType, QuantType
 
 #: An attribute's value: its type in the file decides which; a tensor is an array.
 AttributeValue: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
@@ -27,6 +27,7 @@ class SourceTensor:
     dtype: DType | None  # in the graph
     shape: tuple[SourceDim, ...] | None
     half: DType | None = None  # the 16-bit type that users pass, where the graph has it in single precision
+    usual: tuple[int, ...] | None = None  # the sizes where nothing is declared, if the file states some
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,9 @@ class SourceNode:
     #: Attributes that are graphs. Each is read when it is asked for: what is never run may hold anything.
     bodies: Mapping[str, Callable[[], SourceBody]] = field(default_factory=dict)
     captured: tuple[str, ...] = ()  # what the bodies read from around the node
+    #: Of inputs and outputs that stand for other numbers than they hold, where tensors have this from the file.
+    quantisation: Mapping[str, QuantType] = field(default_factory=dict)
+    dtypes: Mapping[str, DType] = field(default_factory=dict)  # of inputs and outputs, where the file states them
 
     @property
     def title(self) -> str:

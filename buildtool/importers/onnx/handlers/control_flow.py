@@ -9,15 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from buildtool.errors import UnsupportedError
+from buildtool.importers.branches import sizes_that_differ
 from buildtool.importers.builder import Tensor
 from buildtool.importers.model import SourceBody
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.step import Step
 from buildtool.ir.dims import UNBOUNDED, Dim, DimExpr, Shape, bounds, is_static, maximum, symbols
 from buildtool.ir.graph import Region
-from buildtool.ir.operator import OperatorError
 from buildtool.ir.types import DType, TensorType
-from buildtool.ops.if_else import differing
 
 MOST_COMPUTED = 4096  # iterations that are computed on import, where everything that they read is known
 MOST_UNROLLED = 64  # iterations that are written out where a region cannot stand for them
@@ -44,29 +43,7 @@ def if_(step: Step) -> Sequence[Tensor]:
             return ()
         step.give(regions[-1], outputs)
         branches.append(outputs)
-    sizes = [dim for one, other in zip(*branches, strict=True) for dim in _sizes(step, one, other)]
-    return step.emit_regions("if_else", [step.input(0)], regions, sizes=tuple(sizes))
-
-
-def _sizes(step: Step, one: Tensor, other: Tensor) -> list[Dim]:
-    """A symbol for each axis along which the results of two branches differ."""
-    try:
-        axes = differing(one.type, other.type)
-    except OperatorError:
-        step.unsupported(
-            f"its branches give {one.type} and {other.type}, and which one is only known when the model runs",
-            "let both branches give the same element type and rank, or make the condition a constant",
-        )
-    sizes = []
-    for axis in axes:
-        most = max(bounds(one.shape[axis])[1], bounds(other.shape[axis])[1])
-        if most >= UNBOUNDED:
-            step.unsupported(
-                f"its branches give {one.type} and {other.type}, and nothing bounds the size",
-                "declare input_shapes with smaller upper bounds",
-            )
-        sizes.append(step.data_size("if_else", most))
-    return sizes
+    return step.emit_regions("if_else", [step.input(0)], regions, sizes=sizes_that_differ(step, *branches))
 
 
 @dataclass(frozen=True)

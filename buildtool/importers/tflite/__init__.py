@@ -1,0 +1,27 @@
+"""The importer of TFLite models: reading, checking, and one handler per operator."""
+
+from __future__ import annotations
+
+from buildtool.errors import UnsupportedError, Where
+from buildtool.importers.assembly import assemble
+from buildtool.importers.request import ImportedModel, ImportRequest
+from buildtool.importers.tflite.reading import read
+from buildtool.importers.tflite.registry import REGISTRY
+
+__all__ = ["import_model", "supported_operators"]
+
+
+def supported_operators() -> tuple[str, ...]:
+    """The operators that can be imported, custom ones by their codes."""
+    return REGISTRY.supported()
+
+
+def import_model(request: ImportRequest) -> ImportedModel:
+    """The graph of a TFLite file, with the inputs and outputs that the request names."""
+    if request.weight_file is not None:
+        raise UnsupportedError(
+            "TFLite models have no weight file of their own",
+            where=Where(file=str(request.model_file), model=request.name),
+            remedy="remove weight_file_path; the weights are in the model",
+        )
+    return assemble(read(request.model_file, request.name), REGISTRY, request)

@@ -1,0 +1,1 @@
+"""One handler per TFLite operator. Every module of this folder is loaded; handlers register by their decorator."""
