@@ -11,6 +11,7 @@ from buildtool.importers.step import Step
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import activated, output_quantisation, quantisation, real, stored
 from buildtool.ir.dims import Dim, product
+from buildtool.ir.operator import Array
 
 
 @handler("RESHAPE")
@@ -177,7 +178,7 @@ def between_space_and_depth(step: Step) -> Tensor:
 @handler("SPACE_TO_BATCH_ND")
 def space_to_batch(step: Step) -> Tensor:
     """[N, y * b, ...] becomes [b * N, y, ...]: elements at the same place of their blocks form an image."""
-    x, blocks, amounts = step.input(0), step.known_ints(1, "blocks"), step.known_ints(2, "paddings")
+    x, blocks, amounts = step.input(0), step.known_ints(1, "blocks"), _pairs(step, 2, "paddings")
     before, after = _borders(step, x, blocks, amounts)
     if any((*before, *after)):
         x = step.emit("pad", x, before=before, after=after, mode="constant", value=zero_of(step))
@@ -196,7 +197,7 @@ def space_to_batch(step: Step) -> Tensor:
 
 @handler("BATCH_TO_SPACE_ND")
 def batch_to_space(step: Step) -> Tensor:
-    x, blocks, amounts = step.input(0), step.known_ints(1, "blocks"), step.known_ints(2, "crops")
+    x, blocks, amounts = step.input(0), step.known_ints(1, "blocks"), _pairs(step, 2, "crops")
     before, after = _borders(step, x, blocks, amounts)
     count, parts = len(blocks), product(blocks)
     batch = x.shape[0]
@@ -215,16 +216,27 @@ def batch_to_space(step: Step) -> Tensor:
     return step.emit("slice", y, starts=before, steps=(1,) * y.rank, sizes=sizes)
 
 
-def _borders(
-    step: Step, x: Tensor, blocks: Sequence[int], amounts: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _borders(step: Step, x: Tensor, blocks: Sequence[int], amounts: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """What stands before and behind each axis: the batch and the last axes have nothing."""
-    if not blocks or x.rank < len(blocks) + 1 or len(amounts) != 2 * len(blocks) or min(*blocks, *amounts, 1) < 0:
-        step.malformed(f"blocks {list(blocks)} and borders {list(amounts)} for a tensor of rank {x.rank}")
-    if min(blocks) < 1:
-        step.malformed(f"blocks of {list(blocks)} elements")
+    if (
+        not blocks
+        or x.rank < len(blocks) + 1
+        or len(amounts) != len(blocks)
+        or min(*blocks, 1) < 1
+        or amounts.min() < 0
+    ):
+        step.malformed(f"blocks {list(blocks)} and borders {amounts.tolist()} for a tensor of rank {x.rank}")
     rest = (0,) * (x.rank - len(blocks) - 1)
-    return (0, *amounts[0::2], *rest), (0, *amounts[1::2], *rest)
+    before, after = ((0, *(int(item) for item in amounts[:, side]), *rest) for side in (0, 1))
+    return before, after
+
+
+def _pairs(step: Step, index: int, what: str) -> Array:
+    """An input that has two whole numbers for each axis."""
+    amounts = step.known(index, what)
+    if amounts.ndim != 2 or amounts.shape[1] != 2 or amounts.dtype.kind not in "iu":
+        step.malformed(f"its {what} (input {index}) are no pairs of whole numbers")
+    return amounts
 
 
 # -- borders -----------------------------------------------------------------------------------------------------------
@@ -265,7 +277,7 @@ def mirror_pad(step: Step) -> Tensor:
 
 
 def _paddings(step: Step, x: Tensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    amounts = step.known(1, "paddings")
-    if amounts.shape != (x.rank, 2) or amounts.dtype.kind not in "iu":
-        step.malformed(f"paddings of the shape {list(amounts.shape)} for a tensor of rank {x.rank}")
+    amounts = _pairs(step, 1, "paddings")
+    if len(amounts) != x.rank:
+        step.malformed(f"paddings of {len(amounts)} axes for a tensor of rank {x.rank}")
     return tuple(int(item) for item in amounts[:, 0]), tuple(int(item) for item in amounts[:, 1])

@@ -1,0 +1,30 @@
+"""Every handler against LiteRT, before and after all passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from buildtool.importers.tflite import supported_operators
+from tests.importers.tflite.cases import CASES
+from tests.importers.tflite.harness import Case, check
+from tests.importers.tflite.quantised_cases import QUANTISED
+
+#: These are tested with graphs of their own, in the other files of this folder.
+_ELSEWHERE = {"DENSIFY", "IF", "WHILE"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_floats_and_integers(case: Case, tmp_path: Path) -> None:
+    check(case, tmp_path)
+
+
+@pytest.mark.parametrize("case", QUANTISED, ids=str)
+def test_quantised(case: Case, tmp_path: Path) -> None:
+    check(case, tmp_path)
+
+
+def test_every_operator_has_a_case() -> None:
+    tested = {case.op for case in (*CASES, *QUANTISED)} | _ELSEWHERE
+    assert sorted(set(supported_operators()) - tested) == []
