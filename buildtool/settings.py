@@ -69,7 +69,7 @@ class RunSettings:
     seed: int = 0
     cpu: str = ""  # what an emulator imitates
     timeout: float = 600.0
-    reference: str = "auto"  # onnxruntime, numpy
+    reference: str = "auto"  # onnxruntime, litert, numpy
     all_variants: bool = False
     kinds: tuple[str, ...] = ("shared", "static")
 

@@ -27,7 +27,7 @@ from buildtool.errors import ConfigError, ValidationError
 from buildtool.settings import Options, Overrides, RunSettings
 
 KINDS = ("both", "shared", "static")
-REFERENCES = ("auto", "onnxruntime", "numpy")
+REFERENCES = ("auto", "onnxruntime", "litert", "numpy")
 
 ThreadsOption: TypeAlias = Annotated[
     int, typer.Option("--num-threads", min=-1, help="Threads of the library; -1: one per core.")
@@ -74,7 +74,7 @@ def validate(
         typer.Option(
             "--reference",
             metavar="|".join(REFERENCES),
-            help="Who gives the right answer; auto: onnxruntime where it is installed.",
+            help="Who gives the right answer; auto: the source framework where it is installed.",
         ),
     ] = "auto",
     num_threads: ThreadsOption = -1,

@@ -1,4 +1,7 @@
-"""Where the right answer comes from: onnxruntime, Lathe's own NumPy evaluator, or files of the user."""
+"""Where the right answer comes from: onnxruntime, Lathe's own NumPy evaluator, or files of the user.
+
+Every other framework has a file of its own.
+"""
 
 from __future__ import annotations
 
@@ -56,13 +59,13 @@ class OnnxruntimeReference:
         self._session = _onnxruntime_session(model_file, [spec.source_name or spec.name for spec in outputs])
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        feeds = {spec.source_name or spec.name: _to_source(inputs[spec.name], spec) for spec in self._inputs}
+        feeds = {spec.source_name or spec.name: to_source(inputs[spec.name], spec) for spec in self._inputs}
         kinds = {item.name: item.type for item in self._session.get_inputs()}
         for name, array in feeds.items():
             feeds[name] = array.astype(_NUMPY_OF_ONNX.get(kinds.get(name, ""), array.dtype), copy=False)
         results = self._session.run([spec.source_name or spec.name for spec in self._outputs], feeds)
         return {
-            spec.name: _from_source(np.asarray(result), spec)
+            spec.name: from_source(np.asarray(result), spec)
             for spec, result in zip(self._outputs, results, strict=True)
         }
 
@@ -99,12 +102,14 @@ _NUMPY_OF_ONNX: Mapping[str, Any] = {
 }
 
 
-def _to_source(array: Array, spec: TensorSpec) -> Array:
+def to_source(array: Array, spec: TensorSpec) -> Array:
+    """An input in the order that the source model has it in."""
     perm = _PERMUTATIONS.get((spec.data_format, spec.source_format)) if array.ndim == 4 else None
     return np.ascontiguousarray(array.transpose(perm)) if perm else array
 
 
-def _from_source(array: Array, spec: TensorSpec) -> Array:
+def from_source(array: Array, spec: TensorSpec) -> Array:
+    """An output of the source model in the declared order."""
     perm = _PERMUTATIONS.get((spec.source_format, spec.data_format)) if array.ndim == 4 else None
     return np.ascontiguousarray(array.transpose(perm)) if perm else array
 

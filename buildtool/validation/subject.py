@@ -10,6 +10,7 @@ from pathlib import Path
 from buildtool.errors import RunError, UnsupportedError
 from buildtool.ir.graph import Graph
 from buildtool.validation.inputs import TensorSpec, check_names, random_inputs, read_array
+from buildtool.validation.litert import LitertReference, litert_is_here
 from buildtool.validation.metrics import Array
 from buildtool.validation.reference import (
     EvaluatorReference,
@@ -59,9 +60,16 @@ def choose_reference(
         return FileReference(recorded, outputs)
     if wish == "onnxruntime" and not onnxruntime_is_here():
         raise RunError("onnxruntime is not installed", remedy="pip install onnxruntime, or: --reference numpy")
+    if wish == "litert" and not litert_is_here():
+        raise RunError("LiteRT is not installed", remedy="pip install ai-edge-litert, or: --reference numpy")
+    framework: type[OnnxruntimeReference | LitertReference] | None = None
     if platform == "onnx" and wish in ("auto", "onnxruntime") and onnxruntime_is_here():
+        framework = OnnxruntimeReference
+    elif platform == "tflite" and wish in ("auto", "litert") and litert_is_here():
+        framework = LitertReference
+    if framework is not None:
         try:
-            return OnnxruntimeReference(model_file, inputs, outputs)
+            return framework(model_file, inputs, outputs)
         except UnsupportedError as error:  # an operator of the user, a newer format than it reads
             if wish != "auto":
                 raise

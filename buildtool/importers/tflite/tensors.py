@@ -80,7 +80,8 @@ def _densified(code: int, shape: tuple[int, ...], data: Array, sparsity: Table, 
     order = tuple(int(axis) for axis in sparsity.numbers(0, "<i4"))
     blocks = tuple(int(axis) for axis in sparsity.numbers(1, "<i4"))
     levels = list(sparsity.tables(2))
-    if sorted(order) != list(range(len(order))) or not len(levels) == len(order) == len(shape) + len(blocks):
+    walks_all = sorted(order) == list(range(len(order))) and len(levels) == len(order) == len(shape) + len(blocks)
+    if not shape or not walks_all:
         raise ModelFileError(f"a sparse tensor walks the axes {list(order)}", where=where, remedy=DAMAGED)
     if any(not 0 <= axis < len(shape) for axis in blocks) or len(set(blocks)) != len(blocks):
         raise ModelFileError(f"a sparse tensor has blocks along {list(blocks)}", where=where, remedy=DAMAGED)

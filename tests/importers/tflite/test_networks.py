@@ -18,8 +18,11 @@ from tests.importers.tflite.networks import NETWORKS, NetworksNotAvailableError,
 
 pytestmark = pytest.mark.slow
 LEAST_COSINE = 0.999999
+#: With weights of bytes LiteRT rounds the inputs of layers to bytes too; Lathe computes them with floats.
+LEAST_COSINE_OF_BYTES = 0.999
 #: What is left of each network after all passes.
 COUNTS = {
+    "emotion_model_quantized": 29,
     "face_detection_back": 80,
     "face_detection_front": 57,
     "face_detection_full_range": 109,
@@ -55,4 +58,4 @@ def test_results(file: Path) -> None:
     inputs = {graph.inputs[0].name: picture}
     for found, wanted in zip(run(graph, inputs), litert(file.read_bytes(), inputs), strict=True):
         assert found.shape == wanted.shape
-        assert _cosine(found, wanted) >= LEAST_COSINE
+        assert _cosine(found, wanted) >= (LEAST_COSINE_OF_BYTES if "quantized" in file.stem else LEAST_COSINE)
