@@ -25,7 +25,7 @@ def shapes_by_name(words: list[str] | None) -> dict[str, str]:
 
 
 def init(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="ONNX files.", show_default=False)],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="ONNX or TFLite files.", show_default=False)],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write; `-` for stdout. [default: <model>.yml]"),

@@ -19,6 +19,7 @@ from buildtool.ir.graph import Value
 from buildtool.ir.types import DType
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32")
+_PLATFORMS = {".onnx": "onnx", ".tflite": "tflite"}
 
 # The words of deployment files. A type without a word is converted to the nearest one that has one.
 _WORDS = {
@@ -73,19 +74,24 @@ def write(
 
 
 def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str], data_type: str) -> list[str]:
-    if file.suffix != ".onnx":
+    platform = _PLATFORMS.get(file.suffix)
+    if platform is None:
         raise UnsupportedError(
-            "only ONNX models can be imported by this version", where=Where(file=str(file)), remedy="convert it to ONNX"
+            f"files that end in '{file.suffix}' cannot be imported by this version",
+            where=Where(file=str(file)),
+            rule=f"known: {', '.join(_PLATFORMS)}",
+            remedy="convert it to ONNX",
         )
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as problem:
         raise ModelFileError(f"the model cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
-    requests = tuple(_request(opened, file, given) for opened in _inputs(file))
-    imported = import_model("onnx", ImportRequest(entry, file, inputs=requests))
+    opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file)
+    requests = tuple(_request(item, file, given) for item in opened)
+    imported = import_model(platform, ImportRequest(entry, file, inputs=requests))
     return [
         f"  {entry}:",
-        "    platform: onnx",
+        f"    platform: {platform}",
         f"    model_file_path: {_text(os.path.relpath(file.resolve(), relative_to.resolve()))}",
         f"    model_sha256_checksum: {digest}",
         "    subgraphs:",
@@ -126,6 +132,12 @@ def _inputs(file: Path) -> list[_Opened]:
         for item in graph.input
         if item.name not in weights
     ]
+
+
+def _stated_inputs(platform: str, file: Path) -> list[_Opened]:
+    """The inputs of a file that states a size for every axis, in the order of the model."""
+    inputs = import_model(platform, ImportRequest("model", file)).graph.inputs
+    return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
 
 
 def _request(opened: _Opened, file: Path, given: dict[str, str]) -> TensorRequest:

@@ -11,6 +11,7 @@ import yaml
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.cli.conftest import EXAMPLE, Lathe
+from tests.importers.tflite.writer import GraphSpec, NodeSpec, TensorSpec, write
 
 
 def write_model(path: Path, shape: list[int | str | None], name: str = "x", kind: int = TensorProto.FLOAT) -> Path:
@@ -37,6 +38,17 @@ def test_the_file_it_writes_passes_and_says_what_the_model_says(lathe: Lathe, tm
     assert model["subgraphs"][0]["input_data_formats"] == ["NCHW"]
     assert model["subgraphs"][0]["output_tensors"] == ["probabilities"]
     assert len(model["model_sha256_checksum"]) == 64
+
+
+def test_a_model_of_tflite(lathe: Lathe, tmp_path: Path) -> None:
+    tensors = [TensorSpec(name, "float32", (1, 4, 6, 3), signature=(-1, 4, 6, 3)) for name in ("image", "result")]
+    (tmp_path / "net.tflite").write_bytes(write(GraphSpec(tensors, [NodeSpec("RELU", [0], [1])], [0], [1])))
+    assert lathe("init", tmp_path / "net.tflite").code == 0
+    assert lathe("check", tmp_path / "net.yml").code == 0
+    model = yaml.safe_load((tmp_path / "net.yml").read_text())["models"]["net"]
+    assert model["platform"] == "tflite"
+    assert model["subgraphs"][0]["input_shapes"] == ["1,4,6,3"]
+    assert model["subgraphs"][0]["input_data_formats"] == ["NHWC"]
 
 
 def test_without_output_it_stands_beside_the_model_and_is_not_replaced(lathe: Lathe, tmp_path: Path) -> None:
@@ -91,7 +103,8 @@ def test_odd_names_are_quoted(lathe: Lathe, tmp_path: Path) -> None:
     [
         ("none.onnx", None, 3, "cannot be read"),
         ("bad.onnx", b"\x08\x01garbage", 3, "no ONNX model"),
-        ("net.tflite", b"x", 4, "only ONNX"),
+        ("net.tflite", b"x", 3, "not a TFLite model"),
+        ("net.safetensors", b"x", 4, "known: .onnx, .tflite"),
     ],
 )
 def test_wrong_models(lathe: Lathe, tmp_path: Path, name: str, data: bytes | None, code: int, message: str) -> None:

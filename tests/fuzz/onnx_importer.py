@@ -8,41 +8,29 @@ from __future__ import annotations
 from tests.fuzz import harness
 
 with harness.instrumented():
-    from buildtool.codegen import container
     from buildtool.importers.onnx import import_model, supported_operators
     from buildtool.importers.request import ImportRequest, TensorRequest
-    from buildtool.ir import dims, text
-    from buildtool.ir.evaluate import evaluate
-    from buildtool.ir.graph import Graph
-    from buildtool.ops.registry import registry
     from buildtool.passes.pipeline import optimise
+    from tests.fuzz.graph_checks import take_further
 
     OPERATORS = supported_operators()  # loads the handlers, which are to be instrumented too
 
-import math
 import sys
 from pathlib import Path
 
-import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
 from tests.fuzz import onnx_mutations, onnx_seeds
 
 _FORMATS = ("NCHW", "NHWC")
-_SMALL_NODES = 60
-_SMALL_BYTES = 2**18
 
 
 def attempt(file: Path) -> None:
     """Takes a file as far as it goes."""
     graph = import_model(ImportRequest("fuzzed", file, inputs=_requests(file))).graph
     optimise(graph)
-    held = sum(value.constant.nbytes for value in graph.values() if value.constant is not None)
-    if len(graph.nodes) > _SMALL_NODES or held > _SMALL_BYTES:
-        return
-    _write_and_read(graph)
-    _run(graph)
+    take_further(graph)
 
 
 def _requests(file: Path) -> tuple[TensorRequest, ...]:
@@ -64,37 +52,6 @@ def _requests(file: Path) -> tuple[TensorRequest, ...]:
         for value, shape in zip(inputs, shapes, strict=True)
         if isinstance(value.name, str)
     )
-
-
-def _write_and_read(graph: Graph) -> None:
-    written, arrays = text.write(graph)
-    if text.write(text.read(written, arrays, registry()))[0] != written:
-        raise AssertionError("the text form changed on the way")
-    files = container.write(graph, name="fuzzed", half=False)
-    container.read(files.model, files.data, registry())
-
-
-def _run(graph: Graph) -> None:
-    """Runs a graph that is cheap to run on ones. Regions are left out: how often they run the data decides."""
-    symbols = {name: min(max(symbol.low, 2), symbol.high) for name, symbol in graph.symbols.items()}
-    try:
-        sizes = [[dims.evaluate(dim, symbols) for dim in value.type.shape] for value in graph.values()]
-        work = [
-            dims.evaluate(
-                node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs]), symbols
-            )
-            for node in graph.nodes
-        ]
-    except ValueError:  # impossible sizes: `evaluate` would only say so
-        return
-    costs = [*(math.prod(size) for size in sizes), *work]
-    if max(costs, default=0) > _SMALL_BYTES or any(node.regions for node in graph.nodes):
-        return
-    inputs = {
-        value.name: np.ones([dims.evaluate(dim, symbols) for dim in value.type.shape], value.type.dtype.numpy)
-        for value in graph.inputs
-    }
-    evaluate(graph, inputs)
 
 
 def main() -> None:
