@@ -6,13 +6,16 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from buildtool.errors import ModelFileError, Problem, Where
 from buildtool.importers.builder import Builder, Tensor
 from buildtool.importers.model import SourceDim, SourceModel, SourceTensor
 from buildtool.importers.request import DeclaredShape, TensorRequest
 from buildtool.ir.dims import Dim, DimOp, Shape, Symbol, symbol
 from buildtool.ir.graph import Value
-from buildtool.ir.types import DType, TensorType
+from buildtool.ir.operator import AttrValue
+from buildtool.ir.types import DType, QuantType, TensorType
 
 #: From the order in which the user passes a tensor of rank 4 to the order that the model works in.
 _TO_MODEL = {("NHWC", "NCHW"): (0, 3, 1, 2), ("NCHW", "NHWC"): (0, 2, 3, 1)}
@@ -70,8 +73,7 @@ class Borders:
         value = Value(request.name, TensorType(request.dtype or source.half or dtype, shape), (request.name,))
         self._builder.graph.inputs.append(value)
         tensor = Tensor(value.type, None, value)
-        if tensor.dtype is not dtype:
-            (tensor,) = self._builder.emit(request.name, "cast", [tensor], {"to": dtype})
+        tensor = self._converted(request.name, tensor, dtype, source.quantisation)
         perm = _TO_MODEL.get((order, native)) if len(shape) == 4 else None
         if perm is not None:
             (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
@@ -151,10 +153,9 @@ class Borders:
         names = tensor.value.source_names if tensor.value is not None else ()
         if perm is not None:
             (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
-        source = self._model.outputs.get(request.name)
-        dtype = request.dtype or (source.half if source is not None else None)
-        if dtype is not None and dtype is not tensor.dtype:
-            (tensor,) = self._builder.emit(request.name, "cast", [tensor], {"to": dtype})
+        source = self._model.outputs.get(request.name) or self._model.declared.get(request.name)
+        dtype = request.dtype or (source.half if source is not None else None) or tensor.dtype
+        tensor = self._converted(request.name, tensor, dtype, source.quantisation if source is not None else None)
         graph = self._builder.graph
         value = self._builder.value(tensor, request.name)
         if value.is_constant or value in graph.inputs or value in graph.outputs:
@@ -167,6 +168,23 @@ class Borders:
             value.source_names = (*value.source_names, request.name)
         graph.outputs.append(value)
         return order
+
+    def _converted(self, name: str, tensor: Tensor, dtype: DType, quant: QuantType | None) -> Tensor:
+        """The tensor in another type. Where one of both is quantised, floats are what the whole numbers stand for."""
+        if tensor.dtype is dtype:
+            return tensor
+        emit = self._builder.emit
+        if quant is None or quant.axis is not None or tensor.dtype.is_float is dtype.is_float:
+            return emit(name, "cast", [tensor], {"to": dtype})[0]
+        whole = dtype if dtype.is_integer else tensor.dtype
+        scale = Tensor.of(np.array(quant.scales[0], np.float32))
+        zero_point = Tensor.of(np.array(quant.zero_points[0], whole.numpy))
+        flat: dict[str, AttrValue] = {"axis": 0, "block": 0}
+        if tensor.dtype.is_float:
+            (single,) = emit(name, "cast", [tensor], {"to": DType.F32}) if tensor.dtype is not DType.F32 else (tensor,)
+            return emit(name, "quantize_linear", [single, scale, zero_point], flat | {"to": dtype})[0]
+        (single,) = emit(name, "dequantize_linear", [tensor, scale, zero_point], flat)
+        return single if dtype is DType.F32 else emit(name, "cast", [single], {"to": dtype})[0]
 
     def _free_name(self, name: str) -> str:
         taken = {value.name for value in self._builder.graph.values()}

@@ -28,6 +28,8 @@ class SourceTensor:
     shape: tuple[SourceDim, ...] | None
     half: DType | None = None  # the 16-bit type that users pass, where the graph has it in single precision
     usual: tuple[int, ...] | None = None  # the sizes where nothing is declared, if the file states some
+    #: What its whole numbers stand for: users that declare floats pass that.
+    quantisation: QuantType | None = None
 
 
 @dataclass(frozen=True, eq=False)

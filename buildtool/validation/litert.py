@@ -35,25 +35,34 @@ class LitertReference:
             name = spec.source_name or spec.name
             if name not in (fed if spec in inputs else known):
                 raise self._refusal(f"it does not let '{name}' be {'given' if spec in inputs else 'read'}")
-        self._indices = {name: int(detail["index"]) for name, detail in known.items()}
+        self._details = known
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        arrays = {spec.name: to_source(inputs[spec.name], spec) for spec in self._inputs}
         try:
             for spec in self._inputs:
-                index = self._indices[spec.source_name or spec.name]
-                array = to_source(inputs[spec.name], spec)
-                self._interpreter.resize_tensor_input(index, array.shape)
+                self._interpreter.resize_tensor_input(self._of(spec)["index"], arrays[spec.name].shape)
             self._interpreter.allocate_tensors()
             for spec in self._inputs:
-                index = self._indices[spec.source_name or spec.name]
-                self._interpreter.set_tensor(index, to_source(inputs[spec.name], spec))
+                detail = self._of(spec)
+                self._interpreter.set_tensor(detail["index"], _stored(arrays[spec.name], detail))
             self._interpreter.invoke()
             return {spec.name: from_source(self._result(spec), spec) for spec in self._outputs}
         except (RuntimeError, ValueError) as problem:
             raise self._refusal(str(problem)) from problem
 
+    def _of(self, spec: TensorSpec) -> Mapping[str, Any]:
+        """What the interpreter says of a tensor."""
+        detail: Mapping[str, Any] = self._details[spec.source_name or spec.name]
+        return detail
+
     def _result(self, spec: TensorSpec) -> Array:
-        return np.asarray(self._interpreter.get_tensor(self._indices[spec.source_name or spec.name]))
+        detail = self._of(spec)
+        result = np.asarray(self._interpreter.get_tensor(detail["index"]))
+        scale, zero_point = detail["quantization"]
+        if not spec.dtype.is_float or result.dtype.kind == "f" or not scale:
+            return np.asarray(result, spec.dtype.numpy)
+        return np.asarray((result.astype(np.float32) - zero_point) * np.float32(scale), np.float32)
 
     def _loaded(self, file: Path) -> Any:
         from ai_edge_litert import interpreter
@@ -72,3 +81,13 @@ class LitertReference:
             where=Where(file=str(self._file)),
             remedy="compare with Lathe's own evaluator: --reference numpy",
         )
+
+
+def _stored(array: Array, detail: Mapping[str, Any]) -> Array:
+    """The array in the type of an input; floats are what the whole numbers of a quantised one stand for."""
+    dtype, (scale, zero_point) = np.dtype(detail["dtype"]), detail["quantization"]
+    if array.dtype.kind != "f" or dtype.kind == "f" or not scale:
+        return array.astype(dtype, copy=False)
+    ends = np.iinfo(str(dtype))
+    steps = np.round(array.astype(np.float32) / np.float32(scale)) + zero_point
+    return np.asarray(np.clip(steps, ends.min, ends.max), dtype)

@@ -17,7 +17,7 @@ from buildtool.importers.tflite.flatbuffer import DAMAGED, File, Table
 from buildtool.importers.tflite.schema import CUSTOM, DTYPES, HALVES, attributes_of, operators
 from buildtool.importers.tflite.tensors import array_of, check_shape, dtype_of_code, quantisation_of
 from buildtool.ir.operator import Array
-from buildtool.ir.types import QuantType
+from buildtool.ir.types import DType, QuantType
 
 _IDENTIFIER = b"TFL3"
 _VERSION = 3
@@ -47,7 +47,9 @@ class _Tensor:
     quantisation: QuantType | None
 
     def declared(self) -> SourceTensor:
-        return SourceTensor(self.name, DTYPES[self.code], self.open_shape, HALVES.get(self.code), self.shape)
+        dtype = DTYPES[self.code]
+        quantisation = self.quantisation if dtype in (DType.S8, DType.U8, DType.S16) else None
+        return SourceTensor(self.name, dtype, self.open_shape, HALVES.get(self.code), self.shape, quantisation)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from buildtool.importers.frameworks import importer
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.importers.tflite import import_model
 from buildtool.ir.operator import Array
-from tests.importers.tflite.harness import imported, litert, random, run
-from tests.importers.tflite.writer import GraphSpec, Level, NodeSpec, Sparsity, TensorSpec, write
+from buildtool.ir.types import DType
+from tests.importers.tflite.harness import imported, litert, random, run, whole
+from tests.importers.tflite.writer import GraphSpec, Level, NodeSpec, Quantisation, Sparsity, TensorSpec, write
 
 _F = "float32"
 
@@ -88,6 +89,20 @@ def test_weight_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="no weight file"):
         import_model(ImportRequest("m", tmp_path / "m", weight_file=tmp_path / "w"))
     assert "CONV_2D" in importer("tflite").supported_operators()
+
+
+def test_floats_at_quantised_borders(tmp_path: Path) -> None:
+    """Who declares floats passes and gets what the bytes stand for; who declares nothing has the bytes."""
+    quantised = Quantisation([0.05], [7])
+    tensors = [TensorSpec(name, "int8", (2, 6), None, quantised) for name in "xy"]
+    file = write(GraphSpec(tensors, [NodeSpec("RELU", [0], [1], version=2)], [0], [1]))
+    held = whole(2, 6)
+    (bytes_,) = run(imported(file, tmp_path).graph, {"x": held})
+    np.testing.assert_array_equal(bytes_, litert(file, {"x": held})[0])
+    asked = [[TensorRequest(name, (2, 6), "NONE", DType.F32)] for name in "xy"]
+    graph = imported(file, tmp_path, *asked).graph
+    (floats,) = run(graph, {"x": (held.astype(np.float32) - 7) * np.float32(0.05)})
+    np.testing.assert_allclose(floats, (bytes_.astype(np.float32) - 7) * np.float32(0.05), rtol=1e-6)
 
 
 # -- sparse weights ----------------------------------------------------------------------------------------------------
@@ -210,3 +225,35 @@ def test_a_body_that_is_not_there(tmp_path: Path) -> None:
     main, condition, _ = _loop()
     with pytest.raises(LatheError, match="no graph 2"):
         imported(write(main, condition), tmp_path)
+
+
+def test_shapes_computed_from_open_sizes(tmp_path: Path) -> None:
+    """The first size of x is only known at run time, and the model computes with it what it reshapes to."""
+    numbers = {"zero": [0], "one": [1], "stride": [1], "rest": 2, "columns": 6}
+    held = [TensorSpec(name, "int32", np.shape(value), np.array(value, np.int32)) for name, value in numbers.items()]
+    made = [
+        TensorSpec("shape", "int32", (3,)),
+        TensorSpec("first", "int32", ()),
+        TensorSpec("rows", "int32", ()),
+        TensorSpec("wanted", "int32", (2,)),
+        TensorSpec("y", _F, (2, 6)),
+    ]
+    tensors = [TensorSpec("x", _F, (1, 4, 3), signature=(-1, 4, 3)), *held, *made]
+    number = {tensor.name: index for index, tensor in enumerate(tensors)}
+
+    def node(op: str, inputs: str, output: str, options: str, **values: int) -> NodeSpec:
+        return NodeSpec(op, [number[name] for name in inputs.split()], [number[output]], options, values)
+
+    nodes = [
+        node("SHAPE", "x", "shape", "ShapeOptions", OutType=2),
+        node("STRIDED_SLICE", "shape zero one stride", "first", "StridedSliceOptions", ShrinkAxisMask=1),
+        node("MUL", "first rest", "rows", "MulOptions"),
+        node("PACK", "rows columns", "wanted", "PackOptions", ValuesCount=2),
+        node("RESHAPE", "x wanted", "y", "ReshapeOptions"),
+    ]
+    file = write(GraphSpec(tensors, nodes, [0], [number["y"]]))
+    graph = imported(file, tmp_path, [TensorRequest("x", ((1, 5), 4, 3))]).graph
+    assert [node.op.name for node in graph.nodes] == ["reshape"]
+    for count in (1, 5):
+        x = random(count, 4, 3)
+        np.testing.assert_array_equal(run(graph, {"x": x})[0], x.reshape(2 * count, 6))
