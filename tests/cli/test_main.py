@@ -67,7 +67,7 @@ def test_dashes_and_underscores_are_alike(lathe: Lathe) -> None:
         (["run", "a.yml", "--round", "none"], "valid integer"),
         (["run", "a.yml", "--input", "image"], "NAME=FILE.npy"),
         (["convert", "a.yml", "--emit", "plans"], "allowed: ir, plan, source"),
-        (["validate", "a.yml", "--reference", "torch"], "allowed: auto, onnxruntime, numpy"),
+        (["validate", "a.yml", "--reference", "torch"], "allowed: auto, onnxruntime, litert, numpy"),
     ],
 )
 def test_wrong_command_lines_are_one_message(lathe: Lathe, arguments: list[str], message: str) -> None:

@@ -107,6 +107,30 @@ def binary(step: Step) -> Tensor:
     return stored(step, step.emit(_BINARY[step.node.op], real(step, 0), real(step, 1)))
 
 
+@handler("RIGHT_SHIFT")
+def right_shift(step: Step) -> Tensor:
+    return step.emit("bit_shift", step.input(0), step.input(1), direction="right")
+
+
+@handler("BITCAST")
+def bitcast(step: Step) -> Tensor:
+    return step.emit("bitcast", step.input(0), to=step.node.dtypes[step.node.outputs[0]])
+
+
+@handler("ATAN2")
+def angle(step: Step) -> Tensor:
+    """The angle of the point (x, y): that of y / x, turned by half a circle where x is below 0."""
+    y, x = step.input(0), step.input(1)
+    zero, half, quarter = (step.constant(np.array(value, x.dtype.numpy)) for value in (0, np.pi, np.pi / 2))
+    below = step.emit("less", y, zero)
+    turn = step.emit("where", below, step.emit("neg", half), half)
+    slope = step.emit("atan", step.emit("div", y, x))
+    left = step.emit("where", step.emit("less", x, zero), step.emit("add", slope, turn, **NO_ACTIVATION), slope)
+    upright = step.emit("where", below, step.emit("neg", quarter), quarter)
+    upright = step.emit("where", step.emit("equal", y, zero), zero, upright)
+    return step.emit("where", step.emit("equal", x, zero), upright, left)
+
+
 @handler("ADD_N")
 def total(step: Step) -> Tensor:
     tensors = step.present()

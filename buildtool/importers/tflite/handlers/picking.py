@@ -130,6 +130,20 @@ def scatter_nd(step: Step) -> Tensor:
     return step.emit("scatter_nd", empty, places, updates, reduction="add")
 
 
+@handler("SPARSE_TO_DENSE")
+def dense_from_places(step: Step) -> Tensor:
+    """Inputs: places (one, a list, or rows of them), the shape, values for them, what stands elsewhere."""
+    places, shape = _as_places(step, step.input(0)), step.known_dims(1, "shape")
+    values, elsewhere = step.input(2), step.reshape(step.input(3), ())
+    rows = places.shape[0] if places.rank else 1
+    if places.rank < 2:
+        places = step.reshape(places, (rows, 1))
+    if values.rank == 0:
+        values = step.emit("broadcast_to", values, shape=(rows,))
+    empty = step.emit("broadcast_to", elsewhere, shape=shape)
+    return step.emit("scatter_nd", empty, places, values, reduction="none")
+
+
 @handler("ARG_MAX", "ARG_MIN")
 def place_of_extreme(step: Step) -> Tensor:
     x = step.input(0)
