@@ -46,7 +46,14 @@ def _run(graph: Graph) -> None:
         ]
     except ValueError:  # impossible sizes: `evaluate` would only say so
         return
-    costs = [*(math.prod(size) for size in sizes), *work]
+    borders = [  # around images, which the reference makes whole
+        max(sides)
+        for node in graph.nodes
+        if isinstance(sides := node.op.attributes().get("pads"), tuple)
+        and sides
+        and all(isinstance(side, int) for side in sides)
+    ]
+    costs = [*(side * side for side in borders), *(math.prod(size) for size in sizes), *work]
     if max(costs, default=0) > _SMALL_BYTES or any(node.regions for node in graph.nodes):
         return
     inputs = {
