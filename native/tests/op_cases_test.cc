@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <algorithm>
 
@@ -197,6 +198,13 @@ std::string PackingOfOthers(const CaseFile& file, const std::string& name) {
   return packing != std::string::npos && packing > file.kernel.size() && is_other ? name.substr(packing + 1) : "";
 }
 
+// Threads share the work in the same way whichever dimension is known at run time only: one of them is enough, because
+// starting threads takes longer than all the rest, in an emulator above all.
+bool HasLaterSymbol(const std::string& name) {
+  const size_t symbol = name.rfind("_symbol");
+  return symbol != std::string::npos && name.compare(symbol, strlen("_symbol0"), "_symbol0") != 0;
+}
+
 TEST_P(OpCase, AgreesWithReference) {
   CaseFile file;
   ASSERT_TRUE(ReadCase(CasePath(GetParam(), ".case"), &file));
@@ -223,6 +231,7 @@ TEST_P(OpCase, AgreesWithReference) {
   RecordProperty("relative", Digits(errors.relative));
   RecordProperty("tolerated", Digits(errors.tolerated));
   EXPECT_EQ(alone.Run(), outputs) << file.kernel << ": a second run gives other bits";
+  if (HasLaterSymbol(GetParam())) return;
   Runner together(file, 3);
   ASSERT_TRUE(together.ready) << file.kernel << ": " << together.error.message;
   EXPECT_EQ(together.Run(), outputs) << file.kernel << ": three threads give other bits than one";

@@ -21,8 +21,9 @@ import onnx
 
 from buildtool.errors import LatheError, RunError
 from buildtool.runtime import Library
-from tests.conformance import cases, exclusions, full_library, runner
+from tests.conformance import cases, exclusions, runner
 from tests.conformance.cases import ConformanceCase
+from tests.native_builds import full_library
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULT = ROOT / "build" / "conformance.json"
@@ -157,7 +158,7 @@ def main() -> int:
     chosen = [
         case for suite in options.suite or cases.SUITES for case in cases.load(suite) if options.filter in case.name
     ]
-    library = full_library.build(ROOT)
+    library = full_library()
     try:
         rows = run_all(chosen, library, options.jobs)
     except LatheError as problem:

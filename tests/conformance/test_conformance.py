@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from buildtool.runtime import Library
-from tests.conformance import cases, exclusions, full_library, runner
+from tests.conformance import cases, exclusions, runner
+from tests.native_builds import full_library
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _EXPECTED = json.loads((Path(__file__).parent / "expected.json").read_text())
@@ -16,7 +17,7 @@ _EXPECTED = json.loads((Path(__file__).parent / "expected.json").read_text())
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return Library(full_library.build(_ROOT))
+    return Library(full_library())
 
 
 @pytest.mark.slow

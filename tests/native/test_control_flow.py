@@ -15,15 +15,14 @@ from buildtool.plan import arena, check, manifest
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import select
 from buildtool.runtime import Library
-from tests.conformance import full_library
 from tests.importers.onnx.control_flow import MODELS, model, request
 from tests.importers.onnx.harness import reference
-from tests.native.native_build import ROOT
+from tests.native_builds import full_library
 
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return Library(full_library.build(ROOT))
+    return Library(full_library())
 
 
 def _plan(graph: Graph) -> Plan:

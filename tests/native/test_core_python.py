@@ -16,13 +16,13 @@ from buildtool.ir.dims import symbol
 from buildtool.ir.graph import Graph
 from buildtool.ir.types import DType
 from buildtool.runtime import Engine, Library
-from tests.native.native_build import build
+from tests.native_builds import build
 from tests.plan.graphs import add_input, apply, make
 
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return Library(build("plain", ["test_a"]) / "tests" / "libtest_a.so")
+    return Library(build("test_a") / "tests" / "libtest_a.so")
 
 
 def relu_engine(library: Library) -> Engine:

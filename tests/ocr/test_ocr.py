@@ -18,7 +18,7 @@ from buildtool.ir.verify import verify
 from buildtool.ops._activation import ACTIVATIONS, ActivatedOperator
 from buildtool.passes.pipeline import optimise
 from buildtool.runtime import Library
-from tests.conformance import full_library
+from tests.native_builds import full_library
 from tests.ocr.networks import NETWORKS, Network
 from tests.ocr.pictures import page
 from tests.wheels import WheelNotAvailableError
@@ -32,7 +32,7 @@ _LAYERS = ("conv2d", "dwconv2d", "deconv2d")
 
 @pytest.fixture(scope="module")
 def library() -> Library:
-    return Library(full_library.build(ROOT))
+    return Library(full_library())
 
 
 @pytest.fixture(params=NETWORKS, ids=lambda network: network.name)

@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 
 from buildtool import resources
-from tests.ops.native_runs import command
+from tests.native_builds import command
 
 
 @cache

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.native.native_build import run_program
-from tests.ops.native_runs import build_folder, run_cases
+from tests.native_builds import build, cases_program, run_cases, run_program
 
 _PROGRAMS = ("core_test", "threads_test", "hostile_model_test", "cpp_api_test")
 
@@ -22,7 +21,7 @@ def test_native_side(compilers: tuple[str, ...], optimisation: str, case_folder:
         pytest.skip(f"{compilers[0]} is not installed")
     options = [f"-DCMAKE_CXX_COMPILER={found}", f"-DLATHE_OPTIMIZE={optimisation}"]
     variant = f"{Path(found).name}{optimisation}"
-    folder = build_folder("host", *options, variant=variant, targets=(*_PROGRAMS, "op_cases_test")) / "tests"
+    folder = build(*_PROGRAMS, "op_cases_test", variant=variant, options=options) / "tests"
     for program in _PROGRAMS:
         assert "PASSED" in run_program(folder / program)
     run_cases(folder / "op_cases_test", case_folder, "host")
@@ -30,5 +29,4 @@ def test_native_side(compilers: tuple[str, ...], optimisation: str, case_folder:
 
 @pytest.mark.sweep
 def test_kernels_under_the_thread_sanitizer(case_folder: Path) -> None:
-    folder = build_folder("host", "-DLATHE_SANITIZE=thread", variant="tsan")
-    run_cases(folder / "tests" / "op_cases_test", case_folder, "host")
+    run_cases(cases_program(variant="tsan"), case_folder, "host")

@@ -14,11 +14,11 @@ import pytest
 
 from buildtool.ir.types import DType
 from buildtool.plan import manifest
+from tests.native_builds import QEMU, cases_program, run_cases
 from tests.ops.case import OpCase
 from tests.ops.drawn.families import drawn, families
 from tests.ops.drawn.files import describe, write_drawn
 from tests.ops.native_cases import case_graph, fits
-from tests.ops.native_runs import QEMU, build, run_cases
 
 FEW = 15
 MANY = 200
@@ -26,7 +26,7 @@ MANY = 200
 
 @cache
 def _program(abi: str) -> Path:
-    return build(abi) if abi in QEMU else build(abi, "-DLATHE_SANITIZE=address,undefined")
+    return cases_program(abi, "" if abi in QEMU else "asan")
 
 
 def _run(abi: str, folder: Path, cases: Iterable[OpCase]) -> None:

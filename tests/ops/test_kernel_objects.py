@@ -13,8 +13,8 @@ import pytest
 
 from buildtool import resources
 from buildtool.targets.cpu import TARGET
+from tests.native_builds import command
 from tests.ops.isa_flags import isa_flags
-from tests.ops.native_runs import command
 
 _COMPILERS = {
     "host": ["c++"],

@@ -1,7 +1,4 @@
-"""The native kernels against the NumPy references: on the host under sanitizers, and on both ARM ABIs in qemu-user.
-
-Everything is compiled into `build/op-cases/<abi>`, so that a second run compiles what changed.
-"""
+"""The native kernels against the NumPy references: on the host under sanitizers, and on both ARM ABIs in qemu-user."""
 
 from __future__ import annotations
 
@@ -15,20 +12,20 @@ from buildtool import resources
 from buildtool.ops.registry import builtin
 from buildtool.plan.manifest import Manifests
 from buildtool.targets.cpu import TARGET
+from tests.native_builds import QEMU, cases_program, command, run_cases
 from tests.ops.isa_flags import isa_flags
-from tests.ops.native_runs import QEMU, build, command, run_cases
 
 
 @pytest.mark.slow
 def test_kernels_on_host_under_sanitizers(case_folder: Path) -> None:
-    run_cases(build("host", "-DLATHE_SANITIZE=address,undefined"), case_folder, "host")
+    run_cases(cases_program(variant="asan"), case_folder, "host")
 
 
 @pytest.mark.slow
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(QEMU))
 def test_kernels_on_arm(abi: str, case_folder: Path) -> None:
-    run_cases(build(abi), case_folder, abi)
+    run_cases(cases_program(abi), case_folder, abi)
 
 
 def _kernel_files() -> list[Path]:

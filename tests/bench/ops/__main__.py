@@ -24,6 +24,7 @@ from buildtool.plan import manifest
 from buildtool.targets.cpu.capabilities import CPU
 from tests.bench.arm.counting import CPUS, LANES, ROOT, CountingError, command, difference, plugin, read_markers
 from tests.bench.ops import cases
+from tests.native_builds import build
 
 FOLDER = ROOT / "build" / "bench-ops"
 RESULT = ROOT / "build" / "bench-ops.json"
@@ -31,12 +32,7 @@ RESULT = ROOT / "build" / "bench-ops.json"
 
 def program(abi: str) -> Path:
     """lathe_bench with all kernels of an ABI."""
-    folder = FOLDER / abi
-    toolchain = f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'toolchains' / f'{abi}.cmake'}"
-    options = ["-G", "Ninja", "-Wno-dev", "-DLATHE_BUILD_TESTS=OFF", toolchain]
-    command(["cmake", "-S", ROOT / "native", "-B", folder, *options])
-    command(["cmake", "--build", folder, "--target", "lathe_bench"])
-    return folder / "lathe_bench"
+    return build("lathe_bench", abi=abi) / "lathe_bench"
 
 
 def write_cases(pattern: str, isas: list[str]) -> Path:

@@ -15,9 +15,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from buildtool.plan import manifest
+from tests.native_builds import QEMU, cases_program, command
 from tests.ops.drawn.families import drawn, families
 from tests.ops.drawn.files import write_drawn
-from tests.ops.native_runs import QEMU, build, command
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--program", type=Path, help="instead of building one")
     arguments = parser.parse_args()
-    program = arguments.program or build(arguments.abi, variant="plain")
+    program = arguments.program or cases_program(arguments.abi)
     manifests = manifest.load()
     tolerances = {kernel.name: kernel.rtol for kernel in manifests}
     print(f"{'family':18}{'kernel':44}{'cases':>6}{'error':>11}{'rtol':>9}{'used':>7}")

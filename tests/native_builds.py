@@ -1,0 +1,90 @@
+"""Builds and runs what native/CMakeLists.txt describes: once per ABI and variant, under build/native.
+
+Tests that need the same variant share its folder, and a second run compiles what changed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from buildtool.targets.cpu import TARGET
+
+ROOT = Path(__file__).resolve().parents[1]
+QEMU = {
+    "aarch64-linux-gnu": ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
+    "arm-linux-gnueabihf": ["qemu-arm", "-L", "/usr/arm-linux-gnueabihf"],
+}
+SANITIZED = {"asan": "address,undefined", "tsan": "thread"}
+
+
+def command(arguments: Sequence[str | Path], **environment: str) -> str:
+    """Runs a command; its output. A failure shows the end of it."""
+    # cmake and ninja of the environment go before those of the system.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [str(argument) for argument in arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+        env={**os.environ, "PATH": path, **environment},
+    )
+    assert done.returncode == 0, f"{arguments[0]} answered {done.returncode}:\n{done.stdout[-8000:]}"
+    return done.stdout
+
+
+def build(*targets: str, abi: str = "host", variant: str = "", options: Sequence[str] = ()) -> Path:
+    """The folder where targets are built now. `variant`: a word of SANITIZED, or a name for other `options`."""
+    folder = ROOT / "build" / "native" / (f"{abi}-{variant}" if variant else abi)
+    configure: list[str | Path] = ["cmake", "-S", ROOT / "native", "-B", folder, "-G", "Ninja", "-Wno-dev", *options]
+    configure.append(f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'toolchains' / f'{abi}.cmake'}")
+    configure.append(f"-DLATHE_SANITIZE={SANITIZED.get(variant, '')}")
+    with _locked(folder):
+        command(configure)
+        command(["ninja", "-C", folder, *targets])
+    return folder
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One build at a time: several workers run the tests."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def full_library() -> Path:
+    """A library with every kernel for this machine, so that no model needs a compiler."""
+    return build("full") / "libfull.so"
+
+
+def run_program(program: Path, emulator: Sequence[str] = ()) -> str:
+    """Runs a program of tests; its output. Fails where it fails or a sanitizer has a complaint."""
+    return command([*emulator, program, "--gtest_brief=1"])
+
+
+def cases_program(abi: str = "host", variant: str = "", options: Sequence[str] = ()) -> Path:
+    """The program that reads case files."""
+    return build("op_cases_test", abi=abi, variant=variant, options=options) / "tests" / "op_cases_test"
+
+
+def run_cases(program: Path, folder: Path, abi: str, *options: str) -> None:
+    """Every file is a test. Those of kernels for another architecture are skipped; what this machine lacks is told."""
+    output = command([*QEMU.get(abi, ()), program, "--gtest_brief=1", *options], LATHE_CASES=str(folder))
+    passed = re.search(r"\[  PASSED  \] (\d+) tests", output)
+    skipped = re.findall(r"this machine does not run (\w+)", output)
+    files = [file for file in folder.iterdir() if file.suffix in (".case", ".hostile")]
+    assert passed is not None
+    assert int(passed[1]) + len(skipped) > len(files)  # those of the files, and some without
+    if lacking := set(skipped) & set(TARGET.capabilities.abis[abi].isas):
+        warnings.warn(f"nothing here runs the kernels for {', '.join(sorted(lacking))}", stacklevel=2)
