@@ -11,10 +11,10 @@ import numpy as np
 
 from buildtool.errors import ModelFileError, Where
 from buildtool.importers.files import read_bytes
+from buildtool.importers.flatbuffer import File, Table
 from buildtool.importers.model import AttributeValue, SourceBody, SourceDim, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.order import check_names, in_execution_order
-from buildtool.importers.tflite.flatbuffer import DAMAGED, File, Table
-from buildtool.importers.tflite.schema import CUSTOM, DTYPES, HALVES, attributes_of, operators
+from buildtool.importers.tflite.schema import CUSTOM, DAMAGED, DTYPES, HALVES, attributes_of, operators
 from buildtool.importers.tflite.tensors import array_of, check_shape, dtype_of_code, quantisation_of
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, QuantType
@@ -67,7 +67,7 @@ def read(file: Path, name: str) -> SourceModel:
     """The checked content of a file. LatheError where it is not a model."""
     where = Where(file=str(file), model=name)
     data = read_bytes(file, where, "save the model with fewer or smaller weights", DAMAGED)
-    graph = _Reader(File(data, where)).graph(0)
+    graph = _Reader(File(data, where, DAMAGED)).graph(0)
     if not graph.nodes:
         raise ModelFileError("the model has no nodes", where=where, remedy=DAMAGED)
     if not graph.outputs:
@@ -87,7 +87,11 @@ class _Reader:
     def __init__(self, file: File) -> None:
         self._file = file
         self._where = file.where
-        root = file.root(_IDENTIFIER)
+        if file.identifier() != _IDENTIFIER:
+            raise ModelFileError(
+                "this is not a TFLite model", where=self._where, rule="bytes 4 to 8 are TFL3", remedy=DAMAGED
+            )
+        root = file.root()
         version = root.integer(0, "<I")
         if version != _VERSION:
             raise ModelFileError(f"the format has the version {version}", where=self._where, rule=f"it is {_VERSION}")

@@ -15,8 +15,8 @@ import numpy as np
 import tflite
 
 from buildtool.errors import ModelFileError
+from buildtool.importers.flatbuffer import Table
 from buildtool.importers.model import AttributeValue
-from buildtool.importers.tflite.flatbuffer import DAMAGED, Table
 from buildtool.ir.types import DType
 
 #: How elements lie in the file, and what they are in the graph. Half precision is widened when a model is read.
@@ -42,6 +42,7 @@ DTYPES: Mapping[int, DType] = {
     18: DType.F32,
 }
 HALVES: Mapping[int, DType] = {1: DType.F16, 18: DType.BF16}
+DAMAGED = "the file is damaged or was not made by a TFLite converter: convert or download it again"
 INT4, BFLOAT16 = 17, 18
 CUSTOM = 32
 _MOST_NUMBERS = 4096  # in a list that is an option

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
-from buildtool.importers.tflite.flatbuffer import DAMAGED, Table
-from buildtool.importers.tflite.schema import BFLOAT16, DTYPES, INT4, STORED, element_types
+from buildtool.importers.flatbuffer import Table
+from buildtool.importers.tflite.schema import BFLOAT16, DAMAGED, DTYPES, INT4, STORED, element_types
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, QuantType
 

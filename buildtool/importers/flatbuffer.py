@@ -14,7 +14,6 @@ import numpy as np
 from buildtool.errors import ModelFileError, Where
 from buildtool.ir.operator import Array
 
-DAMAGED = "the file is damaged or was not made by a TFLite converter: convert or download it again"
 _IDENTIFIER = slice(4, 8)
 _LONGEST_TEXT = 1 << 16
 
@@ -22,16 +21,18 @@ _LONGEST_TEXT = 1 << 16
 class File:
     """The bytes of a file, and how many of its tables have been read."""
 
-    def __init__(self, data: bytes, where: Where) -> None:
+    def __init__(self, data: bytes, where: Where, damaged: str) -> None:
+        """`damaged`: what users are told to do where the bytes make no sense."""
         self.data = data
         self.where = where
+        self.damaged = damaged
         self._left = 64 + len(data)  # a table and the offset to it need 12 bytes; some are read several times
 
-    def root(self, identifier: bytes) -> Table:
-        if len(self.data) < 8 or self.data[_IDENTIFIER] != identifier:
-            raise ModelFileError(
-                "this is not a TFLite model", where=self.where, rule="bytes 4 to 8 are TFL3", remedy=DAMAGED
-            )
+    def identifier(self) -> bytes:
+        """The four bytes that say of which kind the file is."""
+        return self.data[_IDENTIFIER]
+
+    def root(self) -> Table:
         return Table(self, self.number("<I", 0))
 
     def number(self, kind: str, position: int) -> int:
@@ -45,14 +46,14 @@ class File:
             raise ModelFileError(
                 f"bytes {position} to {position + size} are not there: the file has {len(self.data)}",
                 where=self.where,
-                remedy=DAMAGED,
+                remedy=self.damaged,
             )
 
     def spend(self) -> None:
         """Counts a table. A file whose tables refer to each other crosswise would be read without end."""
         self._left -= 1
         if self._left < 0:
-            raise ModelFileError("the same tables are used again and again", where=self.where, remedy=DAMAGED)
+            raise ModelFileError("the same tables are used again and again", where=self.where, remedy=self.damaged)
 
 
 class Table:
@@ -75,7 +76,9 @@ class Table:
         if offset == 0:
             return None
         if offset < 4 or offset + size > self._span:
-            raise ModelFileError(f"field {field} lies outside of its table", where=self.file.where, remedy=DAMAGED)
+            raise ModelFileError(
+                f"field {field} lies outside of its table", where=self.file.where, remedy=self.file.damaged
+            )
         return self.position + offset
 
     def integer(self, field: int, kind: str = "<i", default: int = 0) -> int:
