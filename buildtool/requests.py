@@ -11,13 +11,20 @@ from typing import Any
 from buildtool import config
 from buildtool.config import Deployment, FileRef, LoadedDeployment, ModelConfig, SubgraphConfig, TensorConfig
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
+from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
-from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
+from buildtool.ops.registry import registry
+from buildtool.plan.algorithms import Times
+from buildtool.reports import stages, tuning
+from buildtool.reports.tuning import Tuning
+from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.targets.protocol import LibrarySource, ModelSource
 from buildtool.validation.inputs import TensorSpec
+from buildtool.validation.metrics import Array
+from buildtool.validation.subject import Subject, choose_reference, inputs_for
 
 _DTYPES = {
     "float32": DType.F32,
@@ -98,6 +105,37 @@ def recorded(model: ModelConfig, allow_unverified: bool = False) -> tuple[tuple[
     return tuple(map(fetch, graph.validation_inputs_data)), tuple(map(fetch, graph.validation_outputs_data))
 
 
+def imported(deployment: Deployment, model: ModelConfig, options: Options) -> tuple[Path, ImportedModel]:
+    """The verified file of a model, and its graph under the names that users see."""
+    file, weights = model_files(model, options.allow_unverified)
+    found = import_model(model.platform, import_request(model, file, weights, registry(deployment.op_paths)))
+    name_borders(found.graph, model)
+    return file, found
+
+
+def run_of(model: ModelConfig, options: Options, settings: RunSettings) -> tuple[Mapping[str, Array], list[str]]:
+    """The inputs of a run by name, and the names of its outputs."""
+    inputs, outputs = specs(model)
+    data, _ = recorded(model, options.allow_unverified)
+    return inputs_for(inputs, settings.inputs, data, settings.seed), [output.name for output in outputs]
+
+
+def subject(
+    deployment: Deployment, model: ModelConfig, options: Options, settings: RunSettings, progress: Progress
+) -> Subject:
+    """The model with its inputs and what the reference makes of them."""
+    progress.stage(f"reference of {model.name}")
+    for note in not_compared(model):
+        progress.note(note)
+    source, found = imported(deployment, model, options)
+    inputs, outputs = specs(model, found.source_formats)
+    recorded_inputs, recorded_outputs = recorded(model, options.allow_unverified)
+    data = inputs_for(inputs, settings.inputs, recorded_inputs, settings.seed)
+    files = () if settings.inputs else recorded_outputs  # they belong to the recorded inputs
+    reference = choose_reference(settings.reference, model.platform, source, found.graph, inputs, outputs, files)
+    return Subject(model.identifier, data, reference.run(data), reference.name, threshold(model))
+
+
 def import_request(
     model: ModelConfig, file: Path, weights: Path | None, operators: Mapping[str, type[Operator]]
 ) -> ImportRequest:
@@ -142,7 +180,9 @@ def source_names(model: ModelConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(tensor.name for tensor in borders.inputs), tuple(tensor.name for tensor in borders.outputs)
 
 
-def library_source(deployment: Deployment, models: Mapping[str, tuple[ImportedModel, Graph]]) -> LibrarySource:
+def library_source(
+    deployment: Deployment, models: Mapping[str, tuple[ImportedModel, Graph]], algorithms: Algorithms
+) -> LibrarySource:
     """What the targets make a library from; `models`: what was imported and what the passes made of it, by name."""
     return LibrarySource(
         name=deployment.library_name,
@@ -153,6 +193,8 @@ def library_source(deployment: Deployment, models: Mapping[str, tuple[ImportedMo
                 graph=models[model.name][1],
                 half=model.data_type == "fp16_fp32",
                 winograd=model.winograd,
+                measured=algorithms.measured.get(model.identifier, {}),
+                everywhere=algorithms.everywhere,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
             )
@@ -163,6 +205,14 @@ def library_source(deployment: Deployment, models: Mapping[str, tuple[ImportedMo
         op_paths=deployment.op_paths,
         messages=deployment.messages,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Algorithms:
+    """What is known of the algorithms of nodes, beyond the estimates."""
+
+    measured: Mapping[str, Mapping[str, Times]] = dataclasses.field(default_factory=dict)  # by model and ABI
+    everywhere: str | None = None  # this one wherever it can be used: to measure it
 
 
 def specs(
@@ -213,6 +263,14 @@ def threshold(model: ModelConfig) -> float:
     """The cosine similarity that the model's outputs must reach on its runtime."""
     value: float = getattr(subgraph(model).validation_threshold, model.runtime.partition("+")[0])
     return value
+
+
+def known_tuning(deployment: Deployment, options: Options) -> Tuning:
+    """What was measured of these very things in the folder where the build goes; its identity is that of the build."""
+    pairs = [model_files(model, options.allow_unverified) for model in deployment.models]
+    files = [file for pair in pairs for file in pair if file is not None]
+    fingerprint = stages.fingerprint(facts(deployment), files, deployment.op_paths)
+    return tuning.read(output_folder(deployment, options), fingerprint)
 
 
 # Places say nothing about what is built. ABIs are compared one by one, so that a build for more of them serves fewer.

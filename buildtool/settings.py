@@ -65,6 +65,7 @@ class RunSettings:
     inputs: Mapping[str, Path] = field(default_factory=dict)  # the rest gets random numbers
     output_folder: Path | None = None
     rounds: int = 1
+    profile: bool = False  # whether as many runs are timed node by node, too
     threads: int = -1  # one per core
     seed: int = 0
     cpu: str = ""  # what an emulator imitates

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,23 +21,23 @@ from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.in_process import LoadedModel, load_library
+from buildtool.devices.runner import RunResult
 from buildtool.errors import Problem, UnsupportedError
-from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
-from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
-from buildtool.reports import exports, stages
+from buildtool.plan.algorithms import ALGORITHMS
+from buildtool.reports import exports, stages, tuning
 from buildtool.reports.documents import BuildReport, RunReport, ValidationReport, read_build
-from buildtool.requests import check, load_deployment
+from buildtool.reports.tuning import Tuning, TuningReport
+from buildtool.requests import Algorithms, check, load_deployment
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.targets.protocol import Target, TargetProgram
-from buildtool.targets.registry import target_for
+from buildtool.targets.registry import one_target
 from buildtool.validation.compare import Comparison
 from buildtool.validation.stand import Stand
-from buildtool.validation.subject import Subject, choose_reference, inputs_for
 
-__all__ = ["build", "check", "commands", "convert", "export", "load", "prepare", "run", "validate"]
+__all__ = ["build", "check", "commands", "convert", "export", "load", "prepare", "run", "tune", "validate"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def prepare(
     for model in deployment.models:
         progress.stage(f"import {model.name}")
         try:
-            file, imported = _import(deployment, model, options)
+            file, imported = requests.imported(deployment, model, options)
         except UnsupportedError as error:
             unsupported.extend(error.problems)
             continue
@@ -73,34 +73,16 @@ def prepare(
     return tuple(prepared)
 
 
-def _import(deployment: Deployment, model: ModelConfig, options: Options) -> tuple[Path, ImportedModel]:
-    """The verified file of a model, and its graph under the names that users see."""
-    file, weights = requests.model_files(model, options.allow_unverified)
-    request = requests.import_request(model, file, weights, registry(deployment.op_paths))
-    imported = import_model(model.platform, request)
-    requests.name_borders(imported.graph, model)
-    return file, imported
-
-
 def lower(
-    deployment: Deployment, models: Sequence[PreparedModel], progress: Progress = SILENT
+    deployment: Deployment, models: Sequence[PreparedModel], algorithms: Algorithms, progress: Progress = SILENT
 ) -> tuple[Target, tuple[TargetProgram, ...]]:
     """Choose kernels and plan memory, per ABI."""
     progress.stage("plan")
-    targets = {
-        (model.runtime, abi): target_for(model.runtime, abi)
-        for model in deployment.models
-        for abi in deployment.target_abis
-    }
-    first = next(iter(targets.values()))
-    if any(target.name != first.name for target in targets.values()):
-        raise UnsupportedError(
-            "the library mixes kinds of targets",
-            where=deployment.where_of("target_abis"),
-            remedy="write one deployment file per kind",
-        )
-    source = requests.library_source(deployment, {model.config.name: (model.imported, model.graph) for model in models})
-    return first, tuple(first.lower(source, abi) for abi in deployment.target_abis)
+    pairs = itertools.product((model.runtime for model in deployment.models), deployment.target_abis)
+    target = one_target(pairs, deployment.where_of("target_abis"))
+    graphs = {model.config.name: (model.imported, model.graph) for model in models}
+    source = requests.library_source(deployment, graphs, algorithms)
+    return target, tuple(target.lower(source, abi) for abi in deployment.target_abis)
 
 
 def convert(
@@ -136,19 +118,29 @@ def commands(
 ) -> tuple[str, ...]:
     """What `build` would run, ready to paste into a shell. Writes generated sources into the cache, nothing else."""
     deployment = load_deployment(file, overrides, progress)
-    target, programs = lower(deployment, prepare(deployment, options, progress), progress)
+    algorithms = Algorithms(requests.known_tuning(deployment, options).times())
+    target, programs = lower(deployment, prepare(deployment, options, progress), algorithms, progress)
     processes = Processes(dry_run=True)
     _compile(deployment, target.emit(programs), programs, options, ObjectCache(processes=processes), progress)
     return tuple(processes.commands)
 
 
-def _make(deployment: Deployment, options: Options, progress: Progress, *, compiles: bool) -> BuildReport:
+def _make(
+    deployment: Deployment,
+    options: Options,
+    progress: Progress,
+    *,
+    compiles: bool,
+    tuned: Tuning | None = None,
+    everywhere: str | None = None,
+) -> BuildReport:
     began = time.monotonic()
     folder = requests.output_folder(deployment, options)
+    tuned = tuned or requests.known_tuning(deployment, options)
     if compiles:
         library.toolchains(deployment.target_abis)  # what is missing is told before the long work
     models = prepare(deployment, options, progress)
-    target, programs = lower(deployment, models, progress)
+    target, programs = lower(deployment, models, Algorithms(tuned.times(), everywhere), progress)
     files = stages.model_files([model.imported for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
@@ -162,9 +154,7 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
         version=stages.version(),
         graph_format=deployment.model_graph_format,
         data_format=deployment.model_data_format,
-        fingerprint=stages.fingerprint(
-            requests.facts(deployment), [model.file for model in models], deployment.op_paths
-        ),
+        fingerprint=tuned.identity,
         models=tuple(
             stages.model_report(model.imported, model.passes, programs, index, files)
             for index, model in enumerate(models)
@@ -174,7 +164,7 @@ def _make(deployment: Deployment, options: Options, progress: Progress, *, compi
     )
     emitted = stages.emitted(options, [(model.imported, model.passes) for model in models], programs, tree)
     contents = {**stages.contents(tree if compiles else None, built, files), **emitted}
-    contents.update(stages.reports(report))
+    contents.update(stages.reports(report) | tuned.files())
     archive = package.assemble(folder, deployment.library_name, contents)
     return replace(report, archive=archive.name, emitted=tuple(emitted), seconds=time.monotonic() - began)
 
@@ -189,17 +179,49 @@ def run(
     """Run the models of a library, on this machine or in an emulator. Builds what is not up to date."""
     deployment = load_deployment(file, overrides, progress)
     built = _up_to_date(deployment, options, progress)
-    runs = []
+    runs = [
+        stand.report(model.identifier, result)
+        for stand, model, result in _runs(deployment, built, options, settings, progress)
+    ]
+    return RunReport(built.library, built.folder, tuple(runs))
+
+
+def _runs(
+    deployment: Deployment, built: BuildReport, options: Options, settings: RunSettings, progress: Progress
+) -> Iterator[tuple[Stand, ModelConfig, RunResult]]:
+    """Every model on every ABI."""
     for abi in deployment.target_abis:
         with Stand(built, abi, "shared", settings) as stand:
             for model in requests.selected(deployment, settings.model):
                 progress.stage(f"run {model.name} on {abi}")
-                recorded, _ = requests.recorded(model, options.allow_unverified)
-                inputs, outputs = requests.specs(model)
-                data = inputs_for(inputs, settings.inputs, recorded, settings.seed)
-                result = stand.run(model.identifier, data, [output.name for output in outputs])
-                runs.append(stand.report(model.identifier, result))
-    return RunReport(built.library, built.folder, tuple(runs))
+                inputs, outputs = requests.run_of(model, options, settings)
+                yield stand, model, stand.run(model.identifier, inputs, outputs)
+
+
+def tune(
+    file: Path | str,
+    overrides: Overrides = NOTHING,
+    options: Options = DEFAULTS,
+    settings: RunSettings = EVERYTHING,
+    progress: Progress = SILENT,
+) -> TuningReport:
+    """Build every node in every way, measure, and build again with what was the fastest. Later builds keep to it."""
+    deployment = load_deployment(file, overrides, progress)
+    trials = {
+        way: _make(deployment, tuning.trial(options, way), progress, compiles=True, everywhere=way)
+        for way in ALGORITHMS
+    }
+    log = tuning.Log()
+    for _ in range(tuning.TURNS):  # in turns, so that a slow minute of the machine does not decide
+        for way, trial in trials.items():
+            for stand, model, result in _runs(deployment, trial, options, replace(settings, profile=True), progress):
+                log.add(stand.report(model.identifier, result), way, result.nodes)
+    tuned = replace(requests.known_tuning(deployment, options), measured=log.measured())
+    built = _make(deployment, options, progress, compiles=True, tuned=tuned)
+    models = {model.config.identifier: (model.graph, model.config.winograd) for model in prepare(deployment, options)}
+    return TuningReport(
+        built.library, built.folder, tuple(tuning.summary(item, *models[item.model]) for item in log.measured())
+    )
 
 
 def validate(
@@ -217,7 +239,7 @@ def validate(
         changed = replace(deployment, model_graph_format=other, model_data_format=other)
         builds.append(_up_to_date(changed, replace(options, output=options.output / "variants" / other), progress))
     chosen = requests.selected(deployment, settings.model)
-    subjects = [_subject(deployment, model, options, settings, progress) for model in chosen]
+    subjects = [requests.subject(deployment, model, options, settings, progress) for model in chosen]
     results: list[Comparison] = []
     for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
         progress.stage(f"validate {built.format} {kind} on {abi}")
@@ -245,33 +267,19 @@ def load(
     return load_library(library_file, model, threads)
 
 
-def _subject(
-    deployment: Deployment, model: ModelConfig, options: Options, settings: RunSettings, progress: Progress
-) -> Subject:
-    """The model with its inputs and what the reference makes of them."""
-    progress.stage(f"reference of {model.name}")
-    for note in requests.not_compared(model):
-        progress.note(note)
-    source, imported = _import(deployment, model, options)
-    inputs, outputs = requests.specs(model, imported.source_formats)
-    recorded_inputs, recorded_outputs = requests.recorded(model, options.allow_unverified)
-    data = inputs_for(inputs, settings.inputs, recorded_inputs, settings.seed)
-    files = () if settings.inputs else recorded_outputs  # they belong to the recorded inputs
-    reference = choose_reference(settings.reference, model.platform, source, imported.graph, inputs, outputs, files)
-    return Subject(model.identifier, data, reference.run(data), reference.name, requests.threshold(model))
-
-
 def _up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:
     """The build that is there, if it is of these very things, else a new one."""
     found = read_build(requests.output_folder(deployment, options))
-    if found is not None and found.libraries:
-        files = [requests.model_files(model, options.allow_unverified)[0] for model in deployment.models]
-        same = found.fingerprint == stages.fingerprint(requests.facts(deployment), files, deployment.op_paths)
+    if (
+        found is not None
+        and found.libraries
+        and found.fingerprint == requests.known_tuning(deployment, options).identity
+    ):
         abis = tuple(library_.abi for library_ in found.libraries)
-        if same and set(deployment.target_abis) <= set(abis) and found.is_whole():
+        if set(deployment.target_abis) <= set(abis) and found.is_whole():
             return found
-        if same:  # a library for one more ABI does not take the others away
-            deployment = replace(deployment, target_abis=tuple(dict.fromkeys((*abis, *deployment.target_abis))))
+        # A library for one more ABI does not take the others away.
+        deployment = replace(deployment, target_abis=tuple(dict.fromkeys((*abis, *deployment.target_abis))))
     return _make(deployment, options, progress, compiles=True)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from buildtool.devices.device import Completed, Device
-from buildtool.devices.runner import Array, Job, RunResult
+from buildtool.devices.runner import Array, Job, NodeTime, RunResult
 from buildtool.errors import DeviceError, RunError, Where
 
 _REFUSED = 1  # lathe_run has said why
@@ -36,6 +36,7 @@ def run(device: Device, job: Job) -> RunResult:
         for tensor, path in outputs.items():
             command += ["--output", f"{tensor}={path}"]
         command += ["--threads", str(job.threads), "--rounds", str(job.rounds), "--json", "-"]
+        command += ["--profile"] if job.profile else []
         done = device.run(command, job.timeout)
         if done.exit_code:
             raise _failure(done, device, job)
@@ -46,6 +47,7 @@ def run(device: Device, job: Job) -> RunResult:
         milliseconds=report["timings"].get("median_ns", 0) / 1e6,
         memory=report["memory"],
         device=device.properties(),
+        nodes=tuple(NodeTime(node["name"], node["op"], node["kernel"], node["ns"]) for node in report.get("nodes", ())),
     )
 
 

@@ -26,8 +26,19 @@ class Job:
     inputs: Mapping[str, Array]
     outputs: Sequence[str]
     rounds: int = 1
+    profile: bool = False  # whether as many runs are timed node by node, too
     threads: int = -1
     timeout: float = 600.0
+
+
+@dataclass(frozen=True)
+class NodeTime:
+    """What one node took: the least of all profiled runs."""
+
+    name: str
+    op: str
+    kernel: str
+    nanoseconds: int
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,7 @@ class RunResult:
     milliseconds: float  # of one run, the median of all rounds
     memory: Mapping[str, int] = field(default_factory=dict)
     device: Mapping[str, str] = field(default_factory=dict)
+    nodes: tuple[NodeTime, ...] = ()  # of a job that asks for them
 
     def save(self, name: str, folder: Path) -> Path:
         """Write an output as `<folder>/<name>.npy`."""

@@ -8,7 +8,7 @@ convolutions together may not make the model larger than `GROWTH` times itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from buildtool.ir.dims import bounds
@@ -18,6 +18,15 @@ from buildtool.ops.conv2d import Conv2d
 GROWTH = 1.8  # of the constants of a model, at most
 
 DIRECT = ""  # the algorithm of a node that is not named in what `choose` returns
+ALGORITHMS = (DIRECT, "winograd2", "winograd4")
+
+#: Nanoseconds by the label of a node and the algorithm.
+Times = Mapping[str, Mapping[str, int]]
+
+
+def label(position: int, name: str) -> str:
+    """What a node is called where it was measured: models may lack names, or have one twice."""
+    return f"{position} {name}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -35,18 +44,35 @@ class _Way:
     weights: int  # numbers
 
 
-def choose(graph: Graph, tiles: int | None = None, costs: Costs | None = None) -> Mapping[Node, str]:
+def everywhere(graph: Graph, algorithm: str) -> Mapping[Node, str]:
+    """This algorithm for all nodes that it can compute, whatever it costs: to measure it."""
+    costs = Costs()
+    able = (node for node in graph.walk() for way in _ways(node, (2, 4), costs) if way.algorithm == algorithm)
+    return dict.fromkeys(able, algorithm) if algorithm != DIRECT else {}
+
+
+def choose(
+    graph: Graph, tiles: int | None = None, costs: Costs | None = None, measured: Times | None = None
+) -> Mapping[Node, str]:
     """The algorithm of every node for which another one than the direct is better.
 
     `tiles`: the largest tile that may be used, as the deployment file says it; 0 is none, None leaves it open.
+    `measured`: what each algorithm took, which holds instead of the estimate for the nodes that it has.
     """
     costs = costs or Costs()
     sizes = tuple(tile for tile in (2, 4) if tiles is None or tile <= tiles)
+    times = {
+        node: measured[label(number, node.name)]
+        for number, node in enumerate(graph.nodes)
+        if measured and label(number, node.name) in measured
+    }
+    # The gains of measured and of estimated nodes compete for the same room, so they need one unit.
+    pace = _pace(times, sizes, costs)
     constants = {value: 0 for node in graph.walk() for value in node.inputs if value.constant is not None}
     room = (GROWTH - 1) * sum(value.constant.size for value in constants if value.constant is not None)
     steps: list[tuple[float, int, int, Node, _Way, _Way]] = []
     for number, node in enumerate(graph.walk()):
-        ways = list(_ways(node, sizes, costs))
+        ways = [_as_measured(way, times.get(node, {}), pace) for way in _ways(node, sizes, costs)]
         # From the way with the fewest weights to ever better ones: each step gains time and costs room.
         front = [way for way in ways if not any(_dominates(other, way) for other in ways)]
         front.sort(key=lambda way: way.weights)
@@ -61,6 +87,21 @@ def choose(graph: Graph, tiles: int | None = None, costs: Costs | None = None) -
             room -= needed
             chosen[node] = after
     return {node: way.algorithm for node, way in chosen.items() if way.algorithm != DIRECT}
+
+
+def _pace(times: Mapping[Node, Mapping[str, int]], tiles: tuple[int, ...], costs: Costs) -> float:
+    """The estimated cost of what takes a nanosecond."""
+    estimated = taken = 0.0
+    for node, own in times.items():
+        for way in _ways(node, tiles, costs):
+            if way.algorithm in own:
+                estimated += way.cost
+                taken += own[way.algorithm]
+    return estimated / taken if taken else 1.0
+
+
+def _as_measured(way: _Way, times: Mapping[str, int], pace: float) -> _Way:
+    return replace(way, cost=times[way.algorithm] * pace) if way.algorithm in times else way
 
 
 def _dominates(one: _Way, other: _Way) -> bool:

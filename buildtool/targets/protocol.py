@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.ir.graph import Graph
+from buildtool.plan.algorithms import Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
 
@@ -21,6 +22,8 @@ class ModelSource:
     graph: Graph
     half: bool = False  # fp16_fp32: f32 constants are stored as f16
     winograd: int | None = None  # the largest tile that may be used; None: what pays
+    measured: Mapping[str, Times] = field(default_factory=dict)  # by ABI: what the algorithms of nodes took
+    everywhere: str | None = None  # this algorithm wherever it can be used: to measure it
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from buildtool import targets
-from buildtool.errors import ConfigError
+from buildtool.errors import ConfigError, UnsupportedError, Where
 from buildtool.targets.protocol import Target
 
 
@@ -39,3 +39,13 @@ def target_for(runtime: str, abi: str) -> Target:
         rule="this version builds runtime cpu for " + ", ".join(abis()),
         remedy="change `runtime` or `target_abis`",
     )
+
+
+def one_target(pairs: Iterable[tuple[str, str]], where: Where) -> Target:
+    """The target of all these runtimes and ABIs. UnsupportedError where they need several."""
+    targets = [target_for(runtime, abi) for runtime, abi in pairs]
+    if any(target.name != targets[0].name for target in targets):
+        raise UnsupportedError(
+            "the library mixes kinds of targets", where=where, remedy="write one deployment file per kind"
+        )
+    return targets[0]

@@ -83,6 +83,7 @@ class Stand:
             inputs=inputs,
             outputs=outputs,
             rounds=settings.rounds,
+            profile=settings.profile,
             threads=settings.threads,
             timeout=settings.timeout,
         )

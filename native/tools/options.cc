@@ -24,7 +24,7 @@ const char kUsage[] =
     "  --json FILE             the result as JSON; - for standard output\n"
     "  --keep-all              keep all inner values; with --dump-dir write them too\n"
     "  --dump-dir DIR          write every value that outlives the run as DIR/<name>.npy\n"
-    "  --profile               one more run, timed node by node\n"
+    "  --profile               as many runs again, timed node by node: the least time of each\n"
     "  --list                  tell what the library holds, and stop\n";
 
 namespace {

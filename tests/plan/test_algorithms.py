@@ -87,3 +87,31 @@ def test_only_dense_3x3_convolutions_with_stride_1(change: dict[str, int]) -> No
     graph.outputs = [node.outputs[0]]
     ballast(graph, 10**6)
     assert node not in algorithms.choose(graph)
+
+
+def test_what_was_measured_holds_instead_of_the_estimate() -> None:
+    graph, nodes = network(56, 64, layers=2)
+    ballast(graph, 10**6)
+    nodes[0].name = "first"
+    slow = {"0 first": {"": 100, "winograd2": 300, "winograd4": 200}}
+    assert algorithms.choose(graph, measured=slow) == {nodes[1]: "winograd4"}
+    medium = {label: {"": 100, "winograd2": 50, "winograd4": 80} for label in ("0 first", "1")}
+    assert algorithms.choose(graph, measured=medium) == dict.fromkeys(nodes, "winograd2")
+    assert algorithms.choose(graph, 0, measured=medium) == {}
+
+
+def test_measured_layers_compete_for_the_same_room() -> None:
+    graph, nodes = network(28, 32, layers=3)
+    ballast(graph, 10**4)  # room for one of them
+    times = {f"{index}": {"": 100, "winograd4": 90 - 20 * index} for index in range(3)}
+    chosen = algorithms.choose(graph, measured=times)
+    assert nodes[2] in chosen
+    assert nodes[0] not in chosen
+
+
+@pytest.mark.parametrize("algorithm", algorithms.ALGORITHMS)
+def test_an_algorithm_everywhere(algorithm: str) -> None:
+    graph, (node,) = network(4, 512)
+    ballast(graph, 10)
+    expected = {node: algorithm} if algorithm else {}
+    assert algorithms.everywhere(graph, algorithm) == expected

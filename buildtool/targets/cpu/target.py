@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from buildtool import resources
@@ -11,6 +11,7 @@ from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, UnsupportedError
+from buildtool.ir.graph import Node
 from buildtool.plan import algorithms, arena, check, manifest, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
@@ -56,7 +57,7 @@ class CpuTarget:
             abi=abi,
             isas=known.isas,
             baseline=known.baseline,
-            algorithms=algorithms.choose(model.graph, model.winograd),
+            algorithms=_algorithms(model, abi),
             model=model.name,
         )
         memory = arena.plan(model.graph, choices)
@@ -86,6 +87,12 @@ class CpuTarget:
         embedded = tuple(model.name for model in source.models) if source.graph_in_library else ()
         whole = LibrarySources(source.name, source.identifier, tuple(parts), embedded, source.messages)
         return library.emit(whole, native_sources(source))
+
+
+def _algorithms(model: ModelSource, abi: str) -> Mapping[Node, str]:
+    if model.everywhere is not None:
+        return algorithms.everywhere(model.graph, model.everywhere)
+    return algorithms.choose(model.graph, model.winograd, measured=model.measured.get(abi))
 
 
 def native_sources(source: LibrarySource) -> NativeSources:

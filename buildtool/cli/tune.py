@@ -1,0 +1,65 @@
+"""`lathe tune`: measures every way of computing each layer, and builds with what is the fastest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from buildtool.cli.command import command
+from buildtool.cli.options import (
+    AbisOption,
+    ConfigOption,
+    DataFormatOption,
+    FileArgument,
+    GraphFormatOption,
+    LibraryOption,
+    MessagesOption,
+    OutputOption,
+    UnverifiedOption,
+    deployment_file,
+    overrides,
+)
+from buildtool.cli.output import Output
+from buildtool.cli.validate import CpuOption, ThreadsOption, TimeoutOption
+from buildtool.settings import Options, RunSettings
+
+
+def tune(
+    file: FileArgument = None,
+    config: ConfigOption = None,
+    output: OutputOption = Path("build"),
+    target_abis: AbisOption = None,
+    library_name: LibraryOption = None,
+    model_graph_format: GraphFormatOption = None,
+    model_data_format: DataFormatOption = None,
+    no_messages: MessagesOption = False,
+    round_: Annotated[
+        int, typer.Option("--round", min=1, help="How often each library runs in each of its turns.")
+    ] = 10,
+    num_threads: ThreadsOption = -1,
+    cpu: CpuOption = "",
+    timeout: TimeoutOption = 600.0,
+    allow_unverified: UnverifiedOption = False,
+    *,
+    out: Output,
+) -> None:
+    """Measure every way of computing each layer where the library runs, and build with the fastest.
+
+    The figures stay in report/tuning.json of the build: `lathe build` into the same folder keeps to them for as
+    long as nothing changes that it builds from. Remove the file to go back to estimates.
+    """
+    from buildtool import workflow
+    from buildtool.reports import tuning as report
+
+    options = Options(output=output, allow_unverified=allow_unverified)
+    settings = RunSettings(rounds=round_, threads=num_threads, cpu=cpu, timeout=timeout)
+    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
+    with out.progress() as progress:
+        document = workflow.tune(deployment_file(file, config), replaced, options, settings, progress).as_json()
+    out.document(document, *report.parts(document))
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "tune")(tune)

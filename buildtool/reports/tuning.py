@@ -1,0 +1,176 @@
+"""What `lathe tune` measured: `report/tuning.json`, which later builds of the same things read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from buildtool.devices.runner import NodeTime
+from buildtool.ir.graph import Graph
+from buildtool.plan import algorithms
+from buildtool.plan.algorithms import Times
+from buildtool.reports.table import Table, number
+from buildtool.settings import Options
+
+_DIRECT = "direct"  # what people call algorithms.DIRECT
+_FILE = Path("report/tuning.json")
+TURNS = 3  # how often every library runs
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model on one ABI: the nodes that can be computed in several ways, and what each took."""
+
+    model: str
+    abi: str
+    device: str
+    threads: int
+    rounds: int
+    nodes: Times
+
+    def as_json(self) -> dict[str, Any]:
+        return {**vars(self), "nodes": {name: _named(times) for name, times in self.nodes.items()}}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """All that was measured for one library."""
+
+    fingerprint: str  # of the build that was measured, without what is chosen by these figures
+    measured: tuple[Measured, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """A fingerprint of what is built with these figures."""
+        return hashlib.sha256(self.text().encode()).hexdigest() if self.measured else self.fingerprint
+
+    def times(self) -> Mapping[str, Mapping[str, Times]]:
+        """By model and ABI."""
+        found: dict[str, dict[str, Times]] = {}
+        for item in self.measured:
+            found.setdefault(item.model, {})[item.abi] = item.nodes
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        return {"fingerprint": self.fingerprint, "measured": [item.as_json() for item in self.measured]}
+
+    def text(self) -> str:
+        return json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
+
+    def files(self) -> dict[str, bytes]:
+        """What a build with these figures writes."""
+        return {_FILE.as_posix(): self.text().encode()} if self.measured else {}
+
+
+def path(folder: Path) -> Path:
+    """Where the figures of a build are."""
+    return folder / _FILE
+
+
+def read(folder: Path, fingerprint: str) -> Tuning:
+    """The figures in the folder of a build; empty where there are none of these very things."""
+    try:
+        data = json.loads(path(folder).read_text(encoding="utf-8"))
+        if data["fingerprint"] != fingerprint:
+            return Tuning(fingerprint)
+        return Tuning(fingerprint, tuple(_measured(item) for item in data["measured"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Tuning(fingerprint)
+
+
+def _measured(data: Mapping[str, Any]) -> Measured:
+    nodes = {
+        str(name): {algorithms.DIRECT if word == _DIRECT else str(word): int(time) for word, time in times.items()}
+        for name, times in data["nodes"].items()
+    }
+    return Measured(**{**data, "nodes": nodes})
+
+
+def trial(options: Options, algorithm: str) -> Options:
+    """Where the library is built that uses one algorithm wherever it can."""
+    return replace(options, output=options.output / "variants" / (algorithm or _DIRECT))
+
+
+class Log:
+    """Gathers the least time of each way of computing each node."""
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[str, str], dict[str, Any]] = {}
+        self._times: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
+
+    def add(self, run: Mapping[str, Any], algorithm: str, nodes: Iterable[NodeTime]) -> None:
+        """One run, as it is reported, of the library that uses the algorithm wherever it can."""
+        key = (run["model"], run["abi"])
+        self._runs[key] = {name: run[name] for name in ("model", "abi", "device", "threads", "rounds")}
+        known = self._times.setdefault(key, {})
+        for position, node in enumerate(nodes):
+            if algorithm == algorithms.DIRECT or f"_{algorithm}__" in node.kernel:
+                times = known.setdefault(algorithms.label(position, node.name), {})
+                times[algorithm] = min(node.nanoseconds, times.get(algorithm, node.nanoseconds))
+
+    def measured(self) -> tuple[Measured, ...]:
+        """The nodes that can be computed in several ways."""
+        several = {
+            key: {name: times for name, times in nodes.items() if len(times) > 1} for key, nodes in self._times.items()
+        }
+        return tuple(Measured(**run, nodes=several[key]) for key, run in self._runs.items())
+
+
+@dataclass(frozen=True)
+class TuningReport:
+    """What `lathe tune` found out, and what it changed."""
+
+    library: str
+    folder: Path
+    models: tuple[dict[str, Any], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "library": self.library,
+            "folder": str(self.folder),
+            "file": str(path(self.folder)),
+            "models": list(self.models),
+        }
+
+
+def parts(document: Mapping[str, Any]) -> list[str | Table]:
+    """The tables of the document of `lathe tune`."""
+    words = [_DIRECT, *algorithms.ALGORITHMS[1:]]
+    table = Table(["model", "abi", "node", *(f"{word} ms" for word in words), "chosen"], right=frozenset(words))
+    for model in document["models"]:
+        for node in model["nodes"]:
+            times = [number(node["ns"][word] / 1e6, 4) if word in node["ns"] else "" for word in words]
+            table.add(model["model"], model["abi"], node["name"], *times, node["chosen"])
+    told = []
+    for model in document["models"]:
+        gain = f"{model['estimated_ns'] / 1e6:.3f} -> {model['chosen_ns'] / 1e6:.3f} ms"
+        where = f"{model['model']} on {model['abi']} ({model['device']})"
+        told.append(f"{where}: {model['changed']} of {len(model['nodes'])} nodes other than estimated, {gain}")
+    return [table, *told, f"wrote {document['file']}"]
+
+
+def summary(item: Measured, graph: Graph, tiles: int | None) -> dict[str, Any]:
+    """What the figures of a model change."""
+    labels = {node: algorithms.label(position, node.name) for position, node in enumerate(graph.nodes)}
+    estimated, chosen = (
+        {labels[node]: way for node, way in choice.items() if node in labels}
+        for choice in (algorithms.choose(graph, tiles), algorithms.choose(graph, tiles, measured=item.nodes))
+    )
+    nodes = [
+        {"name": name, "ns": _named(times), "chosen": chosen.get(name) or _DIRECT} for name, times in item.nodes.items()
+    ]
+    return {
+        **item.as_json(),
+        "nodes": nodes,
+        "changed": sum(chosen.get(name) != estimated.get(name) for name in item.nodes),
+        "estimated_ns": sum(times[estimated.get(name, algorithms.DIRECT)] for name, times in item.nodes.items()),
+        "chosen_ns": sum(times[chosen.get(name, algorithms.DIRECT)] for name, times in item.nodes.items()),
+    }
+
+
+def _named(times: Mapping[str, int]) -> dict[str, int]:
+    return {algorithm or _DIRECT: time for algorithm, time in times.items()}
