@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.composed import angle_of, floor_quotient, selected
 from buildtool.importers.spatial import NO_ACTIVATION
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.registry import handler
@@ -119,16 +120,7 @@ def bitcast(step: Step) -> Tensor:
 
 @handler("ATAN2")
 def angle(step: Step) -> Tensor:
-    """The angle of the point (x, y): that of y / x, turned by half a circle where x is below 0."""
-    y, x = step.input(0), step.input(1)
-    zero, half, quarter = (step.constant(np.array(value, x.dtype.numpy)) for value in (0, np.pi, np.pi / 2))
-    below = step.emit("less", y, zero)
-    turn = step.emit("where", below, step.emit("neg", half), half)
-    slope = step.emit("atan", step.emit("div", y, x))
-    left = step.emit("where", step.emit("less", x, zero), step.emit("add", slope, turn, **NO_ACTIVATION), slope)
-    upright = step.emit("where", below, step.emit("neg", quarter), quarter)
-    upright = step.emit("where", step.emit("equal", y, zero), zero, upright)
-    return step.emit("where", step.emit("equal", x, zero), upright, left)
+    return angle_of(step, step.input(0), step.input(1))
 
 
 @handler("ADD_N")
@@ -150,12 +142,7 @@ def floor_modulo(step: Step) -> Tensor:
 
 @handler("FLOOR_DIV")
 def floor_division(step: Step) -> Tensor:
-    """Of integers: what is left when the remainder, which has the sign of the divisor, is taken off."""
-    a, b = real(step, 0), real(step, 1)
-    if a.dtype.is_float:
-        return stored(step, step.emit("floor", step.emit("div", a, b)))
-    rest = step.emit("mod", a, b, fmod=False)
-    return step.emit("div", step.emit("sub", a, rest), b)
+    return stored(step, floor_quotient(step, real(step, 0), real(step, 1)))
 
 
 @handler(*_COMPARISONS)
@@ -181,11 +168,8 @@ def logical(step: Step) -> Tensor:
 
 @handler("SELECT", "SELECT_V2")
 def select(step: Step) -> Tensor:
-    """The older form takes a row of conditions, one for each part along the first axis."""
     condition, a, b = step.input(0), real(step, 1), real(step, 2)
-    if step.node.op == "SELECT" and condition.rank == 1 and a.rank > 1:
-        condition = step.reshape(condition, (condition.shape[0], *(1 for _ in range(a.rank - 1))))
-    return stored(step, step.emit("where", condition, a, b))
+    return stored(step, selected(step, condition, a, b, rows=step.node.op == "SELECT"))
 
 
 @handler("ZEROS_LIKE")

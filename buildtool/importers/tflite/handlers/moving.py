@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from buildtool.importers.blocks import from_batch, mirrored, pairs, to_batch
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import activated, output_quantisation, quantisation, real, stored
 from buildtool.ir.dims import Dim, product
-from buildtool.ir.operator import Array
 
 
 @handler("RESHAPE")
@@ -177,66 +177,12 @@ def between_space_and_depth(step: Step) -> Tensor:
 
 @handler("SPACE_TO_BATCH_ND")
 def space_to_batch(step: Step) -> Tensor:
-    """[N, y * b, ...] becomes [b * N, y, ...]: elements at the same place of their blocks form an image."""
-    x, blocks, amounts = step.input(0), step.known_ints(1, "blocks"), _pairs(step, 2, "paddings")
-    before, after = _borders(step, x, blocks, amounts)
-    if any((*before, *after)):
-        x = step.emit("pad", x, before=before, after=after, mode="constant", value=zero_of(step))
-    count = len(blocks)
-    split: list[Dim] = [x.shape[0]]
-    for axis, block in enumerate(blocks):
-        size = x.shape[1 + axis]
-        if isinstance(size, int) and size % block:
-            step.malformed(f"{size} elements in blocks of {block}")
-        split += [size // block, block]
-    cut = step.reshape(x, (*split, *x.shape[1 + count :]))
-    perm = (*range(2, 2 + 2 * count, 2), 0, *range(1, 1 + 2 * count, 2), *range(1 + 2 * count, cut.rank))
-    sizes = split[1::2]
-    return step.reshape(step.transpose(cut, perm), (x.shape[0] * product(blocks), *sizes, *x.shape[1 + count :]))
+    return to_batch(step, step.input(0), step.known_ints(1, "blocks"), pairs(step, 2, "paddings"), zero_of(step))
 
 
 @handler("BATCH_TO_SPACE_ND")
 def batch_to_space(step: Step) -> Tensor:
-    x, blocks, amounts = step.input(0), step.known_ints(1, "blocks"), _pairs(step, 2, "crops")
-    before, after = _borders(step, x, blocks, amounts)
-    count, parts = len(blocks), product(blocks)
-    batch = x.shape[0]
-    if isinstance(batch, int) and isinstance(parts, int) and batch % parts:
-        step.malformed(f"{batch} images are no blocks of {parts}")
-    cut = step.reshape(x, (*blocks, batch // parts, *x.shape[1:]))
-    perm = [count]
-    for axis in range(count):
-        perm += [count + 1 + axis, axis]
-    turned = step.transpose(cut, (*perm, *range(2 * count + 1, cut.rank)))
-    grown = [size * block for size, block in zip(x.shape[1:], blocks, strict=False)]
-    y = step.reshape(turned, (batch // parts, *grown, *x.shape[1 + count :]))
-    if not any((*before, *after)):
-        return y
-    sizes = tuple(dim - start - end for dim, start, end in zip(y.shape, before, after, strict=True))
-    return step.emit("slice", y, starts=before, steps=(1,) * y.rank, sizes=sizes)
-
-
-def _borders(step: Step, x: Tensor, blocks: Sequence[int], amounts: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What stands before and behind each axis: the batch and the last axes have nothing."""
-    if (
-        not blocks
-        or x.rank < len(blocks) + 1
-        or len(amounts) != len(blocks)
-        or min(*blocks, 1) < 1
-        or amounts.min() < 0
-    ):
-        step.malformed(f"blocks {list(blocks)} and borders {amounts.tolist()} for a tensor of rank {x.rank}")
-    rest = (0,) * (x.rank - len(blocks) - 1)
-    before, after = ((0, *(int(item) for item in amounts[:, side]), *rest) for side in (0, 1))
-    return before, after
-
-
-def _pairs(step: Step, index: int, what: str) -> Array:
-    """An input that has two whole numbers for each axis."""
-    amounts = step.known(index, what)
-    if amounts.ndim != 2 or amounts.shape[1] != 2 or amounts.dtype.kind not in "iu":
-        step.malformed(f"its {what} (input {index}) are no pairs of whole numbers")
-    return amounts
+    return from_batch(step, step.input(0), step.known_ints(1, "blocks"), pairs(step, 2, "crops"))
 
 
 # -- borders -----------------------------------------------------------------------------------------------------------
@@ -265,19 +211,11 @@ def mirror_pad(step: Step) -> Tensor:
     before, after = _paddings(step, x)
     if mode == 0:
         return step.emit("pad", x, before=before, after=after, mode="reflect", value=0.0)
-    for axis, (front, back) in enumerate(zip(before, after, strict=True)):
-        size = x.shape[axis]
-        if not front and not back:
-            continue
-        if not isinstance(size, int) or max(front, back) > size:
-            step.unsupported(f"a mirrored border of {front} and {back} around {size} elements", "fix the input shapes")
-        places = np.pad(np.arange(size, dtype=np.int32), (front, back), mode="symmetric")
-        x = step.emit("gather", x, step.constant(places), axis=axis)
-    return x
+    return mirrored(step, x, before, after)
 
 
 def _paddings(step: Step, x: Tensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    amounts = _pairs(step, 1, "paddings")
+    amounts = pairs(step, 1, "paddings")
     if len(amounts) != x.rank:
         step.malformed(f"paddings of {len(amounts)} axes for a tensor of rank {x.rank}")
     return tuple(int(item) for item in amounts[:, 0]), tuple(int(item) for item in amounts[:, 1])
