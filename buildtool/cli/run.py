@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import Output
+from buildtool.cli.tune import TRIAL_ROUNDS
 from buildtool.cli.validate import CpuOption, ThreadsOption, TimeoutOption, report_validation
 from buildtool.errors import ConfigError
 from buildtool.settings import Options, RunSettings
@@ -74,6 +76,7 @@ def run(
     cpu: CpuOption = "",
     timeout: TimeoutOption = 600.0,
     validate: Annotated[bool, typer.Option("--validate", help="Compare with the source model, too.")] = False,
+    tune: Annotated[bool, typer.Option("--tune", help="First find the fastest way of computing each layer.")] = False,
     allow_unverified: UnverifiedOption = False,
     *,
     out: Output,
@@ -98,6 +101,9 @@ def run(
     )
     source = deployment_file(file, config)
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
+    if tune:
+        with out.progress() as progress:
+            workflow.tune(source, replaced, options, replace(settings, rounds=max(round_, TRIAL_ROUNDS)), progress)
     if validate:
         report_validation(source, replaced, options, settings, out)
         return

@@ -25,6 +25,8 @@ from buildtool.cli.output import Output
 from buildtool.cli.validate import CpuOption, ThreadsOption, TimeoutOption
 from buildtool.settings import Options, RunSettings
 
+TRIAL_ROUNDS = 10
+
 
 def tune(
     file: FileArgument = None,
@@ -37,7 +39,7 @@ def tune(
     no_messages: MessagesOption = False,
     round_: Annotated[
         int, typer.Option("--round", min=1, help="How often each library runs in each of its turns.")
-    ] = 10,
+    ] = TRIAL_ROUNDS,
     num_threads: ThreadsOption = -1,
     cpu: CpuOption = "",
     timeout: TimeoutOption = 600.0,
