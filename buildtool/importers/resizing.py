@@ -1,0 +1,56 @@
+"""Resizes of pictures [N, H, W, C] as TensorFlow has them: which pixels are nearest, and how they are weighed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from buildtool.importers.builder import Tensor
+from buildtool.importers.step import Step
+from buildtool.ir.dims import Dim
+from buildtool.ir.types import DType
+
+_NARROW = (DType.S8, DType.U8, DType.S16, DType.U16)  # integers that 32-bit floats hold exactly
+
+
+def bilinear(step: Step, x: Tensor) -> Tensor:
+    """Floats at the size of input 1, by the attributes `align_corners` and `half_pixel_centers`."""
+    return _resized(step, x, "linear", coordinates(step), "floor")
+
+
+def nearest(step: Step, x: Tensor) -> Tensor:
+    """The same by the nearest pixel, of any numbers.
+
+    With centers of half pixels the place is floor((i + 0.5) / scale): half a pixel is rounded away again.
+    """
+    numbers = x if x.dtype.is_float else step.emit("cast", x, to=DType.F32 if x.dtype in _NARROW else DType.F64)
+    how = coordinates(step)
+    y = _resized(step, numbers, "nearest", how, "floor" if how == "asymmetric" else "round_prefer_ceil")
+    return y if x.dtype.is_float else step.emit("cast", y, to=x.dtype)
+
+
+def coordinates(step: Step) -> str:
+    """Where the pixels lie, in the words of resize2d."""
+    if step.integer("align_corners", 0):
+        return "align_corners"
+    return "half_pixel" if step.integer("half_pixel_centers", 0) else "asymmetric"
+
+
+def _resized(step: Step, x: Tensor, mode: str, coordinates: str, rounding: str) -> Tensor:
+    size = step.known_dims(1, "size")
+    if x.rank != 4 or len(size) != 2:
+        step.malformed(f"an image of rank {x.rank} and {len(size)} sizes")
+    scales = tuple(_scale(step, old, new) for old, new in zip(x.shape[1:3], size, strict=True))
+    return step.emit("resize2d", x, size=size, scales=scales, mode=mode, coordinates=coordinates, rounding=rounding)
+
+
+def _scale(step: Step, old: Dim, new: Dim) -> float:
+    if isinstance(old, int) and isinstance(new, int):
+        if old < 1 or new < 1:
+            step.malformed(f"a resize of {old} to {new} elements")
+        return float(np.float32(new / old))
+    ratio = new // old  # sizes that were computed as a multiple
+    if old == new:
+        return 1.0
+    if not isinstance(ratio, int) or old * ratio != new:
+        step.unsupported(f"a resize of a run-time size {old} to {new}", "fix the input shapes")
+    return float(ratio)
