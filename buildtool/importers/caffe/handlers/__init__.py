@@ -1,0 +1,1 @@
+"""Handlers, by what the layers do."""
