@@ -195,6 +195,7 @@ def library_source(
                 winograd=model.winograd,
                 measured=algorithms.measured.get(model.identifier, {}),
                 everywhere=algorithms.everywhere,
+                passes=tuple(model.graph_optimize_options) or None,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
             )

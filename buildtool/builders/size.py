@@ -80,6 +80,8 @@ class Objects:
             return Origin("kernels", kernel.name, kernel.op)
         if unit.parts[:2] == ("native", "ops"):
             return Origin("kernels", unit.name, unit.parent.name)
+        if unit.parts[:3] == ("native", "core", "isa"):
+            return Origin("kernels", unit.stem, "what kernels share")
         return Origin("core", unit.name) if unit.parts[:2] == ("native", "core") else _REGISTRY
 
 

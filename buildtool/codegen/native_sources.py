@@ -56,12 +56,17 @@ class NativeSources:
         return sorted(path.relative_to(self.roots[0]).as_posix() for path in include.rglob("*.h"))
 
     def units(self, kernels: Iterable[str]) -> list[str]:
-        """The units of these kernel files: themselves, and `x.cc` for each `x.h` of native/ops that they include."""
+        """The units of these kernel files: themselves, and what stands behind the headers that they include.
+
+        That is `x.cc` for each `x.h` of native/ops, and for each `x.h` of native/core what is there once per
+        instruction set, `isa/x__<isa>.cc`.
+        """
         found = dict.fromkeys(kernels)
         for kernel in list(found):
+            isa = PurePosixPath(kernel).stem.rpartition("__")[2]
             for header in self.closure(kernel):
-                unit = str(PurePosixPath(header).with_suffix(".cc"))
-                if header.startswith("native/ops/") and header.endswith(".h") and self._find(unit) is not None:
+                unit = _unit_behind(PurePosixPath(header), isa)
+                if unit and self._find(unit) is not None:
                     found.setdefault(unit)
         return sorted(found)
 
@@ -90,6 +95,13 @@ class NativeSources:
                 if normal and self._find(normal) is not None:
                     yield normal
                     break
+
+
+def _unit_behind(header: PurePosixPath, isa: str) -> str:
+    """Where the code of a header would be, for kernels of an instruction set; empty for what is no such header."""
+    if header.match("native/core/*.h"):
+        return str(header.parent / "isa" / f"{header.stem}__{isa}.cc")
+    return str(header.with_suffix(".cc")) if header.match("native/ops/*/*.h") else ""
 
 
 def _normal(path: str) -> str:

@@ -23,6 +23,7 @@ from buildtool.passes.fold_scales_forward import FoldScalesForward
 from buildtool.passes.fuse_activations import FuseActivations
 from buildtool.passes.fuse_biases import FuseBiases
 from buildtool.passes.fuse_residuals import FuseResiduals
+from buildtool.passes.fuse_separable_convolutions import FuseSeparableConvolutions
 from buildtool.passes.matmul_to_fully_connected import MatmulToFullyConnected
 from buildtool.passes.merge_casts import MergeCasts
 from buildtool.passes.merge_concats import MergeConcats
@@ -96,6 +97,8 @@ ORDER: tuple[type[Pass], ...] = (
     FuseActivations,
     RemoveDeadCode,
 )
+#: Passes that come last, once, and only for targets that ask for them: their kernels decide what pays.
+LOWERING: tuple[type[Pass], ...] = (FuseSeparableConvolutions,)
 MOST_ROUNDS = 10
 
 
@@ -111,7 +114,7 @@ class PassRun:
 
 def available() -> tuple[type[Pass], ...]:
     """Every pass once, in order."""
-    return tuple(dict.fromkeys(ORDER))
+    return tuple(dict.fromkeys((*ORDER, *LOWERING)))
 
 
 def select(names: Sequence[str] | None) -> tuple[Pass, ...]:
@@ -151,6 +154,18 @@ def optimise(
             break
         seen.add(structure)
     return tuple(runs)
+
+
+def lower(graph: Graph, wanted: Sequence[str], names: Sequence[str] | None = None) -> Graph:
+    """A copy of an optimised graph behind those passes of LOWERING that a target wants.
+
+    `names` picks passes as for `optimise`.
+    """
+    lowered = graph.clone()
+    for kind in LOWERING:
+        if kind.name in wanted and (names is None or kind.name in names):
+            _run(kind(), lowered, None)
+    return lowered
 
 
 def _structure(graph: Graph) -> int:

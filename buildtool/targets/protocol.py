@@ -24,6 +24,7 @@ class ModelSource:
     winograd: int | None = None  # the largest tile that may be used; None: what pays
     measured: Mapping[str, Times] = field(default_factory=dict)  # by ABI: what the algorithms of nodes took
     everywhere: str | None = None  # this algorithm wherever it can be used: to measure it
+    passes: tuple[str, ...] | None = None  # graph_optimize_options; None: all
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
 
@@ -56,6 +57,7 @@ class Capabilities:
 
     runtimes: tuple[str, ...]  # words of the deployment key `runtime`
     abis: Mapping[str, AbiCapabilities]
+    passes: tuple[str, ...] = ()  # those of the end of the pipeline that pay here
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,16 @@
 namespace lathe {
 
 Code ReadActivation(const PrepareContext& context, Activation* activation) {
+  return ReadActivation(context, {"activation", "activation_alpha", "activation_beta"}, activation);
+}
+
+Code ReadActivation(const PrepareContext& context, const char* const (&names)[3], Activation* activation) {
   static constexpr const char* kWords[] = {"none",       "relu", "clip",         "sigmoid",    "tanh",
                                            "leaky_relu", "elu",  "hard_sigmoid", "hard_swish", "swish"};
   int kind = 0;
-  LATHE_TRY(ReadChoice(context, "activation", kWords, &kind));
-  LATHE_TRY(context.Float("activation_alpha", &activation->alpha));
-  LATHE_TRY(context.Float("activation_beta", &activation->beta));
+  LATHE_TRY(ReadChoice(context, names[0], kWords, &kind));
+  LATHE_TRY(context.Float(names[1], &activation->alpha));
+  LATHE_TRY(context.Float(names[2], &activation->beta));
   activation->kind = static_cast<ActivationKind>(kind);
   return Code::kOk;
 }

@@ -30,6 +30,9 @@ struct Activation {
 // The attributes `activation`, `activation_alpha` and `activation_beta` of a node.
 Code ReadActivation(const PrepareContext& context, Activation* activation);
 
+// The same of a part of a node: the names of its three attributes.
+Code ReadActivation(const PrepareContext& context, const char* const (&names)[3], Activation* activation);
+
 // For kernels of integers, which know no activation.
 Code RequireNoActivation(const PrepareContext& context);
 

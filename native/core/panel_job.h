@@ -25,7 +25,10 @@ constexpr int kChunkPixels = 64;
 constexpr int kChunkPixels = kLanes == 8 ? 60 : 56;  // a multiple of the pixels of every tile
 #endif
 
-inline int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
+LATHE_INLINE int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
+
+}  // namespace
+inline namespace LATHE_VECTORS {
 
 // The shape of packed filters.
 struct PanelShape {
@@ -34,25 +37,10 @@ struct PanelShape {
   int64_t taps;
   int64_t depth;
 
-  int64_t panels() const { return DivideUp(outputs, kPanelWidth); }  // per group
-  int64_t panel_floats() const { return taps * depth * kPanelWidth; }
-  int64_t floats() const { return groups * panels() * panel_floats(); }
+  LATHE_INLINE int64_t panels() const { return DivideUp(outputs, kPanelWidth); }  // per group
+  LATHE_INLINE int64_t panel_floats() const { return taps * depth * kPanelWidth; }
+  LATHE_INLINE int64_t floats() const { return groups * panels() * panel_floats(); }
 };
-
-// From [groups * outputs, taps, depth] to the packed order. Fills every element, padding included.
-__attribute__((noinline)) inline void PackPanels(const PanelShape& shape, const float* from, float* to) {
-  const int64_t inner = shape.taps * shape.depth;
-  for (int64_t group = 0; group < shape.groups; ++group) {
-    const float* source = from + group * shape.outputs * inner;
-    for (int64_t first = 0; first < shape.outputs; first += kPanelWidth) {
-      for (int64_t k = 0; k < inner; ++k) {
-        for (int64_t j = 0; j < kPanelWidth; ++j, ++to) {
-          *to = first + j < shape.outputs ? source[(first + j) * inner + k] : 0.0f;
-        }
-      }
-    }
-  }
-}
 
 // One run over all pixels of an output whose channels are groups * outputs.
 struct PanelJob {
@@ -64,9 +52,11 @@ struct PanelJob {
   void (*activate)(const Activation& activation, float* values, int64_t count);  // does what the tiles do not
   float* output;
   int64_t pixels;
-  char* scratch;  // ThreadBytes() per thread
+  char* scratch;  // PanelThreadBytes() per thread
   int64_t thread_bytes;
-  int64_t channels() const { return shape.groups * shape.outputs; }
+  int64_t output_step;  // from pixel to pixel; 0 where they stand close
+  LATHE_INLINE int64_t channels() const { return shape.groups * shape.outputs; }
+  LATHE_INLINE int64_t step() const { return output_step != 0 ? output_step : channels(); }
 };
 
 // Some pixels of a job, by one thread.
@@ -76,6 +66,9 @@ struct PanelChunk {
   const float** rows;  // per tap kChunkPixels pointers
   float* packed;       // inputs in the order of the tiles, where they want one
 };
+
+}  // namespace LATHE_VECTORS
+namespace {
 
 // What of an activation the tiles do; `*rest` is whether something is left to be done.
 inline void ReadClip(const Activation& activation, float* low, float* high, bool* rest) {

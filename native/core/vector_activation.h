@@ -1,8 +1,8 @@
 // Activations on vectors: what activation.h says of single floats. The header of an instruction set (vector_*.h) goes
 // before this one.
 //
-// A kernel whose result is in memory calls ActivateAll, which chooses the function once; one that holds a vector in
-// a register calls ActivateVec, which chooses for each.
+// A kernel whose result is in memory calls ActivateAll, which chooses the function once and is there once per
+// instruction set; one that holds a vector in a register calls ActivateVec, which chooses for each.
 #ifndef LATHE_CORE_VECTOR_ACTIVATION_H_
 #define LATHE_CORE_VECTOR_ACTIVATION_H_
 
@@ -10,6 +10,12 @@
 #include "native/core/vector_math.h"
 
 namespace lathe {
+inline namespace LATHE_VECTORS {
+
+// Applies the activation in place. isa/vector_activation__<set>.cc
+void ActivateAll(const Activation& activation, float* values, int64_t count);
+
+}  // namespace LATHE_VECTORS
 namespace {
 
 inline Vec Clip(Vec x, Vec low, Vec high) { return AtLeast(AtMost(x, high), low); }
@@ -49,12 +55,6 @@ inline void WithActivation(const Activation& activation, const F& f) {
     case ActivationKind::kSwish:
       return f([](Vec x) { return Swish(x); });
   }
-}
-
-// Applies the activation in place.
-inline void ActivateAll(const Activation& activation, float* values, int64_t count) {
-  if (activation.kind == ActivationKind::kNone) return;
-  WithActivation(activation, [=](const auto& function) { MapVectorsShortly(values, values, count, function); });
 }
 
 inline Vec ActivateVec(const Activation& activation, Vec x) {

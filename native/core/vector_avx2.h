@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#define LATHE_VECTORS avx2
+
 namespace lathe {
 namespace {
 

@@ -6,6 +6,8 @@
 #include <arm_neon.h>
 #include <stdint.h>
 
+#define LATHE_VECTORS neon
+
 namespace lathe {
 namespace {
 

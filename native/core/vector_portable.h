@@ -17,6 +17,7 @@
 //   Larger, Smaller               hand NaN in either through
 //   Part(x, count)                the first `count` lanes (0..kLanes), zeros for the rest
 //   SumLanes, MaxLanes            of all lanes, always in the same order
+//   LATHE_VECTORS                 names the set: the inline namespace of what is compiled once for it (isa/)
 //
 // This one is for all machines: the compiler maps it to what there is, or to scalars. Where NEON is there anyway it is
 // NEON, so that portable kernels need no companions on ARM. (There, 32 bit machines take denormals for zero.)
@@ -25,10 +26,14 @@
 
 #if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #include "native/core/vector_neon.h"
+#undef LATHE_VECTORS
+#define LATHE_VECTORS portable
 #else
 
 #include <stdint.h>
 #include <string.h>
+
+#define LATHE_VECTORS portable
 
 namespace lathe {
 namespace {

@@ -72,3 +72,12 @@ def test_includes_are_followed_through_any_path() -> None:
     assert sources.units(["native/ops/a/a.cc"]) == ["native/ops/a/a.cc", "native/ops/b/b.cc"]
     with pytest.raises(BuildError, match="missing"):
         sources.read("native/ops/a/none.cc")
+
+
+def test_kernels_share_the_units_of_their_instruction_set() -> None:
+    kernels = ["native/ops/a/a_f32_x__avx2.cc", "native/ops/b/b_f32_x__avx2.cc", "native/ops/c/c_f32_x__portable.cc"]
+    shared = ["native/core/isa/p__avx2.cc", "native/core/isa/p__avx512.cc"]
+    header = b'#include "native/core/p.h"\n'
+    sources = NativeSources.of_tree({"native/core/p.h": b"", **dict.fromkeys((*kernels, *shared), header)})
+    assert sources.units(kernels) == sorted([*kernels, shared[0]])
+    assert sources.units(kernels[2:]) == kernels[2:]

@@ -145,6 +145,18 @@ def _dwconv2d(case: OpCase) -> OnnxForm:
     return form.activated(case)
 
 
+def _separable_conv2d(case: OpCase) -> OnnxForm:
+    x, w, bias, filters, own_bias, *added = case.inputs
+    op: Any = case.op
+    turned = filters.transpose(2, 0, 1)[:, None]
+    form = _spatial().then("Conv", _to_nchw(x), turned, own_bias, group=x.shape[3], **_window(op))
+    form.activated(OpCase(op.depthwise, case.inputs, "depthwise"))
+    form.then("Conv", form.outputs[0], _to_nchw(w), bias)
+    for residual in added:
+        form.then("Add", form.outputs[0], _to_nchw(residual))
+    return form.activated(case)
+
+
 def _deconv2d(case: OpCase) -> OnnxForm:
     x, w, *bias = case.inputs
     op: Any = case.op
@@ -348,6 +360,7 @@ FORMS: dict[str, Callable[[OpCase], OnnxForm]] = {
     "relu": _simple("Relu"),
     "reshape": _reshape,
     "resize2d": _resize2d,
+    "separable_conv2d": _separable_conv2d,
     "sigmoid": _simple("Sigmoid"),
     "slice": _slice,
     "softmax": _simple("Softmax", "axis"),

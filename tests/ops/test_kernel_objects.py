@@ -45,7 +45,8 @@ def test_kernels_share_no_code(abi: str, tmp_path: Path) -> None:
         pytest.skip(f"{compiler[0]} is not installed")
     shared = {}
     for isa in TARGET.capabilities.abis[abi].isas:
-        sources = sorted((resources.root() / "native" / "ops").glob(f"*/*__{isa}.cc"))
+        native = resources.root() / "native"
+        sources = sorted([*native.glob(f"ops/*/*__{isa}.cc"), *native.glob(f"core/isa/*__{isa}.cc")])
         for source in sources if isa != "portable" else []:
             if found := _shared_symbols(compiler, source, isa, tmp_path):
                 shared[source.stem] = found

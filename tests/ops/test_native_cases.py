@@ -55,7 +55,8 @@ def test_clang_has_no_objections(abi: str) -> None:
     check += ["-I", root, "-I", root / "native" / "include"]
     command([*check, *sorted((root / "native" / "core").glob("*.cc"))])
     for isa in TARGET.capabilities.abis[abi].isas:
-        files = [file for file in _kernel_files() if file.stem.endswith(f"__{isa}")]
+        shared = (root / "native" / "core" / "isa").glob("*.cc")
+        files = [file for file in (*_kernel_files(), *shared) if file.stem.endswith(f"__{isa}")]
         if files and (abi == "host" or isa != "portable"):
             command([*check, *[flag for flag in isa_flags(isa) if flag not in _GCC_ONLY], *files])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from buildtool import resources
 from buildtool.codegen import container, library
@@ -12,6 +12,7 @@ from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, UnsupportedError
 from buildtool.ir.graph import Node
+from buildtool.passes import pipeline
 from buildtool.plan import algorithms, arena, check, manifest, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
@@ -50,6 +51,7 @@ class CpuTarget:
     def _lower_model(
         self, model: ModelSource, manifests: Manifests, abi: str
     ) -> tuple[PlannedModel, tuple[Choice, ...]]:
+        model = replace(model, graph=pipeline.lower(model.graph, self.capabilities.passes, model.passes))
         known = self.capabilities.abis[abi]
         choices = select.select(
             model.graph,

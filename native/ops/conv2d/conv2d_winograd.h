@@ -104,6 +104,8 @@ struct WinogradJob {
   const float* bias;
   const float* residual;
   float* output;
+  int64_t input_step;  // from pixel to pixel
+  int64_t output_step;
 };
 
 // Where the work of one round lies.
@@ -123,7 +125,7 @@ inline void TransformTile(const WinogradJob& job, const WinogradRound& round, in
     for (int j = 0; j < kPatch; ++j) {
       const int64_t x = place.x + j - job.state->window.before[1];
       const bool inside = y >= 0 && y < in[1] && x >= 0 && x < in[2];
-      pixels[i][j] = inside ? job.image + ((place.batch * in[1] + y) * in[2] + x) * in[3] : job.zeros;
+      pixels[i][j] = inside ? job.image + ((place.batch * in[1] + y) * in[2] + x) * job.input_step : job.zeros;
     }
   }
   const int64_t row = job.plan->row;
@@ -155,7 +157,7 @@ inline void StoreTile(const WinogradJob& job, const float* products, int64_t til
   const TilePlace place(tile, *job.plan);
   const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
   const int64_t width = out[2] - place.x < kTile ? out[2] - place.x : kTile;
-  const int64_t corner = ((place.batch * out[1] + place.y) * out[2] + place.x) * out[3] + first;
+  const int64_t corner = (place.batch * out[1] + place.y) * out[2] + place.x;
   bool rest = false;
   float low = 0.0f, high = 0.0f;
   ReadClip(job.state->activation, &low, &high, &rest);
@@ -175,11 +177,12 @@ inline void StoreTile(const WinogradJob& job, const float* products, int64_t til
       Vec y[kTile];
       TransformOut(half[i], y);
       for (int j = 0; j < width; ++j) {
-        const int64_t at = corner + (i * out[2] + j) * out[3] + channel;
+        const int64_t pixel = corner + i * out[2] + j;
+        float* const to = job.output + pixel * job.output_step + first + channel;
         Vec sum = Add(y[j], bias);
-        if (job.residual != nullptr) sum = Add(sum, LoadPart(job.residual + at, count));
-        StorePart(job.output + at, AtMost(AtLeast(sum, Fill(low)), Fill(high)), count);
-        if (rest) ActivateAll(job.state->activation, job.output + at, count);
+        if (job.residual != nullptr) sum = Add(sum, LoadPart(job.residual + pixel * out[3] + first + channel, count));
+        StorePart(to, AtMost(AtLeast(sum, Fill(low)), Fill(high)), count);
+        if (rest) ActivateAll(job.state->activation, to, count);
       }
     }
   }
@@ -200,10 +203,10 @@ inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int
   for (int64_t point = 0; point < kPoints; ++point) {
     const float* inputs = round.inputs + (point * round.tiles + begin) * job.plan->row;
     for (int i = 0; i < count; ++i) rows[i] = inputs + i * job.plan->row;
-    PackChunk(product, chunk);
+    PackInputs(product, chunk);
     product.packed = state.packed + (point * state.panels + first / kPanelWidth) * panel_floats;
     product.output = products + point * kRows * kOutputs;
-    RunPanels(product, chunk, 0, 0, DivideUp(outputs, kPanelWidth) * kPanelWidth);
+    RunPanelRange(product, chunk, 0, DivideUp(outputs, kPanelWidth));
   }
 }
 
@@ -271,7 +274,7 @@ Code PlanWinograd(PlanContext& context) {
   }
   plan.count = in[0] * plan.tiles[0] * plan.tiles[1];
   plan.row = DivideUp(state.depth, kLanes) * kLanes;
-  plan.packed = DivideUp(PackedFloats({1, kOutputs, 1, state.depth}, kRows), kLanes) * kLanes;
+  plan.packed = DivideUp(PackedInputFloats({1, kOutputs, 1, state.depth}, kRows), kLanes) * kLanes;
   plan.shared = plan.count <= kSharedTiles;
   const int64_t buffers = plan.shared ? 1 : context.threads();
   const int64_t floats = plan.row + buffers * plan.round_floats() + context.threads() * plan.product_floats();
@@ -291,6 +294,8 @@ void RunWinograd(const RunContext& context) {
   job.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
   job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
   job.output = context.outputs[0].As<float>();
+  job.input_step = context.inputs[0].RowStep();
+  job.output_step = context.outputs[0].RowStep();
   float* zeros = static_cast<float*>(context.scratch);
   memset(zeros, 0, static_cast<size_t>(plan.row) * sizeof(float));
   job.zeros = zeros;

@@ -67,41 +67,55 @@ void RunPixel(const DwState& state, const DwPatch& patch, int64_t channels, cons
   for (; channel < channels; ++channel) output[channel] = SumOne(patch, channel / state.multiplier, channel, bias);
 }
 
+// What the lines of one run share.
+struct DirectJob {
+  const DwState& state;
+  const float* image;
+  const float* filter;
+  const float* bias;  // may be null
+  const Shape& in;
+  const Shape& out;
+};
+
+// Line `line`, counted through all images.
+template <bool all>
+void RunDirectLine(const DirectJob& job, int64_t line, float* to) {
+  const Window& window = job.state.window;
+  const Shape& in = job.in;
+  const Shape& out = job.out;
+  const int64_t channels = out[3];
+  const int64_t batch = line / out[1];
+  const Taps vertical = TapsInside(window, 0, line - batch * out[1], in[1]);
+  for (int64_t pixel = 0; pixel < out[2]; ++pixel) {
+    const Taps level = TapsInside(window, 1, pixel, in[2]);
+    const int64_t y = vertical.origin + vertical.first * window.dilations[0];
+    const int64_t x = level.origin + level.first * window.dilations[1];
+    DwPatch patch = {vertical.last - vertical.first, level.last - level.first, job.image, 0, 0, job.filter, 0, 0};
+    if (patch.rows > 0 && patch.columns > 0) {
+      patch.input = job.image + ((batch * in[1] + y) * in[2] + x) * in[3];
+      patch.filter = job.filter + (vertical.first * window.kernel[1] + level.first) * channels;
+    }
+    patch.input_row = window.dilations[0] * in[2] * in[3];
+    patch.input_column = window.dilations[1] * in[3];
+    patch.filter_row = window.kernel[1] * channels;
+    patch.filter_column = channels;
+    RunPixel<all>(job.state, patch, channels, job.bias, to + pixel * channels);
+  }
+  // The one that takes all is in every library: the shorter of the two loops.
+  const auto activate = all ? Activate : ActivateAll;
+  activate(job.state.activation, to, out[2] * channels);
+}
+
 template <bool all>
 void RunDirect(const RunContext& context) {
-  const DwState& state = context.State<DwState>();
-  const Window& window = state.window;
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
-  const float* image = context.inputs[0].As<float>();
-  const float* filter = context.inputs[1].As<float>();
   const float* bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+  const DirectJob job = {
+      context.State<DwState>(), context.inputs[0].As<float>(), context.inputs[1].As<float>(), bias, in, out};
   float* output = context.outputs[0].As<float>();
-  const int64_t channels = out[3];
   context.For(out[0] * out[1], 1, [&](int64_t line, int64_t end, int) {
-    for (; line < end; ++line) {
-      const int64_t batch = line / out[1];
-      const Taps vertical = TapsInside(window, 0, line - batch * out[1], in[1]);
-      float* to = output + line * out[2] * channels;
-      for (int64_t pixel = 0; pixel < out[2]; ++pixel) {
-        const Taps level = TapsInside(window, 1, pixel, in[2]);
-        const int64_t y = vertical.origin + vertical.first * window.dilations[0];
-        const int64_t x = level.origin + level.first * window.dilations[1];
-        DwPatch patch = {vertical.last - vertical.first, level.last - level.first, image, 0, 0, filter, 0, 0};
-        if (patch.rows > 0 && patch.columns > 0) {
-          patch.input = image + ((batch * in[1] + y) * in[2] + x) * in[3];
-          patch.filter = filter + (vertical.first * window.kernel[1] + level.first) * channels;
-        }
-        patch.input_row = window.dilations[0] * in[2] * in[3];
-        patch.input_column = window.dilations[1] * in[3];
-        patch.filter_row = window.kernel[1] * channels;
-        patch.filter_column = channels;
-        RunPixel<all>(state, patch, channels, bias, to + pixel * channels);
-      }
-      // The one that takes all is in every library: the shorter of the two loops.
-      const auto activate = all ? Activate : ActivateAll;
-      activate(state.activation, to, out[2] * channels);
-    }
+    for (; line < end; ++line) RunDirectLine<all>(job, line, output + line * out[2] * out[3]);
   });
 }
 

@@ -73,7 +73,6 @@ inline void ActivateLine(const Activation& activation, float* line, int64_t pixe
 struct SweepJob {
   const float* image;
   const float* zeros;
-  float* output;
   const Shape* in;
   const Shape* out;
   const DwState* state;
@@ -81,9 +80,10 @@ struct SweepJob {
   bool rest;  // of the activation
 };
 
-// The kDwRows lines from `top` on, as far as there are so many.
+// The kDwRows lines from `top` on, as far as there are so many, to `output`.
 template <int kernel>
-void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, int64_t first, int64_t last) {
+void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, float* output, int64_t first,
+                   int64_t last) {
   const Shape& in = *job.in;
   const Shape& out = *job.out;
   const int64_t stride = job.state->window.strides[0];
@@ -93,7 +93,6 @@ void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int6
     const int64_t y = top * stride - job.state->window.before[0] + i;
     inputs[i] = y >= 0 && y < in[1] ? job.image + (batch * in[1] + y) * in[2] * in[3] : job.zeros;
   }
-  float* output = job.output + (batch * out[1] + top) * line;
   const int64_t count = top + kDwRows<kernel> <= out[1] ? kDwRows<kernel> : 1;
   DwRows rows = job.rows;
   rows.inputs = inputs;
@@ -110,24 +109,34 @@ void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int6
   }
 }
 
-template <int kernel>
-void RunSweep(const RunContext& context) {
+// `image` is input 0 of a node, and the result has the shape `out`; `zeros` has room for a line of the image.
+inline SweepJob StartSweep(const DwState& state, const Tensor& image, const float* filter, const float* bias,
+                           const Shape& out, float* zeros) {
   SweepJob job = {};
-  job.state = &context.State<DwState>();
-  job.in = &context.inputs[0].shape;
-  job.out = &context.outputs[0].shape;
-  const Shape& in = *job.in;
-  const Shape& out = *job.out;
-  memset(context.scratch, 0, static_cast<size_t>(in[2] * in[3]) * sizeof(float));
-  job.zeros = static_cast<const float*>(context.scratch);
-  job.image = context.inputs[0].As<float>();
-  job.output = context.outputs[0].As<float>();
-  job.rows.filter = context.inputs[1].As<float>();
-  job.rows.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+  job.state = &state;
+  job.in = &image.shape;
+  job.out = &out;
+  const Shape& in = image.shape;
+  memset(zeros, 0, static_cast<size_t>(in[2] * in[3]) * sizeof(float));
+  job.zeros = zeros;
+  job.image = image.As<float>();
+  job.rows.filter = filter;
+  job.rows.bias = bias;
   job.rows.output_pixel = job.rows.channels = static_cast<ptrdiff_t>(in[3]);
   job.rows.width = static_cast<ptrdiff_t>(in[2]);
-  job.rows.before = static_cast<ptrdiff_t>(job.state->window.before[1]);
-  job.rest = ReadLimits(job.state->activation, &job.rows.low, &job.rows.high);
+  job.rows.before = static_cast<ptrdiff_t>(state.window.before[1]);
+  job.rest = ReadLimits(state.activation, &job.rows.low, &job.rows.high);
+  return job;
+}
+
+template <int kernel>
+void RunSweep(const RunContext& context) {
+  const Shape& in = context.inputs[0].shape;
+  const Shape& out = context.outputs[0].shape;
+  const float* bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+  const SweepJob job = StartSweep(context.State<DwState>(), context.inputs[0], context.inputs[1].As<float>(), bias, out,
+                                  static_cast<float*>(context.scratch));
+  float* output = context.outputs[0].As<float>();
   const SweepCut cut(in, out, kDwRows<kernel>, kernel, job.state->window.strides[0]);
   context.For(cut.lines * out[0] * cut.parts, 1, [&](int64_t item, int64_t end, int) {
     for (; item < end; ++item) {
@@ -135,7 +144,9 @@ void RunSweep(const RunContext& context) {
       const int64_t part = item - lines * cut.parts;
       const int64_t batch = lines / cut.lines;
       const int64_t last = part + 1 == cut.parts ? out[3] : (part + 1) * cut.part;
-      RunSweepLines<kernel>(job, cut, batch, (lines - batch * cut.lines) * kDwRows<kernel>, part * cut.part, last);
+      const int64_t top = (lines - batch * cut.lines) * kDwRows<kernel>;
+      RunSweepLines<kernel>(job, cut, batch, top, output + (batch * out[1] + top) * out[2] * out[3], part * cut.part,
+                            last);
     }
   });
 }

@@ -208,13 +208,12 @@ inline void RunByBatch(const RunContext& context, const MatmulRun& run) {
     PanelJob job = run.job;
     float* packed = run.packed + thread * shape.floats();
     job.packed = packed;
-    const PanelItems items(job);
     for (int64_t batch = begin; batch < end; ++batch) {
       PackColumns(shape, run.b + run.plan.products.OffsetOfB(batch), 0, shape.panels(), packed);
       run.PointAt(batch, &job);
       ForgetChunk(job, thread);
       const auto locate = run.Locate(batch);
-      RunPanelItems(job, items, 0, items.count, thread, PixelLocator::Of(locate));
+      RunPanelJobAlone(job, thread, LocatorOf(locate));
     }
   });
 }

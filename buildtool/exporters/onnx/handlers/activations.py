@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from buildtool.exporters.onnx.handlers.unary import limited
 from buildtool.exporters.onnx.step import Step
 
 _PLAIN = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh", "hard_swish": "HardSwish"}
 
 
-def activated(step: Step, name: str) -> str:
-    """The result of an operator behind the activation that it has."""
-    op = step.op
+def activated(step: Step, name: str, part: Any = None) -> str:
+    """The result of an operator, or of the `part` of one, behind the activation that it has."""
+    op = part or step.op
     match op.activation:
         case "none":
             return name

@@ -52,6 +52,19 @@ def depthwise(step: Step) -> None:
     _give(step, activated(step, y))
 
 
+@handler("separable_conv2d", channels_first=True)
+def separable(step: Step) -> None:
+    height, width, channels = step.known_shape(3)
+    turned = step.transposed(step.forms.name(step.value(3)), (2, 0, 1))
+    weights = step.writer.reshaped(turned, (channels, 1, height, width), step.value(3).name)
+    between = step.emit("Conv", _image(step), weights, step.input(4), group=channels, **_window(step))
+    between = activated(step, between, step.op.depthwise)
+    y = step.emit("Conv", between, _filters(step), step.input(2))
+    if step.has(5):
+        y = step.emit("Add", y, _image(step, 5))
+    _give(step, activated(step, y))
+
+
 @handler("deconv2d", "deconv3d", channels_first=True)
 def transposed_convolution(step: Step) -> None:
     """Their filters are [C, O / groups, sides]: those of a group stand together along C."""

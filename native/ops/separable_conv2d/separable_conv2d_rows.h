@@ -1,0 +1,106 @@
+// Separable convolution with a window of 3 x 3, stride 1 or 2: rows of the depthwise convolution, and packed products.
+// The header of an instruction set goes before this one.
+#ifndef LATHE_OPS_SEPARABLE_CONV2D_ROWS_H_
+#define LATHE_OPS_SEPARABLE_CONV2D_ROWS_H_
+
+#include "native/core/panels.h"
+#include "native/ops/dwconv2d/dwconv2d_sweep.h"
+#include "native/ops/separable_conv2d/separable_conv2d_node.h"
+
+namespace lathe {
+namespace {
+
+constexpr int kWindow = 3;
+
+struct SeparableState {
+  DwState depthwise;
+  PanelState pointwise;
+};
+
+struct SeparablePlan {
+  SeparableCut cut;
+  int64_t packed;  // floats of the inputs of a chunk in the order of the tiles
+  int64_t thread_floats() const { return DivideUp(cut.floats, 16) * 16 + packed; }
+};
+
+__attribute__((cold)) Code PrepareSeparable(PrepareContext& context) {
+  SeparableState& state = *static_cast<SeparableState*>(context.state());
+  FilterShape filter = {};
+  LATHE_TRY(ReadSeparable(context, &state.depthwise, &state.pointwise.activation, &filter));
+  const Window& window = state.depthwise.window;
+  const bool square = window.kernel[0] == kWindow && window.kernel[1] == kWindow;
+  const bool steps = window.strides[0] == window.strides[1] && window.strides[0] <= 2;
+  const bool dense = window.dilations[0] == 1 && window.dilations[1] == 1;
+  if (!square || !steps || !dense || filter.depth < kLanes) {
+    return context.Fail(Code::kUnsupported, "this kernel has another window");
+  }
+  state.pointwise.shape = {1, filter.outputs, 1, filter.depth};
+  return PreparePanels(context, context.input(kPointwiseFilter), &state.pointwise);
+}
+
+// Scratch is what each thread has, a line of zeros, and room for filters that are not constant.
+__attribute__((cold)) Code PlanSeparable(PlanContext& context) {
+  const SeparableState& state = *static_cast<const SeparableState*>(context.state());
+  const PanelShape& shape = state.pointwise.shape;
+  SeparablePlan& plan = *static_cast<SeparablePlan*>(context.plan());
+  LATHE_TRY(
+      CutSeparable(context, state.depthwise, shape.depth, shape.outputs, kChunkPixels, kDwRows<kWindow>, &plan.cut));
+  const Shape& in = context.input(0).shape;
+  plan.packed = DivideUp(PackedInputFloats(shape, kChunkPixels), 16) * 16;
+  const int64_t filters = state.pointwise.packed == nullptr ? shape.floats() : 0;
+  const int64_t floats = plan.cut.threads * plan.thread_floats() + DivideUp(in[2] * in[3], 16) * 16 + filters;
+  return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
+}
+
+// The pixels from `pixel` on, whose inputs lie one after the other, times all filters.
+void MultiplyBlock(const PanelJob& job, const float* inputs, float* packed, int64_t pixel, int64_t pixels) {
+  const float* rows[kChunkPixels];
+  const int64_t step = DivideUp(DivideUp(pixels, DivideUp(pixels, kChunkPixels)), 8) * 8;
+  const int64_t most = step < kChunkPixels ? step : kChunkPixels;
+  PanelChunk chunk = {pixel, 0, rows, packed};
+  for (int64_t left = pixels; left > 0; left -= chunk.count, chunk.pixel += chunk.count) {
+    chunk.count = static_cast<int>(left < most ? left : most);
+    for (int i = 0; i < chunk.count; ++i, inputs += job.shape.depth) rows[i] = inputs;
+    PackInputs(job, chunk);
+    RunPanelRange(job, chunk, 0, job.shape.panels());
+  }
+}
+
+void RunSeparable(const RunContext& context) {
+  const SeparableState& state = context.State<SeparableState>();
+  const SeparablePlan& plan = context.Plan<SeparablePlan>();
+  const Shape& in = context.inputs[0].shape;
+  const Shape& between = plan.cut.between;
+  float* const blocks = static_cast<float*>(context.scratch);
+  float* const zeros = blocks + plan.cut.threads * plan.thread_floats();
+  const SweepJob sweep = StartSweep(state.depthwise, context.inputs[0], context.inputs[kDepthwiseFilter].As<float>(),
+                                    context.inputs[kDepthwiseBias].As<float>(), between, zeros);
+  const SweepCut cut(in, between, kDwRows<kWindow>, kWindow, state.depthwise.window.strides[0]);
+  PanelJob job = {};
+  job.shape = state.pointwise.shape;
+  job.packed = state.pointwise.packed;
+  if (job.packed == nullptr) {
+    float* packed = zeros + DivideUp(in[2] * in[3], 16) * 16;
+    PackPanels(job.shape, context.inputs[kPointwiseFilter].As<float>(), packed);
+    job.packed = packed;
+  }
+  job.bias = context.inputs[kPointwiseBias].As<float>();
+  job.residual = context.input_count > kResidual ? context.inputs[kResidual].As<float>() : nullptr;
+  job.activation = state.pointwise.activation;
+  job.activate = ActivateAll;
+  job.output = context.outputs[0].As<float>();
+  const int64_t line = between[2] * between[3];
+  ForBlocks(context, plan.cut, [&](int64_t batch, int64_t first, int64_t end, int thread) {
+    float* const packed = blocks + thread * plan.thread_floats();
+    float* const block = packed + plan.packed;
+    for (int64_t top = first; top < end; top += kDwRows<kWindow>) {
+      RunSweepLines<kWindow>(sweep, cut, batch, top, block + (top - first) * line, 0, between[3]);
+    }
+    MultiplyBlock(job, block, packed, (batch * between[1] + first) * between[2], (end - first) * between[2]);
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_SEPARABLE_CONV2D_ROWS_H_
