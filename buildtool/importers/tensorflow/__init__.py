@@ -1,0 +1,28 @@
+"""The importer of TensorFlow's graphs and SavedModels: reading, freezing, and one handler per operator."""
+
+from __future__ import annotations
+
+from buildtool.errors import UnsupportedError, Where
+from buildtool.importers.assembly import assemble
+from buildtool.importers.request import ImportedModel, ImportRequest
+from buildtool.importers.tensorflow.reading import read
+from buildtool.importers.tensorflow.registry import REGISTRY
+
+__all__ = ["import_model", "supported_operators"]
+
+
+def supported_operators() -> tuple[str, ...]:
+    """The operators that can be imported."""
+    return REGISTRY.supported()
+
+
+def import_model(request: ImportRequest) -> ImportedModel:
+    """The graph of a frozen graph or of a SavedModel, with the inputs and outputs that the request names."""
+    if request.weight_file is not None:
+        raise UnsupportedError(
+            "TensorFlow models have no weight file of their own",
+            where=Where(file=str(request.model_file), model=request.name),
+            remedy="remove weight_file_path; a SavedModel has its variables in the folder beside saved_model.pb",
+        )
+    named = [tensor.name for tensor in (*request.inputs, *request.outputs)]
+    return assemble(read(request.model_file, request.name, named), REGISTRY, request)
