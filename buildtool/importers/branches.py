@@ -1,14 +1,22 @@
-"""What the branches of an operator have to agree on where only the data decides between them."""
+"""Graphs inside of a node: branches, of which only the data may decide which is taken, and loops."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from buildtool.importers.builder import Tensor
+from buildtool.importers.model import SourceBody
 from buildtool.importers.step import Step
 from buildtool.ir.dims import UNBOUNDED, Dim, bounds
+from buildtool.ir.graph import Region
 from buildtool.ir.operator import OperatorError
+from buildtool.ir.types import DType, TensorType
 from buildtool.ops.if_else import differing
+
+_ENDLESS = np.iinfo(np.int64).max
+_COUNT = TensorType(DType.S64, ())
 
 
 def sizes_that_differ(step: Step, branch: Sequence[Tensor], other: Sequence[Tensor]) -> tuple[Dim, ...]:
@@ -34,3 +42,87 @@ def _sizes(step: Step, one: Tensor, other: Tensor) -> list[Dim]:
             )
         sizes.append(step.data_size("if_else", most))
     return sizes
+
+
+def conditional(step: Step, then: str, otherwise: str) -> Sequence[Tensor]:
+    """One of two graphs of the node, by input 0; both get the other inputs. What is decided already is not tried."""
+    given, condition = step.present()[1:], step.input(0)
+    if condition.content is not None:
+        taken = then if condition.content.reshape(-1)[:1].any() else otherwise
+        return step.run_body(step.body(taken), given) or ()
+    regions: list[Region] = []
+    branches: list[Sequence[Tensor]] = []
+    first = step.body(then)
+    for body in (first, step.body(otherwise, len(first.outputs))):
+        regions.append(Region())
+        with step.inside(regions[-1]):
+            outputs = step.run_body(body, given)
+        if outputs is None:
+            return ()
+        step.give(regions[-1], outputs)
+        branches.append(outputs)
+    sizes = sizes_that_differ(step, branches[0], branches[1])
+    return step.emit_regions("if_else", [step.reshape(condition, ())], regions, sizes=sizes)
+
+
+def while_loop(step: Step, condition: str, body: str) -> Sequence[Tensor]:
+    """Two graphs of the node get its inputs: one tells whether it goes on, the other gives the next values."""
+    return _While(step, step.body(condition, 1), step.body(body, len(step.present()))).emitted()
+
+
+class _While:
+    def __init__(self, step: Step, condition: SourceBody, body: SourceBody) -> None:
+        self._step = step
+        self._condition = condition
+        self._body = body
+        self._starts = step.present()
+
+    def emitted(self) -> Sequence[Tensor]:
+        step = self._step
+        first = step.run_body(self._condition, self._starts)
+        if first is None:
+            return ()
+        if first[0].content is not None and not first[0].content.reshape(-1)[:1].any():
+            return self._starts
+        fixed: frozenset[int] = frozenset()  # values that no iteration changes
+        while True:
+            region = Region()
+            step.taken(region, _COUNT)
+            carried = [
+                start if index in fixed else step.taken(region, start.type) for index, start in enumerate(self._starts)
+            ]
+            with step.inside(region):
+                made = step.run_body(self._body, carried)
+                goes_on = None if made is None else step.run_body(self._condition, made)
+            if made is None or goes_on is None:
+                return ()
+            same = {index for index, tensor in enumerate(made) if _is(tensor, carried[index])}
+            if same <= fixed:
+                break
+            fixed |= same
+        return self._loop(region, first[0], goes_on[0], made, fixed)
+
+    def _loop(
+        self, region: Region, first: Tensor, goes_on: Tensor, made: Sequence[Tensor], fixed: frozenset[int]
+    ) -> Sequence[Tensor]:
+        step = self._step
+        changing = [index for index in range(len(made)) if index not in fixed]
+        for index in changing:
+            before, after = self._starts[index], made[index]
+            if before.type != after.type:
+                step.unsupported(
+                    f"a value begins as {before.type} and becomes {after.type}; values keep their type in a loop",
+                    "let the loop write into a tensor of its final size",
+                )
+        with step.inside(region):
+            again = step.reshape(goes_on, ())
+        step.give(region, [again, *(made[index] for index in changing)])
+        starts = [self._starts[index] for index in changing]
+        operands = [step.constant(np.array(_ENDLESS, np.int64)), step.reshape(first, ()), *starts]
+        results = iter(step.emit_regions("loop", operands, [region], most=(), size=()))
+        return [self._starts[index] if index in fixed else next(results) for index in range(len(made))]
+
+
+def _is(tensor: Tensor, other: Tensor) -> bool:
+    """Whether a tensor is another one, passed on."""
+    return tensor is other or (tensor.value is not None and tensor.value is other.value)
