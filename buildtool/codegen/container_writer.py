@@ -18,7 +18,7 @@ from buildtool.plan.packing import INPUT, PACKINGS
 from buildtool.plan.plan import ALIGNMENT, Plan
 from buildtool.schemas import container_pb2 as pb
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _F16_MAX = 65504.0
 
 

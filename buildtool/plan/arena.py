@@ -1,7 +1,8 @@
 """Places values in one block of memory so that values which are live at the same time do not overlap.
 
-First it decides which values share memory on purpose (views; results that take over the buffer of an input), then it
-packs the resulting buffers: several orders of greedy best-fit, the smallest arena wins. Everything is deterministic.
+First it decides which values share memory on purpose (views; results that take over the buffer of an input; parts of
+other values), then it packs the resulting buffers: several orders of greedy best-fit, the smallest arena wins.
+Everything is deterministic.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.plan.liveness import Lifetime, lifetimes, lower_bound, steps
+from buildtool.plan.parts import Part, accepted, groups
 from buildtool.plan.plan import Placement, WorksInPlace
 
 
@@ -49,8 +51,9 @@ class _Buffer:
 def plan(graph: Graph, kernels: Sequence[WorksInPlace]) -> Arena:
     """The arena of a graph. `kernels`: one per node in the order of `graph.walk()`, as `select` gives them."""
     lives = lifetimes(graph)
-    buffers = _share(graph, kernels, lives)
-    bound = lower_bound(Lifetime(buffer.members[0].value, buffer.room, buffer.first, buffer.last) for buffer in buffers)
+    owner, parts = _best_parts(graph, kernels, lives)
+    buffers = list(dict.fromkeys(owner.values()))
+    bound = _bound(owner)
     best: dict[_Buffer, int] = {}
     size = -1
     for key in _ORDERS:
@@ -59,9 +62,33 @@ def plan(graph: Graph, kernels: Sequence[WorksInPlace]) -> Arena:
             best, size = offsets, needed
         if size == bound:
             break
-    offset_of = {life.value: best[buffer] for buffer in buffers for life in buffer.members}
+    offset_of = {value: best[buffer] + (parts[value].at if value in parts else 0) for value, buffer in owner.items()}
     placements = tuple(Placement(life.value.name, offset_of[life.value], life.size) for life in lives.values())
     return Arena(placements, max(size, 0), bound)
+
+
+def _best_parts(
+    graph: Graph, kernels: Sequence[WorksInPlace], lives: dict[Value, Lifetime]
+) -> tuple[dict[Value, _Buffer], dict[Value, Part]]:
+    """Buffers with as many parts in them as do not make the busiest moment busier.
+
+    What holds parts is there from the first of them to the last: that may cost more memory than the copy.
+    """
+    taken: list[dict[Value, Part]] = []
+    owner = _share(graph, kernels, lives, {})
+    for group in groups(graph, kernels):
+        tried = _share(graph, kernels, lives, accepted([*taken, group]))
+        if _bound(tried) <= _bound(owner):
+            taken.append(group)
+            owner = tried
+    return owner, accepted(taken)
+
+
+def _bound(owner: dict[Value, _Buffer]) -> int:
+    return lower_bound(
+        Lifetime(buffer.members[0].value, buffer.room, buffer.first, buffer.last)
+        for buffer in dict.fromkeys(owner.values())
+    )
 
 
 _ORDERS: tuple[Callable[[_Buffer], tuple[int, ...]], ...] = (
@@ -92,21 +119,28 @@ def _pack(order: Sequence[_Buffer]) -> tuple[dict[_Buffer, int], int]:
     return offsets, max((end for _, end, _ in placed), default=0)
 
 
-def _share(graph: Graph, kernels: Sequence[WorksInPlace], lives: dict[Value, Lifetime]) -> list[_Buffer]:
-    """Puts every value into a buffer: that of an input where the kernel and the lifetimes allow it, else its own."""
+def _share(
+    graph: Graph, kernels: Sequence[WorksInPlace], lives: dict[Value, Lifetime], parts: dict[Value, Part]
+) -> dict[Value, _Buffer]:
+    """The buffer of every value: that of what it is a part of; that of an input where the kernel and the lifetimes
+    allow it; else its own."""
     kernel_of = dict(zip(map(id, graph.walk()), kernels, strict=True))
     takeover: dict[Value, Value] = {}
     owner: dict[Value, _Buffer] = {}
-    buffers: list[_Buffer] = []
     step_of = steps(graph)
     for node in graph.walk():
         source = node.inputs[kernel_of[id(node)].in_place or 0] if _may_share(node, kernel_of[id(node)]) else None
-        if source is not None and source in lives:
+        if source is not None and source in lives and source not in parts and node.outputs[0] not in parts:
             takeover[node.outputs[0]] = source
     makers = graph.producers()
     inputs = {value for body in graph.bodies() for value in body.inputs}
     apart = _kept_apart(graph)
     for value, life in lives.items():
+        whole = parts[value].whole if value in parts else value
+        if whole in owner:  # it has parts that were made before it, or this is a part
+            owner[value] = owner[whole]
+            owner[whole].add(life)
+            continue
         source = takeover.get(value)
         if source is not None:
             node = makers[value]
@@ -115,9 +149,8 @@ def _share(graph: Graph, kernels: Sequence[WorksInPlace], lives: dict[Value, Lif
                 owner[value] = owner[source]
                 owner[source].add(life)
                 continue
-        owner[value] = _Buffer([life], life.first, life.last, len(buffers), pinned=value in inputs)
-        buffers.append(owner[value])
-    return buffers
+        owner[value] = owner[whole] = _Buffer([life], life.first, life.last, len(owner), pinned=value in inputs)
+    return owner
 
 
 def _kept_apart(graph: Graph) -> dict[Value, set[Value]]:

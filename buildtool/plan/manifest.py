@@ -23,7 +23,10 @@ from buildtool.plan.packing import INPUT, PACKINGS
 KERNEL_DTYPES = ("any", *(dtype.value for dtype in DType))
 _OP_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _GRAMMAR = "<op>_<dtype>_<variant>__<isa>, in lower case"
-_KEYS = {"name", "inputs", "outputs", "when", "in_place", "priority", "tolerance", "pack", "takes", "algorithm"}
+_KEYS = {
+    *("name", "inputs", "outputs", "when", "in_place", "priority", "tolerance", "pack", "takes", "algorithm"),
+    *("strided_inputs", "strided_output", "parts"),
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,9 @@ class KernelInfo:
     pack: str = ""  # how input 1 is packed for this kernel, where it is a constant
     takes: frozenset[str] = frozenset()  # the packings of input 1 that it reads besides
     algorithm: str = ""  # where this way of computing is not always better, its name: see algorithms.py
+    strided_inputs: frozenset[int] = frozenset()  # whose rows of the last axis may lie apart; the last number repeats
+    strided_output: bool = False  # whether those of output 0 may
+    parts: str = ""  # "inputs" may stand inside output 0, or "outputs" inside input 0: they need no work then
 
     @property
     def source(self) -> str:
@@ -181,11 +187,32 @@ class _Reader:
             self._problem(f"`priority` is {priority!r}", line, "it is a whole number; the larger one wins")
         rtol, atol = self._tolerance(entry.get("tolerance"), line)
         pack, takes, algorithm = self._packings(entry, line)
+        strided_inputs, strided_output, parts = self._strides(entry, line)
         if words is None or len(self.problems) > before:
             return None
         dtype, variant, isa = words
         facts = (name, self.op, dtype, variant, isa, inputs, outputs, when, in_place, priority, rtol, atol, self.root)
-        return KernelInfo(*facts, pack=pack, takes=takes, algorithm=algorithm)
+        return KernelInfo(
+            *facts,
+            pack=pack,
+            takes=takes,
+            algorithm=algorithm,
+            strided_inputs=strided_inputs,
+            strided_output=strided_output,
+            parts=parts,
+        )
+
+    def _strides(self, entry: dict[str, Any], line: int) -> tuple[frozenset[int], bool, str]:
+        """`strided_inputs: [0]`, `strided_output: true` and `parts: inputs`."""
+        inputs, output, parts = entry.get("strided_inputs", []), entry.get("strided_output", False), entry.get("parts")
+        if not isinstance(inputs, list) or not all(type(item) is int and item >= 0 for item in inputs):
+            self._problem(f"`strided_inputs` is {inputs!r}", line, "it lists numbers of inputs, from 0")
+            inputs = []
+        if not isinstance(output, bool):
+            self._problem(f"`strided_output` is {output!r}", line, "it is true or false")
+        if parts not in (None, "inputs", "outputs"):
+            self._problem(f"`parts` is {parts!r}", line, "it is inputs or outputs: those that may stand in the other")
+        return frozenset(inputs), bool(output), parts or ""
 
     def _packings(self, entry: dict[str, Any], line: int) -> tuple[str, frozenset[str], str]:
         """`pack: {1: panels16}`, `takes: {1: [panels8]}` and `algorithm: winograd4`."""

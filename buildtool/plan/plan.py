@@ -15,13 +15,25 @@ class WorksInPlace(Protocol):
     def in_place(self) -> int | None:
         """The input whose buffer output 0 may take over."""
 
+    @property
+    def strided_inputs(self) -> frozenset[int]:
+        """The inputs whose rows of the last axis may lie apart."""
+
+    @property
+    def strided_output(self) -> bool:
+        """Whether the rows of output 0 may lie apart."""
+
+    @property
+    def parts(self) -> str:
+        """`inputs` may stand inside output 0, or `outputs` inside input 0; the empty name is neither."""
+
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a value lies in the arena. Values of one place share memory (views, in-place results)."""
+    """Where a value lies in the arena. Values of one place share memory (views, in-place results, parts of others)."""
 
     value: str
-    offset: int  # multiple of ALIGNMENT
+    offset: int  # multiple of ALIGNMENT, but for parts
     size: int  # bytes
 
 

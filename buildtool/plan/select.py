@@ -28,6 +28,22 @@ class Choice:
         return places.pop() if len(places) == 1 else None
 
     @property
+    def strided_inputs(self) -> frozenset[int]:
+        """The inputs whose rows may lie apart, whichever of the kernels runs."""
+        return frozenset.intersection(*(kernel.strided_inputs for kernel in self.kernels))
+
+    @property
+    def strided_output(self) -> bool:
+        """Whether the rows of output 0 may lie apart, whichever of the kernels runs."""
+        return all(kernel.strided_output for kernel in self.kernels)
+
+    @property
+    def parts(self) -> str:
+        """What may stand inside of what, whichever of the kernels runs."""
+        words = {kernel.parts for kernel in self.kernels}
+        return words.pop() if len(words) == 1 else ""
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(kernel.name for kernel in self.kernels)
 

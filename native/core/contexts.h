@@ -3,6 +3,7 @@
 #define LATHE_CORE_CONTEXTS_H_
 
 #include "native/core/engine.h"
+#include "native/core/planner.h"
 
 namespace lathe {
 
@@ -72,8 +73,8 @@ class NodePrepare final : public PrepareContext {
 
 class NodePlan final : public PlanContext {
  public:
-  NodePlan(const NodeView& view, const void* state, void* plan, int threads)
-      : view_(view), state_(state), plan_(plan), threads_(threads) {}
+  NodePlan(const NodeView& view, Span<PartOf> parts, const void* state, void* plan, int threads)
+      : view_(view), parts_(parts), state_(state), plan_(plan), threads_(threads) {}
 
   int input_count() const override { return static_cast<int>(view_.node().inputs.size()); }
   int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
@@ -84,6 +85,12 @@ class NodePlan final : public PlanContext {
   Code Dims(const char* name, Span<const int64_t>* values) override { return view_.Ints(name, values); }
   void* plan() override { return plan_; }
   int threads() const override { return threads_; }
+  void InputInOutput(int input, int64_t at) override {
+    SetPart(view_.node().inputs[static_cast<size_t>(input)], view_.node().outputs[0], at);
+  }
+  void OutputInInput(int output, int64_t at) override {
+    SetPart(view_.node().outputs[static_cast<size_t>(output)], view_.node().inputs[0], at);
+  }
   void RequestScratch(size_t bytes) override { scratch_ = bytes; }
 
   size_t scratch() const { return scratch_; }
@@ -93,7 +100,13 @@ class NodePlan final : public PlanContext {
     return view_.Report(code, format, arguments);
   }
 
+  // The first to say so decides.
+  void SetPart(uint32_t part, uint32_t whole, int64_t at) {
+    if (parts_[part].whole == kNoItem) parts_[part] = {whole, at};
+  }
+
   const NodeView& view_;
+  Span<PartOf> parts_;
   const void* state_;
   void* plan_;
   int threads_;

@@ -144,9 +144,8 @@ Code ModelReader::ReadPlan(PbBytes message) {
     if (place.value >= model_->values.size()) return Bad("the plan places value %u, which does not exist", place.value);
     const Value& value = model_->values[place.value];
     if (value.constant) return Bad("the plan places value '%s', which is a constant", value.name);
-    if (place.offset % kAlignment != 0 || place.size > model_->arena_size ||
-        place.offset > model_->arena_size - place.size)
-      return Bad("the plan places value '%s' outside of the arena or not aligned to 64", value.name);
+    if (place.size > model_->arena_size || place.offset > model_->arena_size - place.size)
+      return Bad("the plan places value '%s' outside of the arena", value.name);
   }
   const Span<const char*>* next = kernels.data();
   AssignKernels(&model_->body, &next);

@@ -12,7 +12,7 @@
 namespace lathe {
 
 // Limits of the container (docs/format.md). They bound what a hostile file costs, far above what models need.
-constexpr uint32_t kFormatVersion = 1;
+constexpr uint32_t kFormatVersion = 2;
 constexpr size_t kMaxSymbols = 256;
 constexpr size_t kMaxExprs = 1 << 16;
 constexpr size_t kMaxValues = 1 << 18;

@@ -24,12 +24,13 @@ struct PanelTile {
   int64_t panel_floats;
   const float* start;     // what the sums start from: the bias, or sums of earlier taps; may be null
   int64_t start_step;     // from one pixel to the next: 0 for a bias
-  const float* residual;  // as `output`; may be null
+  const float* residual;  // may be null
+  int64_t residual_step;  // from one pixel to the next
   float* output;
-  int64_t channels;  // from one pixel of the output to the next
-  int count;         // pixels that are stored
-  int last;          // outputs in the last vector
-  float low;         // the result is clipped
+  int64_t output_step;
+  int count;  // pixels that are stored
+  int last;   // outputs in the last vector
+  float low;  // the result is clipped
   float high;
 };
 
@@ -92,8 +93,8 @@ void RunPanelTile(const PanelTile& tile) {
         StorePart(to + j * kLanes, x, count);
       }
     }
-    to += tile.channels;
-    if (residual != nullptr) residual += tile.channels;
+    to += tile.output_step;
+    if (residual != nullptr) residual += tile.residual_step;
   }
 }
 
@@ -148,14 +149,15 @@ inline void RunTaps(const PanelJob& job, PanelTile tile, const float* const* row
                     int64_t vectors) {
   const TileChoice choice = TileOf(vectors);
   float* const output = job.output + place;
+  const float* const residual = tile.residual;
   for (int done = 0; done < count; done += tile.count) {
     const bool wide = count - done > choice.narrow;
     const int most = wide ? choice.wide : choice.narrow;
     tile.count = count - done < most ? count - done : most;
     tile.rows = rows + done;
-    tile.output = output + done * tile.channels;
+    tile.output = output + done * tile.output_step;
     if (tile.start_step != 0) tile.start = tile.output;
-    if (tile.residual != nullptr) tile.residual = job.residual + place + done * tile.channels;
+    if (residual != nullptr) tile.residual = residual + done * tile.residual_step;
     (wide ? choice.run_wide : tile.count > 1 ? choice.run_narrow : choice.run_one)(tile);
   }
 }
@@ -168,7 +170,8 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
   ReadClip(job.activation, &low, &high, &rest);
   PanelTile tile = {};
   tile.panel_floats = shape.panel_floats();
-  tile.channels = job.channels();
+  tile.output_step = job.step();
+  tile.residual_step = job.channels();
   const float* packed = job.packed + group * shape.panels() * tile.panel_floats;
   const int64_t taps_at_once = kBlockDepth / shape.depth > 0 ? kBlockDepth / shape.depth : 1;
   const int64_t depth_at_once = DivideUp(shape.depth, DivideUp(shape.depth, kBlockDepth));
@@ -177,7 +180,7 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
     const int64_t vectors = left < kMostVectors ? left : kMostVectors;
     const int64_t outputs = end - first < vectors * kLanes ? end - first : vectors * kLanes;
     const int64_t channel = group * shape.outputs + first;
-    const int64_t place = chunk.pixel * tile.channels + channel;
+    const int64_t place = chunk.pixel * tile.output_step + channel;
     tile.last = static_cast<int>(outputs - (vectors - 1) * kLanes);
     tile.weights = packed + first / kPanelWidth * tile.panel_floats + first % kPanelWidth;
     tile.start = job.bias != nullptr ? job.bias + channel : nullptr;
@@ -192,13 +195,14 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
       const bool last = tap == shape.taps;
       tile.low = last ? low : -HUGE_VALF;
       tile.high = last ? high : HUGE_VALF;
-      tile.residual = last ? job.residual : nullptr;
+      tile.residual = nullptr;
+      if (last && job.residual != nullptr) tile.residual = job.residual + chunk.pixel * tile.residual_step + channel;
       RunTaps(job, tile, rows, place, chunk.count, vectors);
       tile.weights += tile.taps * tile.depth * kPanelWidth;
-      tile.start_step = tile.channels;
+      tile.start_step = tile.output_step;
     }
     for (int p = 0; rest && p < chunk.count; ++p) {
-      job.activate(job.activation, job.output + place + p * tile.channels, outputs);
+      job.activate(job.activation, job.output + place + p * tile.output_step, outputs);
     }
     first += outputs;
   }

@@ -88,7 +88,7 @@ __attribute__((noinline)) inline void RunPart(const PackedTile& whole, int rows,
   PackedTile tile = whole;
   const size_t step = whole.output_bytes / sizeof(float);
   for (int i = 0; whole.start != nullptr && i < rows; ++i) {
-    const float* start = whole.start + static_cast<size_t>(i) * step;
+    const float* start = whole.start + static_cast<size_t>(i) * (whole.start_bytes / sizeof(float));
     for (size_t j = 0; j < outputs; ++j) sums[i][j] = start[j];
     tile.start = sums[0];
   }
@@ -117,9 +117,8 @@ inline void RunPanel(PackedTile* tile, const float* inputs, int count, int64_t k
   for (int row = whole ? 4 * quads : 0, rows = 4; row < count; row += rows) {
     if (row == 4 * quads) rows = 1;
     tile->inputs = inputs + row * depth + rows * k;
-    const size_t place = static_cast<size_t>(row) * (tile->output_bytes / sizeof(float));
-    tile->output = output + place;
-    if (start != nullptr) tile->start = start + place;
+    tile->output = output + static_cast<size_t>(row) * (tile->output_bytes / sizeof(float));
+    if (start != nullptr) tile->start = start + static_cast<size_t>(row) * (tile->start_bytes / sizeof(float));
     if (whole) {
       RunLine(*tile);
     } else {
@@ -151,7 +150,7 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
   bool rest = false;
   PackedTile tile = {};
   ReadClip(job.activation, &tile.low, &tile.high, &rest);
-  tile.output_bytes = tile.start_bytes = static_cast<size_t>(channels) * sizeof(float);
+  tile.output_bytes = static_cast<size_t>(job.step()) * sizeof(float);
   tile.input_bytes = 4 * static_cast<size_t>(depth) * sizeof(float);
   const float* inputs = chunk.packed + group * depth * chunk.count;
   for (int64_t k = 0; k < depth; k += step) {
@@ -162,7 +161,6 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
     for (int64_t first = begin; first < end; first += kPanelWidth, tile.filters += shape.panel_floats()) {
       const size_t outputs = end - first < kPanelWidth ? static_cast<size_t>(end - first) : kPanelWidth;
       const int64_t channel = group * shape.outputs + first;
-      const int64_t place = chunk.pixel * channels + channel;
       tile.bias = kNoBias;
       if (k == 0 && job.bias != nullptr) tile.bias = job.bias + channel;
       float bias[kPanelWidth] = {};
@@ -170,13 +168,18 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
         memcpy(bias, tile.bias, outputs * sizeof(float));
         tile.bias = bias;
       }
-      tile.output = job.output + place;
-      tile.start = k > 0 ? tile.output : job.residual != nullptr ? job.residual + place : nullptr;
+      tile.output = job.output + chunk.pixel * job.step() + channel;
+      tile.start = k > 0 ? tile.output : nullptr;
+      tile.start_bytes = tile.output_bytes;
+      if (k == 0 && job.residual != nullptr) {
+        tile.start = job.residual + chunk.pixel * channels + channel;
+        tile.start_bytes = static_cast<size_t>(channels) * sizeof(float);
+      }
       RunPanel(&tile, inputs, chunk.count, k, depth, outputs);
     }
   }
   for (int p = 0; rest && p < chunk.count; ++p) {
-    float* values = job.output + (chunk.pixel + p) * channels + group * shape.outputs + begin;
+    float* values = job.output + (chunk.pixel + p) * job.step() + group * shape.outputs + begin;
     job.activate(job.activation, values, end - begin);
   }
 }

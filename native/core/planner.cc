@@ -30,6 +30,9 @@ void HeapSort(Span<uint32_t> order, const Less& less) {
 
 bool Overlap(const ArenaItem& a, const ArenaItem& b) { return a.first <= b.last && b.first <= a.last; }
 
+// Whether it stands where another one does.
+bool Follows(const ArenaItem& item) { return item.takes_over != kNoItem || item.inside != kNoItem; }
+
 // Items that are taken over carry the lifetime and size of the whole chain during planning; the others of the chain
 // follow. Chains point to smaller indices, so one pass from the end collects them.
 void MergeChains(Span<ArenaItem> items) {
@@ -54,7 +57,7 @@ uint64_t PlanArena(Span<ArenaItem> items, Span<uint32_t> order) {
   uint32_t placed = kNoItem;  // head of the list by offset
   for (const uint32_t index : order) {
     ArenaItem& item = items[index];
-    if (item.takes_over != kNoItem) continue;
+    if (Follows(item)) continue;
     uint64_t end = 0, best_gap = UINT64_MAX, best_offset = 0;
     for (uint32_t other = placed; other != kNoItem; other = items[other].next) {
       if (!Overlap(item, items[other])) continue;
@@ -79,6 +82,9 @@ uint64_t PlanArena(Span<ArenaItem> items, Span<uint32_t> order) {
   for (ArenaItem& item : items) {
     if (item.takes_over != kNoItem) item.offset = items[item.takes_over].offset;
   }
+  for (ArenaItem& item : items) {
+    if (item.inside != kNoItem) item.offset = items[item.inside].offset + item.at;
+  }
   return total <= kMaxBytes ? total : UINT64_MAX;
 }
 
@@ -86,6 +92,7 @@ uint32_t CheckArena(Span<ArenaItem> items, Span<uint32_t> order) {
   for (size_t i = 0; i < items.size(); ++i) {
     const ArenaItem& item = items[i];
     if (item.takes_over != kNoItem && item.offset != items[item.takes_over].offset) return static_cast<uint32_t>(i);
+    if (item.inside == kNoItem && item.offset % kAlignment != 0) return static_cast<uint32_t>(i);
     order[i] = static_cast<uint32_t>(i);
   }
   MergeChains(items);
@@ -94,10 +101,10 @@ uint32_t CheckArena(Span<ArenaItem> items, Span<uint32_t> order) {
   });
   for (size_t i = 0; i < order.size(); ++i) {
     const ArenaItem& item = items[order[i]];
-    if (item.takes_over != kNoItem) continue;
+    if (Follows(item)) continue;
     for (size_t j = i + 1; j < order.size() && items[order[j]].offset < item.offset + item.size; ++j) {
       const ArenaItem& other = items[order[j]];
-      if (other.takes_over == kNoItem && other.size > 0 && Overlap(item, other)) return order[j];
+      if (!Follows(other) && other.size > 0 && Overlap(item, other)) return order[j];
     }
   }
   return kNoItem;

@@ -20,6 +20,14 @@ struct ArenaItem {
   uint32_t takes_over;  // the item whose memory this one continues (it has a smaller index and ends where this begins)
   uint64_t offset;      // result, a multiple of 64
   uint32_t next;        // workspace: list of placed items by offset
+  uint32_t inside;      // the item that this one is a part of; that one lives as long as all of its parts
+  uint64_t at;          // byte of it
+};
+
+// Where a value would stand if it were part of another one.
+struct PartOf {
+  uint32_t whole;  // value; kNoItem: of none
+  int64_t at;      // element
 };
 
 // Greedy by size: the largest buffer first, each at the smallest gap that fits. `order` is workspace of the same size

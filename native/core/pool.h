@@ -112,6 +112,7 @@ struct Pool {
     const Shape& out = context.outputs[0].shape;
     const float* image = context.inputs[0].As<float>();
     float* output = context.outputs[0].As<float>();
+    const int64_t step = context.outputs[0].RowStep();
     if (out.Count() == 0) return;  // without channels there may be any number of pixels
     context.For(out[0] * out[1], 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t line = begin; line < end; ++line) {
@@ -119,8 +120,7 @@ struct Pool {
         const Taps vertical = TapsInside(state.window, 0, line - batch * out[1], in[1]);
         for (int64_t pixel = 0; pixel < out[2]; ++pixel) {
           const Taps level = TapsInside(state.window, 1, pixel, in[2]);
-          RunPixel(state, vertical, level, in, image + batch * in.Count(1, 4),
-                   output + (line * out[2] + pixel) * out[3]);
+          RunPixel(state, vertical, level, in, image + batch * in.Count(1, 4), output + (line * out[2] + pixel) * step);
         }
       }
     });

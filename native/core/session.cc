@@ -49,6 +49,10 @@ void Session::Point() {
     const bool direct = bound_inputs_[i] != nullptr && IsAligned(bound_inputs_[i]);
     tensors_[value].data = direct ? const_cast<void*>(bound_inputs_[i]) : own_[value];
   }
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].inside != kNoItem)
+      tensors_[value_of_[i]].data = static_cast<char*>(tensors_[value_of_[items_[i].inside]].data) + items_[i].at;
+  }
   size_t operand = 0;
   for (const PreparedNode& prepared : engine_->nodes()) {
     for (const uint32_t value : prepared.node->inputs) operands_[operand++].data = tensors_[value].data;

@@ -72,6 +72,7 @@ class Session {
   Code Replan(const ErrorSink& errors);
   Code PlanNodes(const ErrorSink& errors);
   Code PlanMemory(const ErrorSink& errors);
+  void LinkParts(bool stored);
   void LinkTakeovers(bool stored);
   Code UseStoredPlan(const ErrorSink& errors);
   Code AllocateBlock(const ErrorSink& errors);
@@ -135,7 +136,8 @@ class Session {
   Span<uint32_t> item_of_;   // by value
   Span<uint32_t> value_of_;  // by item
   Span<ArenaItem> items_;
-  Span<ArenaItem> lifetimes_;  // the items before planning, which changes them
+  Span<ArenaItem> lifetimes_;  // the items before planning, which changes them; `inside` as the stored plan has it
+  Span<PartOf> parts_;         // by value: what kernels say in `plan`
   Span<uint32_t> order_;
   size_t item_count_ = 0;
   uint32_t end_step_ = 0;  // behind the last node

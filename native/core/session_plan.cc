@@ -106,13 +106,14 @@ Code Session::Replan(const ErrorSink& errors) {
 
 Code Session::PlanNodes(const ErrorSink& errors) {
   scratch_size_ = 0;
+  for (PartOf& part : parts_) part.whole = kNoItem;
   const Span<const PreparedNode> nodes = engine_->nodes();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const KernelDef& kernel = *nodes[i].kernel;
     if (kernel.plan == nullptr) continue;
     memset(plans_[i], 0, kernel.plan_size);
     const NodeView view(model_, *nodes[i].node, tensors_, symbols_, workspace_, errors);
-    NodePlan context(view, nodes[i].state, plans_[i], engine_->pool()->threads());
+    NodePlan context(view, parts_, nodes[i].state, plans_[i], engine_->pool()->threads());
     LATHE_TRY(kernel.plan(context));
     if (context.scratch() > kMaxBytes) return errors.OutOfMemory(nodes[i].node->name, context.scratch());
     if (context.scratch() > scratch_size_) scratch_size_ = context.scratch();
@@ -126,7 +127,10 @@ Code Session::PlanMemory(const ErrorSink& errors) {
     items_[i].size = BytesOf(value_of_[i]);
   }
   if (model_.planned && !keep_all_ && AtStartShape()) return UseStoredPlan(errors);
-  if (!keep_all_) LinkTakeovers(false);
+  if (!keep_all_) {
+    LinkParts(false);
+    LinkTakeovers(false);
+  }
   const uint64_t size = PlanArena(items_, order_);
   if (size > kMaxBytes) return errors.OutOfMemory("the arena", SIZE_MAX);
   arena_size_ = static_cast<size_t>(size);
@@ -140,6 +144,35 @@ bool Session::AtStartShape() const {
   return true;
 }
 
+// Finds the values that stand inside of others: those that the stored plan puts there, at every shape. Where rows of
+// the last axis lie apart the kernels know; parts of other axes are of one piece.
+void Session::LinkParts(bool stored) {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    Tensor& tensor = tensors_[value_of_[i]];
+    const PartOf& part = parts_[value_of_[i]];
+    tensor.pitch = 0;
+    const uint32_t place = part.whole != kNoItem ? item_of_[part.whole] : kNoItem;
+    if (place == kNoItem || items_[i].size == 0) continue;
+    ArenaItem& whole = items_[place];
+    const uint64_t at = static_cast<uint64_t>(part.at) * SizeOf(tensor.dtype);
+    if (stored ? items_[i].offset != whole.offset + at : lifetimes_[i].inside != place) continue;
+    if (has_data_sizes_ && !(FixedSize(value_of_[i]) && FixedSize(part.whole))) continue;
+    // Nothing is part of a part. What holds parts that were made before it begins with the first of them.
+    if (whole.inside != kNoItem || items_[i].first != lifetimes_[i].first) continue;
+    const Shape& shape = tensors_[part.whole].shape;
+    int axis = 0;
+    while (axis + 1 < shape.rank && shape.dims[axis] == tensor.shape.dims[axis]) ++axis;
+    if (shape.Count(0, axis) > 1) {
+      if (axis + 1 < shape.rank) continue;
+      tensor.pitch = shape.dims[axis];
+    }
+    items_[i].inside = lifetimes_[i].inside = place;
+    items_[i].at = at;
+    if (items_[i].first < whole.first) whole.first = items_[i].first;
+    if (items_[i].last > whole.last) whole.last = items_[i].last;
+  }
+}
+
 // Finds the results that continue in the memory of an input, by what the kernel allows. In a stored plan all that stand
 // there do so: it knows about views, which may share even with what is read later. Else only where the input ends.
 void Session::LinkTakeovers(bool stored) {
@@ -150,6 +183,9 @@ void Session::LinkTakeovers(bool stored) {
     const uint32_t source = item_of_[node.inputs[input]];
     const uint32_t result = item_of_[node.outputs[0]];
     if (source == kNoItem || items_[source].size != items_[result].size) continue;
+    if (items_[source].inside != kNoItem || items_[result].inside != kNoItem ||
+        items_[result].first != lifetimes_[result].first)
+      continue;
     bool takes_over = stored && items_[source].offset == items_[result].offset;
     if (!stored) {
       size_t uses = 0;
@@ -178,11 +214,14 @@ Code Session::UseStoredPlan(const ErrorSink& errors) {
       return errors.Fail(Code::kBadModel, "bad model: the plan has no place for value '%s'",
                          model_.values[value_of_[i]].name);
   }
+  LinkParts(true);
   LinkTakeovers(true);
   const uint32_t wrong = CheckArena(items_, order_);
   if (wrong != kNoItem)
-    return errors.Fail(Code::kBadModel, "bad model: the plan puts value '%s' where another one is still needed",
-                       model_.values[value_of_[wrong]].name);
+    return errors.Fail(
+        Code::kBadModel,
+        "bad model: the plan puts value '%s' where another one is still needed, or not at a multiple of 64",
+        model_.values[value_of_[wrong]].name);
   arena_size_ = static_cast<size_t>(model_.arena_size);
   return Code::kOk;
 }

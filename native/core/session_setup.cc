@@ -45,6 +45,7 @@ Code Session::MakeTables(const ErrorSink& errors) {
               memory_.NewArray(nodes.size(), &plans_) && memory_.NewArray(values, &item_of_) &&
               memory_.NewArray(values, &value_of_) && memory_.NewArray(values, &items_) &&
               memory_.NewArray(values, &lifetimes_) && memory_.NewArray(values, &order_) &&
+              memory_.NewArray(values, &parts_) &&
               memory_.NewArray(model_.body.inputs.size(), &bound_inputs_) &&
               memory_.NewArray(model_.body.outputs.size(), &bound_outputs_);
   for (size_t i = 0; made && i < nodes.size(); ++i) {
@@ -66,7 +67,7 @@ uint32_t Session::AddItem(uint32_t value, uint32_t step) {
   const uint32_t item = static_cast<uint32_t>(item_count_++);
   item_of_[value] = item;
   value_of_[item] = value;
-  lifetimes_[item] = {step, step, 0, kNoItem, 0, kNoItem};
+  lifetimes_[item] = {step, step, 0, kNoItem, 0, kNoItem, kNoItem, 0};
   return item;
 }
 

@@ -121,7 +121,7 @@ Code Session::PlanAgain(size_t index, const ErrorSink& errors) {
   if (kernel.plan == nullptr) return Code::kOk;
   memset(plans_[index], 0, kernel.plan_size);
   const NodeView view(model_, *prepared.node, tensors_, symbols_, workspace_, errors);
-  NodePlan context(view, prepared.state, plans_[index], engine_->pool()->threads());
+  NodePlan context(view, parts_, prepared.state, plans_[index], engine_->pool()->threads());
   LATHE_TRY(kernel.plan(context));
   if (context.scratch() <= scratch_size_) return Code::kOk;
   return errors.Fail(Code::kInternal, "node '%s' (%s) needs more scratch memory for less data", prepared.node->name,

@@ -114,6 +114,7 @@ struct TileJob {
   const float* residual;  // may be null; as many elements as the output
   Activation activation;
   float* output;
+  int64_t output_step;  // from pixel to pixel
   int64_t pixels;
   const float** tables;  // scratch: table_pointers() per thread
   int64_t table_pointers() const { return filters.taps * kChunkPixels; }
@@ -126,14 +127,14 @@ inline void StoreTile(const TileJob& job, const TileSums& tile, int64_t pixel, i
     float sums[kTileOutputs];
     Store4(sums, tile.sums[p][0]);
     Store4(sums + 4, tile.sums[p][1]);
-    float* to = job.output + (pixel + p) * channels + channel;
+    float* to = job.output + (pixel + p) * job.output_step + channel;
     if (job.bias != nullptr) {
       for (int64_t j = 0; j < outputs; ++j) to[j] = sums[j] + job.bias[channel + j];
     } else {
       for (int64_t j = 0; j < outputs; ++j) to[j] = sums[j];
     }
     if (job.residual == nullptr) continue;
-    const float* from = job.residual + (to - job.output);
+    const float* from = job.residual + (pixel + p) * channels + channel;
     for (int64_t j = 0; j < outputs; ++j) to[j] += from[j];
   }
 }
@@ -165,8 +166,9 @@ inline void RunChunk(const TileJob& job, const float* const* rows, int64_t pixel
   };
   const int64_t begin = channel_of(block_begin);
   const int64_t end = channel_of(block_end);
-  const int64_t channels = filters.groups * filters.outputs;
-  for (int p = 0; p < count; ++p) Activate(job.activation, job.output + (pixel + p) * channels + begin, end - begin);
+  for (int p = 0; p < count; ++p) {
+    Activate(job.activation, job.output + (pixel + p) * job.output_step + begin, end - begin);
+  }
 }
 
 // `locate(pixel, count, rows)` writes, for `count` pixels from `pixel`, the pointers rows[tap * kChunkPixels + p].
@@ -242,6 +244,7 @@ inline TileJob StartTiles(const RunContext& context, const FilterState& state, i
   job.activation = state.activation;
   job.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
   job.output = context.outputs[0].As<float>();
+  job.output_step = context.outputs[0].RowStep();
   job.tables = static_cast<const float**>(context.scratch);
   float* rest = reinterpret_cast<float*>(job.tables + job.table_pointers() * threads);
   for (int64_t i = 0; i < zeros; ++i) rest[i] = 0.0f;

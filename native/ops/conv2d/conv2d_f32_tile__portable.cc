@@ -69,6 +69,7 @@ void Run(const RunContext& context) {
   const Window& window = state.window;
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
+  const int64_t step = context.inputs[0].RowStep();
   const float* image = context.inputs[0].As<float>();
   const float* zeros = nullptr;
   TileJob job = StartTiles(context, state.filters, static_cast<int>(context.Plan<Plan>().threads), in[3], &zeros);
@@ -87,7 +88,7 @@ void Run(const RunContext& context) {
         for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
           const int64_t x = left + j * window.dilations[1];
           const bool inside = y >= 0 && y < in[1] && x >= 0 && x < in[2];
-          *row = inside ? image + ((batch * in[1] + y) * in[2] + x) * in[3] : zeros;
+          *row = inside ? image + ((batch * in[1] + y) * in[2] + x) * step : zeros;
         }
       }
     }

@@ -115,10 +115,13 @@ struct PixelPlace {
 };
 
 // The rows of an image as it is; `zeros` stands for what is outside.
-inline void LocateTaps(const Window& window, const Shape& in, const Shape& out, const float* image, const float* zeros,
-                       int64_t pixel, int count, const float** rows) {
+inline void LocateTaps(const Window& window, const Tensor& input, const Shape& out, const float* zeros, int64_t pixel,
+                       int count, const float** rows) {
   PixelPlace place(pixel, out);
-  const int64_t step = window.dilations[1] * in[3];
+  const Shape& in = input.shape;
+  const float* image = input.As<float>();
+  const int64_t input_step = input.RowStep();
+  const int64_t step = window.dilations[1] * input_step;
   for (int p = 0; p < count; ++p, place.Next(out)) {
     const int64_t top = place.line * window.strides[0] - window.before[0];
     const int64_t left = place.column * window.strides[1] - window.before[1];
@@ -127,15 +130,15 @@ inline void LocateTaps(const Window& window, const Shape& in, const Shape& out, 
     for (int64_t i = 0; i < window.kernel[0]; ++i) {
       const int64_t y = top + i * window.dilations[0];
       const bool inside = y >= 0 && y < in[1];
-      const float* line = inside ? image + (place.batch * in[1] + y) * in[2] * in[3] : zeros;
+      const float* line = inside ? image + (place.batch * in[1] + y) * in[2] * input_step : zeros;
       if (inside && !within) {
         for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
           const int64_t x = left + j * window.dilations[1];
-          *row = x >= 0 && x < in[2] ? line + x * in[3] : zeros;
+          *row = x >= 0 && x < in[2] ? line + x * input_step : zeros;
         }
         continue;
       }
-      if (inside) line += left * in[3];
+      if (inside) line += left * input_step;
       for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels, line += inside ? step : 0) *row = line;
     }
   }
@@ -145,6 +148,7 @@ inline void LocateTaps(const Window& window, const Shape& in, const Shape& out, 
 inline void CopyPadded(const RunContext& context, const Window& window, const ConvPlan& plan, float* copy) {
   const Shape& in = context.inputs[0].shape;
   const float* image = context.inputs[0].As<float>();
+  const int64_t step = context.inputs[0].RowStep();
   const int64_t line_floats = plan.width * in[3];
   context.For(in[0] * plan.height, 16, [&](int64_t begin, int64_t end, int) {
     for (int64_t line = begin; line < end; ++line) {
@@ -157,8 +161,13 @@ inline void CopyPadded(const RunContext& context, const Window& window, const Co
       }
       const int64_t before = window.before[1] * in[3];
       const int64_t inside = in[2] * in[3];
+      const float* from = image + (batch * in[1] + y) * in[2] * step;
       memset(to, 0, static_cast<size_t>(before) * sizeof(float));
-      memcpy(to + before, image + (batch * in[1] + y) * inside, static_cast<size_t>(inside) * sizeof(float));
+      if (step == in[3]) {
+        memcpy(to + before, from, static_cast<size_t>(inside) * sizeof(float));
+      } else {
+        for (int64_t i = 0; i < inside; ++i) to[before + i] = from[i / in[3] * step + i % in[3]];
+      }
       memset(to + before + inside, 0, static_cast<size_t>(line_floats - before - inside) * sizeof(float));
     }
   });
@@ -189,19 +198,21 @@ void RunConv(const RunContext& context) {
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
   const float* image = context.inputs[0].As<float>();
+  const int64_t step = context.inputs[0].RowStep();
   float* extra = nullptr;
   PanelJob job = StartPanels(context, state.panels, plan.panels, out.Count(0, 3), &extra);
+  job.output_step = context.outputs[0].RowStep();
   job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
   if (state.merged) return RunMerged(context, state, job, extra);
   if (out[1] == in[1] && out[2] == in[2] && state.panels.shape.taps == 1 &&
       window.strides[0] * window.strides[1] == 1) {
     return RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
-      for (int p = 0; p < count; ++p) rows[p] = image + (pixel + p) * in[3];
+      for (int p = 0; p < count; ++p) rows[p] = image + (pixel + p) * step;
     });
   }
   for (int64_t i = 0; i < in[3]; ++i) extra[i] = 0.0f;
   RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
-    LocateTaps(window, in, out, image, extra, pixel, count, rows);
+    LocateTaps(window, context.inputs[0], out, extra, pixel, count, rows);
   });
 }
 

@@ -63,16 +63,21 @@ inline int64_t PlaceAt(const Tensor& indices, int64_t at, int64_t size) {
 template <typename T>
 void GatherElements(const RunContext& context, int64_t rows, int64_t size, int64_t count) {
   const Tensor& indices = context.inputs[1];
+  const int64_t width = context.outputs[0].shape[-1];
+  const int64_t step = context.outputs[0].RowStep();
   int32_t* places = static_cast<int32_t*>(context.scratch);
   for (int64_t i = 0; i < count; ++i) places[i] = static_cast<int32_t>(PlaceAt(indices, i, size));
   const T* from = context.inputs[0].As<T>();
   T* to = context.outputs[0].As<T>();
+  const int64_t lines = count / width;  // of the output, from a row of the input
   const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
   context.For(rows, kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain), [=](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       const T* source = from + row * size;
-      T* target = to + row * count;
-      for (int64_t i = 0; i < count; ++i) target[i] = source[places[i]];
+      T* target = to + row * lines * step;
+      for (const int32_t* place = places; place < places + count; place += width, target += step) {
+        for (int64_t i = 0; i < width; ++i) target[i] = source[place[i]];
+      }
     }
   });
 }
@@ -81,11 +86,20 @@ void GatherStretches(const RunContext& context, int64_t rows, int64_t size, int6
   const Tensor& indices = context.inputs[1];
   const char* from = static_cast<const char*>(context.inputs[0].data);
   char* to = static_cast<char*>(context.outputs[0].data);
+  const Tensor& out = context.outputs[0];
+  // Where the rows of the output lie apart a stretch goes by in rows, or is an element of one.
+  const int64_t element = static_cast<int64_t>(SizeOf(out.dtype));
+  const int64_t width = (out.pitch == 0 ? 1 : out.shape[-1]) * element;
+  const int64_t step = (out.pitch == 0 ? 1 : out.pitch) * element;
+  const int64_t line = out.pitch == 0 || bytes < width ? bytes : width;
   const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
   context.For(rows * count, grain, [=, &indices](int64_t begin, int64_t end, int) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t place = item / count * size + PlaceAt(indices, item % count, size);
-      memcpy(to + item * bytes, from + place * bytes, static_cast<size_t>(bytes));
+      for (int64_t done = 0; done < bytes; done += line) {
+        const int64_t at = item * bytes + done;
+        memcpy(to + at / width * step + at % width, from + place * bytes + done, static_cast<size_t>(line));
+      }
     }
   });
 }
