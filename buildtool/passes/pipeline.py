@@ -87,6 +87,7 @@ ORDER: tuple[type[Pass], ...] = (
     SinkReshapes,
     FoldPads,
     FoldBatchNorms,
+    FuseBiases,  # behind which a scale stands that is folded next, with another term behind that
     FoldScales,
     FuseBiases,
     MergeScalars,
