@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,9 +27,8 @@ class DetectionOutput(DataSizedOperator):
 
     Of each class but `background` the `most_per_class` best boxes (-1: all) above `score_threshold` are tried by
     falling score (of equal ones the first). One is taken unless the part that it has in common with one taken before
-    is more than `iou_threshold` of both together; the threshold is multiplied by `eta` with every box taken, while
-    above 0.5. Of all classes of a picture the best `most_per_picture` remain (-1: all). A row is picture, class, score
-    and box; they are sorted by picture, class, falling score.
+    is more than `iou_threshold` of both together. Of all classes of a picture the best `most_per_picture` remain
+    (-1: all). A row is picture, class, score and box; they are sorted by picture, class, falling score.
 
     `code` is corner, center_size or corner_size; `size` is the one dimension that only the data decides.
     """
@@ -42,7 +41,6 @@ class DetectionOutput(DataSizedOperator):
     background: int
     score_threshold: float
     iou_threshold: float
-    eta: float
     most_per_class: int
     most_per_picture: int
 
@@ -50,10 +48,12 @@ class DetectionOutput(DataSizedOperator):
         super().check()
         require_one_of("code", self.code, CODES)
         for name, value in (("most_per_class", self.most_per_class), ("most_per_picture", self.most_per_picture)):
-            if value < -1:
-                raise OperatorError(f"'{name}' is {value}, which is below -1")
-        if not np.isfinite([self.score_threshold, self.iou_threshold, self.eta]).all():
-            raise OperatorError("'score_threshold', 'iou_threshold' and 'eta' are finite")
+            if value < 1 and value != -1:
+                raise OperatorError(f"'{name}' is {value}, which is neither positive nor -1")
+        if not np.isfinite(self.score_threshold):
+            raise OperatorError("'score_threshold' is finite")
+        if not 0 <= self.iou_threshold <= 1:
+            raise OperatorError(f"'iou_threshold' is {self.iou_threshold}, which is outside 0..1")
 
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         codes, scores, priors = self.operands(inputs)
@@ -69,6 +69,8 @@ class DetectionOutput(DataSizedOperator):
         count, scored = numbers // 4, number(scores.shape[1], "the length of the scores")
         if scored % count or not scored:
             raise OperatorError(f"{scored} scores cannot be shared out among {count} priors")
+        if scored == count and self.background == 0:
+            raise OperatorError("there is no class but the background")
         coded = number(codes.shape[1], "the length of the codes")
         if coded not in (numbers, scored * 4):
             raise OperatorError(f"there are {coded} numbers of codes for {count} priors and {scored // count} classes")
@@ -111,17 +113,14 @@ class DetectionOutput(DataSizedOperator):
         half = np.exp(moves[..., 2:]) * sides / np.float32(2)
         return np.concatenate([center - half, center + half], axis=-1)
 
-    def _taken(self, boxes: Array, scores: Array) -> Iterator[int]:
+    def _taken(self, boxes: Array, scores: Array) -> list[int]:
         candidates = np.flatnonzero(scores > np.float32(self.score_threshold))
         order = candidates[np.argsort(-scores[candidates], kind="stable")]
         taken: list[int] = []
-        threshold, eta = np.float32(self.iou_threshold), np.float32(self.eta)
         for place in order if self.most_per_class < 0 else order[: self.most_per_class]:
-            if np.all(_overlaps(boxes[place], boxes[taken]) <= threshold):
+            if np.all(_overlaps(boxes[place], boxes[taken]) <= np.float32(self.iou_threshold)):
                 taken.append(int(place))
-                if eta < 1 and threshold > np.float32(0.5):
-                    threshold = threshold * eta
-        yield from taken
+        return taken
 
     def _best(self, found: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
         if self.most_per_picture < 0 or len(found) <= self.most_per_picture:

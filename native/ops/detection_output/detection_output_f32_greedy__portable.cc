@@ -15,7 +15,6 @@ struct State {
   int64_t background;
   float score_threshold;
   float iou_threshold;
-  float eta;
   int64_t most_per_class;
   int64_t most_per_picture;
 };
@@ -53,7 +52,6 @@ Code Prepare(PrepareContext& context) {
   LATHE_TRY(ReadInt(context, "background", INT32_MIN, INT32_MAX, &state.background));
   LATHE_TRY(context.Float("score_threshold", &state.score_threshold));
   LATHE_TRY(context.Float("iou_threshold", &state.iou_threshold));
-  LATHE_TRY(context.Float("eta", &state.eta));
   LATHE_TRY(ReadInt(context, "most_per_class", -1, INT32_MAX, &state.most_per_class));
   return ReadInt(context, "most_per_picture", -1, INT32_MAX, &state.most_per_picture);
 }
@@ -167,18 +165,16 @@ int64_t TakeClass(const State& state, const Plan& plan, const Scratch& parts, co
   const int64_t tried = Limited(candidates, state.most_per_class);
   if (tried == 0) return count;
   FindTopk(TopkOrder<float>{parts.scores, 1, true}, candidates, tried, parts.order);
-  float threshold = state.iou_threshold;
   const int64_t begin = count;
   for (int64_t i = 0; i < tried; ++i) {
     const int64_t candidate = parts.order[i];
     const Box& box = parts.boxes[parts.places[candidate]];
     bool fits = true;
     for (int64_t other = begin; other < count && fits; ++other) {
-      fits = Overlap(box, parts.rows[other].box) <= threshold;
+      fits = Overlap(box, parts.rows[other].box) <= state.iou_threshold;
     }
     if (!fits) continue;
     parts.rows[count++] = {static_cast<float>(kind), parts.scores[candidate], box};
-    if (state.eta < 1.0f && threshold > 0.5f) threshold *= state.eta;
   }
   return count;
 }

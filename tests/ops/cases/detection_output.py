@@ -11,24 +11,24 @@ from buildtool.ops.detection_output import CODES, DetectionOutput
 from tests.ops.case import OpCase
 from tests.ops.inputs import Rng, label, normal, uniform
 
-# Pictures, priors, classes, own boxes, background, most per class, most, threshold of the score, of the overlap, eta.
-_CASES: tuple[tuple[int, int, int, bool, int, int, int, float, float, float], ...] = (
-    (1, 1, 1, False, -1, -1, -1, 0.0, 0.5, 1.0),
-    (1, 1, 2, False, 0, 1, 1, 0.0, 0.5, 1.0),
-    (1, 17, 3, False, 0, -1, -1, 0.25, 0.45, 1.0),
-    (1, 64, 2, False, 0, 40, 20, 0.0, 0.45, 1.0),
-    (2, 31, 4, False, 0, 10, 7, 0.5, 0.3, 1.0),
-    (2, 31, 4, True, 2, -1, 11, 0.5, 0.3, 1.0),
-    (1, 50, 2, True, -1, 13, -1, 0.0, 0.9, 0.9),
-    (3, 23, 3, False, 1, 23, 0, 0.1, 0.5, 1.0),
-    (2, 23, 3, False, 0, 0, 5, 0.1, 0.5, 1.0),
-    (2, 13, 3, False, 0, -1, -1, 2.0, 0.5, 1.0),
+# Pictures, priors, classes, own boxes, background, most per class, most, threshold of the score, of the overlap.
+_CASES: tuple[tuple[int, int, int, bool, int, int, int, float, float], ...] = (
+    (1, 1, 1, False, -1, -1, -1, 0.0, 0.5),
+    (1, 1, 2, False, 0, 1, 1, 0.0, 0.5),
+    (1, 17, 3, False, 0, -1, -1, 0.25, 0.45),
+    (1, 64, 2, False, 0, 40, 20, 0.0, 0.45),
+    (2, 31, 4, False, 0, 10, 7, 0.5, 0.3),
+    (2, 31, 4, True, 2, -1, 11, 0.5, 0.3),
+    (1, 50, 2, True, -1, 13, -1, 0.0, 0.9),
+    (3, 23, 3, False, 1, 23, 1, 0.1, 0.0),
+    (2, 23, 3, False, 7, 5, 200, -1.0, 1.0),
+    (2, 13, 3, False, 0, -1, -1, 2.0, 0.5),
 )
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
     for number, code in enumerate(CODES):
-        for pictures, priors, classes, own, background, each, most, score, overlap, eta in _CASES:
+        for pictures, priors, classes, own, background, each, most, score, overlap in _CASES:
             bound = pictures * priors * classes
             op = DetectionOutput(
                 code=code,
@@ -36,7 +36,6 @@ def cases(rng: Rng) -> Iterator[OpCase]:
                 background=background,
                 score_threshold=score,
                 iou_threshold=overlap,
-                eta=eta,
                 most_per_class=each,
                 most_per_picture=most,
                 size=(symbol("found", 0, bound),),

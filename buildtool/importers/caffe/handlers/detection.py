@@ -111,6 +111,8 @@ def detections(step: Step) -> Tensor:
         step.malformed(
             f"{scored} scores and {codes.shape[1]} numbers of codes for {numbers // 4} boxes of {classes} classes"
         )
+    if step.real("eta", 1.0) != 1.0:
+        step.unsupported("a threshold of overlaps that falls with every box ('eta')", "remove eta from nms_param")
     each, most = max(step.integer("top_k", -1), -1), max(step.integer("keep_top_k", -1), -1)
     bound = (numbers // 4 if each < 0 else min(each, numbers // 4)) * classes
     (found,) = step.emit_sized(
@@ -124,7 +126,6 @@ def detections(step: Step) -> Tensor:
         background=step.integer("background_label_id", 0),
         score_threshold=step.real("confidence_threshold", _LOWEST),
         iou_threshold=step.real("nms_threshold", 0.3),
-        eta=step.real("eta", 1.0),
         most_per_class=each,
         most_per_picture=most,
     )
