@@ -19,7 +19,7 @@ from buildtool.ir.graph import Value
 from buildtool.ir.types import DType
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32")
-_PLATFORMS = {".onnx": "onnx", ".tflite": "tflite"}
+_PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"}
 
 # The words of deployment files. A type without a word is converted to the nearest one that has one.
 _WORDS = {
@@ -86,7 +86,7 @@ def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as problem:
         raise ModelFileError(f"the model cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
-    opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file)
+    opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file, given)
     requests = tuple(_request(item, file, given) for item in opened)
     imported = import_model(platform, ImportRequest(entry, file, inputs=requests))
     return [
@@ -134,8 +134,10 @@ def _inputs(file: Path) -> list[_Opened]:
     ]
 
 
-def _stated_inputs(platform: str, file: Path) -> list[_Opened]:
-    """The inputs of a file that states a size for every axis, in the order of the model."""
+def _stated_inputs(platform: str, file: Path, given: Mapping[str, str]) -> list[_Opened]:
+    """The inputs of a file that states a size for every axis, or needs some `given`, in the order of the model."""
+    if platform == "pytorch" and given:
+        return [_Opened(name, ()) for name in given]
     inputs = import_model(platform, ImportRequest("model", file)).graph.inputs
     return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
 

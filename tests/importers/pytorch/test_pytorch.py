@@ -1,0 +1,139 @@
+"""Programs of PyTorch: what becomes of them as ONNX, and what is said of files that are no programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.errors import LatheError, ModelFileError, UnsupportedError
+from buildtool.importers.pytorch import exporting, import_model, supported_operators
+from buildtool.importers.request import ImportRequest, TensorRequest
+from buildtool.ir.evaluate import evaluate
+from buildtool.passes.pipeline import optimise
+
+EXPECTED = Path(__file__).resolve().parents[2] / "oracles" / "pytorch" / "expected"
+PROGRAMS = sorted(file.stem for file in EXPECTED.glob("*.onnx"))
+
+
+def archive(file: Path, *members: str) -> Path:
+    with zipfile.ZipFile(file, "w") as written:
+        for member in members:
+            written.writestr(f"model/{member}", b"")
+    return file
+
+
+def program(folder: Path) -> Path:
+    return archive(folder / "model.pt2", "archive_format", "models/model.json")
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None:
+    """The packages are there, and this is the process that exports."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    process = folder / "process.py"
+    process.write_text(f"import json, shutil, sys\norder = json.loads(sys.argv[1])\n{script}\n")
+    monkeypatch.setattr(exporting, "_SCRIPT", process)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_pytorch_exports_is_imported_and_computes_the_same(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ONNX files were written by the process of the importer, with PyTorch; so were the expected results."""
+    pretend(monkeypatch, tmp_path, f"shutil.copy({str(EXPECTED / f'{name}.onnx')!r}, order['target'])")
+    with np.load(EXPECTED / f"{name.rpartition('_')[0]}.npz") as file:
+        known = dict(file)
+    inputs = {key: value for key, value in known.items() if not key.startswith("output_")}
+    outputs = [value for key, value in known.items() if key.startswith("output_")]
+    requests = tuple(TensorRequest(key, value.shape) for key, value in inputs.items())
+    imported = import_model(ImportRequest("model", program(tmp_path), inputs=requests))
+    assert imported.platform == "pytorch"
+    optimise(imported.graph)
+    results = evaluate(imported.graph, inputs)
+    assert len(results) == len(outputs)
+    for result, expected in zip(results.values() if isinstance(results, dict) else results, outputs, strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_both_formats_of_programs_were_exported() -> None:
+    assert PROGRAMS == ["pictures_exported", "pictures_script", "words_exported", "words_script"]
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        (("data.pkl", "data/0", "version"), "holds weights or pickled"),
+        (("weights.bin",), "no program of PyTorch"),
+        ((), "no program of PyTorch"),
+    ],
+)
+def test_archives_that_are_no_programs(members: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match=said) as caught:
+        import_model(ImportRequest("model", archive(tmp_path / "model.pt", *members)))
+    assert "torch.export.save" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"), [(b"", "damaged"), (b"\x80\x02}q\x00.", "holds weights"), (b"PK\x03\x04 cut", "damaged")]
+)
+def test_files_that_are_no_archives(data: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / "model.pt").write_bytes(data)
+    with pytest.raises(ModelFileError, match=said):
+        import_model(ImportRequest("model", tmp_path / "model.pt"))
+
+
+def test_truncated_archives(tmp_path: Path) -> None:
+    whole = program(tmp_path).read_bytes()
+    for length in range(0, len(whole), 3):
+        (tmp_path / "cut.pt2").write_bytes(whole[:length])
+        with pytest.raises(LatheError):
+            import_model(ImportRequest("model", tmp_path / "cut.pt2"))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        import_model(ImportRequest("model", tmp_path / "model.pt2"))
+
+
+def test_without_pytorch_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "torch" else name)
+    with pytest.raises(UnsupportedError, match="takes the package torch") as caught:
+        import_model(ImportRequest("model", program(tmp_path)))
+    assert "pip install torch" in str(caught.value)
+
+
+def test_what_pytorch_objects_to_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, tmp_path, "sys.exit('noise\\nAssertionError: only 4D is supported')")
+    with pytest.raises(ModelFileError, match="only 4D is supported"):
+        import_model(ImportRequest("model", program(tmp_path)))
+    pretend(monkeypatch, tmp_path, "import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(ModelFileError, match="signal 9"):
+        import_model(ImportRequest("model", program(tmp_path)))
+
+
+def test_objections_to_the_exported_file_name_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, tmp_path, "open(order['target'], 'w').write('no model')")
+    with pytest.raises(LatheError) as caught:
+        import_model(ImportRequest("model", program(tmp_path)))
+    assert caught.value.problems[0].where.file == str(tmp_path / "model.pt2")
+
+
+def test_scripts_need_shapes_and_get_them_channels_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = archive(tmp_path / "model.pt", "constants.pkl", "code/model.py", "data.pkl")
+    pretend(monkeypatch, tmp_path, "open(order['target'] + '.json', 'w').write(json.dumps(order)); sys.exit(order)")
+    with pytest.raises(ModelFileError, match="which shapes"):
+        import_model(ImportRequest("model", script))
+    with pytest.raises(ModelFileError, match="shape of the input 'x'"):
+        import_model(ImportRequest("model", script, inputs=(TensorRequest("x"),)))
+    shown = TensorRequest("x", ((1, 4), 8, 9, 3), "NHWC")
+    with pytest.raises(ModelFileError, match=r"'shape': \[4, 3, 8, 9\], 'bounded': \[0\], 'dtype': 'float32'"):
+        import_model(ImportRequest("model", script, inputs=(shown,)))
+
+
+def test_a_weight_file_has_no_place(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="no weight file"):
+        import_model(ImportRequest("model", program(tmp_path), weight_file=tmp_path / "weights"))
+    assert "Conv" in supported_operators()
