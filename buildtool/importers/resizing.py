@@ -39,11 +39,12 @@ def _resized(step: Step, x: Tensor, mode: str, coordinates: str, rounding: str) 
     size = step.known_dims(1, "size")
     if x.rank != 4 or len(size) != 2:
         step.malformed(f"an image of rank {x.rank} and {len(size)} sizes")
-    scales = tuple(_scale(step, old, new) for old, new in zip(x.shape[1:3], size, strict=True))
+    scales = tuple(scale_between(step, old, new) for old, new in zip(x.shape[1:3], size, strict=True))
     return step.emit("resize2d", x, size=size, scales=scales, mode=mode, coordinates=coordinates, rounding=rounding)
 
 
-def _scale(step: Step, old: Dim, new: Dim) -> float:
+def scale_between(step: Step, old: Dim, new: Dim) -> float:
+    """How many times larger a side becomes, in single precision; it may be a run-time size and a multiple of it."""
     if isinstance(old, int) and isinstance(new, int):
         if old < 1 or new < 1:
             step.malformed(f"a resize of {old} to {new} elements")

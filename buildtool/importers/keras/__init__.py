@@ -1,0 +1,23 @@
+"""The importer of Keras models: reading, checking, and one handler per layer."""
+
+from __future__ import annotations
+
+from buildtool.importers.assembly import assemble
+from buildtool.importers.keras.reading import read
+from buildtool.importers.keras.registry import REGISTRY
+from buildtool.importers.request import ImportedModel, ImportRequest
+
+__all__ = ["import_model", "supported_operators"]
+
+_REFUSED = frozenset({"Lambda", "TFOpLambda", "SlicingOpLambda"})  # their handlers say what to do instead
+
+
+def supported_operators() -> tuple[str, ...]:
+    """The layers that can be imported, and functions of `keras.ops` where they are layers of a model."""
+    return tuple(name for name in REGISTRY.supported() if name not in _REFUSED)
+
+
+def import_model(request: ImportRequest) -> ImportedModel:
+    """The graph of a Keras model, with the inputs and outputs that the request names."""
+    asked = [tensor.name for tensor in (*request.inputs, *request.outputs)]
+    return assemble(read(request.model_file, request.weight_file, request.name, asked), REGISTRY, request)

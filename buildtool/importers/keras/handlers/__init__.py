@@ -1,0 +1,1 @@
+"""One handler per layer class. Every module of this folder is loaded; handlers register by their decorator."""

@@ -1,0 +1,104 @@
+"""Dense layers, embeddings, and what leaves its input as it is when a model is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from buildtool.importers.builder import Tensor
+from buildtool.importers.keras.activation import activated
+from buildtool.importers.keras.registry import handler
+from buildtool.importers.keras.values import (
+    array,
+    floating,
+    number,
+    only,
+    optional_weight,
+    refuse_keywords,
+    tensors,
+    weight,
+)
+from buildtool.importers.spatial import NO_ACTIVATION
+from buildtool.importers.step import Step
+from buildtool.ir.types import DType
+
+_ONLY_TRAINED = (
+    "ActivityRegularization",
+    "AlphaDropout",
+    "Dropout",
+    "GaussianDropout",
+    "GaussianNoise",
+    "Identity",
+    "InputLayer",
+    "QuantizeLayer",
+    "RandomBrightness",
+    "RandomContrast",
+    "RandomFlip",
+    "RandomHeight",
+    "RandomRotation",
+    "RandomTranslation",
+    "RandomWidth",
+    "RandomZoom",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+)
+
+
+@handler(*_ONLY_TRAINED)
+def unchanged(step: Step) -> Tensor:
+    return only(step)
+
+
+@handler("Masking")
+def masking(step: Step) -> Tensor:
+    """What is masked becomes 0: steps in which every number is the one that stands for nothing."""
+    x = floating(step, only(step))
+    mask = array(step, number(step, "mask_value", 0.0))
+    differs = step.emit("cast", step.emit("logical_not", step.emit("equal", x, mask)), to=x.dtype)
+    kept = step.emit("reduce_max", differs, axes=(x.rank - 1,), keepdims=True)
+    return step.emit("mul", x, kept)
+
+
+@handler("Functional", "Model", "Sequential")
+def inner_model(step: Step) -> Sequence[Tensor]:
+    """Its nodes stand in front of this one, which gives their results the names of its outputs."""
+    return tensors(step)
+
+
+@handler("Dense")
+def dense(step: Step) -> Tensor:
+    x, kernel, bias = floating(step, only(step)), weight(step, "kernel"), optional_weight(step, "bias")
+    if kernel.rank != 2:
+        step.malformed(f"its kernel has rank {kernel.rank}, not 2")
+    rest = () if bias is None else (bias,)
+    return activated(step, step.emit("fully_connected", x, step.transpose(kernel, (1, 0)), *rest, **NO_ACTIVATION))
+
+
+@handler("Embedding")
+def embedding(step: Step) -> Tensor:
+    x = only(step)
+    places = x if x.dtype in (DType.S32, DType.S64) else step.emit("cast", x, to=DType.S32)
+    return step.emit("gather", weight(step, "embeddings"), places, axis=0)
+
+
+@handler("Activation")
+def activation(step: Step) -> Tensor:
+    return activated(step, floating(step, only(step)))
+
+
+@handler("Lambda")
+def code(step: Step) -> Tensor:
+    refuse_keywords(step)
+    step.unsupported(
+        "a Lambda layer holds Python code, which is neither read nor run",
+        "write it with layers (Rescaling, Reshape, Activation …) or as a layer class of your own with an operator of "
+        "that name (op_paths); or save the model for TensorFlow, frozen or as .tflite, where it is operators",
+    )
+
+
+@handler("TFOpLambda", "SlicingOpLambda")
+def function(step: Step) -> Tensor:
+    step.unsupported(
+        f"the function '{step.text('function', '?')}' of TensorFlow stands in the model instead of a layer",
+        "write it with layers (Add, Multiply, Rescaling, Reshape …), or save the model for TensorFlow or as .tflite",
+    )

@@ -1,0 +1,128 @@
+"""Normalisations with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from buildtool.importers.builder import Tensor
+from buildtool.importers.keras.registry import handler
+from buildtool.importers.keras.values import array, floating, number, only, optional_weight, plus, weight
+from buildtool.importers.spatial import channels
+from buildtool.importers.step import Step
+
+
+def _axes(step: Step, x: Tensor, default: int = -1) -> tuple[int, ...]:
+    """A setting that is one axis or several."""
+    stated = step.attribute("axis")
+    if isinstance(stated, tuple):
+        return step.axes([int(item) for item in stated if isinstance(item, int)], x.rank)
+    return step.axes([step.integer("axis", default)], x.rank)
+
+
+def _last(x: Tensor, axis: int) -> tuple[int, ...]:
+    """The order of axes in which one of them is the last."""
+    return (*(other for other in range(x.rank) if other != axis), axis)
+
+
+def _back(perm: Sequence[int]) -> tuple[int, ...]:
+    return tuple(int(place) for place in np.argsort(perm))
+
+
+def _row(step: Step, name: str, size: int, value: float) -> Tensor:
+    return optional_weight(step, name) or step.constant(np.full(size, value, np.float32))
+
+
+@handler("BatchNormalization", "SyncBatchNormalization")
+def batch_normalisation(step: Step) -> Tensor:
+    x = floating(step, only(step))
+    axes = _axes(step, x)
+    if len(axes) != 1:
+        step.unsupported(f"statistics along the axes {list(axes)}", "normalise along one axis")
+    perm = _last(x, axes[0])
+    turned = step.transpose(x, perm)
+    count = channels(step, turned, -1)
+    y = step.emit(
+        "batch_norm",
+        turned,
+        _row(step, "gamma", count, 1.0),
+        _row(step, "beta", count, 0.0),
+        weight(step, "moving_mean"),
+        weight(step, "moving_variance"),
+        epsilon=number(step, "epsilon", 1e-3),
+    )
+    return step.transpose(y, _back(perm))
+
+
+@handler("LayerNormalization")
+def layer_normalisation(step: Step) -> Tensor:
+    """With `rms_scaling` Keras divides by the root of the variance, and does not take the mean off before."""
+    x = floating(step, only(step))
+    axes = sorted(_axes(step, x))
+    gamma, beta = optional_weight(step, "gamma"), optional_weight(step, "beta")
+    if axes != list(range(axes[0], x.rank)):
+        step.unsupported(f"a normalisation over the axes {axes}", "normalise over the last axes")
+    epsilon = number(step, "epsilon", 1e-3)
+    if step.integer("rms_scaling", 0):
+        mean = step.emit("reduce_mean", x, axes=tuple(axes), keepdims=True)
+        apart = step.emit("sub", x, mean)
+        variance = step.emit("reduce_mean", step.emit("mul", apart, apart), axes=tuple(axes), keepdims=True)
+        root = step.emit("sqrt", plus(step, variance, array(step, epsilon)))
+        return step.emit("mul", step.emit("div", x, root), weight(step, "gamma"))
+    if gamma is None and beta is not None:
+        gamma = step.constant(np.ones([int(str(dim)) for dim in beta.shape], np.float32))
+    operands = [row for row in (gamma, beta) if row is not None]
+    return step.emit("layer_norm", x, *operands, axis=axes[0], epsilon=epsilon)
+
+
+@handler("RMSNormalization")
+def root_mean_square_normalisation(step: Step) -> Tensor:
+    x = floating(step, only(step))
+    axes = sorted(_axes(step, x))
+    if axes != list(range(axes[0], x.rank)):
+        step.unsupported(f"a normalisation over the axes {axes}", "normalise over the last axes")
+    return step.emit("rms_norm", x, weight(step, "scale"), axis=axes[0], epsilon=number(step, "epsilon", 1e-6))
+
+
+@handler("GroupNormalization")
+def group_normalisation(step: Step) -> Tensor:
+    """-1 groups: as many as channels."""
+    x = floating(step, only(step))
+    axes = _axes(step, x)
+    perm = _last(x, axes[0])
+    turned = step.transpose(x, perm)
+    count = channels(step, turned, -1)
+    groups = step.integer("groups", 32)
+    y = step.emit(
+        "group_norm",
+        turned,
+        _row(step, "gamma", count, 1.0),
+        _row(step, "beta", count, 0.0),
+        groups=count if groups == -1 else groups,
+        epsilon=number(step, "epsilon", 1e-3),
+    )
+    return step.transpose(y, _back(perm))
+
+
+@handler("Normalization")
+def feature_normalisation(step: Step) -> Tensor:
+    """The mean and the variance of features, as weights or as settings; `invert` is the way back."""
+    x = floating(step, only(step))
+    mean, variance = (_statistics(step, x, name) for name in ("mean", "variance"))
+    root = step.emit("maximum", step.emit("sqrt", variance), array(step, 1e-7))
+    if step.integer("invert", 0):
+        return plus(step, step.emit("mul", x, root), mean)
+    return step.emit("div", step.emit("sub", x, mean), root)
+
+
+def _statistics(step: Step, x: Tensor, name: str) -> Tensor:
+    """One number for each place along the axes that are kept apart, in the shape of the input."""
+    stated = step.attribute(name)
+    if isinstance(stated, int | float):
+        return array(step, float(stated))
+    found = array(step, np.array(stated)) if isinstance(stated, tuple) else weight(step, name)
+    if step.attribute("axis") is None:
+        return step.reshape(found, ())
+    axes = _axes(step, x)
+    return step.reshape(found, tuple(x.shape[axis] if axis in axes else 1 for axis in range(x.rank)))
