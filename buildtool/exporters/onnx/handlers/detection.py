@@ -12,10 +12,12 @@ from buildtool.ir.types import DType
 
 @handler("detection_output")
 def detection_output(step: Step) -> None:
-    """The candidates of all classes stand in a table, class by class with falling score; what remains is marked there."""
+    """The candidates stand in a table, class by class with falling score; what remains is marked there."""
     op, pictures = step.op, step.type(1).shape[0]
     priors = step.known_shape(2)[2] // 4
-    kinds = int(step.type(1).shape[1]) // priors
+    scored = step.type(1).shape[1]
+    assert isinstance(scored, int)
+    kinds = scored // priors
     classes = [kind for kind in range(kinds) if kind != op.background]
     scores = step.reshaped(step.input(1), step.type(1).shape, (pictures, priors, kinds))
     scores = _picked(step, step.transposed(scores, (0, 2, 1)), classes, kinds)
@@ -25,7 +27,7 @@ def detection_output(step: Step) -> None:
     whole = (pictures, len(classes), count, 4)
     spread = step.emit("Expand", step.emit("Unsqueeze", places, step.integers([3])), step.dims(whole))
     boxes = step.emit("GatherElements", boxes, spread, axis=2)
-    table = _kept_scores(step, boxes, best, whole)
+    table = _kept_scores(step, boxes, best, pictures, len(classes), count)
     marked = step.emit("Greater", table, _number(step, -np.inf))
     size = len(classes) * count
     if 0 <= op.most_per_picture < size:
@@ -70,18 +72,17 @@ def _halves(step: Step, x: str) -> list[str]:
     return step.emit_many("Split", 2, x, step.integers([2, 2]), axis=-1)
 
 
-def _kept_scores(step: Step, boxes: str, best: str, whole: tuple[Dim, ...]) -> str:
+def _kept_scores(step: Step, boxes: str, best: str, pictures: Dim, classes: int, count: int) -> str:
     """[N, C * K]: the scores that are left; elsewhere less than any number."""
-    pictures, classes, count, _ = whole
-    rows = pictures * classes
-    low, high = _halves(step, step.reshaped(boxes, whole, (rows, count, 4)))
+    rows, whole = pictures * classes, (pictures, classes, count)
+    low, high = _halves(step, step.reshaped(boxes, (*whole, 4), (rows, count, 4)))
     # A box whose corners are the wrong way round has nothing in common with others; ONNX would turn them.
     proper = step.emit("Concat", low, step.emit("Max", low, high), axis=2)
-    scores = step.reshaped(best, whole[:3], (rows, 1, count))
+    scores = step.reshaped(best, whole, (rows, 1, count))
     limits = [_number(step, number, 1) for number in (step.op.iou_threshold, step.op.score_threshold)]
-    selected = step.emit("NonMaxSuppression", proper, scores, step.integers([int(count)]), *limits)
+    selected = step.emit("NonMaxSuppression", proper, scores, step.integers([count]), *limits)
     places = step.emit("Gather", selected, step.integers([0, 2]), axis=1)
-    flat = step.reshaped(best, whole[:3], (rows, count))
+    flat = step.reshaped(best, whole, (rows, count))
     nothing = step.emit("Expand", _number(step, -np.inf), step.dims((rows, count)))
     table = step.emit("ScatterND", nothing, places, step.emit("GatherND", flat, places))
     return step.reshaped(table, (rows, count), (pictures, classes * count))
