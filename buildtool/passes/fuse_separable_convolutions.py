@@ -17,7 +17,7 @@ from buildtool.passes.editor import Editor
 #: What lies between the two convolutions has to be larger than this: less stays in the caches anyway.
 LEAST_BYTES = 256 * 1024
 #: Blocks are whole lines of the image, and all threads need some.
-LEAST_LINES = 14
+LEAST_LINES = 28
 
 
 class FuseSeparableConvolutions(Pass):
