@@ -31,8 +31,6 @@ _OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "NonMaxSuppressionV5": ("selected_indices", "selected_scores", "valid_outputs"),
     "Switch": ("output_false", "output_true"),
     "TopKV2": ("values", "indices"),
-    "TopK": ("values", "indices"),
-    "Unique": ("y", "idx"),
 }
 
 

@@ -78,7 +78,8 @@ class _Reader:
         made = [self._node(node, reads.get(node.name, 0)) for node in nodes if node.name not in given]
         made += [self._renamed(name, ref) for name, ref in self._renames(results) if name != self._name(ref)]
         made = with_dilations(made)
-        inputs = {tensor.name: tensor for tensor in given.values()}
+        known = {*(node.name for node in nodes), *(self._asked(info.name)[0] for info in self._loaded.inputs.values())}
+        inputs = {tensor.name: tensor for name, tensor in given.items() if name in known}
         outputs = {name: SourceTensor(name, None, None) for name in results}
         check_names(made, inputs, outputs, self._where, DAMAGED)
         ordered = in_execution_order(made, self._where)
@@ -114,7 +115,7 @@ class _Reader:
             last = [
                 (node.name, 0) for node in self._nodes.values() if node.name not in read and node.op not in _NO_OUTPUTS
             ]
-            if not last:
+            if not last and not self._named:
                 raise ModelFileError("the model has no outputs", where=self._where, remedy=DAMAGED)
             return {self._name(ref): ref for ref in last}
         results: dict[str, Ref] = {}
@@ -149,7 +150,7 @@ class _Reader:
             if name in self._nodes and name not in found:
                 found.add(name)
                 waiting += [ref[0] for ref in self._nodes[name].inputs]
-        return [node for node in self._nodes.values() if node.name in found or node.op == "Placeholder"]
+        return [node for node in self._nodes.values() if node.name in found]
 
     def _node(self, node: FlatNode, last: int) -> SourceNode:
         where = Where(self._where.file, model=self._where.model, node=node.name)

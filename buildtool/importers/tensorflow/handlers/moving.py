@@ -68,7 +68,7 @@ def concatenation(step: Step) -> Tensor:
     return parts[0] if len(parts) == 1 else step.emit("concat", *parts, axis=axis)
 
 
-@handler("Pack", "Stack", "ParallelStack")
+@handler("Pack", "Stack")
 def pack(step: Step) -> Tensor:
     parts = step.present()
     shape = parts[0].shape

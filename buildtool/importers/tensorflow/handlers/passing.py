@@ -25,7 +25,6 @@ def constant(step: Step) -> Tensor:
 
 @handler(
     "CheckNumerics",
-    "DebugIdentity",
     "EnsureShape",
     "Identity",
     "PlaceholderWithDefault",

@@ -8,7 +8,6 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
 from buildtool.importers.tensorflow.registry import handler
 from buildtool.importers.tensorflow.values import element_type
-from buildtool.ir.dims import Dim
 from buildtool.ir.types import DType
 from buildtool.schemas import tensorflow_graph_pb2 as pb
 
@@ -78,10 +77,10 @@ def _axis(step: Step, x: Tensor) -> int:
     return step.axis(axes[0], x.rank)
 
 
-@handler("TopKV2", "TopK")
+@handler("TopKV2")
 def largest(step: Step) -> Sequence[Tensor]:
     x = step.input(0)
-    counts: tuple[Dim, ...] = step.known_dims(1, "k") if step.node.op == "TopKV2" else (step.integer("k"),)
+    counts = step.known_dims(1, "k")
     if len(counts) != 1:
         step.malformed(f"its k (input 1) is {list(counts)}, not one number")
     narrow = x.dtype not in _SELECTED

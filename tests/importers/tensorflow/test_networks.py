@@ -1,0 +1,50 @@
+"""Small networks in every form that is imported give what TensorFlow gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from buildtool.importers.request import TensorRequest
+from buildtool.passes.pipeline import optimise
+from tests.importers.tensorflow.harness import compare, imported, network, run
+
+#: What is left of each network after all passes, as far as it says something about the importer.
+LEFT = {
+    "dilated": {"conv2d": 1, "dwconv2d": 1},
+    "frozen_keras": {"conv2d": 4, "dwconv2d": 1, "deconv2d": 1, "max_pool2d": 1, "fully_connected": 1, "softmax": 1},
+    "saved_keras": {"conv2d": 4, "dwconv2d": 1, "deconv2d": 1, "max_pool2d": 1, "fully_connected": 1, "softmax": 1},
+    "saved_module": {"if_else": 1, "loop": 1, "gather": 1},
+    "saved_v1": {"fully_connected": 1, "where": 1},
+}
+NODES = {"dilated": 2, "frozen_keras": 27, "saved_keras": 27, "saved_module": 10, "saved_v1": 6}
+
+
+@pytest.mark.parametrize("name", sorted(NODES))
+def test_results(name: str, tmp_path: Path) -> None:
+    file, inputs, outputs = network(name, tmp_path)
+    sizes = [TensorRequest(key, array.shape, "MODEL") for key, array in inputs.items()]
+    graph = imported(file, sizes).graph
+    assert {value.name for value in graph.inputs} == inputs.keys()
+    compare(run(graph, inputs), outputs, 1e-4, 1e-4)
+    optimise(graph)
+    compare(run(graph, inputs), outputs, 1e-4, 1e-4)
+    counts = Counter(node.op.name for node in graph.nodes)
+    assert LEFT[name].items() <= counts.items()
+    assert counts.total() == NODES[name]
+
+
+def test_both_ways_of_saving_give_the_same_graph(tmp_path: Path) -> None:
+    size = [TensorRequest("image", (1, 16, 16, 3), "NHWC")]
+    saved, frozen = (imported(network(name, tmp_path)[0], size).graph for name in ("saved_keras", "frozen_keras"))
+    for graph in (saved, frozen):
+        optimise(graph)
+    assert Counter(node.op for node in saved.nodes) == Counter(node.op for node in frozen.nodes)
+    weights, others = (
+        [value.constant for value in graph.values() if value.constant is not None] for graph in (saved, frozen)
+    )
+    assert len(weights) == len(others)
+    for array in weights:
+        assert any(array.shape == other.shape and abs(array - other).max() < 1e-6 for other in others)
