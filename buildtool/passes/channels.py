@@ -25,9 +25,12 @@ def foldable_maker(editor: Editor, value: Value) -> Node | None:
         return None
     if len(node.inputs) > 3:
         return None  # a residual would have to be scaled, too
-    if any(operand.constant is None or operand.type.quant is not None for operand in node.inputs[1:]):
-        return None
-    return node
+    return node if foldable_constants(node) else None
+
+
+def foldable_constants(node: Node) -> bool:
+    """Whether all operands behind the first are constants that passes may change."""
+    return all(operand.constant is not None and operand.type.quant is None for operand in node.inputs[1:])
 
 
 def has_few_channels(value: Value) -> bool:

@@ -12,6 +12,7 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
 from buildtool.passes.absorb_transposes import AbsorbTransposes
+from buildtool.passes.arrange_concats import ArrangeConcats
 from buildtool.passes.base import Pass
 from buildtool.passes.batch_norms_to_convolutions import BatchNormsToConvolutions
 from buildtool.passes.fold_batch_norms import FoldBatchNorms
@@ -51,6 +52,7 @@ from buildtool.passes.remove_identities import RemoveIdentities
 from buildtool.passes.remove_noops import RemoveNoops
 from buildtool.passes.share_common import ShareCommon
 from buildtool.passes.sink_reshapes import SinkReshapes
+from buildtool.passes.split_gathers import SplitGathers
 from buildtool.passes.split_slices import SplitSlices
 
 #: All passes in the order in which they run.
@@ -82,6 +84,8 @@ ORDER: tuple[type[Pass], ...] = (
     FoldProductTransposes,
     RecogniseInstanceNorms,
     RecogniseShuffles,
+    SplitGathers,
+    ArrangeConcats,
     AbsorbChannelOrders,
     MergeReductions,
     SinkReshapes,
