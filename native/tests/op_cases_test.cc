@@ -140,9 +140,10 @@ struct Runner {
     for (const CaseTensor& input : file.inputs) shapes.push_back(input.shape);
     ready = api->resize(session, shapes.size(), shapes.data(), &error) == LATHE_OK;
     const auto note = [](void* user, const lathe_node_event* event) {
-      *static_cast<std::string*>(user) = event->kernel;
+      Runner& runner = *static_cast<Runner*>(user);
+      if (runner.kernel != runner.file.kernel) runner.kernel = event->kernel;
     };
-    api->set_observer(session, note, &kernel);
+    api->set_observer(session, note, this);
   }
   ~Runner() {
     if (session != nullptr) api->session_destroy(session);
@@ -176,7 +177,7 @@ struct Runner {
   lathe_engine* engine = nullptr;
   lathe_session* session = nullptr;
   bool ready = false;
-  std::string kernel;  // that ran last
+  std::string kernel;  // that of the file, or else the one that ran last
 };
 
 // A folder that cannot be read must not look like one without failures.

@@ -24,7 +24,7 @@ uint32_t Check(std::vector<ArenaItem> items) {
 }
 
 ArenaItem Item(uint32_t first, uint32_t last, uint64_t size, uint32_t takes_over = kNoItem, uint64_t offset = 0) {
-  return {first, last, size, takes_over, offset, kNoItem};
+  return {first, last, size, takes_over, offset, kNoItem, kNoItem, 0};
 }
 
 // By the definition: live at the same step, in the same bytes, and not of one chain.

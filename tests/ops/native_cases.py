@@ -16,7 +16,7 @@ from buildtool.codegen import container
 from buildtool.codegen.container_writer import stored_bytes
 from buildtool.errors import UnsupportedError
 from buildtool.ir.dims import Dim, Symbol, evaluate, is_static, symbol, symbols
-from buildtool.ir.graph import Graph, Value
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
 from buildtool.plan import arena
@@ -25,6 +25,7 @@ from buildtool.plan.packing import packable
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import select
 from tests.ops.case import OpCase
+from tests.ops.strided import misplaced, strided_graph, strides_of
 
 _MARGIN = 3  # how far the bound of a symbolic dimension lies above the case's own size
 _SYMBOL = "n"
@@ -59,11 +60,29 @@ def write_cases(
         for native in (natives or variants)(case):
             for kernel in manifests.of(case.op.name):
                 for packing in packings(native.graph, kernel):
-                    stem = f"{kernel.name}_{files[kernel.name]:04}_{native.name}_{packing}".rstrip("_")
-                    name = re.sub(r"\W+", "_", stem)
-                    (folder / f"{name}.case").write_bytes(encode(native, kernel, packing))
-                    files[kernel.name] += 1
+                    _write(folder, files, native, kernel, packing)
+        for kernel in manifests.of(case.op.name) if natives is None else ():
+            cut, joined = strides_of(case, kernel)
+            if not cut and not joined:
+                continue
+            native = NativeCase(f"{case.name}_strided", *strided_graph(case, cut, joined))
+            for packing in packings(case_graph(case.op, case.inputs, frozenset(case.constants)), kernel)[:1]:
+                _write(folder, files, native, kernel, packing, manifests)
     return Written(files)
+
+
+def _write(
+    folder: Path,
+    files: dict[str, int],
+    native: NativeCase,
+    kernel: KernelInfo,
+    packing: str,
+    manifests: Manifests | None = None,
+) -> None:
+    stem = f"{kernel.name}_{files[kernel.name]:04}_{native.name}_{packing}".rstrip("_")
+    name = re.sub(r"\W+", "_", stem)
+    (folder / f"{name}.case").write_bytes(encode(native, kernel, packing, manifests))
+    files[kernel.name] += 1
 
 
 def variants(case: OpCase) -> Iterator[NativeCase]:
@@ -174,10 +193,15 @@ def packings(graph: Graph, kernel: KernelInfo) -> list[str]:
     return [name for name in dict.fromkeys(known) if kernel.reads(name) and (name == "" or packable(node, name))]
 
 
-def encode(case: NativeCase, kernel: KernelInfo, packing: str = "") -> bytes:
-    """The bytes of a case file."""
-    memory = arena.plan(case.graph, [kernel])
-    plan = Plan("host", ((kernel.name,),), memory.placements, memory.size, (packing,) if packing else ())
+def encode(case: NativeCase, kernel: KernelInfo, packing: str = "", manifests: Manifests | None = None) -> bytes:
+    """The bytes of a case file. `manifests`: where the kernels of other nodes are found."""
+    kernels = [kernel if node.op.name == kernel.op else _other(node, manifests) for node in case.graph.nodes]
+    memory = arena.plan(case.graph, kernels)
+    if manifests is not None:
+        assert list(misplaced(case.graph, {place.value: place.offset for place in memory.placements})) == []
+    packed = [packing if item is kernel else "" for item in kernels]
+    names = tuple((item.name,) for item in kernels)
+    plan = Plan("host", names, memory.placements, memory.size, tuple(packed) if packing else ())
     files = container.write(case.graph, name="case", half=False, plan=plan)
     inputs = zip(case.inputs, case.graph.inputs, strict=True)
     outputs = zip(case.expected, case.graph.outputs, strict=True)
@@ -192,6 +216,12 @@ def encode(case: NativeCase, kernel: KernelInfo, packing: str = "") -> bytes:
             *_tensors([(array, value.type.dtype) for array, value in outputs]),
         ]
     )
+
+
+def _other(node: Node, manifests: Manifests | None) -> KernelInfo:
+    assert manifests is not None, "the graph has one node"
+    (kernel,) = manifests.of(node.op.name)
+    return kernel
 
 
 def blob(data: bytes) -> bytes:
