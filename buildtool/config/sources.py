@@ -26,6 +26,7 @@ from buildtool.errors import ModelFileError
 
 Progress = Callable[[int, int | None], None]  # bytes so far, and of how many if the server says
 
+_SAVED_MODEL = "saved_model.pb"  # what stands for a folder of TensorFlow's
 MAX_DOWNLOAD_BYTES = 4 << 30
 TIMEOUT_SECONDS = 30.0
 _CHUNK = 1 << 20
@@ -71,6 +72,8 @@ def resolve_model_file(
 def _local_file(ref: FileRef) -> Path:
     path = Path(ref.location)
     try:
+        if (path / _SAVED_MODEL).is_file():
+            path /= _SAVED_MODEL
         if not path.exists():
             raise _fault(ref, f"there is no file {quoted(_shortened(ref.location))}")
         if not path.is_file():

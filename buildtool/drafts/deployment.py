@@ -19,7 +19,10 @@ from buildtool.ir.graph import Value
 from buildtool.ir.types import DType
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32")
-_PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"}
+_PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"} | {
+    ".pb": "tensorflow",
+    ".pbtxt": "tensorflow",
+}
 
 # The words of deployment files. A type without a word is converted to the nearest one that has one.
 _WORDS = {
@@ -74,6 +77,8 @@ def write(
 
 
 def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str], data_type: str) -> list[str]:
+    if (file / "saved_model.pb").is_file():
+        file /= "saved_model.pb"
     platform = _PLATFORMS.get(file.suffix)
     if platform is None:
         raise UnsupportedError(
@@ -138,6 +143,10 @@ def _stated_inputs(platform: str, file: Path, given: Mapping[str, str]) -> list[
     """The inputs of a file that states a size for every axis, or needs some `given`, in the order of the model."""
     if platform == "pytorch" and given:
         return [_Opened(name, ()) for name in given]
+    if platform == "tensorflow":
+        from buildtool.importers.tensorflow import declared_inputs
+
+        return [_Opened(name, sizes) for name, sizes in declared_inputs(ImportRequest("model", file)).items()]
     inputs = import_model(platform, ImportRequest("model", file)).graph.inputs
     return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
 

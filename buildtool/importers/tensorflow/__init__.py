@@ -5,15 +5,24 @@ from __future__ import annotations
 from buildtool.errors import UnsupportedError, Where
 from buildtool.importers.assembly import assemble
 from buildtool.importers.request import ImportedModel, ImportRequest
-from buildtool.importers.tensorflow.reading import read
+from buildtool.importers.tensorflow.reading import READ, read
 from buildtool.importers.tensorflow.registry import REGISTRY
 
-__all__ = ["import_model", "supported_operators"]
+__all__ = ["declared_inputs", "import_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
-    """The operators that can be imported."""
-    return REGISTRY.supported()
+    """The operators that can be imported; some are done with when the file has been read."""
+    return tuple(sorted({*REGISTRY.supported(), *READ}))
+
+
+def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:
+    """The inputs of a model and their sizes: None for those that the file leaves open."""
+    model = read(request.model_file, request.name, ())
+    return {
+        name: tuple(size if isinstance(size, int) else None for size in tensor.shape or ())
+        for name, tensor in model.inputs.items()
+    }
 
 
 def import_model(request: ImportRequest) -> ImportedModel:

@@ -22,6 +22,10 @@ from buildtool.importers.tensorflow.switches import without_switches
 from buildtool.importers.tensorflow.tensors import DAMAGED, DTYPES, HALVES, sizes_of
 from buildtool.schemas import tensorflow_graph_pb2 as pb
 
+#: Operators that are gone when a model has been read: nothing stands for them in the graph, or others do.
+READ = frozenset(
+    {"Assert", "Merge", "NoOp", "PartitionedCall", "Placeholder", "PlaceholderV2", "StatefulPartitionedCall", "Switch"}
+)
 #: Nodes that nobody reads are outputs of a graph without a signature, but for these.
 _NO_OUTPUTS = frozenset(
     {"NoOp", "Assert", "Const", "Placeholder", "PlaceholderWithDefault", "SaveV2", "Print", "PrintV2"}
