@@ -22,6 +22,7 @@ DATA_TYPES = ("fp32_fp32", "fp16_fp32")
 _PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"} | {
     ".pb": "tensorflow",
     ".pbtxt": "tensorflow",
+    ".prototxt": "caffe",
 }
 
 # The words of deployment files. A type without a word is converted to the nearest one that has one.
@@ -93,17 +94,47 @@ def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str
         raise ModelFileError(f"the model cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
     opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file, given)
     requests = tuple(_request(item, file, given) for item in opened)
-    imported = import_model(platform, ImportRequest(entry, file, inputs=requests))
+    weights = _weights(file) if platform == "caffe" else None
+    imported = import_model(platform, ImportRequest(entry, file, weights, inputs=requests))
     return [
         f"  {entry}:",
         f"    platform: {platform}",
         f"    model_file_path: {_text(os.path.relpath(file.resolve(), relative_to.resolve()))}",
         f"    model_sha256_checksum: {digest}",
+        *_weight_lines(weights, relative_to),
         "    subgraphs:",
         *_tensor_lines("input", imported.graph.inputs, imported.input_formats, "      - "),
         *_tensor_lines("output", imported.graph.outputs, imported.output_formats, "        "),
         "    runtime: cpu",
         f"    data_type: {data_type}",
+    ]
+
+
+def _weights(prototxt: Path) -> Path:
+    """The caffemodel of a prototxt: that of the same name, or the only one beside it."""
+    found = sorted(prototxt.parent.glob("*.caffemodel"))
+    same = [file for file in found if file.stem == prototxt.stem]
+    if not same and len(found) != 1:
+        raise ConfigError(
+            f"there is no '{prototxt.stem}.caffemodel'" + (f", but {len(found)} of other names" if found else ""),
+            where=Where(file=str(prototxt)),
+            remedy="put the weights beside the prototxt, with the same name but for the ending",
+        )
+    return (same or found)[0]
+
+
+def _weight_lines(weights: Path | None, relative_to: Path) -> list[str]:
+    if weights is None:
+        return []
+    try:
+        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+    except OSError as problem:
+        raise ModelFileError(
+            f"the weights cannot be read: {problem.strerror}", where=Where(file=str(weights))
+        ) from problem
+    return [
+        f"    weight_file_path: {_text(os.path.relpath(weights.resolve(), relative_to.resolve()))}",
+        f"    weight_sha256_checksum: {digest}",
     ]
 
 
@@ -147,6 +178,10 @@ def _stated_inputs(platform: str, file: Path, given: Mapping[str, str]) -> list[
         from buildtool.importers.tensorflow import declared_inputs
 
         return [_Opened(name, sizes) for name, sizes in declared_inputs(ImportRequest("model", file)).items()]
+    if platform == "caffe":
+        from buildtool.importers.caffe import declared_inputs as declared_by_prototxt
+
+        return [_Opened(name, sizes) for name, sizes in declared_by_prototxt(ImportRequest("model", file)).items()]
     inputs = import_model(platform, ImportRequest("model", file)).graph.inputs
     return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
 

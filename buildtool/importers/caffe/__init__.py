@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from buildtool.importers.assembly import assemble
-from buildtool.importers.caffe.reading import read
+from buildtool.importers.caffe.reading import read, read_inputs
 from buildtool.importers.caffe.registry import REGISTRY
 from buildtool.importers.request import ImportedModel, ImportRequest
 
-__all__ = ["import_model", "supported_operators"]
+__all__ = ["declared_inputs", "import_model", "supported_operators"]
 _INPUT = "Input"
+_PICTURE = (None, None, None, None)  # of unknown size
 
 
 def supported_operators() -> tuple[str, ...]:
@@ -19,3 +20,11 @@ def supported_operators() -> tuple[str, ...]:
 def import_model(request: ImportRequest) -> ImportedModel:
     """The graph of a network, with the inputs and outputs that the request names."""
     return assemble(read(request.model_file, request.weight_file, request.name), REGISTRY, request)
+
+
+def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:
+    """The inputs that a prototxt declares, with the sizes that it states."""
+    return {
+        name: _PICTURE if tensor.shape is None else tuple(dim if isinstance(dim, int) else None for dim in tensor.shape)
+        for name, tensor in read_inputs(request.model_file).items()
+    }

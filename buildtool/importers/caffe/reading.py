@@ -59,6 +59,12 @@ def read(prototxt: Path, caffemodel: Path | None, name: str) -> SourceModel:
     return SourceModel(where, 0, "NCHW", inputs, outputs, {}, constants, ordered)
 
 
+def read_inputs(prototxt: Path) -> dict[str, SourceTensor]:
+    """What a network is fed, without a look at its weights."""
+    where = Where(file=str(prototxt))
+    return _inputs(read_structure(read_bytes(prototxt, where, NOT_TEXT, NOT_TEXT), where), where)
+
+
 def _inputs(structure: Structure, where: Where) -> dict[str, SourceTensor]:
     """What the network is fed. Sizes that are not positive are open."""
     shapes: dict[str, tuple[int, ...] | None] = dict(structure.inputs)
