@@ -32,6 +32,9 @@ target is an arena of at most {target} times that. Bytes for pictures of 224 x 2
 |---|---:|---:|---:|
 """
 _TAIL = """
+The inputs of a concatenation stand in its result from the start wherever that costs no memory, and what a slice takes
+stays where it is: neither is copied then (`buildtool/plan/parts.py`).
+
 To the arena comes the scratch memory of the node that wants most of it, and the weights: those of `fp32_fp32` are used
 in place from the mapped file, those of `fp16_fp32` are expanded when the engine is created. `lathe inspect FOLDER`
 tells all of these for a build, and `memory_info` of the C interface while a program runs.
