@@ -25,7 +25,7 @@ from buildtool.importers.paddle.protobuf import is_for_training
 
 _VERSIONS = range(1, 100)
 _PARAMETER = "p"
-_CONSTANT_OF_FILE, _COMBINE, _SPLIT, _NAMED_RESULT = "0.constant", "0.combine", "0.split", "0.shadow_output"
+_COMBINE, _SPLIT, _PICK, _NAMED_RESULT = "0.combine", "0.split", "0.slice", "0.shadow_output"
 #: Words for element types in types of values, and in attributes.
 _CODES = {
     "bool": 0,
@@ -95,6 +95,7 @@ class _Reader:
             _PARAMETER: self._parameter,
             _COMBINE: self._combined,
             _SPLIT: self._split,
+            _PICK: self._pick,
         }
         if kind in special:
             special[kind](item)
@@ -111,6 +112,11 @@ class _Reader:
             self._operator(name, attributes, item)
 
     def _parameter(self, item: Mapping[str, Any]) -> None:
+        """States for training (of dropout) are declared like parameters, but not stored: they have no value."""
+        is_stored, *_ = item.get("OA") or (1,)
+        if not is_stored:
+            self._give(int(item["O"]["%"]), ())
+            return
         self._declare(item["O"], str(item["A"][3]), is_persistable=True)
 
     def _input(self, item: Mapping[str, Any], name: str) -> None:
@@ -139,6 +145,12 @@ class _Reader:
         (operand,) = item["I"]
         for result, name in zip(item["O"], self._names[operand["%"]], strict=True):
             self._give(result["%"], (name,))
+
+    def _pick(self, item: Mapping[str, Any]) -> None:
+        """One of a list of tensors."""
+        (operand,), (result,) = item["I"], _as_list(item["O"])
+        index = _attributes(item["A"])["index"]
+        self._give(result["%"], (self._names[operand["%"]][int(str(index))],))
 
     def _operator(self, name: str, attributes: dict[str, AttributeValue], item: Mapping[str, Any]) -> None:
         how = translation(name)

@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.paddle.program import dtype_of_code
-from buildtool.importers.paddle.registry import many, maybe, node_of, place_of
+from buildtool.importers.paddle.registry import maybe, node_of, place_of
 from buildtool.importers.spatial import NO_ACTIVATION
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, Shape
@@ -16,12 +16,10 @@ from buildtool.ir.types import DType
 
 
 def dims(step: Step, attribute: str, tensor: str = "", tensors: str = "") -> tuple[Dim, ...]:
-    """Whole numbers: one tensor of them, or one tensor for each, or the attribute (a number or a list)."""
-    parts = many(step, tensors) if tensors else []
-    if tensor and maybe(step, tensor) is not None:
-        return step.known_dims(place_of(step, tensor), attribute)
-    if parts:
-        places = node_of(step).slots[tensors]
+    """Whole numbers: a tensor of them, or one tensor for each, or the attribute (a number or a list)."""
+    slots = node_of(step).slots
+    places = slots.get(tensor) or slots.get(tensors) or ()
+    if places:
         return tuple(dim for place in places for dim in step.known_dims(place, attribute))
     value = step.attribute(attribute)
     if value is None:

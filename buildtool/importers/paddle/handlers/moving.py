@@ -290,7 +290,7 @@ def triangle(step: Step) -> Tensor:
 def pad(step: Step) -> Tensor:
     """Two numbers for each axis."""
     x, amounts = one(step, "X"), step.integers("paddings")
-    value = real(step, "pad_value", default=0.0)
+    value = real(step, "pad_value", "PadValue", default=0.0)
     return _padded(step, x, amounts[0::2], amounts[1::2], "constant", value)
 
 

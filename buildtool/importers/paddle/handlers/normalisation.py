@@ -7,7 +7,6 @@ from buildtool.importers.paddle.registry import Outputs, handler, maybe, one, wa
 from buildtool.importers.paddle.values import activated, flag, is_channels_last, plus, real, to_first, to_last
 from buildtool.importers.spatial import channels
 from buildtool.importers.step import Step
-from buildtool.ir.dims import product
 
 
 @handler("batch_norm", "sync_batch_norm")
@@ -67,7 +66,7 @@ def _statistics(step: Step, x: Tensor, axis: int) -> dict[str, Tensor]:
     mean = step.emit("reduce_mean", x, axes=axes, keepdims=True)
     apart = step.emit("sub", x, mean)
     variance = step.emit("reduce_mean", step.emit("mul", apart, apart), axes=axes, keepdims=True)
-    rows = (product(x.shape[:axis]),)
+    rows = x.shape[:axis]
     return {"Mean": step.reshape(mean, rows), "Variance": step.reshape(variance, rows)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -77,10 +77,7 @@ def _pooled(step: Step, x: Tensor, kind: str, kernel: tuple[int, ...]) -> Tensor
         _check_last_window(step, x, window)
     more: dict[str, AttrValue] = {}
     if kind == "avg":
-        everything = not flag(step, "exclusive", True)
-        if everything and window.ceil_mode:
-            window = _up_to_the_end(step, x, window)
-        more["count_include_pad"] = everything
+        more["count_include_pad"] = not flag(step, "exclusive", True)
     op = "max_pool2d" if kind == "max" else "avg_pool2d"
     y = _over_two_axes(step, x, op, rank - 2, window.along(rank - 2, rank - 1) | more)
     for axis in reversed(range(rank - 2)):
@@ -114,19 +111,6 @@ def _check_last_window(step: Step, x: Tensor, window: _Window) -> None:
             step.unsupported("ceil_mode with a window that lies in the padding", "choose other paddings")
 
 
-def _up_to_the_end(step: Step, x: Tensor, window: _Window) -> _Window:
-    """The same windows without `ceil_mode`: more padding behind, where a last window hangs over the end."""
-    rank, padded = len(window.kernel), list(window.pads)
-    for axis, (side, stride) in enumerate(zip(window.kernel, window.strides, strict=True)):
-        size = x.shape[1 + axis]
-        if not isinstance(size, int):
-            step.unsupported("ceil_mode with a run-time size", "fix the input shapes")
-        before, after = window.pads[axis], window.pads[axis + rank]
-        count = -(-(size + before + after - side) // stride) + 1
-        padded[axis + rank] = max((count - 1) * stride + side - size - before, 0)
-    return replace(window, pads=tuple(padded), ceil_mode=False)
-
-
 def _adapted(step: Step, x: Tensor, axis: int, count: int, kind: str) -> Tensor:
     """Windows of nearly the same size, from floor(i * size / count) to ceil((i + 1) * size / count)."""
     size = x.shape[axis]
@@ -156,7 +140,7 @@ def pool_with_places(step: Step) -> Outputs:
     """Channels are first here. The places count within one channel of one picture."""
     x = one(step, "X")
     if flag(step, "adaptive") or flag(step, "global_pooling"):
-        step.unsupported("places of an adaptive or global pool", "use a pool without places")
+        return {"Out": _adapted_to(step, x)}
     rank = x.rank - 2
     kernel, strides = _kernel(step, rank), numbers(step, "strides", rank)
     y, places = step.emit_all(
@@ -176,6 +160,14 @@ def pool_with_places(step: Step) -> Outputs:
         step.unsupported("places in pictures of a run-time size", "fix the input shapes")
     within = step.emit("mod", places, step.constant(np.array(area, np.int64)), fmod=False)
     return {"Out": y, "Mask": step.emit("cast", within, to=DType.S32)}
+
+
+def _adapted_to(step: Step, x: Tensor) -> Tensor:
+    """An adaptive or global pool without places."""
+    sizes = (1,) * (x.rank - 2) if flag(step, "global_pooling") else _kernel(step, x.rank - 2)
+    for axis, size in enumerate(sizes):
+        x = _adapted(step, x, 2 + axis, size, "max")
+    return x
 
 
 @handler("unpool")

@@ -133,4 +133,4 @@ def is_empty(step: Step) -> Tensor:
     count = product(one(step, "X").shape)
     if not isinstance(count, int):
         step.unsupported("whether a tensor of a run-time size is empty", "fix the input shapes")
-    return step.constant(np.array([count == 0]))
+    return as_declared(step, step.constant(np.array(count == 0)))
