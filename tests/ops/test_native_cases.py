@@ -25,6 +25,14 @@ def test_kernels_on_host_under_sanitizers(case_folder: Path) -> None:
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(QEMU))
 def test_kernels_on_arm(abi: str, case_folder: Path) -> None:
+    """The kernels for ARM on everything; the portable ones, which the host runs on everything, on what is fixed."""
+    run_cases(cases_program(abi), case_folder, abi, without=("*__portable_*_symbol*", "*__portable_*_variable*"))
+
+
+@pytest.mark.sweep
+@pytest.mark.arm
+@pytest.mark.parametrize("abi", sorted(QEMU))
+def test_everything_on_arm(abi: str, case_folder: Path) -> None:
     run_cases(cases_program(abi), case_folder, abi)
 
 
