@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from buildtool.errors import GraphError, ModelFileError, Where
+from buildtool.errors import GraphError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.borders import Borders
 from buildtool.importers.builder import Builder
 from buildtool.importers.conversion import Conversion
@@ -35,6 +35,7 @@ def assemble(model: SourceModel, registry: Registry, request: ImportRequest) -> 
         conversion.tensors[tensor.name], order = borders.add_input(tensor)
         input_formats.append(order)
     conversion.run(nodes)
+    _check_made(outputs, conversion)
     output_formats = [borders.add_output(tensor, conversion.tensors[tensor.name]) for tensor in outputs]
     _drop_unused_symbols(graph)
     _verify(graph, model.where)
@@ -74,6 +75,17 @@ def _check_complete(model: SourceModel, inputs: Sequence[TensorRequest], nodes: 
             rule="input_tensors names everything that the outputs depend on",
             remedy="add what is missing to input_tensors",
         )
+
+
+def _check_made(outputs: Iterable[TensorRequest], conversion: Conversion) -> None:
+    """UnsupportedError for outputs of nodes that have more outputs in the model than in the graph."""
+    for tensor in outputs:
+        if tensor.name not in conversion.tensors:
+            raise UnsupportedError(
+                f"'{tensor.name}' is an output of a node that is imported without it",
+                where=tensor.where,
+                remedy="name other output_tensors",
+            )
 
 
 def _first_free_number(names: Iterable[str]) -> int:

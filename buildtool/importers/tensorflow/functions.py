@@ -17,7 +17,7 @@ from buildtool.schemas import tensorflow_graph_pb2 as pb
 
 #: An output of a node.
 Ref: TypeAlias = tuple[str, int]
-_MOST_NODES = 200_000
+_MOST_NODES = 50_000
 _DEEPEST = 64
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "RemoteCall"})
 #: Operators with outputs of several names, where they are defined; those of one name need no entry.

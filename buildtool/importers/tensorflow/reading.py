@@ -115,13 +115,11 @@ class _Reader:
     def _outputs(self) -> dict[str, Ref]:
         """What the model gives, by name."""
         if not self._loaded.outputs:
-            read = {ref[0] for node in self._nodes.values() for ref in node.inputs}
-            last = [
-                (node.name, 0) for node in self._nodes.values() if node.name not in read and node.op not in _NO_OUTPUTS
-            ]
+            last = {name: self._maker((name, 0)) for name in _unread(self._loaded.graph.node)}
+            last = {name: ref for name, ref in last.items() if ref[0] in self._nodes}
             if not last and not self._named:
                 raise ModelFileError("the model has no outputs", where=self._where, remedy=DAMAGED)
-            return {self._name(ref): ref for ref in last}
+            return last
         results: dict[str, Ref] = {}
         for key, info in sorted(self._loaded.outputs.items()):
             ref = self._asked(info.name)
@@ -177,7 +175,7 @@ class _Reader:
         yield from results.items()
         for text in sorted(self._named - results.keys()):
             ref = self._asked(text)
-            if ref[0] in self._nodes and text not in self._nodes:
+            if ref[0] in self._nodes:
                 yield text, ref
 
     def _renamed(self, name: str, ref: Ref) -> SourceNode:
@@ -207,6 +205,12 @@ class _Reader:
         if node.op == "PlaceholderWithDefault":
             shapes = [node.attr["shape"].shape]
         return [self._tensor((node.name, index), code, shape) for index, shape in enumerate(shapes[:64])]
+
+
+def _unread(nodes: Iterable[pb.NodeDef]) -> list[str]:
+    """The nodes that no other one reads or waits for."""
+    read = {text.lstrip("^").partition(":")[0] for node in nodes if node.op != "NoOp" for text in node.input}
+    return [node.name for node in nodes if node.name not in read and node.op not in _NO_OUTPUTS]
 
 
 def _shape_of(node: FlatNode) -> pb.TensorShapeProto | None:

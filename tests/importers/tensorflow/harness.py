@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -119,6 +120,10 @@ def _set(attr: pb.AttrValue, value: object) -> None:
 
 
 def tensor(array: Array) -> pb.TensorProto:
+    if array.dtype.kind == "S":
+        return pb.TensorProto(
+            dtype=pb.DT_STRING, tensor_shape=shape(*array.shape), string_val=array.reshape(-1).tolist()
+        )
     code = {"float32": pb.DT_FLOAT, "int32": pb.DT_INT32, "bool": pb.DT_BOOL, "int64": pb.DT_INT64}[str(array.dtype)]
     return pb.TensorProto(dtype=code, tensor_shape=shape(*array.shape), tensor_content=array.tobytes())
 
@@ -154,3 +159,49 @@ def function(name: str, inputs: Sequence[str], results: Mapping[str, str], *node
 
 def called(name: str) -> pb.NameAttrList:
     return pb.NameAttrList(name=name)
+
+
+def bundle(folder: Path, variables: Mapping[str, Array], sharing: bool = True) -> None:
+    """The files of variables; keys leave out what they share with the one before, if `sharing`."""
+    folder.mkdir()
+    entries, data = {b"": pb.BundleHeader(num_shards=1).SerializeToString()}, b""
+    for key, array in sorted(variables.items()):
+        message = tensor(array)
+        entry = pb.BundleEntry(dtype=message.dtype, shape=message.tensor_shape, offset=len(data), size=array.nbytes)
+        entries[key.encode()] = entry.SerializeToString()
+        data += array.tobytes()
+    (folder / "variables.data-00000-of-00001").write_bytes(data)
+    (folder / "variables.index").write_bytes(table(entries, sharing))
+
+
+def table(entries: Mapping[bytes, bytes], sharing: bool = True) -> bytes:
+    """A sorted table with a block for every three entries."""
+    whole, places, keys = b"", {}, sorted(entries)
+    for first in range(0, len(keys), 3):
+        some = {key: entries[key] for key in keys[first : first + 3]}
+        block = _block(some, sharing)
+        places[keys[min(first + 2, len(keys) - 1)]] = _number(len(whole)) + _number(len(block))
+        whole += block + bytes(5)
+    handles = []
+    for block in (_block({}, sharing), _block(places, sharing)):
+        handles.append(_number(len(whole)) + _number(len(block)))
+        whole += block + bytes(5)
+    return whole + b"".join(handles).ljust(40, b"\0") + struct.pack("<Q", 0xDB4775248B80FB57)
+
+
+def _block(entries: Mapping[bytes, bytes], sharing: bool) -> bytes:
+    block, last = b"", b""
+    for key, value in entries.items():
+        same = [one == other for one, other in zip(last, key, strict=False)] if sharing else []
+        shared = [*same, False].index(False)
+        block += _number(shared) + _number(len(key) - shared) + _number(len(value)) + key[shared:] + value
+        last = key
+    return block + struct.pack("<II", 0, 1)
+
+
+def _number(value: int) -> bytes:
+    found = b""
+    while value > 127:
+        found += bytes([value & 127 | 128])
+        value >>= 7
+    return found + bytes([value])

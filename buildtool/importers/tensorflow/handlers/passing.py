@@ -9,7 +9,6 @@ import numpy as np
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
 from buildtool.importers.tensorflow.registry import handler
-from buildtool.importers.tensorflow.tensors import dtype_of_code
 
 
 @handler("Const", "VarHandleOp", "Variable", "VariableV2")
@@ -17,8 +16,8 @@ def constant(step: Step) -> Tensor:
     """A variable stands for its content, so that what reads it passes that on."""
     value = step.attribute("value")
     if not isinstance(value, np.ndarray):
-        if step.has("dtype"):
-            dtype_of_code(step.integer("dtype"), step.where)
+        if "value" in step.node.unreadable:
+            step.unsupported(f"elements of type {step.node.unreadable['value']}", "cut the model in front of them")
         step.malformed("it has no value")
     return step.constant(value)
 
