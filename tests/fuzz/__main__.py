@@ -18,7 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = ("onnx_importer", "tflite_importer", "deployment_file", "container_file", "graph_text", "native_model")
+TARGETS = (
+    "onnx_importer",
+    "tflite_importer",
+    "caffe_importer",
+    "tensorflow_importer",
+    "deployment_file",
+    "container_file",
+    "graph_text",
+    "native_model",
+)
 _NATIVE = ROOT / "build" / "fuzz" / "native" / "model_fuzzer"  # made by `make fuzz-native`
 _SEEDS_OF = {"native_model": "container_file"}  # else each target has its own
 _MOST_PROCESSES = 20  # what ends the process again and again is known by then
