@@ -219,8 +219,9 @@ def _parse(text: str, name: str) -> tuple[int | tuple[int, int], ...]:
 
 
 def _size(dim: Dim) -> str:
+    """A size of an output that only the data decides may be 0, which deployment files do not say: it counts as 1."""
     low, high = bounds(dim)
-    return str(low) if low == high else f"{low}..{high}"
+    return str(low) if low == high else f"{max(low, 1)}..{high}"
 
 
 def _type_word(value: Value) -> str:
