@@ -63,8 +63,9 @@ inline int64_t PlaceAt(const Tensor& indices, int64_t at, int64_t size) {
 template <typename T>
 void GatherElements(const RunContext& context, int64_t rows, int64_t size, int64_t count) {
   const Tensor& indices = context.inputs[1];
-  const int64_t width = context.outputs[0].shape[-1];
-  const int64_t step = context.outputs[0].RowStep();
+  const Tensor& out = context.outputs[0];
+  const int64_t width = out.pitch == 0 ? count : out.shape[-1];
+  const int64_t step = out.pitch == 0 ? count : out.pitch;
   int32_t* places = static_cast<int32_t*>(context.scratch);
   for (int64_t i = 0; i < count; ++i) places[i] = static_cast<int32_t>(PlaceAt(indices, i, size));
   const T* from = context.inputs[0].As<T>();
@@ -112,7 +113,9 @@ void Run(const RunContext& context) {
   const int64_t count = context.inputs[1].shape.Count();
   const int64_t bytes = x.shape.Count(axis + 1, x.shape.rank) * static_cast<int64_t>(SizeOf(x.dtype));
   if (bytes == 0 || rows == 0 || count == 0) return;
-  if (!GathersElements(x.shape, axis, count)) return GatherStretches(context, rows, size, count, bytes);
+  const Tensor& out = context.outputs[0];
+  const bool whole_rows = out.pitch == 0 || count % out.shape[-1] == 0;
+  if (!whole_rows || !GathersElements(x.shape, axis, count)) return GatherStretches(context, rows, size, count, bytes);
   switch (SizeOf(x.dtype)) {
     case 1:
       return GatherElements<uint8_t>(context, rows, size, count);
