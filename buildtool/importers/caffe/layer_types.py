@@ -31,6 +31,7 @@ PARAMETERS = {
     "MatMul": "matmul_param",
     "Normalize": "norm_param",
     "PReLU": "prelu_param",
+    "PSROIAlign": "psroi_align_param",
     "PSROIPooling": "psroi_pooling_param",
     "Permute": "permute_param",
     "Pooling": "pooling_param",

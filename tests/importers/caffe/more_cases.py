@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.importers.caffe.cases import CONVOLUTIONS, ELEMENTWISE, NORMALISATIONS, POOLS, Case, one, several
+from tests.importers.caffe.cases import CONVOLUTIONS, ELEMENTWISE, NORMALISATIONS, POOLS, Case, Meaning, one, several
 from tests.importers.caffe.writer import Array, layer, numbers
 
 MOVING = [
@@ -189,8 +189,27 @@ def _detector(parameters: str, name: str, own: int = 1, rows: int = 2) -> Case:
 _REGIONS = np.array([[0, 1, 2, 10, 9], [0, 0, 0, 15, 13], [0, 4, 4, 5, 5], [0, 3, 1, 12, 6]], np.float32)
 
 
-def _regions(kind: str, parameters: str, shape: Sequence[int], name: str = "") -> Case:
-    return Case(kind + name, layer(kind, "y", "x rois", parameters), {"x": shape, "rois": _REGIONS})
+def _regions(kind: str, parameters: str, shape: Sequence[int], meaning: Meaning | None = None) -> Case:
+    return Case(kind, layer(kind, "y", "x rois", parameters), {"x": shape, "rois": _REGIONS}, meaning=meaning)
+
+
+def samples_of_regions(x: Array, rois: Array, scale: float, made: int, side: int, samples: int) -> Array:
+    """The rules of R-FCN's PSROIAlign, sample by sample."""
+    y = np.zeros((len(rois), made, side, side), np.float32)
+    last = np.array(x.shape[2:]) - 1
+    for place in np.ndindex(y.shape):
+        box, share = rois[place[0]], np.array(place[2:])
+        start, end = box[[2, 1]] * scale, (box[[4, 3]] + 1) * scale
+        width = np.maximum(end - start, 0.1) / side
+        low, high = np.clip(share * width + start, 0, last), np.clip((share + 1) * width + start, 0, last)
+        channel = x[0, (place[1] * side + place[2]) * side + place[3]]
+        for number in np.ndindex(samples, samples):
+            at = low + (np.array(number) + 1) * width / (samples + 1)
+            if np.all(at < high):
+                (i, j), (down, across) = at.astype(int), at % 1
+                top, bottom = (channel[line, j] * (1 - across) + channel[line, j + 1] * across for line in (i, i + 1))
+                y[place] += (top * (1 - down) + bottom * down) / samples**2
+    return y
 
 
 _PROPOSAL = """proposal_param {
@@ -244,6 +263,12 @@ DETECTION = [
     _detector("code_type: CORNER nms_param { nms_threshold: 0.45 } confidence_threshold: 2 keep_top_k: 5", "nothing"),
     _regions("ROIPooling", "roi_pooling_param { pooled_h: 3 pooled_w: 2 spatial_scale: 0.5 }", (1, 3, 7, 8)),
     _regions("PSROIPooling", "psroi_pooling_param { spatial_scale: 0.5 output_dim: 2 group_size: 3 }", (1, 18, 7, 8)),
+    _regions(
+        "PSROIAlign",
+        "psroi_align_param { spatial_scale: 0.5 output_dim: 2 group_size: 3 sample_num: 2 }",
+        (1, 18, 7, 8),
+        meaning=lambda x, rois: samples_of_regions(x, rois, 0.5, 2, 3, 2),
+    ),
     Case(
         "Proposal",
         layer("Proposal", "y", "scores moves info", _PROPOSAL, "y chances"),
