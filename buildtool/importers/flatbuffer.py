@@ -113,6 +113,23 @@ class Table:
         start, count = self._vector(field, dtype.itemsize)
         return np.frombuffer(self.file.data, dtype, count, start) if count else np.zeros(0, dtype)
 
+    def real(self, field: int, default: float = 0.0) -> float:
+        position = self._at(field, 4)
+        if position is None:
+            return default
+        self.file.check(position, 4)
+        return float(struct.unpack_from("<f", self.file.data, position)[0])
+
+    def texts(self, field: int) -> Iterator[str]:
+        """A vector of texts."""
+        start, count = self._vector(field, 4)
+        for position in range(start, start + 4 * count, 4):
+            self.file.spend()
+            begin = position + self.file.number("<I", position)
+            size = self.file.number("<I", begin)
+            self.file.check(begin + 4, size)
+            yield self.file.data[begin + 4 : begin + 4 + min(size, _LONGEST_TEXT)].decode("utf-8", "replace")
+
     def has(self, field: int) -> bool:
         return self._at(field, 1) is not None
 

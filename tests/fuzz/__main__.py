@@ -23,6 +23,7 @@ TARGETS = (
     "tflite_importer",
     "caffe_importer",
     "tensorflow_importer",
+    "paddle_importer",
     "deployment_file",
     "container_file",
     "graph_text",

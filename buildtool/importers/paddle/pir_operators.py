@@ -147,6 +147,8 @@ prelu = prelu | X Alpha
 nearest_interp = nearest_interp_v2 | X OutSize SizeTensor Scale
 bilinear_interp = bilinear_interp_v2 | X OutSize SizeTensor Scale
 linear_interp = linear_interp_v2 | X OutSize SizeTensor Scale
+eye = eye | Rows Columns
+unpool = unpool | X Indices OutputSize
 bicubic_interp = bicubic_interp_v2 | X OutSize SizeTensor Scale
 grid_sample = grid_sampler | X Grid | Output
 affine_grid = affine_grid | Theta OutputShape | Output
@@ -173,7 +175,8 @@ fake_channel_wise_dequantize_max_abs = fake_channel_wise_dequantize_max_abs | X 
 fake_quantize_range_abs_max = fake_quantize_range_abs_max | X InScale Iter | Out OutScale
 fake_quantize_moving_average_abs_max = fake_quantize_moving_average_abs_max | X InScale | Out OutScale
 fake_quantize_abs_max = fake_quantize_abs_max | | Out OutScale
-fake_quantize_dequantize_moving_average_abs_max = fake_quantize_dequantize_moving_average_abs_max | X InScale | Out OutScale
+fake_quantize_dequantize_moving_average_abs_max = fake_quantize_dequantize_moving_average_abs_max | \
+X InScale | Out OutScale
 """
 
 

@@ -138,7 +138,12 @@ def _source(program: Program, constants: Mapping[str, Array], where: Where) -> S
 
 def _fed(program: Program, where: Where) -> tuple[str, ...]:
     """The inputs in their order."""
-    fed = [(_column(item), name) for item in program.operations if item.type == FEED for name in item.outputs["Out"]]
+    fed = [
+        (_column(item), name)
+        for item in program.operations
+        if item.type == FEED
+        for name in item.outputs.get("Out", ())
+    ]
     names = (
         [name for _, name in sorted(fed)] if fed else [item.name for item in program.variables.values() if item.is_fed]
     )

@@ -179,6 +179,7 @@ def _spatial() -> list[Case]:
             output_size=[7, 9],
             output_padding=[],
         ),
+        _conv("conv3d_transpose", (1, 2, 3, 2, 3), (2, 3, 2, 2, 3), strides=[2, 1, 1], **transpose),
         _conv("depthwise_conv2d_transpose", (1, 4, 3, 4), (4, 1, 3, 3), groups=4, strides=[2, 2], **transpose),
         Case(
             "deformable_conv",

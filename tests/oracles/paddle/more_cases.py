@@ -60,12 +60,30 @@ def _picking() -> list[Case]:
 
 def _sizes() -> list[Case]:
     like = {"input_dim_idx": 0, "output_dim_idx": 1, "shape": [3, -1], "dtype": 5, "value": 1.5}
+    filling = {"shape": [2, 3], "dtype": 2, "value": 7.0, "str_value": "7"}
+    sections = {"dtype": 5, "shape": [2, 3], "values": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    ends = {"Start": ints(2), "End": ints(9), "Step": ints(3)}
+    places = {"Start": random(1), "Stop": random(1, seed=1), "Num": ints(5)}
     return [
+        Case(
+            "fill_constant", {}, {"shape": [2, 3], "dtype": 2, "value": 7.0, "str_value": "7"}, dtypes={"Out": "int32"}
+        ),
+        Case("assign_value", {}, sections),
+        Case("eye", {}, {"num_rows": 3, "num_columns": 4, "dtype": 5}),
+        Case("range", ends, {}, ("Start", "End", "Step"), dtypes={"Out": "int32"}),
+        Case("linspace", places, {"dtype": 5}, ("Start", "Stop", "Num")),
         Case("shape", {"Input": random(2, 3, 4)}, dtypes={"Out": "int32"}),
         Case("size", {"Input": random(2, 3, 4)}, dtypes={"Out": "int64"}),
         Case("fill_any_like", {"X": random(2, 3)}, {"value": 2.5, "dtype": -1}),
         Case("fill_constant_batch_size_like", {"Input": random(2, 3)}, like),
     ]
+
+
+def _unpooled() -> list[Case]:
+    places = ints(0, 5, 8, 14, 6, 1, 15, 11).reshape(1, 2, 2, 2)
+    attributes = {"ksize": [2, 2], "strides": [2, 2], "paddings": [0, 0], "unpooling_type": "max"}
+    more = {"output_size": [4, 4], "data_format": "NCHW"}
+    return [Case("unpool", {"X": random(1, 2, 2, 2), "Indices": places}, attributes | more)]
 
 
 def _resizes() -> list[Case]:
@@ -264,6 +282,7 @@ def _simulated() -> list[Case]:
 MORE_CASES: tuple[Case, ...] = (
     *_picking(),
     *_sizes(),
+    *_unpooled(),
     *_resizes(),
     *_detection(),
     *_recurrent(),

@@ -7,8 +7,8 @@ import functools
 import numpy as np
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.paddle.registry import evaluator, handler, many, maybe, one
-from buildtool.importers.paddle.values import activated, as_type, plus, scalar
+from buildtool.importers.paddle.registry import evaluator, handler, many, one
+from buildtool.importers.paddle.values import activated, plus, scalar
 from buildtool.importers.size_arithmetic import combined, compared
 from buildtool.importers.spatial import NO_ACTIVATION
 from buildtool.importers.step import Step
@@ -25,7 +25,10 @@ _OPERATORS = {
     "elementwise_fmin": "minimum",
     "elementwise_pow": "pow",
 }
-_FUSED = {f"fusion_{name}_activation": op for name, op in _OPERATORS.items()}
+#: Paddle-Lite's, with an activation behind them.
+_FUSED = {
+    f"fusion_elementwise_{op}_activation": _OPERATORS[f"elementwise_{op}"] for op in ("add", "sub", "mul", "div", "max")
+}
 _WHOLE = _OPERATORS | {"elementwise_mod": "mod", "elementwise_floordiv": "floor_div"}
 _COMPARISONS = {
     "equal": ("equal", False, False),  # the operator, whether operands change places, whether it is denied
@@ -157,17 +160,3 @@ def affine_channel(step: Step) -> Tensor:
     shape = (x.shape[-1 if last else 1], *(1 for _ in range(behind)))
     y = step.emit("mul", x, step.reshape(one(step, "Scale"), shape))
     return plus(step, y, step.reshape(one(step, "Bias"), shape))
-
-
-@handler("label_smooth")
-def smoothed(step: Step) -> Tensor:
-    x = one(step, "X")
-    share = step.real("epsilon", 0.1)
-    y = step.emit("mul", x, scalar(step, 1 - share, x))
-    prior = maybe(step, "PriorDist")
-    if prior is not None:
-        return plus(step, y, step.emit("mul", prior, scalar(step, share, x)))
-    classes = x.shape[-1]
-    if not isinstance(classes, int):
-        step.unsupported("a run-time number of classes", "fix the input shapes")
-    return plus(step, y, scalar(step, share / max(classes, 1), as_type(step, x, x.dtype)))

@@ -85,7 +85,7 @@ def _bias(step: Step, made: int) -> tuple[Tensor, ...]:
     return () if bias is None else (step.reshape(bias, (made,)),)
 
 
-@handler("conv2d", "depthwise_conv2d", "conv3d", "conv2d_fusion")
+@handler("conv2d", "depthwise_conv2d", "conv3d")
 def convolution(step: Step) -> Tensor:
     """The filter is [O, C / groups, ...]."""
     (x, last), filters = image(step, "Input"), one(step, "Filter")

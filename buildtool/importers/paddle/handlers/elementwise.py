@@ -31,7 +31,7 @@ _UNARY = {name: name for name in ("abs", "acos", "acosh", "asin", "asinh", "atan
     "logical_not": "logical_not",
     "bitwise_not": "bitwise_not",
 }
-_NOTHING = ("assign", "io_copy", "io_copy_once", "layout", "layout_once", "calib_once_float", "share_data", "memcpy")
+_NOTHING = ("assign", "io_copy", "io_copy_once", "layout", "layout_once")
 _LOGARITHMS = {"log2": 2.0, "log10": 10.0}
 
 

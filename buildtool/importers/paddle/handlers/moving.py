@@ -341,7 +341,7 @@ def crop(step: Step) -> Tensor:
     return step.emit("slice", x, starts=starts, steps=(1,) * x.rank, sizes=shape)
 
 
-@handler("unfold", "im2col")
+@handler("unfold")
 def unfold(step: Step) -> Outputs:
     """[N, C, H, W] -> [N, C * windows' elements, windows]: a gather along each of both spatial axes."""
     x = one(step, "X")

@@ -135,7 +135,7 @@ def _adapted(step: Step, x: Tensor, axis: int, count: int, kind: str) -> Tensor:
     return step.emit("resample", x, step.constant(places), step.constant(weights), axis=axis)
 
 
-@handler("max_pool2d_with_index", "max_pool3d_with_index")
+@handler("max_pool2d_with_index")
 def pool_with_places(step: Step) -> Outputs:
     """Channels are first here. The places count within one channel of one picture."""
     x = one(step, "X")

@@ -101,13 +101,3 @@ def fully_connected(step: Step) -> Tensor:
     rest = () if bias is None else (step.reshape(bias, (count,)),)
     y = step.emit("fully_connected", flat, step.transpose(weights, (1, 0)), *rest, **NO_ACTIVATION)
     return activated(step, y, step.text("activation_type", ""))
-
-
-@handler("cos_sim")
-def similarity(step: Step) -> Tensor:
-    x, y = one(step, "X"), one(step, "Y")
-    axes = (x.rank - 1,)
-    common, *lengths = (
-        step.emit("reduce_sum", step.emit("mul", a, b), axes=axes, keepdims=True) for a, b in ((x, y), (x, x), (y, y))
-    )
-    return step.emit("div", common, step.emit("sqrt", step.emit("mul", *lengths)))

@@ -32,7 +32,7 @@ class _Layer:
     state_bias: Tensor
 
 
-@handler("rnn", "cudnn_lstm")
+@handler("rnn")
 def rnn(step: Step) -> Outputs:
     """Weights of all layers and directions come first, then their biases."""
     mode = step.text("mode", "LSTM")

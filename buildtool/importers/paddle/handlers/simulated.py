@@ -82,7 +82,7 @@ def dequantised_by_channel(step: Step) -> Tensor:
     return step.emit("mul", y, scalar(step, float(1 / largest), x))
 
 
-@handler("dequantize_linear", "dequantize_abs_max")
+@handler("dequantize_linear")
 def linear(step: Step) -> Outputs:
     """Weights in bytes."""
     x, scale = one(step, "X"), one(step, "Scale")

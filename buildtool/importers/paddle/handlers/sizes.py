@@ -129,7 +129,7 @@ def linspace(step: Step) -> Tensor:
 
 @handler("eye")
 def eye(step: Step) -> Tensor:
-    rows, columns = step.integer("num_rows"), step.integer("num_columns", -1)
+    rows, columns = int(real(step, "num_rows", "Rows")), int(real(step, "num_columns", "Columns", -1))
     columns = rows if columns < 0 else columns
     step.check_table(rows, columns)
     return step.constant(np.eye(rows, columns, dtype=dtype_attribute(step, "dtype", DType.F32).numpy))

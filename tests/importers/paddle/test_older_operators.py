@@ -1,0 +1,255 @@
+"""Operators, and attributes of operators, that Paddle 3 no longer has: against what they meant, in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from buildtool.importers.paddle import supported_operators
+from buildtool.ir.operator import Array
+from tests.importers.paddle.harness import check
+from tests.importers.paddle.plain import program_of
+from tests.oracles.paddle.cases import CASES
+from tests.oracles.paddle.programs import ints, random
+
+#: Tested as what the importer makes of programs of Paddle 3, or by other tests of this folder.
+_ELSEWHERE = {"full_int_array", "shape64", "deformable_conv_v1", "multiclass_nms", "multiclass_nms2"}
+
+
+@dataclass(frozen=True)
+class Older:
+    """One operator and what it gives."""
+
+    op: str
+    inputs: Mapping[str, Array]
+    expected: Mapping[str, Array]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return "-".join([self.op, *(str(value) for value in self.attributes.values() if isinstance(value, str))])
+
+
+X = random(2, 3, 4)
+P = random(1, 4, 2, 6)
+C = random(2, 3)
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _same() -> list[Older]:
+    """What gives its input, maybe in another shape."""
+    x = {"X": X}
+    return [
+        *(
+            Older(op, {"Input": X}, {"Out": X})
+            for op in ("io_copy", "io_copy_once", "layout", "layout_once", "calib", "calib_once")
+        ),
+        Older("moving_average_abs_max_scale", x, {"Out": X}),
+        Older("fake_quantize_dequantize_moving_average_abs_max", {**x, "InScale": random(1)}, {"Out": X}),
+        Older("flatten", x, {"Out": X.reshape(2, 12)}, {"axis": 1}),
+        Older("reshape", x, {"Out": X.reshape(6, 4)}, {"shape": [-1, 4]}),
+        Older("squeeze", {"X": X[:, :1]}, {"Out": X[:, 0]}, {"axes": [1]}),
+        Older("unsqueeze", x, {"Out": X[:, None]}, {"axes": [1]}),
+        Older("transpose", x, {"Out": X.transpose(1, 0, 2)}, {"axis": [1, 0, 2]}),
+        Older("reverse", x, {"Out": X[:, ::-1]}, {"axis": [1]}),
+        Older("expand", x, {"Out": np.tile(X, (1, 2, 3))}, {"expand_times": [1, 2, 3]}),
+        Older("expand_as", {"X": X[:1], "Y": X}, {"Out": np.tile(X[:1], (2, 1, 1))}),
+    ]
+
+
+def _elementwise() -> list[Older]:
+    x, both = {"X": X}, {"X": X, "Y": random(2, 3, 4, low=0.5, seed=3)}
+    gate = np.clip(X + 2, 0, 4) / 5
+    fused = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum}
+    cases = [
+        Older(
+            f"fusion_elementwise_{op}_activation",
+            both,
+            {"Out": np.maximum(compute(X, both["Y"]), 0)},
+            {"act_type": "relu", "axis": -1},
+        )
+        for op, compute in fused.items()
+    ]
+    kinds = {"tanh": np.tanh(2 * X), "sigmoid": _sigmoid(2 * X), "relu6": np.clip(2 * X, 0, 6)}
+    kinds |= {"leaky_relu": np.where(X > 0, 2 * X, 0.02 * X), "hard_swish": 2 * X * np.clip(2 * X / 6 + 0.5, 0, 1)}
+    cases += [
+        Older("fusion_elementwise_add_activation", {"X": X, "Y": X}, {"Out": y}, {"act_type": kind, "axis": -1})
+        for kind, y in kinds.items()
+    ]
+    return [
+        *cases,
+        Older("swish", x, {"Out": X * _sigmoid(0.5 * X)}, {"beta": 0.5}),
+        Older("hard_swish", x, {"Out": X * gate}, {"threshold": 4.0, "scale": 5.0, "offset": 2.0}),
+        Older("relu_clipped", x, {"Out": np.clip(X, 0, 1.5)}, {"Relu_clipped_coef": 1.5}),
+        Older(
+            "power", {"X": np.abs(X)}, {"Out": (2 * np.abs(X) + 1) ** 1.5}, {"scale": 2.0, "shift": 1.0, "power": 1.5}
+        ),
+        Older("negative", x, {"Out": -X}),
+        Older("fill_zeros_like", x, {"Out": 0 * X}),
+        Older(
+            "axpy",
+            {"Scale": C, "X": X[..., None], "Bias": X[..., None]},
+            {"Out": (1 + C[..., None, None]) * X[..., None]},
+        ),
+        Older(
+            "matmul",
+            {"X": X, "Y": X},
+            {"Out": 0.5 * X @ X.transpose(0, 2, 1)},
+            {"transpose_X": False, "transpose_Y": True, "alpha": 0.5},
+        ),
+        Older(
+            "one_hot",
+            {"X": ints(1, 3, dtype="int64").reshape(2, 1)},
+            {"Out": np.eye(4, dtype=np.float32)[[1, 3]]},
+            {"depth": 4, "dtype": 5},
+        ),
+        Older(
+            "data_norm",
+            {
+                "X": C,
+                "BatchSize": np.full(3, 4, np.float32),
+                "BatchSum": np.full(3, 2, np.float32),
+                "BatchSquareSum": np.full(3, 16, np.float32),
+            },
+            {"Y": (C - 0.5) * 0.5},
+        ),
+        Older(
+            "fake_quantize_range_abs_max",
+            {"X": X, "InScale": np.array([2], np.float32)},
+            {"Out": X * 63.5},
+            {"bit_length": 8},
+        ),
+        Older(
+            "fake_quantize_moving_average_abs_max",
+            {"X": X, "InScale": np.array([2], np.float32)},
+            {"Out": X * 63.5},
+            {"bit_length": 8},
+        ),
+        Older(
+            "fake_quantize_abs_max",
+            x,
+            {"Out": X * 127 / np.abs(X).max(), "OutScale": np.abs(X).max().reshape(1)},
+            {"bit_length": 8},
+        ),
+    ]
+
+
+def _pictures() -> list[Older]:
+    x = {"X": P}
+    pads = [(0, 0), (0, 0), (1, 0), (2, 1)]
+    depth = np.concatenate([P[:, :, i::2, j::2] for i in (0, 1) for j in (0, 1)], axis=1)
+    windows = np.stack([P[0, :, i : i + 1, j : j + 3].reshape(-1) for i in (0, 1) for j in (0, 2)])
+    size = {"out_h": 4, "out_w": 12, "align_corners": False, "align_mode": 1}
+    resized = P.repeat(2, axis=2).repeat(2, axis=3)
+    norm = {
+        "Scale": random(4, low=0.5),
+        "Bias": random(4),
+        "Mean": random(4, seed=1),
+        "Variance": random(4, low=0.5, seed=2),
+    }
+    s, b, m, v = (item.reshape(1, 4, 1, 1) for item in norm.values())
+    return [
+        *(
+            Older(
+                "pad2d", x, {"Out": np.pad(P, pads, mode)}, {"paddings": [1, 0, 2, 1], "mode": mode, "pad_value": 0.0}
+            )
+            for mode in ("constant", "reflect", "edge")
+        ),
+        Older(
+            "pad_constant_like",
+            {"X": random(3, 4), "Y": C},
+            {"Out": np.pad(C, [(0, 1), (0, 1)], constant_values=2)},
+            {"pad_value": 2.0},
+        ),
+        Older("space_to_depth", x, {"Out": depth}, {"blocksize": 2}),
+        Older("im2sequence", x, {"Out": windows}, {"kernels": [1, 3], "strides": [1, 2], "paddings": [0, 0, 0, 0]}),
+        Older("nearest_interp", x, {"Out": resized}, {**size, "scale": 0.0}),
+        Older("bilinear_interp", {"X": P[:, :, :1, :1]}, {"Out": np.tile(P[:, :, :1, :1], (1, 1, 4, 12))}, size),
+        Older(
+            "bicubic_interp",
+            {"X": P[:, :, :1, :1]},
+            {"Out": np.tile(P[:, :, :1, :1], (1, 1, 4, 12))},
+            {**size, "align_corners": True},
+        ),
+        Older("linear_interp", {"X": P[:, :, 0]}, {"Out": P[:, :, 0]}, {"out_w": 6, "align_corners": True}),
+        Older("sync_batch_norm", {**x, **norm}, {"Y": (P - m) / np.sqrt(v + 1e-5) * s + b}, {"epsilon": 1e-5}),
+    ]
+
+
+def _boxes() -> list[Older]:
+    boxes = np.array([[-3, 1, 9, 4], [2, 2, 30, 50]], np.float32)
+    info = np.array([[20, 24, 2]], np.float32)
+    other = np.array([[0, 0, 2, 2], [1, 1, 3, 3]], np.float32)
+    shares = np.array([[1, 1 / 7], [1 / 7, 1]], np.float32)
+    density = {
+        "fixed_sizes": [4.0],
+        "fixed_ratios": [1.0],
+        "densities": [2],
+        "variances": [0.1, 0.1, 0.2, 0.2],
+        "clip": False,
+        "step_w": 0.0,
+        "step_h": 0.0,
+        "offset": 0.5,
+        "flatten_to_2d": True,
+    }
+    centres = np.array([[x, y] for y in (2, 6) for x in (2, 6)], np.float32)
+    priors = np.concatenate([np.maximum(centres - 2, 0), np.minimum(centres + 2, 8)], axis=1) / 8
+    i, f, o, g = np.split(random(2, 12), 4, axis=1)
+    before = random(2, 3)
+    c = _sigmoid(f + 0.5) * before + _sigmoid(i) * np.tanh(g)
+    return [
+        Older("box_clip", {"Input": boxes, "ImInfo": info}, {"Output": np.clip(boxes, 0, [11, 9, 11, 9])}),
+        Older("iou_similarity", {"X": other, "Y": other}, {"Out": shares}, {"box_normalized": True}),
+        Older(
+            "density_prior_box",
+            {"Input": random(1, 1, 1, 1), "Image": random(1, 3, 8, 8)},
+            {"Boxes": priors, "Variances": np.tile(np.array([0.1, 0.1, 0.2, 0.2], np.float32), (4, 1))},
+            density,
+        ),
+        Older(
+            "lstm_unit",
+            {"X": random(2, 12), "C_prev": before},
+            {"C": c, "H": _sigmoid(o) * np.tanh(c)},
+            {"forget_bias": 0.5},
+        ),
+    ]
+
+
+OLDER = (*_same(), *_elementwise(), *_pictures(), *_boxes())
+
+
+@pytest.mark.parametrize("case", OLDER, ids=str)
+def test_meaning(case: Older, tmp_path: Path) -> None:
+    file = tmp_path / "model.pdmodel"
+    program = program_of(case.op, case.inputs, {}, case.attributes, tuple(case.expected))
+    file.write_bytes(program.SerializeToString())
+    wanted = [np.asarray(item, np.float32) for item in case.expected.values()]
+    check(file, {f"{slot}_0": item for slot, item in case.inputs.items()}, wanted)
+
+
+def test_weights_of_linear_quantisation(tmp_path: Path) -> None:
+    """Weights in bytes are known, activations pass unchanged."""
+    x = random(2, 4)
+    program = program_of("quantize_linear", {"X": x, "Scale": random(1, low=1)}, {}, {"bit_length": 8}, ("Y",))
+    del program.blocks[0].ops[-1]
+    last = (
+        program_of("dequantize_linear", {"X": x, "Scale": random(1)}, {}, {"bit_length": 8}, ("Y",)).blocks[0].ops[-2:]
+    )
+    last[0].inputs[0].arguments[0] = b"Y_out_0"
+    last[0].outputs[0].arguments[0] = b"Z"
+    last[1].inputs[0].arguments[0] = b"Z"
+    program.blocks[0].ops.extend(last)
+    (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
+    check(tmp_path / "model.pdmodel", {"X_0": x, "Scale_0": random(1)}, [x])
+
+
+def test_every_operator_has_a_case() -> None:
+    tested = {case.op for case in CASES} | {case.op for case in OLDER} | _ELSEWHERE | {"dequantize_linear"}
+    assert sorted(set(supported_operators()) - tested) == []
