@@ -23,6 +23,9 @@ _PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "p
     ".pb": "tensorflow",
     ".pbtxt": "tensorflow",
     ".prototxt": "caffe",
+    ".pdmodel": "paddle",
+    ".json": "paddle",
+    ".nb": "paddle",
 }
 
 # The words of deployment files. A type without a word is converted to the nearest one that has one.
@@ -80,7 +83,7 @@ def write(
 def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str], data_type: str) -> list[str]:
     if (file / "saved_model.pb").is_file():
         file /= "saved_model.pb"
-    platform = _PLATFORMS.get(file.suffix)
+    platform = "paddle" if file.name == "__model__" else _PLATFORMS.get(file.suffix)
     if platform is None:
         raise UnsupportedError(
             f"files that end in '{file.suffix}' cannot be imported by this version",
@@ -95,6 +98,8 @@ def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str
     opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file, given)
     requests = tuple(_request(item, file, given) for item in opened)
     weights = _weights(file) if platform == "caffe" else None
+    if platform == "paddle" and file.with_suffix(".pdiparams").is_file():
+        weights = file.with_suffix(".pdiparams")
     imported = import_model(platform, ImportRequest(entry, file, weights, inputs=requests))
     return [
         f"  {entry}:",
@@ -182,6 +187,10 @@ def _stated_inputs(platform: str, file: Path, given: Mapping[str, str]) -> list[
         from buildtool.importers.caffe import declared_inputs as declared_by_prototxt
 
         return [_Opened(name, sizes) for name, sizes in declared_by_prototxt(ImportRequest("model", file)).items()]
+    if platform == "paddle":
+        from buildtool.importers.paddle import declared_inputs as declared_by_program
+
+        return [_Opened(name, sizes) for name, sizes in declared_by_program(ImportRequest("model", file)).items()]
     inputs = import_model(platform, ImportRequest("model", file)).graph.inputs
     return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from buildtool.importers.assembly import assemble
 from buildtool.importers.paddle.reading import read
 from buildtool.importers.paddle.registry import REGISTRY
 from buildtool.importers.request import ImportedModel, ImportRequest
 
-__all__ = ["import_model", "supported_operators"]
+__all__ = ["declared_inputs", "import_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
@@ -18,3 +20,12 @@ def supported_operators() -> tuple[str, ...]:
 def import_model(request: ImportRequest) -> ImportedModel:
     """The graph of a program, with the inputs and outputs that the request names."""
     return assemble(read(request.model_file, request.weight_file, request.name), REGISTRY, request)
+
+
+def declared_inputs(request: ImportRequest) -> Mapping[str, tuple[int | None, ...]]:
+    """The inputs of a program with their sizes; None where a size is open."""
+    inputs = read(request.model_file, request.weight_file, request.name).inputs
+    return {
+        name: tuple(size if isinstance(size, int) else None for size in tensor.shape or ())
+        for name, tensor in inputs.items()
+    }

@@ -91,6 +91,12 @@ def _elementwise() -> list[Older]:
         Older(
             "power", {"X": np.abs(X)}, {"Out": (2 * np.abs(X) + 1) ** 1.5}, {"scale": 2.0, "shift": 1.0, "power": 1.5}
         ),
+    ]
+
+
+def _numbers() -> list[Older]:
+    x = {"X": X}
+    return [
         Older("negative", x, {"Out": -X}),
         Older("fill_zeros_like", x, {"Out": 0 * X}),
         Older(
@@ -222,7 +228,7 @@ def _boxes() -> list[Older]:
     ]
 
 
-OLDER = (*_same(), *_elementwise(), *_pictures(), *_boxes())
+OLDER = (*_same(), *_elementwise(), *_numbers(), *_pictures(), *_boxes())
 
 
 @pytest.mark.parametrize("case", OLDER, ids=str)

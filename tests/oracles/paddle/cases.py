@@ -44,8 +44,12 @@ def _unary() -> list[Case]:
         "cumsum": {"axis": 1, "exclusive": False, "reverse": False, "flatten": False},
         "assign": {},
     }
-    cases += [Case(op, x, attributes) for op, attributes in more.items()]
-    cases += [
+    return [*cases, *(Case(op, x, attributes) for op, attributes in more.items())]
+
+
+def _more_unary() -> list[Case]:
+    x = {"X": random(2, 4, 3, low=-8, high=8)}
+    cases = [
         Case("gelu", x, {"approximate": True}, suffix="tanh"),
         Case("scale", x, {"scale": 2.5, "bias": 0.5, "bias_after_scale": False}, suffix="before"),
         Case("scale", {**x, "ScaleTensor": random(1)}, {"bias": 0.0}, weights=("ScaleTensor",), suffix="tensor"),
@@ -148,15 +152,6 @@ def _pool(suffix: str, **attributes: object) -> Case:
 
 def _spatial() -> list[Case]:
     transpose = {"output_size": [], "output_padding": []}
-    volume = {"pooling_type": "avg", "ksize": [2, 2, 2], "strides": [2, 1, 2], "paddings": [0, 0, 0]}
-    volume |= {
-        "global_pooling": False,
-        "ceil_mode": False,
-        "exclusive": True,
-        "adaptive": False,
-        "data_format": "NCDHW",
-    }
-    volume |= {"padding_algorithm": "EXPLICIT"}
     deformable = {"strides": [1, 1], "paddings": [1, 1], "dilations": [1, 1], "groups": 1, "deformable_groups": 1}
     deformable |= {"im2col_step": 1}
     offset = {"Input": random(1, 2, 4, 5), "Offset": random(1, 18, 4, 5, low=-0.9, high=0.9)}
@@ -188,6 +183,14 @@ def _spatial() -> list[Case]:
             ("Filter",),
             {"Output": 1},
         ),
+    ]
+
+
+def _pools() -> list[Case]:
+    volume = {"pooling_type": "avg", "ksize": [2, 2, 2], "strides": [2, 1, 2], "paddings": [0, 0, 0]}
+    volume |= {"global_pooling": False, "ceil_mode": False, "exclusive": True, "adaptive": False}
+    volume |= {"padding_algorithm": "EXPLICIT", "data_format": "NCDHW"}
+    return [
         _pool("max"),
         _pool("avg", pooling_type="avg"),
         _pool("all", pooling_type="avg", exclusive=False),
@@ -387,8 +390,10 @@ def _moving() -> list[Case]:
 
 CASES: tuple[Case, ...] = (
     *_unary(),
+    *_more_unary(),
     *_binary(),
     *_spatial(),
+    *_pools(),
     *_norms(),
     *_products(),
     *_reductions(),

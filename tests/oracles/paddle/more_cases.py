@@ -65,9 +65,7 @@ def _sizes() -> list[Case]:
     ends = {"Start": ints(2), "End": ints(9), "Step": ints(3)}
     places = {"Start": random(1), "Stop": random(1, seed=1), "Num": ints(5)}
     return [
-        Case(
-            "fill_constant", {}, {"shape": [2, 3], "dtype": 2, "value": 7.0, "str_value": "7"}, dtypes={"Out": "int32"}
-        ),
+        Case("fill_constant", {}, filling, dtypes={"Out": "int32"}),
         Case("assign_value", {}, sections),
         Case("eye", {}, {"num_rows": 3, "num_columns": 4, "dtype": 5}),
         Case("range", ends, {}, ("Start", "End", "Step"), dtypes={"Out": "int32"}),
@@ -153,13 +151,6 @@ def _detection() -> list[Case]:
     coder = {"PriorBox": boxes, "PriorBoxVar": random(5, 4, low=0.1, high=0.5)}
     yolo = {"anchors": [10, 13, 16, 30], "class_num": 3, "conf_thresh": 0.4, "downsample_ratio": 8, "clip_bbox": True}
     yolo |= {"scale_x_y": 1.1, "iou_aware": False, "iou_aware_factor": 0.5}
-    many = random(1, 20, 4, low=0, high=8, seed=7)
-    many[..., 2:] += many[..., :2] + 2
-    nms = {"background_label": 0, "score_threshold": 0.2, "nms_top_k": 12, "nms_threshold": 0.4, "nms_eta": 1.0}
-    nms |= {"keep_top_k": 6, "normalized": True}
-    found = {"BBoxes": many, "Scores": random(1, 3, 20, low=0, high=1, seed=8)}
-    rows = {"Out": 1, "Index": 1, "NmsRoisNum": 1}
-    whole_numbers = {"Index": "int32", "NmsRoisNum": "int32"}
     return [
         Case("prior_box", pictures, {**prior, "min_max_aspect_ratios_order": False}, outputs=priors),
         Case(
@@ -194,6 +185,18 @@ def _detection() -> list[Case]:
             yolo,
             outputs={"Boxes": 1, "Scores": 1},
         ),
+    ]
+
+
+def _suppression() -> list[Case]:
+    many = random(1, 20, 4, low=0, high=8, seed=7)
+    many[..., 2:] += many[..., :2] + 2
+    nms = {"background_label": 0, "score_threshold": 0.2, "nms_top_k": 12, "nms_threshold": 0.4, "nms_eta": 1.0}
+    nms |= {"keep_top_k": 6, "normalized": True}
+    found = {"BBoxes": many, "Scores": random(1, 3, 20, low=0, high=1, seed=8)}
+    rows = {"Out": 1, "Index": 1, "NmsRoisNum": 1}
+    whole_numbers = {"Index": "int32", "NmsRoisNum": "int32"}
+    return [
         Case("multiclass_nms3", found, nms, outputs=rows, dtypes=whole_numbers),
         Case(
             "multiclass_nms3",
@@ -285,6 +288,7 @@ MORE_CASES: tuple[Case, ...] = (
     *_unpooled(),
     *_resizes(),
     *_detection(),
+    *_suppression(),
     *_recurrent(),
     *_simulated(),
 )
