@@ -70,8 +70,8 @@ struct Tensor {
   Packing packing = Packing::kNone;  // the shape is then that of what is stored
   Shape shape;
   void* data = nullptr;  // prepare and plan: only constants have data
-  // Elements from one row of the last axis to the next where the rows lie apart, else 0. Only kernels whose manifest says
-  // `strided_inputs` or `strided_output` see such tensors, and only in `run`.
+  // Elements from one row of the last axis to the next where the rows lie apart, else 0. Only kernels whose manifest
+  // says `strided_inputs` or `strided_output` see such tensors, and only in `run`.
   int64_t pitch = 0;
 
   LATHE_INLINE int64_t RowStep() const { return pitch != 0 ? pitch : shape[-1]; }
@@ -164,8 +164,8 @@ class PlanContext : public Reporter {
   virtual Code Dims(const char* name, Span<const int64_t>* values) = 0;
   virtual void* plan() = 0;  // `KernelDef::plan_size` zeroed bytes of this node and session
   virtual int threads() const = 0;
-  // Says that an input is the part of output 0 that begins at element `at`, or an output a part of input 0. Where a plan
-  // puts the part there, `run` finds it at that address and has nothing to copy.
+  // Says that an input is the part of output 0 that begins at element `at`, or an output a part of input 0. Where a
+  // plan puts the part there, `run` finds it at that address and has nothing to copy.
   virtual void InputInOutput(int input, int64_t at) = 0;
   virtual void OutputInInput(int output, int64_t at) = 0;
   // Scratch memory for `run`, aligned to 64, shared between nodes, contents undefined. Call at most once.

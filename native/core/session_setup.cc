@@ -45,8 +45,7 @@ Code Session::MakeTables(const ErrorSink& errors) {
               memory_.NewArray(nodes.size(), &plans_) && memory_.NewArray(values, &item_of_) &&
               memory_.NewArray(values, &value_of_) && memory_.NewArray(values, &items_) &&
               memory_.NewArray(values, &lifetimes_) && memory_.NewArray(values, &order_) &&
-              memory_.NewArray(values, &parts_) &&
-              memory_.NewArray(model_.body.inputs.size(), &bound_inputs_) &&
+              memory_.NewArray(values, &parts_) && memory_.NewArray(model_.body.inputs.size(), &bound_inputs_) &&
               memory_.NewArray(model_.body.outputs.size(), &bound_outputs_);
   for (size_t i = 0; made && i < nodes.size(); ++i) {
     const size_t elements = NodeView::DimsElements(*nodes[i].node);
