@@ -79,8 +79,15 @@ class Functions:
         outputs = tuple(work.found(ref) for ref in work.results(function))
         return FlatBody(inputs, outputs, work.resolved())
 
-    def has(self, name: str) -> bool:
-        return name in self._functions
+    def is_call(self, node: pb.NodeDef) -> bool:
+        """Whether a function stands in the place of a node."""
+        return node.op in _CALLS or node.op in self._functions
+
+    def outputs_of(self, op: str) -> tuple[str, ...]:
+        """The names of the outputs of a function or operator, where they are needed to tell them apart."""
+        if op in self._functions:
+            return tuple(argument.name for argument in self._functions[op].signature.output_arg)
+        return _OUTPUTS.get(op, ())
 
     def named(self, name: str, where: Where) -> pb.FunctionDef:
         if name not in self._functions:
@@ -116,11 +123,11 @@ class _Flattening:
     def add(self, nodes: Iterable[pb.NodeDef]) -> None:
         listed = list(nodes)
         for node in listed:
-            self._kinds[node.name] = self._outputs_of(node.op)
+            self._kinds[node.name] = self._functions.outputs_of(node.op)
         for node in listed:
             self._functions.counted(node.name)
             inputs = tuple(self._ref(text, node.name) for text in node.input if not text.startswith("^"))
-            if node.op in _CALLS or self._functions.has(node.op):
+            if self._functions.is_call(node):
                 self._call(node, inputs)
             else:
                 controls = tuple(self._prefix + text[1:] for text in node.input if text.startswith("^"))
@@ -177,12 +184,6 @@ class _Flattening:
         inner.add(function.node_def)
         for number, ref in enumerate(inner.results(function)):
             self._same[self._prefix + node.name, number] = ref
-
-    def _outputs_of(self, op: str) -> tuple[str, ...]:
-        if self._functions.has(op):
-            function = self._functions.named(op, self._functions.at(op))
-            return tuple(argument.name for argument in function.signature.output_arg)
-        return _OUTPUTS.get(op, ())
 
     def _ref(self, text: str, reader: str) -> Ref:
         """`node`, `node:1`, `node:output:1` or an argument."""

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from buildtool.errors import ModelFileError, Where
+from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.model import SourceBody, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.order import check_names, in_execution_order
 from buildtool.importers.tensorflow.attributes import attributes_of
@@ -76,8 +76,10 @@ class _Reader:
     def model(self) -> SourceModel:
         given, results = self._inputs(), self._outputs()
         wanted = [*results.values(), *map(self._asked, self._named)]
+        everything = self._nodes
         self._nodes = {node.name: node for node in without_switches(self._needed(wanted), self._where)}
         nodes = self._needed(wanted)
+        self._check_variables(nodes, everything)
         reads = _most_read(nodes, wanted)
         made = [self._node(node, reads.get(node.name, 0)) for node in nodes if node.name not in given]
         made += [self._renamed(name, ref) for name, ref in self._renames(results) if name != self._name(ref)]
@@ -153,6 +155,20 @@ class _Reader:
                 found.add(name)
                 waiting += [ref[0] for ref in self._nodes[name].inputs]
         return [node for node in self._nodes.values() if node.name in found]
+
+    def _check_variables(self, nodes: Iterable[FlatNode], everything: Mapping[str, FlatNode]) -> None:
+        """UnsupportedError where a call that makes something assigns to a variable that the model reads."""
+        read = {node.name for node in nodes}
+        calls = tuple(f"{node.name}/" for node in self._loaded.graph.node if self._functions.is_call(node))
+        running = tuple(call for call in calls if any(name.startswith(call) for name in read))
+        for node in everything.values():
+            changes = node.op.startswith("Assign") and node.op.endswith("VariableOp") and node.name.startswith(running)
+            if changes and node.inputs and node.inputs[0][0] in read:
+                raise UnsupportedError(
+                    f"{node.op}: the model changes a variable when it runs, '{node.inputs[0][0]}'",
+                    where=Where(self._where.file, model=self._where.model, node=node.name),
+                    remedy="make what it remembers an input and an output of the model",
+                )
 
     def _node(self, node: FlatNode, last: int) -> SourceNode:
         where = Where(self._where.file, model=self._where.model, node=node.name)

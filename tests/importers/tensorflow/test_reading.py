@@ -173,7 +173,8 @@ def test_functions_that_are_wrong(functions: list[pb.FunctionDef], message: str,
         imported(file)
 
 
-def test_functions_that_double_at_every_level(tmp_path: Path) -> None:
+def test_functions_that_double_at_every_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("buildtool.importers.tensorflow.functions._MOST_NODES", 3000)
     functions = [
         function(
             f"f{level}",
@@ -187,7 +188,7 @@ def test_functions_that_double_at_every_level(tmp_path: Path) -> None:
     file = written(
         tmp_path, placeholder("x", 1, 3), node("y", "f0", "x"), functions=[*functions, function("f40", "a", {"r": "a"})]
     )
-    with pytest.raises(UnsupportedError, match="more than 50000 nodes"):
+    with pytest.raises(UnsupportedError, match="more than 3000 nodes"):
         imported(file)
 
 
@@ -221,6 +222,27 @@ def test_variables_that_are_not_there(tmp_path: Path) -> None:
     assert _result(file, x=np.ones(1, np.float32)) == [2]
     (tmp_path / "variables" / "variables.data-00000-of-00001").write_bytes(b"abc")
     with pytest.raises(ModelFileError, match="bytes 0 to 4 of 'variables"):
+        imported(file)
+
+
+def test_variables_that_change(tmp_path: Path) -> None:
+    bundle(tmp_path / "variables", {"v": np.ones(1, np.float32)})
+    body = function(
+        "body",
+        ["a", "handle"],
+        {"r": "sum:z:0"},
+        node("more", "AssignAddVariableOp", "handle", "a"),
+        node("read", "ReadVariableOp", "handle", "^more"),
+        node("sum", "AddV2", "a", "read:value:0"),
+    )
+    file = written(
+        tmp_path,
+        placeholder("x", 1),
+        node("v", "VarHandleOp", dtype="DT_RESOURCE"),
+        node("y", "StatefulPartitionedCall", "x", "v", f=called("body")),
+        functions=[body],
+    )
+    with pytest.raises(UnsupportedError, match="changes a variable when it runs, 'v'"):
         imported(file)
 
 
