@@ -73,7 +73,7 @@ bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=
 	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
 		$(if $(CPU),--cpu $(CPU))
 
-fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer tflite_importer caffe_importer tensorflow_importer paddle_importer deployment_file container_file graph_text
+fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer tflite_importer caffe_importer tensorflow_importer keras_importer paddle_importer deployment_file container_file graph_text
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
 	@$(VENV)/python -m tests.fuzz $(FUZZ_TARGET) --seconds $(FUZZ_SECONDS)
 

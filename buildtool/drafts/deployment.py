@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from buildtool.errors import ConfigError, ModelFileError, UnsupportedError, Where
-from buildtool.importers.frameworks import import_model
+from buildtool.importers.frameworks import import_model, importer
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.dims import Dim, bounds
 from buildtool.ir.graph import Value
@@ -20,6 +20,9 @@ from buildtool.ir.types import DType
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32")
 _PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"} | {
+    ".h5": "keras",
+    ".hdf5": "keras",
+    ".keras": "keras",
     ".pb": "tensorflow",
     ".pbtxt": "tensorflow",
     ".prototxt": "caffe",
@@ -179,18 +182,9 @@ def _stated_inputs(platform: str, file: Path, given: Mapping[str, str]) -> list[
     """The inputs of a file that states a size for every axis, or needs some `given`, in the order of the model."""
     if platform == "pytorch" and given:
         return [_Opened(name, ()) for name in given]
-    if platform == "tensorflow":
-        from buildtool.importers.tensorflow import declared_inputs
-
-        return [_Opened(name, sizes) for name, sizes in declared_inputs(ImportRequest("model", file)).items()]
-    if platform == "caffe":
-        from buildtool.importers.caffe import declared_inputs as declared_by_prototxt
-
-        return [_Opened(name, sizes) for name, sizes in declared_by_prototxt(ImportRequest("model", file)).items()]
-    if platform == "paddle":
-        from buildtool.importers.paddle import declared_inputs as declared_by_program
-
-        return [_Opened(name, sizes) for name, sizes in declared_by_program(ImportRequest("model", file)).items()]
+    declared = getattr(importer(platform), "declared_inputs", None)
+    if declared is not None:
+        return [_Opened(name, sizes) for name, sizes in declared(ImportRequest("model", file)).items()]
     inputs = import_model(platform, ImportRequest("model", file)).graph.inputs
     return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
 

@@ -23,6 +23,7 @@ TARGETS = (
     "tflite_importer",
     "caffe_importer",
     "tensorflow_importer",
+    "keras_importer",
     "paddle_importer",
     "deployment_file",
     "container_file",

@@ -21,3 +21,10 @@ def import_model(request: ImportRequest) -> ImportedModel:
     """The graph of a Keras model, with the inputs and outputs that the request names."""
     asked = [tensor.name for tensor in (*request.inputs, *request.outputs)]
     return assemble(read(request.model_file, request.weight_file, request.name, asked), REGISTRY, request)
+
+
+def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:
+    """The inputs of the model; sizes that it leaves open are None."""
+    model = read(request.model_file, request.weight_file, request.name)
+    sizes = {name: source.shape or () for name, source in model.inputs.items()}
+    return {name: tuple(dim if isinstance(dim, int) else None for dim in shape) for name, shape in sizes.items()}

@@ -127,11 +127,6 @@ def _sparse_sigmoid(step: Step, x: Tensor, _: Mapping[str, float]) -> Tensor:
     return step.emit("hard_sigmoid", x, alpha=0.5, beta=0.5)
 
 
-def _threshold(step: Step, x: Tensor, options: Mapping[str, float]) -> Tensor:
-    least, other = array(step, options.get("threshold", 0.0)), array(step, options.get("default_value", 0.0))
-    return step.emit("where", step.emit("less", least, x), x, other)
-
-
 def _glu(step: Step, x: Tensor, _: Mapping[str, float]) -> Tensor:
     half = x.shape[-1] // 2
     value, gate = step.emit_all("split", x, axis=x.rank - 1, sizes=(half, half))
@@ -160,7 +155,6 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "squareplus": _squareplus,
     "sparse_plus": _sparse_plus,
     "sparse_sigmoid": _sparse_sigmoid,
-    "threshold": _threshold,
     "glu": _glu,
 }
 #: All names that `Activation` and the setting `activation` may have.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
@@ -50,7 +50,11 @@ class Layer:
     first: int = 0
     network: Network | None = None  # of a model inside of the model
     inner: Mapping[str, Layer] = field(default_factory=dict)  # of a wrapper: what it wraps
-    quantised: bool = False  # was wrapped by a layer that simulates quantisation
+    title: str = ""  # of the class around it that is left out: a cell's RNN, what simulates quantisation
+
+    @property
+    def quantised(self) -> bool:
+        return self.title in _QUANTISING
 
     @property
     def trainable(self) -> bool:
@@ -131,7 +135,7 @@ class _Description:
             return self._of_cell(name, config, depth)
         if op in _QUANTISING:
             wrapped = self.layer(config.get("layer"), depth + 1)
-            return Layer(wrapped.op, wrapped.domain, name, wrapped.settings, inner=wrapped.inner, quantised=True)
+            return Layer(wrapped.op, wrapped.domain, name, wrapped.settings, inner=wrapped.inner, title=op)
         if domain == "" and op in MODELS:
             sequential = op == "Sequential"
             network = self._sequential(config, depth) if sequential else self._functional(config, depth)
@@ -155,7 +159,7 @@ class _Description:
         if isinstance(cell, dict) and cell.get("class_name") in _CELLS:
             inside = self.layer(cell, depth + 1)
             settings = {**{key: value for key, value in config.items() if key != "cell"}, **inside.settings}
-            return Layer(_CELLS[inside.op], "", name, settings | {"name": name})
+            return Layer(_CELLS[inside.op], "", name, settings | {"name": name}, title="RNN")
         return Layer("RNN", "", name, {})
 
     # -- models ------------------------------------------------------------------------------------------------------
@@ -324,17 +328,7 @@ def _is_reference(value: Sequence[Json], names: frozenset[str]) -> bool:
 
 
 def _called(layer: Layer, calls: tuple[Call, ...], first: int) -> Layer:
-    return Layer(
-        layer.op,
-        layer.domain,
-        layer.name,
-        layer.settings,
-        calls,
-        first,
-        layer.network,
-        layer.inner,
-        layer.quantised,
-    )
+    return replace(layer, calls=calls, first=first)
 
 
 def _origin(title: str, entry: Mapping[str, Json]) -> tuple[str, str]:

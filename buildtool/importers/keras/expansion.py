@@ -20,7 +20,7 @@ from buildtool.importers.order import in_execution_order
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 
-_MOST_NODES = 100_000
+_MOST_NODES = 20_000
 _DTYPES = {
     "float32": DType.F32,
     "float64": DType.F32,
@@ -99,6 +99,8 @@ class Expansion:
 
     # -- calls -------------------------------------------------------------------------------------------------------
     def _call(self, layer: Layer, number: int, call: Call, layers: Mapping[str, Layer], outputs: int) -> None:
+        if len(self.nodes) >= _MOST_NODES:
+            self._wrong(f"the model has more than {_MOST_NODES} layers when it is written out")
         name = _named(self._prefix + layer.name, number)
         made = tuple(_output(name, index) for index in range(outputs))
         inputs = []
@@ -138,13 +140,11 @@ class Expansion:
         attributes: Mapping[str, AttributeValue],
     ) -> None:
         """The node of one call of a layer, with its weights behind its inputs."""
-        if len(self.nodes) >= _MOST_NODES:
-            self._wrong(f"the model has more than {_MOST_NODES} layers when it is written out")
         place = (*self._place, layer.name)
         weights = self._weights(layer, place)
         known = {} if layer.domain else {"keywords": tuple(keywords), "weights": tuple(weights)}
         bodies = {
-            key: functools.partial(self._body, inner, f"{name}/{key}", (*place, key))
+            key: functools.partial(_as_read, self._body(inner, f"{name}/{key}", (*place, key)))
             for key, inner in layer.inner.items()
         }
         self.nodes.append(
@@ -193,6 +193,11 @@ class Expansion:
 
     def _wrong(self, what: str) -> None:
         raise ModelFileError(what, where=self._where, remedy="save the model again with Keras")
+
+
+def _as_read(body: SourceBody) -> SourceBody:
+    """What is inside is read while the file is open."""
+    return body
 
 
 def _states(layer: Layer) -> int:

@@ -7,6 +7,7 @@ somebody's code is refused before it is read: links to other files, external and
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -22,6 +23,7 @@ DAMAGED = "the file is damaged or truncated: save or download it again"
 _MOST_TEXT = 2**28  # bytes of one attribute
 _MOST_WEIGHTS = 2**32  # bytes of all datasets that are read
 _MOST_DENSE = 1100  # how many times smaller deflate can make data, a little more than it really can
+_HEAP = b"GCOL\x01"
 _KNOWN_FILTERS = frozenset({1, 2, 3, 32000})  # deflate, shuffle, checksum, lzf
 
 
@@ -31,8 +33,27 @@ class Hdf5:
     def __init__(self, source: BinaryIO, where: Where) -> None:
         self.where = where
         self._left = _MOST_WEIGHTS
+        self._check_heaps(source)
         with self.guarded():
             self._file = h5py.File(source, "r")
+
+    def _check_heaps(self, source: BinaryIO) -> None:
+        """Texts lie in heaps: lists of objects. The library never ends where one of them has no size."""
+        data = source.read()
+        source.seek(0)
+        start = data.find(_HEAP)
+        while start >= 0:
+            (size,) = struct.unpack_from("<Q", data.ljust(start + 16, b"\0"), start + 8)
+            end, at = start + size, start + 16
+            if end > len(data):
+                self.refuse(f"a heap of {size} bytes", "/")
+            while at + 16 <= end:
+                index, taken = struct.unpack_from("<H6xQ", data, at)
+                needed = 16 + (taken + 7) // 8 * 8 if index else taken
+                if not 16 <= needed <= end - at:
+                    self.refuse(f"a heap with an object of {taken} bytes", "/")
+                at += needed
+            start = data.find(_HEAP, start + 1)
 
     def close(self) -> None:
         with self.guarded():

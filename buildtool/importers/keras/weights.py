@@ -175,7 +175,7 @@ def _walk(place: Place, network: Network, group: Group, found: Found) -> None:
     for layer in network.layers:
         if layer.domain == "ops":
             continue
-        name = _group_name("QuantizeWrapperV2" if layer.quantised else layer.op)
+        name = _group_name(layer.title or layer.op)
         number = counts.get(name, 0)
         counts[name] = number + 1
         own = group.group("layers", f"{name}_{number}" if number else name)

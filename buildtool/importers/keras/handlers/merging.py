@@ -59,9 +59,8 @@ def average(step: Step) -> Tensor:
 def concatenate(step: Step) -> Tensor:
     refuse_keywords(step)
     given = tensors(step)
-    if len(given) == 1:
-        return given[0]
-    return step.emit("concat", *given, axis=step.axis(step.integer("axis", -1), given[0].rank))
+    axis = step.axis(step.integer("axis", -1), given[0].rank)
+    return given[0] if len(given) == 1 else step.emit("concat", *given, axis=axis)
 
 
 @handler("Dot")

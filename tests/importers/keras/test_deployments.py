@@ -1,0 +1,34 @@
+"""Deployment files of Keras models: `lathe init` writes them, and what is built of them gives what Keras gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Lathe, lathe
+from tests.importers.keras import writer
+from tests.importers.keras.harness import archive
+
+__all__ = ["lathe"]  # a fixture
+
+
+@pytest.mark.parametrize("name", ["residual-keras2.h5", "residual-keras3.keras", "nested-keras3.keras"])
+def test_init(name: str, lathe: Lathe, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(archive()[name])
+    file = tmp_path / "deployment.yml"
+    assert lathe("init", tmp_path / name, "-o", file).code == 0
+    text = file.read_text(encoding="utf-8")
+    assert "platform: keras" in text
+    assert lathe("check", file).code == 0
+    assert lathe("convert", file, "--output", tmp_path / "converted").code == 0
+
+
+def test_init_of_open_sizes(lathe: Lathe, tmp_path: Path) -> None:
+    model = tmp_path / "open.h5"
+    model.write_bytes(writer.h5(writer.sequential(writer.given(None, None, 3), writer.layer("ReLU", "r"))))
+    refused = lathe("init", model, "-o", tmp_path / "a.yml")
+    assert refused.code == 2
+    assert "--input-shape x=" in refused.stderr
+    assert lathe("init", model, "-o", tmp_path / "a.yml", "--input-shape", "x=1,4..9,5,3").code == 0
+    assert "1,4..9,5,3" in (tmp_path / "a.yml").read_text(encoding="utf-8")

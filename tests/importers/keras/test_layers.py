@@ -1,0 +1,49 @@
+"""Every layer against what Keras gave, in files of Keras 2 and 3, before and after all passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.importers.keras import supported_operators
+from buildtool.importers.keras.reading import read
+from buildtool.ir.operator import Array
+from buildtool.passes.pipeline import optimise
+from tests.importers.keras.harness import archive, expected, models, of_shapes, run
+
+#: Other names of layers that have a case, and layers that do nothing when a model is used, like Dropout.
+_OF_THE_SAME_HANDLER: set[str] = set()
+#: TensorFlow reads the weights of its cubic resize from a table of 1024 places.
+_COARSE = {"resizing-cubic-keras2.h5": 1e-3, "resizing-cubic-keras3.keras": 1e-3}
+
+
+def _compare(found: Sequence[Array], wanted: Sequence[Array], atol: float) -> None:
+    assert len(found) == len(wanted)
+    for result, array in zip(found, wanted, strict=True):
+        assert result.shape == array.shape
+        assert result.dtype == array.dtype
+        np.testing.assert_allclose(result, array, rtol=2e-5, atol=atol)
+
+
+@pytest.mark.parametrize("name", models())
+def test_results(name: str, tmp_path: Path) -> None:
+    given, wanted = expected(name)
+    graph = of_shapes(name, tmp_path).graph
+    atol = _COARSE.get(name, 5e-6)
+    _compare(run(graph, given), wanted, atol)
+    optimise(graph)
+    _compare(run(graph, given), wanted, atol)
+
+
+def test_every_layer_has_a_case(tmp_path: Path) -> None:
+    tested = set()
+    for name in models():
+        file = tmp_path / Path(name).with_suffix("").name
+        file.write_bytes(archive()[name])
+        for node in read(file, None, "test").nodes:
+            tested.add(node.title)
+            tested.update(inner.title for body in node.bodies.values() for inner in body().nodes)
+    assert sorted(set(supported_operators()) - tested - _OF_THE_SAME_HANDLER) == []
