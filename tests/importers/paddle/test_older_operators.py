@@ -228,7 +228,49 @@ def _boxes() -> list[Older]:
     ]
 
 
-OLDER = (*_same(), *_elementwise(), *_numbers(), *_pictures(), *_boxes())
+def _gru(x: Array, w: Array, h: Array, origin: bool, reverse: bool) -> Array:
+    """Step by step: w holds the gates' weights and then the candidate's."""
+    size = h.shape[1]
+    gates, candidate = w.reshape(-1)[: 2 * size * size].reshape(size, -1), w.reshape(-1)[2 * size * size :]
+    rows = []
+    for row in x[::-1] if reverse else x:
+        u, r = np.split(_sigmoid(row[: 2 * size] + h @ gates), 2, axis=1)
+        new = np.tanh(row[2 * size :] + (r * h) @ candidate.reshape(size, size))
+        h = u * h + (1 - u) * new if origin else u * new + (1 - u) * h
+        rows.append(h[0])
+    return np.array(rows[::-1] if reverse else rows)
+
+
+def _sequences() -> list[Older]:
+    """The rows of a tensor are one sequence."""
+    x, w, h = random(5, 9), random(3, 9), random(1, 3)
+    rows = random(4, 6)
+    column = random(4, 1)
+    even = np.exp(column) / np.exp(column).sum()
+    pools = {"SUM": rows.sum(0), "AVERAGE": rows.mean(0), "MAX": rows.max(0), "SQRT": rows.sum(0) / 2}
+    pools |= {"FIRST": rows[0], "LAST": rows[-1]}
+    return [
+        *(Older("sequence_pool", {"X": rows}, {"Out": y[None]}, {"pooltype": kind}) for kind, y in pools.items()),
+        Older("lod_reset", {"X": rows}, {"Out": rows}),
+        Older("sequence_softmax", {"X": column}, {"Out": even}),
+        Older("sequence_reverse", {"X": rows}, {"Y": rows[::-1]}),
+        Older("sequence_concat", {"X": rows}, {"Out": rows}),
+        Older("sequence_expand", {"X": rows[:1], "Y": column}, {"Out": np.tile(rows[:1], (4, 1))}),
+        Older("sequence_expand_as", {"X": rows[:1], "Y": column}, {"Out": np.tile(rows[:1], (4, 1))}),
+        Older("sequence_reshape", {"X": rows}, {"Out": rows.reshape(8, 3)}, {"new_dim": 3}),
+        *(
+            Older(
+                "gru",
+                {"Input": x, "Weight": w, "H0": h},
+                {"Hidden": _gru(x, w, h, origin, reverse)},
+                {"origin_mode": origin, "is_reverse": reverse, "activation": "tanh", "gate_activation": "sigmoid"},
+            )
+            for origin, reverse in ((True, False), (False, False), (False, True))
+        ),
+    ]
+
+
+OLDER = (*_same(), *_elementwise(), *_numbers(), *_pictures(), *_boxes(), *_sequences())
 
 
 @pytest.mark.parametrize("case", OLDER, ids=str)
