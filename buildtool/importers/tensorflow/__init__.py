@@ -17,12 +17,10 @@ def supported_operators() -> tuple[str, ...]:
 
 
 def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:
-    """The inputs of a model and their sizes: None for those that the file leaves open."""
+    """The inputs of a model and their sizes: None for those that the file leaves open, one None where it leaves all."""
     model = read(request.model_file, request.name, ())
-    return {
-        name: tuple(size if isinstance(size, int) else None for size in tensor.shape or ())
-        for name, tensor in model.inputs.items()
-    }
+    shapes = {name: (None,) if tensor.shape is None else tensor.shape for name, tensor in model.inputs.items()}
+    return {name: tuple(size if isinstance(size, int) else None for size in shape) for name, shape in shapes.items()}
 
 
 def import_model(request: ImportRequest) -> ImportedModel:

@@ -9,7 +9,7 @@ import pytest
 
 from buildtool.runtime import Library
 from tests.cli.conftest import Lathe, lathe
-from tests.importers.tensorflow.harness import network
+from tests.importers.tensorflow.harness import network, node, written
 
 __all__ = ["lathe"]  # a fixture
 
@@ -34,6 +34,14 @@ def test_a_folder_in_a_deployment_file(lathe: Lathe, tmp_path: Path) -> None:
     assert lathe("check", file).code == 0
     (model / "saved_model.pb").unlink()
     assert lathe("convert", file, "--output", tmp_path / "converted").code != 0
+
+
+def test_an_input_of_any_shape(lathe: Lathe, tmp_path: Path) -> None:
+    model = written(tmp_path, node("x", "Placeholder", dtype="DT_FLOAT"), node("y", "Neg", "x"))
+    refused = lathe("init", model, "-o", tmp_path / "deployment.yml")
+    assert refused.code != 0
+    assert "--input-shape x=" in refused.stderr
+    assert lathe("init", model, "-o", tmp_path / "deployment.yml", "--input-shape", "x=2,3").code == 0
 
 
 @pytest.mark.slow
