@@ -127,8 +127,8 @@ class _Reader:
             raise _Malformed("the plan has another number of nodes than the graph")
         placements = []
         for item in source.arena:
-            if item.offset % ALIGNMENT or item.offset + item.size > source.arena_size:
-                raise _Malformed("a placement of the plan is not aligned or ends outside the arena")
+            if item.offset + item.size > source.arena_size:
+                raise _Malformed("a placement of the plan ends outside the arena")
             placements.append(Placement(self._at(self.values, item.value, "value").name, item.offset, item.size))
         if len({placement.value for placement in placements}) != len(placements):
             raise _Malformed("the plan places a value twice")

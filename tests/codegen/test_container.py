@@ -222,7 +222,6 @@ HOSTILE: dict[str, Callable[[pb.Model], object]] = {
     "plan without kernels": lambda m: m.plan.nodes[0].ClearField("kernels"),
     "plan too long": lambda m: m.plan.nodes.append(pb.NodePlan(kernels=["k"])),
     "placement outside": _set("plan.arena.0.offset", 2**40),
-    "placement not aligned": _set("plan.arena.0.offset", 1),
     "placement of nothing": _set("plan.arena.0.value", 999),
     "placement twice": lambda m: m.plan.arena.append(m.plan.arena[0]),
     "symbols with one name": lambda m: m.graph.symbols.extend([pb.Symbol(name="n", low=1, high=2)] * 2),
