@@ -12,10 +12,13 @@ from buildtool.importers.request import ImportRequest
 from buildtool.ir.operator import Array
 from buildtool.ir.verify import verify
 from buildtool.passes.pipeline import optimise
+from buildtool.runtime import Library
 from tests import wheels
+from tests.cli.conftest import Lathe, lathe
 from tests.importers.keras.harness import EXPECTED, run
 from tests.oracles.keras.networks import FER, picture
 
+__all__ = ["lathe"]  # a fixture
 pytestmark = pytest.mark.slow
 LEAST_COSINE = 0.9999
 
@@ -33,10 +36,27 @@ def _cosine(a: Array, b: Array) -> float:
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
+def _wanted() -> Array:
+    with np.load(EXPECTED / "fer.npz") as arrays:
+        return np.asarray(arrays["output"])
+
+
 def test_results(file: Path) -> None:
     graph = import_model(ImportRequest("emotion", file)).graph
     optimise(graph)
     verify(graph)
-    with np.load(EXPECTED / "fer.npz") as arrays:
-        wanted = arrays["output"]
-    assert _cosine(run(graph, [picture()])[0], wanted) >= LEAST_COSINE
+    assert len(graph.nodes) == 29
+    assert _cosine(run(graph, [picture()])[0], _wanted()) >= LEAST_COSINE
+
+
+def test_a_library_gives_the_same(file: Path, lathe: Lathe, tmp_path: Path) -> None:
+    """From the file to a library by what a user types."""
+    deployment = tmp_path / "emotion.yml"
+    init = lathe("init", file, "-o", deployment, "--library-name", "emotion", "--data-type", "fp32_fp32")
+    assert init.code == 0
+    assert lathe("build", deployment, "--output", tmp_path / "out").code == 0
+    library = next((tmp_path / "out").rglob("libemotion.so"))
+    model = next((tmp_path / "out").rglob("model/emotion_model.pb"))
+    engine = Library(library).engine(model=model, data=model.with_suffix(".data"), threads=2)
+    (found,) = engine.run({"input_1": picture()}).values()
+    assert _cosine(found, _wanted()) >= LEAST_COSINE

@@ -135,6 +135,13 @@ def test_masks_that_are_read(tmp_path: Path) -> None:
         imported(writer.h5(model, {"e": {"embeddings": np.zeros((4, 2), np.float32)}}), tmp_path, ".h5")
 
 
+def test_masking_where_no_layer_reads_it(tmp_path: Path) -> None:
+    model = writer.sequential(writer.given(3, 2), writer.layer("Masking", "m", mask_value=1.0))
+    x = np.array([[[1, 1], [1, 2], [3, 1]]], np.float32)
+    (y,) = run(imported(writer.h5(model), tmp_path, ".h5").graph, [x])
+    np.testing.assert_array_equal(y, [[[0, 0], [1, 2], [3, 1]]])
+
+
 def test_models_of_keras_1(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"Keras 1\.2"):
         imported(writer.h5(_TWO, _WEIGHTS, "1.2.0"), tmp_path, ".h5")
