@@ -22,7 +22,7 @@ constexpr size_t kClipHigh = 2;
 struct PackedTile {
   const float* inputs;   // a quad of rows after the other: [quad][depth][4]
   const float* filters;  // [depth][kPanelWidth]
-  const float* bias;     // kPanelWidth floats
+  const float* bias;     // kPanelWidth floats, twice
   const float* start;    // may be null; may be `output`
   float* output;
   size_t input_bytes;   // from one quad of the inputs to the next

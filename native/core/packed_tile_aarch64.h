@@ -35,7 +35,8 @@
 #define LATHE_FOUR_STEPS_AND_LOAD \
   LATHE_FOUR_STEPS(LATHE_LOAD_LOW, LATHE_LOAD_FIRST, LATHE_LOAD_SECOND, LATHE_LOAD_HIGH)
 
-#define LATHE_COPY_BIAS(low, high) "mov v" #low ".16b, v16.16b\n" "mov v" #high ".16b, v17.16b\n"
+// The bias is there twice, one after the other: two rows at a time begin with it.
+#define LATHE_LOAD_BIAS(a, b, c, d) "ld1 {v" #a ".4s, v" #b ".4s, v" #c ".4s, v" #d ".4s}, [%[bias]]\n"
 #define LATHE_ADD_START(low, high, a, b)                                    \
   "ld1 {v" #a ".4s, v" #b ".4s}, [%[start]], %[start_bytes]\n"              \
   "fadd v" #low ".4s, v" #low ".4s, v" #a ".4s\n"                           \
@@ -46,9 +47,8 @@
 #define LATHE_STORE(low, high) "st1 {v" #low ".4s, v" #high ".4s}, [%[output]], %[output_bytes]\n"
 
 // The same of whole quads.
-#define LATHE_COPY_BIAS_TO_FIRST LATHE_COPY_BIAS(18, 19) LATHE_COPY_BIAS(20, 21) LATHE_COPY_BIAS(22, 23)
-#define LATHE_COPY_BIAS_TO_SECOND \
-  LATHE_COPY_BIAS(24, 25) LATHE_COPY_BIAS(26, 27) LATHE_COPY_BIAS(28, 29) LATHE_COPY_BIAS(30, 31)
+#define LATHE_LOAD_BIAS_TO_FIRST LATHE_LOAD_BIAS(16, 17, 18, 19) LATHE_LOAD_BIAS(20, 21, 22, 23)
+#define LATHE_LOAD_BIAS_TO_SECOND LATHE_LOAD_BIAS(24, 25, 26, 27) LATHE_LOAD_BIAS(28, 29, 30, 31)
 #define LATHE_ADD_START_TO_FIRST \
   LATHE_ADD_START(16, 17, 0, 1) LATHE_ADD_START(18, 19, 2, 3) \
   LATHE_ADD_START(20, 21, 4, 5) LATHE_ADD_START(22, 23, 6, 7)
@@ -80,11 +80,10 @@ __attribute__((noinline)) inline void RunPairs(const PackedTile& tile, size_t ti
   asm volatile(
       "1:\n"
       // Sums start as the bias, plus what was there before.
-      "ldp q16, q17, [%[bias]]\n"
       "mov %[first], %[inputs]\n"
       "add %[second], %[inputs], %[input_bytes]\n"
       "mov %[filters], %[all_filters]\n"
-      LATHE_COPY_BIAS_TO_FIRST LATHE_COPY_BIAS_TO_SECOND
+      LATHE_LOAD_BIAS_TO_FIRST LATHE_LOAD_BIAS_TO_SECOND
       "add %[inputs], %[second], %[input_bytes]\n"
       "cbz %[start], 2f\n"
       LATHE_ADD_START_TO_FIRST LATHE_ADD_START_TO_SECOND
@@ -139,8 +138,7 @@ __attribute__((noinline)) inline void RunQuad(const PackedTile& tile) {
   float* output = tile.output;
   size_t left = tile.depth;
   asm volatile(
-      "ldp q16, q17, [%[bias]]\n"
-      LATHE_COPY_BIAS_TO_FIRST
+      LATHE_LOAD_BIAS_TO_FIRST
       "cbz %[start], 1f\n"
       LATHE_ADD_START_TO_FIRST
       "1:\n"

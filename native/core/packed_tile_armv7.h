@@ -27,8 +27,6 @@
 #define LATHE_CLIP(op, a, b, c, d)                                                                       \
   op " q" #a ", q" #a ", q0\n" op " q" #b ", q" #b ", q0\n" op " q" #c ", q" #c ", q0\n" op " q" #d ", q" #d ", q0\n"
 
-#define LATHE_COPY_BIAS \
-  "vmov q10, q8\n" "vmov q11, q9\n" "vmov q12, q8\n" "vmov q13, q9\n" "vmov q14, q8\n" "vmov q15, q9\n"
 #define LATHE_ADD_START_TO_ALL                                                      \
   LATHE_ADD_START(8, 9, 0, 1, "d0-d3") LATHE_ADD_START(10, 11, 2, 3, "d4-d7")       \
   LATHE_ADD_START(12, 13, 0, 1, "d0-d3") LATHE_ADD_START(14, 15, 2, 3, "d4-d7")
@@ -51,9 +49,9 @@ __attribute__((noinline)) inline void RunQuads(const PackedTile& quad, size_t qu
       // Sums start as the bias, plus what was there before.
       "ldr %[other], [%[tile], %[bias]]\n"
       "ldr %[left], [%[tile], %[start]]\n"
-      "vldmia %[other], {d16-d19}\n"
+      "vldmia %[other], {d16-d23}\n"  // the bias is there twice
+      "vldmia %[other], {d24-d31}\n"
       "ldr %[filters], [%[tile], %[all_filters]]\n"
-      LATHE_COPY_BIAS
       "cmp %[left], #0\n" "beq 2f\n"
       "ldr %[other], [%[tile], %[start_bytes]]\n"
       LATHE_ADD_START_TO_ALL

@@ -138,7 +138,7 @@ inline size_t ClipOf(const Activation& activation) {
   }
 }
 
-constexpr float kNoBias[kPanelWidth] = {};
+constexpr float kNoBias[2 * kPanelWidth] = {};
 
 // Outputs [begin, end) of one group; `begin` is the first one of a panel.
 inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t group, int64_t begin, int64_t end) {
@@ -162,10 +162,14 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
       const size_t outputs = end - first < kPanelWidth ? static_cast<size_t>(end - first) : kPanelWidth;
       const int64_t channel = group * shape.outputs + first;
       tile.bias = kNoBias;
-      if (k == 0 && job.bias != nullptr) tile.bias = job.bias + channel;
-      float bias[kPanelWidth] = {};
-      if (outputs != kPanelWidth && tile.bias != kNoBias) {
-        memcpy(bias, tile.bias, outputs * sizeof(float));
+      float bias[2 * kPanelWidth] = {};
+      if (k == 0 && job.bias != nullptr) {
+        if (outputs == kPanelWidth) {
+          memcpy(bias, job.bias + channel, kPanelWidth * sizeof(float));
+        } else {
+          memcpy(bias, job.bias + channel, outputs * sizeof(float));
+        }
+        memcpy(bias + kPanelWidth, bias, kPanelWidth * sizeof(float));
         tile.bias = bias;
       }
       tile.output = job.output + chunk.pixel * job.step() + channel;

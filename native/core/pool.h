@@ -12,15 +12,16 @@
 namespace lathe {
 namespace {
 
-constexpr int kPoolWidth = 4;  // vectors of channels that are folded side by side
+constexpr int kPoolWidth = 4;                                       // vectors of channels that are folded side by side
+constexpr int kWidePool = kVectorRegisters >= 32 ? 8 : kPoolWidth;  // as long as there are so many
 
 // The taps of one window that lie inside the image.
 struct PoolTaps {
   const float* first;
-  int64_t rows;
-  int64_t columns;
-  int64_t row_step;
-  int64_t column_step;
+  ptrdiff_t rows;
+  ptrdiff_t columns;
+  ptrdiff_t row_step;
+  ptrdiff_t column_step;
 };
 
 template <typename Fold>
@@ -61,16 +62,16 @@ struct Pool {
     Vec sums[width];
     for (int i = 0; i < width; ++i) sums[i] = fold.Start();
     const float* row = taps.first + channel;
-    for (int64_t y = 0; y < taps.rows; ++y, row += taps.row_step) {
+    for (ptrdiff_t y = taps.rows; y > 0; --y, row += taps.row_step) {
       const float* from = row;
-      for (int64_t x = 0; x < taps.columns; ++x, from += taps.column_step) {
-#pragma GCC unroll 4
+      for (ptrdiff_t x = taps.columns; x > 0; --x, from += taps.column_step) {
+#pragma GCC unroll 8
         for (int i = 0; i < width; ++i) {
           sums[i] = fold.Add(sums[i], whole ? Load(from + i * kLanes) : LoadPart(from, count));
         }
       }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < width; ++i) {
       const Vec result = fold.Finish(sums[i], divisor);
       whole ? Store(to + channel + i * kLanes, result) : StorePart(to + channel, result, count);
@@ -82,20 +83,23 @@ struct Pool {
     const int64_t channels = in[3];
     const Window& window = state.window;
     PoolTaps taps = {};
-    taps.rows = vertical.last - vertical.first;
-    taps.columns = level.last - level.first;
-    taps.row_step = window.dilations[0] * in[2] * channels;
-    taps.column_step = window.dilations[1] * channels;
+    taps.rows = static_cast<ptrdiff_t>(vertical.last - vertical.first);
+    taps.columns = static_cast<ptrdiff_t>(level.last - level.first);
+    taps.row_step = static_cast<ptrdiff_t>(window.dilations[0] * in[2] * channels);
+    taps.column_step = static_cast<ptrdiff_t>(window.dilations[1] * channels);
     const int64_t y = vertical.origin + vertical.first * window.dilations[0];
     const int64_t x = level.origin + level.first * window.dilations[1];
     taps.first = taps.rows > 0 && taps.columns > 0 ? image + (y * in[2] + x) * channels : image;
-    const int64_t inside = taps.rows * taps.columns;
+    const int64_t inside = int64_t{taps.rows} * taps.columns;
     const int64_t count = state.fold.CountsPadding()
                               ? TapsPadded(window, 0, vertical, in[1]) * TapsPadded(window, 1, level, in[2])
                               : inside;
     const float divisor = static_cast<float>(count > 0 ? count : 1);
-    constexpr int kStep = kPoolWidth * kLanes;
+    constexpr int kStep = kPoolWidth * kLanes, kWideStep = kWidePool * kLanes;
     int64_t channel = 0;
+    for (; kWideStep > kStep && channel + kWideStep <= channels; channel += kWideStep) {
+      FoldChannels<kWidePool, true>(state.fold, taps, channel, 0, divisor, to);
+    }
     for (; channel + kStep <= channels; channel += kStep) {
       FoldChannels<kPoolWidth, true>(state.fold, taps, channel, 0, divisor, to);
     }
@@ -118,9 +122,11 @@ struct Pool {
       for (int64_t line = begin; line < end; ++line) {
         const int64_t batch = line / out[1];
         const Taps vertical = TapsInside(state.window, 0, line - batch * out[1], in[1]);
-        for (int64_t pixel = 0; pixel < out[2]; ++pixel) {
+        const float* picture = image + batch * in.Count(1, 4);
+        float* to = output + line * out[2] * step;
+        for (int64_t pixel = 0; pixel < out[2]; ++pixel, to += step) {
           const Taps level = TapsInside(state.window, 1, pixel, in[2]);
-          RunPixel(state, vertical, level, in, image + batch * in.Count(1, 4), output + (line * out[2] + pixel) * step);
+          RunPixel(state, vertical, level, in, picture, to);
         }
       }
     });

@@ -16,6 +16,9 @@ constexpr int kTile = LATHE_WINOGRAD_TILE;  // outputs per axis
 constexpr int kPatch = kTile + 2;           // inputs per axis
 constexpr int kPoints = kPatch * kPatch;
 
+// The way back adds this point to every output of a tile once: what is added to it is added to all of them.
+constexpr int kBiasPoint = kPatch + 1;
+
 // Tiles that are multiplied and transformed back together, by so many output channels.
 constexpr int kRows = kLanes == 16 ? 28 : kLanes == 8 ? 24 : 32;
 constexpr int kOutputs = 64;
@@ -120,34 +123,80 @@ inline void TransformTile(const WinogradJob& job, const WinogradRound& round, in
   const Shape& in = *job.in;
   const TilePlace place(round.first + slot, *job.plan);
   const float* pixels[kPatch][kPatch];
+  float few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
   for (int i = 0; i < kPatch; ++i) {
     const int64_t y = place.y + i - job.state->window.before[0];
+    const float* line = nullptr;
+    if (y >= 0 && y < in[1]) line = job.image + (place.batch * in[1] + y) * in[2] * job.input_step;
     for (int j = 0; j < kPatch; ++j) {
       const int64_t x = place.x + j - job.state->window.before[1];
-      const bool inside = y >= 0 && y < in[1] && x >= 0 && x < in[2];
-      pixels[i][j] = inside ? job.image + ((place.batch * in[1] + y) * in[2] + x) * job.input_step : job.zeros;
+      pixels[i][j] = line != nullptr && x >= 0 && x < in[2] ? line + x * job.input_step : job.zeros;
+      if (in[3] >= kLanes) continue;
+      Store(few[i][j], LoadPart(pixels[i][j], static_cast<int>(in[3])));
+      pixels[i][j] = few[i][j];
     }
   }
   const int64_t row = job.plan->row;
   const int64_t step = round.tiles * row;  // from point to point
-  float* const to = round.inputs + slot * row;
   for (int64_t channel = 0; channel < in[3]; channel += kLanes) {
-    const int count = in[3] - channel < kLanes ? static_cast<int>(in[3] - channel) : kLanes;
+    if (channel > in[3] - kLanes && channel > 0) channel = in[3] - kLanes;  // overlaps the one before
     Vec half[kPatch][kPatch];
     for (int j = 0; j < kPatch; ++j) {
       Vec x[kPatch], y[kPatch];
 #pragma GCC unroll 8
-      for (int i = 0; i < kPatch; ++i) x[i] = LoadPart(pixels[i][j] + channel, count);
+      for (int i = 0; i < kPatch; ++i) x[i] = Load(pixels[i][j] + channel);
       TransformIn(x, y);
 #pragma GCC unroll 8
       for (int i = 0; i < kPatch; ++i) half[i][j] = y[i];
     }
+    float* to = round.inputs + slot * row + channel;
     for (int i = 0; i < kPatch; ++i) {
       Vec y[kPatch];
       TransformIn(half[i], y);
 #pragma GCC unroll 8
-      for (int j = 0; j < kPatch; ++j) Store(to + (i * kPatch + j) * step + channel, y[j]);
+      for (int j = 0; j < kPatch; ++j, to += step) Store(to, y[j]);
     }
+  }
+}
+
+// What is left to do with one line of outputs of a tile.
+struct TileLine {
+  float* to;
+  const float* residual;  // may be null
+  int64_t to_step;        // from pixel to pixel
+  int64_t residual_step;
+  Vec low;
+  Vec high;
+  bool clips_low;
+  bool clips_high;
+};
+
+// Whole vectors of a whole line.
+inline void StoreLine(const TileLine& line, Vec (&y)[kTile]) {
+  if (line.residual != nullptr) {
+    const float* residual = line.residual;
+#pragma GCC unroll 8
+    for (int j = 0; j < kTile; ++j, residual += line.residual_step) y[j] = Add(y[j], Load(residual));
+  }
+  if (line.clips_low) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kTile; ++j) y[j] = AtLeast(y[j], line.low);
+  }
+  if (line.clips_high) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kTile; ++j) y[j] = AtMost(y[j], line.high);
+  }
+  float* to = line.to;
+#pragma GCC unroll 8
+  for (int j = 0; j < kTile; ++j, to += line.to_step) Store(to, y[j]);
+}
+
+// `width` pixels of `count` channels.
+__attribute__((noinline)) void StorePartOfLine(const TileLine& line, const Vec (&y)[kTile], int64_t width, int count) {
+  for (int j = 0; j < width; ++j) {
+    Vec sum = y[j];
+    if (line.residual != nullptr) sum = Add(sum, LoadPart(line.residual + j * line.residual_step, count));
+    StorePart(line.to + j * line.to_step, AtMost(AtLeast(sum, line.low), line.high), count);
   }
 }
 
@@ -161,29 +210,39 @@ inline void StoreTile(const WinogradJob& job, const float* products, int64_t til
   bool rest = false;
   float low = 0.0f, high = 0.0f;
   ReadClip(job.state->activation, &low, &high, &rest);
+  TileLine line = {};
+  line.to_step = job.output_step;
+  line.residual_step = out[3];
+  line.low = Fill(low);
+  line.high = Fill(high);
+  line.clips_low = low > -HUGE_VALF;
+  line.clips_high = high < HUGE_VALF;
   for (int64_t channel = 0; channel < outputs; channel += kLanes) {
-    const int count = outputs - channel < kLanes ? static_cast<int>(outputs - channel) : kLanes;
+    if (channel > outputs - kLanes && channel > 0) channel = outputs - kLanes;  // overlaps the one before
+    const int count = outputs < kLanes ? static_cast<int>(outputs) : kLanes;
     Vec half[kTile][kPatch];
     for (int j = 0; j < kPatch; ++j) {
       Vec x[kPatch], y[kTile];
+      const float* from = products + j * kRows * kOutputs + channel;
 #pragma GCC unroll 8
-      for (int i = 0; i < kPatch; ++i) x[i] = Load(products + (i * kPatch + j) * kRows * kOutputs + channel);
+      for (int i = 0; i < kPatch; ++i, from += kPatch * kRows * kOutputs) x[i] = Load(from);
       TransformOut(x, y);
 #pragma GCC unroll 8
       for (int i = 0; i < kTile; ++i) half[i][j] = y[i];
     }
-    const Vec bias = job.bias != nullptr ? LoadPart(job.bias + first + channel, count) : Fill(0.0f);
+    line.to = job.output + corner * job.output_step + first + channel;
+    if (job.residual != nullptr) line.residual = job.residual + corner * out[3] + first + channel;
     for (int i = 0; i < height; ++i) {
       Vec y[kTile];
       TransformOut(half[i], y);
-      for (int j = 0; j < width; ++j) {
-        const int64_t pixel = corner + i * out[2] + j;
-        float* const to = job.output + pixel * job.output_step + first + channel;
-        Vec sum = Add(y[j], bias);
-        if (job.residual != nullptr) sum = Add(sum, LoadPart(job.residual + pixel * out[3] + first + channel, count));
-        StorePart(to, AtMost(AtLeast(sum, Fill(low)), Fill(high)), count);
-        if (rest) ActivateAll(job.state->activation, to, count);
+      if (width == kTile && count == kLanes) {
+        StoreLine(line, y);
+      } else {
+        StorePartOfLine(line, y, width, count);
       }
+      for (int j = 0; rest && j < width; ++j) ActivateAll(job.state->activation, line.to + j * line.to_step, count);
+      line.to += out[2] * line.to_step;
+      if (line.residual != nullptr) line.residual += out[2] * line.residual_step;
     }
   }
 }
@@ -200,7 +259,10 @@ inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int
   chunk.rows = rows;
   chunk.packed = products + kProductFloats;
   const int64_t panel_floats = product.shape.panel_floats();
+  float bias[kOutputs] = {};
+  if (job.bias != nullptr) memcpy(bias, job.bias + first, static_cast<size_t>(outputs) * sizeof(float));
   for (int64_t point = 0; point < kPoints; ++point) {
+    product.bias = job.bias != nullptr && point == kBiasPoint ? bias : nullptr;
     const float* inputs = round.inputs + (point * round.tiles + begin) * job.plan->row;
     for (int i = 0; i < count; ++i) rows[i] = inputs + i * job.plan->row;
     PackInputs(product, chunk);
