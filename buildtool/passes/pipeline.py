@@ -23,6 +23,7 @@ from buildtool.passes.fold_scales import FoldScales
 from buildtool.passes.fold_scales_forward import FoldScalesForward
 from buildtool.passes.fuse_activations import FuseActivations
 from buildtool.passes.fuse_biases import FuseBiases
+from buildtool.passes.fuse_expansions import FuseExpansions
 from buildtool.passes.fuse_residuals import FuseResiduals
 from buildtool.passes.fuse_separable_convolutions import FuseSeparableConvolutions
 from buildtool.passes.matmul_to_fully_connected import MatmulToFullyConnected
@@ -103,7 +104,7 @@ ORDER: tuple[type[Pass], ...] = (
     RemoveDeadCode,
 )
 #: Passes that come last, once, and only for targets that ask for them: their kernels decide what pays.
-LOWERING: tuple[type[Pass], ...] = (FuseSeparableConvolutions,)
+LOWERING: tuple[type[Pass], ...] = (FuseExpansions, FuseSeparableConvolutions)
 MOST_ROUNDS = 10
 
 

@@ -56,8 +56,8 @@ def plan(graph: Graph, kernels: Sequence[WorksInPlace]) -> Arena:
     bound = _bound(owner)
     best: dict[_Buffer, int] = {}
     size = -1
-    for key in _ORDERS:
-        offsets, needed = _pack(sorted(buffers, key=key))
+    for key in (*_ORDERS, None):
+        offsets, needed = _pack(sorted(buffers, key=key)) if key else _pack_within(sorted(buffers, key=_by_time), bound)
         if size < 0 or needed < size:
             best, size = offsets, needed
         if size == bound:
@@ -91,11 +91,15 @@ def _bound(owner: dict[Value, _Buffer]) -> int:
     )
 
 
+def _by_time(buffer: _Buffer) -> tuple[int, ...]:
+    return buffer.first, -buffer.room, buffer.number
+
+
 _ORDERS: tuple[Callable[[_Buffer], tuple[int, ...]], ...] = (
     lambda buffer: (-buffer.room, buffer.first, buffer.number),
     lambda buffer: (-buffer.room * (buffer.last - buffer.first + 1), buffer.number),
     lambda buffer: (buffer.first - buffer.last, -buffer.room, buffer.number),
-    lambda buffer: (buffer.first, -buffer.room, buffer.number),
+    _by_time,
     lambda buffer: (-buffer.last, -buffer.room, buffer.number),
 )
 
@@ -114,6 +118,27 @@ def _pack(order: Sequence[_Buffer]) -> tuple[dict[_Buffer, int], int]:
                 best, best_gap = start, gap
             start = max(start, end)
         offsets[buffer] = start if best < 0 else best
+        placed.append((offsets[buffer], offsets[buffer] + buffer.room, buffer))
+        placed.sort(key=lambda item: (item[0], item[1]))
+    return offsets, max((end for _, end, _ in placed), default=0)
+
+
+def _pack_within(order: Sequence[_Buffer], size: int) -> tuple[dict[_Buffer, int], int]:
+    """The same in a block of this size, as far as possible. A buffer stands at that end of its gap behind which memory
+    stays taken for longer, so that what becomes free is in one piece."""
+    placed: list[tuple[int, int, _Buffer]] = []  # offset, end, buffer; sorted
+    offsets: dict[_Buffer, int] = {}
+    always = max((buffer.last for buffer in order), default=0) + 1
+    for buffer in order:
+        start, below, best, best_gap = 0, always, -1, -1
+        meeting = [(offset, end, other.last) for offset, end, other in placed if other.meets(buffer)]
+        for offset, end, last in [*meeting, (size, size, always)]:
+            gap = offset - start
+            if gap >= buffer.room and (best < 0 or gap < best_gap):
+                best, best_gap = offset - buffer.room if last > below else start, gap
+            if end > start:
+                start, below = end, last
+        offsets[buffer] = max((end for _, end, _ in meeting), default=0) if best < 0 else best
         placed.append((offsets[buffer], offsets[buffer] + buffer.room, buffer))
         placed.sort(key=lambda item: (item[0], item[1]))
     return offsets, max((end for _, end, _ in placed), default=0)

@@ -1,7 +1,8 @@
 """How constants are laid out for kernels: one function there and one back for each packing.
 
 The planned form of a model stores filters and weights as the kernel of their node reads them, so that nothing is
-packed when an engine is created. Only input 1 of conv2d, fully_connected and separable_conv2d is packed.
+packed when an engine is created. Only input 1 of conv2d, fully_connected and of what holds a 1x1 convolution
+is packed.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def by_code(code: int) -> Packing | None:
     return next((packing for packing in PACKINGS.values() if packing.code == code), None)
 
 
-_RANKS = {"conv2d": 4, "fully_connected": 2, "separable_conv2d": 4}  # of the plain constant
+_RANKS = {"conv2d": 4, "fully_connected": 2, "separable_conv2d": 4, "pointwise_dwconv2d": 4}  # of the plain constant
 
 
 def _groups(node: Node) -> int:

@@ -34,6 +34,10 @@ int64_t PanelThreadBytes(const PanelShape& shape, int64_t pixels);
 void RunPanelJob(const RunContext& context, const PanelJob& job, const PixelLocator& locate);
 void RunPanelJobAlone(const PanelJob& job, int thread, const PixelLocator& locate);
 
+// All filters times `pixels` pixels from `pixel` on by this thread. Their inputs lie one after the other, and `packed`
+// has room for kChunkPixels of them: PackedInputFloats. `job.scratch` is not used.
+void RunPanelBlock(const PanelJob& job, const float* inputs, float* packed, int64_t pixel, int64_t pixels);
+
 // For those who cut the work themselves. The floats of PanelChunk::packed; the inputs of a chunk, which come first; and
 // the chunk times panels [begin, end), counted through all groups.
 int64_t PackedInputFloats(const PanelShape& shape, int64_t pixels);

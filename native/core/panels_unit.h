@@ -108,6 +108,20 @@ void RunPanelJob(const RunContext& context, const PanelJob& job, const PixelLoca
               [&](int64_t begin, int64_t end, int thread) { RunPanelItems(job, items, begin, end, thread, locate); });
 }
 
+void RunPanelBlock(const PanelJob& job, const float* inputs, float* packed, int64_t pixel, int64_t pixels) {
+  const float* rows[kChunkPixels];
+  if (pixels == 0) return;
+  const int64_t even = DivideUp(DivideUp(pixels, DivideUp(pixels, kChunkPixels)), 8) * 8;
+  const int64_t most = even < kChunkPixels ? even : kChunkPixels;
+  PanelChunk chunk = {pixel, 0, rows, packed};
+  for (int64_t left = pixels; left > 0; left -= chunk.count, chunk.pixel += chunk.count) {
+    chunk.count = static_cast<int>(left < most ? left : most);
+    for (int i = 0; i < chunk.count; ++i, inputs += job.shape.depth) rows[i] = inputs;
+    PackChunk(job, chunk);
+    RunPanelRange(job, chunk, 0, job.shape.panels());
+  }
+}
+
 void RunPanelJobAlone(const PanelJob& job, int thread, const PixelLocator& locate) {
   const PanelItems items(job);
   RunPanelItems(job, items, 0, items.count, thread, locate);

@@ -16,66 +16,13 @@
 namespace lathe {
 namespace {
 
-typedef float F4 __attribute__((vector_size(16)));  // maps to whatever the machine has, or to scalars
-
-inline F4 Load4(const float* from) {
-  F4 value;
-  memcpy(&value, from, sizeof value);
-  return value;
-}
-
-inline void Store4(float* to, F4 value) { memcpy(to, &value, sizeof value); }
-
 constexpr int kTilePixels = 4;
 constexpr int kTileOutputs = 8;
 constexpr int kChunkPixels = 32;  // the unit of parallel work: its inputs stay in cache while all filters pass by
 
-// The sums of one tile; a pixel has two vectors of four outputs.
-struct TileSums {
-  F4 sums[kTilePixels][2];
-};
+LATHE_INLINE int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-// `rows` holds per tap kChunkPixels pointers, of which those of this tile are the first four; `offset` is added to
-// each. `weights` advances by `stride` floats per element of depth.
-inline void SumTile4(const float* const* rows, int64_t offset, int64_t taps, int64_t depth, const float* weights,
-                     int64_t stride, TileSums* tile) {
-  F4 a0 = {}, a1 = {}, b0 = {}, b1 = {}, c0 = {}, c1 = {}, d0 = {}, d1 = {};
-  for (int64_t tap = 0; tap < taps; ++tap, rows += kChunkPixels) {
-    const float* a = rows[0] + offset;
-    const float* b = rows[1] + offset;
-    const float* c = rows[2] + offset;
-    const float* d = rows[3] + offset;
-    for (int64_t k = 0; k < depth; ++k, weights += stride) {
-      const F4 w0 = Load4(weights);
-      const F4 w1 = Load4(weights + 4);
-      a0 += a[k] * w0;
-      a1 += a[k] * w1;
-      b0 += b[k] * w0;
-      b1 += b[k] * w1;
-      c0 += c[k] * w0;
-      c1 += c[k] * w1;
-      d0 += d[k] * w0;
-      d1 += d[k] * w1;
-    }
-  }
-  *tile = {{{a0, a1}, {b0, b1}, {c0, c1}, {d0, d1}}};
-}
-
-inline void SumTile1(const float* const* rows, int64_t offset, int64_t taps, int64_t depth, const float* weights,
-                     int64_t stride, TileSums* tile) {
-  F4 a0 = {}, a1 = {};
-  for (int64_t tap = 0; tap < taps; ++tap, rows += kChunkPixels) {
-    const float* a = rows[0] + offset;
-    for (int64_t k = 0; k < depth; ++k, weights += stride) {
-      a0 += a[k] * Load4(weights);
-      a1 += a[k] * Load4(weights + 4);
-    }
-  }
-  tile->sums[0][0] = a0;
-  tile->sums[0][1] = a1;
-}
-
-inline int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
+}  // namespace
 
 // The shape of packed filters.
 struct Filters {
@@ -85,11 +32,32 @@ struct Filters {
   int64_t depth;
   int64_t panel = kTileOutputs;  // outputs of a panel: a multiple of those of a tile
 
-  int64_t blocks() const { return DivideUp(outputs, kTileOutputs); }  // per group, as many as tiles
-  int64_t panel_floats() const { return taps * depth * panel; }
-  int64_t group_floats() const { return DivideUp(outputs, panel) * panel_floats(); }
-  int64_t packed_floats() const { return groups * group_floats(); }
+  LATHE_INLINE int64_t blocks() const { return DivideUp(outputs, kTileOutputs); }  // per group, as many as tiles
+  LATHE_INLINE int64_t panel_floats() const { return taps * depth * panel; }
+  LATHE_INLINE int64_t group_floats() const { return DivideUp(outputs, panel) * panel_floats(); }
+  LATHE_INLINE int64_t packed_floats() const { return groups * group_floats(); }
 };
+
+// One run over all pixels of an output whose channels are groups * outputs.
+struct TileJob {
+  Filters filters;
+  const float* packed;
+  const float* bias;      // may be null
+  const float* residual;  // may be null; as many elements as the output
+  Activation activation;
+  float* output;
+  int64_t output_step;  // from pixel to pixel
+  int64_t pixels;
+  const float** tables;  // scratch: table_pointers() per thread
+  LATHE_INLINE int64_t table_pointers() const { return filters.taps * kChunkPixels; }
+};
+
+// Pixels [pixel, pixel + count) times blocks [block_begin, block_end), counted through all groups. There once for all
+// kernels: isa/tiles__portable.cc
+void RunChunk(const TileJob& job, const float* const* rows, int64_t pixel, int count, int64_t block_begin,
+              int64_t block_end);
+
+namespace {
 
 // From [groups * outputs, taps, depth] to panels of kTileOutputs. Fills every element, padding included.
 inline void PackFilters(const Filters& filters, const float* from, float* to) {
@@ -103,71 +71,6 @@ inline void PackFilters(const Filters& filters, const float* from, float* to) {
         }
       }
     }
-  }
-}
-
-// One run over all pixels of an output whose channels are groups * outputs.
-struct TileJob {
-  Filters filters;
-  const float* packed;
-  const float* bias;      // may be null
-  const float* residual;  // may be null; as many elements as the output
-  Activation activation;
-  float* output;
-  int64_t output_step;  // from pixel to pixel
-  int64_t pixels;
-  const float** tables;  // scratch: table_pointers() per thread
-  int64_t table_pointers() const { return filters.taps * kChunkPixels; }
-};
-
-inline void StoreTile(const TileJob& job, const TileSums& tile, int64_t pixel, int count, int64_t channel,
-                      int64_t outputs) {
-  const int64_t channels = job.filters.groups * job.filters.outputs;
-  for (int p = 0; p < count; ++p) {
-    float sums[kTileOutputs];
-    Store4(sums, tile.sums[p][0]);
-    Store4(sums + 4, tile.sums[p][1]);
-    float* to = job.output + (pixel + p) * job.output_step + channel;
-    if (job.bias != nullptr) {
-      for (int64_t j = 0; j < outputs; ++j) to[j] = sums[j] + job.bias[channel + j];
-    } else {
-      for (int64_t j = 0; j < outputs; ++j) to[j] = sums[j];
-    }
-    if (job.residual == nullptr) continue;
-    const float* from = job.residual + (pixel + p) * channels + channel;
-    for (int64_t j = 0; j < outputs; ++j) to[j] += from[j];
-  }
-}
-
-// Pixels [pixel, pixel + count) times blocks [block_begin, block_end), counted through all groups.
-inline void RunChunk(const TileJob& job, const float* const* rows, int64_t pixel, int count, int64_t block_begin,
-                     int64_t block_end) {
-  const Filters& filters = job.filters;
-  const int64_t blocks = filters.blocks();
-  for (int64_t block = block_begin; block < block_end; ++block) {
-    const int64_t group = block / blocks;
-    const int64_t first = (block - group * blocks) * kTileOutputs;
-    const int64_t rest = filters.outputs - first;
-    const int64_t outputs = rest < kTileOutputs ? rest : kTileOutputs;
-    const float* weights = job.packed + group * filters.group_floats() +
-                           first / filters.panel * filters.panel_floats() + first % filters.panel;
-    for (int p = 0; p < count;) {
-      TileSums tile;
-      const int step = count - p >= kTilePixels ? kTilePixels : 1;
-      const auto sum = step == 1 ? SumTile1 : SumTile4;
-      sum(rows + p, group * filters.depth, filters.taps, filters.depth, weights, filters.panel, &tile);
-      StoreTile(job, tile, pixel + p, step, group * filters.outputs + first, outputs);
-      p += step;
-    }
-  }
-  if (job.activation.kind == ActivationKind::kNone) return;
-  const auto channel_of = [&](int64_t block) {
-    return block / blocks * filters.outputs + block % blocks * kTileOutputs;
-  };
-  const int64_t begin = channel_of(block_begin);
-  const int64_t end = channel_of(block_end);
-  for (int p = 0; p < count; ++p) {
-    Activate(job.activation, job.output + (pixel + p) * job.output_step + begin, end - begin);
   }
 }
 

@@ -157,6 +157,16 @@ def _separable_conv2d(case: OpCase) -> OnnxForm:
     return form.activated(case)
 
 
+def _pointwise_dwconv2d(case: OpCase) -> OnnxForm:
+    x, w, bias, filters, own_bias = case.inputs
+    op: Any = case.op
+    form = _spatial().then("Conv", _to_nchw(x), _to_nchw(w), bias)
+    form.activated(OpCase(op.pointwise, case.inputs, "pointwise"))
+    turned = filters.transpose(2, 0, 1)[:, None]
+    form.then("Conv", form.outputs[0], turned, own_bias, group=w.shape[0], **_window(op))
+    return form.activated(case)
+
+
 def _deconv2d(case: OpCase) -> OnnxForm:
     x, w, *bias = case.inputs
     op: Any = case.op
@@ -349,6 +359,7 @@ FORMS: dict[str, Callable[[OpCase], OnnxForm]] = {
     "mul": _simple("Mul"),
     "neg": _simple("Neg"),
     "pad": _pad,
+    "pointwise_dwconv2d": _pointwise_dwconv2d,
     "pow": _simple("Pow"),
     "prelu": _simple("PRelu"),
     "reciprocal": _simple("Reciprocal"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -20,6 +20,16 @@ def conv_layer(make: Maker, bias: bool) -> Value:
 def depthwise_layer(make: Maker, bias: bool) -> Value:
     rest = [make.random(4)] if bias else []
     return make("dwconv2d", make.input(1, 5, 6, 2), make.random(3, 3, 4), *rest, multiplier=2, **CONV)
+
+
+def depthwise(make: Maker, x: Value, kernel: int = 3, bias: bool = True, **attributes: Any) -> Value:
+    """A depthwise convolution of a channels-last value that keeps the size, unless the attributes say otherwise."""
+    channels = x.type.shape[-1]
+    assert isinstance(channels, int)
+    filters = channels * int(attributes.get("multiplier", 1))
+    rest = [make.random(filters)] if bias else []
+    same = {**CONV, "pads": (1, 1, 1, 1)}
+    return make("dwconv2d", x, make.random(kernel, kernel, filters), *rest, **{**same, **attributes})
 
 
 def deconv_layer(make: Maker, bias: bool) -> Value:

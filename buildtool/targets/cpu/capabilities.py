@@ -23,7 +23,7 @@ def host(machine: str) -> AbiCapabilities:
 
 CPU = Capabilities(
     runtimes=("cpu",),
-    passes=("fuse_separable_convolutions",),
+    passes=("fuse_expansions", "fuse_separable_convolutions"),
     abis=MappingProxyType(
         {"host": host(platform.machine()), "aarch64-linux-gnu": AARCH64, "arm-linux-gnueabihf": ARMHF}
     ),

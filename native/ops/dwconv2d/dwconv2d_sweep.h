@@ -5,8 +5,8 @@
 
 #include <math.h>
 
+#include "native/core/depthwise_rows.h"
 #include "native/ops/dwconv2d/dwconv2d_node.h"
-#include "native/ops/dwconv2d/dwconv2d_rows.h"
 
 namespace lathe {
 namespace {
@@ -80,33 +80,45 @@ struct SweepJob {
   bool rest;  // of the activation
 };
 
-// The kDwRows lines from `top` on, as far as there are so many, to `output`.
+// The kDwRows lines from `top` on, as far as there are so many, to `output`; `inputs` are the lines that they look at.
 template <int kernel>
-void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, float* output, int64_t first,
-                   int64_t last) {
-  const Shape& in = *job.in;
+void RunSweepRows(const SweepJob& job, int64_t columns, const float* const* inputs, int64_t top, float* output,
+                  int64_t first, int64_t last) {
   const Shape& out = *job.out;
-  const int64_t stride = job.state->window.strides[0];
   const int64_t line = out[2] * out[3];
-  const float* inputs[kDwInputs<kernel, 2>];
-  for (int i = 0; i < kDwInputs<kernel, 2>; ++i) {
-    const int64_t y = top * stride - job.state->window.before[0] + i;
-    inputs[i] = y >= 0 && y < in[1] ? job.image + (batch * in[1] + y) * in[2] * in[3] : job.zeros;
-  }
   const int64_t count = top + kDwRows<kernel> <= out[1] ? kDwRows<kernel> : 1;
   DwRows rows = job.rows;
   rows.inputs = inputs;
   rows.output_row = count > 1 ? static_cast<ptrdiff_t>(line) : 0;
-  const auto run = stride == 1 ? RunDwRows<kernel, 1> : RunDwRows<kernel, 2>;
-  for (int64_t x = 0; x < out[2]; x += cut.columns) {
-    const int64_t end = x + cut.columns < out[2] ? x + cut.columns : out[2];
+  const bool halves = job.state->window.strides[0] == 2;
+  for (int64_t x = 0; x < out[2]; x += columns) {
+    const int64_t end = x + columns < out[2] ? x + columns : out[2];
     rows.output = output + x * out[3];
-    run(rows, static_cast<ptrdiff_t>(x), static_cast<ptrdiff_t>(end), static_cast<ptrdiff_t>(first),
-        static_cast<ptrdiff_t>(last));
+    const auto begin_column = static_cast<ptrdiff_t>(x), end_column = static_cast<ptrdiff_t>(end);
+    const auto begin_channel = static_cast<ptrdiff_t>(first), end_channel = static_cast<ptrdiff_t>(last);
+    if constexpr (kernel == 3) {
+      RunDw3x3(rows, halves, begin_column, end_column, begin_channel, end_channel);
+    } else {
+      const auto run = halves ? RunDwRows<kernel, 2> : RunDwRows<kernel, 1>;
+      run(rows, begin_column, end_column, begin_channel, end_channel);
+    }
   }
   for (int64_t i = 0; job.rest && i < count; ++i) {
     ActivateLine(job.state->activation, output + i * line, out[2], out[3], first, last);
   }
+}
+
+// The same of an image that lies in memory as a whole.
+template <int kernel>
+void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, float* output, int64_t first,
+                   int64_t last) {
+  const Shape& in = *job.in;
+  const float* inputs[kDwInputs<kernel, 2>];
+  for (int i = 0; i < kDwInputs<kernel, 2>; ++i) {
+    const int64_t y = top * job.state->window.strides[0] - job.state->window.before[0] + i;
+    inputs[i] = y >= 0 && y < in[1] ? job.image + (batch * in[1] + y) * in[2] * in[3] : job.zeros;
+  }
+  RunSweepRows<kernel>(job, cut.columns, inputs, top, output, first, last);
 }
 
 // `image` is input 0 of a node, and the result has the shape `out`; `zeros` has room for a line of the image.

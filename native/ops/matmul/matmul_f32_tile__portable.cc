@@ -1,6 +1,6 @@
 // Batched matrix product with NumPy's broadcasting; neither operand is packed.
 #include "native/core/products.h"
-#include "native/core/tiles.h"
+#include "native/core/tile_sums.h"
 
 namespace lathe {
 namespace {

@@ -16,7 +16,9 @@ struct State {
 Code Prepare(PrepareContext& context) {
   State& state = *static_cast<State*>(context.state());
   FilterShape filter = {};
-  LATHE_TRY(ReadSeparable(context, &state.depthwise, &state.pointwise.activation, &filter));
+  LATHE_TRY(ReadBoth(context, kDepthwiseNames, 6, &state.depthwise.activation, &state.pointwise.activation,
+                     &state.depthwise.window, &filter));
+  state.depthwise.multiplier = 1;
   state.pointwise.filters = FiltersOf(filter, 1);
   return PrepareFilters(context, context.input(kPointwiseFilter), &state.pointwise);
 }

@@ -26,14 +26,9 @@ struct SeparablePlan {
 __attribute__((cold)) Code PrepareSeparable(PrepareContext& context) {
   SeparableState& state = *static_cast<SeparableState*>(context.state());
   FilterShape filter = {};
-  LATHE_TRY(ReadSeparable(context, &state.depthwise, &state.pointwise.activation, &filter));
-  const Window& window = state.depthwise.window;
-  const bool square = window.kernel[0] == kWindow && window.kernel[1] == kWindow;
-  const bool steps = window.strides[0] == window.strides[1] && window.strides[0] <= 2;
-  const bool dense = window.dilations[0] == 1 && window.dilations[1] == 1;
-  if (!square || !steps || !dense || filter.depth < kLanes) {
-    return context.Fail(Code::kUnsupported, "this kernel has another window");
-  }
+  LATHE_TRY(ReadBoth(context, kDepthwiseNames, 6, &state.depthwise.activation, &state.pointwise.activation,
+                     &state.depthwise.window, &filter));
+  LATHE_TRY(CheckSwept(context, state.depthwise.window, kWindow));
   state.pointwise.shape = {1, filter.outputs, 1, filter.depth};
   return PreparePanels(context, context.input(kPointwiseFilter), &state.pointwise);
 }
@@ -50,20 +45,6 @@ __attribute__((cold)) Code PlanSeparable(PlanContext& context) {
   const int64_t filters = state.pointwise.packed == nullptr ? shape.floats() : 0;
   const int64_t floats = plan.cut.threads * plan.thread_floats() + DivideUp(in[2] * in[3], 16) * 16 + filters;
   return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
-}
-
-// The pixels from `pixel` on, whose inputs lie one after the other, times all filters.
-void MultiplyBlock(const PanelJob& job, const float* inputs, float* packed, int64_t pixel, int64_t pixels) {
-  const float* rows[kChunkPixels];
-  const int64_t step = DivideUp(DivideUp(pixels, DivideUp(pixels, kChunkPixels)), 8) * 8;
-  const int64_t most = step < kChunkPixels ? step : kChunkPixels;
-  PanelChunk chunk = {pixel, 0, rows, packed};
-  for (int64_t left = pixels; left > 0; left -= chunk.count, chunk.pixel += chunk.count) {
-    chunk.count = static_cast<int>(left < most ? left : most);
-    for (int i = 0; i < chunk.count; ++i, inputs += job.shape.depth) rows[i] = inputs;
-    PackInputs(job, chunk);
-    RunPanelRange(job, chunk, 0, job.shape.panels());
-  }
 }
 
 void RunSeparable(const RunContext& context) {
@@ -96,7 +77,7 @@ void RunSeparable(const RunContext& context) {
     for (int64_t top = first; top < end; top += kDwRows<kWindow>) {
       RunSweepLines<kWindow>(sweep, cut, batch, top, block + (top - first) * line, 0, between[3]);
     }
-    MultiplyBlock(job, block, packed, (batch * between[1] + first) * between[2], (end - first) * between[2]);
+    RunPanelBlock(job, block, packed, (batch * between[1] + first) * between[2], (end - first) * between[2]);
   });
 }
 

@@ -52,13 +52,23 @@ def depthwise(step: Step) -> None:
     _give(step, activated(step, y))
 
 
-@handler("separable_conv2d", channels_first=True)
-def separable(step: Step) -> None:
+def _depthwise_behind(step: Step, image: str) -> str:
+    """The depthwise convolution of an operator that holds another one too: with inputs 3 and 4."""
     height, width, channels = step.known_shape(3)
     turned = step.transposed(step.forms.name(step.value(3)), (2, 0, 1))
     weights = step.writer.reshaped(turned, (channels, 1, height, width), step.value(3).name)
-    between = step.emit("Conv", _image(step), weights, step.input(4), group=channels, **_window(step))
-    between = activated(step, between, step.op.depthwise)
+    return step.emit("Conv", image, weights, step.input(4), group=channels, **_window(step))
+
+
+@handler("pointwise_dwconv2d", channels_first=True)
+def pointwise_depthwise(step: Step) -> None:
+    between = activated(step, step.emit("Conv", _image(step), _filters(step), step.input(2)), step.op.pointwise)
+    _give(step, activated(step, _depthwise_behind(step, between)))
+
+
+@handler("separable_conv2d", channels_first=True)
+def separable(step: Step) -> None:
+    between = activated(step, _depthwise_behind(step, _image(step)), step.op.depthwise)
     y = step.emit("Conv", between, _filters(step), step.input(2))
     if step.has(5):
         y = step.emit("Add", y, _image(step, 5))

@@ -4,36 +4,13 @@
 // A vector of channels goes over the columns of the image. Each column is loaded once per row and added to all outputs
 // that it is part of, whose sums stay in registers; the sum that a column completes is stored, and its register begins
 // the next output. Columns of padding add nothing and cost nothing.
-#ifndef LATHE_OPS_DWCONV2D_ROWS_H_
-#define LATHE_OPS_DWCONV2D_ROWS_H_
+#ifndef LATHE_CORE_DEPTHWISE_ROWS_H_
+#define LATHE_CORE_DEPTHWISE_ROWS_H_
 
-#include <stddef.h>
+#include "native/core/depthwise.h"
 
 namespace lathe {
 namespace {
-
-// Rows of output that share the loads of a column: more than one where the sums leave room for it.
-template <int kernel>
-constexpr int kDwRows = kVectorRegisters >= 32 && kernel == 3 ? 2 : 1;
-
-// Rows of input that so many rows of output look at.
-template <int kernel, int stride>
-constexpr int kDwInputs = kernel + (kDwRows<kernel> - 1) * stride;
-
-// One call's rows. Distances are in floats.
-struct DwRows {
-  const float* const* inputs;  // kDwInputs rows, each at column 0 and channel 0; padding is a row of zeros
-  const float* filter;         // [kernel, kernel, channels]
-  const float* bias;           // may be null
-  float* output;               // of the first row, at the first column that is wanted and channel 0
-  ptrdiff_t output_row;        // from row to row; 0: only the first row is wanted
-  ptrdiff_t output_pixel;      // from column to column
-  ptrdiff_t channels;          // of an input pixel and of the filter
-  ptrdiff_t width;             // columns of the input
-  ptrdiff_t before;            // columns of padding in front of it
-  float low;                   // limits of the results
-  float high;
-};
 
 // The state of one vector of channels on its way along the columns.
 template <int kernel, int stride>
@@ -174,4 +151,4 @@ __attribute__((noinline)) void RunDwRows(const DwRows& job, ptrdiff_t begin, ptr
 }  // namespace
 }  // namespace lathe
 
-#endif  // LATHE_OPS_DWCONV2D_ROWS_H_
+#endif  // LATHE_CORE_DEPTHWISE_ROWS_H_

@@ -1,0 +1,44 @@
+// Rows of a depthwise convolution with a small square window, for kernels that hold the rows of their input in whatever
+// way; depthwise_rows.h has the loops. The header of an instruction set (vector_*.h) goes before this one.
+#ifndef LATHE_CORE_DEPTHWISE_H_
+#define LATHE_CORE_DEPTHWISE_H_
+
+#include <stddef.h>
+
+namespace lathe {
+namespace {
+
+// Rows of output that share the loads of a column: more than one where the sums leave room for it.
+template <int kernel>
+constexpr int kDwRows = kVectorRegisters >= 32 && kernel == 3 ? 2 : 1;
+
+// Rows of input that so many rows of output look at.
+template <int kernel, int stride>
+constexpr int kDwInputs = kernel + (kDwRows<kernel> - 1) * stride;
+
+}  // namespace
+inline namespace LATHE_VECTORS {
+
+// One call's rows. Distances are in floats.
+struct DwRows {
+  const float* const* inputs;  // kDwInputs rows, each at column 0 and channel 0; padding is a row of zeros
+  const float* filter;         // [kernel, kernel, channels]
+  const float* bias;           // may be null
+  float* output;               // of the first row, at the first column that is wanted and channel 0
+  ptrdiff_t output_row;        // from row to row; 0: only the first row is wanted
+  ptrdiff_t output_pixel;      // from column to column
+  ptrdiff_t channels;          // of an input pixel and of the filter
+  ptrdiff_t width;             // columns of the input
+  ptrdiff_t before;            // columns of padding in front of it
+  float low;                   // limits of the results
+  float high;
+};
+
+// Columns [begin, end) of the output and channels [first, last) of them, at least a vector's, for a window of 3 x 3 and
+// steps of one column or two. Once per instruction set: isa/depthwise__<set>.cc
+void RunDw3x3(const DwRows& job, bool halves, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t first, ptrdiff_t last);
+
+}  // namespace LATHE_VECTORS
+}  // namespace lathe
+
+#endif  // LATHE_CORE_DEPTHWISE_H_

@@ -1,0 +1,1 @@
+#include "native/core/tiles_unit.h"
