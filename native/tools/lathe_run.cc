@@ -238,8 +238,8 @@ Failure TimeRuns(const Options& options, lathe::Session* session, Result* result
     if (round >= 0) result->times.push_back(end - start);
   }
   if (!options.profile) return {};
-  session->SetObserver(
-      [](void* user, const lathe_node_event* event) { static_cast<Result*>(user)->Note(*event); }, result);
+  session->SetObserver([](void* user, const lathe_node_event* event) { static_cast<Result*>(user)->Note(*event); },
+                       result);
   lathe::Status status;
   for (int round = 0; round < options.rounds && status.ok(); ++round) {
     result->profiled = 0;
