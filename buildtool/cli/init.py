@@ -25,7 +25,10 @@ def shapes_by_name(words: list[str] | None) -> dict[str, str]:
 
 
 def init(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="ONNX or TFLite files.", show_default=False)],
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="MODEL...", help="Models of any platform that can be imported.", show_default=False),
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write; `-` for stdout. [default: <model>.yml]"),

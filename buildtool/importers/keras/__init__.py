@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from buildtool.importers.assembly import assemble
+from buildtool.importers.keras.description import QUANTISING
 from buildtool.importers.keras.reading import read
 from buildtool.importers.keras.registry import REGISTRY
 from buildtool.importers.request import ImportedModel, ImportRequest
@@ -14,7 +15,7 @@ _REFUSED = frozenset({"Lambda", "TFOpLambda", "SlicingOpLambda"})  # their handl
 
 def supported_operators() -> tuple[str, ...]:
     """The layers that can be imported, and functions of `keras.ops` where they are layers of a model."""
-    return tuple(name for name in REGISTRY.supported() if name not in _REFUSED)
+    return tuple(sorted({*REGISTRY.supported(), *QUANTISING} - _REFUSED))
 
 
 def import_model(request: ImportRequest) -> ImportedModel:
