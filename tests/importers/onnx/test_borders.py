@@ -266,7 +266,7 @@ def test_external_data_beside_the_model(tmp_path: Path) -> None:
 
 
 def test_platforms(tmp_path: Path) -> None:
-    assert platforms() == ("onnx", "tflite")
+    assert platforms() == ("caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite")
     with pytest.raises(UnsupportedError, match="did you mean 'onnx'"):
         import_model("onx", ImportRequest("m", tmp_path / "m"))
     with pytest.raises(LatheError, match="no weight file"):
