@@ -25,8 +25,13 @@ void Pause() {
 #endif
 }
 
-// About 20 microseconds: longer than the gap between two nodes, shorter than what a sleep and a wake-up cost.
-constexpr int kSpins = 1000;
+// About a millisecond: longer than what one thread does alone between two nodes, and than the last part of a node that
+// another thread still works on. A wake-up costs as much as a small node, so sleeping is for the time between two runs.
+#if defined(__x86_64__) || defined(__i386__)
+constexpr int kSpins = 20000;  // a pause is some 140 cycles
+#else
+constexpr int kSpins = 200000;
+#endif
 
 }  // namespace
 
