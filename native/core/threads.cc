@@ -55,12 +55,14 @@ Code ThreadPool::Create(int threads, const lathe_allocator& allocator, const Err
   if (threads == 0) threads = AvailableCores();
   if (threads > kMaxThreads) threads = kMaxThreads;
   const size_t header = AlignUp(sizeof(ThreadPool));
-  const size_t bytes = header + sizeof(Worker) * static_cast<size_t>(threads);
+  const size_t workers = AlignUp(sizeof(Worker) * static_cast<size_t>(threads));
+  const size_t bytes = header + workers + sizeof(Share) * static_cast<size_t>(threads);
   void* memory = allocator.alloc(allocator.user, bytes);
   if (memory == nullptr) return errors.OutOfMemory("the thread pool", bytes);
   auto* made = new (Place(), memory) ThreadPool(allocator);
-  made->workers_ =
-      Span<Worker>(reinterpret_cast<Worker*>(static_cast<char*>(memory) + header), static_cast<size_t>(threads - 1));
+  char* after = static_cast<char*>(memory) + header;
+  made->workers_ = Span<Worker>(reinterpret_cast<Worker*>(after), static_cast<size_t>(threads - 1));
+  made->shares_ = Span<Share>(reinterpret_cast<Share*>(after + workers), static_cast<size_t>(threads));
   made->threads_ = threads;
   const Code code = made->Start(errors);
   if (code == Code::kOk) {
@@ -120,12 +122,18 @@ void ThreadPool::Job::RunSlice(uint32_t slice, int thread) const {
   body(argument, begin, begin + length + (slice < rest ? 1 : 0), thread);
 }
 
+// Each thread begins with slices of its own, the same ones of every job, so that it finds in its cache what it wrote
+// in the job before; then it helps the others.
 void ThreadPool::TakeSlices(int thread) {
-  const uint32_t slices = job_.slices;
-  for (;;) {
-    const uint32_t slice = FetchAdd(&next_slice_, 1);
-    if (slice >= slices) return;
-    job_.RunSlice(slice, thread);
+  const auto threads = static_cast<uint32_t>(threads_);
+  for (uint32_t turn = 0; turn < threads; ++turn) {
+    const uint32_t owner = (static_cast<uint32_t>(thread) + turn) % threads;
+    const uint32_t end = job_.slices * (owner + 1) / threads;
+    for (;;) {
+      const uint32_t slice = FetchAdd(&shares_[owner].next, 1);
+      if (slice >= end) break;
+      job_.RunSlice(slice, thread);
+    }
   }
 }
 
@@ -139,7 +147,8 @@ void ThreadPool::Parallel(int64_t count, int64_t grain, ParallelBody body, void*
     return;
   }
   job_ = job;
-  Store(&next_slice_, 0);
+  for (uint32_t thread = 0; thread < shares_.size(); ++thread)
+    Store(&shares_[thread].next, job.slices * thread / static_cast<uint32_t>(threads_));
   Store(&gate_, kOpen);
   FetchAdd(&generation_, 1);
   // A worker counts itself among the sleepers before it looks at the generation a last time, so either it sees the new
