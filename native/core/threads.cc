@@ -25,12 +25,13 @@ void Pause() {
 #endif
 }
 
-// About a millisecond: longer than what one thread does alone between two nodes, and than the last part of a node that
-// another thread still works on. A wake-up costs as much as a small node, so sleeping is for the time between two runs.
+// On x86 about a millisecond: longer than what one thread does alone between two nodes, and than the last part of a node
+// that another thread still works on. A wake-up costs as much as a small node, so sleeping is for the time between two
+// runs. Elsewhere a spin is short, and was only measured in an emulator, where waiting takes the time of those who work.
 #if defined(__x86_64__) || defined(__i386__)
 constexpr int kSpins = 20000;  // a pause is some 140 cycles
 #else
-constexpr int kSpins = 200000;
+constexpr int kSpins = 1000;
 #endif
 
 }  // namespace
