@@ -25,9 +25,8 @@ void Pause() {
 #endif
 }
 
-// On x86 about a millisecond: longer than what one thread does alone between two nodes, and than the last part of a node
-// that another thread still works on. A wake-up costs as much as a small node, so sleeping is for the time between two
-// runs. Elsewhere a spin is short, and was only measured in an emulator, where waiting takes the time of those who work.
+// On x86 about a millisecond, longer than what one thread does alone between two nodes: a wake-up costs as much as a
+// small node, so sleeping is for the time between two runs. Elsewhere a spin is short, and nothing longer was measured.
 #if defined(__x86_64__) || defined(__i386__)
 constexpr int kSpins = 20000;  // a pause is some 140 cycles
 #else
@@ -56,14 +55,12 @@ Code ThreadPool::Create(int threads, const lathe_allocator& allocator, const Err
   if (threads == 0) threads = AvailableCores();
   if (threads > kMaxThreads) threads = kMaxThreads;
   const size_t header = AlignUp(sizeof(ThreadPool));
-  const size_t workers = AlignUp(sizeof(Worker) * static_cast<size_t>(threads));
-  const size_t bytes = header + workers + sizeof(Share) * static_cast<size_t>(threads);
+  const size_t bytes = header + sizeof(Worker) * static_cast<size_t>(threads);
   void* memory = allocator.alloc(allocator.user, bytes);
   if (memory == nullptr) return errors.OutOfMemory("the thread pool", bytes);
   auto* made = new (Place(), memory) ThreadPool(allocator);
-  char* after = static_cast<char*>(memory) + header;
-  made->workers_ = Span<Worker>(reinterpret_cast<Worker*>(after), static_cast<size_t>(threads - 1));
-  made->shares_ = Span<Share>(reinterpret_cast<Share*>(after + workers), static_cast<size_t>(threads));
+  made->workers_ =
+      Span<Worker>(reinterpret_cast<Worker*>(static_cast<char*>(memory) + header), static_cast<size_t>(threads - 1));
   made->threads_ = threads;
   const Code code = made->Start(errors);
   if (code == Code::kOk) {
@@ -123,18 +120,12 @@ void ThreadPool::Job::RunSlice(uint32_t slice, int thread) const {
   body(argument, begin, begin + length + (slice < rest ? 1 : 0), thread);
 }
 
-// Each thread begins with slices of its own, the same ones of every job, so that it finds in its cache what it wrote
-// in the job before; then it helps the others.
 void ThreadPool::TakeSlices(int thread) {
-  const auto threads = static_cast<uint32_t>(threads_);
-  for (uint32_t turn = 0; turn < threads; ++turn) {
-    const uint32_t owner = (static_cast<uint32_t>(thread) + turn) % threads;
-    const uint32_t end = job_.slices * (owner + 1) / threads;
-    for (;;) {
-      const uint32_t slice = FetchAdd(&shares_[owner].next, 1);
-      if (slice >= end) break;
-      job_.RunSlice(slice, thread);
-    }
+  const uint32_t slices = job_.slices;
+  for (;;) {
+    const uint32_t slice = FetchAdd(&next_slice_, 1);
+    if (slice >= slices) return;
+    job_.RunSlice(slice, thread);
   }
 }
 
@@ -148,8 +139,7 @@ void ThreadPool::Parallel(int64_t count, int64_t grain, ParallelBody body, void*
     return;
   }
   job_ = job;
-  for (uint32_t thread = 0; thread < shares_.size(); ++thread)
-    Store(&shares_[thread].next, job.slices * thread / static_cast<uint32_t>(threads_));
+  Store(&next_slice_, 0);
   Store(&gate_, kOpen);
   FetchAdd(&generation_, 1);
   // A worker counts itself among the sleepers before it looks at the generation a last time, so either it sees the new
