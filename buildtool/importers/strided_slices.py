@@ -76,3 +76,16 @@ def _one_axis(step: Step, x: Tensor, cut: _Cut, entry: tuple[Dim, Dim, int], mas
         cut.shape.append(count)
     cut.starts.append(start)
     cut.sizes.append(count)
+
+
+def reversed_along(step: Step) -> Tensor:
+    """The first input backwards along the axes that the second one lists."""
+    x = step.input(0)
+    axes = step.axes(step.known_ints(1, "axes"), x.rank)
+    return step.emit(
+        "slice",
+        x,
+        starts=tuple(dim - 1 if axis in axes else 0 for axis, dim in enumerate(x.shape)),
+        steps=tuple(-1 if axis in axes else 1 for axis in range(x.rank)),
+        sizes=x.shape,
+    )

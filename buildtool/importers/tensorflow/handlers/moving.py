@@ -9,7 +9,7 @@ import numpy as np
 from buildtool.importers.blocks import from_batch, mirrored, pairs, to_batch
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
-from buildtool.importers.strided_slices import strided_slice
+from buildtool.importers.strided_slices import reversed_along, strided_slice
 from buildtool.importers.tensorflow.registry import handler
 from buildtool.importers.tensorflow.values import Picture
 from buildtool.ir.dims import product
@@ -131,15 +131,7 @@ def broadcast_to(step: Step) -> Tensor:
 
 @handler("ReverseV2")
 def reverse(step: Step) -> Tensor:
-    x = step.input(0)
-    axes = step.axes(step.known_ints(1, "axes"), x.rank)
-    return step.emit(
-        "slice",
-        x,
-        starts=tuple(dim - 1 if axis in axes else 0 for axis, dim in enumerate(x.shape)),
-        steps=tuple(-1 if axis in axes else 1 for axis in range(x.rank)),
-        sizes=x.shape,
-    )
+    return reversed_along(step)
 
 
 @handler("ReverseSequence")

@@ -9,6 +9,7 @@ import numpy as np
 from buildtool.importers.blocks import from_batch, mirrored, pairs, to_batch
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
+from buildtool.importers.strided_slices import reversed_along
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import activated, output_quantisation, quantisation, real, stored
 from buildtool.ir.dims import Dim, product
@@ -146,15 +147,7 @@ def broadcast_to(step: Step) -> Tensor:
 
 @handler("REVERSE_V2")
 def reverse(step: Step) -> Tensor:
-    x = step.input(0)
-    axes = step.axes(step.known_ints(1, "axes"), x.rank)
-    return step.emit(
-        "slice",
-        x,
-        starts=tuple(dim - 1 if axis in axes else 0 for axis, dim in enumerate(x.shape)),
-        steps=tuple(-1 if axis in axes else 1 for axis in range(x.rank)),
-        sizes=x.shape,
-    )
+    return reversed_along(step)
 
 
 @handler("REVERSE_SEQUENCE")
