@@ -21,7 +21,8 @@ Deconvolution2D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D 
 MaxPool2D MaxPool3D Model RandomBrightness RandomContrast RandomFlip RandomHeight RandomRotation RandomTranslation
 RandomWidth RandomZoom SeparableConvolution2D SpatialDropout2D SpatialDropout3D SyncBatchNormalization
 """
-_ELSEWHERE = frozenset({"Masking", "QuantizeLayer"})  # tested with models of their own, in test_reading.py
+#: Tested with models of their own, in test_reading.py.
+_ELSEWHERE = frozenset({"Masking", "QuantizeLayer", "QuantizeWrapper", "QuantizeWrapperV2"})
 #: TensorFlow reads the weights of its cubic resize from a table of 1024 places.
 _COARSE = {"resizing-cubic-keras2.h5": 1e-3, "resizing-cubic-keras3.keras": 1e-3}
 
