@@ -191,7 +191,8 @@ def library_source(
             ModelSource(
                 name=model.identifier,
                 graph=models[model.name][1],
-                half=model.data_type == "fp16_fp32",
+                half=model.data_type in ("fp16_fp32", "fp16_fp16"),
+                half_arithmetic=model.data_type == "fp16_fp16",
                 winograd=model.winograd,
                 measured=algorithms.measured.get(model.identifier, {}),
                 everywhere=algorithms.everywhere,

@@ -82,7 +82,10 @@ def lower(
     target = one_target(pairs, deployment.where_of("target_abis"))
     graphs = {model.config.name: (model.imported, model.graph) for model in models}
     source = requests.library_source(deployment, graphs, algorithms)
-    return target, tuple(target.lower(source, abi) for abi in deployment.target_abis)
+    programs = tuple(target.lower(source, abi) for abi in deployment.target_abis)
+    for note in itertools.chain.from_iterable(program.notes for program in programs):
+        progress.note(note)
+    return target, programs
 
 
 def convert(

@@ -42,7 +42,10 @@ def init(
         typer.Option("--input-shape", metavar="NAME=SHAPE", help="For sizes that the model leaves open; 1..8: bounds."),
     ] = None,
     data_type: Annotated[
-        str, typer.Option("--data-type", metavar="fp32_fp32|fp16_fp32", help="How weights are stored.")
+        str,
+        typer.Option(
+            "--data-type", metavar="fp32_fp32|fp16_fp32|fp16_fp16", help="How weights are stored, and computed with."
+        ),
     ] = "fp16_fp32",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     *,

@@ -15,7 +15,7 @@ BUILT: dict[str, frozenset[str]] = {
     "target_abis": frozenset({"host", "aarch64-linux-gnu", "arm-linux-gnueabihf"}),
     "platform": frozenset({"caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite"}),
     "runtime": frozenset({"cpu"}),
-    "data_type": frozenset({"fp32_fp32", "fp16_fp32"}),  # `fp32` is read as fp32_fp32
+    "data_type": frozenset({"fp32_fp32", "fp16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
     "quantize": frozenset({"0"}),
     "quantize_large_weights": frozenset({"0"}),
     "obfuscate": frozenset({"0"}),

@@ -90,7 +90,8 @@ class GraphSection(Section):
     weight_sha256_checksum: Checksum = key("What the weight file must hash to.")
     runtime: Annotated[str | None, RUNTIMES] = key("What the model runs on.", default="cpu")
     data_type: Annotated[str | None, PRECISIONS] = key(
-        "How numbers are stored and computed with: `fp16_fp32` stores half precision and computes in single.",
+        "How numbers are stored and computed with: `fp16_fp32` stores half precision and computes in single, "
+        "`fp16_fp16` computes in half, too.",
         default="fp16_fp32",
     )
     input_tensors: Texts = key("The names of the inputs in the model.", required=True)

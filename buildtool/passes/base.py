@@ -20,6 +20,8 @@ class Pass(ABC):
     summary: ClassVar[str]  # one line, for people
     #: Names of passes without which this one finds nothing to do; they come earlier in the pipeline.
     requires: ClassVar[tuple[str, ...]] = ()
+    #: Operators that it introduces for the sake of their kernels: what has none of worth has no use for the pass.
+    makes: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def run(self, graph: Graph) -> bool:

@@ -17,6 +17,7 @@ class FuseExpansions(Pass):
     name = "fuse_expansions"
     summary = "compute a 1x1 convolution and the depthwise convolution that makes its large result smaller in one"
     requires = ("fuse_biases", "fuse_residuals", "fuse_activations")
+    makes = ("pointwise_dwconv2d",)
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -19,6 +19,7 @@ class FuseSeparableConvolutions(Pass):
     name = "fuse_separable_convolutions"
     summary = "compute a large depthwise convolution and the 1x1 convolution behind it block by block"
     requires = ("fuse_biases", "fuse_residuals", "fuse_activations")
+    makes = ("separable_conv2d",)
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -15,6 +15,7 @@ from buildtool.passes.absorb_transposes import AbsorbTransposes
 from buildtool.passes.arrange_concats import ArrangeConcats
 from buildtool.passes.base import Pass
 from buildtool.passes.batch_norms_to_convolutions import BatchNormsToConvolutions
+from buildtool.passes.compute_in_half import ComputeInHalf, Kept, Objection
 from buildtool.passes.fold_batch_norms import FoldBatchNorms
 from buildtool.passes.fold_constants import FoldConstants
 from buildtool.passes.fold_pads import FoldPads
@@ -172,6 +173,14 @@ def lower(graph: Graph, wanted: Sequence[str], names: Sequence[str] | None = Non
         if kind.name in wanted and (names is None or kind.name in names):
             _run(kind(), lowered, None)
     return lowered
+
+
+def in_half(graph: Graph, objection: Objection) -> tuple[Kept, ...]:
+    """Lets an optimised graph, in place, compute in half precision; the nodes that do not, and why."""
+    halving = ComputeInHalf(objection)
+    for one in (halving, MergeCasts(), RemoveNoops(), ShareCommon(), RemoveDeadCode()):
+        _run(one, graph, None)
+    return tuple(halving.kept)
 
 
 def _structure(graph: Graph) -> int:

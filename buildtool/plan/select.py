@@ -89,7 +89,7 @@ def _choose(node: Node, candidates: Sequence[KernelInfo], baseline: Collection[s
     `candidates`: the best first. The first that is chosen says how the constant is packed, if all that stand in for it
     read that; without any, and if it can do without, nothing is packed.
     """
-    fitting = [kernel for kernel in candidates if _misfit(kernel, node) is None]
+    fitting = [kernel for kernel in candidates if misfit(kernel, node) is None]
     for wanted in dict.fromkeys((algorithm, "")):
         for place, first in enumerate(fitting):
             if first.algorithm != wanted:
@@ -113,7 +113,7 @@ def _listed(candidates: Sequence[KernelInfo], packing: str, baseline: Collection
     return ()
 
 
-def _misfit(kernel: KernelInfo, node: Node) -> str | None:
+def misfit(kernel: KernelInfo, node: Node) -> str | None:
     """Why the kernel cannot run the node; None where it can."""
     for what, allowed, values in (("input", kernel.inputs, node.inputs), ("output", kernel.outputs, node.outputs)):
         for index, value in enumerate(values):
@@ -133,7 +133,7 @@ def _problem(node: Node, candidates: Sequence[KernelInfo], manifests: Manifests,
     types = f"({_types(node.inputs)}) -> ({_types(node.outputs)})"
     what = f"no kernel runs {op} {types} on {abi}"
     if candidates:
-        rule = "; ".join(f"{kernel.name} {_misfit(kernel, node) or _LACKING}" for kernel in candidates)
+        rule = "; ".join(f"{kernel.name} {misfit(kernel, node) or _LACKING}" for kernel in candidates)
         remedy = f"convert the model to what a kernel takes, or write a kernel in native/ops/{op}"
     elif everywhere := manifests.of(op):
         rule = "the kernels of this operator are for " + ", ".join(sorted({kernel.isa for kernel in everywhere}))

@@ -158,6 +158,7 @@ def model_report(
                 "arena_size": program.models[index].plan.arena_size,
                 "lower_bound": program.models[index].lower_bound,
                 "kernels": dict(sorted(Counter(chain.from_iterable(program.models[index].plan.kernels)).items())),
+                **({"single_precision": [vars(node) for node in kept]} if (kept := program.models[index].kept) else {}),
             }
             for program in programs
         ),

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from buildtool.codegen.source_tree import SourceTree
+from buildtool.errors import Problem
 from buildtool.ir.graph import Graph
+from buildtool.passes.compute_in_half import Kept
 from buildtool.plan.algorithms import Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
@@ -20,7 +22,8 @@ class ModelSource:
 
     name: str  # of its files and at run time
     graph: Graph
-    half: bool = False  # fp16_fp32: f32 constants are stored as f16
+    half: bool = False  # fp16_fp32, fp16_fp16: f32 constants are stored as f16
+    half_arithmetic: bool = False  # fp16_fp16: what can be is computed in f16
     winograd: int | None = None  # the largest tile that may be used; None: what pays
     measured: Mapping[str, Times] = field(default_factory=dict)  # by ABI: what the algorithms of nodes took
     everywhere: str | None = None  # this algorithm wherever it can be used: to measure it
@@ -49,6 +52,13 @@ class AbiCapabilities:
     isas: tuple[str, ...]  # words of kernel names, the best first; "portable" is always the last
     baseline: tuple[str, ...]  # those that every machine of the ABI runs
     machine: str = ""  # `uname -m` of machines that run it without an emulator; empty: any (host)
+    half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
+
+    def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
+        """The instruction sets that every machine has which the model is built for."""
+        if not model.half_arithmetic or not self.half:
+            return self.baseline
+        return tuple(word for word in self.isas if word in (self.half, *self.baseline))
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,7 @@ class PlannedModel:
     source: ModelSource
     plan: Plan
     lower_bound: int  # bytes that are live at once: no arena can be smaller
+    kept: tuple[Kept, ...] = ()  # where half precision was asked for: nodes that are computed in single
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,7 @@ class TargetProgram:
     library: LibrarySource
     models: tuple[PlannedModel, ...]
     kernels: tuple[KernelInfo, ...]  # in the order of the registry: by operator, best first
+    notes: tuple[Problem, ...] = ()  # what the user should know although nothing is wrong
 
 
 class Target(Protocol):

@@ -56,9 +56,10 @@ Code Engine::NoneRuns(const Node& node) const {
   }
   if (wanted == nullptr)
     return errors_.Fail(Code::kUnsupported,
-                        "model '%.80s': node '%.80s' (%.40s) is planned for kernel '%.80s', whose instruction set this "
-                        "machine does not have or `isa_limit` leaves out; load the portable form of the model",
-                        model_.name, node.name, node.op, node.planned_kernels[0]);
+                        "model '%.80s': node '%.80s' (%.40s) is planned for kernel '%.80s': this machine lacks the "
+                        "instruction set '%.20s', or `isa_limit` leaves it out; load the portable form of the model, "
+                        "or build it with a data_type that every machine computes in (fp16_fp32)",
+                        model_.name, node.name, node.op, node.planned_kernels[0], IsaOf(node.planned_kernels[0]));
   return errors_.Fail(Code::kUnsupported,
                       "model '%.80s': node '%.80s' (%.40s) is planned for kernel '%.80s', which library '%s' does not "
                       "hold; build the library with this model, or load the portable form of the model",

@@ -112,7 +112,7 @@ TEST(Isa, AnOlderCallerKnowsNoLimit) {
 TEST(Isa, APlanWithoutOneForTheMachineIsRefused) {
   Loaded unknown(LevelModel({"level_f32_test__sse9"}));
   EXPECT_EQ(unknown.error.code, LATHE_UNSUPPORTED);
-  EXPECT_NE(unknown.message().find("'level_f32_test__sse9', whose instruction set this machine does not have"),
+  EXPECT_NE(unknown.message().find("'level_f32_test__sse9': this machine lacks the instruction set 'sse9'"),
             std::string::npos)
       << unknown.message();
   // One that the library lacks does not stand in the way of one that it holds.

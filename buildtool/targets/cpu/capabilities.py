@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from types import MappingProxyType
 
 from buildtool.targets.protocol import AbiCapabilities, Capabilities
 
 X86_64 = AbiCapabilities(isas=("avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
-AARCH64 = AbiCapabilities(isas=("fp16", "neon", "portable"), baseline=("neon", "portable"), machine="aarch64")
+AARCH64 = AbiCapabilities(
+    isas=("fp16", "neon", "portable"), baseline=("neon", "portable"), machine="aarch64", half="fp16"
+)
 # The toolchain compiles everything for NEON and VFPv4.
 ARMHF = AbiCapabilities(isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l")
 
@@ -17,7 +20,7 @@ def host(machine: str) -> AbiCapabilities:
     """Those of a machine by its architecture alone, so that all machines of one architecture build the same."""
     for known in (X86_64, AARCH64, ARMHF):
         if known.machine == machine:
-            return AbiCapabilities(known.isas, known.baseline)
+            return replace(known, machine="")
     return AbiCapabilities(isas=("portable",), baseline=("portable",))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from buildtool import resources
@@ -10,15 +11,23 @@ from buildtool.codegen import container, library
 from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
-from buildtool.errors import Problem, UnsupportedError
-from buildtool.ir.graph import Node
+from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.ir.graph import Graph, Node
 from buildtool.passes import pipeline
-from buildtool.plan import algorithms, arena, check, manifest, select
+from buildtool.passes.compute_in_half import Kept
+from buildtool.plan import algorithms, arena, check, halves, manifest, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
 from buildtool.targets.cpu.capabilities import CPU
-from buildtool.targets.protocol import Capabilities, LibrarySource, ModelSource, PlannedModel, TargetProgram
+from buildtool.targets.protocol import (
+    AbiCapabilities,
+    Capabilities,
+    LibrarySource,
+    ModelSource,
+    PlannedModel,
+    TargetProgram,
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class CpuTarget:
         manifests = manifest.load(library.op_paths)
         kept: dict[str, KernelInfo] = {}
         planned: list[PlannedModel] = []
+        notes: list[Problem] = []
         problems: list[Problem] = []
         for model in library.models:
             try:
@@ -41,24 +51,26 @@ class CpuTarget:
                 problems.extend(error.problems)
                 continue
             planned.append(lowered)
+            notes += _notes(lowered, self.capabilities.abis[abi])
             kept.update((kernel.name, kernel) for choice in choices for kernel in choice.kernels)
         if problems:
             raise UnsupportedError(problems)
         isas = self.capabilities.abis[abi].isas
         order = tuple(sorted(kept.values(), key=lambda kernel: manifest.registry_order(kernel, isas)))
-        return TargetProgram(self.name, abi, library, tuple(planned), order)
+        return TargetProgram(self.name, abi, library, tuple(planned), order, tuple(notes))
 
     def _lower_model(
         self, model: ModelSource, manifests: Manifests, abi: str
     ) -> tuple[PlannedModel, tuple[Choice, ...]]:
-        model = replace(model, graph=pipeline.lower(model.graph, self.capabilities.passes, model.passes))
         known = self.capabilities.abis[abi]
+        graph, kept = _lowered(model, manifests, self.capabilities, known)
+        model = replace(model, graph=graph)
         choices = select.select(
             model.graph,
             manifests,
             abi=abi,
             isas=known.isas,
-            baseline=known.baseline,
+            baseline=known.baseline_of(model),
             algorithms=_algorithms(model, abi),
             model=model.name,
         )
@@ -72,7 +84,7 @@ class CpuTarget:
             packings if any(packings) else (),
         )
         check.check(model.graph, plan, choices)
-        return PlannedModel(model, plan, memory.lower_bound), choices
+        return PlannedModel(model, plan, memory.lower_bound, kept), choices
 
     def emit(self, programs: Sequence[TargetProgram]) -> SourceTree:
         """One tree for all ABIs of a library."""
@@ -89,6 +101,46 @@ class CpuTarget:
         embedded = tuple(model.name for model in source.models) if source.graph_in_library else ()
         whole = LibrarySources(source.name, source.identifier, tuple(parts), embedded, source.messages)
         return library.emit(whole, native_sources(source))
+
+
+def _lowered(
+    model: ModelSource, manifests: Manifests, target: Capabilities, abi: AbiCapabilities
+) -> tuple[Graph, tuple[Kept, ...]]:
+    """The graph for an ABI, and those nodes that are not computed in half precision although that was asked for."""
+    if not model.half_arithmetic:
+        return pipeline.lower(model.graph, target.passes, model.passes), ()
+    baseline = abi.baseline_of(model)
+
+    def objection(single: Node, half: Node) -> str:
+        return halves.objection(single, half, manifests, isas=abi.isas, baseline=baseline)
+
+    graph = model.graph.clone()
+    kept = pipeline.in_half(graph, objection)
+    wanted = [
+        kind.name
+        for kind in pipeline.LOWERING
+        if kind.name in target.passes and all(halves.has_kernel(op, manifests, abi.half) for op in kind.makes)
+    ]
+    return pipeline.lower(graph, wanted, model.passes), kept
+
+
+def _notes(model: PlannedModel, abi: AbiCapabilities) -> Iterator[Problem]:
+    """What is to be said of half precision."""
+    if not model.source.half_arithmetic:
+        return
+    where = Where(model=model.source.name)
+    if not abi.half:
+        yield Problem(
+            f"nothing computes in half precision on {model.plan.abi}: it is slow there",
+            where,
+            rule="portable kernels compute in single precision, and round to half",
+            remedy="for speed use data_type fp16_fp32",
+        )
+    if model.kept:
+        operators = Counter(node.op for node in model.kept)
+        listed = ", ".join(f"{count} {op}" for op, count in sorted(operators.items()))
+        what = f"nodes that stay in single precision on {model.plan.abi}: {listed}"
+        yield Problem(what, where, rule="report/build.json says why, under `single_precision`")
 
 
 def _algorithms(model: ModelSource, abi: str) -> Mapping[Node, str]:
