@@ -170,9 +170,7 @@ void SetObserver(lathe_session* session, lathe_observer observer, void* user) {
 
 void MemoryInfo(const lathe_session* session, lathe_memory_info* info) {
   if (session == nullptr || info == nullptr) return;
-  lathe_memory_info made = Own(session)->memory_info();
-  made.struct_size = info->struct_size;
-  memcpy(info, &made, info->struct_size < sizeof(made) ? info->struct_size : sizeof(made));
+  CopyOut(Own(session)->memory_info(), info);
 }
 
 size_t ValueCount(const lathe_engine* engine) { return Own(engine)->model().values.size(); }
@@ -183,6 +181,36 @@ lathe_code ValueAt(const lathe_session* session, size_t index, lathe_tensor_info
   if (session == nullptr || data == nullptr) return errors.NullArgument();
   const Code code = CheckStruct(info, errors);
   return Public(code != Code::kOk ? code : Own(session)->ValueAt(index, info, data, errors));
+}
+
+lathe_code NodeAt(const lathe_engine* engine, size_t index, lathe_node_info* info, lathe_error* error) {
+  const Errors errors(error);
+  if (engine == nullptr) return errors.NullArgument();
+  const Code code = CheckStruct(info, errors);
+  if (code != Code::kOk) return Public(code);
+  const Span<const PreparedNode> nodes = Own(engine)->nodes();
+  if (index >= nodes.size())
+    return Public(errors->Fail(Code::kInvalidArgument, "there is no node %zu, the model has %zu", index, nodes.size()));
+  const Node& node = *nodes[index].node;
+  CopyOut(lathe_node_info{sizeof(*info), node.op, node.name, nodes[index].kernel->name, node.inputs.size(),
+                          node.inputs.data(), node.outputs.size(), node.outputs.data()},
+          info);
+  return LATHE_OK;
+}
+
+const int64_t* NodeNumbers(const lathe_engine* engine, size_t index, const char* attribute, size_t* count) {
+  const Span<const PreparedNode> nodes = Own(engine)->nodes();
+  if (index >= nodes.size()) return nullptr;
+  for (const Attr& attr : nodes[index].node->attrs) {
+    if (strcmp(attr.name, attribute) != 0) continue;
+    if (attr.kind == AttrKind::kInts) {
+      *count = attr.ints.size();
+      return attr.ints.data();
+    }
+    *count = 1;
+    return attr.kind == AttrKind::kInt ? &attr.i : nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace api

@@ -60,6 +60,8 @@ void MemoryInfo(const lathe_session* session, lathe_memory_info* info);
 size_t ValueCount(const lathe_engine* engine);
 lathe_code ValueAt(const lathe_session* session, size_t index, lathe_tensor_info* info, const void** data,
                    lathe_error* error);
+lathe_code NodeAt(const lathe_engine* engine, size_t index, lathe_node_info* info, lathe_error* error);
+const int64_t* NodeNumbers(const lathe_engine* engine, size_t index, const char* attribute, size_t* count);
 }  // namespace api
 
 constexpr lathe_api MakeApi(const Registry& registry) {
@@ -68,7 +70,8 @@ constexpr lathe_api MakeApi(const Registry& registry) {
           api::EngineCreate,   api::EngineDestroy, api::InputCount,  api::OutputCount, api::SessionCreate,
           api::SessionDestroy, api::InputInfo,     api::OutputInfo,  api::Resize,      api::InputData,
           api::BindInput,      api::BindOutput,    api::Run,         api::OutputData,  api::Value,
-          api::SetObserver,    api::MemoryInfo,    api::ValueCount,  api::ValueAt};
+          api::SetObserver,    api::MemoryInfo,    api::ValueCount,  api::ValueAt,     api::NodeAt,
+          api::NodeNumbers};
 }
 
 }  // namespace lathe

@@ -13,14 +13,6 @@ int64_t NowNanoseconds() {
   return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
 
-// The caller may know a smaller struct.
-template <typename T>
-void CopyOut(T made, T* out) {
-  const size_t size = out->struct_size < sizeof(T) ? out->struct_size : sizeof(T);
-  made.struct_size = out->struct_size;
-  memcpy(out, &made, size);
-}
-
 }  // namespace
 
 Code Session::CheckUsable(const ErrorSink& errors) const {

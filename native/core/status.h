@@ -2,6 +2,8 @@
 #ifndef LATHE_CORE_STATUS_H_
 #define LATHE_CORE_STATUS_H_
 
+#include <string.h>
+
 #include "lathe/c_api.h"
 #include "native/core/kernel.h"
 
@@ -27,6 +29,13 @@ class ErrorSink {
  private:
   lathe_error* error_;
 };
+
+// An answer into a struct of the caller's, which may be older or newer than ours; its `struct_size` stays.
+template <typename T>
+void CopyOut(T made, T* out) {
+  made.struct_size = out->struct_size;
+  memcpy(out, &made, out->struct_size < sizeof(T) ? out->struct_size : sizeof(T));
+}
 
 }  // namespace lathe
 

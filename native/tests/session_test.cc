@@ -134,6 +134,32 @@ TEST(Session, TellsTheObserver) {
   EXPECT_EQ(seen[1], "scale1 scale_f32_test__portable");
 }
 
+TEST(Engine, TellsWhatItsNodesAre) {
+  ModelBuilder model = ChainModel();
+  model.Node("pick", "pick1", {0}, {model.Value("unread", {4})}, {IntAttr("mode", 2), IntsAttr("sizes", {7, 8})});
+  Loaded loaded(model);
+  ASSERT_TRUE(loaded.session) << loaded.message();
+  lathe_node_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(loaded.api->node_at(loaded.engine, 1, &info, &loaded.error), LATHE_OK);
+  EXPECT_EQ(std::string(info.op) + " " + info.name + " " + info.kernel, "scale scale1 scale_f32_test__portable");
+  ASSERT_EQ(info.input_count, 2u);
+  EXPECT_EQ(info.inputs[1], 2u);
+  ASSERT_EQ(info.output_count, 1u);
+  EXPECT_EQ(info.outputs[0], 3u);
+  EXPECT_EQ(loaded.api->node_at(loaded.engine, 4, &info, &loaded.error), LATHE_INVALID_ARGUMENT);
+
+  size_t count = 0;
+  const int64_t* sizes = loaded.api->node_numbers(loaded.engine, 3, "sizes", &count);
+  ASSERT_TRUE(sizes != nullptr && count == 2);
+  EXPECT_EQ(sizes[1], 8);
+  const int64_t* mode = loaded.api->node_numbers(loaded.engine, 3, "mode", &count);
+  ASSERT_TRUE(mode != nullptr && count == 1);
+  EXPECT_EQ(*mode, 2);
+  EXPECT_EQ(loaded.api->node_numbers(loaded.engine, 1, "factor", &count), nullptr);  // no whole number
+  EXPECT_EQ(loaded.api->node_numbers(loaded.engine, 1, "mode", &count), nullptr);
+}
+
 TEST(Engine, TriesKernelsInOrder) {
   for (const int mode : {1, 2}) {
     ModelBuilder model = PickModel(mode);

@@ -135,6 +135,18 @@ typedef struct lathe_node_event {
 } lathe_node_event;
 typedef void (*lathe_observer)(void* user, const lathe_node_event* event);
 
+/* A node as the model has it. Everything is valid as long as the engine. */
+typedef struct lathe_node_info {
+  uint32_t struct_size;
+  const char* op;
+  const char* name;
+  const char* kernel;
+  size_t input_count;
+  const uint32_t* inputs; /* indices for value_at */
+  size_t output_count;
+  const uint32_t* outputs;
+} lathe_node_info;
+
 typedef struct lathe_memory_info {
   uint32_t struct_size;
   size_t weights_mapped;    /* used in place from the file or from memory */
@@ -199,6 +211,11 @@ typedef struct lathe_api {
   size_t (*value_count)(const lathe_engine* engine);
   lathe_code (*value_at)(const lathe_session* session, size_t index, lathe_tensor_info* info, const void** data,
                          lathe_error* error);
+
+  /* The node of this index in lathe_node_event. */
+  lathe_code (*node_at)(const lathe_engine* engine, size_t index, lathe_node_info* info, lathe_error* error);
+  /* The whole numbers of a node's attribute; NULL where it has none of this name, or of another kind. */
+  const int64_t* (*node_numbers)(const lathe_engine* engine, size_t index, const char* attribute, size_t* count);
 } lathe_api;
 
 #ifdef __cplusplus

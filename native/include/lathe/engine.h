@@ -193,7 +193,7 @@ class Session {
   // All values that outlive the run: inputs, outputs, constants, and with keep_all the inner ones.
   std::vector<Tensor> Values() const {
     std::vector<Tensor> values;
-    if (api_->struct_size < sizeof(lathe_api)) return values;  // an older library
+    if (api_->struct_size < offsetof(lathe_api, node_at)) return values;  // an older library
     for (size_t index = 0; index < api_->value_count(engine_.get()); ++index) {
       lathe_tensor_info info = {};
       info.struct_size = sizeof(info);
