@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "native/core/glibc_compat.h"
+#include "native/core/sleep.h"
 
 namespace lathe {
 
@@ -55,12 +56,14 @@ Code ThreadPool::Create(int threads, const lathe_allocator& allocator, const Err
   if (threads == 0) threads = AvailableCores();
   if (threads > kMaxThreads) threads = kMaxThreads;
   const size_t header = AlignUp(sizeof(ThreadPool));
-  const size_t bytes = header + sizeof(Worker) * static_cast<size_t>(threads);
+  const size_t workers = AlignUp(sizeof(Worker) * static_cast<size_t>(threads));
+  const size_t bytes = header + workers + sizeof(Share) * static_cast<size_t>(threads);
   void* memory = allocator.alloc(allocator.user, bytes);
   if (memory == nullptr) return errors.OutOfMemory("the thread pool", bytes);
   auto* made = new (Place(), memory) ThreadPool(allocator);
-  made->workers_ =
-      Span<Worker>(reinterpret_cast<Worker*>(static_cast<char*>(memory) + header), static_cast<size_t>(threads - 1));
+  char* after = static_cast<char*>(memory) + header;
+  made->workers_ = Span<Worker>(reinterpret_cast<Worker*>(after), static_cast<size_t>(threads - 1));
+  made->shares_ = Span<Share>(reinterpret_cast<Share*>(after + workers), static_cast<size_t>(threads));
   made->threads_ = threads;
   const Code code = made->Start(errors);
   if (code == Code::kOk) {
@@ -94,15 +97,10 @@ Code ThreadPool::Start(const ErrorSink& errors) {
 }
 
 void ThreadPool::Stop() {
-  pthread_mutex_lock(&mutex_);
   Store(&stop_, 1);
   FetchAdd(&generation_, 1);
-  pthread_cond_broadcast(&wake_);
-  pthread_mutex_unlock(&mutex_);
+  WakeAll(&generation_);
   for (int i = 0; i < started_; ++i) pthread_join(workers_[static_cast<size_t>(i)].handle, nullptr);
-  pthread_cond_destroy(&wake_);
-  pthread_cond_destroy(&left_);
-  pthread_mutex_destroy(&mutex_);
 }
 
 void ThreadPool::Destroy(ThreadPool* pool) {
@@ -120,12 +118,18 @@ void ThreadPool::Job::RunSlice(uint32_t slice, int thread) const {
   body(argument, begin, begin + length + (slice < rest ? 1 : 0), thread);
 }
 
+// Each thread begins with slices of its own, the same ones of every job, so that it finds in its cache what it wrote
+// in the job before; then it helps the others.
 void ThreadPool::TakeSlices(int thread) {
-  const uint32_t slices = job_.slices;
-  for (;;) {
-    const uint32_t slice = FetchAdd(&next_slice_, 1);
-    if (slice >= slices) return;
-    job_.RunSlice(slice, thread);
+  const auto threads = static_cast<uint32_t>(threads_);
+  for (uint32_t turn = 0; turn < threads; ++turn) {
+    const uint32_t owner = (static_cast<uint32_t>(thread) + turn) % threads;
+    const uint32_t end = job_.slices * (owner + 1) / threads;
+    for (;;) {
+      const uint32_t slice = FetchAdd(&shares_[owner].next, 1);
+      if (slice >= end) break;
+      job_.RunSlice(slice, thread);
+    }
   }
 }
 
@@ -139,16 +143,13 @@ void ThreadPool::Parallel(int64_t count, int64_t grain, ParallelBody body, void*
     return;
   }
   job_ = job;
-  Store(&next_slice_, 0);
+  for (uint32_t thread = 0; thread < shares_.size(); ++thread)
+    Store(&shares_[thread].next, job.slices * thread / static_cast<uint32_t>(threads_));
   Store(&gate_, kOpen);
   FetchAdd(&generation_, 1);
   // A worker counts itself among the sleepers before it looks at the generation a last time, so either it sees the new
   // one or this sees the sleeper.
-  if (Load(&sleepers_) != 0) {
-    pthread_mutex_lock(&mutex_);
-    pthread_cond_broadcast(&wake_);
-    pthread_mutex_unlock(&mutex_);
-  }
+  if (Load(&sleepers_) != 0) WakeAll(&generation_);
   TakeSlices(0);
   CloseAndWait();
   Store(&busy_, 0);
@@ -161,11 +162,9 @@ void ThreadPool::CloseAndWait() {
     if (Load(&gate_) == 0) return;
     Pause();
   }
-  pthread_mutex_lock(&mutex_);
   Store(&caller_sleeps_, 1);
-  while (Load(&gate_) != 0) pthread_cond_wait(&left_, &mutex_);
+  for (uint32_t gate = Load(&gate_); gate != 0; gate = Load(&gate_)) SleepWhile(&gate_, gate);
   Store(&caller_sleeps_, 0);
-  pthread_mutex_unlock(&mutex_);
 }
 
 bool ThreadPool::Enter() {
@@ -177,11 +176,7 @@ bool ThreadPool::Enter() {
 }
 
 void ThreadPool::Leave() {
-  if (FetchAdd(&gate_, static_cast<uint32_t>(-1)) == 1 && Load(&caller_sleeps_) != 0) {
-    pthread_mutex_lock(&mutex_);
-    pthread_cond_signal(&left_);
-    pthread_mutex_unlock(&mutex_);
-  }
+  if (FetchAdd(&gate_, static_cast<uint32_t>(-1)) == 1 && Load(&caller_sleeps_) != 0) WakeAll(&gate_);
 }
 
 uint32_t ThreadPool::AwaitGeneration(uint32_t seen) {
@@ -190,11 +185,9 @@ uint32_t ThreadPool::AwaitGeneration(uint32_t seen) {
     if (generation != seen) return generation;
     Pause();
   }
-  pthread_mutex_lock(&mutex_);
   FetchAdd(&sleepers_, 1);
-  while (Load(&generation_) == seen) pthread_cond_wait(&wake_, &mutex_);
+  while (Load(&generation_) == seen) SleepWhile(&generation_, seen);
   FetchAdd(&sleepers_, static_cast<uint32_t>(-1));
-  pthread_mutex_unlock(&mutex_);
   return Load(&generation_);
 }
 

@@ -49,6 +49,11 @@ class ThreadPool {
     int index;
   };
 
+  // The slices of the current job that a thread begins with.
+  struct alignas(64) Share {
+    uint32_t next;
+  };
+
   explicit ThreadPool(const lathe_allocator& allocator) : allocator_(allocator) {}
   Code Start(const ErrorSink& errors);
   void Stop();
@@ -69,18 +74,15 @@ class ThreadPool {
   int started_ = 0;  // workers that exist
   int spins_ = 0;
   Span<Worker> workers_;
+  Span<Share> shares_;  // one for each thread
 
   Job job_ = {};
   alignas(64) uint32_t generation_ = 0;  // counts jobs
   uint32_t stop_ = 0;
   uint32_t busy_ = 0;
   alignas(64) uint32_t gate_ = 0;
-  alignas(64) uint32_t next_slice_ = 0;
   alignas(64) uint32_t sleepers_ = 0;
   uint32_t caller_sleeps_ = 0;
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
-  pthread_cond_t left_ = PTHREAD_COND_INITIALIZER;
 };
 
 }  // namespace lathe
