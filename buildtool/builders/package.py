@@ -15,8 +15,10 @@ import io
 import os
 import shutil
 import tarfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO, cast
 
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import writing_to
@@ -25,6 +27,9 @@ from buildtool.codegen.source_tree import SourceTree
 Contents = Mapping[str, "bytes | Path"]  # path in the output folder -> the bytes, or the file that has them
 DEBUG = "debug"
 _WORTH_A_LINK = 4096  # bytes
+_LIGHT = 1  # of the levels of compression
+_SAMPLE = 1 << 16  # bytes
+_WORTH_PACKING = 0.85  # of the size that stored contents have
 
 
 def contents_of(
@@ -60,21 +65,54 @@ def archive(folder: Path, name: str, file: Path) -> None:
     """Write the folder as `.tar.gz` under the top folder `name`, but for `debug` and itself.
 
     Equal folders give equal bytes. A file that is the same as an earlier one is a hard link to it: the weights of a
-    model are the same for most ABIs. The compression is a light one: weights are most of it and hardly compress.
+    model are the same for most ABIs. The compression is a light one, and weights that hardly compress are stored.
     """
     paths = sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix())
     kept = [path for path in paths if path.relative_to(folder).parts[0] != DEBUG]
     seen: dict[bytes, str] = {}
     with (
         file.open("wb") as raw,
-        gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=raw, mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+        contextlib.closing(_Members(raw)) as members,
+        tarfile.open(fileobj=cast("IO[bytes]", members), mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
         for path in kept:
-            _add(tar, path, f"{name}/{path.relative_to(folder).as_posix()}", seen)
+            _add(tar, members, path, f"{name}/{path.relative_to(folder).as_posix()}", seen)
 
 
-def _add(tar: tarfile.TarFile, path: Path, name: str, seen: dict[bytes, str]) -> None:
+class _Members:
+    """A gzip file whose members are compressed or stored, as what stands in them deserves."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self._level = _LIGHT
+        self._member = self._begin()
+        self._written = 0
+
+    def _begin(self) -> gzip.GzipFile:
+        return gzip.GzipFile(filename="", mode="wb", compresslevel=self._level, fileobj=self._raw, mtime=0)
+
+    def suit(self, contents: bytes) -> None:
+        """Before contents are written: to be stored where a piece from their middle hardly compresses."""
+        middle = memoryview(contents)[len(contents) // 2 :][:_SAMPLE]
+        packs = len(middle) < _SAMPLE or len(zlib.compress(middle, _LIGHT)) < _WORTH_PACKING * len(middle)
+        level = _LIGHT if packs else 0
+        if level != self._level:
+            self._member.close()
+            self._level = level
+            self._member = self._begin()
+
+    def write(self, data: bytes) -> int:
+        self._written += len(data)
+        return self._member.write(data)
+
+    def tell(self) -> int:
+        return self._written
+
+    def close(self) -> None:
+        self._member.close()
+
+
+def _add(tar: tarfile.TarFile, members: _Members, path: Path, name: str, seen: dict[bytes, str]) -> None:
     """One entry; `seen` maps the digests of earlier files to their names."""
     entry = tarfile.TarInfo(name)
     entry.mtime = 0
@@ -92,6 +130,7 @@ def _add(tar: tarfile.TarFile, path: Path, name: str, seen: dict[bytes, str]) ->
         tar.addfile(entry)
         return
     entry.size = len(contents)
+    members.suit(contents)
     tar.addfile(entry, io.BytesIO(contents))
 
 

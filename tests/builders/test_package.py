@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
+import random
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,15 @@ def test_archives_of_equal_folders_are_equal(tmp_path: Path) -> None:
     finally:
         os.umask(old_mask)
     assert first == second
+
+
+def test_what_hardly_compresses_is_stored(tmp_path: Path) -> None:
+    noise, zeros = random.Random(1).randbytes(1 << 18), bytes(1 << 18)
+    archive = package.assemble(tmp_path / "x", "x", {"a": zeros, "b": noise, "c": zeros + b"c"})
+    assert len(noise) < archive.stat().st_size < len(noise) * 1.05
+    with tarfile.open(archive) as tar:
+        found = {name: tar.extractfile(f"x/{name}") for name in "abc"}
+        assert [file.read() for file in found.values() if file] == [zeros, noise, zeros + b"c"]
 
 
 def test_files_of_an_older_build_vanish(tmp_path: Path) -> None:
