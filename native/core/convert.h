@@ -62,6 +62,12 @@ inline double RoundToBits(double size, int mantissa, int least) {
 }
 
 inline uint16_t HalfBits(double value) {
+#if defined(__aarch64__)
+  const __fp16 half = static_cast<__fp16>(value);
+  uint16_t bits;
+  memcpy(&bits, &half, sizeof bits);
+  return bits;
+#else
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   const uint16_t sign = static_cast<uint16_t>(bits >> 63 << 15);
@@ -72,6 +78,7 @@ inline uint16_t HalfBits(double value) {
   if (rounded < 6.103515625e-05) return static_cast<uint16_t>(sign | static_cast<uint16_t>(rounded * 16777216.0));
   memcpy(&bits, &rounded, sizeof bits);
   return static_cast<uint16_t>(sign | (((bits >> 52) - 1023 + 15) << 10) | (bits >> 42 & 0x3ff));
+#endif
 }
 
 inline uint16_t Bf16Bits(float value) {

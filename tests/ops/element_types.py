@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,14 @@ def binary_types(
         for a, b in (((37,), (37,)), ((5, 1), (2, 1, 7))):
             operands = (make(rng, a, dtype), (second or make)(rng, b, dtype))
             yield OpCase(op, operands, label("of", np.dtype(dtype).name, a, "with", b))
+
+
+def in_half(cases: Iterable[OpCase]) -> Iterator[OpCase]:
+    """The cases of single precision again, in half precision."""
+    for case in cases:
+        if all(array.dtype == np.float32 for array in case.inputs):
+            halves = tuple(array.astype(np.float16) for array in case.inputs)
+            yield OpCase(case.op, halves, f"in_half_{case.name}", case.constants)
 
 
 def special(*more: float) -> Array:

@@ -8,11 +8,18 @@ import numpy as np
 
 from buildtool.ops.avg_pool2d import AvgPool2d
 from tests.ops.case import OpCase
+from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 from tests.ops.pools import POOLS
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, attributes) in enumerate(POOLS):
         name = label(number, shape, "by", attributes["kernel"])
         yield OpCase(AvgPool2d(**attributes), (normal(rng, shape),), name)

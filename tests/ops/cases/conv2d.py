@@ -10,6 +10,7 @@ import numpy as np
 from buildtool.ops.conv2d import Conv2d
 from tests.ops.activations import ACTIVATED
 from tests.ops.case import OpCase
+from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 from tests.ops.winograd import winograd_cases
 
@@ -52,6 +53,12 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, filters, attributes) in enumerate(_CASES):
         x, w, b = normal(rng, shape), normal(rng, filters), normal(rng, filters[:1])
         with_bias = number % 3 != 0

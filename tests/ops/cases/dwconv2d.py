@@ -10,6 +10,7 @@ import numpy as np
 from buildtool.ops.dwconv2d import DwConv2d
 from tests.ops.activations import ACTIVATED
 from tests.ops.case import OpCase
+from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 
 # Input, filter (KH, KW) and attributes.
@@ -64,6 +65,12 @@ _LARGE: tuple[tuple[tuple[int, ...], int, int], ...] = (
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, kernel, attributes) in enumerate(_CASES):
         channels = shape[3] * attributes.get("multiplier", 1)
         x, w, b = normal(rng, shape), normal(rng, (*kernel, channels)), normal(rng, (channels,))

@@ -9,6 +9,7 @@ import numpy as np
 from buildtool.ops.fully_connected import FullyConnected
 from tests.ops.activations import ACTIVATED
 from tests.ops.case import OpCase
+from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 
 _SHAPES: tuple[tuple[tuple[int, ...], int], ...] = (
@@ -41,6 +42,12 @@ _SHAPES: tuple[tuple[tuple[int, ...], int], ...] = (
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, units) in enumerate(_SHAPES):
         x, w, b = normal(rng, shape), normal(rng, (units, shape[-1])), normal(rng, (units,))
         with_bias = number % 3 != 0

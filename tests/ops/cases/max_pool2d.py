@@ -8,11 +8,18 @@ import numpy as np
 
 from buildtool.ops.max_pool2d import MaxPool2d
 from tests.ops.case import OpCase
+from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, integers, label, normal
 from tests.ops.pools import POOLS
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, attributes) in enumerate(POOLS):
         # All below zero: a padding that counted as zero would show.
         x = -np.abs(normal(rng, shape)) if number % 2 else normal(rng, shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.ops.resize2d import Resize2d
 from tests.ops.case import OpCase
+from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 
 # Input and output size.
@@ -26,6 +27,12 @@ _SIZES: tuple[tuple[tuple[int, ...], tuple[int, int]], ...] = (
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, size) in enumerate(_SIZES):
         scales = (size[0] / shape[1], size[1] / shape[2])
         for coordinates in ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"):

@@ -1,0 +1,20 @@
+// The largest half of each window; padding never wins, NaN does.
+#include "native/core/half_pool.h"
+#include "native/core/math.h"
+
+namespace lathe {
+namespace {
+
+struct MaxFold {
+  Code Read(const PrepareContext&) { return Code::kOk; }
+  bool CountsPadding() const { return false; }
+  float Start() const { return -HUGE_VALF; }
+  float Add(float best, float x) const { return x > best || x != x ? x : best; }
+  float Finish(float best, float) const { return best; }
+};
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL(max_pool2d_f16_direct__portable) = lathe::HalfPoolKernel<lathe::MaxFold>("max_pool2d_f16_direct__portable",
+                                                                                      "max_pool2d");
