@@ -18,7 +18,7 @@ from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
 from buildtool.ops.registry import registry
 from buildtool.plan.algorithms import Times
-from buildtool.reports import stages, tuning
+from buildtool.reports import stages, trust, tuning
 from buildtool.reports.tuning import Tuning
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.targets.protocol import LibrarySource, ModelSource
@@ -273,6 +273,13 @@ def known_tuning(deployment: Deployment, options: Options) -> Tuning:
     files = [file for pair in pairs for file in pair if file is not None]
     fingerprint = stages.fingerprint(facts(deployment), files, deployment.op_paths)
     return tuning.read(output_folder(deployment, options), fingerprint)
+
+
+def origin(deployment: Deployment, options: Options, fingerprint: str) -> trust.Origin:
+    """Where a library of this deployment comes from."""
+    models = [model_files(model, options.allow_unverified) for model in deployment.models]
+    inputs = trust.inputs_of(deployment.path, models, deployment.op_paths)
+    return trust.Origin(deployment.library_name, stages.version(), fingerprint, tuple(inputs))
 
 
 # Places say nothing about what is built. ABIs are compared one by one, so that a build for more of them serves fewer.

@@ -27,7 +27,7 @@ from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
 from buildtool.passes import pipeline
 from buildtool.plan.algorithms import ALGORITHMS
-from buildtool.reports import exports, stages, tuning
+from buildtool.reports import exports, stages, trust, tuning
 from buildtool.reports.documents import BuildReport, RunReport, ValidationReport, read_build
 from buildtool.reports.tuning import Tuning, TuningReport
 from buildtool.requests import Algorithms, check, load_deployment
@@ -168,6 +168,7 @@ def _make(
     emitted = stages.emitted(options, [(model.imported, model.passes) for model in models], programs, tree)
     contents = {**stages.contents(tree if compiles else None, built, files), **emitted}
     contents.update(stages.reports(report) | tuned.files())
+    contents.update(trust.files(requests.origin(deployment, options, tuned.identity), built, contents))
     archive = package.assemble(folder, deployment.library_name, contents)
     return replace(report, archive=archive.name, emitted=tuple(emitted), seconds=time.monotonic() - began)
 
@@ -273,11 +274,8 @@ def load(
 def _up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:
     """The build that is there, if it is of these very things, else a new one."""
     found = read_build(requests.output_folder(deployment, options))
-    if (
-        found is not None
-        and found.libraries
-        and found.fingerprint == requests.known_tuning(deployment, options).identity
-    ):
+    identity = requests.known_tuning(deployment, options).identity
+    if found is not None and found.libraries and found.fingerprint == identity:
         abis = tuple(library_.abi for library_ in found.libraries)
         if set(deployment.target_abis) <= set(abis) and found.is_whole():
             return found

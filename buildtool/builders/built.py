@@ -110,6 +110,7 @@ class BuiltLibrary:
     unstripped: Path  # the twin of `shared` with all symbols
     info: LibraryInfo
     sizes: SizeReport
+    compiler: str  # which one it was: the first line of `c++ --version`
     compiled: int = 0  # objects that had to be compiled for it
     reused: int = 0  # objects that came from the cache
     seconds: float = 0.0

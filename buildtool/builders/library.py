@@ -59,6 +59,7 @@ def build(
         unstripped=unstripped,
         info=info,
         sizes=sizes,
+        compiler=toolchain.version,
         compiled=len(objects.compiled),
         reused=objects.reused,
         seconds=ended - started,
