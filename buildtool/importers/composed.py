@@ -34,23 +34,3 @@ def selected(step: Step, condition: Tensor, a: Tensor, b: Tensor, rows: bool) ->
     if rows and condition.rank == 1 and a.rank > 1:
         condition = step.reshape(condition, (condition.shape[0], *(1 for _ in range(a.rank - 1))))
     return step.emit("where", condition, a, b)
-
-
-def fake_quantised(step: Step, x: Tensor, low: float, high: float) -> Tensor:
-    """Rounded to one of 2^bits numbers between two bounds, which are moved so that 0 is one of them.
-
-    Attributes of the node: how many bits (`num_bits`), and whether the least number is left out (`narrow_range`).
-    """
-    bits = step.integer("num_bits", 8)
-    if not 2 <= bits <= 16 or not low < high or not np.isfinite([low, high]).all():
-        step.malformed(f"{bits} bits for {low} to {high}")
-    least = 1 if step.integer("narrow_range", 0) else 0
-    most = 2**bits - 1
-    scale = (high - low) / (most - least)
-    zero = float(np.clip(np.floor(least - low / scale + 0.5), least, most))
-    bottom, top = (least - zero) * scale, (most - zero) * scale
-    offset, width, half = (step.constant(np.array(number, np.float32)) for number in (bottom, scale, 0.5))
-    clamped = step.emit("clip", x, low=bottom, high=top)
-    steps = step.emit("div", step.emit("sub", clamped, offset), width)
-    whole = step.emit("floor", step.emit("add", steps, half, **NO_ACTIVATION))
-    return step.emit("add", step.emit("mul", whole, width), offset, **NO_ACTIVATION)

@@ -16,7 +16,7 @@ from buildtool.importers.model import AttributeValue, SourceBody, SourceNode
 from buildtool.ir.dims import Dim, Shape
 from buildtool.ir.graph import Region, Value
 from buildtool.ir.operator import Array, AttrValue
-from buildtool.ir.types import DType, TensorType
+from buildtool.ir.types import DType, QuantType, TensorType
 
 _Kind = TypeVar("_Kind")
 MOST_MADE = 2**24  # elements of what a handler makes out of sizes alone: tables, constants, masks
@@ -220,6 +220,10 @@ class Step:
     def most(self, tensor: Tensor) -> int | None:
         """A number that no element of a tensor of numbers is above; None where nothing says so."""
         return upper_bound(tensor, self._builder.makers)
+
+    def has_range(self, quant: QuantType) -> None:
+        """Training for quantisation found this of the first output of the node."""
+        self._builder.graph.ranges[self.node.outputs[0]] = quant
 
     def constant(self, array: Array) -> Tensor:
         """A tensor with this content."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from buildtool.ir.dims import Symbol
 from buildtool.ir.operator import Array, Operator, RegionType
-from buildtool.ir.types import TensorType, dtype_of
+from buildtool.ir.types import QuantType, TensorType, dtype_of
 
 
 @dataclass(eq=False)
@@ -100,10 +100,14 @@ class Graph(Region):
     """A whole model: the outermost region, its name and the symbols that its dimensions use.
 
     Model inputs and outputs are in the order and formats that the deployment file declares.
+
+    `ranges` is what training for quantisation found of tensors, by their names in the source model: their numbers are
+    floats that stand for whole numbers of this type. Nothing that computes reads it.
     """
 
     name: str = "model"
     symbols: dict[str, Symbol] = field(default_factory=dict)
+    ranges: dict[str, QuantType] = field(default_factory=dict)
     _counter: int = 0
 
     def fresh_name(self, hint: str) -> str:
@@ -163,7 +167,7 @@ class Graph(Region):
             new.outputs = [value(item) for item in old.outputs]
             return new
 
-        copy = Graph(name=self.name, symbols=dict(self.symbols), _counter=self._counter)
+        copy = Graph(name=self.name, symbols=dict(self.symbols), ranges=dict(self.ranges), _counter=self._counter)
         region(self, copy)
         return copy
 

@@ -3,6 +3,7 @@
     lathe graph 1
     model "digits"
     symbol N 1..64
+    range "conv1" quant {scales=[0.5], zero_points=[-128], axis=none, bits=8}
     input %x: f32[N, 28, 28, 1] from ["image"]
     constant %w.1: f32[8, 3, 3, 1] = sha256:0f3a...
     constant %b.2: f32[2] = [0.5, -1.0]
@@ -26,7 +27,7 @@ import numpy as np
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array
 from buildtool.ir.text_reader import HEADER, PLAIN_NAME, read
-from buildtool.ir.types import TensorType
+from buildtool.ir.types import QuantType, TensorType
 
 __all__ = ["read", "write"]
 
@@ -38,6 +39,7 @@ def write(graph: Graph) -> tuple[str, dict[str, Array]]:
     writer = _Writer()
     lines = [HEADER, f"model {_quote(graph.name)}"]
     lines += [f"symbol {symbol.name} {symbol.low}..{symbol.high}" for symbol in graph.symbols.values()]
+    lines += [f"range {_quote(name)} {_quant(quant)}" for name, quant in graph.ranges.items()]
     lines += writer.region(graph, "")
     return "\n".join(lines) + "\n", writer.arrays
 
@@ -98,12 +100,14 @@ def _definition(value: Value) -> str:
 
 
 def _type(type_: TensorType) -> str:
-    if type_.quant is None:
-        return str(type_)
-    scales = ", ".join(repr(float(scale)) for scale in type_.quant.scales)
-    zero_points = ", ".join(str(point) for point in type_.quant.zero_points)
-    axis = "none" if type_.quant.axis is None else str(type_.quant.axis)
-    return f"{type_} quant {{scales=[{scales}], zero_points=[{zero_points}], axis={axis}, bits={type_.quant.bits}}}"
+    return str(type_) if type_.quant is None else f"{type_} {_quant(type_.quant)}"
+
+
+def _quant(quant: QuantType) -> str:
+    scales = ", ".join(repr(float(scale)) for scale in quant.scales)
+    zero_points = ", ".join(str(point) for point in quant.zero_points)
+    axis = "none" if quant.axis is None else str(quant.axis)
+    return f"quant {{scales=[{scales}], zero_points=[{zero_points}], axis={axis}, bits={quant.bits}}}"
 
 
 def _node(node: Node) -> str:

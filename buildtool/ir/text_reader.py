@@ -77,6 +77,8 @@ class _Reader:
         region = self._open[-1]
         if scanner.accept("symbol"):
             self._symbol(scanner)
+        elif scanner.accept("range"):
+            self._range(scanner)
         elif scanner.accept("input"):
             region.inputs.append(self._definition(scanner))
         elif scanner.accept("constant"):
@@ -103,6 +105,13 @@ class _Reader:
             self.graph.symbols[name] = Symbol(name, int(low), int(high))
         except ValueError as problem:
             raise TextError(str(problem)) from None
+
+    def _range(self, scanner: Scanner) -> None:
+        name = scanner.take_string()
+        if name in self.graph.ranges:
+            raise TextError(f"the range of '{name}' is declared twice")
+        scanner.expect("quant")
+        self.graph.ranges[name] = self._quant(scanner)
 
     def _open_region(self, region: Region) -> None:
         if not region.nodes:

@@ -13,6 +13,7 @@ from typing import Any
 from buildtool.errors import ConfigError, ModelFileError, Where
 from buildtool.ir.dims import evaluate, symbols
 from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ops.quantize_linear import QuantizeLinear
 from buildtool.ops.registry import registry
 from buildtool.reports import footprint, size
 from buildtool.reports.table import Table, byte_count
@@ -109,6 +110,7 @@ def _model(file: Path, op_paths: Sequence[Path]) -> dict[str, Any]:
         "abi": plan.abi if plan else None,
         "arena_size": plan.arena_size if plan else None,
         "kernels": sorted(set(chain.from_iterable(plan.kernels))) if plan else [],
+        "quantised": [_quantised(node) for node in graph.walk() if isinstance(node.op, QuantizeLinear)],
         "body": [
             {
                 "operator": str(node.op),
@@ -119,6 +121,18 @@ def _model(file: Path, op_paths: Sequence[Path]) -> dict[str, Any]:
             }
             for index, node in enumerate(graph.walk())
         ],
+    }
+
+
+def _quantised(node: Node) -> dict[str, Any]:
+    """What a node rounds, to which whole numbers, and what these stand for."""
+    scale, zero = node.inputs[1].constant, node.inputs[2].constant if len(node.inputs) > 2 else None
+    return {
+        "name": node.name,
+        "tensors": list(node.inputs[0].source_names),
+        "dtype": node.outputs[0].type.dtype.value,
+        "scales": [] if scale is None else scale.reshape(-1).tolist(),
+        "zero_points": [] if zero is None else zero.reshape(-1).tolist(),
     }
 
 
@@ -240,6 +254,8 @@ def _show_model(document: Mapping[str, Any], verbose: bool) -> list[str | Table]
         for name in document["kernels"]:
             kernels.add(name)
         parts.append(kernels)
+    if document["quantised"]:
+        parts.append(_show_quantised(document["quantised"]))
     if verbose:
         body = Table(["node", "operator", "output", "packed", "kernel"])
         for node in document["body"]:
@@ -248,6 +264,15 @@ def _show_model(document: Mapping[str, Any], verbose: bool) -> list[str | Table]
             )
         parts.append(body)
     return parts
+
+
+def _show_quantised(rounded: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(["rounded by", "type", "scale", "zero point"], right=frozenset({"scale", "zero point"}))
+    for item in rounded:
+        scales, zeros = item["scales"], item["zero_points"]
+        scale = f"{scales[0]:.6g}" if len(scales) == 1 else f"{len(scales)} scales"
+        table.add(item["name"], item["dtype"], scale, zeros[0] if len(zeros) == 1 else "")
+    return table
 
 
 def _show_onnx(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:

@@ -37,6 +37,7 @@ def _round_trip(graph: Graph) -> Graph:
     for old_node, new_node in zip(graph.walk(), copy.walk(), strict=True):
         assert (old_node.op, old_node.name) == (new_node.op, new_node.name)
     assert copy.symbols == graph.symbols
+    assert copy.ranges == graph.ranges
     return copy
 
 

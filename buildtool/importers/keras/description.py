@@ -18,6 +18,12 @@ _DEEPEST = 32  # models inside of models
 _WRAPPERS = {"TimeDistributed": ("layer",), "Bidirectional": ("layer", "backward_layer")}
 _QUANTISING = frozenset({"QuantizeWrapper", "QuantizeWrapperV2"})
 QUANTISING = _QUANTISING | {"QuantizeLayer"}  # of tensorflow_model_optimization
+#: Its settings with 8 bits for all, weights without the least number.
+_USUAL_QUANTISATION = frozenset(
+    {"Default8BitQuantizeConfig", "Default8BitConvQuantizeConfig", "Default8BitConvTransposeQuantizeConfig"}
+)
+_ROUNDED_BEFORE = frozenset({"softmax", "sigmoid", "tanh", "gelu"})
+_ROUNDED_BEHIND = frozenset({"linear", "relu", "swish", "gelu"})
 _CELLS = {"LSTMCell": "LSTM", "GRUCell": "GRU", "SimpleRNNCell": "SimpleRNN"}
 
 
@@ -51,6 +57,7 @@ class Layer:
     network: Network | None = None  # of a model inside of the model
     inner: Mapping[str, Layer] = field(default_factory=dict)  # of a wrapper: what it wraps
     title: str = ""  # of the class around it that is left out: a cell's RNN, what simulates quantisation
+    ranges: tuple[str, ...] = ()  # where quantisation is simulated: weights, before or behind the activation, output
 
     @property
     def quantised(self) -> bool:
@@ -135,7 +142,10 @@ class _Description:
             return self._of_cell(name, config, depth)
         if op in _QUANTISING:
             wrapped = self.layer(config.get("layer"), depth + 1)
-            return Layer(wrapped.op, wrapped.domain, name, wrapped.settings, inner=wrapped.inner, title=op)
+            ranges = () if wrapped.domain or wrapped.inner or wrapped.network else _ranges(config, wrapped.settings)
+            return Layer(
+                wrapped.op, wrapped.domain, name, wrapped.settings, inner=wrapped.inner, title=op, ranges=ranges
+            )
         if domain == "" and op in MODELS:
             sequential = op == "Sequential"
             network = self._sequential(config, depth) if sequential else self._functional(config, depth)
@@ -342,3 +352,31 @@ def _origin(title: str, entry: Mapping[str, Json]) -> tuple[str, str]:
     elif not package and isinstance(module, str) and module != "builtins":
         package = module
     return ("" if op in QUANTISING else package), op
+
+
+def _ranges(config: Mapping[str, Json], settings: Mapping[str, Json]) -> tuple[str, ...]:
+    """What a wrapper keeps ranges of, in its order. Those of settings that are not the usual ones stay unknown."""
+    stated = config.get("quantize_config")
+    title = stated.get("class_name") if isinstance(stated, dict) else None
+    usual = stated.get("config") if isinstance(stated, dict) else None
+    if title == "Default8BitOutputQuantizeConfig":
+        return ("output",)
+    if title not in _USUAL_QUANTISATION or not isinstance(usual, dict):
+        return ()
+    weights = usual.get("weight_attrs")
+    found = [
+        "kernel" if name == "depthwise_kernel" else str(name) for name in weights or () if isinstance(weights, list)
+    ]
+    if usual.get("activation_attrs"):
+        activation = _simulated_activation(settings.get("activation"))
+        found += ["pre_activation"] if activation in _ROUNDED_BEFORE else []
+        found += ["post_activation"] if activation in _ROUNDED_BEHIND else []
+    return (*found, "output") if usual.get("quantize_output") is True else tuple(found)
+
+
+def _simulated_activation(stated: Json) -> str:
+    """The name of the function inside of what simulates quantisation."""
+    for key in ("config", "activation"):
+        stated = stated.get(key) if isinstance(stated, dict) else stated
+    title = stated.get("class_name") if isinstance(stated, dict) else stated
+    return title if isinstance(title, str) else ""

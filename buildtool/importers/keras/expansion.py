@@ -14,6 +14,7 @@ import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.keras.description import Call, Layer, Network, Reference
+from buildtool.importers.keras.simulation import Simulation
 from buildtool.importers.keras.weights import Found, Place, slots
 from buildtool.importers.model import AttributeValue, SourceBody, SourceNode, SourceTensor
 from buildtool.importers.order import in_execution_order
@@ -142,6 +143,12 @@ class Expansion:
         """The node of one call of a layer, with its weights behind its inputs."""
         place = (*self._place, layer.name)
         weights = self._weights(layer, place)
+        if layer.ranges and weights:
+            simulation = Simulation(layer, name, dict(weights))
+            self.nodes += simulation.before()
+            self.nodes.append(simulation.node(inputs, keywords, {**flattened(layer.settings), **attributes}, made))
+            self.nodes += simulation.behind(made)
+            return
         known = {} if layer.domain else {"keywords": tuple(keywords), "weights": tuple(weights)}
         bodies = {
             key: functools.partial(_as_read, self._body(inner, f"{name}/{key}", (*place, key)))

@@ -49,11 +49,15 @@ _PLAIN: Mapping[str, tuple[str, ...]] = {
     "GroupNormalization": ("gamma", "beta"),
     "RMSNormalization": ("scale",),
     "Normalization": ("mean", "variance", "count"),
+    "QuantizeLayer": ("range_min", "range_max", "optimizer_step"),
     "MultiHeadAttention": tuple(f"{part}_{kind}" for part in _ATTENTION for kind in _KERNEL),
     "Attention": ("scale", "concat_score_weight"),
     "AdditiveAttention": ("scale",),
 }
-_FIXED = frozenset({"moving_mean", "moving_variance", "mean", "variance", "count"})  # never trained
+#: Never trained.
+_FIXED = frozenset(
+    {"moving_mean", "moving_variance", "mean", "variance", "count", "range_min", "range_max", "optimizer_step"}
+)
 #: In a tree, the groups below that of a layer that hold its weights.
 _BELOW: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "LSTM": (("cell",),),
@@ -82,7 +86,12 @@ def slots(layer: Layer) -> tuple[str, ...]:
             without.add("scale")
     if layer.op == "Attention" and settings.get("score_mode", "dot") != "concat":
         without.add("concat_score_weight")
-    return tuple(name for name in names if name not in without)
+    return (*(name for name in names if name not in without), *_bounds(layer))
+
+
+def _bounds(layer: Layer) -> tuple[str, ...]:
+    """The ranges that are kept beside the weights of a layer for which quantisation is simulated."""
+    return tuple(f"{name}_{end}" for name in layer.ranges for end in ("min", "max"))
 
 
 def listed(network: Network, root: Group, where: Where) -> Found:
@@ -159,7 +168,7 @@ def _of_quantised(layer: Layer, datasets: Sequence[Dataset]) -> list[Dataset]:
 def _older_names(layer: Layer, names: Sequence[str]) -> list[str]:
     """Keras 2 calls the filter of a depthwise convolution after its kind."""
     depthwise = layer.op.startswith("Depthwise")
-    return ["depthwise_kernel" if depthwise and name == "kernel" else name for name in names]
+    return [f"depthwise_{name}" if depthwise and name.startswith("kernel") else name for name in names]
 
 
 # -- newer files -------------------------------------------------------------------------------------------------------
@@ -194,15 +203,28 @@ def _collect(place: Place, layer: Layer, group: Group, found: Found) -> None:
             _collect((*place, key), inner, below, found)
     if layer.inner:
         return
-    if layer.quantised:
-        group = group.group("layer") or group
-    datasets = list(_variables(group))
+    datasets = _in_wrapper(layer, group) if layer.quantised else list(_variables(group))
     for names in _BELOW.get(layer.op, ()) if not layer.domain else ():
         for name in names:
             below = group.group(name)
             if below is not None:
                 datasets += _variables(below)
     found[place] = datasets
+
+
+def _in_wrapper(layer: Layer, group: Group) -> list[Dataset]:
+    """The weights of a layer for which quantisation is simulated, and then the ranges.
+
+    The wrapper has what is trained, the layer has what is not rounded: all, or all that is trained, is in one of them.
+    Behind that stand what is rounded once more, a count of steps, which has no axes, and the ranges.
+    """
+    own = list(_variables(group))
+    below = group.group("layer")
+    inside = list(_variables(below)) if below is not None else []
+    bounds = _bounds(layer)
+    count = len(slots(layer)) - len(bounds)
+    weights = inside if len(inside) == count else own[:count]
+    return [*weights, *(own[len(own) - len(bounds) :] if bounds else ())]
 
 
 def _variables(group: Group) -> Iterator[Dataset]:

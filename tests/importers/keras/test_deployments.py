@@ -32,3 +32,20 @@ def test_init_of_open_sizes(lathe: Lathe, tmp_path: Path) -> None:
     assert "--input-shape x=" in refused.stderr
     assert lathe("init", model, "-o", tmp_path / "a.yml", "--input-shape", "x=1,4..9,5,3").code == 0
     assert "1,4..9,5,3" in (tmp_path / "a.yml").read_text(encoding="utf-8")
+
+
+def test_ranges_can_be_seen(lathe: Lathe, tmp_path: Path) -> None:
+    """What training for quantisation found is in the text of the graph, and with what rounds in the converted model."""
+    name, out = "simulated-keras2.keras", tmp_path / "out"
+    (tmp_path / name).write_bytes(archive()[name])
+    file = tmp_path / "deployment.yml"
+    assert lathe("init", tmp_path / name, "-o", file, "--library-name", "rounded").code == 0
+    assert lathe("convert", file, "-o", out, "--emit", "ir").code == 0
+    written = next(out.rglob("*.ir")).read_text(encoding="utf-8")
+    assert written.count('\nrange "') == 15
+    model = next(file for file in out.rglob("model/*.pb"))
+    document = lathe("inspect", "model", model, "--json").document
+    assert len(document["quantised"]) == 9
+    assert document["quantised"][0]["name"] == "quantize_layer"
+    assert document["quantised"][0]["tensors"] == ["input0"]
+    assert "rounded by" in lathe("inspect", "model", model).stdout

@@ -22,7 +22,7 @@ MaxPool2D MaxPool3D Model RandomBrightness RandomContrast RandomFlip RandomHeigh
 RandomWidth RandomZoom SeparableConvolution2D SpatialDropout2D SpatialDropout3D SyncBatchNormalization
 """
 #: Tested with models of their own, in test_reading.py.
-_ELSEWHERE = frozenset({"Masking", "QuantizeLayer", "QuantizeWrapper", "QuantizeWrapperV2"})
+_ELSEWHERE = frozenset({"Masking", "QuantizeWrapper", "QuantizeWrapperV2"})
 #: TensorFlow reads the weights of its cubic resize from a table of 1024 places.
 _COARSE = {"resizing-cubic-keras2.h5": 1e-3, "resizing-cubic-keras3.keras": 1e-3}
 

@@ -11,9 +11,13 @@ import pytest
 from buildtool.errors import LatheError, UnsupportedError
 from buildtool.importers.keras import import_model
 from buildtool.importers.request import ImportRequest, TensorRequest
-from buildtool.ir.types import DType
+from buildtool.ir import text
+from buildtool.ir.operator import Array
+from buildtool.ir.types import DType, QuantType
+from buildtool.ops.registry import registry
+from buildtool.passes.pipeline import optimise
 from tests.importers.keras import writer
-from tests.importers.keras.harness import archive, imported, run
+from tests.importers.keras.harness import archive, healthy, imported, run
 
 _TWO = writer.sequential(
     writer.given(3), writer.layer("Dense", "one", units=4), writer.layer("Dense", "two", units=2, activation="softmax")
@@ -85,26 +89,63 @@ def test_half_precision(tmp_path: Path) -> None:
 
 
 # -- quantisation ------------------------------------------------------------------------------------------------------
-def _quantised(inner: dict[str, object], name: str) -> dict[str, object]:
+def _quantised(inner: dict[str, object], name: str, settings: dict[str, object]) -> dict[str, object]:
     inner["config"] |= {  # type: ignore[operator]
         "activation": {"class_name": "QuantizeAwareActivation", "config": {"activation": "relu"}}
     }
-    return writer.layer("QuantizeWrapperV2", name, layer=inner, quantize_config={"class_name": "Default8Bit"})
+    return writer.layer("QuantizeWrapperV2", name, layer=inner, quantize_config=settings)
 
 
-def test_layers_wrapped_for_quantisation(tmp_path: Path) -> None:
-    """The wrapped layers are imported; ranges are left."""
+def _wrapped(settings: dict[str, object]) -> tuple[dict[str, object], dict[str, dict[str, Array]]]:
+    """A network with two wrappers, and its weights."""
     model = writer.sequential(
         writer.given(3),
         writer.layer("QuantizeLayer", "quantize_layer"),
-        _quantised(writer.layer("Dense", "one", units=4), "quant_one"),
+        _quantised(writer.layer("Dense", "one", units=4), "quant_one", settings),
     )
-    ranges = {"kernel_min": np.float32(-1), "kernel_max": np.float32(1), "optimizer_step": np.int32(-1)}
-    weights = {"quantize_layer": {"quantize_layer_min": np.float32(-1)}, "quant_one": _WEIGHTS["one"] | ranges}
-    x = np.array([[1.0, -2.0, 0.5]], np.float32)
+    names = ("quantize_layer_min", "quantize_layer_max", "optimizer_step")
+    ranges = {"kernel_min": -1, "kernel_max": 1, "post_activation_min": 0, "post_activation_max": 4}
+    weights = {
+        "quantize_layer": dict(zip(names, (np.float32(-2.55), np.float32(0), np.int32(-1)), strict=True)),
+        "quant_one": _WEIGHTS["one"] | {key: np.float32(value) for key, value in ranges.items()},
+    }
+    return model, weights
+
+
+def test_ranges_of_unusual_wrappers_are_left(tmp_path: Path) -> None:
+    """How many bits they have only the code knows that wrote them."""
+    model, weights = _wrapped({"class_name": "Mine", "config": {"weight_attrs": ["kernel"]}})
+    x = np.array([[-1.0, -2.0, 0.5]], np.float32)
     result = imported(writer.h5(model, weights), tmp_path, ".h5", [], [TensorRequest("quant_one/Relu:0")])
-    wanted = np.maximum(x @ _WEIGHTS["one"]["kernel"] + _WEIGHTS["one"]["bias"], 0)
+    assert list(result.graph.ranges) == ["quantize_layer"]
+    wanted = np.maximum(np.minimum(x, 0) @ _WEIGHTS["one"]["kernel"] + _WEIGHTS["one"]["bias"], 0)
     np.testing.assert_allclose(run(result.graph, [x])[0], wanted, rtol=1e-5)
+
+
+def test_ranges_stay_with_the_graph(tmp_path: Path) -> None:
+    """What is rounded keeps the name of the layer, whatever passes make of its nodes."""
+    usual = {"weight_attrs": ["kernel"], "activation_attrs": ["activation"], "quantize_output": False}
+    model, weights = _wrapped({"class_name": "Default8BitQuantizeConfig", "config": usual})
+    graph = imported(writer.h5(model, weights), tmp_path, ".h5").graph
+    optimise(graph)
+    given, weight, out = (float(np.float32(a) / np.float32(b)) for a, b in ((2.55, 255), (2, 254), (4, 255)))
+    assert graph.clone().ranges == {
+        "quantize_layer": QuantType((given,), (127,)),
+        "quant_one/kernel/quantised": QuantType((weight,), (0,)),
+        "quant_one": QuantType((out,), (-128,)),
+    }
+    assert [node.op.name for node in graph.nodes].count("quantize_linear") == 2
+
+
+@pytest.mark.parametrize("name", ["simulated-keras2.h5", "simulated-keras2.keras"])
+def test_a_network_with_simulated_quantisation(name: str, tmp_path: Path) -> None:
+    """All that tensorflow_model_optimization rounds is rounded: weights by channel, before and behind activations."""
+    graph = healthy(name, tmp_path).graph
+    assert len(graph.ranges) == 15
+    assert sum(quant.axis is not None for quant in graph.ranges.values()) == 3
+    optimise(graph)
+    written, arrays = text.write(graph)
+    assert text.read(written, arrays, registry()).ranges == graph.ranges
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------

@@ -21,12 +21,13 @@ import h5py
 import keras as keras3
 import numpy as np
 import tensorflow as tf
+import tensorflow_model_optimization as optimization
 import tf_keras as keras2
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
 from tests.oracles.keras import routes
 from tests.oracles.keras.cases import CASES, structures
-from tests.oracles.keras.networks import FER, picture
+from tests.oracles.keras.networks import FER, picture, simulated
 
 EXPECTED = Path(__file__).parent / "expected"
 _LARGEST_NUMBER = 4  # bytes of what no layer has as a weight
@@ -58,6 +59,7 @@ def _models() -> Iterator[tuple[str, Any, tuple[str, ...], Any]]:
         keras.utils.set_random_seed(1)
         for name, model in structures(keras):
             yield f"{name}-keras{version}", model, (".h5", ".keras"), ()
+    yield "simulated-keras2", simulated(keras2, optimization), (".h5", ".keras"), ()
 
 
 def _saved(model: Any, end: str) -> bytes:
@@ -101,6 +103,8 @@ def _drawn(model: Any) -> None:
         values = dice.uniform(-0.7, 0.7, tuple(variable.shape))
         if "variance" in variable.name or "gamma" in variable.name:
             values = np.abs(values) + 0.5
+        elif variable.name.partition(":")[0].endswith(("_min", "_max")):  # the range of what is rounded
+            values = (np.abs(values) + 0.4) * (-1 if "_min" in variable.name else 1)
         new.append(values.astype(np.asarray(variable).dtype))
     model.set_weights(new)
     for layer in model.layers:

@@ -68,6 +68,7 @@ def case(op: str, *inputs: Any, channels_first: bool = False, **attributes: Any)
 _X = Fed(real(2, 3, 4))
 _POSITIVE = Fed(real(2, 3, 4, low=0.1, high=3.0))
 _UNIT = Fed(real(2, 3, 4, low=-0.9, high=0.9))
+_BOUNDS = np.array([-1.5, 0.0, -0.2, -2.0], np.float32), np.array([1.0, 0.0, 1.9, -0.5], np.float32)
 _ONE = (1, 1, 1, 1)
 _TWO = (1, 2, 2, 1)
 
@@ -126,7 +127,13 @@ UNARY = [
     case("ClipByValue", _X, Fed(number(-0.5)), Fed(number(1.0))),
     case("FakeQuantWithMinMaxArgs", _X, min=-1.0, max=1.5),
     case("FakeQuantWithMinMaxArgs", _X, min=0.1, max=1.5, num_bits=4, narrow_range=True),
+    case("FakeQuantWithMinMaxArgs", _X, min=-1.2, max=0.9, num_bits=16),
     case("FakeQuantWithMinMaxVars", _X, number(-1.5), number(1.0)),
+    case("FakeQuantWithMinMaxVars", _X, number(0.0), number(0.0)),
+    case("FakeQuantWithMinMaxVars", Held(real(5, 3), "float32"), number(-0.9), number(0.9), narrow_range=True),
+    case("FakeQuantWithMinMaxVarsPerChannel", _X, *_BOUNDS),
+    case("FakeQuantWithMinMaxVarsPerChannel", _X, *_BOUNDS, num_bits=6, narrow_range=True),
+    case("FakeQuantWithMinMaxVarsPerChannel", Held(real(2, 3, 4), "float32"), *_BOUNDS, narrow_range=True),
     *(case(op, _X) for op in ("Identity", "Snapshot", "StopGradient", "PreventGradient")),
     case("CheckNumerics", _X, message="not a number"),
     case("EnsureShape", _X, shape=[2, 3, 4]),

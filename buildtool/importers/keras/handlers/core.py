@@ -29,7 +29,6 @@ _ONLY_TRAINED = (
     "GaussianNoise",
     "Identity",
     "InputLayer",
-    "QuantizeLayer",
     "RandomBrightness",
     "RandomContrast",
     "RandomFlip",

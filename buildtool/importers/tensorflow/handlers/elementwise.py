@@ -7,12 +7,11 @@ import functools
 import numpy as np
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.composed import angle_of, fake_quantised, floor_quotient, selected
+from buildtool.importers.composed import angle_of, floor_quotient, selected
 from buildtool.importers.spatial import NO_ACTIVATION
 from buildtool.importers.step import Step
 from buildtool.importers.tensorflow.registry import handler
 from buildtool.importers.tensorflow.values import element_type
-from buildtool.ir.types import DType
 
 _UNARY = {
     "Abs": "abs",
@@ -236,31 +235,3 @@ def select(step: Step) -> Tensor:
 def filled_alike(step: Step) -> Tensor:
     x, number = step.input(0), 0 if step.node.op == "ZerosLike" else 1
     return step.emit("broadcast_to", step.constant(np.array(number, x.dtype.numpy)), shape=x.shape)
-
-
-# -- quantisation ------------------------------------------------------------------------------------------------------
-@handler("FakeQuantWithMinMaxArgs")
-def fake_quant(step: Step) -> Tensor:
-    return fake_quantised(step, step.input(0), step.real("min", -6.0), step.real("max", 6.0))
-
-
-@handler("FakeQuantWithMinMaxVars")
-def fake_quant_by_inputs(step: Step) -> Tensor:
-    return fake_quantised(step, step.input(0), step.known_number(1, "min"), step.known_number(2, "max"))
-
-
-@handler("Dequantize")
-def dequantize(step: Step) -> Tensor:
-    """Whole numbers between the least and the greatest of their type stand for those between two bounds."""
-    x, low, high = step.input(0), step.known_number(1, "min_range"), step.known_number(2, "max_range")
-    mode = step.text("mode", "MIN_COMBINED")
-    ends = np.iinfo(str(x.dtype.numpy))
-    if mode not in ("MIN_COMBINED", "MIN_FIRST") or x.dtype not in (DType.U8, DType.S8, DType.U16, DType.S16):
-        step.unsupported(f"the mode {mode} of {x.dtype.value}", "quantise in the mode MIN_FIRST")
-    width = np.float32((high - low) / (ends.max - ends.min))
-    if mode == "MIN_FIRST":  # of which a bound lies on a multiple of the width, so that zero is a number
-        low = float(np.round(low / width) * width) if width else low
-    shift = low - ends.min * float(width)
-    number = step.emit("cast", x, to=DType.F32)
-    scaled = step.emit("mul", number, step.constant(np.array(width, np.float32)))
-    return step.emit("add", scaled, step.constant(np.array(shift, np.float32)), **NO_ACTIVATION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.composed import fake_quantised
+from buildtool.importers.fake_quantisation import fake_quantised
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import real, stored
@@ -28,4 +28,5 @@ def densify(step: Step) -> Tensor:
 
 @handler("FAKE_QUANT")
 def fake_quant(step: Step) -> Tensor:
-    return fake_quantised(step, step.input(0), step.real("min"), step.real("max"))
+    bits, narrow = step.integer("num_bits", 8), bool(step.integer("narrow_range", 0))
+    return fake_quantised(step, step.input(0), step.real("min"), step.real("max"), bits=bits, narrow=narrow)
