@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,16 +44,26 @@ class ComputeInHalf(Pass):
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)
-        constants: dict[Value, Value] = {}
+        able: list[Node] = []
         for node in editor.nodes():
             if isinstance(node.op, Cast) or not any(map(_is_single, (*node.inputs, *node.outputs))):
                 continue
             reason = self._reason(node)
             if reason:
-                self.kept.append(Kept(node.name or node.outputs[0].name, node.op.name, reason))
+                self._keep(node, reason)
             else:
+                able.append(node)
+        gaining = _gaining(able)
+        constants: dict[Value, Value] = {}
+        for node in able:
+            if node in gaining:
                 _rewrite(editor, node, constants)
+            else:
+                self._keep(node, "nothing around it multiplies in half precision, and casts cost more than it gains")
         return editor.changed
+
+    def _keep(self, node: Node, reason: str) -> None:
+        self.kept.append(Kept(node.name or node.outputs[0].name, node.op.name, reason))
 
     def _reason(self, node: Node) -> str:
         if node.regions:
@@ -82,6 +92,23 @@ def fits_half(array: Array) -> bool:
     largest = float(sizes.max()) if sizes.size else 0.0
     limits = np.finfo(np.float16)
     return largest == 0.0 or float(limits.smallest_normal) <= largest <= float(limits.max)
+
+
+def _gaining(nodes: Sequence[Node]) -> set[Node]:
+    """Those that are joined by values, directly or through others of them, with one that multiplies and adds."""
+    readers: dict[Value, list[Node]] = {}
+    for node in nodes:
+        for value in dict.fromkeys((*node.inputs, *node.outputs)):
+            if _is_single(value) and value.constant is None:
+                readers.setdefault(value, []).append(node)
+    found: set[Node] = set()
+    pending = [node for node in nodes if node.op.macs([v.type for v in node.inputs], [v.type for v in node.outputs])]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += (near for value in (*node.inputs, *node.outputs) for near in readers.get(value, ()))
+    return found
 
 
 def _is_single(value: Value) -> bool:
