@@ -1,0 +1,128 @@
+"""One conversion as an action of Bazel: declared files in, the sources of a library out.
+
+    python convert.py SITE REQUEST
+
+SITE is the folder of Python packages. REQUEST is a JSON file, written by the rule `lathe_library`:
+
+    deployment, library_name, abi, messages, model_graph_format, model_data_format
+    files      {path that the deployment may name: path of the file}
+    kernels    {instruction set: folder for the sources of its kernels}
+    headers    folder for the headers of the user's own operators
+    registry   file for the generated registry
+    embedded   folder for what goes into the library as bytes
+    include    folder for the headers that the user of the library includes
+    models     folder for the models that stay files beside the library
+    symbols    file for the names that the library exports; `undefined` the same as an option for the linker;
+    exports    the same as a version script
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+
+def main(request: dict[str, Any]) -> int:
+    from buildtool.cli.output import report_error
+    from buildtool.errors import LatheError
+
+    here = Path.cwd()
+    # In a folder of its own, so that messages and results tell no path of this machine.
+    with tempfile.TemporaryDirectory(prefix="lathe-") as scratch:
+        try:
+            os.chdir(scratch)
+            _stage(request["files"], here)
+            os.environ["LATHE_CACHE_DIR"] = str(Path(scratch, "cache"))
+            identifier, folder = _converted(request)
+            _distribute(request, here, identifier, folder)
+        except LatheError as error:
+            report_error(error, False)
+            return error.exit_code
+        finally:
+            os.chdir(here)
+    return 0
+
+
+def _stage(files: dict[str, str], here: Path) -> None:
+    """Copies, because what reads files that belong to a model may refuse links out of its folder."""
+    for path, source in sorted(files.items()):
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (here / source).is_dir():
+            shutil.copytree(here / source, target, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(here / source, target)
+
+
+def _converted(request: dict[str, Any]) -> tuple[str, Path]:
+    """Convert and write the sources; the library's name for C, and the folder of the results."""
+    import buildtool
+    from buildtool.settings import Options, Overrides
+
+    overrides = Overrides(
+        target_abis=(request["abi"],),
+        library_name=request["library_name"],
+        model_graph_format=request["model_graph_format"] or None,
+        model_data_format=request["model_data_format"] or None,
+        messages=request["messages"],
+    )
+    options = Options(output=Path("results"), emit=frozenset({"source"}))
+    report = buildtool.convert(Path(request["deployment"]), overrides, options)
+    return report.identifier, report.folder
+
+
+def _distribute(request: dict[str, Any], here: Path, identifier: str, folder: Path) -> None:
+    """Every file of the result to the output that it belongs to; all outputs exist, if only as empty folders."""
+    out = {name: here / request[name] for name in ("headers", "embedded", "include", "models")}
+    out |= {f"kernels/{isa}": here / path for isa, path in request["kernels"].items()}
+    for path in out.values():
+        path.mkdir(parents=True, exist_ok=True)
+    source, generated = folder / "source", folder / "source" / "abi" / request["abi"]
+    for file in _files(source / "native"):
+        path = PurePosixPath(file.relative_to(source))
+        room = _room_of(path)
+        if room:
+            _copy(file, out[room] / path)
+    for file in _files(source / "include"):
+        _copy(file, out["include"] / file.relative_to(source / "include"))
+    for file in _files(generated):
+        if file.name == "weights.S" or file.suffix in (".pb", ".data"):
+            _copy(file, out["embedded"] / file.name)
+    for file in _files(folder / "model" / request["abi"]):
+        _copy(file, out["models"] / file.name)
+    _copy(generated / "registry.cc", here / request["registry"])
+    _copy(source / "exports.map", here / request["exports"])
+    api = f"lathe_api_{identifier}"
+    (here / request["symbols"]).write_text(f"{api}\n")
+    (here / request["undefined"]).write_text(f"-Wl,--undefined={api}\n")
+
+
+def _room_of(path: PurePosixPath) -> str:
+    """Where a native file belongs; empty for those that the rules have already: the core, and Lathe's own headers."""
+    from buildtool import resources
+
+    if path.suffix == ".h":
+        return "" if (resources.root() / path).is_file() else "headers"
+    if path.parent == PurePosixPath("native/core"):
+        return ""
+    _, marked, isa = path.stem.rpartition("__")
+    return f"kernels/{isa}" if marked else "kernels/portable"
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(sys.argv[1]).absolute()))
+    sys.exit(main(json.loads(Path(sys.argv[2]).read_text())))
