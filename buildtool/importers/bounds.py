@@ -34,17 +34,20 @@ _OF_TYPE: Mapping[DType, Interval] = {
 }
 
 
-def upper_bound(tensor: Tensor, makers: Mapping[Value, Node]) -> int | None:
-    """A number that no element is above; None where nothing says so. `makers`: the nodes that make values."""
-    high = _of_tensor(tensor, makers)[1]
+def upper_bound(tensor: Tensor, makers: Mapping[Value, Node], known: Mapping[Value, Interval]) -> int | None:
+    """A number that no element is above; None where nothing says so.
+
+    `makers`: the nodes that make values; `known`: what is known of values that regions are given.
+    """
+    high = _of_tensor(tensor, makers, known)[1]
     return math.floor(high) if high < UNBOUNDED else None
 
 
-def _of_tensor(tensor: Tensor, makers: Mapping[Value, Node]) -> Interval:
+def _of_tensor(tensor: Tensor, makers: Mapping[Value, Node], known: Mapping[Value, Interval]) -> Interval:
     if tensor.known is not None:
         return _of_array(tensor.known)
     assert tensor.value is not None
-    return _of_value(tensor.value, makers, {}, _DEEPEST)
+    return _of_value(tensor.value, makers, dict(known), _DEEPEST)
 
 
 def _of_array(array: Array) -> Interval:

@@ -86,6 +86,7 @@ class Builder:
         self.graph = graph
         self.operators = operators
         self.makers: dict[Value, Node] = {}  # of the values that nodes give
+        self.intervals: dict[Value, tuple[float, float]] = {}  # between which numbers regions are given values
         self._where = where
         self._region: Region = graph
 

@@ -14,7 +14,7 @@ from buildtool.importers.bounds import upper_bound
 from buildtool.importers.builder import Builder, Tensor
 from buildtool.importers.model import AttributeValue, SourceBody, SourceNode
 from buildtool.ir.dims import Dim, Shape
-from buildtool.ir.graph import Region, Value
+from buildtool.ir.graph import Node, Region, Value
 from buildtool.ir.operator import Array, AttrValue
 from buildtool.ir.types import DType, QuantType, TensorType
 
@@ -219,7 +219,16 @@ class Step:
 
     def most(self, tensor: Tensor) -> int | None:
         """A number that no element of a tensor of numbers is above; None where nothing says so."""
-        return upper_bound(tensor, self._builder.makers)
+        return upper_bound(tensor, self._builder.makers, self._builder.intervals)
+
+    def bound(self, tensor: Tensor, low: float, high: float) -> None:
+        """Says between which numbers the elements of an input of a region are."""
+        if tensor.value is not None:
+            self._builder.intervals[tensor.value] = (low, high)
+
+    def maker(self, tensor: Tensor) -> Node | None:
+        """The node that gives a tensor; None where it is an input or known."""
+        return None if tensor.value is None else self._builder.makers.get(tensor.value)
 
     def has_range(self, quant: QuantType) -> None:
         """Training for quantisation found this of the first output of the node."""

@@ -14,7 +14,7 @@ __all__ = ["declared_inputs", "import_model", "supported_operators"]
 
 def supported_operators() -> tuple[str, ...]:
     """The operators that can be imported, by their names in programs of Paddle 2."""
-    return REGISTRY.supported()
+    return tuple(name for name in REGISTRY.supported() if name[0] != "@")  # of the importer itself
 
 
 def import_model(request: ImportRequest) -> ImportedModel:

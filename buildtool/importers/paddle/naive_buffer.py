@@ -26,6 +26,7 @@ from buildtool.importers.paddle.program import (
     check_shape,
     damaged,
     dtype_of_code,
+    program_of,
 )
 from buildtool.importers.paddle.protobuf import is_for_training
 from buildtool.importers.paddle.tensors import array_of
@@ -77,18 +78,12 @@ def read_program(data: bytes, where: Where) -> tuple[Program, dict[str, Array]]:
 
 # -- flatbuffers -------------------------------------------------------------------------------------------------------
 def _program(root: Table, where: Where) -> Program:
-    block = next(root.tables(0), None)
-    if block is None:
-        damaged("the program has no operators", where)
-    variables: dict[str, Variable] = {}
-    for table in block.tables(2):
-        variable = _variable(table, where)
-        if not variable.name or variable.name in variables:
-            damaged(f"a variable has no name, or '{variable.name}' is there twice", where)
-        variables[variable.name] = variable
+    blocks = [
+        ([_variable(one, where) for one in block.tables(2)], [_operation(one, where) for one in block.tables(3)])
+        for block in root.tables(0)
+    ]
     version = root.table(1)
-    number = 0 if version is None else version.integer(0, "<q")
-    return Program(min(max(number, 0), 2**31), variables, tuple(_operation(one, where) for one in block.tables(3)))
+    return program_of(0 if version is None else version.integer(0, "<q"), blocks, where)
 
 
 def _variable(table: Table, where: Where) -> Variable:
@@ -109,16 +104,17 @@ def _whole(table: Table, field: int, kind: str) -> tuple[int, ...]:
 
 def _operation(table: Table, where: Where) -> Operation:
     attributes: dict[str, AttributeValue] = {}
-    has_blocks = False
+    blocks: list[int] = []
     for one in table.tables(3):
         name, kind = one.text(0), one.integer(1)
-        has_blocks |= kind in (_BLOCK, _BLOCKS)
+        if kind in (_BLOCK, _BLOCKS):
+            blocks += [one.integer(10)] if kind == _BLOCK else _whole(one, 12, "<i4")
         if kind in _ATTRIBUTES and not is_for_training(name):
             attributes[name] = _ATTRIBUTES[kind](one)
     inputs, outputs = ({slot.text(0): tuple(slot.texts(1)) for slot in table.tables(field)} for field in (1, 2))
     if not table.text(0):
         damaged("an operator has no type", where)
-    return Operation(table.text(0), inputs, outputs, attributes, has_blocks)
+    return Operation(table.text(0), inputs, outputs, attributes, tuple(blocks))
 
 
 def _one_by_one(data: bytes, where: Where) -> Iterator[Table]:

@@ -23,6 +23,7 @@ from buildtool.importers.paddle.program import (
     check_shape,
     damaged,
     dtype_of_code,
+    program_of,
 )
 from buildtool.importers.paddle.protobuf import is_for_training
 from buildtool.importers.paddle.tensors import array_of
@@ -33,26 +34,19 @@ _Item = TypeVar("_Item")
 _KINDS = (0, 1, 2, 3, 4, 5, 6, 19, 20, 21, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18)
 _BLOCK, _BLOCKS = 8, 10
 #: In which of the values of an attribute each kind has its own.
-_PLACES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 9: 9, 11: 11}
+_PLACES = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 8, 9: 9, 10: 10, 11: 11}
 
 
 def read(topology: bytes, parameters: bytes, where: Where) -> tuple[Program, dict[str, Array]]:
     """The main block of a program, and its parameters."""
     tables = _Tables(topology, where)
     blocks = tables.items(tables.block)
-    if not blocks or not blocks[0][1]:
-        damaged("the program has no operators", where)
-    variables, operations = blocks[0]
-    named: dict[str, Variable] = {}
-    for variable in variables:
-        if not variable.name or variable.name in named:
-            damaged(f"a variable has no name, or '{variable.name}' is there twice", where)
-        named[variable.name] = variable
+    program = program_of(tables.number("<q"), blocks, where)
     rest = _Tables(parameters, where)
     constants = dict(rest.items(rest.parameter))
     if rest.position != len(parameters):
         damaged(f"{len(parameters) - rest.position} bytes are left behind the parameters", where)
-    return Program(min(max(tables.number("<q"), 0), 2**31), named, tuple(operations)), constants
+    return program, constants
 
 
 class _Tables:
@@ -126,15 +120,16 @@ class _Tables:
         kind = self.text()
         inputs, outputs = dict(self.items(self.slot)), dict(self.items(self.slot))
         attributes: dict[str, AttributeValue] = {}
-        has_blocks = False
+        blocks: tuple[int, ...] = ()
         for name, type_, value in self.items(self.attribute):
-            has_blocks |= type_ in (_BLOCK, _BLOCKS)
-            if value is not None and not is_for_training(name):
+            if type_ in (_BLOCK, _BLOCKS):
+                blocks += (value,) if isinstance(value, int) else _numbers(value)
+            elif value is not None and not is_for_training(name):
                 attributes[name] = value
         self.take(1)
         if not kind:
             damaged("an operator has no type", self._where)
-        return Operation(kind, inputs, outputs, attributes, has_blocks)
+        return Operation(kind, inputs, outputs, attributes, blocks)
 
     def slot(self) -> tuple[str, tuple[str, ...]]:
         return self.text(), tuple(self.items(self.text))
@@ -161,3 +156,7 @@ class _Tables:
         if len(elements) != math.prod(shape) * np.dtype(STORED[code]).itemsize:
             damaged(f"{len(elements)} bytes for the shape {list(shape)}", where)
         return name, array_of(code, shape, memoryview(elements))
+
+
+def _numbers(value: AttributeValue | None) -> tuple[int, ...]:
+    return tuple(item for item in value if isinstance(item, int)) if isinstance(value, tuple) else ()

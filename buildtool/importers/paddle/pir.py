@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.model import AttributeValue
-from buildtool.importers.paddle.pir_operators import translation
+from buildtool.importers.paddle.pir_operators import by_slot, translation
 from buildtool.importers.paddle.program import (
+    ARRAY,
     DAMAGED,
     FEED,
     FETCH,
     TENSOR,
+    Block,
     Operation,
     Program,
     Variable,
@@ -26,6 +28,11 @@ from buildtool.importers.paddle.protobuf import is_for_training
 _VERSIONS = range(1, 100)
 _PARAMETER = "p"
 _COMBINE, _SPLIT, _PICK, _NAMED_RESULT = "0.combine", "0.split", "0.slice", "0.shadow_output"
+_WHILE, _IF, _YIELD = "1.while", "1.if", "2.yield"
+_ARRAYS = ("1.create_array", "1.create_array_like")
+_WRITE_TO_ARRAY = "1.array_write_"
+_ARRAY_TYPE = "1.t_dense_tensor_array"
+_MOST_BLOCKS = 32  # inside of each other
 #: Words for element types in types of values, and in attributes.
 _CODES = {
     "bool": 0,
@@ -75,6 +82,9 @@ class _Reader:
         self._names: dict[int, tuple[str, ...]] = {}
         self._variables: dict[str, Variable] = {}
         self._operations: list[Operation] = []
+        self._blocks: dict[int, Block] = {}
+        self._count, self._depth = 0, 0
+        self._yielded: tuple[str, ...] = ()  # of the block that is being read
 
     def program(self, document: Any) -> Program:
         head = document["base_code"]
@@ -86,7 +96,7 @@ class _Reader:
             self._take(item)
         if not self._operations:
             damaged("the program has no operators", self._where)
-        return Program(3000000, self._variables, tuple(self._operations))
+        return Program(3000000, self._variables, tuple(self._operations), self._blocks)
 
     # -- operators ---------------------------------------------------------------------------------------------------
     def _take(self, item: Mapping[str, Any]) -> None:
@@ -96,6 +106,11 @@ class _Reader:
             _COMBINE: self._combined,
             _SPLIT: self._split,
             _PICK: self._pick,
+            _WHILE: self._while,
+            _IF: self._if,
+            _YIELD: self._yield,
+            _WRITE_TO_ARRAY: self._write,
+            **dict.fromkeys(_ARRAYS, self._array),
         }
         if kind in special:
             special[kind](item)
@@ -154,22 +169,79 @@ class _Reader:
 
     def _operator(self, name: str, attributes: dict[str, AttributeValue], item: Mapping[str, Any]) -> None:
         how = translation(name)
-        operands = [self._names[operand["%"]] if operand["%"] else () for operand in item["I"]]
+        operands = self._operands(item)
         results = [self._result(name, result) for result in item["O"]]
-        slots = (*how.inputs, *(f"Input{number}" for number in range(len(how.inputs), len(operands))))
-        made = (*how.outputs, *(f"Output{number}" for number in range(len(how.outputs), len(results))))
         kept = {how.renamed.get(key, key): value for key, value in attributes.items()}
         if name.removesuffix("_") in ("tril", "triu"):
             kept["lower"] = int(name.startswith("tril"))
         self._operations.append(
             Operation(
                 how.name,
-                dict(zip(slots, operands, strict=False)),
-                dict(zip(made, results, strict=False)),
+                by_slot(how.inputs, operands, "Input"),
+                by_slot(how.outputs, results, "Output"),
                 kept,
-                bool(item.get("regions")),
             )
         )
+
+    # -- blocks and arrays -------------------------------------------------------------------------------------------
+    def _while(self, item: Mapping[str, Any]) -> None:
+        (condition,), *starts = self._operands(item)
+        (region,) = item["regions"]
+        block = self._block(region)
+        self._control("while", {"Condition": (condition,), "X": _flat(starts)}, item, (block,))
+
+    def _if(self, item: Mapping[str, Any]) -> None:
+        ((condition,),) = self._operands(item)
+        then, otherwise = item["regions"]
+        blocks = self._block(then), self._block(otherwise)
+        self._control("conditional_block", {"Cond": (condition,)}, item, blocks)
+
+    def _control(
+        self, name: str, inputs: Mapping[str, tuple[str, ...]], item: Mapping[str, Any], blocks: tuple[int, ...]
+    ) -> None:
+        results = _flat([self._result(name, result) for result in item["O"]])
+        self._operations.append(Operation(name, inputs, {"Out": results}, {"is_scalar_condition": 1}, blocks))
+
+    def _block(self, region: Mapping[str, Any]) -> int:
+        """The number of a block that has been read. What it is given has numbers that others may have, too."""
+        (block,) = region["blocks"]
+        self._count += 1
+        self._depth += 1
+        number = self._count
+        if self._depth > _MOST_BLOCKS:
+            damaged(f"more than {_MOST_BLOCKS} blocks stand inside of each other", self._where)
+        around = self._operations, self._names, self._yielded
+        before = frozenset(self._variables)
+        self._operations, self._names, self._yielded = [], dict(around[1]), ()
+        inputs = []
+        for index, argument in enumerate(block.get("args", ())):
+            inputs.append(f"given_{number}_{index}")
+            self._names.pop(int(argument["#"]), None)
+            self._declare({"%": argument["#"], "TT": argument.get("TT", {})}, inputs[-1])
+        for item in block["ops"]:
+            self._take(item)
+        own = frozenset(self._variables) - before
+        self._blocks[number] = Block(tuple(self._operations), own, tuple(inputs), self._yielded)
+        self._operations, self._names, self._yielded = around
+        self._depth -= 1
+        return number
+
+    def _yield(self, item: Mapping[str, Any]) -> None:
+        self._yielded = _flat(self._operands(item))
+
+    def _array(self, item: Mapping[str, Any]) -> None:
+        """An array of tensors is a variable, which is written in place."""
+        (result,) = _as_list(item["O"])
+        self._result("array", result)
+
+    def _write(self, item: Mapping[str, Any]) -> None:
+        (array,), given, index = self._operands(item)
+        self._operations.append(Operation("write_to_array", {"X": given, "I": index}, {"Out": (array,)}, {}))
+        (result,) = _as_list(item["O"])
+        self._give(int(result["%"]), (array,))
+
+    def _operands(self, item: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        return [self._names[operand["%"]] if operand["%"] else () for operand in item["I"]]
 
     # -- values ------------------------------------------------------------------------------------------------------
     def _result(self, operator: str, result: Mapping[str, Any]) -> tuple[str, ...]:
@@ -199,12 +271,17 @@ class _Reader:
             dtype = _CODES.get(str(element["#"]).removeprefix("0.t_"), -1)
             shape = tuple(int(size) for size in sizes)
             check_shape(shape, Where(self._where.file, model=self._where.model, value=name))
-        self._variables[name] = Variable(name, TENSOR, dtype, shape, is_persistable)
+        stands_for = ARRAY if kind.get("#") == _ARRAY_TYPE else TENSOR
+        self._variables[name] = Variable(name, stands_for, dtype, shape, is_persistable)
 
     def _give(self, number: int, names: tuple[str, ...]) -> None:
         if number in self._names:
             damaged(f"the value {number} is made twice", self._where)
         self._names[number] = names
+
+
+def _flat(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(name for group in names for name in group)
 
 
 def _as_list(item: Any) -> list[Any]:

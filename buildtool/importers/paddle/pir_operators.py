@@ -1,12 +1,24 @@
 """Operators of Paddle 3 as those of Paddle 2: the name, the slots of their inputs and outputs in order, attributes.
 
+A slot with a star behind it takes all that are left.
+
 Operators that are not listed have the name that they had, and take `X` to `Out`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+
+def by_slot(slots: tuple[str, ...], tensors: Sequence[tuple[str, ...]], otherwise: str) -> dict[str, tuple[str, ...]]:
+    """Operands or results by their slots; those that have none get numbered ones."""
+    if slots and slots[-1].endswith("*"):
+        kept = len(slots) - 1
+        tensors = [*tensors[:kept], tuple(name for names in tensors[kept:] for name in names)]
+        slots = (*slots[:kept], slots[-1].removesuffix("*"))
+    named = (*slots, *(f"{otherwise}{number}" for number in range(len(slots), len(tensors))))
+    return dict(zip(named, tensors, strict=False))
 
 
 @dataclass(frozen=True)
@@ -164,6 +176,11 @@ quantize_linear = quantize_linear | X Scale ZeroPoint | Y
 dequantize_linear = dequantize_linear | X Scale ZeroPoint | Y
 crop = crop_tensor | X Shape Offsets
 frobenius_norm = frobenius_norm | X AxesTensor
+select_input = select_input | Mask X*
+select_output = select_output | X Mask | Out*
+array_read = read_from_array | X I
+array_length = lod_array_length
+array_to_tensor = tensor_array_to_tensor | | Out OutIndex
 gru_unit = gru_unit | Input HiddenPrev Weight Bias | Gate ResetHiddenPrev Hidden
 affine_channel = affine_channel | X Scale Bias
 anchor_generator = anchor_generator | Input | Anchors Variances

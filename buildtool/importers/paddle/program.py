@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -36,8 +36,9 @@ STORED: Mapping[int, str] = {0: "?", 1: "<i2", 2: "<i4", 3: "<i8", 4: "<f2", 5: 
 }
 HALF, BFLOAT16 = 4, 22
 HALVES: Mapping[int, DType] = {HALF: DType.F16, BFLOAT16: DType.BF16}
-TENSOR, FEED_LIST, FETCH_LIST, RAW = 7, 9, 10, 17  # kinds of variables
+TENSOR, FEED_LIST, FETCH_LIST, ARRAY, RAW = 7, 9, 10, 13, 17  # kinds of variables
 FEED, FETCH = "feed", "fetch"
+WHILE, CONDITIONAL = "while", "conditional_block"  # operators that run blocks
 #: The slot of the result that nodes are named after and that comes first.
 MAIN_OUTPUTS = ("Out", "Output", "Y")
 MOST_AXES = 16
@@ -63,14 +64,27 @@ class Operation:
     inputs: Mapping[str, tuple[str, ...]]
     outputs: Mapping[str, tuple[str, ...]]
     attributes: Mapping[str, AttributeValue]
-    has_blocks: bool = False
+    blocks: tuple[int, ...] = ()  # that it runs, by their numbers
+
+
+@dataclass(frozen=True)
+class Block:
+    """What an operator runs. It reads and writes variables around it; in Paddle 3 it is also given and gives values."""
+
+    operations: tuple[Operation, ...]
+    own: frozenset[str]  # the variables that nobody sees outside of it
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Program:
+    """The main block, and those that its operators run. `variables` are those of all blocks."""
+
     version: int
     variables: Mapping[str, Variable]
     operations: tuple[Operation, ...]
+    blocks: Mapping[int, Block] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +107,24 @@ def dtype_of_code(code: int, where: Where) -> DType:
             remedy="leave the part of the model with these tensors outside of the deployment (input_tensors)",
         )
     return dtype
+
+
+def program_of(version: int, blocks: Iterable[tuple[Iterable[Variable], Iterable[Operation]]], where: Where) -> Program:
+    """A program of the variables and operators of its blocks, the main one first."""
+    merged: dict[str, Variable] = {}
+    made: list[Block] = []
+    for variables, operations in blocks:
+        named: dict[str, Variable] = {}
+        for variable in variables:
+            if not variable.name or variable.name in named:
+                damaged(f"a variable has no name, or '{variable.name}' is there twice", where)
+            named[variable.name] = variable
+        merged = {**named, **merged}
+        made.append(Block(tuple(operations), frozenset(named)))
+    if not made or not made[0].operations:
+        damaged("the program has no operators", where)
+    inner = {number: block for number, block in enumerate(made) if number}
+    return Program(min(max(version, 0), 2**31), merged, made[0].operations, inner)
 
 
 def damaged(what: str, where: Where) -> NoReturn:

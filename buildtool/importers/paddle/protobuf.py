@@ -9,7 +9,16 @@ from google.protobuf.message import DecodeError
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.model import AttributeValue
-from buildtool.importers.paddle.program import DAMAGED, TENSOR, Operation, Program, Variable, check_shape, damaged
+from buildtool.importers.paddle.program import (
+    DAMAGED,
+    TENSOR,
+    Operation,
+    Program,
+    Variable,
+    check_shape,
+    damaged,
+    program_of,
+)
 from buildtool.schemas import paddle_program_pb2 as pb
 
 _BLOCK, _BLOCKS = 8, 10  # kinds of attributes
@@ -37,22 +46,16 @@ def text_of(data: bytes) -> str:
 
 
 def read_program(data: bytes, where: Where) -> Program:
-    """The main block of a program."""
+    """The program of a message."""
     try:
         message = pb.Program.FromString(data)
     except (DecodeError, RecursionError, ValueError) as problem:
         raise ModelFileError("this is no program of Paddle", where=where, remedy=DAMAGED) from problem
-    if not message.blocks or not message.blocks[0].ops:
-        damaged("the program has no operators", where)
-    block = message.blocks[0]
-    variables: dict[str, Variable] = {}
-    for item in block.vars:
-        variable = _variable(item, where)
-        if not variable.name or variable.name in variables:
-            damaged(f"a variable has no name, or '{variable.name}' is there twice", where)
-        variables[variable.name] = variable
-    operations = tuple(_operation(item, where) for item in block.ops)
-    return Program(min(max(message.version.version, 0), 2**31), variables, operations)
+    blocks = [
+        ([_variable(item, where) for item in block.vars], [_operation(item, where) for item in block.ops])
+        for block in message.blocks
+    ]
+    return program_of(message.version.version, blocks, where)
 
 
 def _variable(item: pb.Variable, where: Where) -> Variable:
@@ -70,17 +73,18 @@ def _operation(item: pb.Operator, where: Where) -> Operation:
     if not kind:
         damaged("an operator has no type", where)
     attributes: dict[str, AttributeValue] = {}
-    has_blocks = False
+    blocks: list[int] = []
     for attribute in item.attrs:
         name = text_of(attribute.name)
-        has_blocks |= attribute.type in (_BLOCK, _BLOCKS)
+        if attribute.type in (_BLOCK, _BLOCKS):
+            blocks += [attribute.block_idx] if attribute.type == _BLOCK else attribute.blocks_idx
         reader = _READERS.get(attribute.type)
         if reader is None or is_for_training(name):
             continue
         if name in attributes:
             damaged(f"the attribute '{name}' of {kind} appears twice", where)
         attributes[name] = reader(attribute)
-    return Operation(kind, _slots(item.inputs, where), _slots(item.outputs, where), attributes, has_blocks)
+    return Operation(kind, _slots(item.inputs, where), _slots(item.outputs, where), attributes, tuple(blocks))
 
 
 def is_for_training(name: str) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from buildtool.errors import ModelFileError, Where
@@ -12,16 +10,14 @@ from buildtool.importers.files import read_bytes
 from buildtool.importers.model import SourceModel, SourceTensor
 from buildtool.importers.order import check_names
 from buildtool.importers.paddle import naive_buffer, pir, protobuf
+from buildtool.importers.paddle.nodes import nodes_of
 from buildtool.importers.paddle.program import (
     DAMAGED,
     DTYPES,
     FEED,
-    FETCH,
     HALVES,
-    MAIN_OUTPUTS,
     TENSOR,
     Operation,
-    PaddleNode,
     Program,
     Variable,
     damaged,
@@ -118,9 +114,8 @@ def _check_declared(item: Variable, content: Array, where: Where) -> None:
 
 # -- the graph ---------------------------------------------------------------------------------------------------------
 def _source(program: Program, constants: Mapping[str, Array], where: Where) -> SourceModel:
-    operations = [item for item in program.operations if item.type not in (FEED, FETCH)]
     inputs = _fed(program, where)
-    nodes, fetched = _nodes(program, operations, {*inputs, *constants})
+    nodes, fetched = nodes_of(program, {*inputs, *constants}, where)
     if not nodes:
         raise ModelFileError("the model has no operators", where=where, remedy=DAMAGED)
     if not fetched:
@@ -165,86 +160,3 @@ def _declared(item: Variable) -> SourceTensor:
     shape = None if item.shape is None else tuple(dim if dim >= 0 else None for dim in item.shape)
     code = -1 if item.dtype is None else item.dtype
     return SourceTensor(item.name, DTYPES.get(code), shape, HALVES.get(code))
-
-
-def _nodes(
-    program: Program, operations: Sequence[Operation], given: Iterable[str]
-) -> tuple[tuple[PaddleNode, ...], list[str]]:
-    """The nodes, each of which makes tensors of its own, and the names of what is fetched.
-
-    Programs may write a variable several times: the last one has its name, those before it a number behind it.
-    """
-    writes = Counter(name for item in operations for names in item.outputs.values() for name in names)
-    current = {name: name for name in given}
-    fresh = _Names(frozenset(current), writes, current)
-    drafts: list[tuple[Operation, dict[str, list[str]], dict[str, list[str]]]] = []
-    fetched: list[tuple[int, str]] = []
-    for item in program.operations:
-        read = {slot: [current.get(name, name) for name in names] for slot, names in item.inputs.items()}
-        if item.type == FETCH:
-            fetched += [(_column(item), name) for names in read.values() for name in names]
-        if item.type in (FEED, FETCH):
-            continue
-        made: dict[str, list[str]] = {}
-        for slot, names in item.outputs.items():
-            made[slot] = [fresh.of(name) for name in names]
-        drafts.append((item, read, made))
-    outputs = [name for _, name in sorted(fetched, key=lambda one: one[0])]
-    used = {name for _, read, _ in drafts for names in read.values() for name in names} | set(outputs)
-    nodes = [_node(number, *draft, used, program.variables) for number, draft in enumerate(drafts)]
-    return tuple(nodes), list(dict.fromkeys(outputs))
-
-
-@dataclass
-class _Names:
-    """The names of the tensors that variables hold one after the other."""
-
-    given: frozenset[str]  # held before the program runs
-    writes: Mapping[str, int]
-    current: dict[str, str]
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def of(self, name: str) -> str:
-        """A variable is written."""
-        self.counts[name] += 1
-        is_last = self.counts[name] == self.writes[name] and name not in self.given
-        self.current[name] = name if is_last else f"{name}#{self.counts[name]}"
-        return self.current[name]
-
-
-def _node(
-    number: int,
-    item: Operation,
-    read: Mapping[str, list[str]],
-    made: Mapping[str, list[str]],
-    used: set[str],
-    variables: Mapping[str, Variable],
-) -> PaddleNode:
-    main = next((slot for slot in MAIN_OUTPUTS if made.get(slot)), next(iter(made), ""))
-    ordered = {slot: made[slot] for slot in sorted(made, key=lambda slot: slot != main) if made[slot]}
-    outputs = [name if slot == main or name in used else "" for slot, names in ordered.items() for name in names]
-    shapes = {}
-    for slot, names in ordered.items():
-        for name, old in zip(names, item.outputs[slot], strict=True):
-            variable = variables.get(old)
-            if variable is not None and variable.shape is not None:
-                shapes[name] = variable.shape
-    return PaddleNode(
-        item.type,
-        "",
-        next((name for name in outputs if name), f"number {number}"),
-        tuple(name for names in read.values() for name in names),
-        tuple(outputs),
-        item.attributes,
-        slots=_places(read),
-        made=_places(ordered),
-        shapes=shapes,
-    )
-
-
-def _places(slots: Mapping[str, list[str]]) -> dict[str, tuple[int, ...]]:
-    places, start = {}, 0
-    for slot, names in slots.items():
-        places[slot] = tuple(range(start, start + len(names)))
-        start += len(names)
-    return places

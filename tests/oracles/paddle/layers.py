@@ -9,6 +9,7 @@ import numpy as np
 import paddle
 from paddle import nn
 
+from tests.oracles.paddle import control_flow
 from tests.oracles.paddle.archive import EXPECTED, Archive
 from tests.oracles.paddle.programs import random
 
@@ -71,6 +72,8 @@ def main() -> None:
         _save(archive, "classifier", Classifier(), picture, [None, 3, 16, 16])
         _save(archive, "detector", Detector(), picture, [1, 3, 16, 16])
         _save(archive, "encoder", Encoder(), words, [1, 7])
+    with Archive(EXPECTED / "control_flow.zip") as archive:
+        control_flow.save_programs(archive)
 
 
 def _save(archive: Archive, name: str, layer: nn.Layer, example: np.ndarray, shape: list[int | None]) -> None:

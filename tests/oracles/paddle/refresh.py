@@ -18,6 +18,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from tests.oracles.paddle import control_flow
 from tests.oracles.paddle.archive import EXPECTED, Archive
 from tests.oracles.paddle.cases import CASES
 from tests.oracles.paddle.networks import NETWORKS, Network
@@ -30,6 +31,8 @@ def main() -> None:
     with Archive(EXPECTED / "operators.zip") as archive:
         for case in CASES:
             _compute(case, archive)
+    with Archive(EXPECTED / "blocks.zip") as archive:
+        control_flow.save_blocks(archive, _without_callstack, _translated)
     with Archive(EXPECTED / "networks.zip") as archive:
         for network in NETWORKS:
             _run(network, archive)
@@ -83,7 +86,7 @@ def _compute(case: Case, archive: Archive) -> None:
                 f"{case.name}/model.pdiparams",
                 paddle.static.serialize_persistables(fed, fetched, executor, program=program),
             )
-        _translated(case, normal, archive)
+        _translated(case.name, normal, archive)
 
 
 def _without_callstack(data: bytes) -> bytes:
@@ -99,17 +102,17 @@ def _without_callstack(data: bytes) -> bytes:
     return program.SerializeToString()
 
 
-def _translated(case: Case, program: paddle.static.Program, archive: Archive) -> None:
+def _translated(name: str, program: paddle.static.Program, archive: Archive) -> None:
     """The program of Paddle 3; nothing where the translator does not know the operator."""
     try:
         translated = paddle.pir.translate_to_pir(program.desc)
     except Exception as problem:
-        sys.stderr.write(f"{case.name}: no program of Paddle 3: {str(problem).strip().splitlines()[-1][:120]}\n")
+        sys.stderr.write(f"{name}: no program of Paddle 3: {str(problem).strip().splitlines()[-1][:120]}\n")
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.json"
         core.serialize_pir_program(translated, str(file), 1, True, False, True)
-        archive.put(f"{case.name}/model.json", file.read_bytes())
+        archive.put(f"{name}/model.json", file.read_bytes())
 
 
 def _run(network: Network, archive: Archive) -> None:

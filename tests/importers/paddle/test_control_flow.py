@@ -1,0 +1,77 @@
+"""Branches, loops and arrays of tensors against Paddle, before and after all passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from buildtool.importers.request import TensorRequest
+from buildtool.ir.graph import Graph
+from buildtool.ir.operator import Array
+from buildtool.passes.pipeline import optimise
+from tests.importers.paddle.harness import archive, array, compare, imported, run
+
+_PROGRAMS = [
+    ("control_flow.zip", name, ".json") for name in ("choice", "repeat", "always_four", "at_most_four", "grown")
+] + [
+    ("blocks.zip", name, ending)
+    for name in ("two_blocks", "one_block", "array_in_loop")
+    for ending in (".pdmodel", ".json")
+]
+
+
+def _runs(file: str, name: str) -> list[tuple[dict[str, Array], list[Array]]]:
+    """The inputs and results of each run of a program."""
+    runs: dict[str, tuple[dict[str, Array], list[Array]]] = {}
+    for entry in sorted(archive(file)):
+        folder, _, rest = entry.partition("/")
+        if folder != name or not rest.endswith(".npy"):
+            continue
+        number, kind, key = rest.removesuffix(".npy").split("_", 2)
+        inputs, outputs = runs.setdefault(number, ({}, []))
+        content = array(archive(file)[entry])
+        if kind == "in":
+            inputs[key] = content
+        else:
+            outputs.append(content)
+    return list(runs.values())
+
+
+def _graph(file: str, name: str, ending: str, folder: Path) -> Graph:
+    model = folder / f"model{ending}"
+    model.write_bytes(archive(file)[f"{name}/model{ending}"])
+    # Of what grows in a loop, Paddle makes the size open, where it begins as well.
+    return imported(model, [TensorRequest("x", (2, 3), "NONE")] if name == "grown" else ()).graph
+
+
+def _operators(graph: Graph) -> list[str]:
+    return [node.op.name for node in graph.walk()]
+
+
+@pytest.mark.parametrize(("file", "name", "ending"), _PROGRAMS, ids=lambda item: str(item).strip("."))
+def test_programs_give_what_paddle_gives(file: str, name: str, ending: str, tmp_path: Path) -> None:
+    graph = _graph(file, name, ending, tmp_path)
+    runs = _runs(file, name)
+    assert runs
+    for inputs, outputs in runs:
+        compare(run(graph, inputs), outputs, 2e-5)
+    optimise(graph)
+    for inputs, outputs in runs:
+        compare(run(graph, inputs), outputs, 2e-5)
+
+
+def test_two_blocks_for_one_choice_become_one_branch(tmp_path: Path) -> None:
+    assert _operators(_graph("blocks.zip", "two_blocks", ".pdmodel", tmp_path)).count("if_else") == 1
+
+
+def test_a_length_that_follows_from_the_program_is_a_number(tmp_path: Path) -> None:
+    graph = _graph("control_flow.zip", "always_four", ".json", tmp_path)
+    assert "loop" in _operators(graph)
+    assert [value.type.shape for value in graph.outputs] == [(1, 5, 3), (1, 3), (1,), (5,)]
+
+
+def test_iterations_are_written_out_where_a_tensor_grows(tmp_path: Path) -> None:
+    graph = _graph("control_flow.zip", "grown", ".json", tmp_path)
+    assert "loop" not in _operators(graph)
+    assert graph.outputs[0].type.shape == (8, 3)
