@@ -14,17 +14,16 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
+from buildtool.importers.onnx.versions import KALDI_DOMAIN
 from buildtool.importers.registry import Handler
 from buildtool.importers.spatial import NO_ACTIVATION
 from buildtool.importers.step import Step
 from buildtool.ir.operator import Array
 
-DOMAIN = "ai.kaldi.dnn"
-
 
 def kaldi_handler(*operators: str) -> Callable[[Handler], Handler]:
     """Registers a function for operators of Kaldi's domain."""
-    return handler(*(f"{DOMAIN}.{operator}" for operator in operators))
+    return handler(*(f"{KALDI_DOMAIN}.{operator}" for operator in operators))
 
 
 def frames_of(step: Step, index: int = 0) -> Tensor:

@@ -16,6 +16,8 @@ from buildtool.errors import ModelFileError, UnsupportedError, Where
 OLDEST_OPSET = 7
 NEWEST_OPSET = 28
 _DEFAULT = ("", "ai.onnx")
+_KALDI = "kaldi"  # in the name of the converter, and in its domains
+KALDI_DOMAIN = "ai.kaldi.dnn"
 #: Marks a PRelu of the operator sets before 7, where a row of slopes has one for each channel. The converter of the
 #: package leaves them as they are; from 7 on such a row lies along the last axis.
 SLOPE_PER_CHANNEL = "lathe_slope_per_channel"
@@ -25,6 +27,7 @@ def adjust(model: ModelProto, where: Where) -> ModelProto:
     """The model with an opset that the handlers know and without local functions."""
     if model.functions:
         model = _inlined(model, where)
+    _say_that_nodes_are_kaldis(model)
     opsets = [entry.version for entry in model.opset_import if entry.domain in _DEFAULT]
     if len(opsets) > 1:
         raise ModelFileError("the model imports the default operator set twice", where=where, remedy="export it again")
@@ -41,6 +44,18 @@ def adjust(model: ModelProto, where: Where) -> ModelProto:
     if OLDEST_OPSET <= opsets[0] <= NEWEST_OPSET:
         return model
     return _converted(model, opsets[0], where)
+
+
+def _say_that_nodes_are_kaldis(model: ModelProto) -> None:
+    """The first kaldi-onnx wrote its nodes without a domain: only the model says whose operators they are."""
+    names = (model.producer_name, *(entry.domain for entry in model.opset_import))
+    if not any(_KALDI in name for name in names) or any(node.domain for node in model.graph.node):
+        return
+    for node in model.graph.node:
+        node.domain = KALDI_DOMAIN
+    others = [entry for entry in model.opset_import if entry.domain not in _DEFAULT]
+    del model.opset_import[:]
+    model.opset_import.extend(others)
 
 
 def _inlined(model: ModelProto, where: Where) -> ModelProto:

@@ -546,6 +546,19 @@ def test_frames_of_any_number_need_no_places(tmp_path: Path) -> None:
         imported(model, tmp_path, [TensorRequest("x", (2, (4, 9), 6), "NONE")])
 
 
+@pytest.mark.parametrize("says", ["operator sets", "producer"])
+def test_nodes_of_the_oldest_files_have_no_domain(says: str, tmp_path: Path) -> None:
+    """They are Kaldi's all the same: its Round takes frames, which ONNX's does not."""
+    model = model_of([node("Round", ["x"], ["y"], forward_indexes=[0, 0, 3, 3])], {"x": _X}, ["y"], {})
+    for item in model.graph.node:
+        item.ClearField("domain")
+    if says == "producer":
+        model.producer_name = "kaldi-onnx-nnet3"
+        model.opset_import[0].CopyFrom(helper.make_opsetid("", 1))
+    graph = imported(model, tmp_path).graph
+    np.testing.assert_array_equal(harness.run(graph, [_X])[0], _X[:, [0, 0, 3, 3]])
+
+
 def test_every_operator_of_the_list_is_there() -> None:
     listed = (
         "Affine Append BatchNorm DimRange ExtractPooling IfDefined ImageScaler Linear LstmNonlinear DynamicLSTM NoOp "
