@@ -69,9 +69,9 @@ bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=,
 		$(if $(ENGINES),--engines $(ENGINES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(if $(PRIORITY),--priority) \
 		$(if $(PAGE),--page)
 
-bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, CPU=
+bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, DTYPES=, CPU=
 	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
-		$(if $(CPU),--cpu $(CPU))
+		$(if $(DTYPES),--dtypes $(DTYPES)) $(if $(CPU),--cpu $(CPU))
 
 fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer tflite_importer caffe_importer tensorflow_importer keras_importer paddle_importer deployment_file container_file graph_text
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)

@@ -21,7 +21,7 @@ NODES = [
 
 
 def test_kernels_are_summed_and_sorted() -> None:
-    first, second = arm.by_kernel(NODES)
+    first, second = arm.by_kernel(NODES, 4)
     assert first == {
         "op": "conv2d",
         "kernel": "conv2d_a",
@@ -35,8 +35,11 @@ def test_kernels_are_summed_and_sorted() -> None:
 
 
 def test_a_row_compares_the_whole_run_with_the_bound() -> None:
-    row = arm.row("resnet18", "aarch64-linux-gnu", "neoverse-n1", Count(1000, 300), NODES)
+    row = arm.row("resnet18", "aarch64-linux-gnu", "neoverse-n1", "fp32", Count(1000, 300), NODES)
     assert (row["instructions"], row["bound"], row["ratio"]) == (1000, 200, 5.0)
+    row = arm.row("resnet18", "aarch64-linux-gnu", "neoverse-n1", "fp16", Count(1000, 300), NODES)
+    assert (row["dtype"], row["bound"], row["ratio"], row["peer"]) == ("fp16", 100, 10.0, 130_100_000)
+    assert arm.row("resnet18", "aarch64-linux-gnu", "cortex-a53", "fp32", Count(1, 1), NODES)["peer"] is None
 
 
 def test_markers() -> None:

@@ -1,11 +1,13 @@
 """Instructions per inference on ARM, counted in qemu-user: `make bench-arm`, or `python -m tests.bench.arm`.
 
     make bench-arm NETWORKS=mobilenet_v1 ABIS=aarch64-linux-gnu CPU=max,sve=off
+    make bench-arm DTYPES=fp16
 
 A count is exact and the same on every machine, unlike a time in an emulator, but it is no time either: processors that
 issue in order can be faster with more instructions. `bound` is the number of instructions if every one were a vector
-multiply-accumulate of four numbers, and there were nothing else; Winograd may go below it. Accesses are loads and
-stores as the emulator does them, of at most 8 bytes. Writes build/bench-arm.json.
+multiply-accumulate of four floats or eight halves, and there were nothing else; Winograd may go below it. Half
+precision (`data_type: fp16_fp16`) is counted where there are instructions for it. `peer` is the best of the engines in
+peers.py. Accesses are loads and stores as the emulator does them, of at most 8 bytes. Writes build/bench-arm.json.
 """
 
 from __future__ import annotations
@@ -29,8 +31,10 @@ from buildtool.ops.registry import builtin
 from buildtool.reports.documents import BuildReport
 from buildtool.reports.inspection import node_macs
 from tests.bench import words
+from tests.bench.arm import peers
 from tests.bench.arm.counting import (
     CPUS,
+    DTYPES,
     FOLDER,
     LANES,
     ROOT,
@@ -67,15 +71,15 @@ def program(abi: str) -> Path:
     return result
 
 
-def build(network: str, abis: Sequence[str], size: int) -> BuildReport:
+def build(network: str, dtype: str, abis: Sequence[str], size: int) -> BuildReport:
     """The tailored library of a network; kernels that did not change come from the cache."""
     onnx = cached(network, ROOT / "build" / "bench-peers" / "onnx", size)
     folder = FOLDER / "lathe"
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{network}.yml"
-    file.write_text(
-        deployment.write([onnx], relative_to=folder, library_name=network, target_abis=abis, data_type="fp32_fp32")
-    )
+    name = network if dtype == "fp32" else f"{network}_{dtype}"
+    file = folder / f"{name}.yml"
+    word = f"{dtype}_{dtype}"
+    file.write_text(deployment.write([onnx], relative_to=folder, library_name=name, target_abis=abis, data_type=word))
     return buildtool.build(file, options=buildtool.Options(folder / "build"))
 
 
@@ -102,13 +106,13 @@ def count(report: BuildReport, abi: str, cpu: str) -> tuple[Count, list[NodeCoun
     return whole, nodes
 
 
-def by_kernel(nodes: Sequence[NodeCount]) -> list[dict[str, Any]]:
+def by_kernel(nodes: Sequence[NodeCount], lanes: int) -> list[dict[str, Any]]:
     """Sums over the nodes that one kernel runs, the most expensive first."""
     rows = []
     for kernel in dict.fromkeys(node.kernel for node in nodes):
         own = [node for node in nodes if node.kernel == kernel]
         instructions = sum(node.count.instructions for node in own)
-        bound = sum(node.macs for node in own) // LANES
+        bound = sum(node.macs for node in own) // lanes
         rows.append(
             {
                 "op": own[0].op,
@@ -123,24 +127,33 @@ def by_kernel(nodes: Sequence[NodeCount]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["instructions"])
 
 
-def row(network: str, abi: str, cpu: str, whole: Count, nodes: Sequence[NodeCount]) -> dict[str, Any]:
+def row(
+    network: str, abi: str, cpu: str, dtype: str, whole: Count, nodes: Sequence[NodeCount], size: int = 224
+) -> dict[str, Any]:
     """One entry of the result file."""
-    bound = sum(node.macs for node in nodes) // LANES
+    bound = sum(node.macs for node in nodes) // LANES[dtype]
+    peer = peers.best(network, cpu, dtype, size)
     return {
         "network": network,
         "abi": abi,
         "cpu": cpu,
-        "dtype": "fp32",
+        "dtype": dtype,
         "instructions": whole.instructions,
         "accesses": whole.accesses,
         "bound": bound,
         "ratio": round(whole.instructions / bound, 3),
-        "kernels": by_kernel(nodes),
+        "peer": peer,
+        "ratio_to_peer": round(whole.instructions / peer, 3) if peer else None,
+        "kernels": by_kernel(nodes, LANES[dtype]),
     }
 
 
-def millions(number: int) -> str:
-    return f"{number / 1e6:.1f}"
+def millions(number: int | None) -> str:
+    return "" if number is None else f"{number / 1e6:.1f}"
+
+
+def share(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}"
 
 
 def show(rows: Sequence[dict[str, Any]], with_kernels: bool) -> None:
@@ -150,17 +163,18 @@ def show(rows: Sequence[dict[str, Any]], with_kernels: bool) -> None:
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=120)
-    table = Table(title="Millions per inference, fp32, one thread", title_justify="left", box=SIMPLE_HEAD)
-    for name in ("network", "processor", "instructions", "accesses", "bound", "ratio"):
-        table.add_column(name, justify="left" if name in ("network", "processor") else "right")
+        console = Console(width=140)
+    table = Table(title="Millions per inference, one thread", title_justify="left", box=SIMPLE_HEAD)
+    words_ = ("network", "dtype", "processor")
+    for name in (*words_, "instructions", "accesses", "bound", "ratio", "peer", "ratio"):
+        table.add_column(name, justify="left" if name in words_ else "right")
     for item in rows:
         counts = (millions(item[key]) for key in ("instructions", "accesses", "bound"))
-        table.add_row(item["network"], f"{item['abi']} ({item['cpu']})", *counts, f"{item['ratio']:.2f}", style="bold")
+        beside = (share(item["ratio"]), millions(item["peer"]), share(item["ratio_to_peer"]))
+        table.add_row(item["network"], item["dtype"], f"{item['abi']} ({item['cpu']})", *counts, *beside, style="bold")
         for kernel in item["kernels"] if with_kernels else ():
             counts = (millions(kernel[key]) for key in ("instructions", "accesses", "bound"))
-            ratio = "" if kernel["ratio"] is None else f"{kernel['ratio']:.2f}"
-            table.add_row("", f"{kernel['nodes']:3} x {kernel['kernel']}", *counts, ratio)
+            table.add_row("", "", f"{kernel['nodes']:3} x {kernel['kernel']}", *counts, share(kernel["ratio"]))
     console.print(table)
 
 
@@ -172,18 +186,23 @@ def main() -> int:
     parser.add_argument("--networks", type=networks, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
     abis = functools.partial(words.listed, tuple(CPUS))
     parser.add_argument("--abis", type=abis, default=list(CPUS), metavar="A,B", help=", ".join(CPUS))
+    dtypes = functools.partial(words.listed, tuple(DTYPES))
+    parser.add_argument("--dtypes", type=dtypes, default=list(DTYPES), metavar="A,B", help=", ".join(DTYPES))
     parser.add_argument("--cpu", default="", help="another processor of qemu, for all of them")
     parser.add_argument("--size", type=int, default=224, help="edge of the input (default: 224)")
     parser.add_argument("--totals", action="store_true", help="do not show the kernels")
     options = parser.parse_args()
     rows = []
     try:
-        for network in options.networks:
-            report = build(network, options.abis, options.size)
-            for abi in options.abis:
-                sys.stderr.write(f"{network} on {abi}\n")
+        for network, dtype in itertools.product(options.networks, options.dtypes):
+            wanted = [abi for abi in options.abis if abi in DTYPES[dtype]]
+            if not wanted:
+                continue
+            report = build(network, dtype, wanted, options.size)
+            for abi in wanted:
+                sys.stderr.write(f"{network} in {dtype} on {abi}\n")
                 cpu = options.cpu or CPUS[abi]
-                rows.append(row(network, abi, cpu, *count(report, abi, cpu)))
+                rows.append(row(network, abi, cpu, dtype, *count(report, abi, cpu), options.size))
     except (CountingError, LatheError) as problem:
         sys.stderr.write(f"{problem}\n")
         return 1

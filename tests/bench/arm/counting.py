@@ -10,9 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = Path(__file__).parent
 FOLDER = ROOT / "build" / "bench-arm"
-LANES = 4  # numbers of 32 bits in a vector
+LANES = {"fp32": 4, "fp16": 8}  # numbers in a vector
 #: The processors that are pretended where nobody asks for another one.
 CPUS = {"aarch64-linux-gnu": "neoverse-n1", "arm-linux-gnueabihf": "cortex-a7"}
+#: What is computed in where.
+DTYPES = {"fp32": ("aarch64-linux-gnu", "arm-linux-gnueabihf"), "fp16": ("aarch64-linux-gnu",)}
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def count(file: Path, abi: str, cpu: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = json.loads(output)["results"]
     for row, before, after in zip(rows, markers[::2], markers[1::2], strict=True):
         counted = difference(after, before)
-        bound = row["macs"] // LANES
+        bound = row["macs"] // LANES["fp16" if "_f16_" in row["name"] else "fp32"]
         row |= {"instructions": counted.instructions, "accesses": counted.accesses, "bound": bound}
         row["ratio"] = round(counted.instructions / bound, 3) if bound else None
     return rows

@@ -1,0 +1,27 @@
+"""What other engines execute for the same networks at 224 x 224, one thread, warm: counted in the same way."""
+
+from __future__ import annotations
+
+_NETWORKS = ("mobilenet_v1", "mobilenet_v2", "squeezenet_v11", "resnet18", "shufflenet_v2")
+#: Million instructions, in the order of _NETWORKS, by processor and element type.
+_COUNTS: dict[tuple[str, str], dict[str, tuple[float, ...]]] = {
+    ("neoverse-n1", "fp32"): {
+        "ncnn": (171.7, 101.2, 75.6, 239.4, 50.6),
+        "MNN": (173.2, 110.1, 80.6, 267.1, 54.2),
+        "LiteRT": (202.4, 120.5, 130.4, 639.2, 75.8),
+        "onnxruntime": (246.1, 180.7, 136.4, 665.3, 76.1),
+    },
+    ("neoverse-n1", "fp16"): {
+        "ncnn": (90.4, 54.1, 43.9, 130.1, 36.6),
+        "MNN": (90.9, 57.4, 43.1, 141.1, 31.1),
+    },
+    ("cortex-a7", "fp32"): {"ncnn": (191.8, 114.1, 89.6, 280.6, 57.5)},
+}
+
+
+def best(network: str, cpu: str, dtype: str, size: int) -> int | None:
+    """The fewest instructions that any of them needs; None where none was counted."""
+    counts = _COUNTS.get((cpu, dtype))
+    if counts is None or network not in _NETWORKS or size != 224:
+        return None
+    return round(min(engine[_NETWORKS.index(network)] for engine in counts.values()) * 1e6)
