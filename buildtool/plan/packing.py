@@ -119,7 +119,7 @@ def _winograd(code: int, tile: int, width: int) -> None:
         padded = np.zeros((transform.shape[0] ** 2, panels * width, channels))
         padded[:, :outputs] = points.reshape(-1, outputs, channels)
         split = padded.reshape(-1, panels, width, channels)
-        return np.ascontiguousarray(np.moveaxis(split, 2, -1), dtype=np.float32)
+        return np.ascontiguousarray(np.moveaxis(split, 2, -1), dtype=array.dtype)
 
     def unpack(array: Array, node: Node) -> Array:
         """Up to rounding: what was transformed cannot be told exactly."""
@@ -130,7 +130,7 @@ def _winograd(code: int, tile: int, width: int) -> None:
         channels = array.shape[2]
         split = np.moveaxis(array.astype(np.float64), -1, 2).reshape(size, size, panels * width, channels)
         plain = np.einsum("ia,jb,aboc->oijc", back, back, split[:, :, :outputs])
-        return np.ascontiguousarray(plain, dtype=np.float32)
+        return np.ascontiguousarray(plain, dtype=array.dtype)
 
     def fits(node: Node) -> bool:
         op = node.op
