@@ -197,6 +197,7 @@ def library_source(
                 measured=algorithms.measured.get(model.identifier, {}),
                 everywhere=algorithms.everywhere,
                 passes=tuple(model.graph_optimize_options) or None,
+                obscured=model.obfuscate,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
             )

@@ -166,7 +166,7 @@ def _make(
         folder=folder,
     )
     emitted = stages.emitted(options, [(model.imported, model.passes) for model in models], programs, tree)
-    contents = {**stages.contents(tree if compiles else None, built, files), **emitted}
+    contents = {**stages.contents(tree if compiles else None, built, files, programs), **emitted}
     contents.update(stages.reports(report) | tuned.files())
     contents.update(trust.files(requests.origin(deployment, options, tuned.identity), built, contents))
     archive = package.assemble(folder, deployment.library_name, contents)

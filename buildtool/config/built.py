@@ -18,7 +18,6 @@ BUILT: dict[str, frozenset[str]] = {
     "data_type": frozenset({"fp32_fp32", "fp16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
     "quantize": frozenset({"0"}),
     "quantize_large_weights": frozenset({"0"}),
-    "obfuscate": frozenset({"0"}),
     "micro": frozenset({""}),
 }
 
@@ -38,7 +37,6 @@ def _values(model: ModelConfig) -> dict[str, str]:
         "data_type": model.data_type,
         "quantize": str(int(model.quantize.enabled)),
         "quantize_large_weights": str(int(model.quantize.large_weights)),
-        "obfuscate": str(int(model.obfuscate)),
         "micro": model.micro_backend,
     }
 

@@ -145,7 +145,10 @@ class GraphSection(Section):
     limit_opencl_kernel_time: Flag = key("Whether to split long GPU kernels, to keep the screen responsive.", default=0)
     opencl_queue_window_size: Whole = key("The most commands in the GPU's queue; 0 for no limit.", default=0)
     cl_mem_type: Annotated[str | None, choice(("image", "buffer"))] = key("What GPU tensors live in.", default="image")
-    obfuscate: Flag = key("Whether to replace the names of operators and tensors in the model file.", default=0)
+    obfuscate: Flag = key(
+        "Whether to replace the names of operators and tensors in the model file; `debug/` keeps what each stood for.",
+        default=0,
+    )
     graph_optimize_options: Texts = key("The optimisation passes to run, by name.", default_words="all")
     order: Whole = key("The place of the subgraph among those of its model.", default=0)
     micro: MicroSection | None = key("Settings of a model for microcontrollers.")

@@ -49,6 +49,8 @@ def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProg
         files[f"{name}.pb"], files[f"{name}.data"] = portable.model, portable.data
         files[f"{name}.pb_txt"] = container.describe(portable.model).encode()
         graphs = {"As imported": before.graph, "After the passes": model.source.graph}
+        if model.source.obscured:
+            del graphs["As imported"]
         files[f"{name}_index.html"] = graph_page.page(name, graphs, version())
     for program in programs:
         for model in program.models:
@@ -73,12 +75,21 @@ def _container(model: PlannedModel, *, planned: bool) -> container.Container:
 
 
 def contents(
-    tree: SourceTree | None, libraries: Sequence[BuiltLibrary], models: Mapping[str, bytes]
+    tree: SourceTree | None,
+    libraries: Sequence[BuiltLibrary],
+    models: Mapping[str, bytes],
+    programs: Sequence[TargetProgram],
 ) -> dict[str, bytes | Path]:
     """What the output folder holds, reports aside; without a tree, the models only."""
+    names: dict[str, bytes | Path] = {
+        f"{package.DEBUG}/{program.abi}/{model.source.name}.names.json": json.dumps(model.names, indent=1).encode()
+        for program in programs
+        for model in program.models
+        if model.names
+    }
     if tree is None:
-        return {f"model/{name}": data for name, data in models.items()}
-    return package.contents_of(tree, libraries, models)
+        return {f"model/{name}": data for name, data in models.items()} | names
+    return package.contents_of(tree, libraries, models) | names
 
 
 def emitted(
@@ -158,7 +169,11 @@ def model_report(
                 "arena_size": program.models[index].plan.arena_size,
                 "lower_bound": program.models[index].lower_bound,
                 "kernels": dict(sorted(Counter(chain.from_iterable(program.models[index].plan.kernels)).items())),
-                **({"single_precision": [vars(node) for node in kept]} if (kept := program.models[index].kept) else {}),
+                **(
+                    {"single_precision": [vars(node) for node in kept]}
+                    if (kept := program.models[index].kept) and not source.obscured
+                    else {}
+                ),
             }
             for program in programs
         ),

@@ -28,6 +28,7 @@ class ModelSource:
     measured: Mapping[str, Times] = field(default_factory=dict)  # by ABI: what the algorithms of nodes took
     everywhere: str | None = None  # this algorithm wherever it can be used: to measure it
     passes: tuple[str, ...] | None = None  # graph_optimize_options; None: all
+    obscured: bool = False  # the names of nodes and inner values are replaced
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
 
@@ -78,6 +79,7 @@ class PlannedModel:
     plan: Plan
     lower_bound: int  # bytes that are live at once: no arena can be smaller
     kept: tuple[Kept, ...] = ()  # where half precision was asked for: nodes that are computed in single
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of obscured names: what each stands for
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from buildtool import resources
 from buildtool.codegen import container, library
 from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
+from buildtool.codegen.names import obscure
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
@@ -74,6 +75,7 @@ class CpuTarget:
             algorithms=_algorithms(model, abi),
             model=model.name,
         )
+        names = obscure(model.graph) if model.obscured and model.everywhere is None else {}  # errors name the source's
         memory = arena.plan(model.graph, choices)
         packings = tuple(choice.packing for choice in choices)
         plan = Plan(
@@ -84,7 +86,7 @@ class CpuTarget:
             packings if any(packings) else (),
         )
         check.check(model.graph, plan, choices)
-        return PlannedModel(model, plan, memory.lower_bound, kept), choices
+        return PlannedModel(model, plan, memory.lower_bound, kept, names), choices
 
     def emit(self, programs: Sequence[TargetProgram]) -> SourceTree:
         """One tree for all ABIs of a library."""
