@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.lists import OpenList, shaped
 from buildtool.importers.model import SourceBody
 from buildtool.importers.step import Step
 from buildtool.ir.dims import UNBOUNDED, Dim, bounds
@@ -89,7 +90,8 @@ class _While:
             region = Region()
             step.taken(region, _COUNT)
             carried = [
-                start if index in fixed else step.taken(region, start.type) for index, start in enumerate(self._starts)
+                start if index in fixed or isinstance(start, OpenList) else step.taken(region, start.type)
+                for index, start in enumerate(self._starts)
             ]
             with step.inside(region):
                 made = step.run_body(self._body, carried)
@@ -97,9 +99,12 @@ class _While:
             if made is None or goes_on is None:
                 return ()
             same = {index for index, tensor in enumerate(made) if _is(tensor, carried[index])}
-            if same <= fixed:
+            found = [index for index, tensor in enumerate(made) if _is_shaped(self._starts[index], tensor)]
+            if same <= fixed and not found:
                 break
             fixed |= same
+            for index in found:
+                self._starts[index] = shaped(step, self._starts[index], made[index].shape[1:])
         return self._loop(region, first[0], goes_on[0], made, fixed)
 
     def _loop(
@@ -121,6 +126,11 @@ class _While:
         operands = [step.constant(np.array(_ENDLESS, np.int64)), step.reshape(first, ()), *starts]
         results = iter(step.emit_regions("loop", operands, [region], most=(), size=()))
         return [self._starts[index] if index in fixed else next(results) for index in range(len(made))]
+
+
+def _is_shaped(start: Tensor, made: Tensor) -> bool:
+    """Whether an iteration says what the list holds that it begins with."""
+    return isinstance(start, OpenList) and not isinstance(made, OpenList)
 
 
 def _is(tensor: Tensor, other: Tensor) -> bool:

@@ -7,7 +7,7 @@ output has where its operator is defined. Both become pairs here: the node, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
@@ -30,8 +30,19 @@ _OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "NonMaxSuppressionV4": ("selected_indices", "valid_outputs"),
     "NonMaxSuppressionV5": ("selected_indices", "selected_scores", "valid_outputs"),
     "Switch": ("output_false", "output_true"),
+    "TensorArrayV3": ("handle", "flow"),
+    "TensorListPopBack": ("output_handle", "tensor"),
     "TopKV2": ("values", "indices"),
 }
+
+
+@dataclass(frozen=True)
+class FlatBody:
+    """A function, or what stands in a loop, as a graph of its own: its inputs are named like nodes."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[Ref, ...]
+    nodes: tuple[FlatNode, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +55,7 @@ class FlatNode:
     controls: tuple[str, ...]  # the nodes that have to run before
     attr: Mapping[str, pb.AttrValue]
     content: Callable[[], Array] | None = None  # of a variable
-
-
-@dataclass(frozen=True)
-class FlatBody:
-    """A function as a graph of its own: its inputs are named like nodes."""
-
-    inputs: tuple[str, ...]
-    outputs: tuple[Ref, ...]
-    nodes: tuple[FlatNode, ...]
+    bodies: Mapping[str, FlatBody] = field(default_factory=dict)  # of a loop that is no function
 
 
 class Functions:

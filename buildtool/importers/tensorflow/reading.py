@@ -16,8 +16,9 @@ from buildtool.importers.order import check_names, in_execution_order
 from buildtool.importers.tensorflow.attributes import attributes_of
 from buildtool.importers.tensorflow.dilations import with_dilations
 from buildtool.importers.tensorflow.files import Loaded, load
+from buildtool.importers.tensorflow.frames import without_frames
 from buildtool.importers.tensorflow.freezing import frozen
-from buildtool.importers.tensorflow.functions import FlatNode, Functions, Ref
+from buildtool.importers.tensorflow.functions import FlatBody, FlatNode, Functions, Ref
 from buildtool.importers.tensorflow.switches import without_switches
 from buildtool.importers.tensorflow.tensors import DAMAGED, DTYPES, HALVES, sizes_of
 from buildtool.schemas import tensorflow_graph_pb2 as pb
@@ -77,7 +78,10 @@ class _Reader:
         given, results = self._inputs(), self._outputs()
         wanted = [*results.values(), *map(self._asked, self._named)]
         everything = self._nodes
-        self._nodes = {node.name: node for node in without_switches(self._needed(wanted), self._where)}
+        plain = without_switches(without_frames(self._needed(wanted), self._where), self._where)
+        self._nodes = {node.name: node for node in plain}
+        if not self._loaded.outputs:  # nodes that nobody reads: what happens inside of loops is no output
+            results = {name: ref for name, ref in results.items() if ref[0] in self._nodes}
         nodes = self._needed(wanted)
         self._check_variables(nodes, everything)
         reads = _most_read(nodes, wanted)
@@ -119,6 +123,8 @@ class _Reader:
         if not self._loaded.outputs:
             last = {name: self._maker((name, 0)) for name in _unread(self._loaded.graph.node)}
             last = {name: ref for name, ref in last.items() if ref[0] in self._nodes}
+            # A loop lets all out that changed in it, read or not.
+            last = {name: ref for name, ref in last.items() if self._nodes[ref[0]].op != "Exit"} or last
             if not last and not self._named:
                 raise ModelFileError("the model has no outputs", where=self._where, remedy=DAMAGED)
             return last
@@ -198,18 +204,23 @@ class _Reader:
         return SourceNode("Identity", "", name, (self._name(ref),), (name,), {})
 
     def _bodies(self, node: FlatNode, where: Where) -> dict[str, Callable[[], SourceBody]]:
-        return {
-            key: functools.partial(self._body, node.attr[key].func.name, f"{node.name}/{key}/", where)
+        found: dict[str, Callable[[], SourceBody]] = {
+            key: functools.partial(self._function, node.attr[key].func.name, f"{node.name}/{key}/", where)
             for key in _BODIES
             if key in node.attr and node.attr[key].WhichOneof("value") == "func"
         }
+        found.update({key: functools.partial(self._body, flat, where) for key, flat in node.bodies.items()})
+        return found
 
-    def _body(self, function: str, prefix: str, where: Where) -> SourceBody:
+    def _function(self, function: str, prefix: str, where: Where) -> SourceBody:
         """A function inside of a node. It reads nothing from around it."""
-        flat = self._functions.body(function, prefix, where)
+        return self._body(self._functions.body(function, prefix, where), where)
+
+    def _body(self, flat: FlatBody, where: Where) -> SourceBody:
         _check_nodes(flat.nodes, where)
-        reads = _most_read(flat.nodes, flat.outputs)
-        nodes = [self._node(node, reads.get(node.name, 0)) for node in without_switches(flat.nodes, where)]
+        plain = without_switches(without_frames(flat.nodes, where), where)
+        reads = _most_read(plain, flat.outputs)
+        nodes = [self._node(node, reads.get(node.name, 0)) for node in plain]
         outputs = tuple(self._name(ref) for ref in flat.outputs)
         check_names(nodes, dict.fromkeys(flat.inputs), dict.fromkeys(outputs), self._where, DAMAGED)
         return SourceBody(flat.inputs, outputs, {}, in_execution_order(nodes, self._where))
@@ -224,7 +235,10 @@ class _Reader:
 
 
 def _unread(nodes: Iterable[pb.NodeDef]) -> list[str]:
-    """The nodes that no other one reads or waits for."""
+    """The nodes that no other one reads or waits for, but for those that hand on a constant: a loop has read them."""
+    nodes = list(nodes)
+    constants = {node.name for node in nodes if node.op == "Const"}
+    nodes = [node for node in nodes if node.op != "Identity" or constants.isdisjoint(node.input[:1])]
     read = {text.lstrip("^").partition(":")[0] for node in nodes if node.op != "NoOp" for text in node.input}
     return [node.name for node in nodes if node.name not in read and node.op not in _NO_OUTPUTS]
 

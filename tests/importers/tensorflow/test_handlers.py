@@ -22,6 +22,15 @@ _ELSEWHERE = {
     "Stack": "test_old_operators",
     "StatelessIf": "test_networks",
     "StatelessWhile": "test_networks",
+    **dict.fromkeys(
+        (
+            *("EmptyTensorList", "TensorArrayGatherV3", "TensorArrayReadV3", "TensorArrayScatterV3"),
+            *("TensorArraySizeV3", "TensorArrayV3", "TensorArrayWriteV3", "TensorListElementShape"),
+            *("TensorListFromTensor", "TensorListGather", "TensorListGetItem", "TensorListLength"),
+            *("TensorListPopBack", "TensorListPushBack", "TensorListReserve", "TensorListSetItem", "TensorListStack"),
+        ),
+        "test_networks",
+    ),
     "Unstack": "test_old_operators",
     "VarHandleOp": "test_networks",
     "Variable": "test_reading",

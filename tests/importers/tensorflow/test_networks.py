@@ -14,12 +14,18 @@ from tests.importers.tensorflow.harness import compare, imported, network, run
 #: What is left of each network after all passes, as far as it says something about the importer.
 LEFT = {
     "dilated": {"conv2d": 1, "dwconv2d": 1},
+    "frozen_recurrent": {"loop": 4, "transpose": 1, "concat": 1},
+    "loops_v1": {"loop": 2, "gather": 1},
+    "plain_recurrent": {"loop": 4, "transpose": 1, "concat": 1},
+    "saved_lists": {"loop": 2, "gather": 1},
+    "saved_recurrent": {"loop": 4, "transpose": 1, "concat": 1},
     "frozen_keras": {"conv2d": 4, "dwconv2d": 1, "deconv2d": 1, "max_pool2d": 1, "fully_connected": 1, "softmax": 1},
     "saved_keras": {"conv2d": 4, "dwconv2d": 1, "deconv2d": 1, "max_pool2d": 1, "fully_connected": 1, "softmax": 1},
     "saved_module": {"if_else": 1, "loop": 1, "gather": 1},
     "saved_v1": {"fully_connected": 1, "where": 1},
 }
 NODES = {"dilated": 2, "frozen_keras": 27, "saved_keras": 27, "saved_module": 10, "saved_v1": 6}
+NODES |= {"loops_v1": 7, "saved_lists": 7, "saved_recurrent": 10, "frozen_recurrent": 10, "plain_recurrent": 10}
 
 
 @pytest.mark.parametrize("name", sorted(NODES))
@@ -48,3 +54,13 @@ def test_both_ways_of_saving_give_the_same_graph(tmp_path: Path) -> None:
     assert len(weights) == len(others)
     for array in weights:
         assert any(array.shape == other.shape and abs(array - other).max() < 1e-6 for other in others)
+
+
+def test_what_each_step_writes_is_stacked(tmp_path: Path) -> None:
+    """A loop carries states alone: counters are its number, and lists that it fills are no copies of lists."""
+    file, inputs, _ = network("frozen_recurrent", tmp_path)
+    graph = imported(file, [TensorRequest(key, array.shape, "MODEL") for key, array in inputs.items()]).graph
+    loops = [node for node in graph.nodes if node.op.name == "loop"]
+    assert [len(node.inputs) - 2 for node in loops] == [2, 1, 3, 3]  # of the last two only the last step is kept
+    assert [len(node.outputs) for node in loops] == [3, 2, 3, 3]
+    assert not any(inner.op.name == "scatter_nd" for node in loops for inner in node.regions[0].nodes)

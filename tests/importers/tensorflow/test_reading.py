@@ -351,7 +351,8 @@ def test_a_merge_that_nobody_decides(tmp_path: Path) -> None:
     ("made", "message"),
     [
         (node("y", "MutableHashTableV2", "x"), r"operator MutableHashTableV2 \(node 'y'\) is not supported"),
-        (node("y", "Enter", "x"), "loops of TensorFlow 1"),
+        (node("y", "Enter", "x", frame_name="f"), "nothing changes in its loop"),
+        (node("y", "NextIteration", "x"), "no part of a loop that is complete"),
         (node("y", "FusedBatchNormV3", "x", "x", "x", "x", "x"), "statistics of the batch"),
         (node("y", "Conv2D", "x", "x", padding="SAME", data_format="NCHW_VECT_C"), "data format"),
         (node("y", "Const", value=np.array(["a"], "S1")), "DT_STRING"),
@@ -364,6 +365,78 @@ def test_a_merge_that_nobody_decides(tmp_path: Path) -> None:
 def test_what_is_refused(made: pb.NodeDef, message: str, tmp_path: Path) -> None:
     with pytest.raises((ModelFileError, UnsupportedError), match=message):
         imported(written(tmp_path, placeholder("x", 1, 2, 2, 3), made), (), requests("y"))
+
+
+def _frame(*others: pb.NodeDef, goes_on: str = "smaller") -> list[pb.NodeDef]:
+    """A loop of TensorFlow 1 that doubles x while its first number is small. `others` take the place of its nodes."""
+    nodes = [
+        placeholder("x"),
+        node("enter", "Enter", "x", frame_name="f"),
+        node("merge", "Merge", "enter", "next"),
+        node("small", "Enter", "ten", frame_name="f", is_constant=True),
+        constant("ten", np.array(10, np.float32)),
+        node("smaller", "Less", "merge", "small"),
+        node("going", "LoopCond", goes_on),
+        node("switch", "Switch", "merge", "going"),
+        node("next", "NextIteration", "doubled"),
+        node("doubled", "AddV2", "switch:1", "switch:1"),
+        node("y", "Exit", "switch"),
+    ]
+    replaced = {one.name: one for one in others}
+    return [replaced.pop(one.name, one) for one in nodes] + list(replaced.values())
+
+
+def test_a_loop_of_older_graphs(tmp_path: Path) -> None:
+    graph = imported(written(tmp_path, *_frame())).graph
+    (value,) = run(graph, {"x": np.array(1.5, np.float32)}).values()
+    assert float(value) == 12
+    assert [output.name for output in graph.outputs] == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ([node("next", "Identity", "doubled")], "nothing gives its value for the next iteration"),
+        ([node("merge", "Merge", "enter", "next", "next")], "nothing gives its value for the next iteration"),
+        ([node("going", "Identity", "smaller")], "nothing tells whether there is a next iteration"),
+        ([node("small", "Enter", "ten", "ten", frame_name="f")], "it has 2 inputs"),
+        ([node("smaller", "Less", "merge", "inner"), node("inner", "Enter", "y", frame_name="g")], "nothing changes"),
+        ([node("doubled", "Concat", "switch:1", "switch:1")], "doubled"),
+        ([node("doubled", "AddV2", "switch:1", "nobody")], "nobody"),
+    ],
+)
+def test_loops_that_are_damaged(others: list[pb.NodeDef], message: str, tmp_path: Path) -> None:
+    with pytest.raises((ModelFileError, UnsupportedError), match=message):
+        imported(written(tmp_path, *_frame(*others)))
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (node("y", "TensorListStack", "list", "open", element_dtype="DT_FLOAT"), "which shape the tensors"),
+        (node("y", "TensorListPopBack", "empty", "shape", element_dtype="DT_FLOAT"), "out of an empty list"),
+        (
+            node("y", "TensorListSetItem", "list", "place", "x", resize_if_index_out_of_bounds=True),
+            "a list that grows where it is written",
+        ),
+        (node("y", "TensorListStack", "three", "shape", element_dtype="DT_FLOAT", num_elements=4), "instead of 4"),
+        (node("y", "TensorArrayV3", "place", dtype="DT_FLOAT", dynamic_size=True), "an array that grows"),
+    ],
+)
+def test_lists_that_are_refused(made: pb.NodeDef, message: str, tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        placeholder("x", 2),
+        constant("open", np.array([-1], np.int32)),
+        constant("shape", np.array([2], np.int32)),
+        constant("place", np.array(3, np.int32)),
+        node("list", "TensorListReserve", "open", "place", element_dtype="DT_FLOAT"),
+        node("three", "TensorListReserve", "shape", "place", element_dtype="DT_FLOAT"),
+        node("empty", "EmptyTensorList", "shape", "place", element_dtype="DT_FLOAT"),
+        made,
+    )
+    with pytest.raises((ModelFileError, UnsupportedError), match=message):
+        imported(file, (), requests("y"))
 
 
 def test_old_operators(tmp_path: Path) -> None:

@@ -135,10 +135,117 @@ def dilated(folder: Path) -> None:
         tf.io.write_graph(graph, str(folder), "model.pbtxt", as_text=True)
 
 
+def _recurrent() -> keras.Model:
+    """Layers that Keras writes as loops over lists."""
+    start = keras.Input((7, 3), batch_size=2, name="image")
+    x = keras.layers.LSTM(4, return_sequences=True)(start)
+    x = keras.layers.GRU(5, return_sequences=True, go_backwards=True)(x)
+    x = keras.layers.Bidirectional(keras.layers.LSTM(3))(x)
+    model = keras.Model(start, x)
+    dice = np.random.default_rng(4)
+    model.set_weights([dice.uniform(-0.7, 0.7, array.shape).astype(array.dtype) for array in model.get_weights()])
+    return model
+
+
+_STEPS = real(2, 7, 3, seed=9)
+
+
+def saved_recurrent(folder: Path) -> None:
+    model = _recurrent()
+    _save(folder, {"image": _STEPS}, {"output_0": model(_STEPS, training=False)})
+    model.export(folder / "model", format="tf_saved_model", verbose=False)
+
+
+def frozen_recurrent(folder: Path) -> None:
+    """With loops as TensorFlow 1 has them, which is what freezing makes of others."""
+    _freeze(folder, _recurrent(), True)
+
+
+def plain_recurrent(folder: Path) -> None:
+    """With loops as functions."""
+    _freeze(folder, _recurrent(), False)
+
+
+def _freeze(folder: Path, model: keras.Model, lower: bool) -> None:
+    call = tf.function(lambda image: model(image, training=False))
+    spec = tf.TensorSpec(_STEPS.shape, name="image")
+    frozen = convert_variables_to_constants_v2(call.get_concrete_function(spec), lower_control_flow=lower)
+    _save(folder, {"image": _STEPS}, {"Identity": frozen(tf.constant(_STEPS))[0]})
+    tf.io.write_graph(frozen.graph, str(folder), "model.pb", as_text=False)
+
+
+class _Lists(tf.Module):
+    """Arrays of tensors that are read, written in other orders, cut off by the data, pushed and popped."""
+
+    @tf.function(input_signature=[tf.TensorSpec((5, 3), tf.float32, "x"), tf.TensorSpec((), tf.int32, "stop")])
+    def __call__(self, x: Any, stop: Any) -> dict[str, Any]:
+        given = tf.TensorArray(tf.float32, 5, element_shape=(3,)).unstack(x)
+        turned = tf.TensorArray(tf.float32, 5)
+        early = tf.TensorArray(tf.float32, 5, element_shape=(3,))
+        for step in tf.range(5):
+            turned = turned.write(4 - step, given.read(step) * 2)
+        step, last = 0, tf.zeros((3,))
+        while step < 5 and tf.reduce_sum(last) < 3 and step < stop:
+            last = last + given.read(step) ** 2
+            early = early.write(step, last)
+            step += 1
+        pushed = tf.raw_ops.EmptyTensorList(element_shape=[3], max_num_elements=-1, element_dtype=tf.float32)
+        for row in range(3):
+            pushed = tf.raw_ops.TensorListPushBack(input_handle=pushed, tensor=x[row])
+        pushed, popped = tf.raw_ops.TensorListPopBack(input_handle=pushed, element_shape=[3], element_dtype=tf.float32)
+        length = tf.raw_ops.TensorListLength(input_handle=pushed)
+        shape = tf.raw_ops.TensorListElementShape(input_handle=pushed, shape_type=tf.int32)
+        return {
+            "turned": turned.stack(),
+            "early": early.stack(),
+            "picked": given.gather([3, 0]),
+            "popped": popped + tf.cast(length + tf.reduce_sum(shape), tf.float32),
+        }
+
+
+def saved_lists(folder: Path) -> None:
+    module, x, stop = _Lists(), real(5, 3, seed=10), np.array(4, np.int32)
+    _save(folder, {"x": x, "stop": stop}, module(tf.constant(x), tf.constant(stop)))
+    tf.saved_model.save(module, str(folder / "model"))
+
+
+def loops_v1(folder: Path) -> None:
+    """A loop in a loop with a branch, arrays of TensorFlow 1, and a loop that the data ends."""
+    x = real(4, 3, seed=11)
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        v1.disable_control_flow_v2()
+        start = v1.placeholder(tf.float32, x.shape, "x")
+        given = tf.TensorArray(tf.float32, 4).unstack(start)
+        weight = tf.constant(real(3, 3, seed=12, low=-0.6, high=0.6))
+
+        def inner(count: Any, row: Any) -> Any:
+            return count + 1, tf.cond(tf.reduce_sum(row) > 0, lambda: tf.tanh(row @ weight), lambda: row - 0.25)
+
+        def outer(step: Any, state: Any, made: Any) -> Any:
+            _, row = v1.while_loop(lambda count, _: count < 2, inner, (0, state + given.read(step)[None]))
+            return step + 1, row, made.write(step, row)
+
+        made = tf.TensorArray(tf.float32, 4)
+        _, state, made = v1.while_loop(lambda step, *_: step < 4, outer, (0, tf.zeros((1, 3)), made))
+        _, grown = v1.while_loop(
+            lambda _, y: tf.reduce_max(y) < 9, lambda n, y: (n + 1, y * 1.5), (0, tf.abs(state) + 1)
+        )
+        v1.enable_control_flow_v2()
+        outputs = {"all": tf.identity(made.stack(), "all"), "grown": tf.identity(grown, "grown")}
+        results = session.run(outputs, {start: x})
+        _save(folder, {"x": x}, results)
+        tf.io.write_graph(graph, str(folder), "model.pb", as_text=False)
+
+
 NETWORKS: Mapping[str, Callable[[Path], None]] = {
     "saved_keras": saved_keras,
     "frozen_keras": frozen_keras,
     "saved_module": saved_module,
     "saved_v1": saved_v1,
     "dilated": dilated,
+    "saved_recurrent": saved_recurrent,
+    "frozen_recurrent": frozen_recurrent,
+    "plain_recurrent": plain_recurrent,
+    "saved_lists": saved_lists,
+    "loops_v1": loops_v1,
 }

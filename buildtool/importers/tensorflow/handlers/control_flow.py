@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from buildtool.importers.branches import conditional, while_loop
+from buildtool.importers.branches import conditional
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
+from buildtool.importers.tensorflow.loops import loop
 from buildtool.importers.tensorflow.registry import handler
 
 
@@ -19,4 +20,4 @@ def if_(step: Step) -> Sequence[Tensor]:
 @handler("While", "StatelessWhile")
 def while_(step: Step) -> Sequence[Tensor]:
     """One function tells whether it goes on, the other makes the next values out of the last ones."""
-    return while_loop(step, "cond", "body")
+    return loop(step, "cond", "body")
