@@ -7,8 +7,9 @@ somebody's code is refused before it is read: links to other files, external and
 from __future__ import annotations
 
 import math
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -24,6 +25,9 @@ _MOST_TEXT = 2**28  # bytes of one attribute
 _MOST_WEIGHTS = 2**32  # bytes of all datasets that are read
 _MOST_DENSE = 1100  # how many times smaller deflate can make data, a little more than it really can
 _HEAP = b"GCOL\x01"
+#: What stands for texts of any length in an attribute: a class, how they end, an encoding, and bytes for each.
+_TEXTS = re.compile(rb"\x19[\x01\x11\x21][\x00\x01]\x00\x10\x00\x00\x00", re.DOTALL)
+_FAR = 128  # bytes behind that in which the first texts of the attribute are referred to
 _KNOWN_FILTERS = frozenset({1, 2, 3, 32000})  # deflate, shuffle, checksum, lzf
 
 
@@ -41,10 +45,10 @@ class Hdf5:
         """Texts lie in heaps: lists of objects. The library never ends where one of them has no size."""
         data = source.read()
         source.seek(0)
-        start = data.find(_HEAP)
+        start, sizes = data.find(_HEAP), {}
         while start >= 0:
             (size,) = struct.unpack_from("<Q", data.ljust(start + 16, b"\0"), start + 8)
-            end, at = start + size, start + 16
+            end, at, sizes[start] = start + size, start + 16, size
             if end > len(data):
                 self.refuse(f"a heap of {size} bytes", "/")
             while at + 16 <= end:
@@ -54,6 +58,15 @@ class Hdf5:
                     self.refuse(f"a heap with an object of {taken} bytes", "/")
                 at += needed
             start = data.find(_HEAP, start + 1)
+        self._check_texts(data, sizes)
+
+    def _check_texts(self, data: bytes, heaps: Mapping[int, int]) -> None:
+        """Texts are referred to by their length, a heap, and a number. The library makes room for any length."""
+        for found in _TEXTS.finditer(data):
+            for at in range(found.end(), min(found.end() + _FAR, len(data) - 12), 4):
+                length, heap = struct.unpack_from("<IQ", data, at)
+                if length > heaps.get(heap, length):
+                    self.refuse(f"a text of {length} bytes in a heap of {heaps[heap]}", "/")
 
     def close(self) -> None:
         with self.guarded():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import time
 import zipfile
 from pathlib import Path
@@ -258,3 +259,17 @@ def test_an_archive_that_grows(tmp_path: Path) -> None:
     file.write_bytes(data)
     with pytest.raises(ModelFileError, match="states 2147483646 bytes"):
         import_model(ImportRequest("hostile", file))
+
+
+def test_a_text_that_says_to_be_long(tmp_path: Path) -> None:
+    """The library makes room for as much as the attribute says before it looks for the text."""
+    whole, file = healthy(".h5"), tmp_path / "long.h5"
+    heap, refused = whole.index(b"GCOL"), 0
+    for place in range(0, len(whole) - 12, 4):
+        if struct.unpack_from("<Q", whole, place + 4)[0] == heap:
+            file.write_bytes(whole[:place] + struct.pack("<I", 2**31) + whole[place + 4 :])
+            try:
+                import_model(ImportRequest("hostile", file))
+            except LatheError as problem:
+                refused += f"a text of {2**31} bytes" in str(problem)
+    assert refused > 3  # the rest are numbers that are as large as the place of the heap
