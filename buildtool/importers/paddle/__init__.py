@@ -19,7 +19,8 @@ def supported_operators() -> tuple[str, ...]:
 
 def import_model(request: ImportRequest) -> ImportedModel:
     """The graph of a program, with the inputs and outputs that the request names."""
-    return assemble(read(request.model_file, request.weight_file, request.name), REGISTRY, request)
+    wanted = [tensor.name for tensor in request.inputs]
+    return assemble(read(request.model_file, request.weight_file, request.name, wanted), REGISTRY, request)
 
 
 def declared_inputs(request: ImportRequest) -> Mapping[str, tuple[int | None, ...]]:

@@ -14,6 +14,7 @@ from buildtool.errors import Where
 from buildtool.importers.model import AttributeValue, SourceBody
 from buildtool.importers.paddle.arrays import length_of, names_with_lengths, with_lengths
 from buildtool.importers.paddle.branch_pairs import paired
+from buildtool.importers.paddle.offsets import with_offsets
 from buildtool.importers.paddle.program import (
     ARRAY,
     CONDITIONAL,
@@ -33,9 +34,11 @@ _MOST_BLOCKS = 32  # inside of each other
 _OPTIONAL = ("Array", "Length")
 
 
-def nodes_of(program: Program, given: Iterable[str], where: Where) -> tuple[tuple[PaddleNode, ...], list[str]]:
-    """The nodes of the main block, and the names of what is fetched."""
-    return _Conversion(program, where).main(frozenset(given))
+def nodes_of(
+    program: Program, given: Iterable[str], sequences: Iterable[str], where: Where
+) -> tuple[tuple[PaddleNode, ...], list[str]]:
+    """The nodes of the main block, and the names of what is fetched. `sequences`: inputs whose offsets are given."""
+    return _Conversion(program, where, set(sequences)).main(frozenset(given))
 
 
 @dataclass
@@ -67,13 +70,14 @@ class _Body:
 
 
 class _Conversion:
-    def __init__(self, program: Program, where: Where) -> None:
+    def __init__(self, program: Program, where: Where, sequences: set[str]) -> None:
         self._program = program
         self._where = where
         self._blocks: dict[int, Block] = dict(program.blocks)
         self._arrays = frozenset(item.name for item in program.variables.values() if item.kind == ARRAY)
         self._used: set[str] = set()
         self._written_inside: dict[int, tuple[str, ...]] = {}
+        self._sequences = sequences  # variables that have offsets
         self._count = 0
 
     def main(self, given: frozenset[str]) -> tuple[tuple[PaddleNode, ...], list[str]]:
@@ -99,7 +103,7 @@ class _Conversion:
     def _simplified(self, operations: Iterable[Operation]) -> list[Operation]:
         """The operators of a block, with the lengths of arrays as variables, and pairs of branches as one operator."""
         kept = [item for item in operations if item.type not in (FEED, FETCH)]
-        return with_lengths(paired(kept, self._blocks), self._arrays)
+        return with_offsets(with_lengths(paired(kept, self._blocks), self._arrays), self._sequences)
 
     # -- what is written ---------------------------------------------------------------------------------------------
     def _written(self, item: Operation, depth: int) -> tuple[str, ...]:

@@ -177,7 +177,6 @@ dequantize_linear = dequantize_linear | X Scale ZeroPoint | Y
 crop = crop_tensor | X Shape Offsets
 frobenius_norm = frobenius_norm | X AxesTensor
 select_input = select_input | Mask X*
-select_output = select_output | X Mask | Out*
 array_read = read_from_array | X I
 array_length = lod_array_length
 array_to_tensor = tensor_array_to_tensor | | Out OutIndex

@@ -89,7 +89,7 @@ def _operation(item: pb.Operator, where: Where) -> Operation:
 
 def is_for_training(name: str) -> bool:
     """Attributes that say nothing about inference: stacks of calls, roles, the device it was trained on."""
-    return name.startswith("op_") or name in ("name", "with_quant_attr", "is_test")
+    return (name.startswith("op_") and name != "op_type") or name in ("name", "with_quant_attr", "is_test")
 
 
 def _slots(items: Iterable[Any], where: Where) -> dict[str, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from buildtool.errors import ModelFileError, Where
@@ -11,6 +11,7 @@ from buildtool.importers.model import SourceModel, SourceTensor
 from buildtool.importers.order import check_names
 from buildtool.importers.paddle import naive_buffer, pir, protobuf
 from buildtool.importers.paddle.nodes import nodes_of
+from buildtool.importers.paddle.offsets import asked_for, offsets_of
 from buildtool.importers.paddle.program import (
     DAMAGED,
     DTYPES,
@@ -26,14 +27,18 @@ from buildtool.importers.paddle.program import (
 from buildtool.importers.paddle.quantisation import as_floats
 from buildtool.importers.paddle.tensors import read_combined, read_single
 from buildtool.ir.operator import Array
+from buildtool.ir.types import DType
 
 _TOO_LARGE = "save the model with its parameters in a file of their own"
 #: Names of parameter files that stand beside a program with a name that has no ending.
 _BESIDE = ("__params__", "params", "weights")
 
 
-def read(file: Path, weights: Path | None, name: str) -> SourceModel:
-    """The checked content of a program and its parameters. LatheError where they are none."""
+def read(file: Path, weights: Path | None, name: str, wanted: Iterable[str] = ()) -> SourceModel:
+    """The checked content of a program and its parameters. LatheError where they are none.
+
+    `wanted`: the inputs that are asked for, among which may be offsets of sequences.
+    """
     where = Where(file=str(file), model=name)
     data = read_bytes(file, where, _TOO_LARGE, DAMAGED)
     if naive_buffer.is_one(data):
@@ -46,7 +51,7 @@ def read(file: Path, weights: Path | None, name: str) -> SourceModel:
         reader = pir if data.lstrip()[:1] == b"{" else protobuf
         program = reader.read_program(data, where)
         constants = _parameters(program, file, weights, where)
-    return _source(as_floats(program, constants, where), constants, where)
+    return _source(as_floats(program, constants, where), constants, wanted, where)
 
 
 # -- parameters --------------------------------------------------------------------------------------------------------
@@ -113,9 +118,11 @@ def _check_declared(item: Variable, content: Array, where: Where) -> None:
 
 
 # -- the graph ---------------------------------------------------------------------------------------------------------
-def _source(program: Program, constants: Mapping[str, Array], where: Where) -> SourceModel:
+def _source(program: Program, constants: Mapping[str, Array], wanted: Iterable[str], where: Where) -> SourceModel:
     inputs = _fed(program, where)
-    nodes, fetched = nodes_of(program, {*inputs, *constants}, where)
+    sequences = asked_for(wanted, inputs)
+    offsets = {offsets_of(name): SourceTensor(offsets_of(name), DType.S64, (None,)) for name in sequences}
+    nodes, fetched = nodes_of(program, {*inputs, *offsets, *constants}, sequences, where)
     if not nodes:
         raise ModelFileError("the model has no operators", where=where, remedy=DAMAGED)
     if not fetched:
@@ -126,7 +133,7 @@ def _source(program: Program, constants: Mapping[str, Array], where: Where) -> S
         )
     declared = {item.name: _declared(item) for item in program.variables.values() if item.kind == TENSOR}
     outputs = {name: declared.get(name, SourceTensor(name, None, None)) for name in fetched}
-    given = {name: declared[name] for name in inputs}
+    given = {name: declared[name] for name in inputs} | offsets
     check_names(nodes, {**given, **constants}, outputs, where, DAMAGED)
     return SourceModel(where, program.version, "NCHW", given, outputs, declared, constants, nodes)
 

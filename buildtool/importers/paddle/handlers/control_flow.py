@@ -12,7 +12,7 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.model import SourceBody
 from buildtool.importers.paddle.loops import Loop
 from buildtool.importers.paddle.program import CONDITIONAL, WHILE
-from buildtool.importers.paddle.registry import REGISTRY, handler, many, node_of, one
+from buildtool.importers.paddle.registry import REGISTRY, handler, many, one
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, bounds, symbols
 from buildtool.ir.graph import Region
@@ -123,9 +123,3 @@ def selected(step: Step) -> Tensor:
     sizes = sizes_that_differ(step, [given[1]], [given[0]])
     (y,) = step.emit_regions("if_else", [is_second], regions, sizes=sizes)
     return y
-
-
-@handler("select_output")
-def offered(step: Step) -> dict[str, list[Tensor]]:
-    """To one of several variables; the others are not read then."""
-    return {"Out": [one(step, "X")] * len(node_of(step).made.get("Out", ()))}

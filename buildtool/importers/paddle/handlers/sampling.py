@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.paddle.offsets import offsets_slot
 from buildtool.importers.paddle.registry import Outputs, handler, maybe, one
 from buildtool.importers.paddle.values import flag, real, to_first, to_last, whole
 from buildtool.importers.step import Step
@@ -82,7 +83,7 @@ def roi_align(step: Step) -> Tensor:
 
 
 @handler("im2sequence")
-def windows_as_rows(step: Step) -> Tensor:
+def windows_as_rows(step: Step) -> Outputs:
     """Each window of a picture is a row: [windows, C * KH * KW]."""
     x = one(step, "X")
     kernel, strides = step.integers("kernels"), step.integers("strides", (1, 1))
@@ -101,4 +102,7 @@ def windows_as_rows(step: Step) -> Tensor:
         x = step.emit("gather", x, step.constant(places.astype(np.int32)), axis=2 + 2 * axis)
     _, depth, down, high, across, wide = x.shape
     turned = step.transpose(x, (0, 2, 4, 1, 3, 5))
-    return step.reshape(turned, (down * across, depth * high * wide))
+    ends = np.empty(2, object)
+    ends[:] = 0, down * across
+    y = step.reshape(turned, (down * across, depth * high * wide))
+    return {"Out": y, offsets_slot("Out"): Tensor.of(ends, DType.S64)}

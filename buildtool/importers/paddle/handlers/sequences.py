@@ -1,6 +1,7 @@
-"""Operators on sequences of different lengths, which stand one behind the other in a tensor.
+"""Operators on sequences, which stand one behind the other in a tensor.
 
-Tensors have no lengths here: the rows of a tensor are one sequence.
+Where they begin is in a tensor of offsets, if there is one: the first is 0, the last is the number of rows. Without it
+the rows of a tensor are one sequence.
 """
 
 from __future__ import annotations
@@ -8,14 +9,25 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.paddle.registry import Outputs, handler, many, maybe, one
+from buildtool.importers.paddle.offsets import offsets_slot
+from buildtool.importers.paddle.registry import Outputs, handler, many, maybe, one, wants
+from buildtool.importers.paddle.segments import Segments
 from buildtool.importers.paddle.values import flag, part, plus, scalar
 from buildtool.importers.spatial import channels
 from buildtool.importers.step import Step
-from buildtool.ir.dims import product
+from buildtool.ir.dims import Dim, product
+from buildtool.ir.types import DType
 
 _POOLS = {"SUM": "reduce_sum", "AVERAGE": "reduce_mean", "MAX": "reduce_max", "SQRT": "reduce_sum"}
 _FUNCTIONS = ("sigmoid", "tanh", "relu")
+
+
+def segments(step: Step, x: Tensor, slot: str = "X") -> Segments | None:
+    """Of the tensor of a slot; None where it is one sequence."""
+    offsets = maybe(step, offsets_slot(slot))
+    if offsets is not None and offsets.rank != 1:
+        step.malformed(f"offsets of rank {offsets.rank}")
+    return None if offsets is None or offsets.shape == (2,) else Segments(step, x, offsets)
 
 
 @handler("lod_reset")
@@ -26,13 +38,22 @@ def lengths_are_set(step: Step) -> Outputs:
 @handler("sequence_softmax")
 def softmax(step: Step) -> Tensor:
     x = one(step, "X")
-    flat = step.reshape(x, (product(x.shape),))
-    return step.reshape(step.emit("softmax", flat, axis=0), x.shape)
+    rows = segments(step, x)
+    if rows is None:
+        flat = step.reshape(x, (product(x.shape),))
+        return step.reshape(step.emit("softmax", flat, axis=0), x.shape)
+    powers = step.emit("exp", step.emit("sub", x, rows.spread(rows.reduced(x, "max"))))
+    return step.emit("div", powers, rows.spread(rows.reduced(powers, "add")))
 
 
 @handler("sequence_reverse")
 def reverse(step: Step) -> Outputs:
     x = one(step, "X")
+    rows = segments(step, x)
+    if rows is not None:
+        both = plus(step, rows.spread(rows.starts), rows.spread(rows.ends))
+        mirrored = step.emit("sub", step.emit("sub", both, rows.places), step.constant(np.array(1)))
+        return {"Y": step.emit("gather", x, mirrored, axis=0)}
     starts, steps = (x.shape[0] - 1, *(0 for _ in x.shape[1:])), (-1, *(1 for _ in x.shape[1:]))
     return {"Y": step.emit("slice", x, starts=starts, steps=steps, sizes=x.shape)}
 
@@ -40,11 +61,14 @@ def reverse(step: Step) -> Outputs:
 @handler("sequence_pool")
 def pool(step: Step) -> Outputs:
     x, kind = one(step, "X"), step.text("pooltype", "AVERAGE")
+    sequences = segments(step, x)
+    if kind not in (*_POOLS, "FIRST", "LAST"):
+        step.malformed(f"the attribute 'pooltype' is '{kind}'")
+    if sequences is not None:
+        return {"Out": _pooled(step, x, sequences, kind)}
     rows = x.shape[0]
     if kind in ("FIRST", "LAST"):
         return {"Out": part(step, x, 0, 0 if kind == "FIRST" else rows - 1, 1)}
-    if kind not in _POOLS:
-        step.malformed(f"the attribute 'pooltype' is '{kind}'")
     y = step.emit(_POOLS[kind], x, axes=(0,), keepdims=True)
     if kind == "SQRT":
         if not isinstance(rows, int):
@@ -53,27 +77,138 @@ def pool(step: Step) -> Outputs:
     return {"Out": y}
 
 
+def _pooled(step: Step, x: Tensor, rows: Segments, kind: str) -> Tensor:
+    """One row for each sequence. Those without rows have the padding value."""
+    if kind in ("FIRST", "LAST"):
+        last = step.emit("sub", rows.ends, step.constant(np.array(1)))
+        place = rows.within(rows.starts if kind == "FIRST" else last)
+        y = step.emit("gather", x, place, axis=0)
+    else:
+        y = rows.reduced(x, "max" if kind == "MAX" else "add")
+    if kind in ("AVERAGE", "SQRT"):
+        lengths = step.emit("cast", step.emit("maximum", rows.lengths, step.constant(np.array(1))), to=x.dtype)
+        divisor = step.emit("sqrt", lengths) if kind == "SQRT" else lengths
+        y = step.emit("div", y, rows.along(divisor, x.rank))
+    empty = rows.along(step.emit("equal", rows.lengths, step.constant(np.array(0))), x.rank)
+    return step.emit("where", empty, scalar(step, step.real("pad_value", 0.0), x), y)
+
+
 @handler("sequence_concat")
-def concat(step: Step) -> Tensor:
-    parts = many(step, "X")
-    return parts[0] if len(parts) == 1 else step.emit("concat", *parts, axis=0)
+def concat(step: Step) -> Outputs:
+    """The first sequences of all inputs, then the second ones, and so on."""
+    parts, offsets = many(step, "X"), many(step, offsets_slot("X"))
+    if len(parts) == 1:
+        return {"Out": parts[0], offsets_slot("Out"): offsets[:1]}
+    y = step.emit("concat", *parts, axis=0)
+    if len(offsets) != len(parts):
+        return {"Out": y}
+    total = offsets[0]
+    for item in offsets[1:]:
+        total = plus(step, total, item)
+    if all(item.shape == (2,) for item in offsets):
+        return {"Out": y, offsets_slot("Out"): total}
+    pieces = [Segments(step, x, item) for x, item in zip(parts, offsets, strict=True)]
+    starts = part(step, total, 0, 0, total.shape[0] - 1)
+    places = []
+    for rows in pieces:
+        places.append(plus(step, rows.spread(step.emit("sub", starts, rows.starts)), rows.places))
+        starts = plus(step, starts, rows.lengths)
+    index = step.emit("concat", *places, axis=0)
+    index = step.reshape(index, (index.shape[0], 1))
+    return {"Out": step.emit("scatter_nd", y, index, y, reduction="none"), offsets_slot("Out"): total}
 
 
-@handler("sequence_expand", "sequence_expand_as")
-def expand(step: Step) -> Tensor:
-    """A row for each row of the other sequence; several rows stay as they are, since they are one sequence."""
+@handler("sequence_expand")
+def expand(step: Step) -> Outputs:
+    """Each row as often as the sequence of the other tensor has rows that stands at its place."""
     x, like = one(step, "X"), one(step, "Y")
+    rows = segments(step, like, "Y")
+    if maybe(step, offsets_slot("X")) is not None:
+        step.unsupported("the repetition of whole sequences", "expand rows, one for each sequence of the other tensor")
+    return {"Out": _expanded(step, x, like, rows)}
+
+
+@handler("sequence_expand_as")
+def expand_as(step: Step) -> Outputs:
+    like = one(step, "Y")
+    return {"Out": _expanded(step, one(step, "X"), like, segments(step, like, "Y"))}
+
+
+def _expanded(step: Step, x: Tensor, like: Tensor, rows: Segments | None) -> Tensor:
+    if rows is not None:
+        return rows.spread(x)
     if x.shape[0] != 1:
-        step.unsupported(f"{x.shape[0]} sequences", "import the model with a batch of one")
+        step.unsupported(
+            f"{x.shape[0]} sequences without offsets", "name the offsets among input_tensors, as the input with '.lod'"
+        )
     return step.emit("broadcast_to", x, shape=(like.shape[0], *x.shape[1:]))
 
 
 @handler("sequence_reshape")
-def reshape(step: Step) -> Tensor:
-    x, width = one(step, "X"), step.integer("new_dim")
+def reshape(step: Step) -> Outputs:
+    x, width, offsets = one(step, "X"), step.integer("new_dim"), maybe(step, offsets_slot("X"))
     if width < 1:
         step.malformed(f"rows of {width} numbers")
-    return step.reshape(x, (product(x.shape) // width, width))
+    y = step.reshape(x, (product(x.shape) // width, width))
+    if offsets is None or not wants(step, offsets_slot("Out")):
+        return {"Out": y}
+    numbers = step.emit("mul", offsets, step.constant(np.array(channels(step, x, 1))))
+    return {"Out": y, offsets_slot("Out"): step.emit("div", numbers, step.constant(np.array(width)))}
+
+
+@handler("sequence_pad")
+def pad(step: Step) -> Outputs:
+    """[sequences, length, ...], and how long each sequence is."""
+    x, value, length = one(step, "X"), one(step, "PadValue"), step.integer("padded_length", -1)
+    offsets = maybe(step, offsets_slot("X"))
+    if length < 1:
+        step.unsupported("the length of the longest sequence is only known when the model runs", "state padded_length")
+    if offsets is None:
+        step.unsupported("a tensor without offsets", "name them among input_tensors, as the input with '.lod'")
+    rows = Segments(step, x, offsets)
+    padded, is_there = rows.padded(length)
+    shape = (*is_there.shape, *(1 for _ in x.shape[1:]))
+    y = step.emit("where", step.reshape(is_there, shape), padded, step.emit("cast", value, to=x.dtype))
+    return {"Out": y, "Length": rows.lengths}
+
+
+@handler("sequence_unpad")
+def unpad(step: Step) -> Outputs:
+    x, lengths = one(step, "X"), step.emit("cast", one(step, "Length"), to=DType.S64)
+    most: Dim = product(x.shape[:2])
+    count = x.shape[1]
+    if not isinstance(count, int):
+        step.unsupported("sequences of a run-time length", "fix the input shapes")
+    is_there = step.emit("less", step.constant(np.arange(count)), step.reshape(lengths, (x.shape[0], 1)))
+    flat = step.reshape(x, (most, *x.shape[2:]))
+    (y,) = step.emit_sized("compress", most, flat, step.reshape(is_there, (most,)), axis=0)
+    ends = step.emit("cumsum", step.reshape(lengths, (x.shape[0],)), axis=0, exclusive=False, reverse=False)
+    return {"Out": y, offsets_slot("Out"): step.emit("concat", step.constant(np.zeros(1, np.int64)), ends, axis=0)}
+
+
+@handler("sequence_arithmetic", "search_seq_arithmetic")
+def arithmetic(step: Step) -> Tensor:
+    """Row by row; where a sequence of Y is shorter, rows of X stay as they are."""
+    x, y = one(step, "X"), one(step, "Y")
+    ops = {1: "add", 2: "sub", 3: "mul"}
+    kind = step.integer("op_type", 1)
+    if kind not in ops:
+        step.malformed(f"the attribute 'op_type' is {kind}")
+    a, b = maybe(step, offsets_slot("X")), maybe(step, offsets_slot("Y"))
+    if a is None or b is None:
+        if x.shape != y.shape:
+            step.unsupported(
+                f"{x.shape[0]} and {y.shape[0]} rows without offsets",
+                "name the offsets among input_tensors, as the inputs with '.lod'",
+            )
+        return plus(step, x, y) if kind == 1 else step.emit(ops[kind], x, y)
+    mine, others = Segments(step, x, a), Segments(step, y, b)
+    within = step.emit("sub", mine.places, mine.spread(mine.starts))
+    place = others.within(plus(step, mine.spread(others.starts), within))
+    other = step.emit("gather", y, place, axis=0)
+    result = plus(step, x, other) if kind == 1 else step.emit(ops[kind], x, other)
+    has_other = step.emit("less", within, mine.spread(others.lengths))
+    return step.emit("where", step.reshape(has_other, (x.shape[0], *(1 for _ in x.shape[1:]))), result, x)
 
 
 @handler("gru")
@@ -98,20 +233,40 @@ def gru(step: Step) -> Outputs:
             _signed(step, share, signs, (1, 3 * hidden)),
             _signed(step, recurrent, signs, (3 * hidden, 1)),
         )
-    start = step.filled((1, hidden), 0, x.dtype) if first is None else first
+    sequences = segments(step, x, "Input")
+    count: Dim = 1 if sequences is None else sequences.count
+    zero = step.constant(np.zeros((), x.dtype.numpy))
+    start = step.emit("broadcast_to", zero, shape=(count, hidden)) if first is None else first
+    operands = [recurrent, start, step.filled((hidden,), 0, x.dtype)]
+    if sequences is None:
+        steps = step.reshape(share, (x.shape[0], 1, 3 * hidden))
+    else:
+        longest = x.shape[0]
+        steps = step.transpose(Segments(step, share, sequences.offsets).padded(longest)[0], (1, 0, 2))
+        operands.append(step.emit("cast", sequences.lengths, to=DType.S32))
     y, _ = step.emit_all(
         "gru",
-        step.reshape(share, (x.shape[0], 1, 3 * hidden)),
-        recurrent,
-        start,
-        step.filled((hidden,), 0, x.dtype),
+        steps,
+        *operands,
         function_f=functions[0],
         function_g=functions[1],
         reverse=flag(step, "is_reverse"),
         linear_before_reset=False,
     )
-    return {"Hidden": step.reshape(y, (x.shape[0], hidden))}
+    if sequences is None:
+        return {"Hidden": step.reshape(y, (x.shape[0], hidden))}
+    return {"Hidden": sequences.packed(step.transpose(y, (1, 0, 2)))}
 
 
 def _signed(step: Step, x: Tensor, signs: list[float], shape: tuple[int, int]) -> Tensor:
     return step.emit("mul", x, step.constant(np.array(signs, x.dtype.numpy).reshape(shape)))
+
+
+@handler("search_fc", "search_seq_fc")
+def fully_connected(step: Step) -> Tensor:
+    """Rows times the weights of each output, and its bias."""
+    x, weights, bias = one(step, "X"), one(step, "W"), maybe(step, "b")
+    if x.rank != 2 or weights.rank != 2:
+        step.malformed(f"rows of rank {x.rank} and weights of rank {weights.rank}")
+    y = step.emit("matmul", x, step.transpose(weights, (1, 0)))
+    return y if bias is None else plus(step, y, step.reshape(bias, (1, product(bias.shape))))
