@@ -14,12 +14,14 @@ from buildtool.passes.editor import Editor
 
 #: What lies between the two convolutions has to be larger than this: less stays in the caches anyway.
 LEAST_BYTES = 256 * 1024
+#: What there are kernels for: those of half precision decide whether these passes run behind `compute_in_half`.
+FLOATS = (DType.F32, DType.F16)
 
 
 def is_pointwise(node: Node) -> bool:
     """Whether the node is a 1x1 convolution for which there are kernels that compute another one with it."""
     op, w = node.op, node.inputs[1] if len(node.inputs) > 1 else None
-    if not isinstance(op, Conv2d) or w is None or w.constant is None or w.type.dtype is not DType.F32:
+    if not isinstance(op, Conv2d) or w is None or w.constant is None or w.type.dtype not in FLOATS:
         return False
     single = w.type.shape[1:3] == (1, 1) and op.groups == 1 and set(op.strides) == {1} and not any(op.pads)
     return single and has_few_channels(node.outputs[0])
@@ -28,7 +30,7 @@ def is_pointwise(node: Node) -> bool:
 def is_depthwise(node: Node) -> bool:
     """The same of a depthwise convolution."""
     op = node.op
-    if not isinstance(op, DwConv2d) or op.multiplier != 1 or node.inputs[1].type.dtype is not DType.F32:
+    if not isinstance(op, DwConv2d) or op.multiplier != 1 or node.inputs[1].type.dtype not in FLOATS:
         return False
     if node.inputs[1].type.shape[:2] != (3, 3) or op.strides not in ((1, 1), (2, 2)) or set(op.dilations) != {1}:
         return False

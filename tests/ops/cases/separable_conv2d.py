@@ -10,6 +10,7 @@ import numpy as np
 from buildtool.ops.separable_conv2d import SeparableConv2d
 from tests.ops.activations import ACTIVATED
 from tests.ops.case import OpCase
+from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 
 # Input, depthwise filter (KH, KW), outputs and attributes.
@@ -40,6 +41,12 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, int], int, dict[str, Any]], ...]
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for number, (shape, kernel, outputs, attributes) in enumerate(_CASES):
         op = SeparableConv2d(**attributes, depthwise_activation="relu", activation=("none", "relu")[number % 2])
         yield _case(rng, op, shape, kernel, outputs, label(number, shape, "by", kernel, "to", outputs), number % 3 == 1)
