@@ -8,24 +8,39 @@
 namespace lathe {
 namespace {
 
+#if defined(__ARM_NEON)
+// Rows of output that share the loads of the filters: see depthwise_strips.h.
+template <int kernel>
+constexpr int kDwRows = kernel == 3 ? 4 : 1;
+// Channels that go by together.
+constexpr int kDwChannels = kVectorRegisters >= 32 ? 2 * kLanes : kLanes;
+#else
 // Rows of output that share the loads of a column: more than one where the sums leave room for it.
 template <int kernel>
 constexpr int kDwRows = kVectorRegisters >= 32 && kernel == 3 ? 2 : 1;
+constexpr int kDwChannels = kLanes;
+#endif
+
+// The same for a window of this size: fewer do not have a kernel.
+constexpr int DwUnit(int64_t kernel) { return kernel == 3 ? kDwChannels : kLanes; }
+
+// Rows that go from one convolution to the other together where two are one: not so many that they leave the cache.
+constexpr int kDwFusedRows = kDwRows<3> < 2 ? kDwRows<3> : 2;
 
 // Rows of input that so many rows of output look at.
-template <int kernel, int stride>
-constexpr int kDwInputs = kernel + (kDwRows<kernel> - 1) * stride;
+constexpr int DwInputs(int kernel, int stride, int rows) { return kernel + (rows - 1) * stride; }
 
 }  // namespace
 inline namespace LATHE_VECTORS {
 
 // One call's rows. Distances are in floats.
 struct DwRows {
-  const float* const* inputs;  // kDwInputs rows, each at column 0 and channel 0; padding is a row of zeros
+  const float* const* inputs;  // DwInputs() rows, each at column 0 and channel 0; padding is a row of zeros
   const float* filter;         // [kernel, kernel, channels]
   const float* bias;           // may be null
   float* output;               // of the first row, at the first column that is wanted and channel 0
-  ptrdiff_t output_row;        // from row to row; 0: only the first row is wanted
+  ptrdiff_t output_row;        // from row to row
+  ptrdiff_t lines;             // rows of output, up to kDwRows
   ptrdiff_t output_pixel;      // from column to column
   ptrdiff_t channels;          // of an input pixel and of the filter
   ptrdiff_t width;             // columns of the input
@@ -34,8 +49,8 @@ struct DwRows {
   float high;
 };
 
-// Columns [begin, end) of the output and channels [first, last) of them, at least a vector's, for a window of 3 x 3 and
-// steps of one column or two. Once per instruction set: isa/depthwise__<set>.cc
+// Columns [begin, end) of the output and channels [first, last) of them, at least kDwChannels, for a window of 3 x 3
+// and steps of one column or two. Once per instruction set: isa/depthwise__<set>.cc
 void RunDw3x3(const DwRows& job, bool halves, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t first, ptrdiff_t last);
 
 }  // namespace LATHE_VECTORS

@@ -16,10 +16,11 @@ namespace {
 template <int kernel, int stride>
 struct DwSweep {
   static constexpr int rows = kDwRows<kernel>;
+  static constexpr int lines = DwInputs(kernel, stride, rows);
   static constexpr int open = (kernel - 1) / stride;  // outputs that have begun when a step begins
   static constexpr int slots = open + 1;
 
-  const float* inputs[kDwInputs<kernel, stride>];
+  const float* inputs[lines];
   Vec weights[kernel * kernel];
   Vec bias;
   Vec low;
@@ -32,7 +33,7 @@ template <int column, int kernel, int stride>
 inline __attribute__((always_inline)) void AddColumn(DwSweep<kernel, stride>& sweep, int turn, ptrdiff_t offset) {
   using Sweep = DwSweep<kernel, stride>;
 #pragma GCC unroll 8
-  for (int i = 0; i < kDwInputs<kernel, stride>; ++i) {
+  for (int i = 0; i < Sweep::lines; ++i) {
     const Vec x = Load(sweep.inputs[i] + offset);
 #pragma GCC unroll 8
     for (int row = 0; row < Sweep::rows; ++row) {
@@ -89,11 +90,11 @@ inline __attribute__((always_inline)) void SweepInside(DwSweep<kernel, stride>& 
 // Goes on by one output, of which only the columns inside of the image are added.
 template <int kernel, int stride>
 inline __attribute__((always_inline)) void SweepEdge(DwSweep<kernel, stride>& sweep, const DwRows& job,
-                                                     ptrdiff_t column, float* to) {
+                                                     ptrdiff_t column, float* to, ptrdiff_t output_row) {
   using Sweep = DwSweep<kernel, stride>;
   BeginOutput(sweep, Sweep::slots - 1);
   if (column >= 0 && column < job.width) AddColumn<0>(sweep, 0, column * job.channels);
-  EndOutput(sweep, 0, to, job.output_row);
+  EndOutput(sweep, 0, to, output_row);
   ++column;
   if (stride == 2 && column >= 0 && column < job.width) AddColumn<stride - 1>(sweep, 0, column * job.channels);
 #pragma GCC unroll 8
@@ -114,11 +115,11 @@ __attribute__((noinline)) void RunDwRows(const DwRows& job, ptrdiff_t begin, ptr
   sweep.high = Fill(job.high);
   const ptrdiff_t channels = job.channels;
   const ptrdiff_t pixel = job.output_pixel;
-  const ptrdiff_t output_row = job.output_row;
+  const ptrdiff_t output_row = job.lines > 1 ? job.output_row : 0;
   for (ptrdiff_t channel = first; channel < last; channel += kLanes) {
     if (channel > last - kLanes) channel = last - kLanes;  // overlaps the one before
 #pragma GCC unroll 25
-    for (int i = 0; i < kDwInputs<kernel, stride>; ++i) sweep.inputs[i] = job.inputs[i] + channel;
+    for (int i = 0; i < Sweep::lines; ++i) sweep.inputs[i] = job.inputs[i] + channel;
     const float* filter = job.filter + channel;
 #pragma GCC unroll 25
     for (int i = 0; i < kernel * kernel; ++i, filter += channels) sweep.weights[i] = Load(filter);
@@ -140,7 +141,7 @@ __attribute__((noinline)) void RunDwRows(const DwRows& job, ptrdiff_t begin, ptr
         column += count * Sweep::slots * stride;
         continue;
       }
-      SweepEdge(sweep, job, column, to);  // what lies before the wanted ones is overwritten
+      SweepEdge(sweep, job, column, to, output_row);  // what lies before the wanted ones is overwritten
       if (x >= begin) to += pixel;
       column += stride;
       ++x;

@@ -19,7 +19,8 @@ Code PrepareSweep(PrepareContext& context) {
   const bool square = window.kernel[0] == kernel && window.kernel[1] == kernel;
   const bool steps = window.strides[0] == window.strides[1] && window.strides[0] <= 2;
   const bool dense = window.dilations[0] == 1 && window.dilations[1] == 1;
-  if (square && steps && dense && state.multiplier == 1 && context.input(1).shape[2] >= kLanes) return Code::kOk;
+  if (square && steps && dense && state.multiplier == 1 && context.input(1).shape[2] >= DwUnit(kernel))
+    return Code::kOk;
   return context.Fail(Code::kUnsupported, "this kernel has another window");
 }
 
@@ -33,7 +34,7 @@ inline Code PlanSweep(PlanContext& context) {
 // How a run is cut, by shape alone.
 struct SweepCut {
   int64_t lines;    // of an image: kDwRows rows each
-  int64_t parts;    // of the channels, each of whole vectors; the last also has what remains
+  int64_t parts;    // of the channels, each of what goes by together; the last also has what remains
   int64_t part;     // channels of a part
   int64_t columns;  // that go by together
 
@@ -43,10 +44,11 @@ struct SweepCut {
     constexpr int64_t kTurns = kLanes == 4 ? 24 : 4;  // of all slots, in a block: several vectors share a line of cache
     lines = (out[1] + rows - 1) / rows;
     const int64_t items = out[0] * lines;
-    const int64_t vectors = out[3] / kLanes;
+    const int64_t unit = DwUnit(kernel);
+    const int64_t units = out[3] / unit;
     const int64_t splits = items > 0 && items < kItems ? kItems / items : 1;
-    part = (vectors + splits - 1) / splits * kLanes;
-    parts = vectors * kLanes / part;
+    part = (units + splits - 1) / splits * unit;
+    parts = units * unit / part;
     const bool cached = (in[1] * in[2] + out[1] * out[2]) * in[3] <= kCached;
     const bool busy = kernel > 3;  // so much to do per column that the way to memory costs nothing
     columns = cached || busy ? out[2] : kTurns * ((kernel - 1) / stride + 1);
@@ -80,16 +82,17 @@ struct SweepJob {
   bool rest;  // of the activation
 };
 
-// The kDwRows lines from `top` on, as far as there are so many, to `output`; `inputs` are the lines that they look at.
+// `lines` lines from `top` on, as far as there are so many, to `output`; `inputs` are the lines that they look at.
 template <int kernel>
-void RunSweepRows(const SweepJob& job, int64_t columns, const float* const* inputs, int64_t top, float* output,
-                  int64_t first, int64_t last) {
+void RunSweepRows(const SweepJob& job, int64_t columns, const float* const* inputs, int64_t top, int64_t lines,
+                  float* output, int64_t first, int64_t last) {
   const Shape& out = *job.out;
   const int64_t line = out[2] * out[3];
-  const int64_t count = top + kDwRows<kernel> <= out[1] ? kDwRows<kernel> : 1;
+  const int64_t count = top + lines <= out[1] ? lines : out[1] - top;
   DwRows rows = job.rows;
   rows.inputs = inputs;
-  rows.output_row = count > 1 ? static_cast<ptrdiff_t>(line) : 0;
+  rows.output_row = static_cast<ptrdiff_t>(line);
+  rows.lines = static_cast<ptrdiff_t>(count);
   const bool halves = job.state->window.strides[0] == 2;
   for (int64_t x = 0; x < out[2]; x += columns) {
     const int64_t end = x + columns < out[2] ? x + columns : out[2];
@@ -110,15 +113,16 @@ void RunSweepRows(const SweepJob& job, int64_t columns, const float* const* inpu
 
 // The same of an image that lies in memory as a whole.
 template <int kernel>
-void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, float* output, int64_t first,
-                   int64_t last) {
+void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, int64_t lines, float* output,
+                   int64_t first, int64_t last) {
   const Shape& in = *job.in;
-  const float* inputs[kDwInputs<kernel, 2>];
-  for (int i = 0; i < kDwInputs<kernel, 2>; ++i) {
+  constexpr int kMost = DwInputs(kernel, 2, kDwRows<kernel>);
+  const float* inputs[kMost];
+  for (int i = 0; i < kMost; ++i) {
     const int64_t y = top * job.state->window.strides[0] - job.state->window.before[0] + i;
     inputs[i] = y >= 0 && y < in[1] ? job.image + (batch * in[1] + y) * in[2] * in[3] : job.zeros;
   }
-  RunSweepRows<kernel>(job, cut.columns, inputs, top, output, first, last);
+  RunSweepRows<kernel>(job, cut.columns, inputs, top, lines, output, first, last);
 }
 
 // `image` is input 0 of a node, and the result has the shape `out`; `zeros` has room for a line of the image.
@@ -157,8 +161,8 @@ void RunSweep(const RunContext& context) {
       const int64_t batch = lines / cut.lines;
       const int64_t last = part + 1 == cut.parts ? out[3] : (part + 1) * cut.part;
       const int64_t top = (lines - batch * cut.lines) * kDwRows<kernel>;
-      RunSweepLines<kernel>(job, cut, batch, top, output + (batch * out[1] + top) * out[2] * out[3], part * cut.part,
-                            last);
+      RunSweepLines<kernel>(job, cut, batch, top, kDwRows<kernel>, output + (batch * out[1] + top) * out[2] * out[3],
+                            part * cut.part, last);
     }
   });
 }

@@ -15,8 +15,8 @@ namespace lathe {
 namespace {
 
 constexpr int kWindow = 3;
-constexpr int64_t kBandSteps = 8 / kDwRows<kWindow>;  // of kDwRows lines each
-constexpr int64_t kRing = kDwInputs<kWindow, 2>;
+constexpr int64_t kBandSteps = 8 / kDwFusedRows;  // of kDwFusedRows lines each
+constexpr int64_t kRing = DwInputs(kWindow, 2, kDwFusedRows);
 constexpr const char* kPointwiseNames[] = {"pointwise_activation", "pointwise_activation_alpha",
                                            "pointwise_activation_beta"};
 
@@ -61,7 +61,7 @@ __attribute__((cold)) Code PlanPointwise(PlanContext& context) {
   LATHE_TRY(CheckBoth(context, state.depthwise.window, shape.depth, shape.outputs, shape.outputs, &expected));
   plan.between = context.input(0).shape;
   plan.between.dims[3] = shape.outputs;
-  plan.bands = DivideUp(expected[1], kBandSteps * kDwRows<kWindow>);
+  plan.bands = DivideUp(expected[1], kBandSteps * kDwFusedRows);
   plan.threads = context.threads();
   plan.packed = DivideUp(PackedInputFloats(shape, kChunkPixels), 16) * 16;
   plan.line = plan.between[2] * shape.outputs;
@@ -102,10 +102,10 @@ inline void RunBand(const PointwiseRun& run, int64_t batch, int64_t band, int th
   const int64_t height = run.plan.between[1];
   float* const own = run.scratch + thread * run.plan.thread_floats();
   float* const ring = own + 16 + run.plan.packed;
-  int64_t top = band * kBandSteps * kDwRows<kWindow>;
-  for (int64_t step = 0; step < kBandSteps && top < out[1]; ++step, top += kDwRows<kWindow>) {
+  int64_t top = band * kBandSteps * kDwFusedRows;
+  for (int64_t step = 0; step < kBandSteps && top < out[1]; ++step, top += kDwFusedRows) {
     const int64_t begin = top * window.strides[0] - window.before[0];
-    const int64_t end = begin + kWindow + (kDwRows<kWindow> - 1) * window.strides[0];
+    const int64_t end = begin + kWindow + (kDwFusedRows - 1) * window.strides[0];
     const int64_t first = begin < 0 ? 0 : begin;
     const int64_t last = end < height ? end : height;
     if (first < last) {
@@ -117,7 +117,7 @@ inline void RunBand(const PointwiseRun& run, int64_t batch, int64_t band, int th
       inputs[i] = y >= first && y < last ? ring + y % kRing * run.plan.line : run.sweep.zeros;
     }
     float* output = run.output + (batch * out[1] + top) * out[2] * out[3];
-    RunSweepRows<kWindow>(run.sweep, out[2], inputs, top, output, 0, out[3]);
+    RunSweepRows<kWindow>(run.sweep, out[2], inputs, top, kDwFusedRows, output, 0, out[3]);
   }
 }
 

@@ -6,6 +6,7 @@
 #ifndef LATHE_OPS_SEPARABLE_CONV2D_NODE_H_
 #define LATHE_OPS_SEPARABLE_CONV2D_NODE_H_
 
+#include "native/core/depthwise.h"
 #include "native/core/packing.h"
 #include "native/ops/dwconv2d/dwconv2d_node.h"
 
@@ -52,7 +53,7 @@ inline Code CheckSwept(PrepareContext& context, const Window& window, int64_t ke
   const bool square = window.kernel[0] == kernel && window.kernel[1] == kernel;
   const bool steps = window.strides[0] == window.strides[1] && window.strides[0] <= 2;
   const bool dense = window.dilations[0] == 1 && window.dilations[1] == 1;
-  if (square && steps && dense && context.input(kDepthwiseFilter).shape[2] >= kLanes) return Code::kOk;
+  if (square && steps && dense && context.input(kDepthwiseFilter).shape[2] >= DwUnit(kernel)) return Code::kOk;
   return context.Fail(Code::kUnsupported, "this kernel has another window");
 }
 

@@ -38,8 +38,7 @@ __attribute__((cold)) Code PlanSeparable(PlanContext& context) {
   const SeparableState& state = *static_cast<const SeparableState*>(context.state());
   const PanelShape& shape = state.pointwise.shape;
   SeparablePlan& plan = *static_cast<SeparablePlan*>(context.plan());
-  LATHE_TRY(
-      CutSeparable(context, state.depthwise, shape.depth, shape.outputs, kChunkPixels, kDwRows<kWindow>, &plan.cut));
+  LATHE_TRY(CutSeparable(context, state.depthwise, shape.depth, shape.outputs, kChunkPixels, kDwFusedRows, &plan.cut));
   const Shape& in = context.input(0).shape;
   plan.packed = DivideUp(PackedInputFloats(shape, kChunkPixels), 16) * 16;
   const int64_t filters = state.pointwise.packed == nullptr ? shape.floats() : 0;
@@ -56,7 +55,7 @@ void RunSeparable(const RunContext& context) {
   float* const zeros = blocks + plan.cut.threads * plan.thread_floats();
   const SweepJob sweep = StartSweep(state.depthwise, context.inputs[0], context.inputs[kDepthwiseFilter].As<float>(),
                                     context.inputs[kDepthwiseBias].As<float>(), between, zeros);
-  const SweepCut cut(in, between, kDwRows<kWindow>, kWindow, state.depthwise.window.strides[0]);
+  const SweepCut cut(in, between, kDwFusedRows, kWindow, state.depthwise.window.strides[0]);
   PanelJob job = {};
   job.shape = state.pointwise.shape;
   job.packed = state.pointwise.packed;
@@ -74,8 +73,8 @@ void RunSeparable(const RunContext& context) {
   ForBlocks(context, plan.cut, [&](int64_t batch, int64_t first, int64_t end, int thread) {
     float* const packed = blocks + thread * plan.thread_floats();
     float* const block = packed + plan.packed;
-    for (int64_t top = first; top < end; top += kDwRows<kWindow>) {
-      RunSweepLines<kWindow>(sweep, cut, batch, top, block + (top - first) * line, 0, between[3]);
+    for (int64_t top = first; top < end; top += kDwFusedRows) {
+      RunSweepLines<kWindow>(sweep, cut, batch, top, kDwFusedRows, block + (top - first) * line, 0, between[3]);
     }
     RunPanelBlock(job, block, packed, (batch * between[1] + first) * between[2], (end - first) * between[2]);
   });
