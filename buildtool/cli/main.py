@@ -17,7 +17,9 @@ from buildtool.cli.output import ClosedPipe, complain, report_error
 from buildtool.errors import BuildError, ConfigError, InternalError, LatheError, Where
 
 # In the order in which a user meets them; `lathe --help` lists them so.
-COMMANDS = ("init", "check", "schema", "convert", "build", "run", "validate", "tune", "inspect", "doctor", "dev")
+COMMANDS = (
+    *("init", "check", "schema", "convert", "build", "run", "validate", "tune", "inspect", "encrypt", "doctor", "dev"),
+)
 
 INTERRUPTED = 130
 TERMINATED = 143

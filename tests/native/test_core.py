@@ -49,11 +49,16 @@ def test_core_in_an_emulator(abi: str) -> None:
         assert "PASSED" in run_program(folder / "tests" / "core_test", told)
 
 
-def test_the_example_of_the_documentation_compiles(tmp_path: Path) -> None:
+def _programs() -> list[str]:
+    """The examples that stand for themselves."""
     text = (ROOT / "docs" / "cpp-api.md").read_text(encoding="utf-8")
-    program = text.split("```cpp\n", 1)[1].split("```", 1)[0]
+    return [part.split("```", 1)[0] for part in text.split("```cpp\n#include")[1:]]
+
+
+@pytest.mark.parametrize("program", _programs())
+def test_the_examples_of_the_documentation_compile(program: str, tmp_path: Path) -> None:
     source = tmp_path / "program.cc"
-    source.write_text(program, encoding="utf-8")
+    source.write_text(f"#include{program}", encoding="utf-8")
     include = ROOT / "native" / "include"
     compiler = ["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{include}", "-fsyntax-only"]
     done = subprocess.run([*compiler, source], capture_output=True, text=True, check=False)
