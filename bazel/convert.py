@@ -1,10 +1,11 @@
 """One conversion as an action of Bazel: declared files in, the sources of a library out.
 
-    python convert.py SITE REQUEST
+    python convert.py [SITE] REQUEST
 
-SITE is the folder of Python packages. REQUEST is a JSON file, written by the rule `lathe_library`:
+SITE is a folder of Python packages, for interpreters that do not know of Lathe. REQUEST is a JSON file, written by the
+rule `lathe_library`:
 
-    deployment, library_name, abi, messages, model_graph_format, model_data_format
+    deployment, library_name, abi, model_graph_format, model_data_format
     files      {path that the deployment may name: path of the file}
     kernels    {instruction set: folder for the sources of its kernels}
     headers    folder for the headers of the user's own operators
@@ -26,26 +27,25 @@ import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+_RESULTS = "results"
+
 
 def main(request: dict[str, Any]) -> int:
-    from buildtool.cli.output import report_error
-    from buildtool.errors import LatheError
+    from buildtool.cli.main import run
 
     here = Path.cwd()
     # In a folder of its own, so that messages and results tell no path of this machine.
     with tempfile.TemporaryDirectory(prefix="lathe-") as scratch:
+        os.chdir(scratch)
         try:
-            os.chdir(scratch)
             _stage(request["files"], here)
             os.environ["LATHE_CACHE_DIR"] = str(Path(scratch, "cache"))
-            identifier, folder = _converted(request)
-            _distribute(request, here, identifier, folder)
-        except LatheError as error:
-            report_error(error, False)
-            return error.exit_code
+            failed = run(_command(request))
+            if not failed:
+                _distribute(request, here, Path(_RESULTS, request["library_name"]))
         finally:
             os.chdir(here)
-    return 0
+    return failed
 
 
 def _stage(files: dict[str, str], here: Path) -> None:
@@ -59,24 +59,17 @@ def _stage(files: dict[str, str], here: Path) -> None:
             shutil.copyfile(here / source, target)
 
 
-def _converted(request: dict[str, Any]) -> tuple[str, Path]:
-    """Convert and write the sources; the library's name for C, and the folder of the results."""
-    import buildtool
-    from buildtool.settings import Options, Overrides
-
-    overrides = Overrides(
-        target_abis=(request["abi"],),
-        library_name=request["library_name"],
-        model_graph_format=request["model_graph_format"] or None,
-        model_data_format=request["model_data_format"] or None,
-        messages=request["messages"],
-    )
-    options = Options(output=Path("results"), emit=frozenset({"source"}))
-    report = buildtool.convert(Path(request["deployment"]), overrides, options)
-    return report.identifier, report.folder
+def _command(request: dict[str, Any]) -> list[str]:
+    """The arguments of the command `lathe`."""
+    command = ["convert", request["deployment"], "--quiet", "--emit=source", "--output", _RESULTS]
+    command += ["--target-abis", request["abi"], "--library-name", request["library_name"]]
+    for key in ("model_graph_format", "model_data_format"):
+        if request[key]:
+            command += [f"--{key}", request[key]]
+    return command
 
 
-def _distribute(request: dict[str, Any], here: Path, identifier: str, folder: Path) -> None:
+def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     """Every file of the result to the output that it belongs to; all outputs exist, if only as empty folders."""
     out = {name: here / request[name] for name in ("headers", "embedded", "include", "models")}
     out |= {f"kernels/{isa}": here / path for isa, path in request["kernels"].items()}
@@ -97,7 +90,8 @@ def _distribute(request: dict[str, Any], here: Path, identifier: str, folder: Pa
         _copy(file, out["models"] / file.name)
     _copy(generated / "registry.cc", here / request["registry"])
     _copy(source / "exports.map", here / request["exports"])
-    api = f"lathe_api_{identifier}"
+    report = json.loads((folder / "report" / "build.json").read_text())
+    api = f"lathe_api_{report['identifier']}"
     (here / request["symbols"]).write_text(f"{api}\n")
     (here / request["undefined"]).write_text(f"-Wl,--undefined={api}\n")
 
@@ -124,5 +118,6 @@ def _copy(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(sys.argv[1]).absolute()))
-    sys.exit(main(json.loads(Path(sys.argv[2]).read_text())))
+    *sites, request_file = sys.argv[1:]
+    sys.path[:0] = [str(Path(site).absolute()) for site in sites]
+    sys.exit(main(json.loads(Path(request_file).read_text())))

@@ -76,7 +76,6 @@ def convert(ctx, abi, library):
         "files": {path: source.path for path, source in staged.items()},
         "kernels": {isa: tree.path for isa, tree in kernels.items()},
         "library_name": library,
-        "messages": ctx.attr.messages,
         "model_data_format": ctx.attr.model_data_format,
         "model_graph_format": ctx.attr.model_graph_format,
     }
@@ -88,6 +87,7 @@ def convert(ctx, abi, library):
         arguments = [written.path],
         inputs = depset([written] + staged.values(), transitive = [tool.data]),
         outputs = kernels.values() + out.values(),
+        execution_requirements = {"block-network": "1"},
         mnemonic = "LatheConvert",
         progress_message = "Converting %s for %s" % (ctx.label, abi),
     )

@@ -11,8 +11,11 @@ from buildtool.cli.command import command
 from buildtool.cli.options import (
     AbisOption,
     ConfigOption,
+    DataFormatOption,
     FileArgument,
+    GraphFormatOption,
     LibraryOption,
+    MessagesOption,
     OutputOption,
     UnverifiedOption,
     deployment_file,
@@ -80,6 +83,9 @@ def convert(
     output: OutputOption = Path("build"),
     target_abis: AbisOption = None,
     library_name: LibraryOption = None,
+    model_graph_format: GraphFormatOption = None,
+    model_data_format: DataFormatOption = None,
+    no_messages: MessagesOption = False,
     emit: EmitOption = None,
     after: AfterOption = "",
     to: ToOption = FORMATS[0],
@@ -107,7 +113,7 @@ def convert(
     with out.progress() as progress:
         converted = workflow.convert(
             deployment_file(file, config),
-            overrides(target_abis, library_name),
+            overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages),
             options,
             progress,
         )
