@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -27,7 +27,8 @@ _MOST_DENSE = 1100  # how many times smaller deflate can make data, a little mor
 _HEAP = b"GCOL\x01"
 #: What stands for texts of any length in an attribute: a class, how they end, an encoding, and bytes for each.
 _TEXTS = re.compile(rb"\x19[\x01\x11\x21][\x00\x01]\x00\x10\x00\x00\x00", re.DOTALL)
-_FAR = 128  # bytes behind that in which the first texts of the attribute are referred to
+_MOST_TEXTS = 2**12  # of an attribute that stands with its object
+_KIND = (24, 20)  # bytes of that in older attributes, which fill up to multiples of 8, and in newer ones
 _KNOWN_FILTERS = frozenset({1, 2, 3, 32000})  # deflate, shuffle, checksum, lzf
 
 
@@ -45,10 +46,10 @@ class Hdf5:
         """Texts lie in heaps: lists of objects. The library never ends where one of them has no size."""
         data = source.read()
         source.seek(0)
-        start, sizes = data.find(_HEAP), {}
+        start = data.find(_HEAP)
         while start >= 0:
             (size,) = struct.unpack_from("<Q", data.ljust(start + 16, b"\0"), start + 8)
-            end, at, sizes[start] = start + size, start + 16, size
+            end, at = start + size, start + 16
             if end > len(data):
                 self.refuse(f"a heap of {size} bytes", "/")
             while at + 16 <= end:
@@ -58,15 +59,15 @@ class Hdf5:
                     self.refuse(f"a heap with an object of {taken} bytes", "/")
                 at += needed
             start = data.find(_HEAP, start + 1)
-        self._check_texts(data, sizes)
+        self._check_texts(data)
 
-    def _check_texts(self, data: bytes, heaps: Mapping[int, int]) -> None:
-        """Texts are referred to by their length, a heap, and a number. The library makes room for any length."""
+    def _check_texts(self, data: bytes) -> None:
+        """Texts are referred to by their length and a place. The library makes room for any length."""
         for found in _TEXTS.finditer(data):
-            for at in range(found.end(), min(found.end() + _FAR, len(data) - 12), 4):
-                length, heap = struct.unpack_from("<IQ", data, at)
-                if length > heaps.get(heap, length):
-                    self.refuse(f"a text of {length} bytes in a heap of {heaps[heap]}", "/")
+            for kind in _KIND:
+                longest = _longest_text(data, found.start() + kind)
+                if longest > len(data):
+                    self.refuse(f"a text of {longest} bytes", "/")
 
     def close(self) -> None:
         with self.guarded():
@@ -97,6 +98,17 @@ class Hdf5:
         raise ModelFileError(
             what, where=Where(self.where.file, model=self.where.model, value=name), remedy="save the model with Keras"
         )
+
+
+def _longest_text(data: bytes, start: int) -> int:
+    """How long the texts of an attribute say to be whose shape begins there."""
+    version, rank, flags = data[start : start + 3].ljust(3, b"\0")
+    begin = start + (8 if version == 1 else 4)
+    end = begin + 8 * rank * (1 + (flags & 1))
+    if version not in (1, 2) or rank > 2 or end > len(data):
+        return 0
+    count = min(math.prod(struct.unpack_from(f"<{rank}Q", data, begin)), _MOST_TEXTS, (len(data) - end) // 16)
+    return int(np.frombuffer(data, "<u4", 4 * count, end)[::4].max(initial=0))
 
 
 class Group:
