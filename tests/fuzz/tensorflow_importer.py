@@ -52,6 +52,8 @@ def _write_seeds() -> None:
     with tempfile.TemporaryDirectory() as folder:
         saved, _, _ = network("saved_module", Path(folder))
         (_SEEDS / "saved_model.pb").write_bytes((saved / "saved_model.pb").read_bytes())
+        for name in ("frozen_recurrent", "plain_recurrent", "loops_v1"):  # loops of both kinds
+            (_SEEDS / f"{name}.pb").write_bytes(network(name, Path(folder))[0].read_bytes())
 
 
 if __name__ == "__main__":
