@@ -93,7 +93,7 @@ class _Tables:
         self.take(8)  # its number and that of the block around it
         variables, operations = self.items(self.variable), self.items(self.operation)
         self.take(4)  # the number of another block
-        return variables, operations
+        return list(dict.fromkeys(variables)), operations  # some releases list variables twice
 
     def variable(self) -> Variable:
         name, kind = self.text(), self.kind()
@@ -103,7 +103,7 @@ class _Tables:
         self.items(self.levelled)  # of a reader
         self.items(self.kind)  # of a tuple
         is_persistable = bool(self.number("<B"))
-        if kind != TENSOR:
+        if kind != TENSOR or not (code or shape):  # the releases that wrote this form describe nothing
             return Variable(name, kind, None, None, is_persistable)
         check_shape(shape, Where(self._where.file, model=self._where.model, value=name))
         return Variable(name, kind, code, shape, is_persistable)

@@ -176,6 +176,11 @@ quantize_linear = quantize_linear | X Scale ZeroPoint | Y
 dequantize_linear = dequantize_linear | X Scale ZeroPoint | Y
 crop = crop_tensor | X Shape Offsets
 frobenius_norm = frobenius_norm | X AxesTensor
+generate_proposals = generate_proposals_v2 | Scores BboxDeltas ImShape Anchors Variances | \
+RpnRois RpnRoiProbs RpnRoisNum | pre_nms_top_n:pre_nms_topN post_nms_top_n:post_nms_topN
+collect_fpn_proposals = collect_fpn_proposals | MultiLevelRois MultiLevelScores MultiLevelRoIsNum | FpnRois RoisNum | \
+post_nms_topn:post_nms_topN
+distribute_fpn_proposals = distribute_fpn_proposals | FpnRois RoisNum | MultiFpnRois MultiLevelRoIsNum RestoreIndex
 select_input = select_input | Mask X*
 array_read = read_from_array | X I
 array_length = lod_array_length

@@ -1,6 +1,6 @@
 """Programs with simulated quantisation, and weights stored in few bits, as programs of floats.
 
-What quantises activations and what undoes that again stand for nothing here; weights become what they stand for.
+What quantises activations and what undoes that again are one operator here; weights become what they stand for.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from buildtool.importers.paddle.program import Operation, Program, damaged
 from buildtool.ir.operator import Array
 
 _QUANTISE, _DEQUANTISE = "quantize_linear", "dequantize_linear"
+#: Stands for both of them, one behind the other; files do not have it.
+ROUNDED = "@rounded"
 #: Operators whose weights have their output channels along the second axis.
 _CHANNELS_SECOND = ("mul", "matmul", "matmul_v2", "fc", "conv2d_transpose", "depthwise_conv2d_transpose")
 
@@ -29,12 +31,31 @@ def as_floats(program: Program, constants: dict[str, Array], where: Where) -> Pr
         _dequantise_weights(item, constants, where)
         (source, *_) = item.inputs.get("X", ("",)) or ("",)
         if item.type == _DEQUANTISE and source in quantised:
-            before = quantised[source].inputs.get("X", ())
-            item = Operation("assign", {"X": before}, {"Out": item.outputs.get("Y", ())}, {})
-        operations.append(item)
+            first = quantised[source]
+            given = {slot: first.inputs.get(slot, ()) for slot in ("X", "Scale", "ZeroPoint")}
+            item = Operation(ROUNDED, given, {"Out": item.outputs.get("Y", ())}, first.attributes)
+        operations += _with_rounded_inputs(item, constants)
     read = {name for item in operations for names in item.inputs.values() for name in names}
     kept = [item for item in operations if item.type != _QUANTISE or not read.isdisjoint(item.outputs.get("Y", ()))]
     return replace(program, operations=tuple(kept))
+
+
+def _with_rounded_inputs(item: Operation, constants: Mapping[str, Array]) -> list[Operation]:
+    """An operator of Paddle-Lite whose inputs are bytes as an attribute tells, and before it what rounds them."""
+    added, inputs = [], dict(item.inputs)
+    for slot, names in item.inputs.items():
+        scales = item.attributes.get(f"{slot}0_scale")
+        if len(names) != 1 or names[0] in constants or not isinstance(scales, float | tuple):
+            continue
+        step = scales if isinstance(scales, float) else scales[0] if len(scales) == 1 else None
+        results = [name for group in item.outputs.values() for name in group]
+        if not isinstance(step, float) or not step > 0 or not results:
+            continue
+        rounded = f"{names[0]}@{slot}@{results[0]}"
+        added.append(Operation(ROUNDED, {"X": names}, {"Out": (rounded,)}, {"step": step}))
+        inputs[slot] = (rounded,)
+    changed = Operation(item.type, inputs, item.outputs, item.attributes, item.blocks) if added else item
+    return [*added, changed]
 
 
 def _dequantise_weights(item: Operation, constants: dict[str, Array], where: Where) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 
 from buildtool.errors import ModelFileError
+from buildtool.importers.request import TensorRequest
 from buildtool.ir.operator import Array
 from buildtool.schemas import paddle_program_pb2 as pb
-from tests.importers.paddle.harness import archive, check, expected, fed, imported, run
+from tests.importers.paddle.harness import EXPECTED, archive, check, compare, expected, fed, imported, run
 from tests.importers.paddle.lite_writer import write
 from tests.importers.paddle.plain import program_of
 from tests.oracles.paddle.cases import CASES
@@ -38,6 +40,21 @@ def test_forms(name: str, form: int, tmp_path: Path) -> None:
     file = tmp_path / "model.nb"
     file.write_bytes(write(program, _constants(case), form))
     check(file, fed(case), expected(case))
+
+
+@pytest.mark.parametrize("name", ["conv2d", "batch_norm", "fc"])
+@pytest.mark.parametrize(("release", "form"), [("2.6.0", 0), ("2.6.3", 0), ("2.7", 1), ("2.14rc0", 2)])
+def test_files_of_its_own_tool(name: str, release: str, form: int, tmp_path: Path) -> None:
+    """The oldest form says nothing about shapes: a deployment has to."""
+    case, file = _CASES[name], tmp_path / "model.nb"
+    with zipfile.ZipFile(EXPECTED.parents[1] / "paddle_lite" / "expected" / "models.zip") as models:
+        file.write_bytes(models.read(f"{release}/{name}.nb"))
+    assert file.read_bytes()[0] == form
+    requests = [
+        TensorRequest(key, tuple(item.shape), "NCHW" if item.ndim == 4 else "NONE") for key, item in fed(case).items()
+    ]
+    graph = imported(file, requests if form == 0 else ()).graph
+    compare(run(graph, fed(case)), expected(case), 1e-5)
 
 
 def _lite(

@@ -18,27 +18,12 @@ from tests.oracles.paddle.cases import CASES
 from tests.oracles.paddle.programs import ints, random
 
 #: Tested as what the importer makes of programs of Paddle 3, or by other tests of this folder.
-_ELSEWHERE = frozenset(
-    [
-        "full_int_array",
-        "shape64",
-        "deformable_conv_v1",
-        "multiclass_nms",
-        "multiclass_nms2",
-        "while",
-        "conditional_block",
-        "write_to_array",
-        "read_from_array",
-        "lod_array_length",
-        "tensor_array_to_tensor",
-        "select_input",
-        "sequence_pad",
-        "sequence_unpad",
-        "sequence_arithmetic",
-        "search_seq_arithmetic",
-        "dequantize_linear",
-    ]
-)
+_OTHERS = """
+full_int_array shape64 deformable_conv_v1 multiclass_nms multiclass_nms2 while conditional_block write_to_array
+read_from_array lod_array_length tensor_array_to_tensor select_input sequence_pad sequence_unpad sequence_arithmetic
+search_seq_arithmetic dequantize_linear
+"""
+_ELSEWHERE = frozenset(_OTHERS.split())
 
 
 @dataclass(frozen=True)
@@ -266,12 +251,19 @@ def _sequences() -> list[Older]:
     x, w, h = random(5, 9), random(3, 9), random(1, 3)
     rows = random(4, 6)
     column = random(4, 1)
+    mask = np.array([[True], [False], [False], [True]])
     even = np.exp(column) / np.exp(column).sum()
     pools = {"SUM": rows.sum(0), "AVERAGE": rows.mean(0), "MAX": rows.max(0), "SQRT": rows.sum(0) / 2}
     pools |= {"FIRST": rows[0], "LAST": rows[-1]}
     return [
         *(Older("sequence_pool", {"X": rows}, {"Out": y[None]}, {"pooltype": kind}) for kind, y in pools.items()),
         Older("lod_reset", {"X": rows}, {"Out": rows}),
+        Older("split_lod_tensor", {"X": rows, "Mask": mask}, {"OutTrue": rows[[0, 3]], "OutFalse": rows[[1, 2]]}),
+        Older(
+            "merge_lod_tensor",
+            {"X": rows, "Mask": mask, "InTrue": rows[:2], "InFalse": rows[2:]},
+            {"Out": rows[[0, 2, 3, 1]]},
+        ),
         *(
             Older(op, {"X": rows, "W": w[:, :6], "b": w[0, :3]}, {"Out": rows @ w[:, :6].T + w[0, :3]})
             for op in ("search_fc", "search_seq_fc")

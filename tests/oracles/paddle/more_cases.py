@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tests.oracles.paddle.programs import Case, ints, random, whole
 
 
@@ -74,6 +76,67 @@ def _sizes() -> list[Case]:
         Case("size", {"Input": random(2, 3, 4)}, dtypes={"Out": "int64"}),
         Case("fill_any_like", {"X": random(2, 3)}, {"value": 2.5, "dtype": -1}),
         Case("fill_constant_batch_size_like", {"Input": random(2, 3)}, like),
+    ]
+
+
+def _proposals() -> list[Case]:
+    """Boxes around a grid of 3 x 4 places, two at each."""
+    middle = np.stack(np.meshgrid(np.arange(4), np.arange(3)), -1)[:, :, None].astype(np.float32) * 16 + 8
+    half = np.array([[10, 6], [20, 14]], np.float32)
+    anchors = np.concatenate([middle - half, middle + half], -1)
+    inputs = {
+        "Scores": random(1, 2, 3, 4, low=0, high=1),
+        "BboxDeltas": random(1, 8, 3, 4, low=-1, high=1),
+        "Anchors": anchors,
+        "Variances": np.full_like(anchors, 0.5),
+    }
+    attributes = {"pre_nms_topN": 20, "post_nms_topN": 6, "nms_thresh": 0.4, "min_size": 4.0, "eta": 1.0}
+    results = {"RpnRois": 1, "RpnRoiProbs": 1, "RpnRoisNum": 1}
+    shape = {"ImShape": np.array([[50, 60]], np.float32)}
+    info = {"ImInfo": np.array([[50, 60, 2]], np.float32)}
+    boxes = random(9, 2, low=0, high=90)
+    rois = np.concatenate([boxes, boxes + random(9, 2, low=1, high=120, seed=5)], 1)
+    levels = {"min_level": 2, "max_level": 4, "refer_level": 3, "refer_scale": 40}
+    spread = {"MultiFpnRois": 3, "RestoreIndex": 1, "MultiLevelRoIsNum": 3}
+    counts = {"MultiLevelRoIsNum": [ints(4), ints(5)]}
+    scores = (
+        np.array([[4, 1, 8, 3, 6, 0, 2, 7, 5]], np.float32).T / 10
+    )  # all different: which of equal ones comes first is open
+    return [
+        *(
+            Case(
+                "generate_proposals_v2",
+                {**inputs, **shape},
+                {**attributes, "pixel_offset": offset},
+                outputs=results,
+                dtypes={"RpnRoisNum": "int32"},
+                suffix=f"offset{int(offset)}",
+            )
+            for offset in (False, True)
+        ),
+        Case("generate_proposals", {**inputs, **info}, attributes, outputs=results, dtypes={"RpnRoisNum": "int32"}),
+        *(
+            Case(
+                "distribute_fpn_proposals",
+                {"FpnRois": rois, "RoisNum": ints(9)},
+                {**levels, "pixel_offset": offset},
+                outputs=spread,
+                dtypes={"RestoreIndex": "int32", "MultiLevelRoIsNum": "int32"},
+                suffix=f"offset{int(offset)}",
+            )
+            for offset in (False, True)
+        ),
+        Case(
+            "collect_fpn_proposals",
+            {
+                "MultiLevelRois": [rois[:4], rois[4:]],
+                "MultiLevelScores": [scores[:4], scores[4:]],
+                **counts,
+            },
+            {"post_nms_topN": 6},
+            outputs={"FpnRois": 1, "RoisNum": 1},
+            dtypes={"RoisNum": "int32"},
+        ),
     ]
 
 
@@ -289,6 +352,7 @@ MORE_CASES: tuple[Case, ...] = (
     *_resizes(),
     *_detection(),
     *_suppression(),
+    *_proposals(),
     *_recurrent(),
     *_simulated(),
 )

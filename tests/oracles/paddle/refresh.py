@@ -76,9 +76,10 @@ def _compute(case: Case, archive: Archive) -> None:
         block.append_op(type=case.op, inputs=slots, outputs=made, attrs=dict(case.attributes))
         fetched = [variable for slot in case.outputs for variable in made[slot]]
         executor = paddle.static.Executor(paddle.CPUPlace())
-        results = executor.run(program, feed=feeds, fetch_list=fetched)
+        # Results of older operators carry lengths of sequences, with which they are no arrays.
+        results = executor.run(program, feed=feeds, fetch_list=fetched, return_numpy=False)
         for variable, result in zip(fetched, results, strict=True):
-            archive.put_array(f"{case.name}/{variable.name}.npy", result)
+            archive.put_array(f"{case.name}/{variable.name}.npy", np.array(result))
         normal = paddle.static.normalize_program(program, fed, fetched)
         archive.put(f"{case.name}/model.pdmodel", _without_callstack(normal.desc.serialize_to_string()))
         if held:

@@ -1,10 +1,14 @@
-"""Simulated quantisation: left out for activations; weights, which are known, get the values that it gives them."""
+"""Simulated quantisation: weights, which are known, get the values that it gives them; activations are rounded in the
+graph where their scale is known, and stay as they are where it is found anew each time.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.fake_quantisation import fake_quantised
+from buildtool.importers.paddle.quantisation import ROUNDED
 from buildtool.importers.paddle.registry import Outputs, handler, many, maybe, one, wants
 from buildtool.importers.paddle.values import flag, real, scalar
 from buildtool.importers.step import Step
@@ -31,7 +35,14 @@ def _range(step: Step, name: str = "bit_length") -> float:
 def left_out(step: Step) -> Outputs:
     x = one(step, "X")
     known = x.content
-    if known is None or step.node.op == "moving_average_abs_max_scale":
+    scale_in = maybe(step, "InScale")
+    limit = None if scale_in is None else scale_in.content
+    if step.node.op == "moving_average_abs_max_scale":
+        return {"Out": step.emit("identity", x)}
+    if known is None and limit is not None and limit.size == 1 and float(limit.reshape(-1)[0]) > 0:
+        top = float(limit.reshape(-1)[0])
+        return {"Out": fake_quantised(step, x, -top, top, bits=step.integer("bit_length", 8), narrow=True)}
+    if known is None:
         return {"Out": step.emit("identity", x)}
     axes: tuple[int, ...] | None = None
     if step.node.op.startswith("fake_channel"):
@@ -80,6 +91,30 @@ def dequantised_by_channel(step: Step) -> Tensor:
         y = step.emit("mul", y, step.reshape(scales[1], ()))
     largest = np.prod([2.0 ** (count - 1) - 1 for count in bits[: len(scales)]])
     return step.emit("mul", y, scalar(step, float(1 / largest), x))
+
+
+@handler(ROUNDED)
+def rounded(step: Step) -> Tensor:
+    """Quantised and back. The scale is what the largest number stands for, or, in Paddle-Lite, what 1 does."""
+    x, scale, zeros = one(step, "X"), maybe(step, "Scale"), maybe(step, "ZeroPoint")
+    largest = _range(step)
+    bits = step.integer("bit_length", 8)
+    if step.has("step"):
+        steps = np.array([step.real("step")], np.float32)
+    elif scale is None or scale.content is None:
+        return step.emit("identity", x)
+    else:
+        steps = scale.content.astype(np.float32).reshape(-1) / np.float32(largest)
+    axis = step.integer("quant_axis", -1)
+    by_axis = steps.size > 1
+    if zeros is not None and (zeros.content is None or zeros.content.any()):
+        step.unsupported("a zero point that is not 0", "quantise symmetrically when exporting")
+    if not (steps > 0).all() or (by_axis and not -x.rank <= axis < x.rank):
+        step.malformed(f"scales {steps.ravel()[:4].tolist()} along axis {axis} of {x.type}")
+    ends = steps if by_axis else steps[0]
+    return fake_quantised(
+        step, x, -ends * (largest + 1), ends * largest, bits=bits, narrow=False, axis=axis if by_axis else None
+    )
 
 
 @handler("dequantize_linear")
