@@ -26,6 +26,7 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Cast(DType.S32), (edges.astype(np.float32),), "f32_to_s32_limits")
     yield OpCase(Cast(DType.U8), (np.array([-1.0, 0.0, 254.9, 255.0, 256.0, np.nan], np.float32),), "f32_to_u8_limits")
     wide = np.array([1e-9, 65504.0, 65520.0, 1e6, -1e6, np.inf, -np.inf], np.float32)
-    yield OpCase(Cast(DType.F16), (wide,), "f32_to_f16_limits")
+    for count in (1, 7):
+        yield OpCase(Cast(DType.F16), (np.tile(wide, count),), label("f32_to_f16_limits", count))
     yield OpCase(Cast(DType.S8), (np.array([-300, -129, 127, 128, 511], np.int32),), "s32_to_s8_wraps")
     yield OpCase(Cast(DType.BOOL), (np.array([-0.0, 0.0, 1e-30, np.inf], np.float32),), "f32_to_bool_edges")
