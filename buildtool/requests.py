@@ -60,6 +60,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         model_graph_format=overrides.model_graph_format,
         model_data_format=overrides.model_data_format,
         messages=None if overrides.messages is None else int(overrides.messages),
+        mace_compat=overrides.mace_compat,
     )
     unbuilt = config.unbuilt(loaded.deployment)
     if unbuilt:
@@ -207,6 +208,8 @@ def library_source(
         data_in_library=deployment.model_data_format == "code",
         op_paths=deployment.op_paths,
         messages=deployment.messages,
+        mace_headers=deployment.mace_compat != "0",
+        file_name="mace" if deployment.mace_compat == "1" else "",
     )
 
 

@@ -45,6 +45,7 @@ class Overrides:
     model_graph_format: str | None = None
     model_data_format: str | None = None
     messages: bool | None = None
+    mace_compat: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from buildtool import requests
-from buildtool.builders import library, package
+from buildtool.builders import elf, library, package
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
@@ -268,7 +268,8 @@ def load(
         library_file = _up_to_date(deployment, DEFAULTS, progress).file_of("host", "shared")
     else:
         library_file = Path(thing)
-    return load_library(library_file, model, threads)
+    inside = elf.inspect_library(library_file).library if library_file.is_file() else ""
+    return load_library(library_file, model, threads, identifier=inside or None)
 
 
 def _up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:

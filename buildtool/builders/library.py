@@ -43,7 +43,7 @@ def build(
         return None
     linked_at = time.monotonic()
     name, api = program.library.name, f"lathe_api_{program.library.identifier}"
-    shared, static, unstripped = (result / file for file in _result_files(name))
+    shared, static, unstripped = (result / file for file in _result_files(program.library.stem))
     elf.check_library(shared, api, glibc_floor)
     elf.check_library(static, api, glibc_floor)
     by_object = {str(path): unit.path for unit, path in objects.paths.items()}
@@ -82,15 +82,15 @@ def _link(
             _reuse_detection(cache.compile_folder(toolchain) / "build", binary)
             arguments, doing = (f"-DLATHE_ABI={abi}",), f"linking {name} for {abi}"
             configure_and_build(cache.processes, folder / "tree", binary, toolchain, arguments, doing)
-            return None if cache.processes.dry_run else _keep_result(folder, binary, abi, name)
+            return None if cache.processes.dry_run else _keep_result(folder, binary, abi, program.library.stem)
 
 
-def _result_files(name: str) -> tuple[str, str, str]:
+def _result_files(stem: str) -> tuple[str, str, str]:
     """The shared library, the static one, and the shared one's twin with symbols, as the tree's project names them."""
-    return f"lib{name}.so", f"lib{name}.a", f"unstripped/lib{name}.so"
+    return f"lib{stem}.so", f"lib{stem}.a", f"unstripped/lib{stem}.so"
 
 
-def _keep_result(folder: Path, binary: Path, abi: str, name: str) -> Path:
+def _keep_result(folder: Path, binary: Path, abi: str, stem: str) -> Path:
     """A copy of the results that the next build does not touch; the results of processes that have ended go."""
     kept = folder / "results"
     for old in kept.glob("*"):
@@ -100,7 +100,7 @@ def _keep_result(folder: Path, binary: Path, abi: str, name: str) -> Path:
     result = kept / f"{abi}-{os.getpid()}"
     shutil.rmtree(result, ignore_errors=True)
     (result / "unstripped").mkdir(parents=True)
-    for file in (*_result_files(name), "merged.map", "shared.map"):
+    for file in (*_result_files(stem), "merged.map", "shared.map"):
         shutil.copyfile(binary / file, result / file)
     return result
 

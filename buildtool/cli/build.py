@@ -16,6 +16,7 @@ from buildtool.cli.options import (
     FileArgument,
     GraphFormatOption,
     LibraryOption,
+    MaceOption,
     MessagesOption,
     OutputOption,
     UnverifiedOption,
@@ -35,6 +36,7 @@ def build(
     model_graph_format: GraphFormatOption = None,
     model_data_format: DataFormatOption = None,
     no_messages: MessagesOption = False,
+    mace_compat: MaceOption = False,
     emit: EmitOption = None,
     allow_unverified: UnverifiedOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, run none of them.")] = False,
@@ -47,7 +49,7 @@ def build(
 
     with out.progress() as progress:
         options = Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified)
-        replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
+        replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
         if dry_run:
             commands = workflow.commands(deployment_file(file, config), replaced, options, progress)
         else:

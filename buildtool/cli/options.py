@@ -45,6 +45,10 @@ MessagesOption: TypeAlias = Annotated[
     bool, typer.Option("--no-messages", help="A smaller library: it tells codes, and no texts of messages.")
 ]
 
+MaceOption: TypeAlias = Annotated[
+    bool, typer.Option("--mace-compat", help="With headers of MACE's C++ interface, and the library named libmace.")
+]
+
 
 def deployment_file(argument: Path | None, option: Path | None) -> Path:
     """The one deployment file of the command line, whichever way it was given."""
@@ -64,6 +68,7 @@ def overrides(
     graph_format: str | None = None,
     data_format: str | None = None,
     no_messages: bool = False,
+    mace_compat: bool = False,
 ) -> Overrides:
     """What the command line says instead of the deployment file."""
     words = tuple(word for item in abis or () for word in item.replace(",", " ").split())
@@ -73,4 +78,5 @@ def overrides(
         model_graph_format=graph_format,
         model_data_format=data_format,
         messages=False if no_messages else None,
+        mace_compat="1" if mace_compat else None,
     )

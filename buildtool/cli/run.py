@@ -16,6 +16,7 @@ from buildtool.cli.options import (
     FileArgument,
     GraphFormatOption,
     LibraryOption,
+    MaceOption,
     MessagesOption,
     ModelOption,
     OutputOption,
@@ -60,6 +61,7 @@ def run(
     model_graph_format: GraphFormatOption = None,
     model_data_format: DataFormatOption = None,
     no_messages: MessagesOption = False,
+    mace_compat: MaceOption = False,
     model: ModelOption = None,
     input_: Annotated[
         list[str] | None, typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, or raw numbers.")
@@ -88,7 +90,7 @@ def run(
     from buildtool import workflow
     from buildtool.reports import run as report
 
-    options = Options(output=output, allow_unverified=allow_unverified)
+    source, options = deployment_file(file, config), Options(output=output, allow_unverified=allow_unverified)
     settings = RunSettings(
         model=model,
         inputs={**files_in(input_dir), **named_files(input_)},
@@ -99,8 +101,7 @@ def run(
         cpu=cpu,
         timeout=timeout,
     )
-    source = deployment_file(file, config)
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
+    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     if tune:
         with out.progress() as progress:
             workflow.tune(source, replaced, options, replace(settings, rounds=max(round_, TRIAL_ROUNDS)), progress)

@@ -15,6 +15,7 @@ from buildtool.cli.options import (
     FileArgument,
     GraphFormatOption,
     LibraryOption,
+    MaceOption,
     MessagesOption,
     OutputOption,
     UnverifiedOption,
@@ -37,6 +38,7 @@ def tune(
     model_graph_format: GraphFormatOption = None,
     model_data_format: DataFormatOption = None,
     no_messages: MessagesOption = False,
+    mace_compat: MaceOption = False,
     round_: Annotated[
         int, typer.Option("--round", min=1, help="How often each library runs in each of its turns.")
     ] = TRIAL_ROUNDS,
@@ -57,7 +59,7 @@ def tune(
 
     options = Options(output=output, allow_unverified=allow_unverified)
     settings = RunSettings(rounds=round_, threads=num_threads, cpu=cpu, timeout=timeout)
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
+    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     with out.progress() as progress:
         document = workflow.tune(deployment_file(file, config), replaced, options, settings, progress).as_json()
     out.document(document, *report.parts(document))

@@ -15,6 +15,7 @@ from buildtool.cli.options import (
     FileArgument,
     GraphFormatOption,
     LibraryOption,
+    MaceOption,
     MessagesOption,
     ModelOption,
     OutputOption,
@@ -62,6 +63,7 @@ def validate(
     model_graph_format: GraphFormatOption = None,
     model_data_format: DataFormatOption = None,
     no_messages: MessagesOption = False,
+    mace_compat: MaceOption = False,
     model: ModelOption = None,
     all_variants: Annotated[
         bool, typer.Option("--all-variants", help="Build and validate the models as files and as code, both.")
@@ -105,7 +107,7 @@ def validate(
         reference=reference,
         all_variants=all_variants,
     )
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)
+    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     report_validation(deployment_file(file, config), replaced, options, settings, out)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +45,8 @@ class LibrarySources:
     abis: tuple[AbiSources, ...]
     embedded_models: tuple[str, ...] = field(default=())  # names, for the header
     messages: bool = True  # whether it holds the texts of its messages
+    mace_headers: bool = False  # whether MACE's C++ interface comes along
+    stem: str = ""  # lib<stem>.so and .a; empty: as `name`
 
 
 def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
@@ -55,6 +58,7 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         "abis": names,
         "version": version(),
         "messages": library.messages,
+        "stem": library.stem or library.name,
     }
     files = {
         "CMakeLists.txt": _render("CMakeLists.txt", common),
@@ -66,8 +70,10 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         files[f"cmake/{name}"] = (resources.cmake_dir() / name).read_bytes()
     for abi in names:
         files[f"toolchains/{abi}.cmake"] = (resources.toolchains_dir() / f"{abi}.cmake").read_bytes()
-    for header in sources.public_headers():
+    for header in sources.public_headers(*(["mace"] if library.mace_headers else [])):
         files[_path_in_tree(header)] = sources.read(header)
+    if library.mace_headers:
+        files.update(_mace_headers(library))
     units: dict[str, tuple[str, ...]] = {}
     for part in library.abis:
         units[part.abi] = (*sources.core(), *sources.units(part.kernel_files))
@@ -87,6 +93,22 @@ def api_header(name: str, identifier: str, models: Sequence[str] = ()) -> bytes:
     return _render(
         "library.h", {"library": name, "identifier": identifier, "guard": identifier.upper(), "models": models}
     )
+
+
+def _mace_headers(library: LibrarySources) -> dict[str, bytes]:
+    """What ties MACE's C++ interface to this library, and what MACE's converter generates for models as code."""
+    names = {"library": library.name, "identifier": library.identifier, "models": library.embedded_models}
+    files = {
+        "bound_library": _render("mace_bound_library.h", names),
+        f"library_{library.identifier}": _render("mace_library.h", names),
+        "public/mace_engine_factory": _render("mace_engine_factory.h", names),
+        "codegen/engine/mace_engine_factory": _render("mace_codegen_factory.h", names),
+    }
+    for model in library.abis[0].models:
+        checksum = hashlib.sha256(model.model + model.data).hexdigest()
+        own = {"model": model.name, "checksum": checksum, "abi": library.abis[0].abi}
+        files[f"public/{model.name}"] = _render("mace_model.h", names | own)
+    return {f"include/mace/{name}.h": data for name, data in files.items()}
 
 
 def _abi_files(part: AbiSources, units: Sequence[str], common: dict[str, Any]) -> dict[str, bytes]:

@@ -50,10 +50,11 @@ class NativeSources:
         folder = self.roots[0] / "native" / "core"
         return sorted(f"native/core/{path.name}" for path in folder.glob("*.cc") if not path.stem.endswith("_test"))
 
-    def public_headers(self) -> list[str]:
-        """The headers that the user of a library includes."""
-        include = self.roots[0] / "native" / "include"
-        return sorted(path.relative_to(self.roots[0]).as_posix() for path in include.rglob("*.h"))
+    def public_headers(self, *interfaces: str) -> list[str]:
+        """The headers that the user of a library includes: those of Lathe's own interface, and of others by name."""
+        folders = [self.roots[0] / "native" / "include" / name for name in ("lathe", *interfaces)]
+        found = (path for folder in folders for path in folder.rglob("*.h"))
+        return sorted(path.relative_to(self.roots[0]).as_posix() for path in found)
 
     def units(self, kernels: Iterable[str]) -> list[str]:
         """The units of these kernel files: themselves, and what stands behind the headers that they include.

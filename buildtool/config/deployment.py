@@ -149,6 +149,7 @@ class Deployment:
     glibc_floor: str = "2.17"
     op_paths: tuple[Path, ...] = ()
     messages: bool = True
+    mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well
     where: Where = NOWHERE
     marks: tuple[tuple[str, Where], ...] = ()
     abi_marks: tuple[Where, ...] = ()  # one for each target, or none where no key names them

@@ -26,6 +26,7 @@ def load_deployment(
     model_data_format: str | None = None,
     glibc_floor: str | None = None,
     messages: int | None = None,
+    mace_compat: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> LoadedDeployment:
     """Reads, checks and resolves a deployment file.
@@ -43,6 +44,7 @@ def load_deployment(
         "model_data_format": model_data_format,
         "glibc_floor": glibc_floor,
         "messages": messages,
+        "mace_compat": mace_compat,
     }
     overrides = {key: value for key, value in given.items() if value is not None}
     document = read_yaml(path, environment=environment)

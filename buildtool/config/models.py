@@ -198,6 +198,10 @@ class DeploymentSection(Section):
         "Whether the library holds the texts of its messages. Without them it is smaller and tells codes only.",
         default=1,
     )
+    mace_compat: Annotated[str | None, choice(("0", "1", "headers"))] = key(
+        "Whether headers with MACE's C++ interface come along. With 1 the library's files are called `libmace`, too.",
+        default="0",
+    )
     models: dict[str, ModelSection] = Field(description="The models of the library, by name.", min_length=1)
 
 

@@ -65,6 +65,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
         glibc_floor=section.glibc_floor or default_of(DeploymentSection, "glibc_floor"),
         op_paths=_op_paths(top),
         messages=bool(top.value("messages")),
+        mace_compat=top.value("mace_compat"),
         where=Where(str(path)),
         marks=tuple((key, context.where((key,))) for key in DeploymentSection.model_fields if top.is_given(key)),
         abi_marks=tuple(abis.values()),

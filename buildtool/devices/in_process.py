@@ -86,8 +86,14 @@ def _only_model(library: Library, models: Path | None) -> str:
     )
 
 
-def load_library(library: Path, model: str | None = None, threads: int = 0) -> LoadedModel:
-    """A model of a library in the folder that a build made; models are looked for there, as far as it holds none."""
+def load_library(
+    library: Path, model: str | None = None, threads: int = 0, *, identifier: str | None = None
+) -> LoadedModel:
+    """A model of a library in the folder that a build made; models are looked for there, as far as it holds none.
+
+    `identifier`: the library's, where the file is called by another name.
+    """
     folder = library.resolve().parent
     models = folder.parents[1] / "model" / folder.name
-    return LoadedModel(library, model, models=models if models.is_dir() else None, threads=threads)
+    models_there = models if models.is_dir() else None
+    return LoadedModel(library, model, identifier=identifier, models=models_there, threads=threads)

@@ -48,7 +48,7 @@ def _memory(built: BuildReport, model: str, plan: Mapping[str, Any]) -> dict[str
     memory |= dict.fromkeys(_MEASURED)
     if plan["abi"] == "host" and any(item.abi == "host" for item in built.libraries):
         try:
-            with load_library(built.file_of("host", "shared"), model, threads=1) as loaded:
+            with load_library(built.file_of("host", "shared"), model, 1, identifier=built.identifier) as loaded:
                 memory |= {key: getattr(loaded.memory, key) for key in _MEASURED}
         except LatheError:  # a library of another machine, or a model that was removed: the plan still tells its part
             pass

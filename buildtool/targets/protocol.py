@@ -44,6 +44,13 @@ class LibrarySource:
     data_in_library: bool = False  # model_data_format: code; only with `graph_in_library`
     op_paths: tuple[Path, ...] = ()  # folders with the user's own operators
     messages: bool = True  # whether the library holds the texts of its messages
+    mace_headers: bool = False  # whether MACE's C++ interface comes along
+    file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`
+
+    @property
+    def stem(self) -> str:
+        """What stands between `lib` and the suffix in the names of its libraries."""
+        return self.file_name or self.name
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class Library {
     if (function == nullptr) throw NativeError(LATHE_IO, "it has no function '" + symbol + "'");
     using GetApi = const lathe_api* (*)();
     api_ = reinterpret_cast<GetApi>(function)();
-    if (api_->abi_version != LATHE_ABI_VERSION || api_->struct_size < sizeof(lathe_api))
+    if (api_->abi_version != LATHE_ABI_VERSION || api_->struct_size < offsetof(lathe_api, node_at))
       throw NativeError(LATHE_UNSUPPORTED, "it was built by another version of Lathe: build it again");
   }
 

@@ -209,7 +209,9 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
         model_graph_format="code",
         model_data_format="code",
         messages=0,
+        mace_compat="1",
     ).deployment
+    assert deployment.mace_compat == "1"
     assert not deployment.messages
     assert deployment.library_name == "other"
     assert deployment.target_abis == ("aarch64-linux-gnu", "host")

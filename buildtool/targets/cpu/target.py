@@ -101,7 +101,15 @@ class CpuTarget:
             for program in programs
         ]
         embedded = tuple(model.name for model in source.models) if source.graph_in_library else ()
-        whole = LibrarySources(source.name, source.identifier, tuple(parts), embedded, source.messages)
+        whole = LibrarySources(
+            name=source.name,
+            identifier=source.identifier,
+            abis=tuple(parts),
+            embedded_models=embedded,
+            messages=source.messages,
+            mace_headers=source.mace_headers,
+            stem=source.stem,
+        )
         return library.emit(whole, native_sources(source))
 
 

@@ -1,0 +1,221 @@
+// The functions of mace/public/mace.h.
+#ifndef MACE_FACE_CREATE_H_
+#define MACE_FACE_CREATE_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mace/face/engine.h"
+#include "mace/face/foreign.h"
+#include "mace/face/interface.h"
+#include "mace/face/libraries.h"
+
+namespace mace {
+
+namespace face {
+
+inline const char* TextOf(MaceStatus::Code code) {
+  static const char* const words[] = {"Success", "Invalid Arguments", "Out of resources", "Unsupported",
+                                      "Runtime error"};
+  return words[code];
+}
+
+}  // namespace face
+
+inline std::string MaceStatus::information() const {
+  return face::TextOf(code_) + (information_.empty() ? information_ : ": " + information_);
+}
+
+class GPUContext {
+ public:
+  std::string storage_path;
+  std::vector<std::string> binary_paths;
+  std::string parameter_path;
+  lathe_bytes binary = {};
+  lathe_bytes parameter = {};
+};
+
+inline GPUContextBuilder::GPUContextBuilder() : made_(new GPUContext) {}
+
+inline GPUContextBuilder& GPUContextBuilder::SetStoragePath(const std::string& path) {
+  made_->storage_path = path;
+  return *this;
+}
+inline GPUContextBuilder& GPUContextBuilder::SetOpenCLBinaryPaths(const std::vector<std::string>& paths) {
+  made_->binary_paths = paths;
+  return *this;
+}
+inline GPUContextBuilder& GPUContextBuilder::SetOpenCLBinary(const unsigned char* data, const size_t size) {
+  made_->binary = lathe_bytes{data, size};
+  return *this;
+}
+inline GPUContextBuilder& GPUContextBuilder::SetOpenCLParameterPath(const std::string& path) {
+  made_->parameter_path = path;
+  return *this;
+}
+inline GPUContextBuilder& GPUContextBuilder::SetOpenCLParameter(const unsigned char* data, const size_t size) {
+  made_->parameter = lathe_bytes{data, size};
+  return *this;
+}
+inline std::shared_ptr<GPUContext> GPUContextBuilder::Finalize() { return std::make_shared<GPUContext>(*made_); }
+
+inline MaceStatus MaceEngineConfig::SetGPUContext(std::shared_ptr<GPUContext> context) {
+  gpu_context_ = context;
+  return MaceStatus();
+}
+inline MaceStatus MaceEngineConfig::SetGPUHints(GPUPerfHint, GPUPriorityHint) { return MaceStatus(); }
+inline MaceStatus MaceEngineConfig::SetCPUThreadPolicy(int num_threads_hint, CPUAffinityPolicy policy) {
+  num_threads_ = num_threads_hint;
+  policy_ = policy;
+  return MaceStatus();
+}
+inline MaceStatus MaceEngineConfig::SetHexagonToUnsignedPD() {
+  return MaceStatus(MaceStatus::MACE_UNSUPPORTED, "no library runs on Hexagon");
+}
+inline MaceStatus MaceEngineConfig::SetHexagonPower(HexagonNNCornerType, bool, int) {
+  return MaceStatus(MaceStatus::MACE_UNSUPPORTED, "no library runs on Hexagon");
+}
+inline MaceStatus MaceEngineConfig::SetAPUCache(APUCachePolicy, const std::string&, const std::string&) {
+  return MaceStatus(MaceStatus::MACE_UNSUPPORTED, "no library runs on an APU");
+}
+
+inline MaceTensor::MaceTensor(const std::vector<int64_t>& shape, std::shared_ptr<void> data, const DataFormat format,
+                              const IDataType data_type)
+    : shape_(shape), data_(data), format_(format), data_type_(data_type), typed_(true), room_(1) {
+  for (const int64_t size : shape) {
+    const bool fits = size >= 0 && (size == 0 || room_ <= INT64_MAX / size);
+    room_ = fits ? room_ * size : 0;
+  }
+}
+
+inline MaceEngine::MaceEngine(const MaceEngineConfig& config)
+    : engine_(new face::Engine(config.device_type_, config.num_threads_, config.policy_)) {}
+inline MaceEngine::~MaceEngine() {}
+
+inline MaceStatus MaceEngine::Init(const NetDef* net_def, const std::vector<std::string>& input_nodes,
+                                   const std::vector<std::string>& output_nodes, const unsigned char* model_data,
+                                   const int64_t model_data_size) {
+  if (net_def == nullptr) return face::Refuse("there is no model graph");
+  if (model_data_size < 0) return face::Refuse("the size of the model data is negative");
+  const bool given = model_data != nullptr && model_data_size > 0;
+  const lathe_bytes data = {model_data, static_cast<size_t>(model_data_size)};
+  return engine_->Init(*net_def, input_nodes, output_nodes, given ? data : net_def->data());
+}
+
+inline MaceStatus MaceEngine::Init(const NetDef* net_def, const std::vector<std::string>& input_nodes,
+                                   const std::vector<std::string>& output_nodes, const std::string& model_data_file) {
+  if (net_def == nullptr) return face::Refuse("there is no model graph");
+  return engine_->Init(*net_def, input_nodes, output_nodes, model_data_file);
+}
+
+inline MaceStatus MaceEngine::Init(const NetDef* net_def, const std::vector<std::string>& input_nodes,
+                                   const std::vector<std::string>& output_nodes, const unsigned char* model_data) {
+  if (net_def != nullptr && model_data != nullptr && model_data != net_def->data().data)
+    return face::Refuse("the size of the model data is missing");
+  return Init(net_def, input_nodes, output_nodes, nullptr, 0);
+}
+
+inline MaceStatus MaceEngine::Run(const std::map<std::string, MaceTensor>& inputs,
+                                  std::map<std::string, MaceTensor>* outputs) {
+  return engine_->Run(inputs, outputs, nullptr);
+}
+
+inline MaceStatus MaceEngine::Run(const std::map<std::string, MaceTensor>& inputs,
+                                  std::map<std::string, MaceTensor>* outputs, RunMetadata* run_metadata) {
+  return engine_->Run(inputs, outputs, run_metadata);
+}
+
+inline MaceStatus MaceEngine::ReleaseIntermediateBuffer() { return engine_->Release(); }
+
+inline Capability GetCapability(DeviceType device_type, float) {
+  Capability capability = {{-1.f}, {-1.f}, device_type == CPU};
+  if (device_type != CPU) return capability;
+  constexpr int count = 4096;
+  std::vector<float> sums(count, 0.f), factors(count, 0.999f);
+  const auto start = std::chrono::steady_clock::now();
+  for (int round = 0; round < (1 << 24) / count; ++round) {
+    for (int i = 0; i < count; ++i) sums[i] = sums[i] * factors[i] + 1.f;
+  }
+  const std::chrono::duration<float, std::milli> time = std::chrono::steady_clock::now() - start;
+  volatile const float used = sums[count / 2];  // so that the loop is not left out
+  static_cast<void>(used);
+  capability.float32_performance.exec_time = time.count();
+  return capability;
+}
+
+namespace face {
+
+inline MaceStatus CreateFromProto(const Libraries& libraries, const void* graph, size_t graph_size,
+                                  const MaceEngineConfig& config, std::shared_ptr<MaceEngine>* engine,
+                                  std::unique_ptr<NetDef>* net) {
+  if (engine == nullptr) return Refuse("'engine' is null");
+  engine->reset(new MaceEngine(config));
+  if (graph == nullptr || graph_size == 0) return Refuse("the model graph is empty");
+  if (IsOfMace(graph, graph_size))
+    return Refuse(
+        "this model graph was made by MACE, and only those that Lathe has converted can be read: convert the model "
+        "that "
+        "it was made from (lathe convert --config FILE takes the same deployment file)");
+  net->reset(new NetDef(libraries, std::string(static_cast<const char*>(graph), graph_size)));
+  return MaceStatus();
+}
+
+// The name of a model among those inside of the libraries; null where there is none.
+inline MaceStatus FindModel(const Libraries& libraries, const std::string& name, std::unique_ptr<NetDef>* net) {
+  Names known;
+  for (const lathe_api* api : libraries) {
+    for (size_t i = 0; i < api->model_count(); ++i) {
+      const lathe_embedded_model* model = api->model_at(i);
+      known.push_back(model->name);
+      if (name != model->name) continue;
+      if (*net != nullptr) return Refuse("several libraries hold a model '" + name + "'");
+      net->reset(new NetDef(Libraries(1, api), model->model, model->data));
+    }
+  }
+  if (*net != nullptr) return MaceStatus();
+  return Refuse(
+      "no library that is known here holds a model '" + name + "'" +
+      (known.empty() ? ", or any: build with model_graph_format: code" : "; there is: " + Listed(known, ", ")));
+}
+
+}  // namespace face
+
+// An engine from what stands in a model's .pb and .data files. The weights are used where they are and must live as
+// long as the engine; the graph need not.
+static inline MaceStatus CreateMaceEngineFromProto(
+    const unsigned char* model_graph_proto, const size_t model_graph_proto_size,
+    const unsigned char* model_weights_data, const size_t model_weights_data_size,
+    const std::vector<std::string>& input_nodes, const std::vector<std::string>& output_nodes,
+    const MaceEngineConfig& config, std::shared_ptr<MaceEngine>* engine) {
+  std::unique_ptr<NetDef> net;
+  const MaceStatus status =
+      face::CreateFromProto(BoundLibraries(), model_graph_proto, model_graph_proto_size, config, engine, &net);
+  if (face::Failed(status)) return status;
+  return (*engine)->Init(net.get(), input_nodes, output_nodes, model_weights_data,
+                         static_cast<int64_t>(model_weights_data_size));
+}
+
+// The same with the weights in a file, which is mapped into memory.
+MACE_DEPRECATED static inline MaceStatus CreateMaceEngineFromProto(const std::vector<unsigned char>& model_pb,
+                                                                   const std::string& model_data_file,
+                                                                   const std::vector<std::string>& input_nodes,
+                                                                   const std::vector<std::string>& output_nodes,
+                                                                   const MaceEngineConfig& config,
+                                                                   std::shared_ptr<MaceEngine>* engine) {
+  std::unique_ptr<NetDef> net;
+  const MaceStatus status =
+      face::CreateFromProto(BoundLibraries(), model_pb.data(), model_pb.size(), config, engine, &net);
+  if (face::Failed(status)) return status;
+  return (*engine)->Init(net.get(), input_nodes, output_nodes, model_data_file);
+}
+
+// The version of Lathe that made the library.
+static inline const char* MaceVersion() {
+  return BoundLibraries().empty() ? "no library" : BoundLibraries().front()->version;
+}
+
+}  // namespace mace
+
+#endif  // MACE_FACE_CREATE_H_
