@@ -1,5 +1,5 @@
-// A row of inputs times a panel of kPanelWidth filters: what a product has left of
-// rows when its tiles are done, and products with vectors. The header of the instruction set goes before this one.
+// Around the tiles of floats: the order of inputs, and a row of them times a panel of kPanelWidth filters, which is
+// what a product has left of rows when its tiles are done. The header of the instruction set goes before this one.
 #ifndef LATHE_CORE_PACKED_LINES_H_
 #define LATHE_CORE_PACKED_LINES_H_
 
@@ -7,6 +7,33 @@
 
 namespace lathe {
 namespace {
+
+// From rows [4][depth] to [depth][4]: stores of four registers put their lanes side by side.
+inline void PackQuad(const float* a, const float* b, const float* c, const float* d, int64_t depth, float* to) {
+#if defined(__aarch64__)
+  for (; depth >= 8; depth -= 8) {
+    // clang-format off
+    asm volatile(
+        "ldp q0, q4, [%[a]], #32\n" "ldp q1, q5, [%[b]], #32\n" "ldp q2, q6, [%[c]], #32\n" "ldp q3, q7, [%[d]], #32\n"
+        "st4 {v0.4s, v1.4s, v2.4s, v3.4s}, [%[to]], #64\n"
+        "st4 {v4.4s, v5.4s, v6.4s, v7.4s}, [%[to]], #64\n"
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [to] "+r"(to)
+        :
+        : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
+    // clang-format on
+  }
+#endif
+  for (; depth >= 4; depth -= 4, a += 4, b += 4, c += 4, d += 4, to += 16) {
+    const float32x4x4_t four = {{vld1q_f32(a), vld1q_f32(b), vld1q_f32(c), vld1q_f32(d)}};
+    vst4q_f32(to, four);
+  }
+  for (; depth > 0; --depth, to += 4) {
+    to[0] = *a++;
+    to[1] = *b++;
+    to[2] = *c++;
+    to[3] = *d++;
+  }
+}
 
 // Adds whole steps of four elements of depth to the two halves of `sums`. Even and odd elements have sums of their own,
 // so that the machine need not wait for one.

@@ -1,5 +1,6 @@
 // One tile of a product whose operands are both packed: quads of rows of inputs times a panel of kPanelWidth filters.
-// The sums of a tile stay in registers; see packed_tile_aarch64.h and packed_tile_armv7.h for who computes them.
+// The sums of a tile stay in registers; see packed_tile_<aarch64, armv7, fp16>.h for who computes them. The header of
+// the instruction set goes before this one.
 #ifndef LATHE_CORE_PACKED_TILE_H_
 #define LATHE_CORE_PACKED_TILE_H_
 
@@ -20,18 +21,18 @@ constexpr size_t kClipHigh = 2;
 
 // output[row][i] = clip(bias[i] + start[row][i] + sum over k of inputs[k][row] * filters[k][i])
 struct PackedTile {
-  const float* inputs;   // a quad of rows after the other: [quad][depth][4]
-  const float* filters;  // [depth][kPanelWidth]
-  const float* bias;     // kPanelWidth floats, twice
-  const float* start;    // may be null; may be `output`
-  float* output;
+  const Element* inputs;   // a quad of rows after the other: [quad][depth][4]
+  const Element* filters;  // [depth][kPanelWidth]
+  const Element* bias;     // kPanelWidth elements, twice
+  const Element* start;    // may be null; may be `output`
+  Element* output;
   size_t input_bytes;   // from one quad of the inputs to the next
   size_t start_bytes;   // from one row of `start` to the next
   size_t output_bytes;  // from one row of `output` to the next
   size_t depth;
   size_t clip;  // kClipLow | kClipHigh
-  float low;
-  float high;
+  Element low;
+  Element high;
 };
 
 }  // namespace

@@ -173,18 +173,6 @@ __attribute__((noinline)) inline void RunQuad(const PackedTile& tile) {
       : LATHE_CLOBBERS);
 }
 
-// Quads one below the other: their inputs follow each other, as do the rows of `start` and of `output`.
-inline void RunQuads(const PackedTile& tile, size_t quads) {
-  if (quads > 1) RunPairs(tile, quads / 2);
-  if (quads % 2 == 0) return;
-  PackedTile last = tile;
-  const size_t before = quads - 1;
-  last.inputs += before * (tile.input_bytes / sizeof(float));
-  last.output += 4 * before * (tile.output_bytes / sizeof(float));
-  if (tile.start != nullptr) last.start += 4 * before * (tile.start_bytes / sizeof(float));
-  RunQuad(last);
-}
-
 }  // namespace
 }  // namespace lathe
 // clang-format on

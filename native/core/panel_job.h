@@ -7,6 +7,7 @@
 #include "native/core/activation.h"
 #include "native/core/check.h"
 #include "native/core/kernel.h"
+#include "native/core/vector_element.h"
 
 namespace lathe {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 // stay in cache while all filters pass by.
 // Both are the same for all instruction sets of an ABI, which share packed filters, or fit the tiles of each.
 #if defined(__arm__) || defined(__aarch64__)
-constexpr int kPanelWidth = 8;
+constexpr int kPanelWidth = sizeof(Element) == 2 ? 16 : 8;
 #else
 constexpr int kPanelWidth = 16;
 #endif
@@ -38,19 +39,19 @@ struct PanelShape {
   int64_t depth;
 
   LATHE_INLINE int64_t panels() const { return DivideUp(outputs, kPanelWidth); }  // per group
-  LATHE_INLINE int64_t panel_floats() const { return taps * depth * kPanelWidth; }
-  LATHE_INLINE int64_t floats() const { return groups * panels() * panel_floats(); }
+  LATHE_INLINE int64_t panel_elements() const { return taps * depth * kPanelWidth; }
+  LATHE_INLINE int64_t elements() const { return groups * panels() * panel_elements(); }
 };
 
 // One run over all pixels of an output whose channels are groups * outputs.
 struct PanelJob {
   PanelShape shape;
-  const float* packed;
-  const float* bias;      // may be null
-  const float* residual;  // may be null; as many elements as the output
+  const Element* packed;
+  const Element* bias;      // may be null
+  const Element* residual;  // may be null; as many elements as the output
   Activation activation;
-  void (*activate)(const Activation& activation, float* values, int64_t count);  // does what the tiles do not
-  float* output;
+  void (*activate)(const Activation& activation, Element* values, int64_t count);  // does what the tiles do not
+  Element* output;
   int64_t pixels;
   char* scratch;  // PanelThreadBytes() per thread
   int64_t thread_bytes;
@@ -63,8 +64,8 @@ struct PanelJob {
 struct PanelChunk {
   int64_t pixel;  // the first
   int count;
-  const float** rows;  // per tap kChunkPixels pointers
-  float* packed;       // inputs in the order of the tiles, where they want one
+  const Element** rows;  // per tap kChunkPixels pointers
+  Element* packed;       // inputs in the order of the tiles, where they want one
 };
 
 }  // namespace LATHE_VECTORS

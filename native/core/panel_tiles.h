@@ -16,17 +16,17 @@ constexpr int64_t kBlockDepth = 1024;
 
 // One tile: up to `rows` pixels times some vectors of outputs.
 struct PanelTile {
-  const float* const* rows;  // per tap kChunkPixels pointers; those of this tile are the first
-  int64_t offset;            // added to each
+  const Element* const* rows;  // per tap kChunkPixels pointers; those of this tile are the first
+  int64_t offset;              // added to each
   int64_t taps;
   int64_t depth;
-  const float* weights;  // of the first output, in its panel
-  int64_t panel_floats;
-  const float* start;     // what the sums start from: the bias, or sums of earlier taps; may be null
-  int64_t start_step;     // from one pixel to the next: 0 for a bias
-  const float* residual;  // may be null
-  int64_t residual_step;  // from one pixel to the next
-  float* output;
+  const Element* weights;  // of the first output, in its panel
+  int64_t panel_elements;
+  const Element* start;     // what the sums start from: the bias, or sums of earlier taps; may be null
+  int64_t start_step;       // from one pixel to the next: 0 for a bias
+  const Element* residual;  // may be null
+  int64_t residual_step;    // from one pixel to the next
+  Element* output;
   int64_t output_step;
   int count;  // pixels that are stored
   int last;   // outputs in the last vector
@@ -39,7 +39,7 @@ using PanelTileFunction = void (*)(const PanelTile& tile);
 // `unroll` keeps the sums in registers: their indices have to be constants.
 template <int rows, int vectors>
 inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
-  const float* start = tile.start;
+  const Element* start = tile.start;
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
@@ -49,17 +49,17 @@ inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
     }
     if (i + 1 < tile.count) start += tile.start_step;
   }
-  const float* weights = tile.weights;
-  const float* const* pointers = tile.rows;
+  const Element* weights = tile.weights;
+  const Element* const* pointers = tile.rows;
   for (int64_t tap = 0; tap < tile.taps; ++tap, pointers += kChunkPixels) {
-    const float* row[rows];
+    const Element* row[rows];
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) row[i] = pointers[i] + tile.offset;
     for (int64_t k = 0; k < tile.depth; ++k, weights += kPanelWidth) {
       Vec w[vectors];
 #pragma GCC unroll 8
       for (int j = 0; j < vectors; ++j) {
-        w[j] = Load(weights + j / kPanelVectors * tile.panel_floats + j % kPanelVectors * kLanes);
+        w[j] = Load(weights + j / kPanelVectors * tile.panel_elements + j % kPanelVectors * kLanes);
       }
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i) {
@@ -76,8 +76,8 @@ void RunPanelTile(const PanelTile& tile) {
   Vec sums[rows][vectors];
   SumPanelTile(tile, sums);
   const Vec low = Fill(tile.low), high = Fill(tile.high);
-  float* to = tile.output;
-  const float* residual = tile.residual;
+  Element* to = tile.output;
+  const Element* residual = tile.residual;
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
     if (i == tile.count) return;
@@ -111,12 +111,12 @@ constexpr int64_t kItemPanels = kMostVectors;
 constexpr int64_t kChunkStep = kChunkPixels;
 
 // Inputs are read where they are.
-inline int64_t PackedFloats(const PanelShape&, int64_t) { return 0; }
+inline int64_t PackedElements(const PanelShape&, int64_t) { return 0; }
 
 // A tile reads all of its rows: those behind the last pixel are the last pixel's.
 inline void PackChunk(const PanelJob& job, const PanelChunk& chunk) {
   for (int64_t tap = 0; tap < job.shape.taps; ++tap) {
-    const float** row = chunk.rows + tap * kChunkPixels;
+    const Element** row = chunk.rows + tap * kChunkPixels;
     for (int p = chunk.count; p < kChunkPixels && p < chunk.count + 16; ++p) row[p] = row[chunk.count - 1];
   }
 }
@@ -145,11 +145,11 @@ inline TileChoice TileOf(int64_t vectors) {
 }
 
 // Some taps of the pixels from `place`, times the outputs of the tile.
-inline void RunTaps(const PanelJob& job, PanelTile tile, const float* const* rows, int64_t place, int count,
+inline void RunTaps(const PanelJob& job, PanelTile tile, const Element* const* rows, int64_t place, int count,
                     int64_t vectors) {
   const TileChoice choice = TileOf(vectors);
-  float* const output = job.output + place;
-  const float* const residual = tile.residual;
+  Element* const output = job.output + place;
+  const Element* const residual = tile.residual;
   for (int done = 0; done < count; done += tile.count) {
     const bool wide = count - done > choice.narrow;
     const int most = wide ? choice.wide : choice.narrow;
@@ -169,10 +169,10 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
   float low = 0.0f, high = 0.0f;
   ReadClip(job.activation, &low, &high, &rest);
   PanelTile tile = {};
-  tile.panel_floats = shape.panel_floats();
+  tile.panel_elements = shape.panel_elements();
   tile.output_step = job.step();
   tile.residual_step = job.channels();
-  const float* packed = job.packed + group * shape.panels() * tile.panel_floats;
+  const Element* packed = job.packed + group * shape.panels() * tile.panel_elements;
   const int64_t taps_at_once = kBlockDepth / shape.depth > 0 ? kBlockDepth / shape.depth : 1;
   const int64_t depth_at_once = DivideUp(shape.depth, DivideUp(shape.depth, kBlockDepth));
   for (int64_t first = begin; first < end;) {
@@ -182,14 +182,14 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
     const int64_t channel = group * shape.outputs + first;
     const int64_t place = chunk.pixel * tile.output_step + channel;
     tile.last = static_cast<int>(outputs - (vectors - 1) * kLanes);
-    tile.weights = packed + first / kPanelWidth * tile.panel_floats + first % kPanelWidth;
+    tile.weights = packed + first / kPanelWidth * tile.panel_elements + first % kPanelWidth;
     tile.start = job.bias != nullptr ? job.bias + channel : nullptr;
     tile.start_step = 0;
     for (int64_t tap = 0, k = 0; tap < shape.taps;) {
       tile.taps = shape.taps - tap < taps_at_once ? shape.taps - tap : taps_at_once;
       tile.depth = shape.depth - k < depth_at_once ? shape.depth - k : depth_at_once;
       tile.offset = group * shape.depth + k;
-      const float* const* rows = chunk.rows + tap * kChunkPixels;
+      const Element* const* rows = chunk.rows + tap * kChunkPixels;
       k = k + tile.depth < shape.depth ? k + tile.depth : 0;
       if (k == 0) tap += tile.taps;
       const bool last = tap == shape.taps;

@@ -8,87 +8,80 @@
 #define LATHE_CORE_PANEL_TILES_ARM_H_
 
 #include "native/core/panel_job.h"
-#if defined(__aarch64__)
+#if defined(LATHE_HALVES)
+#include "native/core/packed_tile_fp16.h"
+#elif defined(__aarch64__)
+#include "native/core/packed_lines.h"
 #include "native/core/packed_tile_aarch64.h"
 #else
+#include "native/core/packed_lines.h"
 #include "native/core/packed_tile_armv7.h"
 #endif
-#include "native/core/packed_lines.h"
 
 namespace lathe {
 namespace {
 
-static_assert(kPanelWidth == 8, "the tiles have this many filters");
+static_assert(kPanelWidth == (sizeof(Element) == 2 ? 16 : 8), "the tiles have this many filters");
 constexpr int64_t kItemPanels = 4;
 constexpr int64_t kChunkStep = 4 * kTileQuads;
 
-// Elements of depth that pass by before the next panel takes its turn: a tile's operands stay in the first cache.
-constexpr int64_t kBlockDepth = 512;
+// Elements of depth that pass by before the next panel takes its turn: a tile's operands stay in the first cache. Long
+// sums of halves are too inexact.
+constexpr int64_t kBlockDepth = sizeof(Element) == 2 ? 256 : 512;
+constexpr int64_t kDepthStep = 16 / sizeof(Element);  // the tiles go by so many of them at once
 
-inline int64_t PackedFloats(const PanelShape& shape, int64_t pixels) {
+inline int64_t PackedElements(const PanelShape& shape, int64_t pixels) {
   return shape.groups * shape.taps * shape.depth * pixels;
 }
 
-// From rows [4][depth] to [depth][4]: stores of four registers put their lanes side by side.
-inline void PackQuad(const float* a, const float* b, const float* c, const float* d, int64_t depth, float* to) {
-#if defined(__aarch64__)
-  for (; depth >= 8; depth -= 8) {
-    // clang-format off
-    asm volatile(
-        "ldp q0, q4, [%[a]], #32\n" "ldp q1, q5, [%[b]], #32\n" "ldp q2, q6, [%[c]], #32\n" "ldp q3, q7, [%[d]], #32\n"
-        "st4 {v0.4s, v1.4s, v2.4s, v3.4s}, [%[to]], #64\n"
-        "st4 {v4.4s, v5.4s, v6.4s, v7.4s}, [%[to]], #64\n"
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [to] "+r"(to)
-        :
-        : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
-    // clang-format on
-  }
-#endif
-  for (; depth >= 4; depth -= 4, a += 4, b += 4, c += 4, d += 4, to += 16) {
-    const float32x4x4_t four = {{vld1q_f32(a), vld1q_f32(b), vld1q_f32(c), vld1q_f32(d)}};
-    vst4q_f32(to, four);
-  }
-  for (; depth > 0; --depth, to += 4) {
-    to[0] = *a++;
-    to[1] = *b++;
-    to[2] = *c++;
-    to[3] = *d++;
-  }
-}
-
 // The inputs of one group.
-inline void PackGroup(const PanelShape& shape, const PanelChunk& chunk, int64_t offset, float* to) {
+inline void PackGroup(const PanelShape& shape, const PanelChunk& chunk, int64_t offset, Element* to) {
   const int64_t depth = shape.depth;
   const int tiled = chunk.count - chunk.count % 4;
   for (int p = 0; p < tiled; p += 4) {
-    const float* const* row = chunk.rows + p;
+    const Element* const* row = chunk.rows + p;
     for (int64_t tap = 0; tap < shape.taps; ++tap, row += kChunkPixels, to += 4 * depth) {
       PackQuad(row[0] + offset, row[1] + offset, row[2] + offset, row[3] + offset, depth, to);
     }
   }
   for (int p = tiled; p < chunk.count; ++p) {
-    const float* const* row = chunk.rows + p;
+    const Element* const* row = chunk.rows + p;
     for (int64_t tap = 0; tap < shape.taps; ++tap, row += kChunkPixels, to += depth) {
-      memcpy(to, row[0] + offset, static_cast<size_t>(depth) * sizeof(float));
+      memcpy(to, row[0] + offset, static_cast<size_t>(depth) * sizeof(Element));
     }
   }
 }
 
 inline void PackChunk(const PanelJob& job, const PanelChunk& chunk) {
   const PanelShape& shape = job.shape;
-  const int64_t floats = shape.taps * shape.depth * chunk.count;
+  const int64_t elements = shape.taps * shape.depth * chunk.count;
   for (int64_t group = 0; group < shape.groups; ++group) {
-    PackGroup(shape, chunk, group * shape.depth, chunk.packed + group * floats);
+    PackGroup(shape, chunk, group * shape.depth, chunk.packed + group * elements);
   }
 }
 
+#if defined(__aarch64__)
+// Quads one below the other: their inputs follow each other, as do the rows of `start` and of `output`.
+inline void RunQuads(const PackedTile& tile, size_t quads) {
+  if (quads > 1) RunPairs(tile, quads / 2);
+  if (quads % 2 == 0) return;
+  PackedTile last = tile;
+  const size_t before = quads - 1;
+  last.inputs += before * (tile.input_bytes / sizeof(Element));
+  last.output += 4 * before * (tile.output_bytes / sizeof(Element));
+  if (tile.start != nullptr) last.start += 4 * before * (tile.start_bytes / sizeof(Element));
+  RunQuad(last);
+}
+
+#endif
+
 // A quad or a line of which only the first `outputs` filters exist, by way of memory of their own.
 __attribute__((noinline)) inline void RunPart(const PackedTile& whole, int rows, size_t outputs) {
-  float sums[4][kPanelWidth] = {};
+  Element sums[4][kPanelWidth] = {};
   PackedTile tile = whole;
-  const size_t step = whole.output_bytes / sizeof(float);
+  const size_t step = whole.output_bytes / sizeof(Element);
   for (int i = 0; whole.start != nullptr && i < rows; ++i) {
-    const float* start = whole.start + static_cast<size_t>(i) * (whole.start_bytes / sizeof(float));
+    const Element* start = whole.start + static_cast<size_t>(i) * (whole.start_bytes / sizeof(Element));
     for (size_t j = 0; j < outputs; ++j) sums[i][j] = start[j];
     tile.start = sums[0];
   }
@@ -100,25 +93,25 @@ __attribute__((noinline)) inline void RunPart(const PackedTile& whole, int rows,
     RunLine(tile);
   }
   for (int i = 0; i < rows; ++i) {
-    float* output = whole.output + static_cast<size_t>(i) * step;
+    Element* output = whole.output + static_cast<size_t>(i) * step;
     for (size_t j = 0; j < outputs; ++j) output[j] = sums[i][j];
   }
 }
 
 // All rows of a chunk times one panel, of which `outputs` filters exist. `inputs` are those of the group; elements of
 // depth from `k` on are added up.
-inline void RunPanel(PackedTile* tile, const float* inputs, int count, int64_t k, int64_t depth, size_t outputs) {
+inline void RunPanel(PackedTile* tile, const Element* inputs, int count, int64_t k, int64_t depth, size_t outputs) {
   const int quads = count / 4;
   const bool whole = outputs == kPanelWidth;
-  float* const output = tile->output;
-  const float* const start = tile->start;
+  Element* const output = tile->output;
+  const Element* const start = tile->start;
   tile->inputs = inputs + 4 * k;
   if (whole) RunQuads(*tile, static_cast<size_t>(quads));
   for (int row = whole ? 4 * quads : 0, rows = 4; row < count; row += rows) {
     if (row == 4 * quads) rows = 1;
     tile->inputs = inputs + row * depth + rows * k;
-    tile->output = output + static_cast<size_t>(row) * (tile->output_bytes / sizeof(float));
-    if (start != nullptr) tile->start = start + static_cast<size_t>(row) * (tile->start_bytes / sizeof(float));
+    tile->output = output + static_cast<size_t>(row) * (tile->output_bytes / sizeof(Element));
+    if (start != nullptr) tile->start = start + static_cast<size_t>(row) * (tile->start_bytes / sizeof(Element));
     if (whole) {
       RunLine(*tile);
     } else {
@@ -138,38 +131,42 @@ inline size_t ClipOf(const Activation& activation) {
   }
 }
 
-constexpr float kNoBias[2 * kPanelWidth] = {};
+constexpr Element kNoBias[2 * kPanelWidth] = {};
 
 // Outputs [begin, end) of one group; `begin` is the first one of a panel.
 inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t group, int64_t begin, int64_t end) {
   const PanelShape& shape = job.shape;
   const int64_t depth = shape.taps * shape.depth;
   const int64_t blocks = DivideUp(depth, kBlockDepth);
-  const int64_t step = DivideUp(DivideUp(depth, blocks), 4) * 4;
+  const int64_t step = DivideUp(DivideUp(depth, blocks), kDepthStep) * kDepthStep;
   const int64_t channels = job.channels();
   bool rest = false;
+  float low = 0.0f, high = 0.0f;
+  ReadClip(job.activation, &low, &high, &rest);
   PackedTile tile = {};
-  ReadClip(job.activation, &tile.low, &tile.high, &rest);
-  tile.output_bytes = static_cast<size_t>(job.step()) * sizeof(float);
-  tile.input_bytes = 4 * static_cast<size_t>(depth) * sizeof(float);
-  const float* inputs = chunk.packed + group * depth * chunk.count;
+  tile.low = static_cast<Element>(low);
+  tile.high = static_cast<Element>(high);
+  tile.output_bytes = static_cast<size_t>(job.step()) * sizeof(Element);
+  tile.input_bytes = 4 * static_cast<size_t>(depth) * sizeof(Element);
+  const Element* inputs = chunk.packed + group * depth * chunk.count;
   for (int64_t k = 0; k < depth; k += step) {
     const bool last = k + step >= depth;
     tile.depth = static_cast<size_t>(last ? depth - k : step);
     tile.clip = last ? ClipOf(job.activation) : 0;
-    tile.filters = job.packed + (group * shape.panels() + begin / kPanelWidth) * shape.panel_floats() + k * kPanelWidth;
-    for (int64_t first = begin; first < end; first += kPanelWidth, tile.filters += shape.panel_floats()) {
+    tile.filters =
+        job.packed + (group * shape.panels() + begin / kPanelWidth) * shape.panel_elements() + k * kPanelWidth;
+    for (int64_t first = begin; first < end; first += kPanelWidth, tile.filters += shape.panel_elements()) {
       const size_t outputs = end - first < kPanelWidth ? static_cast<size_t>(end - first) : kPanelWidth;
       const int64_t channel = group * shape.outputs + first;
       tile.bias = kNoBias;
-      float bias[2 * kPanelWidth] = {};
+      Element bias[2 * kPanelWidth] = {};
       if (k == 0 && job.bias != nullptr) {
         if (outputs == kPanelWidth) {
-          memcpy(bias, job.bias + channel, kPanelWidth * sizeof(float));
+          memcpy(bias, job.bias + channel, kPanelWidth * sizeof(Element));
         } else {
-          memcpy(bias, job.bias + channel, outputs * sizeof(float));
+          memcpy(bias, job.bias + channel, outputs * sizeof(Element));
         }
-        memcpy(bias + kPanelWidth, bias, kPanelWidth * sizeof(float));
+        memcpy(bias + kPanelWidth, bias, kPanelWidth * sizeof(Element));
         tile.bias = bias;
       }
       tile.output = job.output + chunk.pixel * job.step() + channel;
@@ -177,13 +174,13 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
       tile.start_bytes = tile.output_bytes;
       if (k == 0 && job.residual != nullptr) {
         tile.start = job.residual + chunk.pixel * channels + channel;
-        tile.start_bytes = static_cast<size_t>(channels) * sizeof(float);
+        tile.start_bytes = static_cast<size_t>(channels) * sizeof(Element);
       }
       RunPanel(&tile, inputs, chunk.count, k, depth, outputs);
     }
   }
   for (int p = 0; rest && p < chunk.count; ++p) {
-    float* values = job.output + (chunk.pixel + p) * job.step() + group * shape.outputs + begin;
+    Element* values = job.output + (chunk.pixel + p) * job.step() + group * shape.outputs + begin;
     job.activate(job.activation, values, end - begin);
   }
 }

@@ -42,8 +42,8 @@ __attribute__((noinline)) void RunPanelItems(const PanelJob& job, const PanelIte
   char* const scratch = job.scratch + thread * job.thread_bytes;
   int64_t* const at_hand = reinterpret_cast<int64_t*>(scratch);
   PanelChunk chunk = {};
-  chunk.rows = reinterpret_cast<const float**>(scratch + kChunkHeadBytes);
-  chunk.packed = reinterpret_cast<float*>(chunk.rows + job.shape.taps * kChunkPixels);
+  chunk.rows = reinterpret_cast<const Element**>(scratch + kChunkHeadBytes);
+  chunk.packed = reinterpret_cast<Element*>(chunk.rows + job.shape.taps * kChunkPixels);
   const int64_t panels = job.shape.groups * job.shape.panels();
   for (int64_t item = begin; item < end; ++item) {
     const int64_t number = item / items.splits;
@@ -64,10 +64,10 @@ __attribute__((noinline)) void RunPanelItems(const PanelJob& job, const PanelIte
 
 inline namespace LATHE_VECTORS {
 
-__attribute__((cold)) void PackPanels(const PanelShape& shape, const float* from, float* to) {
+__attribute__((cold)) void PackPanels(const PanelShape& shape, const Element* from, Element* to) {
   const int64_t inner = shape.taps * shape.depth;
   for (int64_t group = 0; group < shape.groups; ++group) {
-    const float* source = from + group * shape.outputs * inner;
+    const Element* source = from + group * shape.outputs * inner;
     for (int64_t first = 0; first < shape.outputs; first += kPanelWidth) {
       for (int64_t k = 0; k < inner; ++k) {
         for (int64_t j = 0; j < kPanelWidth; ++j, ++to) {
@@ -78,12 +78,12 @@ __attribute__((cold)) void PackPanels(const PanelShape& shape, const float* from
   }
 }
 
-int64_t PackedInputFloats(const PanelShape& shape, int64_t pixels) { return PackedFloats(shape, pixels); }
+int64_t PackedInputElements(const PanelShape& shape, int64_t pixels) { return PackedElements(shape, pixels); }
 
 int64_t PanelThreadBytes(const PanelShape& shape, int64_t pixels) {
   const int64_t most = pixels < kChunkPixels ? pixels : kChunkPixels;
-  const int64_t bytes = kChunkHeadBytes + shape.taps * kChunkPixels * static_cast<int64_t>(sizeof(float*)) +
-                        PackedFloats(shape, most) * static_cast<int64_t>(sizeof(float));
+  const int64_t bytes = kChunkHeadBytes + shape.taps * kChunkPixels * static_cast<int64_t>(sizeof(Element*)) +
+                        PackedElements(shape, most) * static_cast<int64_t>(sizeof(Element));
   return DivideUp(bytes, 64) * 64;
 }
 
@@ -108,8 +108,8 @@ void RunPanelJob(const RunContext& context, const PanelJob& job, const PixelLoca
               [&](int64_t begin, int64_t end, int thread) { RunPanelItems(job, items, begin, end, thread, locate); });
 }
 
-void RunPanelBlock(const PanelJob& job, const float* inputs, float* packed, int64_t pixel, int64_t pixels) {
-  const float* rows[kChunkPixels];
+void RunPanelBlock(const PanelJob& job, const Element* inputs, Element* packed, int64_t pixel, int64_t pixels) {
+  const Element* rows[kChunkPixels];
   if (pixels == 0) return;
   const int64_t even = DivideUp(DivideUp(pixels, DivideUp(pixels, kChunkPixels)), 8) * 8;
   const int64_t most = even < kChunkPixels ? even : kChunkPixels;

@@ -7,6 +7,7 @@
 #ifndef LATHE_CORE_POOL_H_
 #define LATHE_CORE_POOL_H_
 
+#include "native/core/vector_element.h"
 #include "native/core/window.h"
 
 namespace lathe {
@@ -17,7 +18,7 @@ constexpr int kWidePool = kVectorRegisters >= 32 ? 8 : kPoolWidth;  // as long a
 
 // The taps of one window that lie inside the image.
 struct PoolTaps {
-  const float* first;
+  const Element* first;
   ptrdiff_t rows;
   ptrdiff_t columns;
   ptrdiff_t row_step;
@@ -35,7 +36,7 @@ struct Pool {
   static Code Prepare(PrepareContext& context) {
     State& state = *static_cast<State*>(context.state());
     LATHE_TRY(CheckArity(context, 1, 1, 1));
-    LATHE_TRY(CheckAllTypes(context, DType::kF32));
+    LATHE_TRY(CheckAllTypes(context, kElementType));
     LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
     LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
     LATHE_TRY(ReadWindow(context, &state.window));
@@ -58,12 +59,12 @@ struct Pool {
   // `width` whole vectors of channels, or one that holds `count` of them.
   template <int width, bool whole>
   static void FoldChannels(const Fold& fold, const PoolTaps& taps, int64_t channel, int count, float divisor,
-                           float* to) {
+                           Element* to) {
     Vec sums[width];
     for (int i = 0; i < width; ++i) sums[i] = fold.Start();
-    const float* row = taps.first + channel;
+    const Element* row = taps.first + channel;
     for (ptrdiff_t y = taps.rows; y > 0; --y, row += taps.row_step) {
-      const float* from = row;
+      const Element* from = row;
       for (ptrdiff_t x = taps.columns; x > 0; --x, from += taps.column_step) {
 #pragma GCC unroll 8
         for (int i = 0; i < width; ++i) {
@@ -78,8 +79,8 @@ struct Pool {
     }
   }
 
-  static void RunPixel(const State& state, const Taps& vertical, const Taps& level, const Shape& in, const float* image,
-                       float* to) {
+  static void RunPixel(const State& state, const Taps& vertical, const Taps& level, const Shape& in,
+                       const Element* image, Element* to) {
     const int64_t channels = in[3];
     const Window& window = state.window;
     PoolTaps taps = {};
@@ -114,16 +115,16 @@ struct Pool {
     const State& state = context.template State<State>();
     const Shape& in = context.inputs[0].shape;
     const Shape& out = context.outputs[0].shape;
-    const float* image = context.inputs[0].As<float>();
-    float* output = context.outputs[0].As<float>();
+    const Element* image = context.inputs[0].As<Element>();
+    Element* output = context.outputs[0].As<Element>();
     const int64_t step = context.outputs[0].RowStep();
     if (out.Count() == 0) return;  // without channels there may be any number of pixels
     context.For(out[0] * out[1], 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t line = begin; line < end; ++line) {
         const int64_t batch = line / out[1];
         const Taps vertical = TapsInside(state.window, 0, line - batch * out[1], in[1]);
-        const float* picture = image + batch * in.Count(1, 4);
-        float* to = output + line * out[2] * step;
+        const Element* picture = image + batch * in.Count(1, 4);
+        Element* to = output + line * out[2] * step;
         for (int64_t pixel = 0; pixel < out[2]; ++pixel, to += step) {
           const Taps level = TapsInside(state.window, 1, pixel, in[2]);
           RunPixel(state, vertical, level, in, picture, to);

@@ -10,6 +10,8 @@
 namespace lathe {
 namespace {
 
+using Element = float;
+
 struct Vec {
   __m256 v;
 };

@@ -1,4 +1,4 @@
-// Kernels of floats, element by element, on vectors: what elementwise.h and broadcast.h do for one element at a time.
+// Kernels that go element by element, on vectors: what elementwise.h and broadcast.h do for one element at a time.
 // The header of an instruction set (vector_*.h) goes before this one.
 //
 // An operation has `Vec operator()(Vec) const`, or of two, in the place of the one on elements.
@@ -7,7 +7,8 @@
 
 #include "native/core/broadcast.h"
 #include "native/core/elementwise.h"
-#include "native/core/vector_math.h"
+#include "native/core/vector_element.h"
+#include "native/core/vector_map.h"
 
 namespace lathe {
 namespace {
@@ -15,10 +16,18 @@ namespace {
 // `is_long`: the function is, and shall be there once.
 template <typename Operation, bool is_long>
 struct VectorUnary {
+  static Code Prepare(PrepareContext& context) {
+    LATHE_TRY(CheckArity(context, 1, 1, 1));
+    LATHE_TRY(CheckAllTypes(context, kElementType));
+    return static_cast<Operation*>(context.state())->Read(context);
+  }
+
+  static Code Plan(PlanContext& context) { return CheckShape(context, 0, context.input(0).shape); }
+
   static void Run(const RunContext& context) {
     const Operation operation = context.State<Operation>();
-    const float* from = context.inputs[0].As<float>();
-    float* to = context.outputs[0].As<float>();
+    const Element* from = context.inputs[0].As<Element>();
+    Element* to = context.outputs[0].As<Element>();
     context.For(context.outputs[0].shape.Count(), kElementGrain,
                 [=](int64_t begin, int64_t end, int) { MapVectors(from + begin, to + begin, end - begin, operation); });
   }
@@ -26,14 +35,20 @@ struct VectorUnary {
 
 template <typename Operation, bool is_long = false>
 constexpr KernelDef VectorUnaryKernel(const char* name, const char* op) {
-  using Checks = Unary<float, Operation>;
-  return {name, op, sizeof(Operation), 0, 0, Checks::Prepare, Checks::Plan, VectorUnary<Operation, is_long>::Run};
+  using Kernel = VectorUnary<Operation, is_long>;
+  return {name, op, sizeof(Operation), 0, 0, Kernel::Prepare, Kernel::Plan, Kernel::Run};
 }
 
 template <typename Operation>
 struct VectorBinary {
-  static void ApplyStretch(const Operation& operation, const float* a, bool a_moves, const float* b, bool b_moves,
-                           float* to, int64_t count) {
+  static Code Prepare(PrepareContext& context) {
+    LATHE_TRY(CheckArity(context, 2, 2, 1));
+    LATHE_TRY(CheckAllTypes(context, kElementType));
+    return static_cast<Operation*>(context.state())->Read(context);
+  }
+
+  static void ApplyStretch(const Operation& operation, const Element* a, bool a_moves, const Element* b, bool b_moves,
+                           Element* to, int64_t count) {
     if (a_moves && b_moves) {
       int64_t i = 0;
       for (; i + kLanes <= count; i += kLanes) Store(to + i, operation(Load(a + i), Load(b + i)));
@@ -51,9 +66,9 @@ struct VectorBinary {
   static void Run(const RunContext& context) {
     const Operation operation = context.State<Operation>();
     const Broadcast& plan = context.Plan<Broadcast>();
-    const float* a = context.inputs[0].As<float>();
-    const float* b = context.inputs[1].As<float>();
-    float* to = context.outputs[0].As<float>();
+    const Element* a = context.inputs[0].As<Element>();
+    const Element* b = context.inputs[1].As<Element>();
+    Element* to = context.outputs[0].As<Element>();
     const bool a_moves = plan.strides[0][plan.rank - 1] != 0;
     const bool b_moves = plan.strides[1][plan.rank - 1] != 0;
     context.For(context.outputs[0].shape.Count(), kElementGrain, [=, &plan](int64_t begin, int64_t end, int) {
@@ -67,9 +82,8 @@ struct VectorBinary {
 
 template <typename Operation>
 constexpr KernelDef VectorBinaryKernel(const char* name, const char* op) {
-  using Checks = Binary<float, Operation>;
-  return {
-      name, op, sizeof(Operation), sizeof(Broadcast), 0, Checks::Prepare, PlanBroadcast, VectorBinary<Operation>::Run};
+  using Kernel = VectorBinary<Operation>;
+  return {name, op, sizeof(Operation), sizeof(Broadcast), 0, Kernel::Prepare, PlanBroadcast, Kernel::Run};
 }
 
 }  // namespace

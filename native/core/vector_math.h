@@ -6,6 +6,8 @@
 #ifndef LATHE_CORE_VECTOR_MATH_H_
 #define LATHE_CORE_VECTOR_MATH_H_
 
+#include "native/core/vector_map.h"
+
 namespace lathe {
 namespace {
 
@@ -80,29 +82,6 @@ inline Vec GeluByTanh(Vec x) {
   const Vec cube = Mul(Mul(x, x), x);
   const Vec curve = Mul(MulAdd(cube, Fill(0.044715f), x), Fill(1.59576912f));  // sqrt(8 / pi)
   return Mul(x, Sigmoid(curve));
-}
-
-// `to[i] = f(from[i])`; `to` may be `from`.
-template <typename F>
-inline void MapVectors(const float* from, float* to, int64_t count, const F& f) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) Store(to + i, f(Load(from + i)));
-  const int rest = static_cast<int>(count - i);
-  if (rest > 0) StorePart(to + i, f(LoadPart(from + i, rest)), rest);
-}
-
-// The same with one copy of an f that is long: the loop is slower and the code shorter.
-template <typename F>
-inline void MapVectorsShortly(const float* from, float* to, int64_t count, const F& f) {
-  for (int64_t i = 0; i < count; i += kLanes) {
-    const int64_t rest = count - i;
-    const Vec x = f(rest >= kLanes ? Load(from + i) : LoadPart(from + i, static_cast<int>(rest)));
-    if (rest >= kLanes) {
-      Store(to + i, x);
-    } else {
-      StorePart(to + i, x, static_cast<int>(rest));
-    }
-  }
 }
 
 }  // namespace

@@ -11,6 +11,12 @@
 namespace lathe {
 namespace {
 
+#if defined(LATHE_ELEMENT)
+using Element = LATHE_ELEMENT;  // vector_half.h
+#else
+using Element = float;
+#endif
+
 struct Vec {
   float32x4_t v;
 };

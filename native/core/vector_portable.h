@@ -1,9 +1,10 @@
-// Vectors of floats, one header per instruction set; algorithms are written once over them. A kernel file includes the
+// Vectors of numbers, one header per instruction set; algorithms are written once over them. A kernel file includes the
 // header of its set in front of the algorithm's. Every header offers
 //
-//   Vec, kLanes                   the vector, and how many floats it holds
+//   Element                       what lies in memory: float, or a half (vector_fp16.h)
+//   Vec, kLanes                   the vector, and how many elements it holds
 //   kVectorRegisters              how many of them the machine holds
-//   Load, LoadPart, Store, StorePart   unaligned; the latter touch the first `count` (0..kLanes) floats only, and read
+//   Load, LoadPart, Store, StorePart   unaligned; the latter touch the first `count` (0..kLanes) only, and read
 //                                 zeros for the rest
 //   Fill                          one float in all lanes
 //   Add, Sub, Mul, MulAdd(a, b, c) = a * b + c, rounded once where the machine can
@@ -37,6 +38,8 @@
 
 namespace lathe {
 namespace {
+
+using Element = float;
 
 struct Vec {
   typedef float Four __attribute__((vector_size(16)));

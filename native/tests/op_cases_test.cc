@@ -187,10 +187,11 @@ class OpCase : public testing::TestWithParam<std::string> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpCase);
 
 // Kernels of transformed filters read panels as wide as those of the other kernels of their architecture, and of no
-// other; the portable ones have files for all. The name of a file ends in the packing.
+// other; the portable ones have files for all. The name of a file ends in the packing. Panels of halves are equally
+// wide everywhere.
 std::string PackingOfOthers(const CaseFile& file, const std::string& name) {
 #if defined(__arm__) || defined(__aarch64__)
-  const std::string others = "_16";
+  const std::string others = file.kernel.find("_f16_") == std::string::npos ? "_16" : "_8";
 #else
   const std::string others = "_8";
 #endif

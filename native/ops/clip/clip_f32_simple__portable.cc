@@ -1,8 +1,8 @@
 // Limits to [low, high], either of which may be infinite; NaN stays NaN.
 #include "native/core/vector_portable.h"
 // The header of the instruction set goes first.
-#include "native/core/vector_activation.h"
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_functions.h"
 
 namespace lathe {
 namespace {

@@ -18,7 +18,7 @@ struct ConvState {
 };
 
 struct ConvPlan {
-  PanelPlan panels;  // its extra floats are the copy, or the zeros that pixels outside of the image read
+  PanelPlan panels;  // its extra elements are the copy, or the zeros that pixels outside of the image read
   int64_t height;    // of the padded copy, where taps are merged
   int64_t width;
 };
@@ -28,7 +28,7 @@ constexpr int64_t kMostMergedChannels = 4;
 __attribute__((cold)) Code PrepareConv(PrepareContext& context) {
   ConvState& state = *static_cast<ConvState*>(context.state());
   LATHE_TRY(CheckArity(context, 2, 4, 1));
-  LATHE_TRY(CheckAllTypes(context, DType::kF32));
+  LATHE_TRY(CheckAllTypes(context, kElementType));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
   LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
   LATHE_TRY(ReadWindow(context, &state.window));
@@ -115,22 +115,22 @@ struct PixelPlace {
 };
 
 // The rows of an image as it is; `zeros` stands for what is outside.
-inline void LocateTaps(const Window& window, const Tensor& input, const Shape& out, const float* zeros, int64_t pixel,
-                       int count, const float** rows) {
+inline void LocateTaps(const Window& window, const Tensor& input, const Shape& out, const Element* zeros, int64_t pixel,
+                       int count, const Element** rows) {
   PixelPlace place(pixel, out);
   const Shape& in = input.shape;
-  const float* image = input.As<float>();
+  const Element* image = input.As<Element>();
   const int64_t input_step = input.RowStep();
   const int64_t step = window.dilations[1] * input_step;
   for (int p = 0; p < count; ++p, place.Next(out)) {
     const int64_t top = place.line * window.strides[0] - window.before[0];
     const int64_t left = place.column * window.strides[1] - window.before[1];
     const bool within = left >= 0 && left + window.dilations[1] * (window.kernel[1] - 1) < in[2];
-    const float** row = rows + p;
+    const Element** row = rows + p;
     for (int64_t i = 0; i < window.kernel[0]; ++i) {
       const int64_t y = top + i * window.dilations[0];
       const bool inside = y >= 0 && y < in[1];
-      const float* line = inside ? image + (place.batch * in[1] + y) * in[2] * input_step : zeros;
+      const Element* line = inside ? image + (place.batch * in[1] + y) * in[2] * input_step : zeros;
       if (inside && !within) {
         for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
           const int64_t x = left + j * window.dilations[1];
@@ -145,47 +145,47 @@ inline void LocateTaps(const Window& window, const Tensor& input, const Shape& o
 }
 
 // A copy of the image with its padding.
-inline void CopyPadded(const RunContext& context, const Window& window, const ConvPlan& plan, float* copy) {
+inline void CopyPadded(const RunContext& context, const Window& window, const ConvPlan& plan, Element* copy) {
   const Shape& in = context.inputs[0].shape;
-  const float* image = context.inputs[0].As<float>();
+  const Element* image = context.inputs[0].As<Element>();
   const int64_t step = context.inputs[0].RowStep();
-  const int64_t line_floats = plan.width * in[3];
+  const int64_t line_elements = plan.width * in[3];
   context.For(in[0] * plan.height, 16, [&](int64_t begin, int64_t end, int) {
     for (int64_t line = begin; line < end; ++line) {
       const int64_t batch = line / plan.height;
       const int64_t y = line - batch * plan.height - window.before[0];
-      float* to = copy + line * line_floats;
+      Element* to = copy + line * line_elements;
       if (y < 0 || y >= in[1]) {
-        memset(to, 0, static_cast<size_t>(line_floats) * sizeof(float));
+        memset(to, 0, static_cast<size_t>(line_elements) * sizeof(Element));
         continue;
       }
       const int64_t before = window.before[1] * in[3];
       const int64_t inside = in[2] * in[3];
-      const float* from = image + (batch * in[1] + y) * in[2] * step;
-      memset(to, 0, static_cast<size_t>(before) * sizeof(float));
+      const Element* from = image + (batch * in[1] + y) * in[2] * step;
+      memset(to, 0, static_cast<size_t>(before) * sizeof(Element));
       if (step == in[3]) {
-        memcpy(to + before, from, static_cast<size_t>(inside) * sizeof(float));
+        memcpy(to + before, from, static_cast<size_t>(inside) * sizeof(Element));
       } else {
         for (int64_t i = 0; i < inside; ++i) to[before + i] = from[i / in[3] * step + i % in[3]];
       }
-      memset(to + before + inside, 0, static_cast<size_t>(line_floats - before - inside) * sizeof(float));
+      memset(to + before + inside, 0, static_cast<size_t>(line_elements - before - inside) * sizeof(Element));
     }
   });
 }
 
-inline void RunMerged(const RunContext& context, const ConvState& state, const PanelJob& job, float* copy) {
+inline void RunMerged(const RunContext& context, const ConvState& state, const PanelJob& job, Element* copy) {
   const ConvPlan& plan = context.Plan<ConvPlan>();
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
   const Window& window = state.window;
   const int64_t line = window.dilations[0] * plan.width * in[3];
   CopyPadded(context, window, plan, copy);
-  RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
+  RunPanelJob(context, job, [&](int64_t pixel, int count, const Element** rows) {
     PixelPlace place(pixel, out);
     for (int p = 0; p < count; ++p, place.Next(out)) {
       const int64_t top = place.batch * plan.height + place.line * window.strides[0];
-      const float* first = copy + (top * plan.width + place.column * window.strides[1]) * in[3];
-      const float** row = rows + p;
+      const Element* first = copy + (top * plan.width + place.column * window.strides[1]) * in[3];
+      const Element** row = rows + p;
       for (int64_t i = 0; i < window.kernel[0]; ++i, row += kChunkPixels, first += line) *row = first;
     }
   });
@@ -197,21 +197,21 @@ void RunConv(const RunContext& context) {
   const Window& window = state.window;
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
-  const float* image = context.inputs[0].As<float>();
+  const Element* image = context.inputs[0].As<Element>();
   const int64_t step = context.inputs[0].RowStep();
-  float* extra = nullptr;
+  Element* extra = nullptr;
   PanelJob job = StartPanels(context, state.panels, plan.panels, out.Count(0, 3), &extra);
   job.output_step = context.outputs[0].RowStep();
-  job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
+  job.residual = context.input_count > 3 ? context.inputs[3].As<Element>() : nullptr;
   if (state.merged) return RunMerged(context, state, job, extra);
   if (out[1] == in[1] && out[2] == in[2] && state.panels.shape.taps == 1 &&
       window.strides[0] * window.strides[1] == 1) {
-    return RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
+    return RunPanelJob(context, job, [&](int64_t pixel, int count, const Element** rows) {
       for (int p = 0; p < count; ++p) rows[p] = image + (pixel + p) * step;
     });
   }
   for (int64_t i = 0; i < in[3]; ++i) extra[i] = 0.0f;
-  RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
+  RunPanelJob(context, job, [&](int64_t pixel, int count, const Element** rows) {
     LocateTaps(window, context.inputs[0], out, extra, pixel, count, rows);
   });
 }

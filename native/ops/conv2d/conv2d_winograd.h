@@ -20,9 +20,9 @@ constexpr int kPoints = kPatch * kPatch;
 constexpr int kBiasPoint = kPatch + 1;
 
 // Tiles that are multiplied and transformed back together, by so many output channels.
-constexpr int kRows = kLanes == 16 ? 28 : kLanes == 8 ? 24 : 32;
+constexpr int kRows = kLanes == 16 ? 28 : kVectorRegisters == 16 && kLanes == 8 ? 24 : 32;
 constexpr int kOutputs = 64;
-constexpr int64_t kProductFloats = int64_t{kPoints} * kRows * kOutputs;
+constexpr int64_t kProductElements = int64_t{kPoints} * kRows * kOutputs;
 constexpr int64_t kSharedTiles = 4 * kRows;
 
 constexpr Packing kWinogradPacking = kTile == 2 ? (kPanelWidth == 8 ? Packing::kWinograd2x8 : Packing::kWinograd2x16)
@@ -34,7 +34,7 @@ struct WinogradState {
   int64_t depth;
   int64_t outputs;
   int64_t panels;
-  const float* packed;
+  const Element* packed;
 };
 
 struct WinogradPlan {
@@ -42,10 +42,10 @@ struct WinogradPlan {
   int64_t count;     // of all images
   int64_t threads;
   bool shared;     // few tiles: all threads use the inputs that all have transformed; else every thread has its own
-  int64_t row;     // floats of one point of one tile: depth, rounded up to whole vectors
-  int64_t packed;  // floats of the inputs of one point in the order of the tiles of products
-  int64_t round_floats() const { return kPoints * row * (shared ? count : kRows); }
-  int64_t product_floats() const { return kProductFloats + packed; }
+  int64_t row;     // elements of one point of one tile: depth, rounded up to whole vectors
+  int64_t packed;  // elements of the inputs of one point in the order of the tiles of products
+  int64_t round_elements() const { return kPoints * row * (shared ? count : kRows); }
+  int64_t product_elements() const { return kProductElements + packed; }
 };
 
 // The transformation of inputs along one axis, from x to y.
@@ -102,31 +102,31 @@ struct WinogradJob {
   const WinogradPlan* plan;
   const Shape* in;
   const Shape* out;
-  const float* image;
-  const float* zeros;
-  const float* bias;
-  const float* residual;
-  float* output;
+  const Element* image;
+  const Element* zeros;
+  const Element* bias;
+  const Element* residual;
+  Element* output;
   int64_t input_step;  // from pixel to pixel
   int64_t output_step;
 };
 
 // Where the work of one round lies.
 struct WinogradRound {
-  int64_t first;  // tile
-  int64_t tiles;  // of which there are so many
-  float* inputs;  // transformed: [kPoints][tiles][row]
+  int64_t first;    // tile
+  int64_t tiles;    // of which there are so many
+  Element* inputs;  // transformed: [kPoints][tiles][row]
 };
 
 // Transforms the inputs of one tile into row `slot`.
 inline void TransformTile(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
   const Shape& in = *job.in;
   const TilePlace place(round.first + slot, *job.plan);
-  const float* pixels[kPatch][kPatch];
-  float few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
+  const Element* pixels[kPatch][kPatch];
+  Element few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
   for (int i = 0; i < kPatch; ++i) {
     const int64_t y = place.y + i - job.state->window.before[0];
-    const float* line = nullptr;
+    const Element* line = nullptr;
     if (y >= 0 && y < in[1]) line = job.image + (place.batch * in[1] + y) * in[2] * job.input_step;
     for (int j = 0; j < kPatch; ++j) {
       const int64_t x = place.x + j - job.state->window.before[1];
@@ -149,7 +149,7 @@ inline void TransformTile(const WinogradJob& job, const WinogradRound& round, in
 #pragma GCC unroll 8
       for (int i = 0; i < kPatch; ++i) half[i][j] = y[i];
     }
-    float* to = round.inputs + slot * row + channel;
+    Element* to = round.inputs + slot * row + channel;
     for (int i = 0; i < kPatch; ++i) {
       Vec y[kPatch];
       TransformIn(half[i], y);
@@ -161,9 +161,9 @@ inline void TransformTile(const WinogradJob& job, const WinogradRound& round, in
 
 // What is left to do with one line of outputs of a tile.
 struct TileLine {
-  float* to;
-  const float* residual;  // may be null
-  int64_t to_step;        // from pixel to pixel
+  Element* to;
+  const Element* residual;  // may be null
+  int64_t to_step;          // from pixel to pixel
   int64_t residual_step;
   Vec low;
   Vec high;
@@ -174,7 +174,7 @@ struct TileLine {
 // Whole vectors of a whole line.
 inline void StoreLine(const TileLine& line, Vec (&y)[kTile]) {
   if (line.residual != nullptr) {
-    const float* residual = line.residual;
+    const Element* residual = line.residual;
 #pragma GCC unroll 8
     for (int j = 0; j < kTile; ++j, residual += line.residual_step) y[j] = Add(y[j], Load(residual));
   }
@@ -186,7 +186,7 @@ inline void StoreLine(const TileLine& line, Vec (&y)[kTile]) {
 #pragma GCC unroll 8
     for (int j = 0; j < kTile; ++j) y[j] = AtMost(y[j], line.high);
   }
-  float* to = line.to;
+  Element* to = line.to;
 #pragma GCC unroll 8
   for (int j = 0; j < kTile; ++j, to += line.to_step) Store(to, y[j]);
 }
@@ -201,7 +201,7 @@ __attribute__((noinline)) void StorePartOfLine(const TileLine& line, const Vec (
 }
 
 // Transforms the products of one tile back, for the outputs from `first`, of which there are `outputs`.
-inline void StoreTile(const WinogradJob& job, const float* products, int64_t tile, int64_t first, int64_t outputs) {
+inline void StoreTile(const WinogradJob& job, const Element* products, int64_t tile, int64_t first, int64_t outputs) {
   const Shape& out = *job.out;
   const TilePlace place(tile, *job.plan);
   const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
@@ -223,7 +223,7 @@ inline void StoreTile(const WinogradJob& job, const float* products, int64_t til
     Vec half[kTile][kPatch];
     for (int j = 0; j < kPatch; ++j) {
       Vec x[kPatch], y[kTile];
-      const float* from = products + j * kRows * kOutputs + channel;
+      const Element* from = products + j * kRows * kOutputs + channel;
 #pragma GCC unroll 8
       for (int i = 0; i < kPatch; ++i, from += kPatch * kRows * kOutputs) x[i] = Load(from);
       TransformOut(x, y);
@@ -249,24 +249,24 @@ inline void StoreTile(const WinogradJob& job, const float* products, int64_t til
 
 // Tiles [begin, begin + count) of the round times the filters of the outputs from `first`, whole panels of them.
 inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int64_t begin, int count, int64_t first,
-                         int64_t outputs, float* products) {
+                         int64_t outputs, Element* products) {
   const WinogradState& state = *job.state;
   PanelJob product = {};
   product.shape = {1, kOutputs, 1, state.depth};
-  const float* rows[kChunkPixels];
+  const Element* rows[kChunkPixels];
   PanelChunk chunk = {};
   chunk.count = count;
   chunk.rows = rows;
-  chunk.packed = products + kProductFloats;
-  const int64_t panel_floats = product.shape.panel_floats();
-  float bias[kOutputs] = {};
-  if (job.bias != nullptr) memcpy(bias, job.bias + first, static_cast<size_t>(outputs) * sizeof(float));
+  chunk.packed = products + kProductElements;
+  const int64_t panel_elements = product.shape.panel_elements();
+  Element bias[kOutputs] = {};
+  if (job.bias != nullptr) memcpy(bias, job.bias + first, static_cast<size_t>(outputs) * sizeof(Element));
   for (int64_t point = 0; point < kPoints; ++point) {
     product.bias = job.bias != nullptr && point == kBiasPoint ? bias : nullptr;
-    const float* inputs = round.inputs + (point * round.tiles + begin) * job.plan->row;
+    const Element* inputs = round.inputs + (point * round.tiles + begin) * job.plan->row;
     for (int i = 0; i < count; ++i) rows[i] = inputs + i * job.plan->row;
     PackInputs(product, chunk);
-    product.packed = state.packed + (point * state.panels + first / kPanelWidth) * panel_floats;
+    product.packed = state.packed + (point * state.panels + first / kPanelWidth) * panel_elements;
     product.output = products + point * kRows * kOutputs;
     RunPanelRange(product, chunk, 0, DivideUp(outputs, kPanelWidth));
   }
@@ -274,7 +274,7 @@ inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int
 
 // Tiles from `slot` of the round, as many as there are up to kRows, times the outputs from `block`, up to kOutputs.
 inline void MultiplyTiles(const WinogradJob& job, const WinogradRound& round, int64_t slot, int64_t block,
-                          float* products) {
+                          Element* products) {
   const int64_t outputs = job.state->outputs - block < kOutputs ? job.state->outputs - block : kOutputs;
   const int count = static_cast<int>(round.tiles - slot < kRows ? round.tiles - slot : kRows);
   MultiplyRows(job, round, slot, count, block, outputs, products);
@@ -284,7 +284,7 @@ inline void MultiplyTiles(const WinogradJob& job, const WinogradRound& round, in
 Code PrepareWinograd(PrepareContext& context) {
   WinogradState& state = *static_cast<WinogradState*>(context.state());
   LATHE_TRY(CheckArity(context, 2, 4, 1));
-  LATHE_TRY(CheckAllTypes(context, DType::kF32));
+  LATHE_TRY(CheckAllTypes(context, kElementType));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
   LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
   LATHE_TRY(ReadWindow(context, &state.window));
@@ -306,7 +306,7 @@ Code PrepareWinograd(PrepareContext& context) {
   if (filter.shape[0] != kPoints || filter.shape[3] != kPanelWidth || state.depth < 1 || state.outputs < 1 ||
       state.panels != DivideUp(state.outputs, kPanelWidth))
     return context.Fail(Code::kBadModel, "its transformed filter has another shape than it should");
-  state.packed = filter.As<float>();
+  state.packed = filter.As<Element>();
   if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
   if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
   return Code::kOk;
@@ -336,12 +336,12 @@ Code PlanWinograd(PlanContext& context) {
   }
   plan.count = in[0] * plan.tiles[0] * plan.tiles[1];
   plan.row = DivideUp(state.depth, kLanes) * kLanes;
-  plan.packed = DivideUp(PackedInputFloats({1, kOutputs, 1, state.depth}, kRows), kLanes) * kLanes;
+  plan.packed = DivideUp(PackedInputElements({1, kOutputs, 1, state.depth}, kRows), kLanes) * kLanes;
   plan.shared = plan.count <= kSharedTiles;
   const int64_t buffers = plan.shared ? 1 : context.threads();
-  const int64_t floats = plan.row + buffers * plan.round_floats() + context.threads() * plan.product_floats();
+  const int64_t elements = plan.row + buffers * plan.round_elements() + context.threads() * plan.product_elements();
   plan.threads = context.threads();
-  return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
+  return RequestScratch(context, elements * static_cast<int64_t>(sizeof(Element)));
 }
 
 void RunWinograd(const RunContext& context) {
@@ -352,19 +352,19 @@ void RunWinograd(const RunContext& context) {
   job.plan = &plan;
   job.in = &context.inputs[0].shape;
   job.out = &context.outputs[0].shape;
-  job.image = context.inputs[0].As<float>();
-  job.bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
-  job.residual = context.input_count > 3 ? context.inputs[3].As<float>() : nullptr;
-  job.output = context.outputs[0].As<float>();
+  job.image = context.inputs[0].As<Element>();
+  job.bias = context.input_count > 2 ? context.inputs[2].As<Element>() : nullptr;
+  job.residual = context.input_count > 3 ? context.inputs[3].As<Element>() : nullptr;
+  job.output = context.outputs[0].As<Element>();
   job.input_step = context.inputs[0].RowStep();
   job.output_step = context.outputs[0].RowStep();
-  float* zeros = static_cast<float*>(context.scratch);
-  memset(zeros, 0, static_cast<size_t>(plan.row) * sizeof(float));
+  Element* zeros = static_cast<Element*>(context.scratch);
+  memset(zeros, 0, static_cast<size_t>(plan.row) * sizeof(Element));
   job.zeros = zeros;
-  float* inputs = zeros + plan.row;
+  Element* inputs = zeros + plan.row;
   if (plan.shared) {
     const WinogradRound round = {0, plan.count, inputs};
-    float* products = inputs + plan.round_floats();
+    Element* products = inputs + plan.round_elements();
     context.For(plan.count, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t slot = begin; slot < end; ++slot) TransformTile(job, round, slot);
     });
@@ -372,19 +372,19 @@ void RunWinograd(const RunContext& context) {
     context.For(blocks * DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
       for (int64_t item = begin; item < end; ++item) {
         MultiplyTiles(job, round, item / blocks * kRows, item % blocks * kOutputs,
-                      products + thread * plan.product_floats());
+                      products + thread * plan.product_elements());
       }
     });
     return;
   }
-  float* products = inputs + plan.threads * plan.round_floats();
+  Element* products = inputs + plan.threads * plan.round_elements();
   context.For(DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t rest = plan.count - item * kRows;
-      const WinogradRound round = {item * kRows, rest < kRows ? rest : kRows, inputs + thread * plan.round_floats()};
+      const WinogradRound round = {item * kRows, rest < kRows ? rest : kRows, inputs + thread * plan.round_elements()};
       for (int64_t slot = 0; slot < round.tiles; ++slot) TransformTile(job, round, slot);
       for (int64_t block = 0; block < state.outputs; block += kOutputs) {
-        MultiplyTiles(job, round, 0, block, products + thread * plan.product_floats());
+        MultiplyTiles(job, round, 0, block, products + thread * plan.product_elements());
       }
     }
   });

@@ -1,8 +1,8 @@
 // x, or alpha * (e^x - 1) where x is negative.
 #include "native/core/vector_portable.h"
 // The header of the instruction set goes first.
-#include "native/core/vector_activation.h"
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_functions.h"
 
 namespace lathe {
 namespace {

@@ -3,6 +3,7 @@
 #define LATHE_OPS_EXP_EXP_F32_SIMPLE_H_
 
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_math.h"
 
 namespace lathe {
 namespace {

@@ -11,7 +11,7 @@ namespace {
 __attribute__((cold)) Code PrepareConnected(PrepareContext& context) {
   PanelState& state = *static_cast<PanelState*>(context.state());
   LATHE_TRY(CheckArity(context, 2, 3, 1));
-  LATHE_TRY(CheckAllTypes(context, DType::kF32));
+  LATHE_TRY(CheckAllTypes(context, kElementType));
   if (context.input_count() == 3) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
   const int rank = context.input(0).shape.rank;
   if (rank < 1) return context.Fail(Code::kBadModel, "its input has the wrong rank");
@@ -44,10 +44,10 @@ __attribute__((cold)) Code PlanConnected(PlanContext& context) {
 void RunConnected(const RunContext& context) {
   const PanelState& state = context.State<PanelState>();
   const Shape& in = context.inputs[0].shape;
-  const float* input = context.inputs[0].As<float>();
-  float* extra = nullptr;
+  const Element* input = context.inputs[0].As<Element>();
+  Element* extra = nullptr;
   const PanelJob job = StartPanels(context, state, context.Plan<PanelPlan>(), in.Count(0, in.rank - 1), &extra);
-  RunPanelJob(context, job, [&](int64_t pixel, int count, const float** rows) {
+  RunPanelJob(context, job, [&](int64_t pixel, int count, const Element** rows) {
     for (int p = 0; p < count; ++p) rows[p] = input + (pixel + p) * state.shape.depth;
   });
 }

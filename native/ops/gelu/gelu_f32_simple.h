@@ -4,6 +4,7 @@
 #define LATHE_OPS_GELU_GELU_F32_SIMPLE_H_
 
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_math.h"
 
 namespace lathe {
 namespace {

@@ -1,8 +1,8 @@
 // max(0, min(1, alpha * x + beta)).
 #include "native/core/vector_portable.h"
 // The header of the instruction set goes first.
-#include "native/core/vector_activation.h"
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_functions.h"
 
 namespace lathe {
 namespace {

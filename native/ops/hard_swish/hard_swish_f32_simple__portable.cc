@@ -1,8 +1,8 @@
 // x * clip(x / 6 + 1/2, 0, 1).
 #include "native/core/vector_portable.h"
 // The header of the instruction set goes first.
-#include "native/core/vector_activation.h"
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_functions.h"
 
 namespace lathe {
 namespace {

@@ -35,7 +35,7 @@ inline void PackColumns(const PanelShape& shape, const float* from, int64_t begi
   for (int64_t panel = begin; panel < end; ++panel) {
     const int64_t first = panel * kPanelWidth;
     const int64_t rest = shape.outputs - first;
-    float* line = to + panel * shape.panel_floats();
+    float* line = to + panel * shape.panel_elements();
     for (int64_t k = 0; k < shape.depth; ++k, line += kPanelWidth) {
       for (int j = 0; j < kPanelWidth; j += kLanes) {
         const int64_t count = rest - j < 0 ? 0 : rest - j < kLanes ? rest - j : kLanes;
@@ -61,7 +61,7 @@ __attribute__((cold)) Code PrepareMatmul(PrepareContext& context) {
   }
   const PanelShape shape = PanelsOf(b.shape[-2], b.shape[-1]);
   float* packed = nullptr;
-  LATHE_TRY(AllocateArray(context, shape.floats(), &packed));
+  LATHE_TRY(AllocateArray(context, shape.elements(), &packed));
   PackColumns(shape, b.As<float>(), 0, shape.panels(), packed);
   state.packed = packed;
   return Code::kOk;
@@ -86,7 +86,7 @@ __attribute__((cold)) Code PlanMatmul(PlanContext& context) {
   const PanelShape shape = PanelsOf(products.depth, products.columns);
   plan.by_batch = state.packed == nullptr && products.batches() >= kManyBatches;
   const int64_t copies = state.packed != nullptr ? 0 : plan.by_batch ? context.threads() : 1;
-  return PlanJob(context, shape, products.rows, copies * shape.floats(), &plan.panels);
+  return PlanJob(context, shape, products.rows, copies * shape.elements(), &plan.panels);
 }
 
 // Sums of `rows` rows and some vectors of columns, of which the last has `last` columns.
@@ -206,7 +206,7 @@ inline void RunByBatch(const RunContext& context, const MatmulRun& run) {
   const PanelShape& shape = run.job.shape;
   context.For(run.plan.products.batches(), 1, [&](int64_t begin, int64_t end, int thread) {
     PanelJob job = run.job;
-    float* packed = run.packed + thread * shape.floats();
+    float* packed = run.packed + thread * shape.elements();
     job.packed = packed;
     for (int64_t batch = begin; batch < end; ++batch) {
       PackColumns(shape, run.b + run.plan.products.OffsetOfB(batch), 0, shape.panels(), packed);

@@ -63,10 +63,10 @@ __attribute__((cold)) Code PlanPointwise(PlanContext& context) {
   plan.between.dims[3] = shape.outputs;
   plan.bands = DivideUp(expected[1], kBandSteps * kDwFusedRows);
   plan.threads = context.threads();
-  plan.packed = DivideUp(PackedInputFloats(shape, kChunkPixels), 16) * 16;
+  plan.packed = DivideUp(PackedInputElements(shape, kChunkPixels), 16) * 16;
   plan.line = plan.between[2] * shape.outputs;
   if (plan.line > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its lines are too long");
-  const int64_t filters = state.pointwise.packed == nullptr ? shape.floats() : 0;
+  const int64_t filters = state.pointwise.packed == nullptr ? shape.elements() : 0;
   const int64_t floats = plan.threads * plan.thread_floats() + DivideUp(plan.line, 16) * 16 + filters;
   return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
 }

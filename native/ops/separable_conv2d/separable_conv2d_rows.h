@@ -40,8 +40,8 @@ __attribute__((cold)) Code PlanSeparable(PlanContext& context) {
   SeparablePlan& plan = *static_cast<SeparablePlan*>(context.plan());
   LATHE_TRY(CutSeparable(context, state.depthwise, shape.depth, shape.outputs, kChunkPixels, kDwFusedRows, &plan.cut));
   const Shape& in = context.input(0).shape;
-  plan.packed = DivideUp(PackedInputFloats(shape, kChunkPixels), 16) * 16;
-  const int64_t filters = state.pointwise.packed == nullptr ? shape.floats() : 0;
+  plan.packed = DivideUp(PackedInputElements(shape, kChunkPixels), 16) * 16;
+  const int64_t filters = state.pointwise.packed == nullptr ? shape.elements() : 0;
   const int64_t floats = plan.cut.threads * plan.thread_floats() + DivideUp(in[2] * in[3], 16) * 16 + filters;
   return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
 }

@@ -3,6 +3,7 @@
 #define LATHE_OPS_SIGMOID_SIGMOID_F32_SIMPLE_H_
 
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_math.h"
 
 namespace lathe {
 namespace {

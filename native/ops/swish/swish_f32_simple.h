@@ -2,8 +2,8 @@
 #ifndef LATHE_OPS_SWISH_SWISH_F32_SIMPLE_H_
 #define LATHE_OPS_SWISH_SWISH_F32_SIMPLE_H_
 
-#include "native/core/vector_activation.h"
 #include "native/core/vector_elementwise.h"
+#include "native/core/vector_functions.h"
 
 namespace lathe {
 namespace {

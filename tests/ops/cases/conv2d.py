@@ -42,7 +42,7 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 7, 7, 33), (58, 1, 1, 33), {}),
     ((2, 7, 5, 29), (24, 1, 1, 29), {"activation": "relu"}),
     ((1, 3, 5, 521), (9, 1, 1, 521), {}),  # so deep that sums are interrupted
-    ((1, 3, 3, 1031), (12, 1, 1, 1031), {"activation": "clip", "activation_alpha": -1.0, "activation_beta": 2.0}),
+    ((1, 3, 3, 1031), (12, 1, 1, 1031), {"activation": "clip", "activation_alpha": -20.0, "activation_beta": 30.0}),
     ((1, 5, 3, 131), (17, 3, 3, 131), {"pads": (1, 1, 1, 1), "activation": "relu"}),
     ((1, 13, 11, 8), (20, 1, 1, 4), {"groups": 2, "strides": (2, 3)}),
     ((2, 11, 7, 6), (22, 3, 3, 3), {"groups": 2, "dilations": (1, 2), "pads": (1, 2, 1, 2)}),
