@@ -1,5 +1,6 @@
 """Tailored libraries in Bazel builds: `lathe_library` and `lathe_model`. See docs/bazel.md."""
 
+load("@lathe_tool//:flags.bzl", "ISA_FLAGS", "TOOLCHAIN_FLAGS")
 load("//bazel/private:conversion.bzl", "LatheModelInfo", "convert")
 load("//bazel/private:link.bzl", "archive", "assemble", "link", "merge")
 load(
@@ -10,7 +11,6 @@ load(
     "compile_units",
     "configured",
 )
-load("@lathe_tool//:flags.bzl", "ISA_FLAGS", "TOOLCHAIN_FLAGS")
 
 def _lathe_model_impl(ctx):
     files = {}

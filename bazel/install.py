@@ -33,7 +33,7 @@ here=$(dirname "$0")
 exec "{python}" -I -S -B "$here/convert.py" "$here/site" "$@"
 """
 
-_BUILD = """load("@lathe//bazel/private:tool.bzl", "lathe_tool")
+_BUILD = """load("@lathe//bazel:tool.bzl", "lathe_tool")
 
 package(default_visibility = ["//visibility:public"])
 

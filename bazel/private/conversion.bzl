@@ -1,7 +1,7 @@
 """The action that converts: the files of a deployment in, the sources of its library out."""
 
-load(":tool.bzl", "LatheToolInfo")
 load("@lathe_tool//:flags.bzl", "ISA_FLAGS")
+load("//bazel:tool.bzl", "LatheToolInfo")
 
 LatheModelInfo = provider(
     doc = "The files of a model.",

@@ -3,8 +3,8 @@
 The options are those of the CMake project that Lathe generates; a test compares the results.
 """
 
-load("@lathe_tool//:flags.bzl", "TOOLCHAIN_FLAGS")
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
+load("@lathe_tool//:flags.bzl", "TOOLCHAIN_FLAGS")
 load(":native.bzl", "configured")
 
 # Where a compiler looks for the linker, unless the user says otherwise; that of Bazel's own actions.
