@@ -8,11 +8,17 @@ import numpy as np
 
 from buildtool.ops.reduce_mean import ReduceMean
 from tests.ops.case import OpCase
-from tests.ops.element_types import RARE, between
+from tests.ops.element_types import RARE, between, in_half
 from tests.ops.inputs import LARGE_REDUCTIONS, REDUCTIONS, Rng, integers, label, normal
 
 
 def cases(rng: Rng) -> Iterator[OpCase]:
+    single = list(_single(rng))
+    yield from single
+    yield from in_half(single)
+
+
+def _single(rng: Rng) -> Iterator[OpCase]:
     for shape, axes, keepdims in REDUCTIONS + LARGE_REDUCTIONS:
         name = label(shape, "over", axes, "kept" if keepdims else "dropped")
         yield OpCase(ReduceMean(axes, keepdims), (normal(rng, shape),), name)
