@@ -1,0 +1,82 @@
+"""Which nodes are computed in half precision, by ABI, and with which kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from buildtool.ir.graph import Graph, Node
+from buildtool.ir.types import DType
+from buildtool.plan import halves
+from buildtool.plan.conditions import Condition
+from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.targets.cpu import TARGET
+from buildtool.targets.cpu.capabilities import AARCH64, ARMHF, X86_64
+from buildtool.targets.protocol import AbiCapabilities, LibrarySource, ModelSource
+from tests.plan.graphs import add_input, apply, make, small_network
+
+
+def _kernel(types: str, isa: str) -> KernelInfo:
+    allowed = (frozenset({DType(types)}),)
+    facts = (f"relu_{types}_a__{isa}", "relu", types, "a", isa, allowed, allowed, Condition(""), None, 0, 0, 0, Path())
+    return KernelInfo(*facts)
+
+
+def _relu(dtype: DType) -> Node:
+    graph = Graph()
+    apply(graph, make("relu"), add_input(graph, "x", (2, 8), dtype))
+    return graph.nodes[0]
+
+
+def _objection(abi: AbiCapabilities, *kernels: KernelInfo) -> str:
+    baseline = abi.baseline_of(ModelSource("m", Graph(), half_arithmetic=True))
+    manifests = Manifests({"relu": kernels})
+    return halves.objection(_relu(DType.F32), _relu(DType.F16), manifests, isas=abi.isas, baseline=baseline)
+
+
+def test_half_precision_needs_kernels_that_are_as_good() -> None:
+    vectors, slow = _kernel("f32", "neon"), _kernel("f32", "portable")
+    assert _objection(AARCH64, vectors, slow) == "no kernel of relu takes it in half precision"
+    lesser = "its kernels are for 'neon' in single precision, and for 'portable' in half"
+    assert _objection(AARCH64, vectors, slow, _kernel("f16", "portable")) == lesser
+    assert _objection(AARCH64, vectors, slow, _kernel("f16", "portable"), _kernel("f16", "fp16")) == ""
+    assert _objection(AARCH64, slow, _kernel("f16", "portable")) == ""
+
+
+def test_where_nothing_computes_in_half_precision_only_what_all_machines_have_counts() -> None:
+    single = (_kernel("f32", "avx2"), _kernel("f32", "portable"))
+    assert _objection(X86_64, *single, _kernel("f16", "portable")) == ""
+    single = (_kernel("f32", "neonv7"), _kernel("f32", "portable"))
+    assert "'neonv7'" in _objection(ARMHF, *single, _kernel("f16", "portable"))
+
+
+def test_what_every_machine_has_that_the_model_is_built_for() -> None:
+    halved, plain = (ModelSource("m", Graph(), half_arithmetic=flag) for flag in (True, False))
+    assert AARCH64.baseline_of(halved) == ("fp16", "neon", "portable")
+    assert AARCH64.baseline_of(plain) == ("neon", "portable")
+    assert X86_64.baseline_of(halved) == X86_64.baseline
+
+
+@pytest.mark.parametrize("abi", ["host", "aarch64-linux-gnu", "arm-linux-gnueabihf"])
+def test_a_network_for_every_abi(abi: str) -> None:
+    """With the kernels that there are: no kernel for machines without half precision stands behind one that has it."""
+    models = (
+        ModelSource("tiny", small_network(), half=True, half_arithmetic=True),
+        ModelSource("plain", small_network()),
+    )
+    program = TARGET.lower(LibrarySource("net", "net", models), abi)
+    halved, plain = program.models
+    dtypes = {n.name: n.outputs[0].type.dtype for n in halved.source.graph.nodes if n.op.name != "cast"}
+    assert (dtypes["conv"] is DType.F16) == (abi != "arm-linux-gnueabihf")
+    assert [value.type.dtype for value in (*halved.source.graph.inputs, *halved.source.graph.outputs)] == [
+        DType.F32
+    ] * 2
+    assert {value.type.dtype for value in plain.source.graph.values()} == {DType.F32}
+    assert {node.node for node in halved.kept} == {name for name, dtype in dtypes.items() if dtype is DType.F32}
+    said = " ".join(note.what for note in program.notes)
+    assert ("nothing computes in half precision" in said) == (abi != "aarch64-linux-gnu")
+    assert ("stay in single precision" in said) == bool(halved.kept)
+    for names in halved.plan.kernels:
+        assert not names[0].endswith("__fp16") or len(names) == 1
+    assert all(len(names) > 1 for names in plain.plan.kernels if names[0].endswith("__fp16"))
