@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from buildtool import config
+from buildtool.builders.toolchain_file import examine
 from buildtool.config import Deployment, FileRef, LoadedDeployment, ModelConfig, SubgraphConfig, TensorConfig
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import import_model
@@ -18,10 +20,12 @@ from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
 from buildtool.ops.registry import registry
 from buildtool.plan.algorithms import Times
-from buildtool.reports import stages, trust, tuning
+from buildtool.reports import depfile, stages, trust, tuning
+from buildtool.reports.depfile import FilesRead
 from buildtool.reports.tuning import Tuning
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress, RunSettings
-from buildtool.targets.protocol import LibrarySource, ModelSource
+from buildtool.targets.protocol import LibrarySource, ModelSource, Target
+from buildtool.targets.registry import one_target
 from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Subject, choose_reference, inputs_for
@@ -53,10 +57,11 @@ def check(file: Path | str, *, files: bool = True) -> LoadedDeployment:
 
 def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
     """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
+    own = overrides.toolchain is not None
     loaded = config.load_deployment(
         Path(file),
         library_name=overrides.library_name,
-        target_abis=overrides.target_abis or None,
+        target_abis=("host",) if own else overrides.target_abis or None,
         model_graph_format=overrides.model_graph_format,
         model_data_format=overrides.model_data_format,
         messages=None if overrides.messages is None else int(overrides.messages),
@@ -67,20 +72,57 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         raise UnsupportedError(unbuilt)
     for note in loaded.notes:
         progress.note(note)
-    return loaded.deployment
+    return _with_own_parts(loaded.deployment, overrides)
+
+
+def _with_own_parts(deployment: Deployment, overrides: Overrides) -> Deployment:
+    """The deployment with the toolchain file and the operators that the command line adds."""
+    if overrides.op_paths:
+        paths = (*deployment.op_paths, *(path.absolute() for path in overrides.op_paths))
+        deployment = dataclasses.replace(deployment, op_paths=tuple(dict.fromkeys(paths)))
+    if overrides.toolchain is None:
+        return deployment
+    names = overrides.target_abis or (overrides.toolchain.stem,)
+    if len(names) > 1 or not config.is_file_name(names[0]):
+        raise ConfigError(
+            f"'{', '.join(names)}' cannot be the name of what a toolchain file builds for",
+            rule="--toolchain builds for one target, whose name is that of a folder",
+            remedy="give it a name with --abi, for example --abi my-board",
+        )
+    toolchain = ((names[0], overrides.toolchain.absolute()),)
+    return dataclasses.replace(deployment, target_abis=names, abi_marks=(), toolchains=toolchain)
+
+
+def target_of(deployment: Deployment) -> Target:
+    """The one target of a deployment; it knows what the deployment's own toolchains build for."""
+    own = dict(deployment.toolchains)
+    runtimes = [model.runtime for model in deployment.models]
+    pairs = itertools.product(runtimes, ("host" if abi in own else abi for abi in deployment.target_abis))
+    target = one_target(pairs, deployment.where_of("target_abis"))
+    return target.knowing({abi: (file, examine(file, abi).macros) for abi, file in own.items()}) if own else target
 
 
 def output_folder(deployment: Deployment, options: Options) -> Path:
     """Where the build goes. ConfigError where that would take the place of something that no build made."""
     folder = options.output / deployment.library_name
     ours = (folder / "report" / "build.json").is_file() and not deployment.path.is_relative_to(folder.absolute())
-    if folder.is_dir() and not ours and any(folder.iterdir()):
+    if folder.is_dir() and not ours and any(not path.is_dir() for path in folder.rglob("*")):
         raise ConfigError(
             "this folder holds other things than a build, and a build would take its place",
             where=Where(file=str(folder)),
             remedy="choose another folder with --output",
         )
     return folder
+
+
+def inputs_of(deployment: Deployment, options: Options, read: FilesRead) -> list[Path]:
+    """The files and folders that a build was made from, of which `read` has seen all that it read."""
+    pairs = [model_files(model, options.allow_unverified) for model in deployment.models]
+    files = [file for pair in pairs for file in pair if file is not None]
+    files += [deployment.path, *(file for _, file in deployment.toolchains)]
+    folders = [*(file.parent for file in files), *deployment.op_paths]
+    files += [*read.below(folders, but=options.output), *depfile.folders_of_operators(deployment.op_paths)]
+    return [*files, *depfile.files_of_lathe()]
 
 
 def subgraph(model: ModelConfig) -> SubgraphConfig:
@@ -287,7 +329,7 @@ def origin(deployment: Deployment, options: Options, fingerprint: str) -> trust.
 
 
 # Places say nothing about what is built. ABIs are compared one by one, so that a build for more of them serves fewer.
-_NOT_FACTS = frozenset({"marks", "abi_marks", "target_abis"})
+_NOT_FACTS = frozenset({"marks", "abi_marks", "target_abis", "toolchains"})
 
 
 def facts(item: Any) -> Any:

@@ -5,7 +5,10 @@ In a source tree they stand beside the package; an installed wheel carries them 
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 from buildtool.errors import InternalError
 
@@ -56,3 +59,15 @@ def _folder(name: str) -> Path:
             remedy="install lathe-build again",
         )
     return path
+
+
+def __getattr__(name: str) -> ModuleType:
+    """`cmake_package`: the folder of CMake's files as the package that the entry point `cmake.root` has to name.
+
+    With it scikit-build-core tells the CMake of other Python packages where Lathe is, installed or in its sources.
+    """
+    if name == "cmake_package":
+        spec = importlib.machinery.PathFinder.find_spec("cmake", [str(root())])
+        if spec is not None:
+            return importlib.util.module_from_spec(spec)
+    raise AttributeError(f"module 'buildtool.resources' has no attribute '{name}'")

@@ -46,6 +46,8 @@ class Overrides:
     model_data_format: str | None = None
     messages: bool | None = None
     mace_compat: str | None = None
+    toolchain: Path | None = None  # a CMake toolchain file: it is the one target, by the name that target_abis gives
+    op_paths: tuple[Path, ...] = ()  # beside those of the file
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Options:
     emit: frozenset[str] = frozenset()  # ir, plan, source
     after: str = ""  # with ir: the graph behind the first run of this pass, too
     allow_unverified: bool = False
+    archive: bool = True  # whether the build is packed, too
 
 
 @dataclass(frozen=True)

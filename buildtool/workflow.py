@@ -33,7 +33,6 @@ from buildtool.reports.tuning import Tuning, TuningReport
 from buildtool.requests import Algorithms, check, load_deployment
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.targets.protocol import Target, TargetProgram
-from buildtool.targets.registry import one_target
 from buildtool.validation.compare import Comparison
 from buildtool.validation.stand import Stand
 
@@ -78,8 +77,7 @@ def lower(
 ) -> tuple[Target, tuple[TargetProgram, ...]]:
     """Choose kernels and plan memory, per ABI."""
     progress.stage("plan")
-    pairs = itertools.product((model.runtime for model in deployment.models), deployment.target_abis)
-    target = one_target(pairs, deployment.where_of("target_abis"))
+    target = requests.target_of(deployment)
     graphs = {model.config.name: (model.imported, model.graph) for model in models}
     source = requests.library_source(deployment, graphs, algorithms)
     programs = tuple(target.lower(source, abi) for abi in deployment.target_abis)
@@ -140,8 +138,8 @@ def _make(
     began = time.monotonic()
     folder = requests.output_folder(deployment, options)
     tuned = tuned or requests.known_tuning(deployment, options)
-    if compiles:
-        library.toolchains(deployment.target_abis)  # what is missing is told before the long work
+    if compiles:  # what is missing is told before the long work
+        library.toolchains(deployment.target_abis, dict(deployment.toolchains))
     models = prepare(deployment, options, progress)
     target, programs = lower(deployment, models, Algorithms(tuned.times(), everywhere), progress)
     files = stages.model_files([model.imported for model in models], programs)
@@ -169,8 +167,9 @@ def _make(
     contents = {**stages.contents(tree if compiles else None, built, files, programs), **emitted}
     contents.update(stages.reports(report) | tuned.files())
     contents.update(trust.files(requests.origin(deployment, options, tuned.identity), built, contents))
-    archive = package.assemble(folder, deployment.library_name, contents)
-    return replace(report, archive=archive.name, emitted=tuple(emitted), seconds=time.monotonic() - began)
+    packed = package.assemble(folder, deployment.library_name, contents, packed=options.archive)
+    archive = packed.name if packed else ""
+    return replace(report, archive=archive, emitted=tuple(emitted), seconds=time.monotonic() - began)
 
 
 def run(
@@ -293,9 +292,8 @@ def _compile(
     cache: ObjectCache,
     progress: Progress,
 ) -> tuple[BuiltLibrary, ...]:
-    built = []
-    for program in programs:
-        progress.stage(f"compile for {program.abi}")
-        owner = str(requests.output_folder(deployment, options).absolute())
-        built.append(library.build(program, tree, cache=cache, glibc_floor=deployment.glibc_floor, owner=owner))
-    return tuple(item for item in built if item is not None)
+    progress.stage(f"compile for {', '.join(program.abi for program in programs)}")
+    owner = str(requests.output_folder(deployment, options).absolute())
+    own = dict(deployment.toolchains)
+    floor = deployment.glibc_floor
+    return library.build_all(programs, tree, cache=cache, glibc_floor=floor, owner=owner, toolchain_files=own)

@@ -8,6 +8,9 @@
 #   lathe_tool_flags(<variable> [PREFIX <folder>...])
 #     of programs around a library: ordinary C++.
 #
+# Compilers for 64-bit ARM may leave it to the run time which atomic instructions there are, and code that runs when a
+# library is loaded then finds out: libraries have none of that.
+#
 # The names of the folders vanish from the objects, so that a tree gives the same bytes wherever it lies.
 function(lathe_tool_flags out)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PREFIX")
@@ -22,6 +25,13 @@ function(lathe_tool_flags out)
     -Wextra
     -Werror
   )
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)")
+    include(CheckCXXCompilerFlag)
+    check_cxx_compiler_flag(-mno-outline-atomics LATHE_HAS_NO_OUTLINE_ATOMICS)
+    if(LATHE_HAS_NO_OUTLINE_ATOMICS)
+      list(APPEND flags -mno-outline-atomics)
+    endif()
+  endif()
   foreach(prefix IN LISTS arg_PREFIX)
     list(APPEND flags "-ffile-prefix-map=${prefix}/=")
   endforeach()

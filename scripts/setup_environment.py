@@ -38,6 +38,7 @@ DEBIAN_PACKAGES = {
     "lld-19": "linker of clang",
     "libclang-rt-19-dev": "sanitizers of clang",
     "libgtest-dev": "native unit tests",
+    "ccache": "a compiler launcher: the tests start compilers through one",
 }
 SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv", "python3-dev": "headers for the Python module"}
 

@@ -6,12 +6,16 @@ import hashlib
 import os
 import shutil
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
-from buildtool.builders import elf, size
+from buildtool.builders import elf, parallel, size
 from buildtool.builders.built import BuiltLibrary
-from buildtool.builders.objects import ObjectCache, Objects, Unit, configure_and_build, locked, writing_to
+from buildtool.builders.objects import ObjectCache, Objects, Unit, UnitKind, configure_and_build, locked, writing_to
 from buildtool.builders.toolchain import Toolchain, probe
+from buildtool.builders.toolchain_file import examine
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.targets.protocol import TargetProgram
@@ -27,62 +31,101 @@ def build(
     glibc_floor: str = DEFAULT_GLIBC_FLOOR,
     owner: str = "",
 ) -> BuiltLibrary | None:
-    """Build the library of one ABI; None in a dry run.
+    """Build the library of one ABI; None in a dry run."""
+    built = build_all([program], tree, cache=cache, glibc_floor=glibc_floor, owner=owner)
+    return built[0] if built else None
 
-    The work happens in a folder of the cache that belongs to `owner` (say, the output folder) and to the ABI, so that a
-    rebuild starts from the last one. The files of the result are this process's own, and lie in the cache until it
-    builds for the same owner again, or until anybody does after it has ended.
+
+def build_all(
+    programs: Sequence[TargetProgram],
+    tree: SourceTree,
+    *,
+    cache: ObjectCache,
+    glibc_floor: str = DEFAULT_GLIBC_FLOOR,
+    owner: str = "",
+    toolchain_files: Mapping[str, Path] = MappingProxyType({}),
+) -> tuple[BuiltLibrary, ...]:
+    """Build a library for all of its ABIs at the same time; nothing in a dry run.
+
+    The work happens in a folder of the cache that belongs to `owner` (say, the output folder), so that a rebuild starts
+    from the last one. The files of the result are this process's own, and lie in the cache until it builds for the same
+    owner again, or until anybody does after it has ended. `toolchain_files`: the user's own ones, by ABI.
     """
-    started = time.monotonic()
-    toolchain = probe(program.abi)
-    units = [Unit(path, "library" if program.library.messages else "silent") for path in tree.units[program.abi]]
-    objects = cache.objects(toolchain, NativeSources.of_tree(tree.files), units)
-    compiled_at = time.monotonic()
-    result = _link(program, tree, toolchain, objects, cache, owner)
-    if result is None:
-        return None
-    linked_at = time.monotonic()
-    name, api = program.library.name, f"lathe_api_{program.library.identifier}"
-    shared, static, unstripped = (result / file for file in _result_files(program.library.stem))
-    elf.check_library(shared, api, glibc_floor)
-    elf.check_library(static, api, glibc_floor)
-    by_object = {str(path): unit.path for unit, path in objects.paths.items()}
-    known = size.Objects(by_object, program.kernels, [model.source.name for model in program.models])
-    sizes = size.report(shared, result / "merged.map", result / "shared.map", known)
-    info = elf.inspect_library(shared)
-    ended = time.monotonic()
-    return BuiltLibrary(
-        name=name,
-        abi=program.abi,
-        shared=shared,
-        static=static,
-        unstripped=unstripped,
-        info=info,
-        sizes=sizes,
-        compiler=toolchain.version,
-        compiled=len(objects.compiled),
-        reused=objects.reused,
-        seconds=ended - started,
-        stages={"compile": compiled_at - started, "link": linked_at - compiled_at, "check": ended - linked_at},
-    )
-
-
-def _link(
-    program: TargetProgram, tree: SourceTree, toolchain: Toolchain, objects: Objects, cache: ObjectCache, owner: str
-) -> Path | None:
-    """Run the tree's CMake project on cached objects; the folder of its results, or None in a dry run."""
-    name, abi = program.library.name, program.abi
+    cache.use()
+    name = programs[0].library.name
     folder = cache.folder / "link" / hashlib.sha256(f"{owner}\0{name}".encode()).hexdigest()[:24]
-    binary = folder / abi
+    tools = toolchains(tuple(program.abi for program in programs), toolchain_files)
+    works = [_Work(program, tree, toolchain, cache, folder) for program, toolchain in zip(programs, tools, strict=True)]
+    parallel.each(_Work.compile, works, cache.processes)
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder / "lock"):
             tree.write(folder / "tree")
-            _hand_over(binary, list(objects.paths.values()))
-            _reuse_detection(cache.compile_folder(toolchain) / "build", binary)
-            arguments, doing = (f"-DLATHE_ABI={abi}",), f"linking {name} for {abi}"
-            configure_and_build(cache.processes, folder / "tree", binary, toolchain, arguments, doing)
-            return None if cache.processes.dry_run else _keep_result(folder, binary, abi, program.library.stem)
+            parallel.each(_Work.link, works, cache.processes)
+    return () if cache.processes.dry_run else tuple(work.built(glibc_floor) for work in works)
+
+
+@dataclass
+class _Work:
+    """The steps of one ABI."""
+
+    program: TargetProgram
+    tree: SourceTree
+    toolchain: Toolchain
+    cache: ObjectCache
+    folder: Path
+    objects: Objects = field(default_factory=lambda: Objects({}, (), 0))
+    result: Path = field(default_factory=Path)
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def compile(self) -> None:
+        """Fetch the objects of core and kernels, or make them."""
+        started = time.monotonic()
+        kind: UnitKind = "library" if self.program.library.messages else "silent"
+        units = [Unit(path, kind) for path in self.tree.units[self.program.abi]]
+        self.objects = self.cache.objects(self.toolchain, NativeSources.of_tree(self.tree.files), units)
+        self.stages["compile"] = time.monotonic() - started
+
+    def link(self) -> None:
+        """Run the tree's CMake project on cached objects."""
+        started = time.monotonic()
+        name, abi, cache = self.program.library.name, self.program.abi, self.cache
+        binary = self.folder / abi
+        _hand_over(binary, list(self.objects.paths.values()))
+        _reuse_detection(cache.compile_folder(self.toolchain) / "build", binary)
+        arguments, doing = (f"-DLATHE_ABI={abi}",), f"linking {name} for {abi}"
+        configure_and_build(cache.processes, self.folder / "tree", binary, self.toolchain, arguments, doing)
+        if not cache.processes.dry_run:
+            self.result = _keep_result(self.folder, binary, abi, self.program.library.stem)
+        self.stages["link"] = time.monotonic() - started
+
+    def built(self, glibc_floor: str) -> BuiltLibrary:
+        """What was linked, with all promises checked."""
+        started = time.monotonic()
+        program = self.program
+        shared, static, unstripped = (self.result / file for file in _result_files(program.library.stem))
+        api = f"lathe_api_{program.library.identifier}"
+        elf.check_library(shared, api, glibc_floor)
+        elf.check_library(static, api, glibc_floor)
+        by_object = {str(path): unit.path for unit, path in self.objects.paths.items()}
+        known = size.Objects(by_object, program.kernels, [model.source.name for model in program.models])
+        sizes = size.report(shared, self.result / "merged.map", self.result / "shared.map", known)
+        info = elf.inspect_library(shared)
+        self.stages["check"] = time.monotonic() - started
+        return BuiltLibrary(
+            name=program.library.name,
+            abi=program.abi,
+            shared=shared,
+            static=static,
+            unstripped=unstripped,
+            info=info,
+            sizes=sizes,
+            compiler=self.toolchain.version,
+            compiled=len(self.objects.compiled),
+            reused=self.objects.reused,
+            seconds=sum(self.stages.values()),
+            stages=self.stages,
+        )
 
 
 def _result_files(stem: str) -> tuple[str, str, str]:
@@ -123,6 +166,6 @@ def _reuse_detection(known: Path, binary: Path) -> None:
         shutil.copytree(folder, binary / "CMakeFiles" / folder.name, ignore=shutil.ignore_patterns("CompilerId*"))
 
 
-def toolchains(abis: tuple[str, ...]) -> list[Toolchain]:
+def toolchains(abis: tuple[str, ...], files: Mapping[str, Path] = MappingProxyType({})) -> list[Toolchain]:
     """The toolchains of several ABIs; what is missing is reported before anything is built."""
-    return [probe(abi) for abi in abis]
+    return [examine(files[abi], abi) if abi in files else probe(abi) for abi in abis]

@@ -14,7 +14,9 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -28,6 +30,8 @@ from buildtool.errors import BuildError, Where
 
 _FORMAT = "1"  # part of every key: change it when the meaning of the keys changes
 _LITTLE_SPACE = 2**20  # bytes
+_USED_LATELY = 3600.0  # seconds: the use of an object is not noted down more often
+USE_LOCK = "in-use.lock"  # shared by builds, exclusive to pruning
 _CMAKE_FILES = ("LatheObjects.cmake", "LatheFlags.cmake", "LatheIsa.cmake")
 
 
@@ -60,14 +64,29 @@ def default_folder() -> Path:
 
 
 class ObjectCache:
-    """A folder of objects, and the folders in which CMake compiles them."""
+    """A folder of objects, and the folders in which CMake compiles them.
+
+    From its first use on, and for as long as it lives, nothing is pruned from the folder (`cache.prune` waits).
+    """
 
     def __init__(self, folder: Path | None = None, processes: Processes | None = None) -> None:
         self.folder = folder or default_folder()
         self.processes = processes or Processes()
+        self._in_use = False
+
+    def use(self) -> None:
+        """Keep what is in the cache from being pruned. Waits while somebody prunes."""
+        if not self._in_use:
+            with writing_to(self.folder):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                handle = os.open(self.folder / USE_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                weakref.finalize(self, os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_SH)
+            self._in_use = True
 
     def objects(self, toolchain: Toolchain, sources: NativeSources, units: Sequence[Unit]) -> Objects:
         """The objects of these units. Compiles those that are missing, all in one run of CMake and ninja."""
+        self.use()
         keys = {unit: self.key(toolchain, sources, unit) for unit in units}
         missing = [unit for unit in keys if not self._path(keys[unit]).is_file()]
         compiled: list[Unit] = []
@@ -81,6 +100,7 @@ class ObjectCache:
                         if not self.processes.dry_run:
                             self._store(folder / "build" / _object_path(unit), keys[unit])
         paths = {unit: self._path(key) for unit, key in keys.items()}
+        _note_use(paths.values())
         return Objects(paths, tuple(unit.path for unit in compiled), len(keys) - len(compiled))
 
     def key(self, toolchain: Toolchain, sources: NativeSources, unit: Unit) -> str:
@@ -110,7 +130,8 @@ class ObjectCache:
 
     def compile_folder(self, toolchain: Toolchain) -> Path:
         """Where CMake compiles for this toolchain; kept, so that it looks at the compiler once."""
-        return self.folder / "compile" / f"{toolchain.abi}-{_flags_identity(toolchain)[:16]}"
+        place = "" if toolchain.is_own else hashlib.sha256(str(toolchain.file).encode()).hexdigest()[:8]
+        return self.folder / "compile" / f"{toolchain.abi}-{_flags_identity(toolchain)[:16]}{place}"
 
     @contextlib.contextmanager
     def _compile_folder(self, toolchain: Toolchain) -> Iterator[Path]:
@@ -192,6 +213,16 @@ def writing_to(folder: Path) -> Iterator[None]:
         ) from problem
 
 
+def _note_use(objects: Iterable[Path]) -> None:
+    """Leave the time of use as the time of access. That of the change stays: linkers go by it."""
+    now = time.time()
+    for path in objects:
+        with contextlib.suppress(OSError):
+            known = path.stat()
+            if now - known.st_atime > _USED_LATELY:
+                os.utime(path, ns=(int(now * 1e9), known.st_mtime_ns))
+
+
 def _object_path(unit: Unit) -> str:
     return f"CMakeFiles/{unit.kind}_units.dir/sources/{unit.path}.o"
 
@@ -199,7 +230,8 @@ def _object_path(unit: Unit) -> str:
 def _flags_identity(toolchain: Toolchain) -> str:
     """The toolchain and the files that give it its flags."""
     digest = hashlib.sha256(toolchain.identity.encode())
-    for file in (*(resources.cmake_dir() / name for name in _CMAKE_FILES), toolchain.file):
+    files = [resources.cmake_dir() / name for name in _CMAKE_FILES]
+    for file in (*files, toolchain.file) if toolchain.is_own else files:
         digest.update(file.read_bytes() + b"\0")
     return digest.hexdigest()
 

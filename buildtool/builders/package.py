@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import filecmp
 import gzip
 import hashlib
 import io
@@ -46,19 +47,23 @@ def contents_of(
     return files
 
 
-def assemble(output: Path, name: str, contents: Contents) -> Path:
-    """Make `output` hold exactly these files and their archive `<name>.tar.gz`; returns the archive.
+def assemble(output: Path, name: str, contents: Contents, packed: bool = True) -> Path | None:
+    """Make `output` hold exactly these files and, `packed`, their archive `<name>.tar.gz`; returns the archive.
 
     Everything is written into a folder beside `output`, which then takes its place. Whatever goes wrong before that
-    (a full disk, Ctrl-C) leaves the old output as it was and nothing else.
+    (a full disk, Ctrl-C) leaves the old output as it was and nothing else. A file that is the same as before keeps its
+    time, so that nobody builds again what was made from it.
     """
+    packing = f"{name}.tar.gz"
     with writing_to(output), _aside(output) as folder:
         for path in sorted(contents):
             _put(folder / path, contents[path])
-        archive(folder, name, folder / f"{name}.tar.gz")
+            _keep_time(folder / path, output / path)
+        if packed:
+            archive(folder, name, folder / packing)
         with _alone_in(output.parent):
             _replace(folder, output)
-    return output / f"{name}.tar.gz"
+    return output / packing if packed else None
 
 
 def archive(folder: Path, name: str, file: Path) -> None:
@@ -153,6 +158,12 @@ def _put(path: Path, contents: bytes | Path) -> None:
     else:
         shutil.copyfile(contents, path)
     path.chmod(0o755 if path.suffix == ".so" else 0o644)
+
+
+def _keep_time(new: Path, old: Path) -> None:
+    if old.is_file() and filecmp.cmp(new, old, shallow=False):
+        known = old.stat()
+        os.utime(new, ns=(known.st_atime_ns, known.st_mtime_ns))
 
 
 @contextlib.contextmanager

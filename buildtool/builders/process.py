@@ -35,6 +35,9 @@ class Processes:
     echo: Callable[[str], None] | None = None
     dry_run: bool = False
     commands: list[str] = field(default_factory=list)  # all that were run, or would be, ready to paste into a shell
+    variables: dict[str, str] = field(default_factory=dict)  # added to the environment of all programs
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _stopped: bool = False
 
     def run(
         self,
@@ -55,11 +58,13 @@ class Processes:
             self.echo(f"$ {line}")
         if self.dry_run:
             return ""
+        if self._stopped:
+            raise error(f"{doing} was given up")
         try:
             process = subprocess.Popen(
                 words,
                 cwd=cwd,
-                env=_environment(environment),
+                env=_environment({**self.variables, **(environment or {})}),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -69,15 +74,33 @@ class Processes:
             raise ToolchainError(
                 f"'{words[0]}' cannot be started: {problem.strerror or problem}", remedy="see: lathe doctor"
             ) from problem
+        self._running.add(process)
         try:
-            output = process.communicate()[0].decode("utf-8", errors="replace")
+            output = self._followed(process)
         finally:
             _end(process)
-        if self.echo and output.strip():
-            self.echo(output.rstrip())
+            self._running.discard(process)
         if process.returncode != 0:
             raise error(f"{doing} failed", rule=_shown(line, output), remedy=_remedy(process.returncode))
         return output
+
+    def _followed(self, process: subprocess.Popen[bytes]) -> str:
+        """All that the program says, passed on line by line while it runs."""
+        lines = []
+        assert process.stdout is not None
+        with process.stdout:
+            for raw in process.stdout:
+                lines.append(raw.decode("utf-8", errors="replace"))
+                if self.echo and lines[-1].strip():
+                    self.echo(lines[-1].rstrip())
+        process.wait()
+        return "".join(lines)
+
+    def stop(self) -> None:
+        """End all programs that other threads wait for, and start no more of them."""
+        self._stopped = True
+        for process in list(self._running):
+            _end(process)
 
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
@@ -93,7 +116,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, kind)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=grace)
+            process.wait(timeout=grace)
 
 
 def _shown(line: str, output: str) -> str:

@@ -44,13 +44,18 @@ class Toolchain:
     sysroot: str
     identity: str  # hash of the compiler, its predefined macros, its C library and its assembler
     file: Path  # toolchain file for CMake
+    is_own: bool = True  # whether the file is one of Lathe's; of another one `identity` tells all that it says
+    macros: frozenset[str] = frozenset()  # what the compiler defines, of a toolchain file of the user's
 
     @property
     def cmake_arguments(self) -> list[str]:
         """What CMake needs to use exactly these tools."""
+        compiler = [f"-DCMAKE_CXX_COMPILER={self.cxx}"] if self.is_own else []  # else the file names it
+        launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={';'.join(compiler_launcher())}"] if compiler_launcher() else []
         return [
             f"-DCMAKE_TOOLCHAIN_FILE={self.file}",
-            f"-DCMAKE_CXX_COMPILER={self.cxx}",
+            *compiler,
+            *launcher,
             f"-DCMAKE_AR={self.ar}",
             f"-DCMAKE_OBJCOPY={self.objcopy}",
         ]
@@ -73,6 +78,12 @@ def cmake_program() -> Path:
 def ninja_program() -> Path:
     """Ninja, found like CMake."""
     return _bundled("ninja")
+
+
+def compiler_launcher() -> tuple[str, ...]:
+    """The words before each call of a compiler: ccache, distcc, icecc. What is compiled does not depend on them."""
+    words = os.environ.get("LATHE_COMPILER_LAUNCHER") or os.environ.get("CMAKE_CXX_COMPILER_LAUNCHER") or ""
+    return tuple(shlex.split(words.replace(";", " ")))
 
 
 def _host_compiler() -> str:
@@ -104,7 +115,8 @@ def _probe(abi: str, compiler: str, search_path: str) -> Toolchain:
         doing=f"compiling an empty file for {abi}, with the headers of the C library,",
     )
     assembler = run([_program_of(cxx, "as", run), "--version"], doing=f"asking the assembler of {cxx} for its version")
-    facts = "\0".join((version, machine, sysroot, macros, assembler.splitlines()[0]))
+    made_by = version.partition(" ")[2]  # without the name that it was called by
+    facts = "\0".join((made_by, machine, sysroot, macros, assembler.splitlines()[0]))
     prefix = "" if abi == HOST else f"{abi}-"
     return Toolchain(
         abi=abi,

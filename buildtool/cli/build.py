@@ -18,7 +18,9 @@ from buildtool.cli.options import (
     LibraryOption,
     MaceOption,
     MessagesOption,
+    OpPathOption,
     OutputOption,
+    ToolchainOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -39,21 +41,38 @@ def build(
     mace_compat: MaceOption = False,
     emit: EmitOption = None,
     allow_unverified: UnverifiedOption = False,
+    toolchain: ToolchainOption = None,
+    op_paths: OpPathOption = None,
+    no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not pack the result.")] = False,
+    depfile: Annotated[
+        tuple[Path, str] | None,
+        typer.Option(
+            "--depfile", metavar="FILE NAME", help="Write what the build depends on, as a rule of make for NAME."
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, run none of them.")] = False,
     *,
     out: Output,
 ) -> None:
     """Build the library of a deployment file, with everything that belongs to it."""
-    from buildtool import workflow
+    from buildtool import requests, workflow
     from buildtool.reports import build as report
+    from buildtool.reports import depfile as dependencies
+
+    file = deployment_file(file, config)
+    read = dependencies.FilesRead() if depfile else None
 
     with out.progress() as progress:
-        options = Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified)
-        replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
+        options = Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified, archive=not no_archive)
+        formats = (model_graph_format, model_data_format)
+        replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths)
         if dry_run:
-            commands = workflow.commands(deployment_file(file, config), replaced, options, progress)
+            commands = workflow.commands(file, replaced, options, progress)
         else:
-            built = workflow.build(deployment_file(file, config), replaced, options, progress)
+            built = workflow.build(file, replaced, options, progress)
+            if read and depfile:
+                deployment = requests.load_deployment(file, replaced)
+                dependencies.write(*depfile, requests.inputs_of(deployment, options, read))
     if dry_run:
         out.document({"commands": list(commands)}, *commands)
         return

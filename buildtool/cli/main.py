@@ -18,7 +18,8 @@ from buildtool.errors import BuildError, ConfigError, InternalError, LatheError,
 
 # In the order in which a user meets them; `lathe --help` lists them so.
 COMMANDS = (
-    *("init", "check", "schema", "convert", "build", "run", "validate", "tune", "inspect", "encrypt", "doctor", "dev"),
+    *("init", "check", "schema", "convert", "build", "run", "validate", "tune", "inspect", "encrypt", "cache", "where"),
+    *("doctor", "dev"),
 )
 
 INTERRUPTED = 130

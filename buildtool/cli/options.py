@@ -34,6 +34,16 @@ ModelOption: TypeAlias = Annotated[
 UnverifiedOption: TypeAlias = Annotated[
     bool, typer.Option("--allow-unverified", help="Download files that the deployment gives no checksum for.")
 ]
+ToolchainOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--toolchain", metavar="FILE", help="Build with this CMake toolchain file; --abi then only names the result."
+    ),
+]
+OpPathOption: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option("--op-path", metavar="FOLDER", help="A folder with operators, beside those of the file; repeatable."),
+]
 GraphFormatOption: TypeAlias = Annotated[
     str | None, typer.Option("--model-graph-format", metavar="file|code", help="Instead of that of the file.")
 ]
@@ -69,6 +79,8 @@ def overrides(
     data_format: str | None = None,
     no_messages: bool = False,
     mace_compat: bool = False,
+    toolchain: Path | None = None,
+    op_paths: list[Path] | None = None,
 ) -> Overrides:
     """What the command line says instead of the deployment file."""
     words = tuple(word for item in abis or () for word in item.replace(",", " ").split())
@@ -79,4 +91,6 @@ def overrides(
         model_data_format=data_format,
         messages=False if no_messages else None,
         mace_compat="1" if mace_compat else None,
+        toolchain=toolchain,
+        op_paths=tuple(op_paths or ()),
     )

@@ -6,6 +6,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -34,6 +35,7 @@ class AbiSources:
     kernels: tuple[str, ...]  # names, in the order of the registry
     kernel_files: tuple[str, ...]  # sources, relative to a root of NativeSources
     models: tuple[EmbeddedModel, ...] = ()
+    toolchain: Path | None = None  # a toolchain file of the user's own
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,9 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
     }
     for name in _CMAKE_FILES:
         files[f"cmake/{name}"] = (resources.cmake_dir() / name).read_bytes()
-    for abi in names:
-        files[f"toolchains/{abi}.cmake"] = (resources.toolchains_dir() / f"{abi}.cmake").read_bytes()
+    for part in library.abis:
+        toolchain = part.toolchain or resources.toolchains_dir() / f"{part.abi}.cmake"
+        files[f"toolchains/{part.abi}.cmake"] = toolchain.read_bytes()
     for header in sources.public_headers(*(["mace"] if library.mace_headers else [])):
         files[_path_in_tree(header)] = sources.read(header)
     if library.mace_headers:

@@ -17,6 +17,7 @@ from buildtool.config.deployment import (
 )
 from buildtool.config.device_file import DeviceConfig, load_devices
 from buildtool.config.load import load_deployment
+from buildtool.config.names import is_file_name
 from buildtool.config.schema import json_schema, schema_text
 from buildtool.config.sources import default_cache_dir, resolve_model_file
 
@@ -35,6 +36,7 @@ __all__ = [
     "Thresholds",
     "canonical_abi",
     "default_cache_dir",
+    "is_file_name",
     "json_schema",
     "load_deployment",
     "load_devices",

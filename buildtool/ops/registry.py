@@ -40,6 +40,7 @@ def _load_user_module(file: Path) -> ModuleType:
         raise ConfigError("this file cannot be loaded as a Python module", where=Where(file=str(file)))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
+    writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the folder is the user's
     try:
         spec.loader.exec_module(module)
     except Exception as problem:
@@ -48,6 +49,8 @@ def _load_user_module(file: Path) -> ModuleType:
             where=Where(file=str(file)),
             remedy="run the file with Python to see the whole report",
         ) from problem
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
     return module
 
 

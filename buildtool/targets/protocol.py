@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -61,6 +61,7 @@ class AbiCapabilities:
     baseline: tuple[str, ...]  # those that every machine of the ABI runs
     machine: str = ""  # `uname -m` of machines that run it without an emulator; empty: any (host)
     half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
+    toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
         """The instruction sets that every machine has which the model is built for."""
@@ -109,6 +110,10 @@ class Target(Protocol):
 
     @property
     def capabilities(self) -> Capabilities: ...
+
+    def knowing(self, own: Mapping[str, tuple[Path, Collection[str]]]) -> Target:
+        """This target with ABIs of the user's own: of each its toolchain file, and what the compiler defines."""
+        ...
 
     def lower(self, library: LibrarySource, abi: str) -> TargetProgram:
         """Choose kernels and plan memory. UnsupportedError lists every node that has no kernel."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Collection
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -21,6 +22,17 @@ def host(machine: str) -> AbiCapabilities:
     for known in (X86_64, AARCH64, ARMHF):
         if known.machine == machine:
             return replace(known, machine="")
+    return AbiCapabilities(isas=("portable",), baseline=("portable",))
+
+
+def of_compiler(defined: Collection[str]) -> AbiCapabilities:
+    """Those of what a compiler makes, by the macros that it defines."""
+    if "__x86_64__" in defined:
+        return X86_64
+    if "__aarch64__" in defined:
+        return AARCH64
+    if {"__arm__", "__ARM_NEON", "__ARM_FEATURE_FMA", "__ARM_PCS_VFP"} <= set(defined):
+        return ARMHF
     return AbiCapabilities(isas=("portable",), baseline=("portable",))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from buildtool import resources
 from buildtool.codegen import container, library
@@ -20,7 +21,7 @@ from buildtool.plan import algorithms, arena, check, halves, manifest, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
-from buildtool.targets.cpu.capabilities import CPU
+from buildtool.targets.cpu.capabilities import CPU, of_compiler
 from buildtool.targets.protocol import (
     AbiCapabilities,
     Capabilities,
@@ -37,6 +38,11 @@ class CpuTarget:
 
     name: str = "cpu"
     capabilities: Capabilities = CPU
+
+    def knowing(self, own: Mapping[str, tuple[Path, Collection[str]]]) -> CpuTarget:
+        """This target with ABIs of the user's own: of each its toolchain file, and what the compiler defines."""
+        abis = {abi: replace(of_compiler(defined), toolchain=file) for abi, (file, defined) in own.items()}
+        return replace(self, capabilities=replace(self.capabilities, abis={**self.capabilities.abis, **abis}))
 
     def lower(self, library: LibrarySource, abi: str) -> TargetProgram:
         """Choose kernels and plan memory for every model; the missing kernels of all models are reported together."""
@@ -97,6 +103,7 @@ class CpuTarget:
                 kernels=tuple(kernel.name for kernel in program.kernels),
                 kernel_files=tuple(kernel.source for kernel in program.kernels),
                 models=_embedded(program),
+                toolchain=self.capabilities.abis[program.abi].toolchain,
             )
             for program in programs
         ]

@@ -1,0 +1,69 @@
+"""Finds out what a toolchain file of the user's own leads to: CMake reads it, and the compiler says what it makes."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+
+from buildtool import resources
+from buildtool.builders.process import Processes
+from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program
+from buildtool.errors import ToolchainError, Where
+
+_DECIDES_NOTHING = frozenset({"compiler", "CMAKE_AR", "CMAKE_OBJCOPY"})  # places: what they hold is told by the others
+
+
+@functools.cache
+def examine(file: Path, abi: str) -> Toolchain:
+    """The toolchain that a CMake toolchain file describes, as the ABI `abi`.
+
+    Its identity holds what CMake made of the file, not where it stands, so that equal toolchains share their objects.
+    ToolchainError where CMake or the compiler refuse.
+    """
+    if not file.is_file():
+        raise ToolchainError("there is no such toolchain file", where=Where(file=str(file)))
+    with tempfile.TemporaryDirectory(prefix="lathe-toolchain-") as name:
+        folder = Path(name)
+        shutil.copyfile(resources.cmake_dir() / "LatheToolchain.cmake", folder / "CMakeLists.txt")
+        command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
+        command += ["-S", folder, "-B", folder / "build", f"-DCMAKE_TOOLCHAIN_FILE={file.absolute()}"]
+        Processes().run(command, doing=f"reading the toolchain file {file} with CMake", error=ToolchainError)
+        lines = (folder / "build" / "facts.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+        macros = (folder / "build" / "macros.txt").read_text(encoding="utf-8", errors="replace")
+    facts = dict(line.split("=", 1) for line in lines)
+    _check(facts, file)
+    decisive = [f"{key}={value}" for key, value in facts.items() if key not in _DECIDES_NOTHING]
+    return Toolchain(
+        abi=abi,
+        cxx=Path(facts["compiler"]),
+        ar=Path(facts["CMAKE_AR"]),
+        objcopy=Path(facts["CMAKE_OBJCOPY"]),
+        version=facts["version"],
+        machine=facts["CMAKE_CXX_COMPILER_TARGET"] or facts["CMAKE_SYSTEM_PROCESSOR"],
+        sysroot=facts["CMAKE_SYSROOT"],
+        identity=hashlib.sha256("\0".join((*decisive, macros)).encode()).hexdigest(),
+        file=file.absolute(),
+        is_own=False,
+        macros=frozenset(line.split()[1] for line in macros.splitlines() if line.startswith("#define ")),
+    )
+
+
+def _check(facts: dict[str, str], file: Path) -> None:
+    form = facts["CMAKE_EXECUTABLE_FORMAT"]
+    if facts["CMAKE_SYSTEM_NAME"] in ("Darwin", "iOS", "tvOS", "visionOS", "watchOS", "Windows") or form == "MACHO":
+        raise ToolchainError(
+            f"this toolchain builds for {facts['CMAKE_SYSTEM_NAME']}",
+            where=Where(file=str(file)),
+            rule="this version tailors libraries in the ELF format only",
+            remedy="write the sources with --emit=source and compile them there",
+        )
+    for name in ("CMAKE_AR", "CMAKE_OBJCOPY"):
+        if not Path(facts[name]).is_file():
+            raise ToolchainError(
+                f"CMake finds no {name.removeprefix('CMAKE_').lower()} for this toolchain",
+                where=Where(file=str(file)),
+                remedy=f"set {name} in the toolchain file",
+            )
