@@ -66,7 +66,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def full_library() -> Path:
     """A library with every kernel for this machine, so that no model needs a compiler."""
-    return build("full") / "libfull.so"
+    return build("full") / "liblathe_full.so"
 
 
 def run_program(program: Path, emulator: Sequence[str] = ()) -> str:

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Builds the library with all operators for one ABI: build.sh <abi>. The scripts build-<abi>.sh call it, and so may you.
+#
+# RUNTIME, QUANTIZE, RUNMODE and BUILD_DIR are those of MACE's scripts; docs/cmake.md says what they may be.
+set -eu
+
+fail() {
+  echo "error: $1" >&2
+  echo "  fix:  $2" >&2
+  exit 2
+}
+
+abi=${1:?usage: build.sh ABI}
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=${BUILD_DIR:-build/cmake-build/$abi}
+
+case ${RUNTIME:-CPU} in
+  CPU | cpu) ;;
+  *) fail "RUNTIME=$RUNTIME is not built yet" "leave out RUNTIME, or set it to CPU" ;;
+esac
+case ${QUANTIZE:-OFF} in
+  OFF | off | 0) ;;
+  *) fail "QUANTIZE=$QUANTIZE: there are no quantised kernels yet" "leave out QUANTIZE, or set it to OFF" ;;
+esac
+case ${RUNMODE:-file} in
+  file) ;;
+  code) fail "RUNMODE=code: this library loads models, it holds none" \
+    "lathe build DEPLOYMENT --model-graph-format code --model-data-format code" ;;
+  *) fail "RUNMODE=$RUNMODE is neither file nor code" "leave out RUNMODE" ;;
+esac
+case $abi in
+  arm64-v8a | armeabi-v7a)
+    [ -f "${ANDROID_NDK_HOME:-}/build/cmake/android.toolchain.cmake" ] ||
+      fail "$abi is built by the Android NDK, and ANDROID_NDK_HOME is not the folder of one" \
+        "install the NDK (r21 or later) and set ANDROID_NDK_HOME to its folder"
+    ;;
+esac
+for program in cmake ninja; do
+  command -v $program >/dev/null || fail "$program is missing" "install it: pip install $program, or apt-get install it"
+done
+
+cmake -S "$root/native" --preset "$abi" -B "$folder" -DCMAKE_INSTALL_PREFIX="$folder/install" --log-level=WARNING
+cmake --build "$folder" --target full ${JOBS:+--parallel "$JOBS"}
+cmake --install "$folder" --strip
+echo "$folder/install/lib/liblathe_full.so"
