@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,7 +27,9 @@ def each(work: Callable[[Item], Result], items: Sequence[Item], processes: Proce
         processes.variables.update(variables)
         futures = [threads.submit(work, item) for item in items]
         try:
-            return [future.result() for future in futures]
+            wait(futures, return_when=FIRST_EXCEPTION)
+            failed = [future for future in futures if future.done() and future.exception()]
+            return [future.result() for future in failed or futures]
         except BaseException:
             processes.stop()
             raise

@@ -76,6 +76,8 @@ class Processes:
             ) from problem
         self._running.add(process)
         try:
+            if self._stopped:  # while it started
+                _end(process)
             output = self._followed(process)
         finally:
             _end(process)

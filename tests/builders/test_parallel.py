@@ -37,7 +37,7 @@ def test_the_first_failure_ends_the_others() -> None:
     began = time.monotonic()
     with pytest.raises(BuildError, match="working failed"):
         parallel.each(
-            lambda line: processes.run(["sh", "-c", line], doing="working"), ["exit 3", "sleep 60"], processes
+            lambda line: processes.run(["sh", "-c", line], doing="working"), ["sleep 60", "exit 3"], processes
         )
     assert time.monotonic() - began < 30
 
