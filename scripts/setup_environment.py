@@ -25,6 +25,7 @@ PYTHON = VENV / "bin" / "python"
 # What each Debian package is for, so that somebody on another system can find its counterpart.
 DEBIAN_PACKAGES = {
     "make": "the build commands",
+    "ccache": "a compiler launcher: the tests start compilers through one",
     "git": "the version of the sources",
     "binutils": "ld, nm, strip and objcopy",
     "g++": "compiler of the host",
@@ -38,7 +39,6 @@ DEBIAN_PACKAGES = {
     "lld-19": "linker of clang",
     "libclang-rt-19-dev": "sanitizers of clang",
     "libgtest-dev": "native unit tests",
-    "ccache": "a compiler launcher: the tests start compilers through one",
 }
 SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv", "python3-dev": "headers for the Python module"}
 

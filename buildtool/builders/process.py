@@ -11,6 +11,7 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +38,7 @@ class Processes:
     commands: list[str] = field(default_factory=list)  # all that were run, or would be, ready to paste into a shell
     variables: dict[str, str] = field(default_factory=dict)  # added to the environment of all programs
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
-    _stopped: bool = False
+    _stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(
         self,
@@ -58,7 +59,7 @@ class Processes:
             self.echo(f"$ {line}")
         if self.dry_run:
             return ""
-        if self._stopped:
+        if self._stopped.is_set():
             raise error(f"{doing} was given up")
         try:
             process = subprocess.Popen(
@@ -76,7 +77,7 @@ class Processes:
             ) from problem
         self._running.add(process)
         try:
-            if self._stopped:  # while it started
+            if self._stopped.is_set():  # while it started
                 _end(process)
             output = self._followed(process)
         finally:
@@ -100,7 +101,7 @@ class Processes:
 
     def stop(self) -> None:
         """End all programs that other threads wait for, and start no more of them."""
-        self._stopped = True
+        self._stopped.set()
         for process in list(self._running):
             _end(process)
 
