@@ -28,7 +28,7 @@ from buildtool.targets.protocol import LibrarySource, ModelSource, Target
 from buildtool.targets.registry import one_target
 from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.metrics import Array
-from buildtool.validation.subject import Subject, choose_reference, inputs_for
+from buildtool.validation.subject import Interpreter, Subject, choose_reference, inputs_for
 
 _DTYPES = {
     "float32": DType.F32,
@@ -175,7 +175,13 @@ def subject(
     recorded_inputs, recorded_outputs = recorded(model, options.allow_unverified)
     data = inputs_for(inputs, settings.inputs, recorded_inputs, settings.seed)
     files = () if settings.inputs else recorded_outputs  # they belong to the recorded inputs
-    reference = choose_reference(settings.reference, model.platform, source, found.graph, inputs, outputs, files)
+    elsewhere = None
+    if settings.reference_python is not None:
+        _, weights = model_files(model, options.allow_unverified)
+        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout)
+    reference = choose_reference(
+        settings.reference, model.platform, source, found.graph, inputs, outputs, files, elsewhere
+    )
     return Subject(model.identifier, data, reference.run(data), reference.name, threshold(model))
 
 

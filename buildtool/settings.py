@@ -75,6 +75,7 @@ class RunSettings:
     cpu: str = ""  # what an emulator imitates
     timeout: float = 600.0
     reference: str = "auto"  # onnxruntime, litert, numpy
+    reference_python: Path | None = None  # an interpreter that has the framework of the model
     all_variants: bool = False
     kinds: tuple[str, ...] = ("shared", "static")
 

@@ -79,6 +79,14 @@ def validate(
             help="Who gives the right answer; auto: the source framework where it is installed.",
         ),
     ] = "auto",
+    reference_python: Annotated[
+        Path | None,
+        typer.Option(
+            "--reference-python",
+            metavar="PYTHON",
+            help="An interpreter that has the source framework, which then gives the right answer there.",
+        ),
+    ] = None,
     num_threads: ThreadsOption = -1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")] = 0,
     cpu: CpuOption = "",
@@ -94,6 +102,10 @@ def validate(
 
     if reference not in REFERENCES:
         raise ConfigError(f"--reference cannot be '{reference}'", rule=f"allowed: {', '.join(REFERENCES)}")
+    if reference_python is not None and reference != "auto":
+        raise ConfigError(
+            f"--reference-python and --reference {reference} contradict each other", remedy="leave out one of them"
+        )
     if kind not in KINDS:
         raise ConfigError(f"--kind cannot be '{kind}'", rule=f"allowed: {', '.join(KINDS)}")
     options = Options(output=output, allow_unverified=allow_unverified)
@@ -105,6 +117,7 @@ def validate(
         cpu=cpu,
         timeout=timeout,
         reference=reference,
+        reference_python=reference_python,
         all_variants=all_variants,
     )
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from buildtool.errors import RunError, UnsupportedError
 from buildtool.ir.graph import Graph
+from buildtool.validation.elsewhere import ElsewhereReference
 from buildtool.validation.inputs import TensorSpec, check_names, random_inputs, read_array
 from buildtool.validation.litert import LitertReference, litert_is_here
 from buildtool.validation.metrics import Array
@@ -46,6 +47,15 @@ def inputs_for(
     return inputs
 
 
+@dataclass(frozen=True)
+class Interpreter:
+    """Another Python, which has the framework of the model, and how long it may take."""
+
+    python: Path
+    weight_file: Path | None
+    seconds: float
+
+
 def choose_reference(
     wish: str,
     platform: str,
@@ -54,8 +64,16 @@ def choose_reference(
     inputs: Sequence[TensorSpec],
     outputs: Sequence[TensorSpec],
     recorded: Sequence[Path],
+    elsewhere: Interpreter | None = None,
 ) -> Reference:
-    """Files where the deployment names them, else the source framework where it is installed, else NumPy."""
+    """Files where the deployment names them, else the source framework where it is installed, else NumPy.
+
+    `elsewhere`: the source framework is asked there, whatever files there are.
+    """
+    if elsewhere is not None:
+        return ElsewhereReference(
+            elsewhere.python, platform, model_file, elsewhere.weight_file, inputs, outputs, elsewhere.seconds
+        )
     if wish == "auto" and recorded:
         return FileReference(recorded, outputs)
     if wish == "onnxruntime" and not onnxruntime_is_here():

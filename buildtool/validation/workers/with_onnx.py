@@ -1,0 +1,15 @@
+"""ONNX models with onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NEEDS = ("onnxruntime",)
+
+
+def compute(onnxruntime: Any, request: Mapping[str, Any], inputs: Sequence[Any]) -> list[Any]:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(request["model"], options, providers=["CPUExecutionProvider"])
+    return list(session.run(request["outputs"], dict(zip(request["inputs"], inputs, strict=True))))
