@@ -16,6 +16,7 @@ from buildtool.ir.operator import Array, AttrValue, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
 
 SMALL = 2**16  # elements: up to here content is computed during import, beyond it is left to constant folding
+MOST_REPEATED = 2**13  # nodes of loops that are imported again, for another iteration or with other types
 MOST_ELEMENTS = 2**40  # of any tensor; beyond, the model is nonsense
 #: Operators that only move elements: they work on dimensions as on numbers, and cost nothing on weights.
 _MOVES_ALL = frozenset({"reshape", "transpose", "identity"})
@@ -87,6 +88,7 @@ class Builder:
         self.operators = operators
         self.makers: dict[Value, Node] = {}  # of the values that nodes give
         self.intervals: dict[Value, tuple[float, float]] = {}  # between which numbers regions are given values
+        self.repeated_nodes = 0
         self._where = where
         self._region: Region = graph
 

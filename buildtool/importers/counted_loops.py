@@ -97,6 +97,8 @@ def _range(items: Sequence[Array]) -> tuple[float, float]:
 
 def _tried(step: Step, body: SourceBody, inputs: Sequence[Tensor]) -> Sequence[Tensor] | None:
     """The outputs of a body, whose nodes are thrown away; None where it cannot be imported."""
+    if not step.may_repeat(body):
+        return None
     try:
         with step.inside(Region()):
             return step.run_body(body, inputs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.bounds import upper_bound
-from buildtool.importers.builder import Builder, Tensor
+from buildtool.importers.builder import MOST_REPEATED, Builder, Tensor
 from buildtool.importers.model import AttributeValue, SourceBody, SourceNode
 from buildtool.ir.dims import Dim, Shape
 from buildtool.ir.graph import Node, Region, Value
@@ -225,6 +225,11 @@ class Step:
         """Says between which numbers the elements of an input of a region are."""
         if tensor.value is not None:
             self._builder.intervals[tensor.value] = (low, high)
+
+    def may_repeat(self, body: SourceBody) -> bool:
+        """Asked before the graph of a loop is imported again: what a model makes of loops in loops has an end."""
+        self._builder.repeated_nodes += len(body.nodes) + 1
+        return self._builder.repeated_nodes <= MOST_REPEATED
 
     def maker(self, tensor: Tensor) -> Node | None:
         """The node that gives a tensor; None where it is an input or known."""

@@ -57,11 +57,19 @@ class Loop:
         values: Sequence[Tensor | None] = self._starts
         for _ in range(iterations):
             body, given = _without(self._body, values)
-            made = self._step.run_body(body, given)
+            made = self._imported(body, given)
             if made is None:
                 return None
             values = made[1:]
         return [value for value in values if value is not None]
+
+    def _imported(self, body: SourceBody, given: Sequence[Tensor]) -> Sequence[Tensor] | None:
+        if not self._step.may_repeat(body):
+            self._step.unsupported(
+                "its block would have to be imported too often: iterations that are written out, or loops in loops",
+                "let variables keep their shapes, and stand fewer loops inside of each other",
+            )
+        return self._step.run_body(body, given)
 
     # -- as a region -------------------------------------------------------------------------------------------------
     def _first_values(self, counted: Count) -> list[Tensor] | None:
@@ -74,7 +82,7 @@ class Loop:
         self._bound(taken, counted)
         body, given = _without(self._body, taken)
         with step.inside(region):
-            made = step.run_body(body, given)
+            made = self._imported(body, given)
         if made is None:
             return None
         inside = {symbol for node in region.walk() for symbol in node.op.defined_symbols()}
@@ -112,7 +120,7 @@ class Loop:
             ]
             self._bound(carried, counted)
             with step.inside(region):
-                made = step.run_body(self._body, carried)
+                made = self._imported(self._body, carried)
             if made is None:
                 return None
             same = {place for place, tensor in enumerate(made[1:]) if _is(tensor, carried[place])}

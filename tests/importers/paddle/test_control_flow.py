@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from buildtool.errors import UnsupportedError
 from buildtool.importers.request import TensorRequest
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
+from buildtool.schemas import paddle_program_pb2 as pb
 from tests.importers.paddle.harness import archive, array, compare, imported, run
+from tests.importers.paddle.plain import program_of
 
 _PROGRAMS = [
     ("control_flow.zip", name, ".json") for name in ("choice", "repeat", "always_four", "at_most_four", "grown")
@@ -59,6 +63,52 @@ def test_programs_give_what_paddle_gives(file: str, name: str, ending: str, tmp_
     optimise(graph)
     for inputs, outputs in runs:
         compare(run(graph, inputs), outputs, 2e-5)
+
+
+def test_an_array_without_a_bound_is_refused(tmp_path: Path) -> None:
+    """The larger one of 5 and a number of the model's inputs bounds nothing."""
+    data = archive("blocks.zip")["array_in_loop/model.pdmodel"]
+    changed = data.replace(b"elementwise_min", b"elementwise_max")
+    assert changed != data
+    (tmp_path / "model.pdmodel").write_bytes(changed)
+    with pytest.raises(UnsupportedError, match="nothing bounds how many elements"):
+        imported(tmp_path / "model.pdmodel")
+
+
+def _operator(block: pb.Block, op: str, inputs: dict[str, str], output: str) -> pb.Operator:
+    made = block.ops.add(type=op.encode())
+    for slot, name in inputs.items():
+        made.inputs.add(parameter=slot.encode(), arguments=[name.encode()])
+    made.outputs.add(parameter=b"Out", arguments=[output.encode()])
+    return made
+
+
+def _loops_in_loops(depth: int) -> pb.Program:
+    """Blocks that run each other, up to one that counts to a number of the model's inputs."""
+    program = program_of("scale", {"X": np.zeros(1, np.float32), "N": np.zeros(1, np.float32)}, {}, {}, ("Out",))
+    block = program.blocks[0]
+    last = block.ops.pop()
+    _operator(block, "less_than", {"X": "Out_out_0", "Y": "N_0"}, "goes_on")
+    for number in range(depth):
+        loop = _operator(block, "while", {"Condition": "goes_on"}, "Out_out_0")
+        loop.attrs.add(name=b"sub_block", type=8, block_idx=number + 1)
+        if number:
+            _operator(block, "less_than", {"X": "Out_out_0", "Y": "N_0"}, "goes_on")
+        block = program.blocks.add(idx=number + 1, parent_idx=number)
+    _operator(block, "increment", {"X": "Out_out_0"}, "Out_out_0")
+    _operator(block, "less_than", {"X": "Out_out_0", "Y": "N_0"}, "goes_on")
+    program.blocks[0].ops.append(last)
+    return program
+
+
+def test_loops_in_loops_have_an_end(tmp_path: Path) -> None:
+    file = tmp_path / "model.pdmodel"
+    file.write_bytes(_loops_in_loops(2).SerializeToString())
+    feeds = {"X_0": np.float32([0]), "N_0": np.float32([5])}
+    np.testing.assert_array_equal(run(imported(file).graph, feeds)[0], [5])
+    file.write_bytes(_loops_in_loops(20).SerializeToString())
+    with pytest.raises(UnsupportedError, match="too often"):
+        imported(file)
 
 
 def test_two_blocks_for_one_choice_become_one_branch(tmp_path: Path) -> None:
