@@ -33,19 +33,19 @@ constexpr int DwInputs(int kernel, int stride, int rows) { return kernel + (rows
 }  // namespace
 inline namespace LATHE_VECTORS {
 
-// One call's rows. Distances are in floats.
+// One call's rows. Distances are in elements.
 struct DwRows {
-  const float* const* inputs;  // DwInputs() rows, each at column 0 and channel 0; padding is a row of zeros
-  const float* filter;         // [kernel, kernel, channels]
-  const float* bias;           // may be null
-  float* output;               // of the first row, at the first column that is wanted and channel 0
-  ptrdiff_t output_row;        // from row to row
-  ptrdiff_t lines;             // rows of output, up to kDwRows
-  ptrdiff_t output_pixel;      // from column to column
-  ptrdiff_t channels;          // of an input pixel and of the filter
-  ptrdiff_t width;             // columns of the input
-  ptrdiff_t before;            // columns of padding in front of it
-  float low;                   // limits of the results
+  const Element* const* inputs;  // DwInputs() rows, each at column 0 and channel 0; padding is a row of zeros
+  const Element* filter;         // [kernel, kernel, channels]
+  const Element* bias;           // may be null
+  Element* output;               // of the first row, at the first column that is wanted and channel 0
+  ptrdiff_t output_row;          // from row to row
+  ptrdiff_t lines;               // rows of output, up to kDwRows
+  ptrdiff_t output_pixel;        // from column to column
+  ptrdiff_t channels;            // of an input pixel and of the filter
+  ptrdiff_t width;               // columns of the input
+  ptrdiff_t before;              // columns of padding in front of it
+  float low;                     // limits of the results
   float high;
 };
 

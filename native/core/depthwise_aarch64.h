@@ -6,7 +6,11 @@
 #include "native/core/depthwise_strip.h"
 
 // clang-format off
+#if defined(LATHE_HALVES)
+#define LATHE_DW_LANES ".8h"
+#else
 #define LATHE_DW_LANES ".4s"
+#endif
 #define LATHE_DW_PAIR(a, b) "{v" #a LATHE_DW_LANES ", v" #b LATHE_DW_LANES "}"
 #define LATHE_DW_MUL_ADD(sum, x, w) "fmla v" #sum LATHE_DW_LANES ", v" #x LATHE_DW_LANES ", v" #w LATHE_DW_LANES "\n"
 #define LATHE_DW_CLIP(op, limit, a, b)                                          \
@@ -129,9 +133,9 @@ constexpr int kDwVectors = 2;
 
 template <int stride>
 __attribute__((noinline)) void RunDwStrip(DwStrip& strip) {
-  const float *filter = strip.filter, *first, *second, *third;
-  const float* const* inputs = strip.inputs;
-  float *output = strip.output, *to;
+  const Element *filter = strip.filter, *first, *second, *third;
+  const Element* const* inputs = strip.inputs;
+  Element *output = strip.output, *to;
   size_t lines = strip.lines, left;
 #define LATHE_DW_ASM(...)                                                                                            \
   asm volatile(__VA_ARGS__                                                                                           \

@@ -20,7 +20,7 @@ struct DwSweep {
   static constexpr int open = (kernel - 1) / stride;  // outputs that have begun when a step begins
   static constexpr int slots = open + 1;
 
-  const float* inputs[lines];
+  const Element* inputs[lines];
   Vec weights[kernel * kernel];
   Vec bias;
   Vec low;
@@ -28,7 +28,7 @@ struct DwSweep {
   Vec sums[rows][slots];  // `turn` is the slot of the output that is completed next
 };
 
-// Adds column `column` of a step, which lies `offset` floats behind `inputs`.
+// Adds column `column` of a step, which lies `offset` elements behind `inputs`.
 template <int column, int kernel, int stride>
 inline __attribute__((always_inline)) void AddColumn(DwSweep<kernel, stride>& sweep, int turn, ptrdiff_t offset) {
   using Sweep = DwSweep<kernel, stride>;
@@ -58,7 +58,7 @@ inline __attribute__((always_inline)) void BeginOutput(DwSweep<kernel, stride>& 
 
 // The first row last: where only that one is wanted, both have the same place.
 template <int kernel, int stride>
-inline __attribute__((always_inline)) void EndOutput(const DwSweep<kernel, stride>& sweep, int slot, float* to,
+inline __attribute__((always_inline)) void EndOutput(const DwSweep<kernel, stride>& sweep, int slot, Element* to,
                                                      ptrdiff_t output_row) {
 #pragma GCC unroll 8
   for (int row = DwSweep<kernel, stride>::rows - 1; row >= 0; --row) {
@@ -69,7 +69,7 @@ inline __attribute__((always_inline)) void EndOutput(const DwSweep<kernel, strid
 // Goes on by `count` times as many outputs as there are slots, so that every slot has its turn. All columns are inside.
 template <int kernel, int stride>
 inline __attribute__((always_inline)) void SweepInside(DwSweep<kernel, stride>& sweep, ptrdiff_t count,
-                                                       ptrdiff_t offset, ptrdiff_t channels, float* to,
+                                                       ptrdiff_t offset, ptrdiff_t channels, Element* to,
                                                        ptrdiff_t output_row, ptrdiff_t output_pixel) {
   constexpr int slots = DwSweep<kernel, stride>::slots;
   for (; count > 0; --count) {
@@ -90,7 +90,7 @@ inline __attribute__((always_inline)) void SweepInside(DwSweep<kernel, stride>& 
 // Goes on by one output, of which only the columns inside of the image are added.
 template <int kernel, int stride>
 inline __attribute__((always_inline)) void SweepEdge(DwSweep<kernel, stride>& sweep, const DwRows& job,
-                                                     ptrdiff_t column, float* to, ptrdiff_t output_row) {
+                                                     ptrdiff_t column, Element* to, ptrdiff_t output_row) {
   using Sweep = DwSweep<kernel, stride>;
   BeginOutput(sweep, Sweep::slots - 1);
   if (column >= 0 && column < job.width) AddColumn<0>(sweep, 0, column * job.channels);
@@ -120,13 +120,13 @@ __attribute__((noinline)) void RunDwRows(const DwRows& job, ptrdiff_t begin, ptr
     if (channel > last - kLanes) channel = last - kLanes;  // overlaps the one before
 #pragma GCC unroll 25
     for (int i = 0; i < Sweep::lines; ++i) sweep.inputs[i] = job.inputs[i] + channel;
-    const float* filter = job.filter + channel;
+    const Element* filter = job.filter + channel;
 #pragma GCC unroll 25
     for (int i = 0; i < kernel * kernel; ++i, filter += channels) sweep.weights[i] = Load(filter);
     sweep.bias = job.bias != nullptr ? Load(job.bias + channel) : Fill(0.0f);
 #pragma GCC unroll 25
     for (int slot = 0; slot < Sweep::open; ++slot) BeginOutput(sweep, slot);
-    float* to = job.output + channel;
+    Element* to = job.output + channel;
     ptrdiff_t column = begin * stride - job.before;
     ptrdiff_t x = begin - Sweep::open;
     for (; x < begin && column + stride <= 0; ++x) column += stride;  // padding only: the sums stay as they are

@@ -11,10 +11,10 @@ namespace {
 
 // Of all outputs the middle column of the window lies in the image. What changes from line to line may be used up.
 struct DwStrip {
-  const float* const* inputs;  // of the first line the three rows that it looks at; the next line's are `stride` on
-  const float* filter;         // [9][channels]
-  const float* bias;
-  float* output;
+  const Element* const* inputs;  // of the first line the three rows that it looks at; the next line's are `stride` on
+  const Element* filter;         // [9][channels]
+  const Element* bias;
+  Element* output;
   size_t filter_bytes;  // from tap to tap
   size_t start_bytes;   // from a row's begin to the first column that is read
   size_t pixel_bytes;   // from column to column
@@ -25,8 +25,8 @@ struct DwStrip {
   size_t before;      // whether the first column of the first output does
   size_t after;       // whether one more output ends with the column in front of its last
   size_t clip;        // 0: no limits; 1: the low one; 2: both
-  float low;
-  float high;
+  Element low;
+  Element high;
 };
 
 }  // namespace

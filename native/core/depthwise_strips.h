@@ -1,5 +1,5 @@
 // Rows of a depthwise convolution with a window of 3 x 3 on ARM: cut into strips, which assembler computes. The header
-// of an instruction set (vector_neon.h) goes before this one.
+// of an instruction set (vector_neon.h, vector_fp16.h) goes before this one.
 #ifndef LATHE_CORE_DEPTHWISE_STRIPS_H_
 #define LATHE_CORE_DEPTHWISE_STRIPS_H_
 
@@ -18,13 +18,14 @@ namespace {
 static_assert(kDwChannels == kDwVectors * kLanes, "a strip has these channels");
 
 // One output of one line, whose window may lie anywhere; `column` is that of its first tap.
-inline void RunDwPixel(const DwRows& job, const float* const* inputs, ptrdiff_t column, ptrdiff_t channel, float* to) {
+inline void RunDwPixel(const DwRows& job, const Element* const* inputs, ptrdiff_t column, ptrdiff_t channel,
+                       Element* to) {
   for (ptrdiff_t last = channel + kDwChannels; channel < last; channel += kLanes, to += kLanes) {
     Vec sum = job.bias != nullptr ? Load(job.bias + channel) : Fill(0.0f);
     for (ptrdiff_t tap = 0; tap < 9; ++tap) {
       const ptrdiff_t x = column + tap % 3;
       if (x < 0 || x >= job.width) continue;
-      const float* from = inputs[tap / 3] + x * job.channels;
+      const Element* from = inputs[tap / 3] + x * job.channels;
       sum = MulAdd(Load(from + channel), Load(job.filter + tap * job.channels + channel), sum);
     }
     Store(to, AtLeast(AtMost(sum, Fill(job.high)), Fill(job.low)));
@@ -41,26 +42,26 @@ __attribute__((noinline)) void RunDwStrips(const DwRows& job, ptrdiff_t begin, p
   while (left < end && left * stride - job.before + 1 < 0) ++left;
   while (right > left && (right - 1) * stride - job.before + 1 >= job.width) --right;
   const ptrdiff_t column = left * stride - job.before;
-  const float none[kDwChannels] = {};
+  const Element none[kDwChannels] = {};
   DwStrip strip = {};
-  strip.filter_bytes = strip.pixel_bytes = static_cast<size_t>(channels) * sizeof(float);
-  strip.output_bytes = static_cast<size_t>(job.output_pixel) * sizeof(float);
-  strip.line_bytes = static_cast<size_t>(job.output_row) * sizeof(float);
+  strip.filter_bytes = strip.pixel_bytes = static_cast<size_t>(channels) * sizeof(Element);
+  strip.output_bytes = static_cast<size_t>(job.output_pixel) * sizeof(Element);
+  strip.line_bytes = static_cast<size_t>(job.output_row) * sizeof(Element);
   strip.before = column >= 0;
   strip.after = right > left && (right - 1) * stride - job.before + 2 >= job.width;
   strip.steps = static_cast<size_t>(right - left) - strip.after;
   strip.clip = job.high < HUGE_VALF ? 2 : job.low > -HUGE_VALF;
-  strip.low = job.low;
-  strip.high = job.high;
+  strip.low = static_cast<Element>(job.low);
+  strip.high = static_cast<Element>(job.high);
   for (ptrdiff_t channel = first; channel < last; channel += kDwChannels) {
     if (channel > last - kDwChannels) channel = last - kDwChannels;  // overlaps the one before
-    float* const output = job.output + channel;
+    Element* const output = job.output + channel;
     strip.inputs = job.inputs;
     strip.lines = static_cast<size_t>(job.lines);
     strip.filter = job.filter + channel;
     strip.bias = job.bias != nullptr ? job.bias + channel : none;
     strip.output = output + (left - begin) * job.output_pixel;
-    strip.start_bytes = static_cast<size_t>((column + !strip.before) * channels + channel) * sizeof(float);
+    strip.start_bytes = static_cast<size_t>((column + !strip.before) * channels + channel) * sizeof(Element);
     if (right > left) RunDwStrip<stride>(strip);
     for (ptrdiff_t x = begin; x < end; ++x) {
       if (x == left) x = right;

@@ -8,25 +8,25 @@
 namespace lathe {
 namespace {
 
-// One output pixel: the taps inside the image. Strides are in floats.
+// One output pixel: the taps inside the image. Strides are in elements.
 struct DwPatch {
   int64_t rows;
   int64_t columns;
-  const float* input;  // at the first tap inside
+  const Element* input;  // at the first tap inside
   int64_t input_row;
   int64_t input_column;
-  const float* filter;
+  const Element* filter;
   int64_t filter_row;
   int64_t filter_column;
 };
 
 template <int vectors>
-inline void SumVectors(const DwPatch& patch, int64_t channel, const float* bias, float* output) {
+inline void SumVectors(const DwPatch& patch, int64_t channel, const Element* bias, Element* output) {
   Vec sums[vectors];
   for (int v = 0; v < vectors; ++v) sums[v] = bias != nullptr ? Load(bias + channel + kLanes * v) : Fill(0.0f);
   for (int64_t i = 0; i < patch.rows; ++i) {
-    const float* x = patch.input + i * patch.input_row + channel;
-    const float* w = patch.filter + i * patch.filter_row + channel;
+    const Element* x = patch.input + i * patch.input_row + channel;
+    const Element* w = patch.filter + i * patch.filter_row + channel;
     for (int64_t j = 0; j < patch.columns; ++j, x += patch.input_column, w += patch.filter_column) {
       for (int v = 0; v < vectors; ++v) sums[v] = MulAdd(Load(x + kLanes * v), Load(w + kLanes * v), sums[v]);
     }
@@ -34,11 +34,11 @@ inline void SumVectors(const DwPatch& patch, int64_t channel, const float* bias,
   for (int v = 0; v < vectors; ++v) Store(output + channel + kLanes * v, sums[v]);
 }
 
-inline float SumOne(const DwPatch& patch, int64_t in_channel, int64_t channel, const float* bias) {
+inline float SumOne(const DwPatch& patch, int64_t in_channel, int64_t channel, const Element* bias) {
   float sum = bias != nullptr ? bias[channel] : 0.0f;
   for (int64_t i = 0; i < patch.rows; ++i) {
-    const float* x = patch.input + i * patch.input_row + in_channel;
-    const float* w = patch.filter + i * patch.filter_row + channel;
+    const Element* x = patch.input + i * patch.input_row + in_channel;
+    const Element* w = patch.filter + i * patch.filter_row + channel;
     for (int64_t j = 0; j < patch.columns; ++j) sum += x[j * patch.input_column] * w[j * patch.filter_column];
   }
   return sum;
@@ -54,7 +54,7 @@ Code PrepareDirect(PrepareContext& context) {
 }
 
 template <bool all>
-void RunPixel(const DwState& state, const DwPatch& patch, int64_t channels, const float* bias, float* output) {
+void RunPixel(const DwState& state, const DwPatch& patch, int64_t channels, const Element* bias, Element* output) {
   int64_t channel = 0;
   if (!all || (state.multiplier == 1 && channels >= kLanes)) {
     for (; channel + 4 * kLanes <= channels; channel += 4 * kLanes) SumVectors<4>(patch, channel, bias, output);
@@ -67,19 +67,29 @@ void RunPixel(const DwState& state, const DwPatch& patch, int64_t channels, cons
   for (; channel < channels; ++channel) output[channel] = SumOne(patch, channel / state.multiplier, channel, bias);
 }
 
+// The kernel that takes all is in every library: the shorter of the two loops.
+template <bool all, typename T>
+void ActivateDirect(const Activation& activation, T* values, int64_t count) {
+  if constexpr (all) {
+    Activate(activation, values, count);
+  } else {
+    ActivateAll(activation, values, count);
+  }
+}
+
 // What the lines of one run share.
 struct DirectJob {
   const DwState& state;
-  const float* image;
-  const float* filter;
-  const float* bias;  // may be null
+  const Element* image;
+  const Element* filter;
+  const Element* bias;  // may be null
   const Shape& in;
   const Shape& out;
 };
 
 // Line `line`, counted through all images.
 template <bool all>
-void RunDirectLine(const DirectJob& job, int64_t line, float* to) {
+void RunDirectLine(const DirectJob& job, int64_t line, Element* to) {
   const Window& window = job.state.window;
   const Shape& in = job.in;
   const Shape& out = job.out;
@@ -101,19 +111,17 @@ void RunDirectLine(const DirectJob& job, int64_t line, float* to) {
     patch.filter_column = channels;
     RunPixel<all>(job.state, patch, channels, job.bias, to + pixel * channels);
   }
-  // The one that takes all is in every library: the shorter of the two loops.
-  const auto activate = all ? Activate : ActivateAll;
-  activate(job.state.activation, to, out[2] * channels);
+  ActivateDirect<all>(job.state.activation, to, out[2] * channels);
 }
 
 template <bool all>
 void RunDirect(const RunContext& context) {
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
-  const float* bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
+  const Element* bias = context.input_count > 2 ? context.inputs[2].As<Element>() : nullptr;
   const DirectJob job = {
-      context.State<DwState>(), context.inputs[0].As<float>(), context.inputs[1].As<float>(), bias, in, out};
-  float* output = context.outputs[0].As<float>();
+      context.State<DwState>(), context.inputs[0].As<Element>(), context.inputs[1].As<Element>(), bias, in, out};
+  Element* output = context.outputs[0].As<Element>();
   context.For(out[0] * out[1], 1, [&](int64_t line, int64_t end, int) {
     for (; line < end; ++line) RunDirectLine<all>(job, line, output + line * out[2] * out[3]);
   });

@@ -19,7 +19,7 @@ struct DwState {
 
 inline Code ReadDepthwise(PrepareContext& context, DwState* state) {
   LATHE_TRY(CheckArity(context, 2, 3, 1));
-  LATHE_TRY(CheckAllTypes(context, DType::kF32));
+  LATHE_TRY(CheckAllTypes(context, kElementType));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
   LATHE_TRY(CheckRank(context, context.input(1), 3, "its filter"));
   LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));

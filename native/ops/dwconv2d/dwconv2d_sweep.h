@@ -28,7 +28,7 @@ Code PrepareSweep(PrepareContext& context) {
 inline Code PlanSweep(PlanContext& context) {
   LATHE_TRY(CheckDepthwise(context));
   const Shape& in = context.input(0).shape;
-  return RequestScratch(context, in[2] * in[3] * static_cast<int64_t>(sizeof(float)));
+  return RequestScratch(context, in[2] * in[3] * static_cast<int64_t>(sizeof(Element)));
 }
 
 // How a run is cut, by shape alone.
@@ -40,7 +40,7 @@ struct SweepCut {
 
   SweepCut(const Shape& in, const Shape& out, int64_t rows, int64_t kernel, int64_t stride) {
     constexpr int64_t kItems = 32;       // few lines are split by channels, so that all threads have something to do
-    constexpr int64_t kCached = 256000;  // floats; a larger image goes by in blocks of columns, as it lies in memory
+    constexpr int64_t kCached = 256000;  // elements; a larger image goes by in blocks of columns, as it lies in memory
     constexpr int64_t kTurns = kLanes == 4 ? 24 : 4;  // of all slots, in a block: several vectors share a line of cache
     lines = (out[1] + rows - 1) / rows;
     const int64_t items = out[0] * lines;
@@ -65,7 +65,7 @@ inline bool ReadLimits(const Activation& activation, float* low, float* high) {
 }
 
 // Applies the rest of an activation to some channels of one line.
-inline void ActivateLine(const Activation& activation, float* line, int64_t pixels, int64_t channels, int64_t first,
+inline void ActivateLine(const Activation& activation, Element* line, int64_t pixels, int64_t channels, int64_t first,
                          int64_t last) {
   if (last - first == channels) return ActivateAll(activation, line, pixels * channels);
   for (int64_t i = 0; i < pixels; ++i) ActivateAll(activation, line + i * channels + first, last - first);
@@ -73,8 +73,8 @@ inline void ActivateLine(const Activation& activation, float* line, int64_t pixe
 
 // What the lines of one run share.
 struct SweepJob {
-  const float* image;
-  const float* zeros;
+  const Element* image;
+  const Element* zeros;
   const Shape* in;
   const Shape* out;
   const DwState* state;
@@ -84,8 +84,8 @@ struct SweepJob {
 
 // `lines` lines from `top` on, as far as there are so many, to `output`; `inputs` are the lines that they look at.
 template <int kernel>
-void RunSweepRows(const SweepJob& job, int64_t columns, const float* const* inputs, int64_t top, int64_t lines,
-                  float* output, int64_t first, int64_t last) {
+void RunSweepRows(const SweepJob& job, int64_t columns, const Element* const* inputs, int64_t top, int64_t lines,
+                  Element* output, int64_t first, int64_t last) {
   const Shape& out = *job.out;
   const int64_t line = out[2] * out[3];
   const int64_t count = top + lines <= out[1] ? lines : out[1] - top;
@@ -113,11 +113,11 @@ void RunSweepRows(const SweepJob& job, int64_t columns, const float* const* inpu
 
 // The same of an image that lies in memory as a whole.
 template <int kernel>
-void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, int64_t lines, float* output,
+void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int64_t top, int64_t lines, Element* output,
                    int64_t first, int64_t last) {
   const Shape& in = *job.in;
   constexpr int kMost = DwInputs(kernel, 2, kDwRows<kernel>);
-  const float* inputs[kMost];
+  const Element* inputs[kMost];
   for (int i = 0; i < kMost; ++i) {
     const int64_t y = top * job.state->window.strides[0] - job.state->window.before[0] + i;
     inputs[i] = y >= 0 && y < in[1] ? job.image + (batch * in[1] + y) * in[2] * in[3] : job.zeros;
@@ -126,16 +126,16 @@ void RunSweepLines(const SweepJob& job, const SweepCut& cut, int64_t batch, int6
 }
 
 // `image` is input 0 of a node, and the result has the shape `out`; `zeros` has room for a line of the image.
-inline SweepJob StartSweep(const DwState& state, const Tensor& image, const float* filter, const float* bias,
-                           const Shape& out, float* zeros) {
+inline SweepJob StartSweep(const DwState& state, const Tensor& image, const Element* filter, const Element* bias,
+                           const Shape& out, Element* zeros) {
   SweepJob job = {};
   job.state = &state;
   job.in = &image.shape;
   job.out = &out;
   const Shape& in = image.shape;
-  memset(zeros, 0, static_cast<size_t>(in[2] * in[3]) * sizeof(float));
+  memset(zeros, 0, static_cast<size_t>(in[2] * in[3]) * sizeof(Element));
   job.zeros = zeros;
-  job.image = image.As<float>();
+  job.image = image.As<Element>();
   job.rows.filter = filter;
   job.rows.bias = bias;
   job.rows.output_pixel = job.rows.channels = static_cast<ptrdiff_t>(in[3]);
@@ -149,10 +149,10 @@ template <int kernel>
 void RunSweep(const RunContext& context) {
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
-  const float* bias = context.input_count > 2 ? context.inputs[2].As<float>() : nullptr;
-  const SweepJob job = StartSweep(context.State<DwState>(), context.inputs[0], context.inputs[1].As<float>(), bias, out,
-                                  static_cast<float*>(context.scratch));
-  float* output = context.outputs[0].As<float>();
+  const Element* bias = context.input_count > 2 ? context.inputs[2].As<Element>() : nullptr;
+  const SweepJob job = StartSweep(context.State<DwState>(), context.inputs[0], context.inputs[1].As<Element>(), bias,
+                                  out, static_cast<Element*>(context.scratch));
+  Element* output = context.outputs[0].As<Element>();
   const SweepCut cut(in, out, kDwRows<kernel>, kernel, job.state->window.strides[0]);
   context.For(cut.lines * out[0] * cut.parts, 1, [&](int64_t item, int64_t end, int) {
     for (; item < end; ++item) {

@@ -29,9 +29,9 @@ struct PointwisePlan {
   Shape between;
   int64_t bands;  // of an image
   int64_t threads;
-  int64_t packed;  // floats of the inputs of a chunk in the order of the tiles
-  int64_t line;    // floats of a line between the convolutions
-  int64_t thread_floats() const { return 16 + packed + DivideUp(kRing * line, 16) * 16; }
+  int64_t packed;  // elements of the inputs of a chunk in the order of the tiles
+  int64_t line;    // elements of a line between the convolutions
+  int64_t thread_elements() const { return 16 + packed + DivideUp(kRing * line, 16) * 16; }
 };
 
 // What a thread has at hand: the lines of an image in front of `end`, as many as the ring holds, but none above
@@ -67,8 +67,8 @@ __attribute__((cold)) Code PlanPointwise(PlanContext& context) {
   plan.line = plan.between[2] * shape.outputs;
   if (plan.line > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its lines are too long");
   const int64_t filters = state.pointwise.packed == nullptr ? shape.elements() : 0;
-  const int64_t floats = plan.threads * plan.thread_floats() + DivideUp(plan.line, 16) * 16 + filters;
-  return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
+  const int64_t elements = plan.threads * plan.thread_elements() + DivideUp(plan.line, 16) * 16 + filters;
+  return RequestScratch(context, elements * static_cast<int64_t>(sizeof(Element)));
 }
 
 // What the bands of one run share.
@@ -76,13 +76,13 @@ struct PointwiseRun {
   const PointwisePlan& plan;
   PanelJob job;  // of which lines differ in `output`
   SweepJob sweep;
-  const float* image;
-  float* output;
-  float* scratch;
+  const Element* image;
+  Element* output;
+  Element* scratch;
 };
 
 // Sees to it that a thread has the lines [first, end) at hand.
-inline void FillRing(const PointwiseRun& run, RingState* state, float* packed, float* ring, int64_t batch,
+inline void FillRing(const PointwiseRun& run, RingState* state, Element* packed, Element* ring, int64_t batch,
                      int64_t first, int64_t end) {
   const Shape& between = run.plan.between;
   const int64_t oldest = state->end - kRing > state->begin ? state->end - kRing : state->begin;
@@ -91,7 +91,7 @@ inline void FillRing(const PointwiseRun& run, RingState* state, float* packed, f
   // Line by line: which pixels share a tile decides how sums are rounded, and may not depend on what was at hand.
   for (; state->end < end; ++state->end) {
     job.output = ring + state->end % kRing * run.plan.line;
-    const float* inputs = run.image + (batch * between[1] + state->end) * between[2] * job.shape.depth;
+    const Element* inputs = run.image + (batch * between[1] + state->end) * between[2] * job.shape.depth;
     RunPanelBlock(job, inputs, packed, 0, between[2]);
   }
 }
@@ -100,8 +100,8 @@ inline void RunBand(const PointwiseRun& run, int64_t batch, int64_t band, int th
   const Shape& out = *run.sweep.out;
   const Window& window = run.sweep.state->window;
   const int64_t height = run.plan.between[1];
-  float* const own = run.scratch + thread * run.plan.thread_floats();
-  float* const ring = own + 16 + run.plan.packed;
+  Element* const own = run.scratch + thread * run.plan.thread_elements();
+  Element* const ring = own + 16 + run.plan.packed;
   int64_t top = band * kBandSteps * kDwFusedRows;
   for (int64_t step = 0; step < kBandSteps && top < out[1]; ++step, top += kDwFusedRows) {
     const int64_t begin = top * window.strides[0] - window.before[0];
@@ -111,12 +111,12 @@ inline void RunBand(const PointwiseRun& run, int64_t batch, int64_t band, int th
     if (first < last) {
       FillRing(run, reinterpret_cast<RingState*>(own), own + 16, ring, batch, first, last);
     }
-    const float* inputs[kRing];
+    const Element* inputs[kRing];
     for (int64_t i = 0; i < kRing; ++i) {
       const int64_t y = begin + i;
       inputs[i] = y >= first && y < last ? ring + y % kRing * run.plan.line : run.sweep.zeros;
     }
-    float* output = run.output + (batch * out[1] + top) * out[2] * out[3];
+    Element* output = run.output + (batch * out[1] + top) * out[2] * out[3];
     RunSweepRows<kWindow>(run.sweep, out[2], inputs, top, kDwFusedRows, output, 0, out[3]);
   }
 }
@@ -125,25 +125,25 @@ void RunPointwise(const RunContext& context) {
   const PointwiseState& state = context.State<PointwiseState>();
   const PointwisePlan& plan = context.Plan<PointwisePlan>();
   const Shape& out = context.outputs[0].shape;
-  float* const scratch = static_cast<float*>(context.scratch);
-  float* const zeros = scratch + plan.threads * plan.thread_floats();
+  Element* const scratch = static_cast<Element*>(context.scratch);
+  Element* const zeros = scratch + plan.threads * plan.thread_elements();
   Tensor between;
   between.shape = plan.between;
-  const SweepJob sweep = StartSweep(state.depthwise, between, context.inputs[kDepthwiseFilter].As<float>(),
-                                    context.inputs[kDepthwiseBias].As<float>(), out, zeros);
-  PointwiseRun run = {plan, {}, sweep, context.inputs[0].As<float>(), context.outputs[0].As<float>(), scratch};
+  const SweepJob sweep = StartSweep(state.depthwise, between, context.inputs[kDepthwiseFilter].As<Element>(),
+                                    context.inputs[kDepthwiseBias].As<Element>(), out, zeros);
+  PointwiseRun run = {plan, {}, sweep, context.inputs[0].As<Element>(), context.outputs[0].As<Element>(), scratch};
   run.job.shape = state.pointwise.shape;
   run.job.packed = state.pointwise.packed;
   if (run.job.packed == nullptr) {
-    float* packed = zeros + DivideUp(plan.line, 16) * 16;
-    PackPanels(run.job.shape, context.inputs[kPointwiseFilter].As<float>(), packed);
+    Element* packed = zeros + DivideUp(plan.line, 16) * 16;
+    PackPanels(run.job.shape, context.inputs[kPointwiseFilter].As<Element>(), packed);
     run.job.packed = packed;
   }
-  run.job.bias = context.inputs[kPointwiseBias].As<float>();
+  run.job.bias = context.inputs[kPointwiseBias].As<Element>();
   run.job.activation = state.pointwise.activation;
   run.job.activate = ActivateAll;
   for (int64_t thread = 0; thread < plan.threads; ++thread) {
-    *reinterpret_cast<RingState*>(scratch + thread * plan.thread_floats()) = {-1, 0, 0};
+    *reinterpret_cast<RingState*>(scratch + thread * plan.thread_elements()) = {-1, 0, 0};
   }
   context.For(out[0] * plan.bands, 1, [&](int64_t item, int64_t end, int thread) {
     for (; item < end; ++item) RunBand(run, item / plan.bands, item % plan.bands, thread);

@@ -28,7 +28,7 @@ Code PlanRun(PlanContext& context) {
   const Filters& filters = state.pointwise.filters;
   SeparableCut& cut = *static_cast<SeparableCut*>(context.plan());
   LATHE_TRY(CutSeparable(context, state.depthwise, filters.depth, filters.outputs, kChunkPixels, 1, &cut));
-  return PlanTiles(context, state.pointwise, cut.threads * cut.floats);
+  return PlanTiles(context, state.pointwise, cut.threads * cut.elements);
 }
 
 void Run(const RunContext& context) {
@@ -50,7 +50,7 @@ void Run(const RunContext& context) {
       const_cast<float*>(scratch) + (state.pointwise.packed == nullptr ? state.pointwise.filters.packed_floats() : 0);
   ForBlocks(context, cut, [&](int64_t batch, int64_t first, int64_t end, int thread) {
     const float** rows = job.tables + thread * job.table_pointers();
-    float* const block = blocks + thread * cut.floats;
+    float* const block = blocks + thread * cut.elements;
     for (int64_t y = first; y < end; ++y) {
       RunDirectLine<true>(depthwise, batch * between[1] + y, block + (y - first) * line);
     }

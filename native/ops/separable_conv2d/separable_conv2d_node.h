@@ -28,7 +28,7 @@ constexpr const char* kDepthwiseNames[] = {"depthwise_activation", "depthwise_ac
 inline Code ReadBoth(PrepareContext& context, const char* const (&names)[3], int most, Activation* first,
                      Activation* second, Window* window, FilterShape* filter) {
   LATHE_TRY(CheckArity(context, 5, most, 1));
-  LATHE_TRY(CheckAllTypes(context, DType::kF32));
+  LATHE_TRY(CheckAllTypes(context, kElementType));
   LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
   LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
   LATHE_TRY(CheckRank(context, context.input(kPointwiseBias), 1, "its bias"));
@@ -91,7 +91,7 @@ struct SeparableCut {
   int64_t lines;   // of a block
   int64_t blocks;  // of an image
   int64_t threads;
-  int64_t floats;  // of a block
+  int64_t elements;  // of a block
 };
 
 // Checks the shapes and cuts the image into blocks of about `pixels`: whole numbers of `step` lines each, at least one.
@@ -111,8 +111,8 @@ inline Code CutSeparable(PlanContext& context, const DwState& depthwise, int64_t
   cut->lines = most > step ? most - most % step : step;
   cut->blocks = (expected[1] + cut->lines - 1) / cut->lines;
   cut->threads = context.threads();
-  cut->floats = cut->lines * width * channels;
-  if (cut->floats > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its lines are too long");
+  cut->elements = cut->lines * width * channels;
+  if (cut->elements > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its lines are too long");
   return Code::kOk;
 }
 

@@ -19,8 +19,8 @@ struct SeparableState {
 
 struct SeparablePlan {
   SeparableCut cut;
-  int64_t packed;  // floats of the inputs of a chunk in the order of the tiles
-  int64_t thread_floats() const { return DivideUp(cut.floats, 16) * 16 + packed; }
+  int64_t packed;  // elements of the inputs of a chunk in the order of the tiles
+  int64_t thread_elements() const { return DivideUp(cut.elements, 16) * 16 + packed; }
 };
 
 __attribute__((cold)) Code PrepareSeparable(PrepareContext& context) {
@@ -42,8 +42,8 @@ __attribute__((cold)) Code PlanSeparable(PlanContext& context) {
   const Shape& in = context.input(0).shape;
   plan.packed = DivideUp(PackedInputElements(shape, kChunkPixels), 16) * 16;
   const int64_t filters = state.pointwise.packed == nullptr ? shape.elements() : 0;
-  const int64_t floats = plan.cut.threads * plan.thread_floats() + DivideUp(in[2] * in[3], 16) * 16 + filters;
-  return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
+  const int64_t elements = plan.cut.threads * plan.thread_elements() + DivideUp(in[2] * in[3], 16) * 16 + filters;
+  return RequestScratch(context, elements * static_cast<int64_t>(sizeof(Element)));
 }
 
 void RunSeparable(const RunContext& context) {
@@ -51,28 +51,28 @@ void RunSeparable(const RunContext& context) {
   const SeparablePlan& plan = context.Plan<SeparablePlan>();
   const Shape& in = context.inputs[0].shape;
   const Shape& between = plan.cut.between;
-  float* const blocks = static_cast<float*>(context.scratch);
-  float* const zeros = blocks + plan.cut.threads * plan.thread_floats();
-  const SweepJob sweep = StartSweep(state.depthwise, context.inputs[0], context.inputs[kDepthwiseFilter].As<float>(),
-                                    context.inputs[kDepthwiseBias].As<float>(), between, zeros);
+  Element* const blocks = static_cast<Element*>(context.scratch);
+  Element* const zeros = blocks + plan.cut.threads * plan.thread_elements();
+  const SweepJob sweep = StartSweep(state.depthwise, context.inputs[0], context.inputs[kDepthwiseFilter].As<Element>(),
+                                    context.inputs[kDepthwiseBias].As<Element>(), between, zeros);
   const SweepCut cut(in, between, kDwFusedRows, kWindow, state.depthwise.window.strides[0]);
   PanelJob job = {};
   job.shape = state.pointwise.shape;
   job.packed = state.pointwise.packed;
   if (job.packed == nullptr) {
-    float* packed = zeros + DivideUp(in[2] * in[3], 16) * 16;
-    PackPanels(job.shape, context.inputs[kPointwiseFilter].As<float>(), packed);
+    Element* packed = zeros + DivideUp(in[2] * in[3], 16) * 16;
+    PackPanels(job.shape, context.inputs[kPointwiseFilter].As<Element>(), packed);
     job.packed = packed;
   }
-  job.bias = context.inputs[kPointwiseBias].As<float>();
-  job.residual = context.input_count > kResidual ? context.inputs[kResidual].As<float>() : nullptr;
+  job.bias = context.inputs[kPointwiseBias].As<Element>();
+  job.residual = context.input_count > kResidual ? context.inputs[kResidual].As<Element>() : nullptr;
   job.activation = state.pointwise.activation;
   job.activate = ActivateAll;
-  job.output = context.outputs[0].As<float>();
+  job.output = context.outputs[0].As<Element>();
   const int64_t line = between[2] * between[3];
   ForBlocks(context, plan.cut, [&](int64_t batch, int64_t first, int64_t end, int thread) {
-    float* const packed = blocks + thread * plan.thread_floats();
-    float* const block = packed + plan.packed;
+    Element* const packed = blocks + thread * plan.thread_elements();
+    Element* const block = packed + plan.packed;
     for (int64_t top = first; top < end; top += kDwFusedRows) {
       RunSweepLines<kWindow>(sweep, cut, batch, top, kDwFusedRows, block + (top - first) * line, 0, between[3]);
     }
