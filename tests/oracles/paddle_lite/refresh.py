@@ -35,8 +35,10 @@ opt.set_optimize_out(sys.argv[1])
 def main() -> int:
     python = shutil.which("python3.7")
     if python is None:
-        sys.stderr.write("paddle_lite: there is no python3.7, for which the releases have wheels\n")
-        return 1
+        sys.stderr.write(
+            "paddle_lite: there is no python3.7, for which the releases have wheels: nothing is refreshed\n"
+        )
+        return 0
     EXPECTED.mkdir(exist_ok=True)
     with Archive(EXPECTED / "models.zip") as archive, zipfile.ZipFile(PROGRAMS / "operators.zip") as programs:
         for release in RELEASES:
