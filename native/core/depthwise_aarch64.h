@@ -25,10 +25,10 @@
 #define LATHE_DW_LOAD_TAP(a, b) "ld1 " LATHE_DW_PAIR(a, b) ", [%[filter]], %[filter_bytes]\n"
 #define LATHE_DW_BEGIN(a, b) "ld1 " LATHE_DW_PAIR(a, b) ", [%[bias]]\n"
 #define LATHE_DW_STORE(a, b) "st1 " LATHE_DW_PAIR(a, b) ", [%[to]], %[output_bytes]\n"
-#define LATHE_DW_COLUMN                                    \
-  "ld1 " LATHE_DW_PAIR(0, 1) ", [%[first]], %[pixel]\n"    \
-  "ld1 " LATHE_DW_PAIR(2, 3) ", [%[second]], %[pixel]\n"   \
-  "ld1 " LATHE_DW_PAIR(4, 5) ", [%[third]], %[pixel]\n"
+#define LATHE_DW_LOAD_0 "ld1 " LATHE_DW_PAIR(0, 1) ", [%[first]], %[pixel]\n"
+#define LATHE_DW_LOAD_1 "ld1 " LATHE_DW_PAIR(2, 3) ", [%[second]], %[pixel]\n"
+#define LATHE_DW_LOAD_2 "ld1 " LATHE_DW_PAIR(4, 5) ", [%[third]], %[pixel]\n"
+#define LATHE_DW_COLUMN LATHE_DW_LOAD_0 LATHE_DW_LOAD_1 LATHE_DW_LOAD_2
 
 // A column times one of the filter's: those of the taps 0, 1 and 2 of the first row are v14, v16 and v18.
 #define LATHE_DW_ROW(x, y, a, b, v, w) LATHE_DW_MUL_ADD(a, x, v) LATHE_DW_MUL_ADD(b, y, w)
@@ -44,24 +44,26 @@
 #define LATHE_DW_LEFT(a, b) LATHE_DW_LEFT_0(a, b) LATHE_DW_LEFT_1(a, b) LATHE_DW_LEFT_2(a, b)
 #define LATHE_DW_MIDDLE(a, b) LATHE_DW_MIDDLE_0(a, b) LATHE_DW_MIDDLE_1(a, b) LATHE_DW_MIDDLE_2(a, b)
 
-// Steps of one column: it ends output (a, b), is the middle of (c, d) and begins (e, f).
-#define LATHE_DW_STEP(clip, a, b, c, d, e, f)                                   \
-  LATHE_DW_COLUMN LATHE_DW_BEGIN(e, f)                                          \
-  LATHE_DW_RIGHT_0(a, b) LATHE_DW_MIDDLE_0(c, d) LATHE_DW_LEFT_0(e, f)          \
-  LATHE_DW_RIGHT_1(a, b) LATHE_DW_MIDDLE_1(c, d) LATHE_DW_LEFT_1(e, f)          \
-  LATHE_DW_RIGHT_2(a, b) LATHE_DW_MIDDLE_2(c, d) LATHE_DW_LEFT_2(e, f)          \
+// Steps of one column, which is loaded: it ends output (a, b), is the middle of (c, d) and begins (e, f). As soon as the
+// registers are free the next column is loaded, if there is one.
+#define LATHE_DW_STEP(clip, a, b, c, d, e, f, next_0, next_1, next_2)           \
+  LATHE_DW_BEGIN(e, f)                                                          \
+  LATHE_DW_RIGHT_0(a, b) LATHE_DW_MIDDLE_0(c, d) LATHE_DW_LEFT_0(e, f) next_0   \
+  LATHE_DW_RIGHT_1(a, b) LATHE_DW_MIDDLE_1(c, d) LATHE_DW_LEFT_1(e, f) next_1   \
+  LATHE_DW_RIGHT_2(a, b) LATHE_DW_MIDDLE_2(c, d) LATHE_DW_LEFT_2(e, f) next_2   \
   clip(a, b) LATHE_DW_STORE(a, b)
 #define LATHE_DW_STEPS(clip)                                                    \
   "subs %[left], %[steps], #3\n" "b.lt 4f\n"                                    \
   "3:\n"                                                                        \
-  LATHE_DW_STEP(clip, 8, 9, 10, 11, 12, 13)                                     \
-  LATHE_DW_STEP(clip, 10, 11, 12, 13, 8, 9)                                     \
-  LATHE_DW_STEP(clip, 12, 13, 8, 9, 10, 11)                                     \
+  LATHE_DW_COLUMN                                                               \
+  LATHE_DW_STEP(clip, 8, 9, 10, 11, 12, 13, LATHE_DW_LOAD_0, LATHE_DW_LOAD_1, LATHE_DW_LOAD_2) \
+  LATHE_DW_STEP(clip, 10, 11, 12, 13, 8, 9, LATHE_DW_LOAD_0, LATHE_DW_LOAD_1, LATHE_DW_LOAD_2) \
+  LATHE_DW_STEP(clip, 12, 13, 8, 9, 10, 11, , , )                               \
   "subs %[left], %[left], #3\n" "b.ge 3b\n"                                     \
   "4:\n"                                                                        \
   "adds %[left], %[left], #3\n" "b.eq 6f\n"                                     \
   "5:\n"                                                                        \
-  LATHE_DW_STEP(clip, 8, 9, 10, 11, 12, 13)                                     \
+  LATHE_DW_COLUMN LATHE_DW_STEP(clip, 8, 9, 10, 11, 12, 13, , , )               \
   LATHE_DW_MOVE(8, 10) LATHE_DW_MOVE(9, 11) LATHE_DW_MOVE(10, 12) LATHE_DW_MOVE(11, 13) \
   "subs %[left], %[left], #1\n" "b.ne 5b\n"                                     \
   "6:\n"                                                                        \
@@ -70,23 +72,26 @@
   "b 9f\n"
 #define LATHE_DW_MOVE(to, from) "mov v" #to ".16b, v" #from ".16b\n"
 
-// Steps of two columns: the middle of output (a, b), and the one that ends it and begins (c, d).
-#define LATHE_DW_LONG_STEP(clip, a, b, c, d)                                    \
-  LATHE_DW_COLUMN LATHE_DW_BEGIN(c, d) LATHE_DW_MIDDLE(a, b)                    \
-  LATHE_DW_COLUMN                                                               \
-  LATHE_DW_RIGHT_0(a, b) LATHE_DW_LEFT_0(c, d)                                  \
-  LATHE_DW_RIGHT_1(a, b) LATHE_DW_LEFT_1(c, d)                                  \
-  LATHE_DW_RIGHT_2(a, b) LATHE_DW_LEFT_2(c, d)                                  \
+// Steps of two columns, of which the first is loaded: the middle of output (a, b), and the one that ends it and begins
+// (c, d).
+#define LATHE_DW_LONG_STEP(clip, a, b, c, d, next_0, next_1, next_2)            \
+  LATHE_DW_MIDDLE_0(a, b) LATHE_DW_LOAD_0 LATHE_DW_BEGIN(c, d)                  \
+  LATHE_DW_MIDDLE_1(a, b) LATHE_DW_LOAD_1                                       \
+  LATHE_DW_MIDDLE_2(a, b) LATHE_DW_LOAD_2                                       \
+  LATHE_DW_RIGHT_0(a, b) LATHE_DW_LEFT_0(c, d) next_0                           \
+  LATHE_DW_RIGHT_1(a, b) LATHE_DW_LEFT_1(c, d) next_1                           \
+  LATHE_DW_RIGHT_2(a, b) LATHE_DW_LEFT_2(c, d) next_2                           \
   clip(a, b) LATHE_DW_STORE(a, b)
 #define LATHE_DW_LONG_STEPS(clip)                                               \
   "subs %[left], %[steps], #2\n" "b.lt 4f\n"                                    \
   "3:\n"                                                                        \
-  LATHE_DW_LONG_STEP(clip, 8, 9, 10, 11)                                        \
-  LATHE_DW_LONG_STEP(clip, 10, 11, 8, 9)                                        \
+  LATHE_DW_COLUMN                                                               \
+  LATHE_DW_LONG_STEP(clip, 8, 9, 10, 11, LATHE_DW_LOAD_0, LATHE_DW_LOAD_1, LATHE_DW_LOAD_2) \
+  LATHE_DW_LONG_STEP(clip, 10, 11, 8, 9, , , )                                  \
   "subs %[left], %[left], #2\n" "b.ge 3b\n"                                     \
   "4:\n"                                                                        \
   "tbz %[left], #0, 6f\n"                                                       \
-  LATHE_DW_LONG_STEP(clip, 8, 9, 10, 11)                                        \
+  LATHE_DW_COLUMN LATHE_DW_LONG_STEP(clip, 8, 9, 10, 11, , , )                  \
   LATHE_DW_MOVE(8, 10) LATHE_DW_MOVE(9, 11)                                     \
   "6:\n"                                                                        \
   "cbz %[after], 9f\n"                                                          \
