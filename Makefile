@@ -16,7 +16,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance oracles bench-peers bench-arm bench-ops bench-profile fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint format docs conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -72,6 +72,9 @@ bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=,
 bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, DTYPES=, CPU=
 	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
 		$(if $(DTYPES),--dtypes $(DTYPES)) $(if $(CPU),--cpu $(CPU))
+
+bench-arm-loops: setup ## what llvm-mca says of the inner loops on ARM; CPUS=, MCA= (apt-get install llvm-19)
+	@$(VENV)/python -m tests.bench.arm.inner_loops $(if $(CPUS),--cpus $(CPUS)) $(if $(MCA),--mca $(MCA))
 
 fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer tflite_importer caffe_importer tensorflow_importer keras_importer paddle_importer deployment_file container_file graph_text
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)

@@ -9,7 +9,7 @@ import pytest
 
 from buildtool.devices.qemu import EMULATORS
 from tests.bench.arm import __main__ as arm
-from tests.bench.arm import counting
+from tests.bench.arm import counting, inner_loops
 from tests.bench.arm.__main__ import NodeCount
 from tests.bench.arm.counting import Count
 
@@ -81,3 +81,34 @@ def test_counts_are_exact(abi: str, tmp_path: Path) -> None:
     # What surrounds the loops is the same once everything has been called for the first time.
     assert counting.difference(three, two) == Count(3000, 1000)
     assert 3000 <= one.instructions < 3200
+
+
+DISASSEMBLY = """
+loops.o:     file format elf64-littleaarch64
+
+0000000000000000 <void lathe::(anonymous namespace)::Sum<2>(lathe::(anonymous namespace)::Job const&)>:
+   0:	ldr	q0, [x1], #16
+   4:	fmla	v16.4s, v8.4s, v0.s[0]
+   8:	fmla	v17.4s, v9.4s, v0.s[0]
+   c:	subs	x2, x2, #0x1
+  10:	b.ne	4 <void lathe::(anonymous namespace)::Sum<2>(lathe::(anonymous namespace)::Job const&)+0x4>  // b.any
+  14:	cbz	x3, 1c <void lathe::(anonymous namespace)::Sum<2>(lathe::(anonymous namespace)::Job const&)+0x1c>
+  18:	fmla	v17.4s, v9.4s, v0.s[0]
+  1c:	b.hi	14 <void lathe::(anonymous namespace)::Sum<2>(lathe::(anonymous namespace)::Job const&)+0x14>
+  20:	ret
+"""
+
+
+def test_loops_are_found_where_nothing_branches_inside() -> None:
+    (loop,) = inner_loops.loops(DISASSEMBLY, least=2)
+    assert (loop.function, loop.multiply_adds) == ("Sum<2>", 2)
+    assert loop.assembly == "fmla v16.4s, v8.4s, v0.s[0]\nfmla v17.4s, v9.4s, v0.s[0]\nsubs x2, x2, #0x1\n"
+    assert not inner_loops.loops(DISASSEMBLY, least=3)
+
+
+@pytest.mark.slow
+@pytest.mark.arm
+def test_the_tile_is_a_loop_of_multiply_adds() -> None:
+    tile = max(inner_loops.loops(inner_loops.disassembled("panels")), key=lambda loop: loop.multiply_adds)
+    assert tile.function == "RunPairs"
+    assert tile.multiply_adds / (len(tile.body) + 1) > 0.9
