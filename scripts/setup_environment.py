@@ -39,6 +39,7 @@ DEBIAN_PACKAGES = {
     "lld-19": "linker of clang",
     "libclang-rt-19-dev": "sanitizers of clang",
     "libgtest-dev": "native unit tests",
+    "bazel-bootstrap": "builds the example app of the Bazel rules",
 }
 SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv", "python3-dev": "headers for the Python module"}
 

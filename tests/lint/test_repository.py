@@ -47,6 +47,12 @@ def test_checksum_of_the_example() -> None:
     assert len(content) < 200_000
 
 
+def test_modules_of_bazel_have_the_version_of_the_package(project: dict[str, Any]) -> None:
+    for file in ("MODULE.bazel", "examples/bazel-app/MODULE.bazel"):
+        versions = re.findall(r'name = "lathe",\s+version = "([^"]+)"', (ROOT / file).read_text())
+        assert versions == [project["project"]["version"]], file
+
+
 def test_markdown_links_lead_somewhere() -> None:
     """Links between files of the repository; mkdocs looks at docs/ only."""
     links = [
