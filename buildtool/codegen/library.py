@@ -14,7 +14,9 @@ import jinja2
 from buildtool import resources, version
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
+from buildtool.errors import BuildError
 
+_MACE_PUBLIC = ("mace", "mace_engine_factory")  # headers beside those of the models
 _CMAKE_FILES = ("LatheFlags.cmake", "LatheIsa.cmake")
 
 
@@ -108,6 +110,11 @@ def _mace_headers(library: LibrarySources) -> dict[str, bytes]:
         "codegen/engine/mace_engine_factory": _render("mace_codegen_factory.h", names),
     }
     for model in library.abis[0].models:
+        if model.name in _MACE_PUBLIC:
+            raise BuildError(
+                f"the model '{model.name}' would have a header of the name of one that MACE's interface has",
+                remedy="give the model another name",
+            )
         checksum = hashlib.sha256(model.model + model.data).hexdigest()
         own = {"model": model.name, "checksum": checksum, "abi": library.abis[0].abi}
         files[f"public/{model.name}"] = _render("mace_model.h", names | own)

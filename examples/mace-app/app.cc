@@ -21,7 +21,7 @@
 #include "mace/utils/logging.h"
 #include "mace/utils/memory.h"
 #ifdef MODEL_GRAPH_FORMAT_CODE
-#include "mace/public/digits.h"
+// It declares all that mace/public/digits.h has; MACE's own two headers do not go together (GetModelSize).
 #include "mace/public/mace_engine_factory.h"
 #endif
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,22 @@ def test_models_inside_the_library() -> None:
     assert made.files["abi/host/model0.data"] == b"data"
     assert "abi/host/model1.data" not in made.files
     assert made.files["abi/host/weights.S"].count(b".incbin") == 3
+
+
+def test_headers_of_another_interface_come_on_request() -> None:
+    assert not any("mace" in name for name in tree().files)
+    model = EmbeddedModel("net", b"pb", b"data")
+    part = AbiSources("host", (), (), (model,))
+    wanted = LibrarySources("my-lib", "my_lib", (part,), ("net",), mace_headers=True, stem="mace")
+    files = emit(wanted, NativeSources((resources.root(),))).files
+    assert b'#include "mace/library_my_lib.h"' in files["include/mace/bound_library.h"]
+    assert b"lathe_api_my_lib()" in files["include/mace/library_my_lib.h"]
+    assert b'#include "mace/public/net.h"' in files["include/mace/public/mace_engine_factory.h"]
+    assert b"namespace net {" in files["include/mace/public/net.h"]
+    assert b"OUTPUT_NAME mace" in files["CMakeLists.txt"]
+    taken = replace(wanted, abis=(replace(part, models=(replace(model, name="mace"),)),))
+    with pytest.raises(BuildError, match="'mace' would have a header"):
+        emit(taken, NativeSources((resources.root(),)))
 
 
 def test_a_library_without_kernels() -> None:

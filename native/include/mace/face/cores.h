@@ -59,7 +59,8 @@ inline std::vector<size_t> CoresOf(CPUAffinityPolicy policy, int threads, const 
   }
   for (size_t core = 0; core < frequencies.size(); ++core) cores.push_back(core);
   const bool fast = policy == AFFINITY_HIGH_PERFORMANCE;
-  std::stable_sort(cores.begin(), cores.end(), [&](size_t a, size_t b) {
+  std::sort(cores.begin(), cores.end(), [&](size_t a, size_t b) {
+    if (frequencies[a] == frequencies[b]) return a < b;
     return fast ? frequencies[a] > frequencies[b] : frequencies[a] < frequencies[b];
   });
   if (threads > 0 && static_cast<size_t>(threads) < cores.size()) cores.resize(static_cast<size_t>(threads));

@@ -132,11 +132,11 @@ inline MaceStatus MaceEngine::ReleaseIntermediateBuffer() { return engine_->Rele
 inline Capability GetCapability(DeviceType device_type, float) {
   Capability capability = {{-1.f}, {-1.f}, device_type == CPU};
   if (device_type != CPU) return capability;
-  constexpr int count = 4096;
+  constexpr size_t count = 4096;
   std::vector<float> sums(count, 0.f), factors(count, 0.999f);
   const auto start = std::chrono::steady_clock::now();
-  for (int round = 0; round < (1 << 24) / count; ++round) {
-    for (int i = 0; i < count; ++i) sums[i] = sums[i] * factors[i] + 1.f;
+  for (size_t round = 0; round < (size_t{1} << 24) / count; ++round) {
+    for (size_t i = 0; i < count; ++i) sums[i] = sums[i] * factors[i] + 1.f;
   }
   const std::chrono::duration<float, std::milli> time = std::chrono::steady_clock::now() - start;
   volatile const float used = sums[count / 2];  // so that the loop is not left out

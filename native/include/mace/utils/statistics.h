@@ -154,7 +154,7 @@ class OpStat {
 
   static std::string Shapes(const std::vector<std::vector<int64_t>>& shapes) {
     std::string text;
-    for (const auto& shape : shapes) text += (text.empty() ? "" : ":") + MakeString(shape);
+    for (const auto& shape : shapes) text.append(text.empty() ? "" : ":").append(MakeString(shape));
     return text;
   }
 

@@ -44,7 +44,9 @@ class StringFormatter {
     std::string text = "|";
     for (size_t i = 0; i < widths.size(); ++i) {
       const std::string cell = i < cells.size() ? cells[i] : "";
-      text += " " + std::string(widths[i] - cell.size(), ' ') + cell + " |";
+      text.append(widths[i] - cell.size() + 1, ' ');
+      text += cell;
+      text += " |";
     }
     return text + "\n";
   }
@@ -62,8 +64,10 @@ std::string MakeString(const Args&... args) {
 template <typename T>
 std::string MakeListString(const T* args, size_t size) {
   std::stringstream stream;
+  stream << "[";
   for (size_t i = 0; i < size; ++i) stream << (i == 0 ? "" : ", ") << args[i];
-  return "[" + stream.str() + "]";
+  stream << "]";
+  return stream.str();
 }
 
 template <typename T>
