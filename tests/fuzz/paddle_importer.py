@@ -57,6 +57,9 @@ def _write_seeds() -> None:
     for case in CASES:
         weights = files.get(f"{case.name}/model.pdiparams", b"")
         content[f"{case.name}.pdmodel"] = (files[f"{case.name}/model.pdmodel"], weights)
+    for file in ("blocks.zip", "control_flow.zip"):
+        models = {entry: data for entry, data in archive(file).items() if not entry.endswith(".npy")}
+        content |= {entry.replace("/", "-"): (data, b"") for entry, data in models.items()}
     for name, (model, weights) in content.items():
         (_SEEDS / name).write_bytes(model + weights + struct.pack("<I", len(model)))
 

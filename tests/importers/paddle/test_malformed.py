@@ -42,6 +42,9 @@ def seeds() -> dict[str, tuple[bytes, bytes]]:
         weights = files.get(f"{name}/model.pdiparams", b"")
         for ending in (".pdmodel", ".json"):
             found[f"{name}{ending}"] = (files[f"{name}/model{ending}"], weights)
+    found["at_most_four.json"] = (archive("control_flow.zip")["at_most_four/model.json"], b"")
+    for name in ("two_blocks", "array_in_loop"):
+        found[f"{name}.pdmodel"] = (archive("blocks.zip")[f"{name}/model.pdmodel"], b"")
     case = next(case for case in CASES if case.name == "conv2d-groups")
     (filters,) = case.tensors()["Filter"]
     program = pb.Program.FromString(files["conv2d-groups/model.pdmodel"])
@@ -123,11 +126,11 @@ def test_broken_promises(change: Callable[[pb.Program], object], message: str, t
 
 def test_what_is_unsupported_is_listed_at_once(tmp_path: Path) -> None:
     program = program_of("beam_search", {"X": random(2, 3)}, {}, {}, ("Out",))
-    program.blocks[0].ops.insert(2, program_of("search_fc", {"Out_out": random(2)}, {}, {}, ("Z",)).blocks[0].ops[1])
+    program.blocks[0].ops.insert(2, program_of("search_grnn", {"Out_out": random(2)}, {}, {}, ("Z",)).blocks[0].ops[1])
     program.blocks[0].ops[2].inputs[0].arguments[0] = b"Out_out_0"
     program.blocks[0].ops[3].inputs[0].arguments[0] = b"Z_out_0"
     (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
-    with pytest.raises(UnsupportedError, match=r"beam_search .*, search_fc .* are not supported"):
+    with pytest.raises(UnsupportedError, match=r"beam_search .*, search_grnn .* are not supported"):
         import_model(ImportRequest("unsupported", tmp_path / "model.pdmodel"))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -323,25 +325,112 @@ RESIZES = [
 ]
 
 
-def _lstm() -> Case:
-    """TFLite's layer has 20 inputs; the last two are its states."""
-    units, deep = 4, 3
-    weights = [random(units, size, seed=index) for size in (deep, units) for index in range(4)]
-    biases = [random(units, seed=20 + index) for index in range(4)]
-    states = [np.zeros((2, units), np.float32)] * 2
-    inputs = [random(2, 5, deep), *weights, None, None, None, *biases, None, None, *states]
+_UNITS, _DEEP = 4, 3
+
+
+def _weights(seed: int = 0, wide: int = _UNITS) -> list[Any]:
+    """Of all gates for the input and for the last output, without peepholes, and biases."""
+    held = [
+        random(_UNITS, size, seed=seed + index)
+        for size, seed in ((_DEEP, seed), (wide, seed + 50))
+        for index in range(4)
+    ]
+    return [*held, None, None, None, *(random(_UNITS, seed=seed + 20 + index) for index in range(4)), None, None]
+
+
+def _constants(inputs: Sequence[Any], states: Sequence[int]) -> list[int]:
+    return [index for index, item in enumerate(inputs) if index and item is not None and index not in states]
+
+
+def _lstm(changed: Mapping[int, Any] | None = None, wide: int = _UNITS, **options: Any) -> Case:
+    """TFLite's layer has 20 inputs, the last two of which are its states; with norms it has 24."""
+    states = [np.zeros((2, wide), np.float32), np.zeros((2, _UNITS), np.float32)]
+    inputs = [random(2, 5, _DEEP), *_weights(wide=wide), *states, None, None, None, None]
+    for index, item in (changed or {}).items():
+        inputs[index] = item
+    if all(item is None for item in inputs[20:]):
+        del inputs[20:]
     return Case(
         "UNIDIRECTIONAL_SEQUENCE_LSTM",
         inputs,
         "UnidirectionalSequenceLSTMOptions",
-        {"FusedActivationFunction": 4},
-        [*range(1, 9), *range(12, 16)],
+        {"FusedActivationFunction": 4, **options},
+        _constants(inputs, (18, 19)),
         states=(18, 19),
     )
 
 
+def _bidirectional_lstm(merged: int, time_major: int) -> Case:
+    states = [np.zeros((2, _UNITS), np.float32)] * 4
+    inputs = [random(*((5, 2) if time_major else (2, 5)), _DEEP), *_weights(), *_weights(7), *states, *[None] * 9]
+    return Case(
+        "BIDIRECTIONAL_SEQUENCE_LSTM",
+        inputs,
+        "BidirectionalSequenceLSTMOptions",
+        {"FusedActivationFunction": 4, "MergeOutputs": merged, "TimeMajor": time_major},
+        _constants(inputs, range(35, 39)),
+        (_F,) if merged else (_F, _F),
+        states=(35, 36, 37, 38),
+    )
+
+
+def _rnn_inputs(seed: int) -> list[Any]:
+    state = np.zeros((2, _UNITS), np.float32)
+    return [random(_UNITS, _DEEP, seed=seed), random(_UNITS, _UNITS, seed=seed), random(_UNITS, seed=seed), state]
+
+
+def _bidirectional_rnn(merged: int) -> Case:
+    inputs = [random(2, 5, _DEEP), *_rnn_inputs(1), *_rnn_inputs(2), None, None, None]
+    return Case(
+        "BIDIRECTIONAL_SEQUENCE_RNN",
+        inputs,
+        "BidirectionalSequenceRNNOptions",
+        {"FusedActivationFunction": 4, "MergeOutputs": merged},
+        _constants(inputs, (4, 8)),
+        (_F,) if merged else (_F, _F),
+        states=(4, 8),
+    )
+
+
+_PEEPHOLES = {9 + index: random(_UNITS, seed=40 + index) for index in range(3)}
+_NORMS = {20 + index: random(_UNITS, seed=60 + index) for index in range(4)}
+_NO_INPUT_GATE = {1: None, 5: None, 12: None}
+_PROJECTION = {16: random(2, _UNITS, seed=70), 17: random(2, seed=71)}
 RECURRENT = [
     _lstm(),
+    _lstm(_PEEPHOLES),
+    _lstm(_NO_INPUT_GATE),
+    _lstm(CellClip=0.3),
+    _lstm(_PROJECTION, wide=2, ProjClip=0.4),
+    _lstm({**_NORMS, **_PEEPHOLES}),
+    _lstm({**_NORMS, **_NO_INPUT_GATE, 20: None}),
+    *(_bidirectional_lstm(merged, merged) for merged in (0, 1)),
+    *(_bidirectional_rnn(merged) for merged in (0, 1)),
+    Case(
+        "LSTM",
+        (random(2, 3), random(2, 4), random(16, 7), random(16), random(2, 4, seed=5)),
+        "LSTMOptions",
+        {"FusedActivationFunction": 4, "KernelType": 1},
+        (2, 3),
+        (_F, _F, _F, _F),
+        version=1,
+    ),
+    Case(
+        "LSTM",
+        (random(2, _DEEP), *_weights(), *[np.zeros((2, _UNITS), np.float32)] * 2),
+        "LSTMOptions",
+        {"FusedActivationFunction": 4},
+        [*range(1, 9), *range(12, 16)],
+        states=(18, 19),
+    ),
+    Case(
+        "RNN",
+        (random(2, 3), *_rnn_inputs(3)),
+        "RNNOptions",
+        {"FusedActivationFunction": 4},
+        (1, 2, 3),
+        states=(4,),
+    ),
     Case(
         "UNIDIRECTIONAL_SEQUENCE_RNN",
         (random(2, 5, 3), random(4, 3), random(4, 4), random(4), np.zeros((2, 4), np.float32)),
