@@ -4,6 +4,7 @@
 
 #include "native/core/broadcast.h"
 #include "native/core/check.h"
+#include "native/core/interleave.h"
 #include "native/core/kernel.h"
 
 namespace lathe {
@@ -107,6 +108,7 @@ inline void RunTransposition(const RunContext& context, const StridedCopy& copy,
         index /= copy.dims[i];
       }
       if (size < kShort) {
+        if (step == size && Interleave(source, stride, size, width, target)) continue;
         for (int64_t j = 0; j < size; ++j) {
           for (int64_t i = 0; i < width; ++i) target[i * step + j] = source[j * stride + i];
         }

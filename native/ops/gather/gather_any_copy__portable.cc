@@ -59,6 +59,15 @@ inline int64_t PlaceAt(const Tensor& indices, int64_t at, int64_t size) {
   return index >= size ? size - 1 : index;
 }
 
+// Whether every other element comes from one stretch, and those between them from another.
+inline bool AlternatesStretches(const int32_t* places, int64_t count) {
+  if (count < 4) return false;
+  for (int64_t i = 2; i < count; ++i) {
+    if (places[i] != places[i - 2] + 1) return false;
+  }
+  return true;
+}
+
 // Single elements, as channels are shuffled: the places are computed once, into scratch memory.
 template <typename T>
 void GatherElements(const RunContext& context, int64_t rows, int64_t size, int64_t count) {
@@ -72,10 +81,16 @@ void GatherElements(const RunContext& context, int64_t rows, int64_t size, int64
   T* to = context.outputs[0].As<T>();
   const int64_t lines = count / width;  // of the output, from a row of the input
   const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
+  const int64_t pairs = count / 2;
+  const bool alternates = lines == 1 && AlternatesStretches(places, count);
   context.For(rows, kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain), [=](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       const T* source = from + row * size;
       T* target = to + row * lines * step;
+      if (alternates && Interleave(source + places[0], places[1] - places[0], 2, pairs, target)) {
+        if (count % 2 != 0) target[count - 1] = source[places[count - 1]];
+        continue;
+      }
       for (const int32_t* place = places; place < places + count; place += width, target += step) {
         for (int64_t i = 0; i < width; ++i) target[i] = source[place[i]];
       }

@@ -45,3 +45,5 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         yield OpCase(Transpose(perm), (normal(rng, shape),), label(shape, "as", perm))
     for dtype in (np.int8, np.uint8, np.int32, np.int64, np.float16):
         yield OpCase(Transpose((1, 2, 0)), (integers(rng, (3, 5, 7), 0, 99, dtype),), np.dtype(dtype).name)
+    for shape, perm in (((3, 301), (1, 0)), ((5, 2, 37), (0, 2, 1)), ((1, 3, 5, 7), (0, 2, 3, 1))):
+        yield OpCase(Transpose(perm), (normal(rng, shape, np.float16),), label("f16", shape, "as", perm))
