@@ -23,8 +23,12 @@ class _Term:
 
 def einsum(step: Step) -> Tensor:
     """The node's inputs under its attribute `equation`."""
-    tensors = step.present()
-    terms, result = _parsed(step, step.text("equation").replace(" ", ""), tensors)
+    return contracted(step, step.text("equation"), step.present())
+
+
+def contracted(step: Step, equation: str, tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors under an equation."""
+    terms, result = _parsed(step, equation.replace(" ", ""), tensors)
     terms = [_without_repeats(step, term) for term in terms]
     total = _reduced(step, terms[0], _labels(terms[1:]) | set(result))
     for index, term in enumerate(terms[1:], start=1):

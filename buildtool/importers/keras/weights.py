@@ -51,6 +51,7 @@ _PLAIN: Mapping[str, tuple[str, ...]] = {
     "Normalization": ("mean", "variance", "count"),
     "QuantizeLayer": ("range_min", "range_max", "optimizer_step"),
     "MultiHeadAttention": tuple(f"{part}_{kind}" for part in _ATTENTION for kind in _KERNEL),
+    "GroupQueryAttention": tuple(f"{part}_{kind}" for part in _ATTENTION for kind in _KERNEL),
     "Attention": ("scale", "concat_score_weight"),
     "AdditiveAttention": ("scale",),
 }
@@ -58,12 +59,14 @@ _PLAIN: Mapping[str, tuple[str, ...]] = {
 _FIXED = frozenset(
     {"moving_mean", "moving_variance", "mean", "variance", "count", "range_min", "range_max", "optimizer_step"}
 )
+_CALLED = {"GroupQueryAttention": "GroupedQueryAttention"}  # a class that has another name where it is written
+_DENSE = tuple((f"{part}_dense", f"_{part}_dense") for part in ("query", "key", "value", "output"))
 #: In a tree, the groups below that of a layer that hold its weights.
 _BELOW: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "LSTM": (("cell",),),
     "GRU": (("cell",),),
     "SimpleRNN": (("cell",),),
-    "MultiHeadAttention": tuple((f"{part}_dense", f"_{part}_dense") for part in ("query", "key", "value", "output")),
+    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention"), _DENSE),
 }
 
 
@@ -236,7 +239,7 @@ def _variables(group: Group) -> Iterator[Dataset]:
 
 def _group_name(title: str) -> str:
     """As Keras makes it of the name of a class."""
-    name = re.sub(r"\W+", "", title)
+    name = re.sub(r"\W+", "", _CALLED.get(title, title))
     name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 

@@ -17,9 +17,12 @@ from tests.importers.keras.harness import archive, expected, healthy, models, ru
 #: Other names of layers that have a case, and layers that do nothing when a model is used, like Dropout.
 _MORE_NAMES = """
 AlphaDropout AvgPool1D AvgPool2D AvgPool3D Convolution1D Convolution2D Convolution2DTranspose Convolution3D Deconv2D
-Deconvolution2D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D Identity MaxPool1D
-MaxPool2D MaxPool3D Model RandomBrightness RandomContrast RandomFlip RandomHeight RandomRotation RandomTranslation
-RandomWidth RandomZoom SeparableConvolution2D SpatialDropout2D SpatialDropout3D SyncBatchNormalization
+Deconvolution2D GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D
+Identity MaxPool1D MaxPool2D MaxPool3D Model RandomBrightness RandomColorDegeneration
+RandomColorJitter RandomContrast RandomErasing RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomHue
+RandomInvert RandomPerspective RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear
+RandomTranslation RandomWidth RandomZoom SeparableConvolution2D SpatialDropout2D SpatialDropout3D
+SyncBatchNormalization
 """
 #: Tested with models of their own, in test_reading.py.
 _ELSEWHERE = frozenset({"Masking", "QuantizeWrapper", "QuantizeWrapperV2"})

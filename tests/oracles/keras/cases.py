@@ -178,6 +178,16 @@ CASES = [
             )
         ),
     ),
+    Case(
+        "attention-groups",
+        [(5, 6), (4, 6)],
+        lambda L: lambda x: L.GroupQueryAttention(3, 4, 2)(*x, use_causal_mask=True),
+        versions=(3,),
+    ),
+    Case("attention-sums", [(5, 6), (4, 6)], lambda L: L.AdditiveAttention()),
+    Case("attention-joined", [(5, 6), (4, 6)], lambda L: L.Attention(use_scale=True, score_mode="concat")),
+    Case("einsum", [(5, 6)], lambda L: L.EinsumDense("abc,cd->adb", (4, 5), bias_axes="d", activation="relu")),
+    Case("einsum-open", [(5, 6)], lambda L: L.EinsumDense("...x,xy->...y", 4)),
     Case("attention", [(5, 6), (4, 6)], lambda L: L.Attention(use_scale=True)),
     # -- channels first, which TensorFlow computes on a CPU for these
     Case("first-pad", [(3, 4, 5)], lambda L: L.ZeroPadding2D(1, data_format="channels_first")),

@@ -75,6 +75,32 @@ def multi_head_attention(step: Step) -> Sequence[Tensor]:
     scale = array(step, 1 / math.sqrt(max(step.integer("key_dim"), 1)))
     q, k, v = (_heads(step, x, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     y, shares = _attended(step, step.emit("mul", q, scale), k, v)
+    return [_together(step, y), shares]
+
+
+@handler("GroupQueryAttention")
+def group_query_attention(step: Step) -> Sequence[Tensor]:
+    """Several heads of the query share one of key and value."""
+    query, value, key = _operands(step)
+    scale = array(step, 1 / math.sqrt(max(step.integer("head_dim"), 1)))
+    q, k, v = (_heads(step, x, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
+    heads = channels(step, q, 1)
+    y, shares = _attended(step, step.emit("mul", q, scale), _shared(step, k, heads), _shared(step, v, heads))
+    return [_together(step, y), shares]
+
+
+def _shared(step: Step, x: Tensor, heads: int) -> Tensor:
+    """Each head as often as there are heads of the query for it."""
+    count = channels(step, x, 1)
+    if heads % count:
+        step.malformed(f"{heads} heads of the query for {count} of the key")
+    apart = step.reshape(x, (*x.shape[:2], 1, *x.shape[2:]))
+    wide = step.emit("broadcast_to", apart, shape=(*x.shape[:2], heads // count, *x.shape[2:]))
+    return step.reshape(wide, (x.shape[0], heads, *x.shape[2:]))
+
+
+def _together(step: Step, y: Tensor) -> Tensor:
+    """What the layer makes of all heads."""
     together = step.transpose(y, (0, 2, 1, 3))
     count = channels(step, together, 2) * channels(step, together, 3)
     flat = step.reshape(together, (*together.shape[:2], count))
@@ -83,15 +109,40 @@ def multi_head_attention(step: Step) -> Sequence[Tensor]:
         step.unsupported(f"weights of its output of rank {kernel.rank}", "let it give one row per place")
     rows = step.transpose(step.reshape(kernel, (count, kernel.shape[2])), (1, 0))
     rest = () if bias is None else (bias,)
-    return [step.emit("fully_connected", flat, rows, *rest, **NO_ACTIVATION), shares]
+    return step.emit("fully_connected", flat, rows, *rest, **NO_ACTIVATION)
 
 
 @handler("Attention")
 def attention(step: Step) -> Sequence[Tensor]:
-    if step.text("score_mode", "dot") != "dot":
-        step.unsupported(f"the scores '{step.text('score_mode')}'", "use score_mode='dot'")
     query, value, key = _operands(step)
-    scale = optional_weight(step, "scale")
+    scale, mode = optional_weight(step, "scale"), step.text("score_mode", "dot")
+    if mode == "concat":
+        factor = None if scale is None else step.reshape(scale, ())
+        scores = step.emit("mul", _sums(step, query, key, factor, None), weight(step, "concat_score_weight"))
+        return _weighted(step, scores, value)
+    if mode != "dot":
+        step.unsupported(f"the scores '{mode}'", "use score_mode='dot' or 'concat'")
     if scale is not None:
         query = step.emit("mul", query, step.reshape(scale, ()))
     return _attended(step, query, key, value)
+
+
+@handler("AdditiveAttention")
+def additive_attention(step: Step) -> Sequence[Tensor]:
+    query, value, key = _operands(step)
+    return _weighted(step, _sums(step, query, key, None, optional_weight(step, "scale")), value)
+
+
+def _sums(step: Step, query: Tensor, key: Tensor, before: Tensor | None, behind: Tensor | None) -> Tensor:
+    """[batch, query, key]: what each query and each key are together, scaled before or behind `tanh`."""
+    rows = step.reshape(query, (*query.shape[:2], 1, query.shape[2]))
+    columns = step.reshape(key, (key.shape[0], 1, *key.shape[1:]))
+    total = plus(step, rows, columns)
+    total = step.emit("tanh", total if before is None else step.emit("mul", total, before))
+    total = total if behind is None else step.emit("mul", total, behind)
+    return step.emit("reduce_sum", total, axes=(3,), keepdims=False)
+
+
+def _weighted(step: Step, scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    shares = step.emit("softmax", _causal(step, scores), axis=2)
+    return step.emit("matmul", shares, value), shares

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.einsum import contracted
 from buildtool.importers.keras.activation import activated
 from buildtool.importers.keras.registry import handler
 from buildtool.importers.keras.values import (
@@ -13,6 +14,7 @@ from buildtool.importers.keras.values import (
     number,
     only,
     optional_weight,
+    plus,
     refuse_keywords,
     tensors,
     weight,
@@ -31,6 +33,18 @@ _ONLY_TRAINED = (
     "InputLayer",
     "RandomBrightness",
     "RandomContrast",
+    "RandomColorDegeneration",
+    "RandomColorJitter",
+    "RandomErasing",
+    "RandomGaussianBlur",
+    "RandomGrayscale",
+    "RandomHue",
+    "RandomInvert",
+    "RandomPerspective",
+    "RandomPosterization",
+    "RandomSaturation",
+    "RandomSharpness",
+    "RandomShear",
     "RandomFlip",
     "RandomHeight",
     "RandomRotation",
@@ -71,6 +85,13 @@ def dense(step: Step) -> Tensor:
         step.malformed(f"its kernel has rank {kernel.rank}, not 2")
     rest = () if bias is None else (bias,)
     return activated(step, step.emit("fully_connected", x, step.transpose(kernel, (1, 0)), *rest, **NO_ACTIVATION))
+
+
+@handler("EinsumDense")
+def einsum_dense(step: Step) -> Tensor:
+    y = contracted(step, step.text("equation"), [floating(step, only(step)), weight(step, "kernel")])
+    bias = optional_weight(step, "bias")
+    return activated(step, y if bias is None else plus(step, y, bias))
 
 
 @handler("Embedding")

@@ -56,7 +56,14 @@ def global_average_pool(step: Step) -> Tensor:
     return _whole(step, "reduce_mean")
 
 
-@handler("GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D", "GlobalMaxPool2D", "GlobalMaxPool1D")
+@handler(
+    "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D",
+    "GlobalMaxPooling3D",
+    "GlobalMaxPool3D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool1D",
+)
 def global_max_pool(step: Step) -> Tensor:
     return _whole(step, "reduce_max")
 
