@@ -87,7 +87,8 @@ def test_weights_of_bytes(tmp_path: Path) -> None:
     attributes |= {"Filter0_scale": scales, "Input0_scale": [0.1], "with_act": True, "act_type": "relu"}
     result = _lite(tmp_path, "conv2d", {"Input": x}, {"Filter": w}, attributes, "Output")
     real = w.astype(np.float32) * np.array(scales, np.float32).reshape(3, 1, 1, 1)
-    windows = np.stack([x[:, :, :, start : start + 2] for start in range(3)], axis=-1)
+    rounded = np.clip(np.round(x / np.float32(0.1)), -128, 127) * np.float32(0.1)
+    windows = np.stack([rounded[:, :, :, start : start + 2] for start in range(3)], axis=-1)
     np.testing.assert_allclose(result, np.maximum(np.einsum("nchwk,ock->nohw", windows, real[:, :, 0]), 0), atol=1e-5)
 
 
