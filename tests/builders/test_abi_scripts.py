@@ -1,0 +1,86 @@
+"""cmake/build-<abi>.sh and the presets: the library with all operators."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from buildtool import resources
+from buildtool.builders import elf
+from buildtool.builders.toolchain import cmake_program, ninja_program
+from buildtool.runtime import Library
+from buildtool.targets.cpu.capabilities import CPU
+from tests.wheels import FOLDER
+
+ABIS = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf", "arm64-v8a", "armeabi-v7a")
+
+
+def script(abi: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of an ABI in a folder, with just these of its variables."""
+    programs = [cmake_program().parent, ninja_program().parent, os.environ["PATH"]]
+    environment = {"PATH": os.pathsep.join(map(str, programs)), "HOME": str(folder), **variables}
+    file = resources.cmake_dir() / f"build-{abi}.sh"
+    return subprocess.run([file], cwd=folder, env=environment, text=True, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_every_abi_has_a_script_and_presets(abi: str) -> None:
+    assert os.access(resources.cmake_dir() / f"build-{abi}.sh", os.X_OK)
+    presets = json.loads((resources.native_dir() / "CMakePresets.json").read_text())
+    configured = {preset["name"]: preset for preset in presets["configurePresets"]}
+    toolchain = configured[abi]["toolchainFile"].replace("${sourceDir}", str(resources.native_dir()))
+    assert Path(toolchain).resolve() == (resources.toolchains_dir() / f"{abi}.cmake").resolve()
+    assert abi in {preset["configurePreset"] for preset in presets["buildPresets"]}
+
+
+@pytest.mark.parametrize(
+    ("variables", "remedy"),
+    [
+        ({"RUNTIME": "GPU"}, "leave out RUNTIME, or set it to CPU"),
+        ({"QUANTIZE": "ON"}, "leave out QUANTIZE, or set it to OFF"),
+        ({"RUNMODE": "code"}, "--model-graph-format code"),
+        ({"RUNMODE": "fast"}, "leave out RUNMODE"),
+    ],
+)
+def test_what_is_not_built_is_refused_with_a_remedy(tmp_path: Path, variables: dict[str, str], remedy: str) -> None:
+    done = script("host", tmp_path, **variables)
+    assert done.returncode == 2
+    assert remedy in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("abi", ["arm64-v8a", "armeabi-v7a"])
+def test_android_needs_its_ndk(abi: str, tmp_path: Path) -> None:
+    for home in ({}, {"ANDROID_NDK_HOME": str(tmp_path)}):
+        done = script(abi, tmp_path, **home)
+        assert done.returncode == 2
+        assert "install the NDK (r21 or later) and set ANDROID_NDK_HOME" in done.stderr
+    command = [cmake_program(), "-S", resources.native_dir(), "--preset", abi, "-B", tmp_path / "b"]
+    environment = {"PATH": f"{ninja_program().parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
+    assert done.returncode != 0
+    assert "ANDROID_NDK_HOME is not the folder of an Android NDK" in " ".join(done.stderr.split())
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("abi", ["host", *(pytest.param(abi, marks=pytest.mark.arm) for abi in ABIS[1:3])])
+def test_the_library_with_all_operators(abi: str, tmp_path: Path) -> None:
+    folder = FOLDER.parent / "all-operators" / abi  # kept: compiling everything takes minutes
+    folder.mkdir(parents=True, exist_ok=True)
+    done = script(abi, tmp_path, BUILD_DIR=str(folder), RUNTIME="CPU", QUANTIZE="OFF", RUNMODE="file")
+    assert done.returncode == 0, done.stdout + done.stderr
+    library = folder / "install" / "lib" / "liblathe_full.so"
+    info = elf.inspect_library(library)
+    assert info.exported == ("lathe_api_full",)
+    assert all(name.startswith(("libc.so", "libm.so", "libpthread.so", "ld-linux")) for name in info.needed)
+    assert (folder / "install" / "include" / "lathe" / "full.h").is_file()
+    assert (folder / "install" / "include" / "lathe" / "engine.h").is_file()
+    if abi == "host":
+        isas = CPU.abis["host"].isas
+        kernels = {path.stem for path in resources.native_dir().glob("ops/*/*__*.cc")}
+        expected = {name for name in kernels if name.rpartition("__")[2] in isas}
+        assert set(Library(library, "full").kernels) == expected
