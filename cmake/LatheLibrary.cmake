@@ -1,10 +1,13 @@
 # Libraries made by Lathe as targets of an app's build. docs/cmake.md is the manual.
 #
-#   lathe_add_library(<name> DEPLOYMENT <file> [SHARED | STATIC] [EMBED] [NO_MESSAGES] [ABI <abi>] [OPS <folder>...])
+#   lathe_add_library(
+#     <name> DEPLOYMENT <file> [SHARED | STATIC] [EMBED] [NO_MESSAGES] [MACE_COMPAT] [ABI <abi>] [OPS <folder>...]
+#   )
 #     The library of a deployment file, as the imported target <name>. It is built when it is needed, with the compiler
 #     and for the machine of the app, and again when anything changed that it is made from. Without SHARED or STATIC,
-#     BUILD_SHARED_LIBS decides. EMBED puts the models into the library. ABI names one of Lathe's own targets, which is
-#     then built with Lathe's toolchain file for it. OPS are folders of the user's own operators.
+#     BUILD_SHARED_LIBS decides. EMBED puts the models into the library. MACE_COMPAT adds MACE's headers and calls the
+#     file libmace. ABI names one of Lathe's own targets, which is then built with Lathe's toolchain file for it. OPS are
+#     folders of the user's own operators.
 #     The target's property LATHE_MODEL_DIR is the folder of the model files.
 #
 #   lathe_install_library(<name> [COMPONENT <component>])
@@ -12,7 +15,7 @@
 cmake_minimum_required(VERSION 3.21...3.31)
 
 function(lathe_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;STATIC;EMBED;NO_MESSAGES" "DEPLOYMENT;ABI" "OPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;STATIC;EMBED;NO_MESSAGES;MACE_COMPAT" "DEPLOYMENT;ABI" "OPS")
   _lathe_check("${name}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}" "${arg_DEPLOYMENT}")
   if(arg_SHARED AND arg_STATIC)
     message(FATAL_ERROR "lathe_add_library(${name}): SHARED and STATIC exclude each other")
@@ -50,6 +53,11 @@ function(lathe_add_library name)
   if(arg_NO_MESSAGES)
     list(APPEND command --no-messages)
   endif()
+  set(stem ${name})
+  if(arg_MACE_COMPAT)
+    list(APPEND command --mace-compat)
+    set(stem mace)
+  endif()
   foreach(folder IN LISTS arg_OPS)
     cmake_path(ABSOLUTE_PATH folder)
     list(APPEND command --op-path ${folder})
@@ -57,7 +65,7 @@ function(lathe_add_library name)
 
   # Files that did not change keep their times, so what is told to have been made is the stamp.
   set(output ${work}/${name})
-  set(library ${output}/lib/${abi}/lib${name}${suffix})
+  set(library ${output}/lib/${abi}/lib${stem}${suffix})
   add_custom_command(
     OUTPUT ${work}.stamp
     BYPRODUCTS ${library}
@@ -109,6 +117,8 @@ function(lathe_install_library name)
   string(REPLACE "_LIBRARY" "" LIBRARY_TYPE ${type})
   set(LIBRARY_NAME ${name})
   cmake_path(GET library FILENAME LIBRARY_FILE)
+  cmake_path(GET library STEM LAST_ONLY LIBRARY_STEM)
+  string(REGEX REPLACE "^lib" "" LIBRARY_STEM ${LIBRARY_STEM})
   set(LIBRARY_DIR ${CMAKE_INSTALL_LIBDIR})
   set(INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR})
   set(MODEL_DIR ${CMAKE_INSTALL_DATADIR}/${name})

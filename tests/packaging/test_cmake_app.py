@@ -189,13 +189,13 @@ def test_an_installed_tree_and_the_entry_point_are_found(app: App, environment: 
     said = app.shell(f"cmake -S . -B build -DCMAKE_PREFIX_PATH={tmp_path}/prefix", tmp_path)
     command = environment.python.with_name("lathe")
     assert f"found {tmp_path}/prefix/share/lathe/cmake {command}" in said
-    script = (
+    (tmp_path / "root.py").write_text(
         "from importlib import metadata, resources\n"
         "(entry,) = metadata.entry_points(group='cmake.root', name='Lathe')\n"
-        "print(*resources.files(entry.load())._paths)"
+        "print(*resources.files(entry.load())._paths)\n"
     )
-    found = environment.run("python", "-c", script, folder=tmp_path).stdout.strip()
-    assert found == environment.run("lathe", "where", "cmake", folder=tmp_path).stdout.strip()
+    found, named = app.shell("python root.py; lathe where cmake", tmp_path).split()
+    assert found == named
     assert (Path(found) / "LatheConfigVersion.cmake").is_file()
 
 
