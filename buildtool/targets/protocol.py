@@ -11,7 +11,7 @@ from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem
 from buildtool.ir.graph import Graph
 from buildtool.passes.compute_in_half import Kept
-from buildtool.plan.algorithms import Times
+from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
 
@@ -61,6 +61,7 @@ class AbiCapabilities:
     baseline: tuple[str, ...]  # those that every machine of the ABI runs
     machine: str = ""  # `uname -m` of machines that run it without an emulator; empty: any (host)
     half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
+    costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:

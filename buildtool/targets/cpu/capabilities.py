@@ -7,14 +7,23 @@ from collections.abc import Collection
 from dataclasses import replace
 from types import MappingProxyType
 
+from buildtool.plan.algorithms import Costs
 from buildtool.targets.protocol import AbiCapabilities, Capabilities
 
 X86_64 = AbiCapabilities(isas=("avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
+# By counts of instructions: a vector has four numbers, so that products take longer beside transformations.
+_ARM_COSTS = Costs(transform=11.0, weight=6.0)
 AARCH64 = AbiCapabilities(
-    isas=("fp16", "neon", "portable"), baseline=("neon", "portable"), machine="aarch64", half="fp16"
+    isas=("fp16", "neon", "portable"),
+    baseline=("neon", "portable"),
+    machine="aarch64",
+    half="fp16",
+    costs=_ARM_COSTS,
 )
 # The toolchain compiles everything for NEON and VFPv4.
-ARMHF = AbiCapabilities(isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l")
+ARMHF = AbiCapabilities(
+    isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l", costs=_ARM_COSTS
+)
 
 
 def host(machine: str) -> AbiCapabilities:

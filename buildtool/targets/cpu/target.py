@@ -78,7 +78,7 @@ class CpuTarget:
             abi=abi,
             isas=known.isas,
             baseline=known.baseline_of(model),
-            algorithms=_algorithms(model, abi),
+            algorithms=_algorithms(model, abi, known.costs),
             model=model.name,
         )
         names = obscure(model.graph) if model.obscured and model.everywhere is None else {}  # errors name the source's
@@ -160,10 +160,10 @@ def _notes(model: PlannedModel, abi: AbiCapabilities) -> Iterator[Problem]:
         yield Problem(what, where, rule="report/build.json says why, under `single_precision`")
 
 
-def _algorithms(model: ModelSource, abi: str) -> Mapping[Node, str]:
+def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mapping[Node, str]:
     if model.everywhere is not None:
         return algorithms.everywhere(model.graph, model.everywhere)
-    return algorithms.choose(model.graph, model.winograd, measured=model.measured.get(abi))
+    return algorithms.choose(model.graph, model.winograd, costs, measured=model.measured.get(abi))
 
 
 def native_sources(source: LibrarySource) -> NativeSources:
