@@ -103,7 +103,7 @@ def test_the_laid_out_tool_converts_with_nothing_else(tmp_path: Path) -> None:
     flags: dict[str, Any] = {}
     exec((tmp_path / "tool" / "flags.bzl").read_text(), {"struct": dict}, flags)
     assert flags["ISA_FLAGS"]["avx2"] == ["-mavx2", "-mfma", "-mf16c"]
-    assert flags["CORE_FLAGS"] == ["-Os"]
+    assert flags["CORE_FLAGS"] == ["-Os", "-fomit-frame-pointer"]
     assert flags["TOOLCHAIN_FLAGS"]["aarch64-linux-gnu"]["link"] == ["-Wl,-z,norelro"]
     file = request(tmp_path, deployment())
     run = subprocess.run(
