@@ -36,6 +36,22 @@ ThreadsOption: TypeAlias = Annotated[
 CpuOption: TypeAlias = Annotated[
     str, typer.Option("--cpu", metavar="MODEL", help="The processor that the emulator imitates, such as cortex-a53.")
 ]
+ReferenceOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--reference",
+        metavar="|".join(REFERENCES),
+        help="Who gives the right answer; auto: the source framework where it is installed.",
+    ),
+]
+PythonOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--reference-python",
+        metavar="PYTHON",
+        help="An interpreter that has the source framework, which then gives the right answer there.",
+    ),
+]
 TimeoutOption: TypeAlias = Annotated[
     float, typer.Option("--timeout", min=1, metavar="SECONDS", help="The most time that one run may take.")
 ]
@@ -71,22 +87,8 @@ def validate(
     kind: Annotated[
         str, typer.Option("--kind", metavar="|".join(KINDS), help="Only the shared or only the static libraries.")
     ] = "both",
-    reference: Annotated[
-        str,
-        typer.Option(
-            "--reference",
-            metavar="|".join(REFERENCES),
-            help="Who gives the right answer; auto: the source framework where it is installed.",
-        ),
-    ] = "auto",
-    reference_python: Annotated[
-        Path | None,
-        typer.Option(
-            "--reference-python",
-            metavar="PYTHON",
-            help="An interpreter that has the source framework, which then gives the right answer there.",
-        ),
-    ] = None,
+    reference: ReferenceOption = "auto",
+    reference_python: PythonOption = None,
     num_threads: ThreadsOption = -1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")] = 0,
     cpu: CpuOption = "",
