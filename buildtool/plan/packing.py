@@ -106,13 +106,28 @@ _TRANSFORMS = {
     ),
 }
 
+# The larger one where filters are halves, which lose less at these points: 0, +-sqrt(1/2), +-sqrt(2) and infinity.
+_TRANSFORM_OF_HALVES = np.array(
+    [
+        [1, 0, 0],
+        [-2 / 3, -np.sqrt(2) / 3, -1 / 3],
+        [-2 / 3, np.sqrt(2) / 3, -1 / 3],
+        [1 / 6, np.sqrt(2) / 6, 1 / 3],
+        [1 / 6, -np.sqrt(2) / 6, 1 / 3],
+        [0, 0, 1],
+    ]
+)
+
+
+def _transform(tile: int, array: Array) -> Array:
+    return _TRANSFORM_OF_HALVES if tile == 4 and array.dtype == np.float16 else _TRANSFORMS[tile]
+
 
 def _winograd(code: int, tile: int, width: int) -> None:
     """Transformed filters of 3x3, computed in double: [points, panels, channels, outputs of a panel]."""
-    transform = _TRANSFORMS[tile]
-    back = np.linalg.pinv(transform)
 
     def pack(array: Array, node: Node) -> Array:
+        transform = _transform(tile, array)
         outputs, _, _, channels = array.shape
         panels = -(-outputs // width)
         points = np.einsum("ai,bj,oijc->aboc", transform, transform, array.astype(np.float64))
@@ -123,7 +138,8 @@ def _winograd(code: int, tile: int, width: int) -> None:
 
     def unpack(array: Array, node: Node) -> Array:
         """Up to rounding: what was transformed cannot be told exactly."""
-        size, outputs = transform.shape[0], _outputs(node)
+        back = np.linalg.pinv(_transform(tile, array))
+        size, outputs = tile + 2, _outputs(node)
         panels = -(-outputs // width)
         if array.ndim != 4 or array.shape[:2] != (size**2, panels) or array.shape[3] != width:
             raise ValueError(f"its shape is not that of transformed filters for {outputs} outputs")

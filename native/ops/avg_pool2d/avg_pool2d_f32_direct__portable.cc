@@ -1,23 +1,7 @@
-// The mean of each window, over the taps inside the image or inside the padded image; 0 where there are none.
+// The mean of each window.
 #include "native/core/vector_portable.h"
 // The header of the instruction set goes first.
-#include "native/core/pool.h"
-
-namespace lathe {
-namespace {
-
-struct MeanFold {
-  bool count_include_pad;
-
-  Code Read(const PrepareContext& context) { return ReadBool(context, "count_include_pad", &count_include_pad); }
-  bool CountsPadding() const { return count_include_pad; }
-  Vec Start() const { return Fill(0.0f); }
-  Vec Add(Vec sum, Vec x) const { return lathe::Add(sum, x); }
-  Vec Finish(Vec sum, float taps) const { return Div(sum, Fill(taps)); }
-};
-
-}  // namespace
-}  // namespace lathe
+#include "native/ops/avg_pool2d/avg_pool2d_direct.h"
 
 LATHE_KERNEL(avg_pool2d_f32_direct__portable) = lathe::PoolKernel<lathe::MeanFold>("avg_pool2d_f32_direct__portable",
                                                                                    "avg_pool2d");

@@ -16,8 +16,14 @@ constexpr int kTile = LATHE_WINOGRAD_TILE;  // outputs per axis
 constexpr int kPatch = kTile + 2;           // inputs per axis
 constexpr int kPoints = kPatch * kPatch;
 
-// The way back adds this point to every output of a tile once: what is added to it is added to all of them.
-constexpr int kBiasPoint = kPatch + 1;
+// Filters and inputs are polynomials, which are multiplied at 0, at +-1 and +-2 where the tile is large, and at
+// infinity. Halves would lose too much by powers of 2: they have +-sqrt(1/2) and +-sqrt(2), which lose less than half
+// as much.
+constexpr bool kHasRoots = kTile == 4 && sizeof(Element) == 2;
+constexpr float kRootOfHalf = 0.70710678f, kRootOfTwo = 1.41421356f;
+
+// The way back adds the point (1, 1) to every output of a tile once: what is added to it is added to all of them.
+constexpr int kBiasPoint = kHasRoots ? -1 : kPatch + 1;
 
 // Tiles that are multiplied and transformed back together, by so many output channels.
 constexpr int kRows = kLanes == 16 ? 28 : kVectorRegisters == 16 && kLanes == 8 ? 24 : 32;
@@ -55,6 +61,16 @@ inline void TransformIn(const Vec (&x)[kPatch], Vec (&y)[kPatch]) {
     y[1] = Add(x[1], x[2]);
     y[2] = Sub(x[2], x[1]);
     y[3] = Sub(x[1], x[3]);
+  } else if constexpr (kHasRoots) {
+    const Vec minus_half = Fill(-0.5f), minus_two = Fill(-2.0f), minus_both = Fill(-2.5f);
+    const Vec a = MulAdd(minus_two, x[2], x[4]), b = MulAdd(minus_two, x[1], x[3]);
+    const Vec c = MulAdd(minus_half, x[2], x[4]), d = MulAdd(minus_half, x[1], x[3]);
+    y[0] = MulAdd(minus_both, x[2], Add(x[0], x[4]));
+    y[1] = MulAdd(Fill(kRootOfHalf), b, a);
+    y[2] = MulAdd(Fill(-kRootOfHalf), b, a);
+    y[3] = MulAdd(Fill(kRootOfTwo), d, c);
+    y[4] = MulAdd(Fill(-kRootOfTwo), d, c);
+    y[5] = MulAdd(minus_both, x[3], Add(x[1], x[5]));
   } else {
     const Vec two = Fill(2.0f), four = Fill(4.0f), minus_four = Fill(-4.0f), minus_five = Fill(-5.0f);
     const Vec a = MulAdd(minus_four, x[2], x[4]);
@@ -75,6 +91,12 @@ inline void TransformOut(const Vec (&x)[kPatch], Vec (&y)[kTile]) {
   if constexpr (kTile == 2) {
     y[0] = Add(Add(x[0], x[1]), x[2]);
     y[1] = Sub(Sub(x[1], x[2]), x[3]);
+  } else if constexpr (kHasRoots) {
+    const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
+    y[0] = Add(Add(x[0], a), c);
+    y[1] = MulAdd(Fill(kRootOfTwo), d, Mul(Fill(kRootOfHalf), b));
+    y[2] = MulAdd(Fill(2.0f), c, Mul(Fill(0.5f), a));
+    y[3] = MulAdd(Fill(2.0f * kRootOfTwo), d, MulAdd(Fill(0.5f * kRootOfHalf), b, x[5]));
   } else {
     const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
     y[0] = Add(Add(x[0], a), c);
@@ -232,9 +254,13 @@ inline void StoreTile(const WinogradJob& job, const Element* products, int64_t t
     }
     line.to = job.output + corner * job.output_step + first + channel;
     if (job.residual != nullptr) line.residual = job.residual + corner * out[3] + first + channel;
+    Vec bias = Fill(0.0f);
+    if (kHasRoots && job.bias != nullptr) bias = LoadPart(job.bias + first + channel, count);
     for (int i = 0; i < height; ++i) {
       Vec y[kTile];
       TransformOut(half[i], y);
+#pragma GCC unroll 8
+      for (int j = 0; kHasRoots && j < kTile; ++j) y[j] = Add(y[j], bias);
       if (width == kTile && count == kLanes) {
         StoreLine(line, y);
       } else {

@@ -1,18 +1,7 @@
 // x * clip(x / 6 + 1/2, 0, 1).
 #include "native/core/vector_portable.h"
 // The header of the instruction set goes first.
-#include "native/core/vector_elementwise.h"
-#include "native/core/vector_functions.h"
-
-namespace lathe {
-namespace {
-
-struct HardSwishOperation : NoAttributes {
-  Vec operator()(Vec x) const { return HardSwish(x); }
-};
-
-}  // namespace
-}  // namespace lathe
+#include "native/ops/hard_swish/hard_swish_simple.h"
 
 LATHE_KERNEL(hard_swish_f32_simple__portable) =
     lathe::VectorUnaryKernel<lathe::HardSwishOperation>("hard_swish_f32_simple__portable", "hard_swish");
