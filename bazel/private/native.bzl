@@ -14,9 +14,11 @@ CPP_TOOLCHAIN_ATTRIBUTES = {
 _NEUTRAL_FLAGS = [
     "-g0",
     "-fno-stack-protector",
-    "-fomit-frame-pointer",
     "-U_FORTIFY_SOURCE",
 ]
+
+# Where compilers keep frame pointers by themselves, in functions that call others.
+_CPUS_WITH_FRAMES = ["aarch64", "arm64"]
 
 # Objects that are linked into one, and localised, have to be objects.
 _UNSUPPORTED_FEATURES = [
@@ -44,9 +46,10 @@ def configured(ctx):
     )
     return toolchain, features
 
-def _library_flags():
+def _library_flags(cpu):
     """Those of the one table, without warnings: another compiler may have more of them, and here nobody mends them."""
-    return [flag for flag in LIBRARY_FLAGS if not flag.startswith("-W")] + ["-w"]
+    frames = [] if cpu in _CPUS_WITH_FRAMES else ["-fomit-frame-pointer"]
+    return [flag for flag in LIBRARY_FLAGS if not flag.startswith("-W")] + ["-w"] + _NEUTRAL_FLAGS + frames
 
 def compile_units(ctx, name, sources, contexts, flags, messages = True, headers = [], include = None):
     """Compiles units, which may be folders of units; a list of objects, which may be folders of objects.
@@ -73,7 +76,7 @@ def compile_units(ctx, name, sources, contexts, flags, messages = True, headers 
         cc_toolchain = toolchain,
         srcs = sources,
         compilation_contexts = contexts + [own],
-        user_compile_flags = _library_flags() + flags + _NEUTRAL_FLAGS + ([] if messages else ["-DLATHE_NO_MESSAGES"]),
+        user_compile_flags = _library_flags(toolchain.cpu) + flags + ([] if messages else ["-DLATHE_NO_MESSAGES"]),
         disallow_nopic_outputs = True,
     )
     return outputs.pic_objects
