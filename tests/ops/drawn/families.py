@@ -16,7 +16,7 @@ from buildtool.ops.layer_norm import LayerNorm
 from buildtool.ops.registry import builtin
 from buildtool.ops.rms_norm import RmsNorm
 from tests.ops.case import OpCase
-from tests.ops.drawn import elements, products, windows
+from tests.ops.drawn import elements, pairs, products, windows
 from tests.ops.inputs import uniform
 
 _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
@@ -50,6 +50,10 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "dwconv2d_wide": windows.dwconv2d_wide,
         "dwconv2d_3x3": windows.dwconv2d_3x3,
         "dwconv2d_5x5": windows.dwconv2d_5x5,
+        "separable_conv2d": pairs.separable_conv2d,
+        "separable_conv2d_3x3": pairs.separable_conv2d_3x3,
+        "pointwise_dwconv2d": pairs.pointwise_dwconv2d,
+        "pointwise_dwconv2d_3x3": pairs.pointwise_dwconv2d_3x3,
         "max_pool2d": windows.max_pool2d,
         "avg_pool2d": windows.avg_pool2d,
         "resize2d": windows.resize2d(),

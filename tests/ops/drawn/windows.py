@@ -18,7 +18,7 @@ from tests.ops.inputs import label, normal
 
 
 @st.composite
-def _along_axis(
+def along_axis(
     draw: st.DrawFn, kernels: st.SearchStrategy[int], most_stride: int = 3, most_dilation: int = 3
 ) -> dict[str, Any]:
     """One axis of a window: its size, steps, pads on both sides, and an image in which it has a place."""
@@ -31,7 +31,7 @@ def _along_axis(
     return {"kernel": kernel, "stride": stride, "dilation": dilation, "pads": pads, "size": size}
 
 
-def _windows(axes: list[dict[str, Any]]) -> dict[str, Any]:
+def windows_of(axes: list[dict[str, Any]]) -> dict[str, Any]:
     """The attributes of an operator with a window."""
     (top, bottom), (left, right) = (axis["pads"] for axis in axes)
     return {
@@ -48,13 +48,13 @@ def _constants(draw: st.DrawFn, operands: int, always: bool = False) -> tuple[in
 
 @st.composite
 def conv2d(draw: st.DrawFn) -> OpCase:
-    axes = [draw(_along_axis(st.sampled_from((1, 1, 2, 3, 3, 4, 5, 7)))) for _ in range(2)]
+    axes = [draw(along_axis(st.sampled_from((1, 1, 2, 3, 3, 4, 5, 7)))) for _ in range(2)]
     if draw(st.booleans()):  # the most frequent ones, of which a draw of everything has few
         axes[1] = axes[0]
     groups = draw(st.sampled_from((1, 1, 1, 1, 2, 3, 5)))
     depth, outputs = draw(CHANNELS), draw(CHANNELS) * groups
     activation, operands = draw(ACTIVATIONS), draw(st.sampled_from((2, 3, 3, 4)))
-    op = Conv2d(groups=groups, **_windows(axes), **activation)
+    op = Conv2d(groups=groups, **windows_of(axes), **activation)
     image = (draw(BATCHES), axes[0]["size"], axes[1]["size"], depth * groups)
     return _convolution(draw, op, image, (outputs, axes[0]["kernel"], axes[1]["kernel"], depth), operands)
 
@@ -101,7 +101,7 @@ def _convolution(
 
 @st.composite
 def deconv2d(draw: st.DrawFn) -> OpCase:
-    axes = [draw(_along_axis(st.sampled_from((1, 2, 3, 4, 5)), most_dilation=2)) for _ in range(2)]
+    axes = [draw(along_axis(st.sampled_from((1, 2, 3, 4, 5)), most_dilation=2)) for _ in range(2)]
     for axis in axes:  # the pads take away from the result, which is to have something left
         axis["pads"] = (axis["pads"][0] // 2, axis["pads"][1] // 2)
     groups = draw(st.sampled_from((1, 1, 1, 2, 3)))
@@ -109,7 +109,7 @@ def deconv2d(draw: st.DrawFn) -> OpCase:
     rng = draw(generators())
     image = (draw(BATCHES), axes[0]["size"], axes[1]["size"], depth * groups)
     filters = (outputs, axes[0]["kernel"], axes[1]["kernel"], depth)
-    op = Deconv2d(groups=groups, **_windows(axes), **draw(ACTIVATIONS))
+    op = Deconv2d(groups=groups, **windows_of(axes), **draw(ACTIVATIONS))
     inputs = (normal(rng, image), scaled(rng, filters, filters[1] * filters[2] * depth), normal(rng, (outputs,)))
     operands = draw(st.sampled_from((2, 3)))
     return OpCase(op, inputs[:operands], label(image, "by", filters), _constants(draw, operands))
@@ -122,14 +122,14 @@ def _depthwise(kernels: tuple[int, ...], fitting: bool) -> st.SearchStrategy[OpC
     def case(draw: st.DrawFn) -> OpCase:
         most = (2, 1) if fitting else (3, 3)
         size = st.just(draw(st.sampled_from(kernels))) if fitting else st.sampled_from(kernels)
-        axes = [draw(_along_axis(size, *most)) for _ in range(2)]
+        axes = [draw(along_axis(size, *most)) for _ in range(2)]
         multiplier = 1 if fitting else draw(st.sampled_from((1, 1, 1, 2, 3)))
         if fitting:
             axes[1]["stride"] = axes[0]["stride"]
             axes[1]["size"] += draw(st.integers(0, 40))
         channels = draw(st.integers(16, 90) if fitting else CHANNELS)
         rng = draw(generators())
-        op = DwConv2d(multiplier=multiplier, **_windows(axes), **draw(ACTIVATIONS))
+        op = DwConv2d(multiplier=multiplier, **windows_of(axes), **draw(ACTIVATIONS))
         image = (draw(BATCHES), axes[0]["size"], axes[1]["size"], channels)
         filters = (axes[0]["kernel"], axes[1]["kernel"], channels * multiplier)
         inputs = (normal(rng, image), scaled(rng, filters, filters[0] * filters[1]), normal(rng, filters[2:]))
@@ -147,8 +147,8 @@ dwconv2d_5x5 = _depthwise((5,), fitting=True)
 
 @st.composite
 def _pool(draw: st.DrawFn, kind: type[MaxPool2d | AvgPool2d]) -> OpCase:
-    axes = [draw(_along_axis(st.sampled_from((1, 2, 2, 3, 3, 5, 7)))) for _ in range(2)]
-    attributes = _windows(axes) | {"kernel": tuple(axis["kernel"] for axis in axes), "ceil_mode": draw(st.booleans())}
+    axes = [draw(along_axis(st.sampled_from((1, 2, 2, 3, 3, 5, 7)))) for _ in range(2)]
+    attributes = windows_of(axes) | {"kernel": tuple(axis["kernel"] for axis in axes), "ceil_mode": draw(st.booleans())}
     if kind is AvgPool2d:
         attributes["count_include_pad"] = draw(st.booleans())
     shape = (draw(BATCHES), axes[0]["size"], axes[1]["size"], draw(CHANNELS))
