@@ -96,13 +96,11 @@ __attribute__((noinline)) inline void RunPairs(const PackedTile& tile, size_t ti
   size_t left;
   asm volatile(
       "1:\n"
-      "mov %[first], %[inputs]\n"
-      "add %[second], %[inputs], %[input_bytes]\n"
+      "mov %[first], %[inputs]\n" "add %[second], %[inputs], %[input_bytes]\n"
       "mov %[filters], %[all_filters]\n"
       LATHE_LOAD_BIAS_TO_FIRST LATHE_LOAD_BIAS_TO_SECOND
       "add %[inputs], %[second], %[input_bytes]\n"
-      "cmp %[depth], #8\n"
-      "b.lo 5f\n"
+      "cmp %[depth], #8\n" "b.lo 5f\n"
       LATHE_LOAD_LOW LATHE_LOAD_FIRST LATHE_LOAD_SECOND LATHE_LOAD_HIGH
       "subs %[left], %[depth], #24\n"
       "b.lt 3f\n"
@@ -121,16 +119,13 @@ __attribute__((noinline)) inline void RunPairs(const PackedTile& tile, size_t ti
       "b.eq 7f\n"
       "6:\n"
       LATHE_LOAD_LOW
-      "ldr q0, [%[first]], #16\n"
-      "ldr q4, [%[second]], #16\n"
+      "ldr q0, [%[first]], #16\n" "ldr q4, [%[second]], #16\n"
       "subs %[left], %[left], #2\n"
       LATHE_FIRST_QUAD(0, 8, 9, 10, 11) LATHE_SECOND_QUAD(4, 8, 9, 10, 11)
       "b.ne 6b\n"
       "7:\n"
       "tbz %[depth], #0, 8f\n"
-      "ldr d0, [%[first]]\n"
-      "ldp q8, q9, [%[filters]]\n"
-      "ldr d4, [%[second]]\n"
+      "ldr d0, [%[first]]\n" "ldp q8, q9, [%[filters]]\n" "ldr d4, [%[second]]\n"
       LATHE_FIRST_STEP(0, 8, 9) LATHE_SECOND_STEP(4, 8, 9)
       "8:\n"
       "cbz %[start], 9f\n"

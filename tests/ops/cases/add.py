@@ -9,7 +9,7 @@ import numpy as np
 from buildtool.ops.add import Add
 from tests.ops.activations import ACTIVATED
 from tests.ops.case import OpCase
-from tests.ops.element_types import FLOATS, anything, binary_types
+from tests.ops.element_types import FLOATS, anything, binary_types, in_half
 from tests.ops.inputs import Rng, binary, binary_integers, label, normal
 
 
@@ -23,3 +23,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         for dtype in FLOATS:
             operands = anything(rng, (3, 19), dtype), anything(rng, (19,), dtype)
             yield OpCase(Add(**activation), operands, label(activation["activation"], np.dtype(dtype).name))
+    yield from in_half(binary(rng, Add()))

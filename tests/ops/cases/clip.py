@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.ops.clip import Clip
 from tests.ops.case import OpCase
-from tests.ops.element_types import NUMBERS, unary_types
+from tests.ops.element_types import NUMBERS, in_half, unary_types
 from tests.ops.inputs import Rng, integers, label, unary, uniform
 
 
@@ -19,3 +19,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     for dtype in (np.int32, np.int64):
         yield OpCase(Clip(-2.5, 4.0), (integers(rng, (5, 7), -9, 9, dtype),), np.dtype(dtype).name)
     yield from unary_types(rng, Clip(-2.5, 4.5), NUMBERS)
+    yield from in_half(unary(rng, Clip(0.0, 6.0), -8.0, 8.0))

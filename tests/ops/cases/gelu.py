@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.ops.gelu import Gelu
 from tests.ops.case import OpCase
-from tests.ops.element_types import anything
+from tests.ops.element_types import anything, in_half
 from tests.ops.inputs import Rng, label, unary, uniform
 
 
@@ -20,3 +20,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Gelu("none"), (extremes,), "extremes")
     for approximate in ("none", "tanh"):
         yield OpCase(Gelu(approximate), (anything(rng, (3, 41), np.float64),), f"of_float64_{approximate}")
+    yield from in_half(unary(rng, Gelu("none")))

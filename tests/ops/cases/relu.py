@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.ops.relu import Relu
 from tests.ops.case import OpCase
-from tests.ops.element_types import FLOATS, SIGNED, unary_types
+from tests.ops.element_types import FLOATS, SIGNED, in_half, unary_types
 from tests.ops.inputs import Rng, integers, unary
 
 
@@ -17,3 +17,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     for dtype in (np.int32, np.int64):
         yield OpCase(Relu(), (integers(rng, (5, 7), -9, 9, dtype),), np.dtype(dtype).name)
     yield from unary_types(rng, Relu(), (*FLOATS, *SIGNED))
+    yield from in_half(unary(rng, Relu()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.ops.tanh import Tanh
 from tests.ops.case import OpCase
-from tests.ops.element_types import unary_types
+from tests.ops.element_types import in_half, unary_types
 from tests.ops.inputs import Rng, unary
 
 
@@ -17,3 +17,4 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     extremes = np.array([-1e4, -100.0, -88.0, -20.0, -0.0, 0.0, 20.0, 88.0, 100.0, 1e4], np.float32)
     yield OpCase(Tanh(), (extremes,), "extremes")
     yield from unary_types(rng, Tanh())
+    yield from in_half(unary(rng, Tanh()))
