@@ -6,7 +6,7 @@
 #include "native/core/cpu.h"
 #include "native/tests/op_cases_file.h"
 
-extern "C" const lathe_api* lathe_api_full(void);
+extern "C" const lathe_api* lathe_api_lathe_full(void);
 
 namespace lathe_test {
 namespace {
@@ -30,7 +30,7 @@ struct Outcome {
 
 // `isa_limit`: so that kernels meet the models which a better instruction set takes elsewhere.
 void Try(const HostileModel& item, const char* isa_limit, Outcome* outcome) {
-  const lathe_api* api = lathe_api_full();
+  const lathe_api* api = lathe_api_lathe_full();
   const lathe_allocator allocator = {AllocateSome, Free, nullptr};
   void* data = AllocateSome(nullptr, item.data.size());
   ASSERT_NE(data, nullptr);

@@ -14,7 +14,7 @@
 #include "native/core/half.h"
 #include "native/tests/op_cases_file.h"
 
-extern "C" const lathe_api* lathe_api_full(void);
+extern "C" const lathe_api* lathe_api_lathe_full(void);
 
 namespace lathe_test {
 
@@ -170,7 +170,7 @@ struct Runner {
     return outputs;
   }
 
-  const lathe_api* api = lathe_api_full();
+  const lathe_api* api = lathe_api_lathe_full();
   Aligned model, data;
   const CaseFile& file;
   lathe_error error = {};

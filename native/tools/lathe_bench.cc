@@ -24,7 +24,7 @@
 #include "lathe/c_api.h"
 #include "native/tools/json.h"
 
-extern "C" const lathe_api* lathe_api_full(void);
+extern "C" const lathe_api* lathe_api_lathe_full(void);
 
 namespace lathe_bench {
 namespace {
@@ -169,7 +169,7 @@ class Stand {
     return true;
   }
 
-  const lathe_api* api_ = lathe_api_full();
+  const lathe_api* api_ = lathe_api_lathe_full();
   Aligned model_, data_;
   lathe_error error_ = {};
   lathe_engine* engine_ = nullptr;

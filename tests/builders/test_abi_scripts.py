@@ -75,9 +75,9 @@ def test_the_library_with_all_operators(abi: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     library = folder / "install" / "lib" / "liblathe_full.so"
     info = elf.inspect_library(library)
-    assert info.exported == ("lathe_api_full",)
+    assert info.exported == ("lathe_api_lathe_full",)
     assert all(name.startswith(("libc.so", "libm.so", "libpthread.so", "ld-linux")) for name in info.needed)
-    assert (folder / "install" / "include" / "lathe" / "full.h").is_file()
+    assert (folder / "install" / "include" / "lathe" / "lathe_full.h").is_file()
     assert (folder / "install" / "include" / "lathe" / "engine.h").is_file()
     if abi == "host":
         isas = CPU.abis["host"].isas

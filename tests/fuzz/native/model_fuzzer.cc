@@ -15,7 +15,7 @@
 #include "lathe/c_api.h"
 #include "tests/fuzz/native/wire.h"
 
-extern "C" const lathe_api* lathe_api_full(void);
+extern "C" const lathe_api* lathe_api_lathe_full(void);
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace {
@@ -173,7 +173,7 @@ void SetDataSize(std::vector<Field>* model, size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const Files files = Part(std::string(reinterpret_cast<const char*>(bytes), size));
-  const lathe_api* api = lathe_api_full();
+  const lathe_api* api = lathe_api_lathe_full();
   const lathe_allocator allocator = {Allocate, Free, nullptr};
   void* data = Allocate(nullptr, files.data.size());  // aligned, and as long as the file: what is read beyond is seen
   if (data == nullptr) return 0;
