@@ -83,4 +83,4 @@ def test_the_library_with_all_operators(abi: str, tmp_path: Path) -> None:
         isas = CPU.abis["host"].isas
         kernels = {path.stem for path in resources.native_dir().glob("ops/*/*__*.cc")}
         expected = {name for name in kernels if name.rpartition("__")[2] in isas}
-        assert set(Library(library, "full").kernels) == expected
+        assert set(Library(library).kernels) == expected
