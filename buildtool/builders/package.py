@@ -161,9 +161,10 @@ def _put(path: Path, contents: bytes | Path) -> None:
 
 
 def _keep_time(new: Path, old: Path) -> None:
-    if old.is_file() and filecmp.cmp(new, old, shallow=False):
-        known = old.stat()
-        os.utime(new, ns=(known.st_atime_ns, known.st_mtime_ns))
+    with contextlib.suppress(FileNotFoundError):  # another build replaces the old output just now
+        if filecmp.cmp(new, old, shallow=False):
+            known = old.stat()
+            os.utime(new, ns=(known.st_atime_ns, known.st_mtime_ns))
 
 
 @contextlib.contextmanager

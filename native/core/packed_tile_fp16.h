@@ -256,10 +256,12 @@ inline void PackQuad(const Element* a, const Element* b, const Element* c, const
         : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7");
   }
   for (; depth >= 8; depth -= 8, a += 8, b += 8, c += 8, d += 8, to += 32) {
-    vst4q_f16(to, float16x8x4_t{{vld1q_f16(a), vld1q_f16(b), vld1q_f16(c), vld1q_f16(d)}});
+    const float16x8x4_t rows = {{vld1q_f16(a), vld1q_f16(b), vld1q_f16(c), vld1q_f16(d)}};
+    vst4q_f16(to, rows);
   }
   for (; depth >= 4; depth -= 4, a += 4, b += 4, c += 4, d += 4, to += 16) {
-    vst4_f16(to, float16x4x4_t{{vld1_f16(a), vld1_f16(b), vld1_f16(c), vld1_f16(d)}});
+    const float16x4x4_t rows = {{vld1_f16(a), vld1_f16(b), vld1_f16(c), vld1_f16(d)}};
+    vst4_f16(to, rows);
   }
   for (; depth > 0; --depth, to += 4) {
     to[0] = *a++;
