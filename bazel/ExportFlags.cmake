@@ -1,11 +1,12 @@
-# Writes the compiler flags of LatheFlags.cmake and LatheIsa.cmake, and those of the toolchain files, as a file of
-# constants for the Bazel rules, so that they are known in one place.
+# Writes the flags of LatheFlags.cmake, LatheIsa.cmake and LatheLink.cmake, and those of the toolchain files, as a file
+# of constants for the Bazel rules, so that they are known in one place.
 #
 #   cmake -DOUTPUT=<file> -P ExportFlags.cmake
 cmake_minimum_required(VERSION 3.25)
 
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/LatheFlags.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/LatheIsa.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../cmake/LatheLink.cmake)
 
 # A list of CMake as a list of Starlark.
 function(starlark_list out)
@@ -18,9 +19,20 @@ endfunction()
 
 lathe_flags(library_flags)
 starlark_list(common ${library_flags})
-lathe_unit_flags(native/core/unit.cc core_flags)
-starlark_list(core ${core_flags})
-set(text "LIBRARY_FLAGS = ${common}\nCORE_FLAGS = ${core}\nISA_FLAGS = {\n")
+set(core "{")
+foreach(CMAKE_CXX_COMPILER_ID IN ITEMS GNU Clang)
+  lathe_unit_flags(native/core/unit.cc core_flags)
+  starlark_list(words ${core_flags})
+  string(TOLOWER ${CMAKE_CXX_COMPILER_ID} family)
+  string(APPEND core "\"${family}\": ${words}, ")
+endforeach()
+string(APPEND core "}")
+lathe_merge_options(merge_options)
+starlark_list(merge ${merge_options})
+lathe_link_options(link_options)
+starlark_list(link ${link_options})
+set(text "LIBRARY_FLAGS = ${common}\nCORE_FLAGS = ${core}\nMERGE_OPTIONS = ${merge}\nLINK_OPTIONS = ${link}\n")
+string(APPEND text "ISA_FLAGS = {\n")
 
 get_cmake_property(names VARIABLES)
 list(FILTER names INCLUDE REGEX "^LATHE_ISA_FLAGS_")
@@ -51,4 +63,4 @@ foreach(abi IN ITEMS host aarch64-linux-gnu arm-linux-gnueabihf)
   toolchain_entry(${toolchains}/${abi}.cmake entry)
   string(APPEND text "${entry}")
 endforeach()
-file(WRITE ${OUTPUT} "\"\"\"The compiler flags of cmake/ and toolchains/.\"\"\"\n\n${text}}\n")
+file(WRITE ${OUTPUT} "\"\"\"The flags of cmake/ and toolchains/.\"\"\"\n\n${text}}\n")

@@ -1,9 +1,9 @@
-"""One conversion as an action of Bazel: declared files in, the sources of a library out.
+"""What Bazel's actions ask of Lathe: a conversion (declared files in, the sources of a library out), and a check.
 
     python convert.py [SITE] REQUEST
 
 SITE is a folder of Python packages, for interpreters that do not know of Lathe. REQUEST is a JSON file, written by the
-rule `lathe_library`:
+rule `lathe_library`. Of a conversion:
 
     deployment, library_name, abi, model_graph_format, model_data_format
     files      {path that the deployment may name: path of the file}
@@ -15,6 +15,12 @@ rule `lathe_library`:
     models     folder for the models that stay files beside the library
     symbols    file for the names that the library exports; `undefined` the same as an option for the linker;
     exports    the same as a version script
+    promises   file for what has to hold of the libraries, for the check
+
+And of a check, which copies a library where all of it holds:
+
+    check      [[path of a library, path of the copy], ...]
+    promises   the file from the conversion
 """
 
 from __future__ import annotations
@@ -31,6 +37,25 @@ _RESULTS = "results"
 
 
 def main(request: dict[str, Any]) -> int:
+    return _check(request) if "check" in request else _convert(request)
+
+
+def _check(request: dict[str, Any]) -> int:
+    from buildtool.builders.elf import check_library
+    from buildtool.errors import LatheError
+
+    promises = json.loads(Path(request["promises"]).read_text())
+    try:
+        for library, copy in request["check"]:
+            check_library(Path(library), promises["api"], promises["glibc_floor"])
+            shutil.copyfile(library, copy)
+    except LatheError as error:
+        sys.stderr.write(f"{error.render()}\n")
+        return error.exit_code
+    return 0
+
+
+def _convert(request: dict[str, Any]) -> int:
     from buildtool.cli.main import run
 
     here = Path.cwd()
@@ -71,6 +96,8 @@ def _command(request: dict[str, Any]) -> list[str]:
 
 def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     """Every file of the result to the output that it belongs to; all outputs exist, if only as empty folders."""
+    from buildtool.requests import load_deployment
+
     out = {name: here / request[name] for name in ("headers", "embedded", "include", "models")}
     out |= {f"kernels/{isa}": here / path for isa, path in request["kernels"].items()}
     for path in out.values():
@@ -94,6 +121,8 @@ def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     api = f"lathe_api_{report['identifier']}"
     (here / request["symbols"]).write_text(f"{api}\n")
     (here / request["undefined"]).write_text(f"-Wl,--undefined={api}\n")
+    promises = {"api": api, "glibc_floor": load_deployment(request["deployment"]).glibc_floor}
+    (here / request["promises"]).write_text(json.dumps(promises) + "\n")
 
 
 def _room_of(path: PurePosixPath) -> str:

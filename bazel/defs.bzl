@@ -2,7 +2,7 @@
 
 load("@lathe_tool//:flags.bzl", "ISA_FLAGS", "TOOLCHAIN_FLAGS")
 load("//bazel/private:conversion.bzl", "LatheModelInfo", "convert")
-load("//bazel/private:link.bzl", "archive", "assemble", "link", "merge")
+load("//bazel/private:link.bzl", "archive", "assemble", "check", "link", "merge")
 load(
     "//bazel/private:native.bzl",
     "CPP_TOOLCHAIN_ATTRIBUTES",
@@ -67,8 +67,9 @@ def _lathe_library_impl(ctx):
         fail("%s: the ABI '%s' is not one of: %s" % (ctx.label, abi, ", ".join(TOOLCHAIN_FLAGS)))
     converted = convert(ctx, abi, library)
     merged = merge(ctx, _objects(ctx, converted), converted.undefined)
-    static = archive(ctx, merged, converted.symbols, library)
-    shared, unstripped = link(ctx, merged, converted.exports, library, abi)
+    linked, unstripped = link(ctx, merged, converted.exports, library, abi)
+    archived = archive(ctx, merged, converted.symbols, library)
+    static, shared = check(ctx, [archived, linked], converted.promises)
 
     toolchain, features = configured(ctx)
     to_link = cc_common.create_library_to_link(

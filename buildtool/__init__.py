@@ -10,15 +10,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from buildtool.settings import Options, Overrides, RunSettings
-    from buildtool.workflow import build, check, convert, export, load, run, validate
+    from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
+    from buildtool.workflow import bench, build, check, convert, export, load, run, validate
 
     __version__: str
 
 __all__ = [
+    "BenchSettings",
     "Options",
     "Overrides",
     "RunSettings",
+    "bench",
     "build",
     "check",
     "convert",
@@ -41,6 +43,6 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return version()
     if name in __all__:
-        room = "settings" if name in ("Options", "Overrides", "RunSettings") else "workflow"
+        room = "settings" if name in ("BenchSettings", "Options", "Overrides", "RunSettings") else "workflow"
         return getattr(importlib.import_module(f"buildtool.{room}"), name)
     raise AttributeError(f"module 'buildtool' has no attribute '{name}'")

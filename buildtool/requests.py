@@ -13,7 +13,7 @@ from buildtool import config
 from buildtool.builders.toolchain_file import examine
 from buildtool.config import Deployment, FileRef, LoadedDeployment, ModelConfig, SubgraphConfig, TensorConfig
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
-from buildtool.importers.frameworks import import_model
+from buildtool.importers.frameworks import companions, import_model
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
@@ -115,10 +115,14 @@ def output_folder(deployment: Deployment, options: Options) -> Path:
     return folder
 
 
+def owner_of(deployment: Deployment, options: Options) -> str:
+    """To whom the folder of the cache belongs in which a library is linked."""
+    return str(output_folder(deployment, options).absolute())
+
+
 def inputs_of(deployment: Deployment, options: Options, read: FilesRead) -> list[Path]:
     """The files and folders that a build was made from, of which `read` has seen all that it read."""
-    pairs = [model_files(model, options.allow_unverified) for model in deployment.models]
-    files = [file for pair in pairs for file in pair if file is not None]
+    files = [file for model in deployment.models for file in all_files(model, options.allow_unverified)]
     files += [deployment.path, *(file for _, file in deployment.toolchains)]
     folders = [*(file.parent for file in files), *deployment.op_paths]
     files += [*read.below(folders, but=options.output), *depfile.folders_of_operators(deployment.op_paths)]
@@ -140,6 +144,17 @@ def model_files(model: ModelConfig, allow_unverified: bool = False) -> tuple[Pat
     """The verified files of a model: the model itself, and its weights where they are apart."""
     fetch = functools.partial(config.resolve_model_file, allow_unverified=allow_unverified)
     return fetch(model.model_file), fetch(model.weight_file) if model.weight_file else None
+
+
+def all_files(model: ModelConfig, allow_unverified: bool = False) -> tuple[Path, ...]:
+    """Those files, and what belongs to them without being named: the model itself is the first."""
+    file, weights = model_files(model, allow_unverified)
+    return (file, *([weights] if weights else []), *companions(model.platform, file, weights))
+
+
+def fetched(file: FileRef, allow_unverified: bool = False) -> Path:
+    """A verified file that a deployment names."""
+    return config.resolve_model_file(file, allow_unverified=allow_unverified)
 
 
 def recorded(model: ModelConfig, allow_unverified: bool = False) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
@@ -182,7 +197,8 @@ def subject(
     reference = choose_reference(
         settings.reference, model.platform, source, found.graph, inputs, outputs, files, elsewhere
     )
-    return Subject(model.identifier, data, reference.run(data), reference.name, threshold(model))
+    channels = {output.name: 1 for output in outputs if output.data_format == "NCHW"}
+    return Subject(model.identifier, data, reference.run(data), reference.name, threshold(model), channels)
 
 
 def import_request(
@@ -303,12 +319,15 @@ def selected(deployment: Deployment, name: str | None) -> tuple[ModelConfig, ...
 
 
 def not_compared(model: ModelConfig) -> tuple[Problem, ...]:
-    """What the deployment wants validated that this version does not look at."""
+    """What the deployment wants validated that a comparison of outputs does not look at."""
     graph = subgraph(model)
-    wishes = {"check_tensors": graph.check_tensors, "accuracy_validation_script": graph.accuracy_validation_script}
+    wishes = (
+        ("check_tensors", graph.check_tensors, "lathe validate --layers compares all tensors"),
+        ("accuracy_validation_script", graph.accuracy_validation_script, "lathe validate --accuracy runs it"),
+    )
     return tuple(
-        Problem(f"'{key}' is known but not used yet: only the outputs are compared", model.where_of(key))
-        for key, wish in wishes.items()
+        Problem(f"'{key}' is not looked at: only the outputs are compared", model.where_of(key), remedy=remedy)
+        for key, wish, remedy in wishes
         if wish
     )
 
@@ -321,15 +340,14 @@ def threshold(model: ModelConfig) -> float:
 
 def known_tuning(deployment: Deployment, options: Options) -> Tuning:
     """What was measured of these very things in the folder where the build goes; its identity is that of the build."""
-    pairs = [model_files(model, options.allow_unverified) for model in deployment.models]
-    files = [file for pair in pairs for file in pair if file is not None]
+    files = [file for model in deployment.models for file in all_files(model, options.allow_unverified)]
     fingerprint = stages.fingerprint(facts(deployment), files, deployment.op_paths)
     return tuning.read(output_folder(deployment, options), fingerprint)
 
 
 def origin(deployment: Deployment, options: Options, fingerprint: str) -> trust.Origin:
     """Where a library of this deployment comes from."""
-    models = [model_files(model, options.allow_unverified) for model in deployment.models]
+    models = [all_files(model, options.allow_unverified) for model in deployment.models]
     inputs = trust.inputs_of(deployment.path, models, deployment.op_paths)
     return trust.Origin(deployment.library_name, stages.version(), fingerprint, tuple(inputs))
 

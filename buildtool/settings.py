@@ -59,6 +59,25 @@ class Options:
     after: str = ""  # with ir: the graph behind the first run of this pass, too
     allow_unverified: bool = False
     archive: bool = True  # whether the build is packed, too
+    java: bool = False  # whether Java gets classes, and what ties them to the library
+    aar: bool = False  # whether all of that is packed for Android, too
+
+
+@dataclass(frozen=True)
+class DeviceSpec:
+    """A device that a user names, and how to reach it."""
+
+    kind: str  # local, qemu, ssh, adb
+    name: str = ""  # in a device file
+    cpu: str = ""  # what an emulator imitates
+    address: str = ""  # of ssh: a host; of adb: a serial, and where it is empty all that are connected
+    username: str = ""  # where it is empty, ssh decides
+    port: int = 0  # where it is 0, ssh decides
+    jump: str = ""  # the host that leads to the device, as `ssh -J` takes it
+    identity: Path | None = None  # the key that logs in, where it is no usual one
+    ssh_config: Path | None = None  # instead of the user's
+    target_abis: tuple[str, ...] = ()  # where it is empty, the device tells
+    target_socs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,9 +97,37 @@ class RunSettings:
     reference_python: Path | None = None  # an interpreter that has the framework of the model
     all_variants: bool = False
     kinds: tuple[str, ...] = ("shared", "static")
+    devices: tuple[DeviceSpec, ...] = ()  # empty: this machine, or an emulator
+    target_socs: tuple[str, ...] = ()  # only devices with one of these chips; `random`: one device of each kind
+    warmup: int = 0  # runs before those that are timed
+    restarts: int = 1  # how often the program is started anew for all of that
+    affinity: int = 0  # cores: 0 all, 1 big ones, 2 little ones, 3 as many of the fastest as threads, 4 of the slowest
+    trace: int = 0  # 1: the program tells what it does; 2: every node, too
+
+
+@dataclass(frozen=True)
+class BenchSettings:
+    """What is measured beyond the runs of a library, and where that goes."""
+
+    compare: Path | None = None  # an earlier result
+    against: Path | None = None  # another library: the folder of a build, or a deployment file
+    pairs: int = 10  # how often both libraries take their turns
+    only: str = ""  # regular expression: single operators whose names it matches, instead of the whole model
+    peak: tuple[float, float] = (0.0, 0.0)  # GMAC/s and GB/s of the processor, where they need not be measured
+    trace: Path | None = None  # a file for Perfetto
+
+
+@dataclass(frozen=True)
+class Labour:
+    """Who computes the samples of an accuracy."""
+
+    workers: int = 1  # processes of this machine
+    scheduler: str = ""  # of a Dask cluster, whose workers do it instead
+    fresh: bool = False  # whether what an earlier run left is thrown away
 
 
 SILENT = Silent()
 NOTHING = Overrides()
 DEFAULTS = Options()
 EVERYTHING = RunSettings()
+HERE = Labour()

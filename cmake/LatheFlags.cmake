@@ -7,6 +7,8 @@
 #     what one of these files gets in addition: the flags of its instruction set, or those of the runtime.
 #   lathe_tool_flags(<variable> [PREFIX <folder>...])
 #     of programs around a library: ordinary C++.
+#   lathe_link_flags(<variable>)
+#     of shared libraries, what the system asks for that loads them.
 #
 # Compilers for 64-bit ARM may leave it to the run time which atomic instructions there are, and code that runs when a
 # library is loaded then finds out: libraries have none of that.
@@ -64,5 +66,17 @@ function(lathe_flags out)
     -ffp-contract=off
     -nostdinc++
   )
+  set(${out} ${flags} PARENT_SCOPE)
+endfunction()
+
+function(lathe_link_flags out)
+  set(flags -Wl,--hash-style=gnu)
+  if(ANDROID)
+    # Android before 6 reads the old table of symbols only, and 64-bit Android may have pages of 16 KiB.
+    set(flags -fuse-ld=lld -Wl,--hash-style=both)
+    if(CMAKE_SIZEOF_VOID_P EQUAL 8)
+      list(APPEND flags -Wl,-z,max-page-size=16384)
+    endif()
+  endif()
   set(${out} ${flags} PARENT_SCOPE)
 endfunction()

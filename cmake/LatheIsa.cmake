@@ -14,10 +14,14 @@ set(
   -mfma
   -mf16c
 )
+set(LATHE_ISA_FLAGS_vnni ${LATHE_ISA_FLAGS_avx512} -mavx512vnni)
 set(LATHE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
 set(LATHE_ISA_FLAGS_neon "")
 set(LATHE_ISA_FLAGS_fp16 -march=armv8.2-a+fp16)
-set(LATHE_ISA_FLAGS_neonv7 -march=armv7-a -mfpu=neon-vfpv4 -mfp16-format=ieee)
+set(LATHE_ISA_FLAGS_neonv7 -march=armv7-a -mfpu=neon-vfpv4)
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND LATHE_ISA_FLAGS_neonv7 -mfp16-format=ieee) # Clang knows no other format
+endif()
 
 function(lathe_isa_flags isa out)
   if(NOT DEFINED LATHE_ISA_FLAGS_${isa})
@@ -36,7 +40,7 @@ endfunction()
 
 function(lathe_isas out)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-    set(isas avx512 avx2)
+    set(isas vnni avx512 avx2)
   elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     set(isas fp16 neon)
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm")

@@ -220,6 +220,10 @@ endfunction()
 
 # What to call the machine of the app.
 function(_lathe_name_abi out)
+  if(ANDROID AND ANDROID_ABI) # as the NDK's toolchain file is told
+    set(${out} ${ANDROID_ABI} PARENT_SCOPE)
+    return()
+  endif()
   foreach(candidate IN ITEMS "${CMAKE_ANDROID_ARCH_ABI}" "${CMAKE_CXX_COMPILER_TARGET}" "${CMAKE_LIBRARY_ARCHITECTURE}")
     if(candidate)
       set(${out} ${candidate} PARENT_SCOPE)

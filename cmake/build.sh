@@ -29,7 +29,7 @@ case ${RUNMODE:-file} in
   *) fail "RUNMODE=$RUNMODE is neither file nor code" "leave out RUNMODE" ;;
 esac
 case $abi in
-  arm64-v8a | armeabi-v7a)
+  arm64-v8a | armeabi-v7a | x86_64)
     [ -f "${ANDROID_NDK_HOME:-}/build/cmake/android.toolchain.cmake" ] ||
       fail "$abi is built by the Android NDK, and ANDROID_NDK_HOME is not the folder of one" \
         "install the NDK (r21 or later) and set ANDROID_NDK_HOME to its folder"

@@ -26,6 +26,8 @@ PYTHON = VENV / "bin" / "python"
 DEBIAN_PACKAGES = {
     "make": "the build commands",
     "ccache": "a compiler launcher: the tests start compilers through one",
+    "distcc": "another one, which compiles on other machines",
+    "locales": "languages whose letters the tests build in",
     "git": "the version of the sources",
     "binutils": "ld, nm, strip and objcopy",
     "g++": "compiler of the host",
@@ -37,9 +39,14 @@ DEBIAN_PACKAGES = {
     "qemu-user": "runs the ARM libraries on the host",
     "clang-19": "second compiler: its warnings are errors too",
     "lld-19": "linker of clang",
+    "llvm-19": "its ar and objcopy: the check for Android builds with nothing else",
     "libclang-rt-19-dev": "sanitizers of clang",
     "libgtest-dev": "native unit tests",
+    "openssh-server": "a device behind ssh, on this machine",
+    "openssh-client": "the way to it",
+    "adb": "the way to Android devices, and to the pretended one of the tests",
     "bazel-bootstrap": "builds the example app of the Bazel rules",
+    "default-jdk-headless": "compiles and runs the Java classes of libraries",
 }
 SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv", "python3-dev": "headers for the Python module"}
 

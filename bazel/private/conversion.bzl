@@ -64,6 +64,7 @@ def convert(ctx, abi, library):
     out = {name: ctx.actions.declare_directory(prefix + name) for name in ("embedded", "headers", "include", "models")}
     for name, file in [
         ("exports", "exports.map"),
+        ("promises", "promises.json"),
         ("registry", "registry.cc"),
         ("symbols", "symbols.txt"),
         ("undefined", "undefined.txt"),

@@ -1,10 +1,12 @@
 """Makes one object of the units of a library, which shows nothing but one function, and libraries of that object.
 
-The options are those of the CMake project that Lathe generates; a test compares the results.
+The options are those of the CMake project that Lathe generates, from cmake/LatheLink.cmake; a test compares the
+results, which are checked as that project's are.
 """
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
-load("@lathe_tool//:flags.bzl", "TOOLCHAIN_FLAGS")
+load("@lathe_tool//:flags.bzl", "LINK_OPTIONS", "MERGE_OPTIONS", "TOOLCHAIN_FLAGS")
+load("//bazel:tool.bzl", "LatheToolInfo")
 load(":native.bzl", "configured")
 
 # Where a compiler looks for the linker, unless the user says otherwise; that of Bazel's own actions.
@@ -74,13 +76,7 @@ def merge(ctx, objects, undefined):
     out = ctx.actions.declare_file("%s.lathe/merged.o" % ctx.label.name)
     arguments = ctx.actions.args()
     arguments.add_all(driver.flags)
-    arguments.add_all([
-        "-nostdlib",
-        "-r",
-        "-Wl,--gc-sections",
-        "-Wl,--build-id=none",
-        "-Wl,--force-group-allocation",
-    ])
+    arguments.add_all(MERGE_OPTIONS)
     arguments.add(undefined, format = "@%s")
     arguments.add("-o", out)
     arguments.add_all(objects, expand_directories = True)
@@ -98,7 +94,7 @@ def merge(ctx, objects, undefined):
 def archive(ctx, merged, symbols, library):
     """The static library: one object, in which everything but one function is local."""
     driver = _driver(ctx)
-    out = ctx.actions.declare_file("%s.lathe/lib%s.a" % (ctx.label.name, library))
+    out = ctx.actions.declare_file("%s.lathe/unchecked/lib%s.a" % (ctx.label.name, library))
     _run(
         ctx,
         driver,
@@ -128,7 +124,7 @@ def link(ctx, merged, exports, library, abi):
     """The shared library, stripped, and its twin with all symbols."""
     driver = _driver(ctx)
     whole = ctx.actions.declare_file("%s.lathe/unstripped/lib%s.so" % (ctx.label.name, library))
-    out = ctx.actions.declare_file("%s.lathe/lib%s.so" % (ctx.label.name, library))
+    out = ctx.actions.declare_file("%s.lathe/unchecked/lib%s.so" % (ctx.label.name, library))
     _run(
         ctx,
         driver,
@@ -140,9 +136,8 @@ def link(ctx, merged, exports, library, abi):
             "case $(\"$cc\" \"$@\" -print-file-name=libpthread.so.0) in",
             "  /*) threads='-Wl,--no-as-needed -l:libpthread.so.0 -Wl,--as-needed' ;;",
             "esac",
-            "\"$cc\" \"$@\" -shared -fPIC -nostdlib -Wl,--version-script=\"$exports\" -Wl,--gc-sections " +
-            "-Wl,--as-needed -Wl,--build-id=none -Wl,--hash-style=gnu -Wl,-O1 -Wl,-z,defs -Wl,-z,now " +
-            "-Wl,-z,noexecstack -Wl,-z,noseparate-code -o \"$whole\" \"$merged\" $threads -lm -lc -lgcc",
+            "\"$cc\" \"$@\" -shared -fPIC -Wl,--version-script=\"$exports\" -o \"$whole\" \"$merged\" " +
+            "$threads -lm -lc -lgcc",
             "\"$objcopy\" --strip-all --remove-section=.comment \"$whole\" \"$out\"",
         ]),
         [merged, exports],
@@ -153,6 +148,30 @@ def link(ctx, merged, exports, library, abi):
             merged.path,
             whole.path,
             out.path,
-        ] + driver.flags + TOOLCHAIN_FLAGS[abi].link,
+        ] + driver.flags + LINK_OPTIONS + TOOLCHAIN_FLAGS[abi].link,
     )
     return out, whole
+
+def check(ctx, libraries, promises):
+    """The libraries once it is certain that they keep their promises: what they export and need, and the glibc floor.
+
+    Args:
+      ctx: of the rule, which has the attributes of lathe_library.
+      libraries: files.
+      promises: the file in which the conversion has written them down.
+    """
+    tool = ctx.attr._tool[LatheToolInfo]
+    checked = [ctx.actions.declare_file("%s.lathe/%s" % (ctx.label.name, file.basename)) for file in libraries]
+    request = ctx.actions.declare_file("%s.lathe/check.json" % ctx.label.name)
+    pairs = [[file.path, out.path] for file, out in zip(libraries, checked)]
+    ctx.actions.write(request, json.encode({"check": pairs, "promises": promises.path}) + "\n")
+    ctx.actions.run(
+        executable = tool.program,
+        arguments = [request.path],
+        inputs = depset([request, promises] + libraries, transitive = [tool.data]),
+        outputs = checked,
+        execution_requirements = {"block-network": "1"},
+        mnemonic = "LatheCheck",
+        progress_message = "Checking %s" % ctx.label,
+    )
+    return checked

@@ -82,12 +82,13 @@ def compile_units(ctx, name, sources, contexts, flags, messages = True, headers 
     return outputs.pic_objects
 
 def _lathe_core_impl(ctx):
+    toolchain, _ = configured(ctx)
     objects = compile_units(
         ctx,
         ctx.label.name,
         ctx.files.srcs,
         [dep[CcInfo].compilation_context for dep in ctx.attr.deps],
-        CORE_FLAGS,
+        CORE_FLAGS["clang" if "clang" in toolchain.compiler else "gnu"],
         ctx.attr.messages,
     )
     return [DefaultInfo(files = depset(objects)), LatheObjectsInfo(objects = objects)]

@@ -55,11 +55,15 @@ def inspect_library(path: Path) -> LibraryInfo:
     )
 
 
-def check_library(path: Path, api: str, glibc_floor: str) -> None:
-    """BuildError with every promise that the library breaks. `api`: the one symbol that it may export."""
+def check_library(path: Path, api: str, glibc_floor: str, besides: tuple[str, ...] = ()) -> None:
+    """BuildError with every promise that the library breaks. `api`: the one symbol that it may export.
+
+    `besides`: other libraries that it may need.
+    """
     elf = _read(path)
     problems = [
-        Problem(what, Where(file=path.name), rule, remedy) for what, rule, remedy in _broken(elf, api, glibc_floor)
+        Problem(what, Where(file=path.name), rule, remedy)
+        for what, rule, remedy in _broken(elf, api, glibc_floor, besides)
     ]
     if problems:
         raise BuildError(problems)
@@ -74,11 +78,11 @@ def defined_symbols(path: Path) -> tuple[str, ...]:
         return tuple(sorted({s.name for s in table.iter_symbols() if s.name and s["st_shndx"] != "SHN_UNDEF"}))
 
 
-def _broken(elf: _Elf, api: str, glibc_floor: str) -> Iterator[tuple[str, str, str]]:
+def _broken(elf: _Elf, api: str, glibc_floor: str, besides: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     if elf.defined != (api,):
         others = ", ".join(name for name in elf.defined if name != api) or "nothing"
         yield f"the library exports {others}", f"a library exports {api} and nothing else", "mark the symbols as hidden"
-    foreign = [name for name in elf.needed if not name.startswith(_ALLOWED_LIBRARIES)]
+    foreign = [name for name in elf.needed if not name.startswith((*_ALLOWED_LIBRARIES, *besides))]
     if foreign:
         rule = "a library needs libc, libm and libpthread only"
         yield f"the library needs {', '.join(foreign)}", rule, "do without what these libraries provide"

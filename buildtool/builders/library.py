@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from buildtool.builders import elf, parallel, size
+from buildtool.builders import android, elf, parallel, size
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache, Objects, Unit, UnitKind, configure_and_build, locked, writing_to
 from buildtool.builders.toolchain import Toolchain, probe
@@ -44,6 +44,7 @@ def build_all(
     glibc_floor: str = DEFAULT_GLIBC_FLOOR,
     owner: str = "",
     toolchain_files: Mapping[str, Path] = MappingProxyType({}),
+    android_api: int = android.DEFAULT_API,
 ) -> tuple[BuiltLibrary, ...]:
     """Build a library for all of its ABIs at the same time; nothing in a dry run.
 
@@ -52,9 +53,8 @@ def build_all(
     owner again, or until anybody does after it has ended. `toolchain_files`: the user's own ones, by ABI.
     """
     cache.use()
-    name = programs[0].library.name
-    folder = cache.folder / "link" / hashlib.sha256(f"{owner}\0{name}".encode()).hexdigest()[:24]
-    tools = toolchains(tuple(program.abi for program in programs), toolchain_files)
+    folder = work_folder(cache, owner, programs[0].library.name)
+    tools = toolchains(tuple(program.abi for program in programs), toolchain_files, android_api)
     works = [_Work(program, tree, toolchain, cache, folder) for program, toolchain in zip(programs, tools, strict=True)]
     parallel.each(_Work.compile, works, cache.processes)
     with writing_to(folder):
@@ -63,6 +63,11 @@ def build_all(
             tree.write(folder / "tree")
             parallel.each(_Work.link, works, cache.processes)
     return () if cache.processes.dry_run else tuple(work.built(glibc_floor) for work in works)
+
+
+def work_folder(cache: ObjectCache, owner: str, name: str) -> Path:
+    """Where a library is linked."""
+    return cache.folder / "link" / hashlib.sha256(f"{owner}\0{name}".encode()).hexdigest()[:24]
 
 
 @dataclass
@@ -105,8 +110,10 @@ class _Work:
         program = self.program
         shared, static, unstripped = (self.result / file for file in _result_files(program.library.stem))
         api = f"lathe_api_{program.library.identifier}"
-        elf.check_library(shared, api, glibc_floor)
+        elf.check_library(shared, api, glibc_floor, android.LIBRARIES if self.toolchain.is_android else ())
         elf.check_library(static, api, glibc_floor)
+        if self.toolchain.is_android:
+            android.check_library(shared)
         by_object = {str(path): unit.path for unit, path in self.objects.paths.items()}
         known = size.Objects(by_object, program.kernels, [model.source.name for model in program.models])
         sizes = size.report(shared, self.result / "merged.map", self.result / "shared.map", known)
@@ -166,6 +173,16 @@ def _reuse_detection(known: Path, binary: Path) -> None:
         shutil.copytree(folder, binary / "CMakeFiles" / folder.name, ignore=shutil.ignore_patterns("CompilerId*"))
 
 
-def toolchains(abis: tuple[str, ...], files: Mapping[str, Path] = MappingProxyType({})) -> list[Toolchain]:
+def toolchains(
+    abis: tuple[str, ...],
+    files: Mapping[str, Path] = MappingProxyType({}),
+    android_api: int = android.DEFAULT_API,
+) -> list[Toolchain]:
     """The toolchains of several ABIs; what is missing is reported before anything is built."""
-    return [examine(files[abi], abi) if abi in files else probe(abi) for abi in abis]
+    found = []
+    for abi in abis:
+        if abi in files:
+            found.append(examine(files[abi], abi))
+        else:
+            found.append(android.toolchain(abi, android_api) if abi in android.ABIS else probe(abi))
+    return found

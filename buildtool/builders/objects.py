@@ -130,7 +130,7 @@ class ObjectCache:
 
     def compile_folder(self, toolchain: Toolchain) -> Path:
         """Where CMake compiles for this toolchain; kept, so that it looks at the compiler once."""
-        place = "" if toolchain.is_own else hashlib.sha256(str(toolchain.file).encode()).hexdigest()[:8]
+        place = "" if toolchain.is_own else hashlib.sha256(_file_of(toolchain).encode()).hexdigest()[:8]
         return self.folder / "compile" / f"{toolchain.abi}-{_flags_identity(toolchain)[:16]}{place}"
 
     @contextlib.contextmanager
@@ -225,6 +225,11 @@ def _note_use(objects: Iterable[Path]) -> None:
 
 def _object_path(unit: Unit) -> str:
     return f"CMakeFiles/{unit.kind}_units.dir/sources/{unit.path}.o"
+
+
+def _file_of(toolchain: Toolchain) -> str:
+    """The toolchain file, and what it is told."""
+    return " ".join((str(toolchain.file), *toolchain.arguments))
 
 
 def _flags_identity(toolchain: Toolchain) -> str:

@@ -67,13 +67,13 @@ def assemble(output: Path, name: str, contents: Contents, packed: bool = True) -
 
 
 def archive(folder: Path, name: str, file: Path) -> None:
-    """Write the folder as `.tar.gz` under the top folder `name`, but for `debug` and itself.
+    """Write the folder as `.tar.gz` under the top folder `name`, but for `debug` and other archives.
 
     Equal folders give equal bytes. A file that is the same as an earlier one is a hard link to it: the weights of a
     model are the same for most ABIs. The compression is a light one, and weights that hardly compress are stored.
     """
     paths = sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix())
-    kept = [path for path in paths if path.relative_to(folder).parts[0] != DEBUG]
+    kept = [path for path in paths if path.relative_to(folder).parts[0] != DEBUG and path.suffix != ".aar"]
     seen: dict[bytes, str] = {}
     with (
         file.open("wb") as raw,

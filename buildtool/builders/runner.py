@@ -32,16 +32,21 @@ def shared_runner(abi: str, cache: ObjectCache) -> Path:
     return _link(abi, cache, "", ())
 
 
+def operator_runner(abi: str, cache: ObjectCache) -> Path:
+    """A `lathe_bench`, which times single operators of libraries that it loads at run time."""
+    return _link(abi, cache, "", (), "lathe_bench")
+
+
 def static_runner(abi: str, identifier: str, archive: Path, cache: ObjectCache) -> Path:
     """A `lathe_run` with the library of this archive (`lib<name>.a`) inside."""
     return _link(abi, cache, _STATIC_SOURCE.format(identifier=identifier), (archive,))
 
 
-def _link(abi: str, cache: ObjectCache, linked_api: str, archives: Sequence[Path]) -> Path:
+def _link(abi: str, cache: ObjectCache, linked_api: str, archives: Sequence[Path], name: str = "lathe_run") -> Path:
     toolchain = probe(abi)
     own = NativeSources((resources.root(),))
-    names = (path.name for path in (resources.native_dir() / "tools").glob("*.cc"))
-    tools = sorted(f"native/tools/{name}" for name in names if name == "lathe_run.cc" or not name.startswith("lathe_"))
+    names = (path.stem for path in (resources.native_dir() / "tools").glob("*.cc"))
+    tools = sorted(f"native/tools/{stem}.cc" for stem in names if stem == name or not stem.startswith("lathe_"))
     files = {path: own.read(path) for unit in (*tools, *own.public_headers()) for path in own.closure(unit)}
     if linked_api:
         files[_LINKED] = linked_api.encode()
@@ -53,15 +58,15 @@ def _link(abi: str, cache: ObjectCache, linked_api: str, archives: Sequence[Path
         for path in inputs:
             digest.update(b"\0" if cache.processes.dry_run else path.read_bytes())
         folder = cache.folder / "tools" / digest.hexdigest()[:24]
-        program = folder / "lathe_run"
+        program = folder / name
         if program.is_file():
             return program
         folder.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f".lathe_run.new-{os.getpid()}"
+        temporary = folder / f".{name}.new-{os.getpid()}"
         try:
             command: list[str | Path] = [toolchain.cxx, "-o", temporary, *inputs, "-static-libstdc++", "-static-libgcc"]
             command += ["-Wl,--gc-sections", "-Wl,--build-id=none", "-s", "-ldl", "-lpthread", "-lm"]
-            cache.processes.run(command, doing=f"linking lathe_run for {abi}")
+            cache.processes.run(command, doing=f"linking {name} for {abi}")
             if not cache.processes.dry_run:
                 temporary.replace(program)
         finally:

@@ -4,6 +4,8 @@ Two maps of the linker say where everything lies: the tailoring one (objects -> 
 (merged object -> library). Texts and numbers that objects share are merged across objects, so each of them is looked up
 by content; it belongs to the first object that holds it. A relocation belongs to the place that it patches. Every byte
 of the file is counted once.
+
+LLVM's linker makes libraries of the objects themselves, so that its final map says everything.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ from buildtool.plan.manifest import KernelInfo
 
 _START = "Linker script and memory map"
 _ENTRY = re.compile(r"^ (\.\S+)?\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$")
+_LLVM_START = re.compile(r"\s*VMA\s+LMA\s+Size")
+_LLVM_ENTRY = re.compile(r"^\s*([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)\s+\d+ {9}(\S.*):\((\.[^()]+)\)$")
+_LLVM_ITSELF = "<internal>"
+_NOT_LOADED = (".debug_", ".comment", ".symtab", ".strtab", ".shstrtab", ".ARM.attributes")  # at no address
 _MERGED_TEXT = re.compile(r"\.str1\.\d+$")
 _MERGED_NUMBERS = re.compile(r"\.cst(\d+)$")
 _MODEL = re.compile(r"\.rodata\.lathe_(model|data)_(\d+)$")
@@ -93,7 +99,7 @@ def report(library: Path, tailoring_map: Path, final_map: Path, objects: Objects
     final = [entry for entry in entries(final_map.read_text(errors="replace")) if entry[2] > 0]
     with library.open("rb") as stream:
         elf = ELFFile(stream)
-        places = list(_places(elf, final, tailored, _shared(objects)))
+        places = list(_places(elf, final, tailored, objects))
         bytes_of = _count(elf, places, library.stat().st_size)
     parts = [SizePart(origin.group, origin.name, origin.operator, **fields) for origin, fields in bytes_of.items()]
     kept = (part for part in parts if part.bytes)
@@ -102,6 +108,11 @@ def report(library: Path, tailoring_map: Path, final_map: Path, objects: Objects
 
 def entries(text: str) -> Iterator[tuple[str, int, int, str]]:
     """`(section, address, bytes, object file)` of everything that was kept. A long name has a line of its own."""
+    if _LLVM_START.match(text):
+        for found in filter(None, map(_LLVM_ENTRY.match, text.splitlines())):
+            if not found.group(4).startswith(_NOT_LOADED):
+                yield found.group(4), int(found.group(1), 16), int(found.group(2), 16), found.group(3)
+        return
     kept = text.partition(_START)[2]
     pending = ""
     for line in kept.splitlines():
@@ -138,9 +149,11 @@ def _places(
     elf: ELFFile,
     final: Sequence[tuple[str, int, int, str]],
     tailored: Mapping[str, Sequence[tuple[int, int, Origin]]],
-    shared: Mapping[bytes, Origin],
+    objects: Objects,
 ) -> Iterator[_Place]:
     """Whose each range of addresses is, as far as it came out of an object file."""
+    shared = _shared(objects)
+    by_llvm = any(file == _LLVM_ITSELF for _, _, _, file in final)
     for section in elf.iter_sections():
         if not _is_loaded(section) or section.name in _REST_OF:
             continue
@@ -148,13 +161,17 @@ def _places(
         for name, address, size, file in final:
             if not start <= address < start + len(contents):
                 continue
-            if Path(file).name != _MERGED_OBJECT:
-                yield _Place(address, address + size, Origin("core", "library of the compiler"), kind)
-            elif _is_merged(name):
+            if _is_merged(name) and Path(file).name in (_MERGED_OBJECT, _LLVM_ITSELF):
                 at = address
                 for piece in _pieces(name, contents[address - start : address - start + size]):
                     yield _Place(at, at + len(piece), shared.get(piece.rstrip(b"\0"), _REGISTRY), kind)
                     at += len(piece)
+            elif by_llvm and ".a(" not in file:
+                if file == _LLVM_ITSELF:
+                    continue  # tables, which are counted by what they are for
+                yield _Place(address, address + size, objects.origin(file, name), kind)
+            elif Path(file).name != _MERGED_OBJECT:
+                yield _Place(address, address + size, Origin("core", "library of the compiler"), kind)
             else:
                 for offset, length, origin in tailored.get(name, ()):
                     yield _Place(address + offset, address + offset + length, origin, kind)

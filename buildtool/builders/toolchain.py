@@ -44,8 +44,14 @@ class Toolchain:
     sysroot: str
     identity: str  # hash of the compiler, its predefined macros, its C library and its assembler
     file: Path  # toolchain file for CMake
-    is_own: bool = True  # whether the file is one of Lathe's; of another one `identity` tells all that it says
-    macros: frozenset[str] = frozenset()  # what the compiler defines, of a toolchain file of the user's
+    is_own: bool = True  # whether Lathe found the compiler; where CMake did, `identity` tells all that the file says
+    macros: frozenset[str] = frozenset()  # what the compiler defines, where CMake found it
+    arguments: tuple[str, ...] = ()  # of CMake, for the toolchain file
+
+    @property
+    def is_android(self) -> bool:
+        """Whether it builds for Android."""
+        return "__ANDROID__" in self.macros
 
     @property
     def cmake_arguments(self) -> list[str]:
@@ -54,6 +60,7 @@ class Toolchain:
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={';'.join(compiler_launcher())}"] if compiler_launcher() else []
         return [
             f"-DCMAKE_TOOLCHAIN_FILE={self.file}",
+            *self.arguments,
             *compiler,
             *launcher,
             f"-DCMAKE_AR={self.ar}",

@@ -17,8 +17,8 @@ _DECIDES_NOTHING = frozenset({"compiler", "CMAKE_AR", "CMAKE_OBJCOPY"})  # place
 
 
 @functools.cache
-def examine(file: Path, abi: str) -> Toolchain:
-    """The toolchain that a CMake toolchain file describes, as the ABI `abi`.
+def examine(file: Path, abi: str, arguments: tuple[str, ...] = ()) -> Toolchain:
+    """The toolchain that a CMake toolchain file describes, as the ABI `abi`. `arguments`: what the file is to know.
 
     Its identity holds what CMake made of the file, not where it stands, so that equal toolchains share their objects.
     ToolchainError where CMake or the compiler refuse.
@@ -29,7 +29,7 @@ def examine(file: Path, abi: str) -> Toolchain:
         folder = Path(name)
         shutil.copyfile(resources.cmake_dir() / "LatheToolchain.cmake", folder / "CMakeLists.txt")
         command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
-        command += ["-S", folder, "-B", folder / "build", f"-DCMAKE_TOOLCHAIN_FILE={file.absolute()}"]
+        command += ["-S", folder, "-B", folder / "build", f"-DCMAKE_TOOLCHAIN_FILE={file.absolute()}", *arguments]
         Processes().run(command, doing=f"reading the toolchain file {file} with CMake", error=ToolchainError)
         lines = (folder / "build" / "facts.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         macros = (folder / "build" / "macros.txt").read_text(encoding="utf-8", errors="replace")
@@ -47,6 +47,7 @@ def examine(file: Path, abi: str) -> Toolchain:
         identity=hashlib.sha256("\0".join((*decisive, macros)).encode()).hexdigest(),
         file=file.absolute(),
         is_own=False,
+        arguments=arguments,
         macros=frozenset(line.split()[1] for line in macros.splitlines() if line.startswith("#define ")),
     )
 

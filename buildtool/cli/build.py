@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -26,7 +26,26 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import VERBOSE, Output
-from buildtool.settings import Options
+from buildtool.errors import ValidationError
+from buildtool.settings import Options, Overrides
+
+DepfileOption: TypeAlias = Annotated[
+    tuple[Path, str] | None,
+    typer.Option("--depfile", metavar="FILE NAME", help="Write what the build depends on, as a rule of make for NAME."),
+]
+JavaOption: TypeAlias = Annotated[
+    bool, typer.Option("--java", help="With classes for Java, and what ties them to the library.")
+]
+AarOption: TypeAlias = Annotated[
+    bool, typer.Option("--aar", help="With <library>.aar for Android: --java, the models, and headers for CMake.")
+]
+NdkCheckOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--ndk-check",
+        help="Check without an NDK that the library fits Android, and execute it; without FILE, compile all sources.",
+    ),
+]
 
 
 def build(
@@ -44,12 +63,10 @@ def build(
     toolchain: ToolchainOption = None,
     op_paths: OpPathOption = None,
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not pack the result.")] = False,
-    depfile: Annotated[
-        tuple[Path, str] | None,
-        typer.Option(
-            "--depfile", metavar="FILE NAME", help="Write what the build depends on, as a rule of make for NAME."
-        ),
-    ] = None,
+    depfile: DepfileOption = None,
+    java: JavaOption = False,
+    aar: AarOption = False,
+    ndk_check: NdkCheckOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, run none of them.")] = False,
     *,
     out: Output,
@@ -59,13 +76,21 @@ def build(
     from buildtool.reports import build as report
     from buildtool.reports import depfile as dependencies
 
+    options = Options(
+        output=output,
+        emit=emitted(emit),
+        allow_unverified=allow_unverified,
+        archive=not no_archive,
+        java=java,
+        aar=aar,
+    )
+    formats = (model_graph_format, model_data_format)
+    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths)
+    if ndk_check:
+        return _check_for_android(deployment_file(file, config) if file or config else None, replaced, options, out)
     file = deployment_file(file, config)
     read = dependencies.FilesRead() if depfile else None
-
     with out.progress() as progress:
-        options = Options(output=output, emit=emitted(emit), allow_unverified=allow_unverified, archive=not no_archive)
-        formats = (model_graph_format, model_data_format)
-        replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths)
         if dry_run:
             commands = workflow.commands(file, replaced, options, progress)
         else:
@@ -74,10 +99,19 @@ def build(
                 deployment = requests.load_deployment(file, replaced)
                 dependencies.write(*depfile, requests.inputs_of(deployment, options, read))
     if dry_run:
-        out.document({"commands": list(commands)}, *commands)
-        return
+        return out.document({"commands": list(commands)}, *commands)
     document = built.as_json()
-    out.document(document, *report.parts(document, verbose=out.verbosity >= VERBOSE))
+    return out.document(document, *report.parts(document, verbose=out.verbosity >= VERBOSE))
+
+
+def _check_for_android(file: Path | None, replaced: Overrides, options: Options, out: Output) -> None:
+    from buildtool import workflow
+
+    with out.progress() as progress:
+        report = workflow.ndk_check(file, replaced, options, progress)
+    out.document(report.as_json(), *report.parts())
+    if not report.passed:
+        raise typer.Exit(ValidationError.exit_code)
 
 
 def register(app: typer.Typer) -> None:

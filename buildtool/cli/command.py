@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -24,12 +25,23 @@ _DEFAULTS: dict[str, Any] = {"as_json": False, "verbose": 0, "quiet": False}
 def command(app: typer.Typer, name: str | None = None) -> Callable[[Function], Function]:
     """A decorator for `def <command>(..., out: Output) -> None`; the docstring is the help text.
 
-    The parameter `out` is not an option: it is made from --json, --verbose and --quiet, which are added here.
+    The parameter `out` is not an option: it is made from --json, --verbose and --quiet, which are added here. A
+    parameter whose type is a dataclass stands for the options that are its fields, and gets them as one.
     """
 
     def register(function: Function) -> Function:
         signature = inspect.signature(function, eval_str=True)
-        own = [parameter for parameter in signature.parameters.values() if parameter.name != "out"]
+        groups: dict[str, type[Any]] = {
+            parameter.name: parameter.annotation
+            for parameter in signature.parameters.values()
+            if parameter.name != "out" and _is_group(parameter.annotation)
+        }
+        own = [
+            option
+            for parameter in signature.parameters.values()
+            if parameter.name != "out"
+            for option in (_fields(groups[parameter.name]) if parameter.name in groups else [parameter])
+        ]
         common = [
             inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[key], annotation=annotation)
             for key, annotation in _COMMON.items()
@@ -39,7 +51,11 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Function], F
         def run(*, as_json: bool, verbose: int, quiet: bool, **arguments: Any) -> None:
             out = Output(json=as_json, verbosity=QUIET if quiet else min(verbose * VERBOSE, DEBUG))
             out.start_logging()
-            function(**arguments, out=out)
+            made = {
+                name: group(**{field.name: arguments.pop(field.name) for field in dataclasses.fields(group)})
+                for name, group in groups.items()
+            }
+            function(**arguments, **made, out=out)
 
         # The command line is made from what the wrapper says of itself, not from what it wraps.
         del run.__dict__["__wrapped__"]
@@ -50,3 +66,12 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Function], F
         return function
 
     return register
+
+
+def _is_group(annotation: Any) -> bool:
+    return dataclasses.is_dataclass(annotation)
+
+
+def _fields(group: type[Any]) -> list[inspect.Parameter]:
+    """The options of a group: its fields, in the order in which they stand there."""
+    return list(inspect.signature(group, eval_str=True).parameters.values())

@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.options import AbisOption
+from buildtool.cli.options import AbisOption, DeviceFileOption, DeviceOption
+from buildtool.cli.options import devices as chosen
 from buildtool.cli.output import Output
-from buildtool.errors import ToolchainError
+from buildtool.errors import ConfigError, DeviceError, ToolchainError
+from buildtool.settings import DeviceSpec
 
 
 def doctor(
@@ -18,10 +20,21 @@ def doctor(
         bool,
         typer.Option("--install", help="Install what is missing with apt-get; without root, say how."),
     ] = False,
+    device: DeviceOption = None,
+    device_yml: DeviceFileOption = None,
     *,
     out: Output,
 ) -> None:
-    """Say what each target needs and what of it is here. Exit code 6 where a target cannot be built for."""
+    """Say what each target needs and what of it is here. Exit code 6 where a target cannot be built for.
+
+    With --device or --device-yml: say what these devices have. Exit code 10 where one does not answer.
+    """
+    specs = chosen(device, device_yml, out)
+    if specs:
+        if target_abis or install:
+            raise ConfigError("--device asks devices, --target-abis and --install this machine", remedy="give one")
+        _ask(specs, out)
+        return
     from buildtool.reports import machine
 
     abis = tuple(word for item in target_abis or () for word in item.replace(",", " ").split())
@@ -35,6 +48,18 @@ def doctor(
     wanted = [item for item in findings if not item.here and (abis or item.target == "host") and item.required]
     if wanted:
         raise typer.Exit(ToolchainError.exit_code)
+
+
+def _ask(specs: tuple[DeviceSpec, ...], out: Output) -> None:
+    from buildtool.reports import device_health
+    from buildtool.workflow.on_device import survey
+
+    with out.progress() as progress:
+        found = survey(specs, all_others=False, progress=progress)
+    document = device_health.document([item.as_json() for item in found])
+    out.document(document, *device_health.parts(document))
+    if any(item.problem for item in found):
+        raise typer.Exit(DeviceError.exit_code)
 
 
 def register(app: typer.Typer) -> None:

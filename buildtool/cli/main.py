@@ -13,13 +13,14 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from buildtool.cli.inside import with_values
 from buildtool.cli.output import ClosedPipe, complain, report_error
 from buildtool.errors import BuildError, ConfigError, InternalError, LatheError, Where
 
 # In the order in which a user meets them; `lathe --help` lists them so.
 COMMANDS = (
-    *("init", "check", "schema", "convert", "build", "run", "validate", "tune", "inspect", "encrypt", "cache", "where"),
-    *("doctor", "dev"),
+    *("init", "check", "schema", "convert", "build", "run", "validate", "bench", "tune", "tensor", "inspect"),
+    *("encrypt", "devices", "test", "cache", "where", "doctor", "dev"),
 )
 
 INTERRUPTED = 130
@@ -76,6 +77,7 @@ def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code. Whatever goes wrong becomes one message, never a traceback."""
     as_json = "--json" in arguments
     try:
+        arguments = with_values(arguments)
         code = application()(args=arguments or ["--help"], prog_name="lathe", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0

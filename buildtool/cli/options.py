@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
-from buildtool.settings import Overrides
+from buildtool.settings import DeviceSpec, Overrides, RunSettings
 
 FileArgument: TypeAlias = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="The deployment file.", show_default=False)
@@ -59,6 +61,68 @@ MaceOption: TypeAlias = Annotated[
     bool, typer.Option("--mace-compat", help="With headers of MACE's C++ interface, and the library named libmace.")
 ]
 
+DeviceOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--device",
+        metavar="DEVICE",
+        help="Where it runs: local, qemu, qemu:CPU, ssh://USER@HOST[:PORT], adb, adb:SERIAL, or a name of the device"
+        " file; repeatable. Without it: this machine, or an emulator.",
+    ),
+]
+DeviceFileOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--device-yml", metavar="FILE", help="The device file. Without --device: all devices in it."),
+]
+SocsOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target-socs", metavar="SOC[,SOC]", help="Only devices with one of these chips; random: one device."
+    ),
+]
+
+CpuOption: TypeAlias = Annotated[
+    str, typer.Option("--cpu", metavar="MODEL", help="The processor that the emulator imitates, such as cortex-a53.")
+]
+TimeoutOption: TypeAlias = Annotated[
+    float, typer.Option("--timeout", min=1, metavar="SECONDS", help="The most time that one run may take.")
+]
+ThreadsOption: TypeAlias = Annotated[
+    int, typer.Option("--num-threads", min=-1, help="Threads of the library; -1: one per core.")
+]
+SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")]
+
+
+@dataclass(frozen=True)
+class StandOptions:
+    """Options of all commands that run models on devices; a parameter of this type brings them all."""
+
+    device: DeviceOption = None
+    device_yml: DeviceFileOption = None
+    target_socs: SocsOption = None
+    cpu: CpuOption = ""
+    num_threads: ThreadsOption = -1
+    seed: SeedOption = 0
+    timeout: TimeoutOption = 600.0
+
+    def settings(self, out: Output) -> RunSettings:
+        """What they say, to which the command adds its own."""
+        return RunSettings(
+            threads=self.num_threads,
+            seed=self.seed,
+            cpu=self.cpu,
+            timeout=self.timeout,
+            devices=devices(self.device, self.device_yml, out),
+            target_socs=words(self.target_socs),
+        )
+
+
+def devices(device: list[str] | None, file: Path | None, out: Output) -> tuple[DeviceSpec, ...]:
+    """The devices of the command line, for `RunSettings.devices`."""
+    from buildtool.cli.device_words import chosen
+
+    return chosen(words(device), file, out)
+
 
 def deployment_file(argument: Path | None, option: Path | None) -> Path:
     """The one deployment file of the command line, whichever way it was given."""
@@ -72,6 +136,11 @@ def deployment_file(argument: Path | None, option: Path | None) -> Path:
     return file
 
 
+def words(items: list[str] | None) -> tuple[str, ...]:
+    """All words of a repeatable option that takes several with commas between them."""
+    return tuple(word for item in items or () for word in item.replace(",", " ").split())
+
+
 def overrides(
     abis: list[str] | None = None,
     library_name: str | None = None,
@@ -83,9 +152,8 @@ def overrides(
     op_paths: list[Path] | None = None,
 ) -> Overrides:
     """What the command line says instead of the deployment file."""
-    words = tuple(word for item in abis or () for word in item.replace(",", " ").split())
     return Overrides(
-        target_abis=words,
+        target_abis=words(abis),
         library_name=library_name,
         model_graph_format=graph_format,
         model_data_format=data_format,

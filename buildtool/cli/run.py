@@ -1,14 +1,17 @@
-"""`lathe run`: runs the models of a library, here or in an emulator."""
+"""`lathe run`: runs the models of a library, here, in an emulator or on a device."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from buildtool.cli.bench import measured, report_benchmark
 from buildtool.cli.command import command
+from buildtool.cli.inside import InsideOptions
+from buildtool.cli.mace_words import MaceWords
 from buildtool.cli.options import (
     AbisOption,
     ConfigOption,
@@ -20,36 +23,110 @@ from buildtool.cli.options import (
     MessagesOption,
     ModelOption,
     OutputOption,
+    StandOptions,
+    ToolchainOption,
     UnverifiedOption,
     deployment_file,
     overrides,
 )
 from buildtool.cli.output import Output
 from buildtool.cli.tune import TRIAL_ROUNDS
-from buildtool.cli.validate import CpuOption, ThreadsOption, TimeoutOption, report_validation
+from buildtool.cli.validate import ComparisonOptions, report_validation
 from buildtool.errors import ConfigError
-from buildtool.settings import Options, RunSettings
+from buildtool.settings import BenchSettings, Options, RunSettings
+
+_ENDINGS = (".npy", ".raw", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".wav")
 
 
-def named_files(words: list[str] | None) -> dict[str, Path]:
+def named_files(given: list[str] | None) -> dict[str, Path]:
     """`name=file` by name."""
     files: dict[str, Path] = {}
-    for word in words or ():
+    for word in given or ():
         name, equals, file = word.partition("=")
         if not equals or not name or not file:
-            raise ConfigError(f"--input cannot be '{word}'", rule="--input NAME=FILE.npy")
+            raise ConfigError(f"--input cannot be '{word}'", rule="--input NAME=FILE")
         files[name] = Path(file)
     return files
 
 
 def files_in(folder: Path | None) -> dict[str, Path]:
-    """The .npy files of a folder by the name of their tensor."""
+    """The files of a folder by the name of their tensor: .npy, raw numbers, pictures and sounds."""
     if folder is None:
         return {}
-    files = {file.stem: file for file in sorted(folder.glob("*.npy"))}
+    files: dict[str, Path] = {}
+    for ending in _ENDINGS:  # the first one counts, where a name has several
+        for file in sorted(folder.glob(f"*{ending}")):
+            files.setdefault(file.stem, file)
     if not files:
-        raise ConfigError(f"no .npy file stands in {folder}", rule="--input-dir FOLDER holds <input>.npy files")
+        raise ConfigError(
+            f"no file for an input stands in {folder}", rule=f"--input-dir holds <input> with {' '.join(_ENDINGS)}"
+        )
     return files
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """What happens besides a run, or instead of it: the commands of the same names."""
+
+    validate: Annotated[bool, typer.Option("--validate", help="Compare with the source model, too.")] = False
+    tune: Annotated[bool, typer.Option("--tune", help="First find the fastest way of computing each layer.")] = False
+    benchmark: Annotated[
+        bool, typer.Option("--benchmark", help="Measure, as lathe bench does: at least 100 rounds.")
+    ] = False
+
+    def check(self, out: Output) -> None:
+        """ConfigError where the steps do not go together."""
+        if self.validate and self.benchmark and out.json:
+            raise ConfigError("--validate and --benchmark are two documents", remedy="with --json, give one of them")
+
+
+@dataclass(frozen=True)
+class WayOptions:
+    """How a run goes, what goes in, and where the outputs go."""
+
+    input_: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, picture, sound, raw numbers."),
+    ] = None
+    input_dir: Annotated[
+        Path | None,
+        typer.Option("--input-dir", metavar="FOLDER", help="Data for the inputs, in files of their names: <name>.npy."),
+    ] = None
+    output_dir: Annotated[
+        Path | None, typer.Option("--output-dir", metavar="FOLDER", help="Write the outputs there: <name>.npy files.")
+    ] = None
+    round_: Annotated[int, typer.Option("--round", min=1, help="How often to run, for the time it takes.")] = 1
+    restart_round: Annotated[
+        int, typer.Option("--restart-round", min=1, help="How often the program is started anew for all rounds.")
+    ] = 1
+    cpu_affinity_policy: Annotated[
+        int,
+        typer.Option(
+            "--cpu-affinity-policy",
+            min=0,
+            max=4,
+            help="Cores: 0 all, 1 big ones, 2 little ones, 3 as many of the fastest as threads, 4 of the slowest.",
+        ),
+    ] = 0
+    memory: Annotated[bool, typer.Option("--memory", help="Tell what memory the run takes.")] = False
+    vlog_level: Annotated[
+        int, typer.Option("--vlog-level", min=-1, help="The program tells on stderr: 1 what it does, 2 every node.")
+    ] = -1
+    debug_mode: Annotated[
+        bool, typer.Option("--debug-mode", help="Where the program crashes, say behind which node: --vlog-level 2.")
+    ] = False
+
+    def settings(self, settings: RunSettings) -> RunSettings:
+        """The settings with them."""
+        return replace(
+            settings,
+            inputs={**files_in(self.input_dir), **named_files(self.input_)},
+            output_folder=self.output_dir,
+            rounds=self.round_,
+            restarts=self.restart_round,
+            affinity=self.cpu_affinity_policy,
+            trace=max(self.vlog_level, 2 if self.debug_mode else 0, 0),
+        )
 
 
 def run(
@@ -63,55 +140,46 @@ def run(
     no_messages: MessagesOption = False,
     mace_compat: MaceOption = False,
     model: ModelOption = None,
-    input_: Annotated[
-        list[str] | None, typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, or raw numbers.")
-    ] = None,
-    input_dir: Annotated[
-        Path | None, typer.Option("--input-dir", metavar="FOLDER", help="Data for the inputs: <name>.npy files.")
-    ] = None,
-    output_dir: Annotated[
-        Path | None, typer.Option("--output-dir", metavar="FOLDER", help="Write the outputs there: <name>.npy files.")
-    ] = None,
-    round_: Annotated[int, typer.Option("--round", min=1, help="How often to run, for the time it takes.")] = 1,
-    num_threads: ThreadsOption = -1,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")] = 0,
-    cpu: CpuOption = "",
-    timeout: TimeoutOption = 600.0,
-    validate: Annotated[bool, typer.Option("--validate", help="Compare with the source model, too.")] = False,
-    tune: Annotated[bool, typer.Option("--tune", help="First find the fastest way of computing each layer.")] = False,
     allow_unverified: UnverifiedOption = False,
+    toolchain: ToolchainOption = None,
     *,
+    steps: StepOptions,
+    ways: WayOptions,
+    stand: StandOptions,
+    comparison: ComparisonOptions,
+    inside: InsideOptions,
+    mace: MaceWords,
     out: Output,
 ) -> None:
-    """Run the models of a library: on this machine, and for ARM in an emulator. Builds what is not built yet.
+    """Run the models of a library: on this machine, for ARM in an emulator, or on a device. Builds what is missing.
 
     Inputs without data get random numbers inside the declared input_ranges.
     """
     from buildtool import workflow
     from buildtool.reports import run as report
 
+    steps.check(out)
+    mace.tell(out)
     source, options = deployment_file(file, config), Options(output=output, allow_unverified=allow_unverified)
-    settings = RunSettings(
-        model=model,
-        inputs={**files_in(input_dir), **named_files(input_)},
-        output_folder=output_dir,
-        rounds=round_,
-        threads=num_threads,
-        seed=seed,
-        cpu=cpu,
-        timeout=timeout,
-    )
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
-    if tune:
+    settings = replace(ways.settings(stand.settings(out)), model=model)
+    formats = (model_graph_format, model_data_format)
+    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain)
+    if steps.tune:
         with out.progress() as progress:
-            workflow.tune(source, replaced, options, replace(settings, rounds=max(round_, TRIAL_ROUNDS)), progress)
-    if validate:
-        report_validation(source, replaced, options, settings, out)
+            workflow.tune(source, replaced, options, replace(settings, rounds=max(ways.round_, TRIAL_ROUNDS)), progress)
+    if steps.validate:
+        report_validation(source, replaced, options, settings, comparison, out)
+    if steps.benchmark:
+        report_benchmark(source, replaced, options, measured(settings), BenchSettings(), out)
+    if steps.validate or steps.benchmark:
         return
     with out.progress() as progress:
         result = workflow.run(source, replaced, options, settings, progress)
+        inside.look(source, replaced, options, settings, progress, out)
     document = result.as_json()
-    out.document(document, *report.parts(document))
+    for line in (line for run in document["runs"] for line in run.get("log", ())):
+        out.say(line)
+    out.document(document, *report.parts(document, memory=ways.memory))
 
 
 def register(app: typer.Typer) -> None:

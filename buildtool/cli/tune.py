@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,13 +19,13 @@ from buildtool.cli.options import (
     MaceOption,
     MessagesOption,
     OutputOption,
+    StandOptions,
     UnverifiedOption,
     deployment_file,
     overrides,
 )
 from buildtool.cli.output import Output
-from buildtool.cli.validate import CpuOption, ThreadsOption, TimeoutOption
-from buildtool.settings import Options, RunSettings
+from buildtool.settings import Options
 
 TRIAL_ROUNDS = 10
 
@@ -42,11 +43,9 @@ def tune(
     round_: Annotated[
         int, typer.Option("--round", min=1, help="How often each library runs in each of its turns.")
     ] = TRIAL_ROUNDS,
-    num_threads: ThreadsOption = -1,
-    cpu: CpuOption = "",
-    timeout: TimeoutOption = 600.0,
     allow_unverified: UnverifiedOption = False,
     *,
+    stand: StandOptions,
     out: Output,
 ) -> None:
     """Measure every way of computing each layer where the library runs, and build with the fastest.
@@ -58,7 +57,7 @@ def tune(
     from buildtool.reports import tuning as report
 
     options = Options(output=output, allow_unverified=allow_unverified)
-    settings = RunSettings(rounds=round_, threads=num_threads, cpu=cpu, timeout=timeout)
+    settings = replace(stand.settings(out), rounds=round_)
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     with out.progress() as progress:
         document = workflow.tune(deployment_file(file, config), replaced, options, settings, progress).as_json()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
 from buildtool.cli.command import command
+from buildtool.cli.inside import nodes_of
 from buildtool.cli.options import (
     AbisOption,
     ConfigOption,
@@ -19,23 +21,19 @@ from buildtool.cli.options import (
     MessagesOption,
     ModelOption,
     OutputOption,
+    StandOptions,
+    ToolchainOption,
     UnverifiedOption,
     deployment_file,
     overrides,
 )
-from buildtool.cli.output import Output
+from buildtool.cli.output import Output, write_file
 from buildtool.errors import ConfigError, ValidationError
-from buildtool.settings import Options, Overrides, RunSettings
+from buildtool.settings import Labour, Options, Overrides, RunSettings
 
 KINDS = ("both", "shared", "static")
 REFERENCES = ("auto", "onnxruntime", "litert", "numpy")
 
-ThreadsOption: TypeAlias = Annotated[
-    int, typer.Option("--num-threads", min=-1, help="Threads of the library; -1: one per core.")
-]
-CpuOption: TypeAlias = Annotated[
-    str, typer.Option("--cpu", metavar="MODEL", help="The processor that the emulator imitates, such as cortex-a53.")
-]
 ReferenceOption: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -52,21 +50,72 @@ PythonOption: TypeAlias = Annotated[
         help="An interpreter that has the source framework, which then gives the right answer there.",
     ),
 ]
-TimeoutOption: TypeAlias = Annotated[
-    float, typer.Option("--timeout", min=1, metavar="SECONDS", help="The most time that one run may take.")
-]
 
 
-def report_validation(file: Path, replaced: Overrides, options: Options, settings: RunSettings, out: Output) -> None:
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """What is compared, and where the result goes beside the terminal."""
+
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers",
+            metavar="[all|search|N|FROM:TO]",
+            help="Compare what every node computed (of these), and name the first that diverges; search: by halving.",
+        ),
+    ] = ""
+    accuracy: Annotated[
+        bool, typer.Option("--accuracy", help="Run accuracy_validation_script over all of its samples instead.")
+    ] = False
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="With --accuracy: how many processes share the samples.")
+    ] = 1
+    scheduler: Annotated[
+        str,
+        typer.Option("--scheduler", metavar="ADDRESS", help="With --accuracy: a Dask cluster shares them."),
+    ] = ""
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="With --accuracy: begin anew instead of where the last run was killed.")
+    ] = False
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write the result as JUnit's XML, too.")
+    ] = None
+
+    def labour(self) -> Labour:
+        """ConfigError where options contradict each other."""
+        if self.layers:
+            raise ConfigError("--accuracy and --layers are two comparisons", remedy="make them one after the other")
+        if self.scheduler and self.workers != 1:
+            raise ConfigError("--scheduler and --workers contradict each other", remedy="leave out one of them")
+        return Labour(self.workers, self.scheduler, self.fresh)
+
+
+def report_validation(
+    file: Path, replaced: Overrides, options: Options, settings: RunSettings, chosen: ComparisonOptions, out: Output
+) -> None:
     """Validate, show the result, and end with the exit code of a failed validation where something differs."""
     from buildtool import workflow
-    from buildtool.reports import validation as report
+    from buildtool.reports import accuracy, junit, layers, validation
 
+    nodes = nodes_of(chosen.layers) if chosen.layers else None
     with out.progress() as progress:
-        result = workflow.validate(file, replaced, options, settings, progress)
-    document = result.as_json()
-    out.document(document, *report.parts(document))
-    if not result.passed:
+        common = (file, replaced, options, settings, progress)
+        if chosen.accuracy:
+            measured = workflow.measure_accuracy(*common, chosen.labour())
+            document, passed = measured.as_json(), measured.passed
+            parts, cases = accuracy.parts(document), junit.accuracy(document)
+        elif nodes is not None:
+            inner = workflow.validate_layers(*common, which=nodes, search=chosen.layers == "search")
+            document, passed = inner.as_json(), inner.passed
+            parts, cases = layers.parts(document), junit.layers(document)
+        else:
+            outputs = workflow.validate(*common)
+            document, passed = outputs.as_json(), outputs.passed
+            parts, cases = validation.parts(document), junit.outputs(document)
+    if chosen.junit is not None:
+        write_file(chosen.junit, junit.write(document["library"], cases).decode())
+    out.document(document, *parts)
+    if not passed:
         raise typer.Exit(ValidationError.exit_code)
 
 
@@ -89,12 +138,11 @@ def validate(
     ] = "both",
     reference: ReferenceOption = "auto",
     reference_python: PythonOption = None,
-    num_threads: ThreadsOption = -1,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")] = 0,
-    cpu: CpuOption = "",
-    timeout: TimeoutOption = 600.0,
     allow_unverified: UnverifiedOption = False,
+    toolchain: ToolchainOption = None,
     *,
+    stand: StandOptions,
+    comparison: ComparisonOptions,
     out: Output,
 ) -> None:
     """Compare a library with its source models, for every ABI, shared and static. Builds what is not built yet.
@@ -111,19 +159,17 @@ def validate(
     if kind not in KINDS:
         raise ConfigError(f"--kind cannot be '{kind}'", rule=f"allowed: {', '.join(KINDS)}")
     options = Options(output=output, allow_unverified=allow_unverified)
-    settings = RunSettings(
+    settings = replace(
+        stand.settings(out),
         model=model,
         kinds=KINDS[1:] if kind == "both" else (kind,),
-        threads=num_threads,
-        seed=seed,
-        cpu=cpu,
-        timeout=timeout,
         reference=reference,
         reference_python=reference_python,
         all_variants=all_variants,
     )
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
-    report_validation(deployment_file(file, config), replaced, options, settings, out)
+    formats = (model_graph_format, model_data_format)
+    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain)
+    report_validation(deployment_file(file, config), replaced, options, settings, comparison, out)
 
 
 def register(app: typer.Typer) -> None:

@@ -243,7 +243,7 @@ class _Reader:
         except (ValueError, TypeError, LookupError, ArithmeticError) as problem:
             raise _Malformed(f"{place}: constant '{stored.name}' cannot be unpacked: {problem}") from problem
         name = stored.name.rstrip("+").removesuffix(f".{packing.name}")
-        type_ = TensorType(stored.type.dtype, tuple(array.shape))
+        type_ = TensorType(stored.type.dtype, tuple(array.shape), stored.type.quant)
         array.setflags(write=False)
         value = self._by_name.setdefault(name, Value(name, type_, stored.source_names, array))
         if value.type != type_ or value.constant is None:

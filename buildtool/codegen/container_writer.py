@@ -121,7 +121,7 @@ class _Writer:
                 while name in names:  # the same constant in other groups
                     name += "+"
                 names.add(name)
-                type_ = TensorType(value.type.dtype, array.shape)
+                type_ = TensorType(value.type.dtype, array.shape, value.type.quant)  # of the plain axes
                 message = self._value(Value(name, type_, value.source_names, array))
                 message.constant.packing = packing.code
                 self.message.values.append(message)

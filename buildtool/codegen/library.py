@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,8 @@ from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import BuildError
 
 _MACE_PUBLIC = ("mace", "mace_engine_factory")  # headers beside those of the models
-_CMAKE_FILES = ("LatheFlags.cmake", "LatheIsa.cmake")
+_INCLUDED = re.compile(r"^include\(\$\{CMAKE_CURRENT_LIST_DIR\}/([\w.-]+)\)", re.MULTILINE)  # by a toolchain file
+_CMAKE_FILES = ("LatheFlags.cmake", "LatheIsa.cmake", "LatheLink.cmake")
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
     for part in library.abis:
         toolchain = part.toolchain or resources.toolchains_dir() / f"{part.abi}.cmake"
         files[f"toolchains/{part.abi}.cmake"] = toolchain.read_bytes()
+        if part.toolchain is None:
+            included = _INCLUDED.findall(files[f"toolchains/{part.abi}.cmake"].decode())
+            files |= {f"toolchains/{name}": (resources.toolchains_dir() / name).read_bytes() for name in included}
     for header in sources.public_headers(*(["mace"] if library.mace_headers else [])):
         files[_path_in_tree(header)] = sources.read(header)
     if library.mace_headers:

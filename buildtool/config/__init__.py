@@ -1,6 +1,6 @@
 """Deployment and device files: from YAML with marks to frozen, resolved dataclasses."""
 
-from buildtool.config.abis import canonical_abi
+from buildtool.config.abis import canonical_abi, is_target
 from buildtool.config.built import unbuilt
 from buildtool.config.deployment import (
     Deployment,
@@ -37,6 +37,7 @@ __all__ = [
     "canonical_abi",
     "default_cache_dir",
     "is_file_name",
+    "is_target",
     "json_schema",
     "load_deployment",
     "load_devices",

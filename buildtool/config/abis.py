@@ -13,6 +13,7 @@ TARGETS: dict[str, str] = {
     "arm-linux-gnueabihf": "32-bit ARM Linux with hardware floating point",
     "arm64-v8a": "64-bit ARM Android",
     "armeabi-v7a": "32-bit ARM Android",
+    "x86_64": "64-bit x86 Android; Linux on such a machine is `host`",
     "hexagon": "Qualcomm Hexagon DSP",
     "cortex-m": "ARM Cortex-M microcontrollers",
     "k210": "Kendryte K210",
@@ -32,6 +33,11 @@ ALIASES: dict[str, str] = {
 }
 
 SPELLINGS: tuple[str, ...] = (*TARGETS, *ALIASES)
+
+
+def is_target(name: str) -> bool:
+    """Whether it is the name of a target, and not one that somebody gave a toolchain file of their own."""
+    return name in TARGETS
 
 
 def canonical_abi(word: str) -> str:

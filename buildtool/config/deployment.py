@@ -147,6 +147,7 @@ class Deployment:
     model_graph_format: str = "file"
     model_data_format: str = "file"
     glibc_floor: str = "2.17"
+    android_api_level: int = 21
     op_paths: tuple[Path, ...] = ()
     messages: bool = True
     mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well

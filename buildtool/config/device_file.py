@@ -31,6 +31,9 @@ class DeviceConfig:
     models: tuple[str, ...] = ()
     password: str = field(default="", repr=False)
     port: int = 22
+    jump: str = ""
+    identity: Path | None = None  # absolute, as is the next
+    ssh_config: Path | None = None
     where: Where = NOWHERE
 
 
@@ -44,8 +47,11 @@ class DeviceSection(Section):
     models: Texts = key("The device's full names.")
     address: Text = key("The IP address or host name.", required=True)
     username: Text = key("Who logs in.", required=True)
-    password: Text = key("The password, better given as `${NAME}`; without it ssh uses your keys.")
+    password: Text = key("Known from MACE's files and not used: a key logs in. `ssh-copy-id` puts it there.")
     port: Annotated[int | None, fields.PORT] = key("The port of ssh.", default=22)
+    jump: Text = key("The host that leads to the device, as `ssh -J` takes it: `user@host:port`.")
+    identity: Text = key("The private key that logs in, where it is none of your usual ones.")
+    ssh_config: Text = key("An `ssh_config` file to use instead of `~/.ssh/config`.")
 
 
 class DevicesSection(Section):
@@ -69,10 +75,13 @@ def load_devices(path: Path, *, environment: Mapping[str, str] | None = None) ->
     if problems:
         problems.sort(key=lambda problem: (problem.where.line, problem.where.column))
         raise ConfigError(problems)
-    return {name: _device(document.root, name, section) for name, section in sections.items()}
+    return {name: _device(document.root, path, name, section) for name, section in sections.items()}
 
 
-def _device(tree: Node, name: str, section: DeviceSection) -> DeviceConfig:
+def _device(tree: Node, file: Path, name: str, section: DeviceSection) -> DeviceConfig:
+    def beside(path: str | None) -> Path | None:
+        return file.absolute().parent / Path(path).expanduser() if path else None
+
     return DeviceConfig(
         name=name,
         target_abis=tuple(dict.fromkeys(section.target_abis or ())),
@@ -82,5 +91,8 @@ def _device(tree: Node, name: str, section: DeviceSection) -> DeviceConfig:
         models=tuple(section.models or ()),
         password=section.password or "",
         port=section.port or default_of(DeviceSection, "port"),
+        jump=section.jump or "",
+        identity=beside(section.identity),
+        ssh_config=beside(section.ssh_config),
         where=place_of(tree, ("devices", name), key=True),
     )

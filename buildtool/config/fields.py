@@ -257,6 +257,13 @@ def _read_glibc(value: Any) -> str:
     return text
 
 
+def _read_android_api(value: Any) -> int:
+    text = read_text(value)
+    if not re.fullmatch(r"[0-9]{2}", text) or int(text) < 21:
+        raise wrong(f"{{key}} cannot be {quoted(text)}", rule="allowed: an API level of Android from 21 (Android 5) on")
+    return int(text)
+
+
 _STRING: JsonSchema = {"type": "string"}
 _STRING_OR_NUMBER: JsonSchema = {"type": ["string", "number"]}
 _SIZES: JsonSchema = {
@@ -278,4 +285,5 @@ RANGE = Reader(_read_range, _PAIR, "range such as `-1.0,1.0`")
 SIMILARITY = Reader(_read_similarity, {"type": "number", "minimum": 0, "maximum": 1}, "number from 0 to 1")
 ABI = Reader(_read_abi, {"enum": [*TARGETS, *ALIASES]}, "target")
 GLIBC = Reader(_read_glibc, {"type": ["string", "number"]}, "version")
+ANDROID_API = Reader(_read_android_api, {"type": "integer", "minimum": 21, "maximum": 99}, "number from 21 on")
 ANYTHING = Reader(lambda value: value, {}, "anything")

@@ -193,6 +193,9 @@ class DeploymentSection(Section):
     glibc_floor: Annotated[str | None, fields.GLIBC] = key(
         "The oldest glibc that a library for Linux may need.", default="2.17"
     )
+    android_api_level: Annotated[int | None, fields.ANDROID_API] = key(
+        "The oldest Android that a library for it has to run on, as the number of its API.", default=21
+    )
     op_paths: Annotated[list[str] | None, Many(fields.FOLDER)] = key("Folders with operators of your own.")
     messages: Flag = key(
         "Whether the library holds the texts of its messages. Without them it is smaller and tells codes only.",

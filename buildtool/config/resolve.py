@@ -63,6 +63,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
         model_graph_format=graph_format,
         model_data_format=data_format,
         glibc_floor=section.glibc_floor or default_of(DeploymentSection, "glibc_floor"),
+        android_api_level=top.value("android_api_level"),
         op_paths=_op_paths(top),
         messages=bool(top.value("messages")),
         mace_compat=top.value("mace_compat"),

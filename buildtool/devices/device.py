@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Protocol
 
 DEFAULT_TIMEOUT = 600.0  # seconds; emulated ARM takes its time
+
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -24,23 +27,34 @@ class Completed:
 class Device(Protocol):
     """A machine that runs programs of one ABI. Paths on it are those that `push` and `path` give.
 
-    Everything that is pushed lives until `close`. Failures to reach the device, and programs that outlive their
-    timeout, are DeviceErrors; a program that fails is a `Completed` like any other.
+    A device is reached by the first thing that is asked of it, and then is ours alone until `close`. Everything that is
+    pushed lives as long; a device may remember what it has seen, so that it comes faster the next time. Failures to
+    reach the device, and programs that outlive their timeout, are DeviceErrors; a program that fails is a `Completed`
+    like any other.
     """
 
     name: str
     abi: str
 
-    def push(self, source: Path, name: str = "") -> PurePosixPath:
-        """Bring a file to the device, and tell its path there."""
+    def push(self, source: Path, name: str = "", *, lasting: bool = True) -> PurePosixPath:
+        """Bring a file to the device, and tell its path there. What does not last is of this job only."""
+        ...
+
+    def push_folder(self, source: Path) -> PurePosixPath:
+        """Bring a folder of files to the device for this job, and tell its path there."""
         ...
 
     def path(self, name: str) -> PurePosixPath:
         """Where a program may write a file of this name."""
         ...
 
-    def run(self, command: Sequence[str | PurePosixPath], timeout: float = DEFAULT_TIMEOUT) -> Completed:
-        """Run a program that was pushed, with arguments."""
+    def run(
+        self,
+        command: Sequence[str | PurePosixPath],
+        timeout: float = DEFAULT_TIMEOUT,
+        variables: Mapping[str, str] = NO_VARIABLES,
+    ) -> Completed:
+        """Run a program that was pushed, with arguments, and with these variables beside those of the device."""
         ...
 
     def pull(self, path: PurePosixPath, destination: Path) -> Path:
@@ -52,5 +66,5 @@ class Device(Protocol):
         ...
 
     def close(self) -> None:
-        """Remove what was pushed."""
+        """End what runs there, remove the job's files, and let others use the device."""
         ...

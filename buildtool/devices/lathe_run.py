@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
+from buildtool.devices.crash import functions, last_words
 from buildtool.devices.device import Completed, Device
 from buildtool.devices.runner import Array, Job, NodeTime, RunResult
 from buildtool.errors import DeviceError, RunError, Where
@@ -31,24 +33,59 @@ def run(device: Device, job: Job) -> RunResult:
             command += ["--model-name", job.model]
         for index, (tensor, array) in enumerate(job.inputs.items()):
             np.save(folder / f"input{index}.npy", array)
-            command += ["--input", f"{tensor}={device.push(folder / f'input{index}.npy')}"]
+            command += ["--input", f"{tensor}={device.push(folder / f'input{index}.npy', lasting=False)}"]
         outputs = {tensor: device.path(f"output{index}.npy") for index, tensor in enumerate(job.outputs)}
         for tensor, path in outputs.items():
             command += ["--output", f"{tensor}={path}"]
         command += ["--threads", str(job.threads), "--rounds", str(job.rounds), "--json", "-"]
+        command += ["--warmup", str(job.warmup)] if job.warmup else []
         command += ["--profile"] if job.profile else []
+        command += ["--affinity", str(job.affinity)] if job.affinity else []
+        command += ["--trace", str(job.trace)] if job.trace else []
+        command += ["--markers"] if job.markers else []
+        if job.values_file is not None:
+            command += ["--values", device.path("values.bin")]
+            command += [word for value in job.value_names for word in ("--value", value)]
         done = device.run(command, job.timeout)
         if done.exit_code:
             raise _failure(done, device, job)
         report = _report(done, device)
         arrays = {tensor: _pulled(device, path, folder) for tensor, path in outputs.items()}
+        if job.values_file is not None:
+            device.pull(device.path("values.bin"), job.values_file)
+    timings = report["timings"]
     return RunResult(
         outputs=arrays,
-        milliseconds=report["timings"].get("median_ns", 0) / 1e6,
+        milliseconds=timings.get("median_ns", 0) / 1e6,
         memory=report["memory"],
         device=device.properties(),
-        nodes=tuple(NodeTime(node["name"], node["op"], node["kernel"], node["ns"]) for node in report.get("nodes", ())),
+        nodes=tuple(_node(node) for node in report.get("nodes", ())),
+        create=report["create_ns"],
+        warmup=tuple(timings["warmup_ns"]),
+        rounds=tuple(timings["rounds_ns"]),
+        observed=tuple(timings["observed_ns"]),
+        energy=timings["energy_uj"],
+        value_names=tuple(report.get("values", ())),
+        process_peak=report.get("process_peak", 0),
+        affinity=report.get("affinity", {}),
+        log=tuple(done.stderr.splitlines()) if job.trace else (),
     )
+
+
+def _node(entry: Mapping[str, Any]) -> NodeTime:
+    times = {key: entry[f"{key}_ns"] for key in ("first", "median", "mean", "deviation", "start", "end")}
+    return NodeTime(entry["name"], entry["op"], entry["kernel"], entry["ns"], entry["index"], **times)
+
+
+def peak(device: Device, program: Path, threads: int, timeout: float) -> dict[str, Any]:
+    """What the processor of a device can do at most (native/tools/peak.h)."""
+    done = device.run([device.push(program), "--peak", "--threads", str(threads), "--json", "-"], timeout)
+    if done.exit_code:
+        raise DeviceError(
+            f"measuring what {device.name} can do at most ended with exit code {done.exit_code}",
+            remedy="give the figures yourself: --peak GMACS,GBS",
+        )
+    return _report(done, device)
 
 
 def _pulled(device: Device, path: PurePosixPath, folder: Path) -> Array:
@@ -75,13 +112,20 @@ def _failure(done: Completed, device: Device, job: Job) -> RunError:
         except (ValueError, KeyError, TypeError):
             message = done.stderr.strip() or "the library gave no reason"
         return RunError(message, where=where)
-    said = done.stderr.strip().splitlines()
     number = -done.exit_code if done.exit_code < 0 else done.exit_code - 128  # emulators and shells add 128
     names = {item.value: item.name for item in signal.Signals}
     how = f"was ended by {names[number]}" if number in names else f"ended with exit code {done.exit_code}"
-    remedy = "the processor model lacks instructions that the library uses" if names.get(number) == "SIGILL" else ""
+    remedies = {
+        "SIGILL": "the processor lacks instructions that the library uses",
+        "SIGKILL": "something else ended it: the system, where memory runs short, or a person",
+        "SIGTERM": "something else ended it: the system as it shuts down, or a person",
+    }
+    said = last_words(done.stderr)
+    stack = functions(done.stderr, job.library, job.symbols)
     return RunError(
-        f"the program that runs the model {how} on {device.name}" + (f": {said[-1]}" if said else ""),
+        f"the program that runs the model {how} on {device.name}" + (f": {said}" if said else ""),
         where=where,
-        remedy=remedy or "this is a defect of Lathe or of the kernel of yours that it runs: please report it",
+        rule="it was in: " + " < ".join(stack) if stack else "",
+        remedy=remedies.get(names.get(number, ""))
+        or "this is a defect of Lathe or of the kernel of yours that it runs: please report it",
     )

@@ -12,7 +12,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from buildtool.devices.device import DEFAULT_TIMEOUT, Completed
+from buildtool.devices import probe
+from buildtool.devices.device import DEFAULT_TIMEOUT, NO_VARIABLES, Completed
 from buildtool.errors import DeviceError, Where
 
 
@@ -23,26 +24,35 @@ class LocalDevice:
         self.abi = abi
         self.name = name
         self._launcher = tuple(launcher)
-        self._folder = tempfile.TemporaryDirectory(prefix="lathe-run-")
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def push(self, source: Path, name: str = "") -> PurePosixPath:
-        """Files are used where they are; `name` matters to devices that copy."""
+    def push(self, source: Path, name: str = "", *, lasting: bool = True) -> PurePosixPath:
+        """Files are used where they are; the rest matters to devices that copy."""
         if not source.exists():
             raise DeviceError(
                 "this file does not exist", where=Where(file=str(source)), remedy="build the library again"
             )
         return PurePosixPath(source.resolve())
 
-    def path(self, name: str) -> PurePosixPath:
-        return PurePosixPath(self._folder.name) / name
+    def push_folder(self, source: Path) -> PurePosixPath:
+        return self.push(source)
 
-    def run(self, command: Sequence[str | PurePosixPath], timeout: float = DEFAULT_TIMEOUT) -> Completed:
+    def path(self, name: str) -> PurePosixPath:
+        return PurePosixPath(self._own_folder()) / name
+
+    def run(
+        self,
+        command: Sequence[str | PurePosixPath],
+        timeout: float = DEFAULT_TIMEOUT,
+        variables: Mapping[str, str] = NO_VARIABLES,
+    ) -> Completed:
         words = [*self._launcher, *(str(word) for word in command)]
         began = time.monotonic()
         try:
             process = subprocess.Popen(
                 words,
-                cwd=self._folder.name,
+                cwd=self._own_folder(),
+                env={**os.environ, **variables},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -80,16 +90,24 @@ class LocalDevice:
         return destination
 
     def properties(self) -> Mapping[str, str]:
-        return {
+        said = {
             "device": self.name,
             "abi": self.abi,
             "machine": platform.machine(),
             "system": f"{platform.system()} {platform.release()}",
             "cores": str(os.cpu_count() or 1),
         }
+        return said if self._launcher else {**said, **probe.of_this_machine()}  # an emulator is another machine
 
     def close(self) -> None:
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._folder = None
+
+    def _own_folder(self) -> str:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="lathe-run-")
+        return self._folder.name
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

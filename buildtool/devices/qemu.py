@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,16 @@ class QemuDevice(LocalDevice):
                 remedy="install the cross compiler: lathe doctor --install",
             )
         super().__init__(abi, f"qemu-user ({self.cpu})", launcher)
+
+    @contextlib.contextmanager
+    def counting(self, plugin: Path, written: Path) -> Iterator[None]:
+        """Meanwhile the emulator counts what programs execute between markers (native/tools/qemu), into a file."""
+        before = self._launcher
+        self._launcher = (*before, "-plugin", f"{plugin},out={written}")
+        try:
+            yield
+        finally:
+            self._launcher = before
 
     def properties(self) -> Mapping[str, str]:
         return {**super().properties(), "cpu": self.cpu, "emulator": EMULATORS[self.abi].program}

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from buildtool.errors import Problem
+from buildtool.tensors.files import figures
+
 Array = npt.NDArray[Any]
 
 
@@ -29,16 +32,30 @@ class Job:
     profile: bool = False  # whether as many runs are timed node by node, too
     threads: int = -1
     timeout: float = 600.0
+    warmup: int = 0  # runs before those that are timed
+    markers: bool = False  # whether one more run tells an emulator where nodes begin and end
+    values_file: Path | None = None  # where values that the run computed go; validation/values.py reads it
+    value_names: Sequence[str] = ()  # which; empty: all
+    affinity: int = 0  # cores that it may use: 0 all, 1 big ones, 2 little ones, 3 the fastest, 4 the slowest
+    trace: int = 0  # whether it tells what happens: 1 stages, 2 every node of one run more
+    symbols: Path | None = None  # the library with all its symbols
 
 
 @dataclass(frozen=True)
 class NodeTime:
-    """What one node took: the least of all profiled runs."""
+    """What one node took in all profiled runs."""
 
     name: str
     op: str
     kernel: str
-    nanoseconds: int
+    nanoseconds: int  # the least
+    index: int = 0  # in the order of `Graph.walk()`
+    first: int = 0
+    median: int = 0
+    mean: int = 0
+    deviation: int = 0
+    start: int = 0  # of a run that took as long as most, since it began
+    end: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,15 @@ class RunResult:
     memory: Mapping[str, int] = field(default_factory=dict)
     device: Mapping[str, str] = field(default_factory=dict)
     nodes: tuple[NodeTime, ...] = ()  # of a job that asks for them
+    create: int = 0  # nanoseconds until the model was ready to run
+    warmup: tuple[int, ...] = ()  # nanoseconds of every run
+    rounds: tuple[int, ...] = ()
+    observed: tuple[int, ...] = ()  # of the runs that were timed node by node
+    energy: Mapping[str, int] = field(default_factory=dict)  # microjoules of all `rounds`, by meter
+    value_names: tuple[str, ...] = ()  # what stands in its `values_file`, in order
+    process_peak: int = 0  # bytes of memory that the process had at most
+    affinity: Mapping[str, Any] = field(default_factory=dict)  # policy, kinds of cores, those wanted, those used
+    log: tuple[str, ...] = ()  # what it told
 
     def save(self, name: str, folder: Path) -> Path:
         """Write an output as `<folder>/<name>.npy`."""
@@ -60,11 +86,18 @@ class RunResult:
 
     def summary(self) -> list[dict[str, Any]]:
         """The outputs in figures."""
-        return [_figures(name, array) for name, array in self.outputs.items()]
+        return [{"name": name, **figures(array)} for name, array in self.outputs.items()]
 
 
-def _figures(name: str, array: Array) -> dict[str, Any]:
-    shown: dict[str, Any] = {"name": name, "shape": list(array.shape), "dtype": str(array.dtype)}
-    finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
-    figures = {"least": finite.min(), "largest": finite.max(), "mean": finite.mean()} if finite.size else {}
-    return {**shown, **{key: float(figures[key]) if figures else None for key in ("least", "largest", "mean")}}
+def notes_on_cores(affinity: Mapping[str, Any], device: str) -> list[Problem]:
+    """What a user should know of the cores that were asked for and not given."""
+    if not affinity.get("policy"):
+        return []
+    if not affinity["kinds"]:
+        return [Problem(f"{device} does not tell how fast its cores are: all were used")]
+    if affinity["kinds"] == 1:
+        return [Problem(f"{device} has one kind of core: all were used")]
+    if not set(affinity["cores"]) <= set(affinity["wanted"]):
+        cores = ", ".join(map(str, affinity["wanted"]))
+        return [Problem(f"{device} does not let the program choose the cores {cores}: all that it may use were used")]
+    return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+from pathlib import Path
 from typing import Protocol, cast
 
 from buildtool import importers
@@ -38,6 +39,16 @@ def importer(platform: str) -> Importer:
             remedy=f"did you mean '{near[0]}'?" if near else "convert the model to ONNX",
         )
     return cast(Importer, importlib.import_module(f"{importers.__name__}.{platform}"))
+
+
+def companions(platform: str, file: Path, weights: Path | None) -> tuple[Path, ...]:
+    """Files and folders that belong to a model besides those that the deployment names. A package offers the function
+    `companions` where its framework has such files.
+    """
+    if platform not in platforms():
+        return ()
+    found = getattr(importer(platform), "companions", None)
+    return tuple(found(file, weights)) if found else ()
 
 
 def import_model(platform: str, request: ImportRequest) -> ImportedModel:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
@@ -68,3 +70,30 @@ def _pool(step: Step, x: Tensor, op: str, attributes: dict[str, AttrValue]) -> T
     sides = [side for side in kernel if isinstance(side, int)]
     ones = step.filled((*sides, channels(step, x, -1)), 1, x.dtype)
     return step.emit("dwconv2d", x, ones, multiplier=1, **rest, **NO_ACTIVATION)
+
+
+def adapted(step: Step, x: Tensor, axis: int, count: int, kind: str) -> Tensor:
+    """An adaptive pool along one axis: windows of nearly the same size.
+
+    Window i goes from floor(i * size / count) to ceil((i + 1) * size / count).
+    """
+    size = x.shape[axis]
+    if not isinstance(size, int):
+        step.unsupported(f"an adaptive pool of a run-time size to {count} elements", "fix the input shapes")
+    if size == count:
+        return x
+    firsts = [index * size // count for index in range(count)]
+    ends = [-(-(index + 1) * size // count) for index in range(count)]
+    longest = max(end - first for first, end in zip(firsts, ends, strict=True))
+    step.check_table(count, longest)
+    if kind == "max":
+        places = np.array(
+            [[min(first + tap, end - 1) for tap in range(longest)] for first, end in zip(firsts, ends, strict=True)]
+        )
+        taps = step.emit("gather", x, step.constant(places.astype(np.int32)), axis=axis)
+        return step.emit("reduce_max", taps, axes=(axis + 1,), keepdims=False)
+    places, weights = np.zeros((count, longest), np.int32), np.zeros((count, longest), x.dtype.numpy)
+    for index, (first, end) in enumerate(zip(firsts, ends, strict=True)):
+        places[index] = np.minimum(first + np.arange(longest), size - 1)
+        weights[index, : end - first] = 1 / (end - first)
+    return step.emit("resample", x, step.constant(places), step.constant(weights), axis=axis)

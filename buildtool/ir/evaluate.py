@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from buildtool.errors import GraphError, Where
-from buildtool.ir import dims
+from buildtool.ir import dims, quantised
 from buildtool.ir.dims import DimExpr, Symbol
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, Body, OperatorError, RegionType
@@ -103,11 +104,15 @@ def _run(node: Node, values: Mapping[Value, Array], symbols: dict[str, int], gra
         bounds = {symbol.name: symbol.high for symbol in node.op.defined_symbols()}
         operator = node.op.bound({**symbols, **bounds})
         bodies = [_body(region, values, symbols, graph) for region in node.regions]
-        if not bodies:  # what the symbols left open is checked now, with the numbers
-            operator.infer(
-                [value.type.with_shape(item.shape) for value, item in zip(node.inputs, operands, strict=True)]
-            )
-        results: tuple[Any, ...] = operator.reference_node(operands, bodies)
+        types = [value.type.with_shape(item.shape) for value, item in zip(node.inputs, operands, strict=True)]
+        results: tuple[Any, ...]
+        if quantised.is_quantised(node):
+            operator.infer([type_.real for type_ in types])
+            results = quantised.reference(replace(node, op=operator), operands)
+        else:
+            if not bodies:  # what the symbols left open is checked now, with the numbers
+                operator.infer(types)
+            results = operator.reference_node(operands, bodies)
     except (OperatorError, ArithmeticError, KeyError, ValueError, MemoryError) as problem:
         raise GraphError(f"{node.op.name}: {problem}", where=where) from problem
     if len(results) != len(node.outputs):
@@ -159,3 +164,10 @@ def _found_size(symbol: Symbol, node: Node, results: tuple[Any, ...], where: Whe
                     raise GraphError(what, where=where)
                 return int(size)
     raise GraphError(f"no result of {node.op.name} has the size '{symbol.name}'", where=where)
+
+
+def evaluate_node(
+    node: Node, values: Mapping[Value, Array], symbols: dict[str, int], graph: Graph
+) -> dict[Value, Array]:
+    """The results of one node for these operands. `symbols`: see `bind_symbols`; what the data decides is added."""
+    return _run(node, values, symbols, graph)

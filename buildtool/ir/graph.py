@@ -7,12 +7,12 @@ Constant arrays are shared between clones and are never written to.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from buildtool.ir.dims import Symbol
 from buildtool.ir.operator import Array, Operator, RegionType
-from buildtool.ir.types import QuantType, TensorType, dtype_of
+from buildtool.ir.types import DType, QuantType, TensorType, dtype_of
 
 
 @dataclass(eq=False)
@@ -136,10 +136,22 @@ class Graph(Region):
         name: str = "",
         hint: str = "",
         regions: Iterable[Region] = (),
+        stored: Sequence[tuple[DType, QuantType] | None] = (),
     ) -> Node:
-        """A node with inferred output types, not yet inserted. OperatorError where the operator refuses its inputs."""
+        """A node with inferred output types, not yet inserted. OperatorError where the operator refuses its inputs.
+
+        `stored` makes it a node on the real numbers behind its inputs (see `quantised`): how it stores each output,
+        None for one of real numbers.
+        """
         operands, bodies = list(inputs), list(regions)
-        types = op.infer_node([value.type for value in operands], [region.type for region in bodies])
+        if stored:
+            real = op.infer([value.type.real for value in operands])
+            types = tuple(
+                type_ if how is None else TensorType(how[0], type_.shape, how[1])
+                for type_, how in zip(real, stored, strict=True)
+            )
+        else:
+            types = op.infer_node([value.type for value in operands], [region.type for region in bodies])
         outputs = [self.new_value(hint or op.name, type_) for type_ in types]
         return Node(op, operands, outputs, name, bodies)
 

@@ -60,6 +60,9 @@ class Operator:
     is_view: ClassVar[bool] = False
     #: Each output element depends on the elements at the same (broadcast) position only.
     is_elementwise: ClassVar[bool] = False
+    #: Output elements are elements of the inputs (or zero, or below all of them), chosen by place or by order: what
+    #: they stand for does not matter.
+    keeps_numbers: ClassVar[bool] = False
     regions: ClassVar[int] = 0  # how many regions a node of this operator holds (If: 2)
     #: The attribute that names sizes which only the data decides: its symbols get their values when the node has run.
     data_sizes: ClassVar[str | None] = None

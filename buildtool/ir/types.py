@@ -116,6 +116,11 @@ class TensorType:
     def rank(self) -> int:
         return len(self.shape)
 
+    @property
+    def real(self) -> TensorType:
+        """The type of the real numbers that an operator of a quantised node sees. Other whole numbers stay."""
+        return TensorType(DType.F32, self.shape) if self.quant is not None or self.dtype.is_float else self
+
     def with_shape(self, shape: tuple[Dim, ...]) -> TensorType:
         return replace(self, shape=shape)
 

@@ -4,7 +4,8 @@
 2.  Every value has one definition: an input of a region, a constant, or an output of a node.
 3.  A value is read after its definition, in the region that defines it or one inside that.
 4.  A node has as many inputs, outputs and regions as its operator says.
-5.  The types of a node's outputs are those that its operator infers from its inputs and regions.
+5.  The types of a node's outputs are those that its operator infers from its inputs and regions. Where a value of the
+    node is quantised (see `quantised`), the operator sees real numbers, and decides the shape of quantised outputs.
 6.  A constant's array has the shape and element type of its value; bf16 is carried by float32 arrays of bf16 values.
 7.  Symbols in types and attributes are declared by the graph, with the same bounds.
 8.  Ranks are at most 8, dimensions are never certainly negative, and element counts stay below 2**40.
@@ -18,10 +19,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from buildtool.errors import GraphError, Problem, Where
+from buildtool.ir import quantised
 from buildtool.ir.dims import Dim, DimExpr, Symbol, bounds, product, symbols
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import OperatorError
@@ -111,8 +114,7 @@ class _Verifier:
     def _inference(self, node: Node) -> Iterator[Problem]:
         try:
             node.op.operands([value.type for value in node.inputs])
-            types = [value.type for value in node.inputs]
-            inferred = node.op.infer_node(types, [region.type for region in node.regions])
+            inferred = self._inferred(node)
         except OperatorError as problem:
             yield self._problem(str(problem), node)
             return
@@ -123,9 +125,19 @@ class _Verifier:
             yield self._problem(f"the node has {len(node.outputs)} outputs, but needs {len(inferred)}", node)
             return
         for value, type_ in zip(node.outputs, inferred, strict=True):
+            if value.type.quant is not None:
+                type_ = replace(type_, dtype=value.type.dtype, quant=value.type.quant)
             if value.type != type_:
                 what = f"the output has the type {_show(value.type)}, but the operator gives {_show(type_)}"
                 yield self._problem(what, node, value)
+
+    @staticmethod
+    def _inferred(node: Node) -> tuple[TensorType, ...]:
+        if not quantised.is_quantised(node):
+            return node.op.infer_node([value.type for value in node.inputs], [region.type for region in node.regions])
+        if node.regions:
+            raise OperatorError("a node that holds regions cannot compute on quantised numbers")
+        return node.op.infer([value.type.real for value in node.inputs])
 
     def _define(self, value: Value, node: Node | None) -> Iterator[Problem]:
         if value in self._defined:
@@ -160,6 +172,8 @@ class _Verifier:
         if bounds(product(type_.shape))[0] >= MAX_ELEMENTS:
             yield self._problem(f"{product(type_.shape)} elements are too many", node, value, "fewer than 2**40")
         yield from self._symbols(type_.shape, node, value)
+        if type_.quant is not None and type_.dtype not in quantised.STORES:
+            yield self._problem(f"{type_.dtype.value} cannot store quantised numbers", node, value)
         if type_.quant is not None and type_.quant.axis is not None:
             axis, scales = type_.quant.axis, len(type_.quant.scales)
             if not 0 <= axis < type_.rank:

@@ -20,6 +20,7 @@ class BroadcastTo(Operator):
     """Input x of any element type. Each of its dimensions is 1 or that of `shape`, counted from the last one."""
 
     name: ClassVar[str] = "broadcast_to"
+    keeps_numbers: ClassVar[bool] = True
 
     shape: Shape
 

@@ -20,6 +20,7 @@ class Concat(Operator):
     """Inputs x..., of any one element type, equal along all other axes."""
 
     name: ClassVar[str] = "concat"
+    keeps_numbers: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (1, None)
 
     axis: int

@@ -23,6 +23,7 @@ class DepthToSpace(Operator):
     """
 
     name: ClassVar[str] = "depth_to_space"
+    keeps_numbers: ClassVar[bool] = True
 
     block: int
     mode: str

@@ -22,6 +22,7 @@ class Gather(Operator):
     """
 
     name: ClassVar[str] = "gather"
+    keeps_numbers: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
     axis: int

@@ -24,6 +24,7 @@ class MaxPool2d(PoolOperator):
     """
 
     name: ClassVar[str] = "max_pool2d"
+    keeps_numbers: ClassVar[bool] = True
 
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         require_numeric(*inputs)

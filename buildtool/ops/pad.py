@@ -26,6 +26,7 @@ class Pad(Operator):
     """
 
     name: ClassVar[str] = "pad"
+    keeps_numbers: ClassVar[bool] = True
 
     before: tuple[int, ...]
     after: tuple[int, ...]

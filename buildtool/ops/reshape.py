@@ -18,6 +18,7 @@ class Reshape(Operator):
     """Input x of any element type. All dimensions of `shape` are given; 0 is one without elements."""
 
     name: ClassVar[str] = "reshape"
+    keeps_numbers: ClassVar[bool] = True
     is_view: ClassVar[bool] = True
 
     shape: Shape

@@ -23,6 +23,7 @@ class Slice(Operator):
     """
 
     name: ClassVar[str] = "slice"
+    keeps_numbers: ClassVar[bool] = True
 
     starts: Shape
     steps: tuple[int, ...]

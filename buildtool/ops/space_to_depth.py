@@ -23,6 +23,7 @@ class SpaceToDepth(Operator):
     """
 
     name: ClassVar[str] = "space_to_depth"
+    keeps_numbers: ClassVar[bool] = True
 
     block: int
     mode: str

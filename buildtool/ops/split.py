@@ -19,6 +19,7 @@ class Split(Operator):
     """Input x of any element type. One output per size; the sizes add up to the dimension."""
 
     name: ClassVar[str] = "split"
+    keeps_numbers: ClassVar[bool] = True
     outputs: ClassVar[int | None] = None
 
     axis: int

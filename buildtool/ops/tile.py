@@ -19,6 +19,7 @@ class Tile(Operator):
     """Input x of any element type. One count per axis: y[i, ...] = x[i mod size, ...]."""
 
     name: ClassVar[str] = "tile"
+    keeps_numbers: ClassVar[bool] = True
 
     repeats: tuple[int, ...]
 

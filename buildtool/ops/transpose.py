@@ -18,6 +18,7 @@ class Transpose(Operator):
     """Input x of any element type; quantisation along an axis moves with the axis."""
 
     name: ClassVar[str] = "transpose"
+    keeps_numbers: ClassVar[bool] = True
 
     perm: tuple[int, ...]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, Operator
+from buildtool.ir.types import DType, QuantType
 
 
 class Editor:
@@ -101,12 +102,22 @@ class Editor:
         self.changed = True
         return node
 
-    def insert_after(self, anchor: Node | None, op: Operator, inputs: Iterable[Value], name: str = "") -> Node:
-        """A new node behind another, or at the beginning of the body that takes its first operand."""
+    def insert_after(
+        self,
+        anchor: Node | None,
+        op: Operator,
+        inputs: Iterable[Value],
+        name: str = "",
+        stored: Sequence[tuple[DType, QuantType] | None] = (),
+    ) -> Node:
+        """A new node behind another, or at the beginning of the body that takes its first operand.
+
+        `stored`: see `Graph.new_node`.
+        """
         operands = list(inputs)
         reader = next(iter(self._readers.get(operands[0], ())), None) if operands else None
         source = anchor or reader
-        node = self.graph.new_node(op, operands, name or (source.name if source else ""))
+        node = self.graph.new_node(op, operands, name or (source.name if source else ""), stored=stored)
         start = (self._home(operands[0]) if operands else None) or self.graph
         body = self._body[anchor] if anchor is not None else start
         body.nodes.insert(body.nodes.index(anchor) + 1 if anchor is not None else 0, node)

@@ -9,6 +9,7 @@ import numpy as np
 from buildtool.ir import dims
 from buildtool.ir.graph import Graph, Node
 from buildtool.ir.operator import OperatorError
+from buildtool.ir.quantised import is_quantised
 from buildtool.ir.types import DType
 from buildtool.passes.base import Pass
 from buildtool.passes.editor import Editor
@@ -46,7 +47,7 @@ class FoldConstants(Pass):
 
 
 def _can_fold(node: Node) -> bool:
-    if node.regions or not node.inputs or not all(value.is_constant for value in node.inputs):
+    if node.regions or not node.inputs or not all(value.is_constant for value in node.inputs) or is_quantised(node):
         return False
     if not all(dims.is_static(value.type.shape) and value.type.dtype is not DType.BF16 for value in node.outputs):
         return False

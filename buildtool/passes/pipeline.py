@@ -45,6 +45,7 @@ from buildtool.passes.recognise_hard_swishes import RecogniseHardSwishes
 from buildtool.passes.recognise_instance_norms import RecogniseInstanceNorms
 from buildtool.passes.recognise_layer_norms import RecogniseLayerNorms
 from buildtool.passes.recognise_mishes import RecogniseMishes
+from buildtool.passes.recognise_recurrent_layers import RecogniseRecurrentLayers
 from buildtool.passes.recognise_rms_norms import RecogniseRmsNorms
 from buildtool.passes.recognise_shuffles import RecogniseShuffles
 from buildtool.passes.recognise_softplus import RecogniseSoftplus
@@ -79,6 +80,7 @@ ORDER: tuple[type[Pass], ...] = (
     RecogniseGroupNorms,
     RecogniseBlocks,
     MatmulToFullyConnected,
+    RecogniseRecurrentLayers,
     MoveTransposes,
     MergeTransposes,
     MergeReshapes,

@@ -27,7 +27,7 @@ _OP_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _GRAMMAR = "<op>_<dtype>_<variant>__<isa>, in lower case"
 _KEYS = {
     *("name", "inputs", "outputs", "when", "in_place", "priority", "tolerance", "pack", "takes", "algorithm"),
-    *("strided_inputs", "strided_output", "parts"),
+    *("strided_inputs", "strided_output", "parts", "quantised"),
 }
 
 
@@ -53,6 +53,7 @@ class KernelInfo:
     algorithm: str = ""  # where this way of computing is not always better, its name: see algorithms.py
     strided_inputs: frozenset[int] = frozenset()  # whose rows of the last axis may lie apart; the last number repeats
     strided_output: bool = False  # whether those of output 0 may
+    quantised: str = ""  # "any": for quantised nodes; "same": for others, too: it moves numbers of one type
     parts: str = ""  # "inputs" may stand inside output 0, or "outputs" inside input 0: they need no work then
 
     @property
@@ -191,6 +192,10 @@ class _Reader:
         rtol, atol = self._tolerance(entry.get("tolerance"), line)
         pack, takes, algorithm = self._packings(entry, line)
         strided_inputs, strided_output, parts = self._strides(entry, line)
+        if entry.get("quantised", "any") not in ("any", "same"):
+            self._problem(
+                f"`quantised` is {entry['quantised']!r}", line, "it is any or same: the quantised types it takes"
+            )
         if words is None or len(self.problems) > before:
             return None
         dtype, variant, isa = words
@@ -203,6 +208,7 @@ class _Reader:
             strided_inputs=strided_inputs,
             strided_output=strided_output,
             parts=parts,
+            quantised=str(entry.get("quantised", "")),
         )
 
     def _strides(self, entry: dict[str, Any], line: int) -> tuple[frozenset[int], bool, str]:

@@ -30,6 +30,7 @@ class Packing:
     pack: _PackFunction
     unpack: _PackFunction
     fits: Callable[[Node], bool]
+    stored: bool = False  # whether it is for quantised constants, and no others
 
 
 PACKINGS: dict[str, Packing] = {}
@@ -40,7 +41,8 @@ def packable(node: Node, name: str) -> bool:
     if len(node.inputs) <= INPUT or node.op.name not in _RANKS:
         return False
     value = node.inputs[INPUT]
-    if value.constant is None or value.type.quant is not None or value.type.rank != _RANKS[node.op.name]:
+    quantised = value.type.quant is not None
+    if value.constant is None or quantised != PACKINGS[name].stored or value.type.rank != _RANKS[node.op.name]:
         return False
     return (
         value.constant.size > 0 and value.type.shape[0] == node.outputs[0].type.shape[-1] and PACKINGS[name].fits(node)
@@ -161,7 +163,44 @@ def _winograd(code: int, tile: int, width: int) -> None:
     PACKINGS[name] = Packing(name, code, pack, unpack, fits)
 
 
+def _bytes(code: int, width: int, depth: int) -> None:
+    """s8 + 128 as u8, in panels of `width` outputs: [groups, panels, height, width, steps, bytes of a step].
+
+    A step is `depth` channels; where they end it is filled up with zeros.
+    """
+
+    def pack(array: Array, node: Node) -> Array:
+        groups = _groups(node)
+        plain = array if array.ndim == 4 else array[:, None, None, :]
+        per_group, channels = plain.shape[0] // groups, plain.shape[3]
+        panels, steps = -(-per_group // width), -(-channels // depth)
+        padded = np.zeros((groups, panels * width, *plain.shape[1:3], steps * depth), np.uint8)
+        shifted = (plain.astype(np.int16) + 128).astype(np.uint8)
+        padded[:, :per_group, :, :, :channels] = shifted.reshape(groups, per_group, *plain.shape[1:])
+        split = padded.reshape(groups, panels, width, *plain.shape[1:3], steps, depth)
+        ordered = np.ascontiguousarray(np.moveaxis(split, 2, -2))
+        return ordered.reshape(*ordered.shape[:-2], width * depth).view(np.int8)
+
+    def unpack(array: Array, node: Node) -> Array:
+        groups, outputs = _groups(node), _outputs(node)
+        (channels,) = static(node.inputs[0].type.shape[-1:])
+        per_group, rest = divmod(outputs, groups)
+        panels, steps = -(-per_group // width), -(-(channels // groups) // depth)
+        wanted = (groups, panels, *array.shape[2:4], steps, width * depth)
+        if array.ndim != 6 or rest or channels % groups or array.shape != wanted:
+            raise ValueError(f"its shape is not that of bytes in panels of {width} for {outputs} outputs")
+        split = np.moveaxis(array.view(np.uint8).reshape(*array.shape[:-1], width, depth), -2, 2)
+        flat = split.reshape(groups, panels * width, *array.shape[2:4], steps * depth)
+        plain = flat[:, :per_group, :, :, : channels // groups].reshape(outputs, *array.shape[2:4], channels // groups)
+        signed = (plain.astype(np.int16) - 128).astype(np.int8)
+        return np.ascontiguousarray(signed if _RANKS[node.op.name] == 4 else signed.reshape(outputs, -1))
+
+    name = f"bytes{width}"
+    PACKINGS[name] = Packing(name, code, pack, unpack, lambda node: True, stored=True)
+
+
 for _code, _width in enumerate((4, 8, 16)):
     _panels(1 + _code, _width)
     _winograd(4 + _code, 2, _width)
     _winograd(7 + _code, 4, _width)
+_bytes(10, 16, 4)

@@ -120,12 +120,25 @@ def misfit(kernel: KernelInfo, node: Node) -> str | None:
             types = allowed[min(index, len(allowed) - 1)]
             if value.type.dtype not in types:
                 return f"takes {_words(types)} as {what} {index}"
+    objection = _quantised_misfit(kernel, node)
+    if objection is not None:
+        return objection
     if kernel.in_place is not None and kernel.in_place >= max(len(node.inputs), 1):
         return f"works in place of input {kernel.in_place}, which the node does not have"
     try:
         return None if kernel.when.holds(node) else f"needs {kernel.when}"
     except ConditionError as problem:
         return f"has a condition that does not fit: {problem}"
+
+
+def _quantised_misfit(kernel: KernelInfo, node: Node) -> str | None:
+    """What is against the kernel where types are quantised, or are not."""
+    types = {(value.type.dtype, value.type.quant) for value in (*node.inputs, *node.outputs) if value.type.quant}
+    if not types:
+        return "takes quantised numbers" if kernel.quantised == "any" else None
+    if kernel.quantised == "same":
+        return None if len(types) == 1 else "takes numbers of one quantisation"
+    return None if kernel.quantised else "takes no quantised numbers"
 
 
 def _problem(node: Node, candidates: Sequence[KernelInfo], manifests: Manifests, abi: str, model: str) -> Problem:

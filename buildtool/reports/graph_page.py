@@ -12,9 +12,9 @@ from buildtool.ir.attributes import format_attribute
 from buildtool.ir.dims import bounds
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Operator
+from buildtool.ir.work import node_macs
 from buildtool.reports import html_page
 from buildtool.reports.graph_layout import BOX_HEIGHT, layout
-from buildtool.reports.inspection import node_macs
 
 _KINDS = (
     ("layer", ("conv", "matmul", "fully_connected", "attention")),

@@ -9,13 +9,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import jinja2
+import markupsafe
 
 
-def render(stem: str, name: str, data: Any) -> bytes:
-    """The page of the templates `<stem>.html.j2`, `<stem>.css` and `<stem>.js`. Reproducible."""
+def render(stem: str, name: str, data: Any, inner: Sequence[str] = ()) -> bytes:
+    """The page of the templates `<stem>.html.j2`, `<stem>.css` and `<stem>.js`. Reproducible.
+
+    `inner`: the stems of pages that stand inside of this one, as texts in its data.
+    """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("buildtool.reports"),
         undefined=jinja2.StrictUndefined,
@@ -23,15 +29,27 @@ def render(stem: str, name: str, data: Any) -> bytes:
         autoescape=True,
     )
     style, script = (_source(environment, f"{stem}.{kind}") for kind in ("css", "js"))
+    styles, scripts = (
+        " ".join(f"'{_hash(_source(environment, f'{part}.{kind}'))}'" for part in (stem, *inner))
+        for kind in ("css", "js")
+    )
     html = environment.get_template(f"{stem}.html.j2").render(
         name=name,
         style=style,
         script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=markupsafe.Markup(styles),
+        script_hash=markupsafe.Markup(scripts),
         data=_json(data),
     )
     return html.encode("utf-8", "backslashreplace")
+
+
+def data_of(page: bytes) -> Any:
+    """What a page of `render` holds. ValueError where it is none."""
+    found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    if found is None:
+        raise ValueError("this page holds no data")
+    return json.loads(found[1])
 
 
 def _source(environment: jinja2.Environment, name: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.errors import ConfigError, ModelFileError, Where
-from buildtool.ir.dims import evaluate, symbols
-from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.graph import Node, Value
+from buildtool.ir.work import macs
 from buildtool.ops.quantize_linear import QuantizeLinear
 from buildtool.ops.registry import registry
 from buildtool.reports import footprint, size
@@ -134,17 +134,6 @@ def _quantised(node: Node) -> dict[str, Any]:
         "scales": [] if scale is None else scale.reshape(-1).tolist(),
         "zero_points": [] if zero is None else zero.reshape(-1).tolist(),
     }
-
-
-def macs(graph: Graph) -> int:
-    """Multiply-accumulates of one run, at the upper bounds of all symbols."""
-    return sum(node_macs(node) for node in graph.walk())
-
-
-def node_macs(node: Node) -> int:
-    """Multiply-accumulates of one run of a node, at the upper bounds of all symbols."""
-    dim = node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs])
-    return evaluate(dim, {symbol.name: symbol.high for symbol in symbols(dim)})
 
 
 def _tensors(values: Sequence[Value], formats: Sequence[str]) -> list[dict[str, Any]]:

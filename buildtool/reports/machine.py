@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from buildtool.builders import toolchain
+from buildtool.builders import android, android_check, toolchain
 from buildtool.devices.choose import runs_here
 from buildtool.devices.qemu import EMULATORS, find
 from buildtool.errors import ConfigError, LatheError, ToolchainError
@@ -89,7 +89,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     for target in document["targets"]:
         for need in target["needs"]:
             state = "ok" if need["here"] else "missing"
-            detail = need["detail"] if need["here"] else _how(need["package"])
+            detail = need["detail"] if need["here"] else _how(need["package"]) or need["detail"]
             table.add(target["target"], need["what"], state, detail)
     missing = document["missing_packages"]
     last = f"to install what is missing: lathe doctor --install ({' '.join(missing)})" if missing else ""
@@ -102,7 +102,10 @@ def _how(package: str) -> str:
 
 
 def _needs(abi: str) -> Iterator[Finding]:
-    yield _program(abi, "compiler", lambda: _compiler(abi), _compiler_package(abi))
+    if abi in android.ABIS:
+        yield from _android_needs(abi)
+    else:
+        yield _program(abi, "compiler", lambda: _compiler(abi), _compiler_package(abi))
     yield _program(abi, "CMake", lambda: str(toolchain.cmake_program()), "cmake")
     yield _program(abi, "Ninja", lambda: str(toolchain.ninja_program()), "ninja-build")
     if not runs_here(abi) and abi in EMULATORS:
@@ -112,11 +115,30 @@ def _needs(abi: str) -> Iterator[Finding]:
     yield Finding(abi, "onnxruntime", here, detail, "pip:onnxruntime", required=False)
 
 
+def _android_needs(abi: str) -> Iterator[Finding]:
+    yield _program(abi, "Android NDK", _ndk, "")
+    for program, package in android_check.PACKAGES.items():
+        path = shutil.which(program) or ""
+        yield Finding(abi, f"{program} (--ndk-check)", bool(path), path, package, required=False)
+    linux = android_check.EXECUTED_BY[abi]
+    if not runs_here(linux):
+        emulator = EMULATORS[linux]
+        yield _program(abi, "emulator (--ndk-check)", lambda: find(emulator, linux), emulator.package, required=False)
+        look, package = lambda: _compiler(linux), _compiler_package(linux)
+        yield _program(abi, "C library to execute with (--ndk-check)", look, package, required=False)
+
+
+def _ndk() -> str:
+    found = android.find_ndk()
+    return f"{found.folder}: {found.revision}"
+
+
 def _program(abi: str, what: str, look: Callable[[], str], package: str, required: bool = True) -> Finding:
     try:
         return Finding(abi, what, True, look(), package, required)
     except LatheError as error:
-        return Finding(abi, what, False, error.problems[0].what, package, required)
+        problem = error.problems[0]
+        return Finding(abi, what, False, f"{problem.what}: {problem.remedy}", package, required)
 
 
 def _compiler(abi: str) -> str:

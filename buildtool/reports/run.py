@@ -8,7 +8,7 @@ from typing import Any
 from buildtool.reports.table import Table, number
 
 
-def parts(document: Mapping[str, Any]) -> list[str | Table]:
+def parts(document: Mapping[str, Any], *, memory: bool = False) -> list[str | Table]:
     """The tables of the document of `lathe run`."""
     table = Table(
         ["model", "abi", "device", "output", "shape", "least", "largest", "mean"],
@@ -27,4 +27,14 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
             )
         times.add(run["model"], run["abi"], run["threads"] or "all", run["rounds"], number(run["milliseconds"], 4))
     files = [f"wrote {output['file']}" for run in document["runs"] for output in run["outputs"] if output.get("file")]
-    return [table, times, *files]
+    return [table, times, *([_memory(document)] if memory else []), *files]
+
+
+def _memory(document: Mapping[str, Any]) -> Table:
+    """The bytes of a session, and what the whole process had at most."""
+    columns = ("arena", "scratch", "weights_allocated", "weights_mapped")
+    table = Table(["model", "abi", "device", *columns, "process_peak"], right=frozenset({*columns, "process_peak"}))
+    for run in document["runs"]:
+        bytes_ = (f"{run['memory'].get(name, 0):,}" for name in columns)
+        table.add(run["model"], run["abi"], run["device"], *bytes_, f"{run['process_peak']:,}")
+    return table

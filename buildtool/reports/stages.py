@@ -24,11 +24,11 @@ from buildtool.importers.request import ImportedModel
 from buildtool.ir import text
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
+from buildtool.ir.work import macs
 from buildtool.passes import pipeline
 from buildtool.passes.pipeline import PassRun
-from buildtool.reports import graph_page, size
+from buildtool.reports import graph_page
 from buildtool.reports.documents import BuildReport, LibraryReport, ModelReport
-from buildtool.reports.inspection import macs
 from buildtool.settings import Options
 from buildtool.targets.protocol import PlannedModel, TargetProgram
 
@@ -63,7 +63,7 @@ def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProg
 
 
 def _container(model: PlannedModel, *, planned: bool) -> container.Container:
-    source = model.source
+    source = model.source if planned else model.portable
     return container.write(
         source.graph,
         name=source.name,
@@ -200,12 +200,8 @@ def library_report(built: BuiltLibrary) -> LibraryReport:
 
 
 def reports(built: BuildReport) -> dict[str, bytes]:
-    """The files of `report/` that every build has."""
-    files = {"report/build.json": built.text().encode()}
-    if built.libraries:
-        sizes = {library.abi: library.sizes for library in built.libraries}
-        files["report/size.html"] = size.page(built.library, built.version, sizes)
-    return files
+    """The figures of a build, as a file of `report/`."""
+    return {"report/build.json": built.text().encode()}
 
 
 def fingerprint(facts: Any, files: Iterable[Path], folders: Iterable[Path] = ()) -> str:

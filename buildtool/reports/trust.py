@@ -47,12 +47,15 @@ class Origin:
     inputs: tuple[Input, ...]
 
 
-def inputs_of(deployment: Path, models: Iterable[tuple[Path, Path | None]], op_paths: Iterable[Path]) -> list[Input]:
-    """The files that a build reads: a model that is a folder counts with all files in it."""
+def inputs_of(deployment: Path, models: Iterable[Sequence[Path]], op_paths: Iterable[Path]) -> list[Input]:
+    """The files that a build reads; `models`: of each its file, then others that belong to it. A folder counts with all
+    files in it.
+    """
     found = [Input("deployment", deployment.name, deployment)]
-    for model, weights in models:
+    for model, *others in models:
         found += _below("model", model)
-        found += _below("weights", weights) if weights else []
+        for other in others:
+            found += _below("weights", other)
     for folder in op_paths:
         found += [item for item in _below("operator", folder) if "__pycache__" not in item.path.parts]
     return found

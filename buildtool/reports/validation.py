@@ -7,13 +7,13 @@ from typing import Any
 
 from buildtool.reports.table import Table, number
 
+_FIGURES = ("cosine", "needed", "SQNR dB", "max diff", "pixels")
+
 
 def parts(document: Mapping[str, Any]) -> list[str | Table]:
     """The table of the document of `lathe validate`, and a line that sums it up."""
-    table = Table(
-        ["model", "abi", "kind", "format", "output", "cosine", "needed", "SQNR dB", "max diff", "reference", "result"],
-        right=frozenset({"cosine", "needed", "SQNR dB", "max diff"}),
-    )
+    columns = ["model", "abi", "kind", "format", "output", *_FIGURES, "reference", "result"]
+    table = Table(columns, right=frozenset(_FIGURES))
     for result in document["results"]:
         table.add(
             result["model"],
@@ -25,6 +25,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
             f"{result['threshold']:g}",
             _decibels(result),
             number(result["max_abs"], 3),
+            f"{result['pixel_accuracy']:.4g}",
             result["reference"],
             "passed" if result["passed"] else "failed",
         )

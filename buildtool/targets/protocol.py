@@ -89,6 +89,12 @@ class PlannedModel:
     lower_bound: int  # bytes that are live at once: no arena can be smaller
     kept: tuple[Kept, ...] = ()  # where half precision was asked for: nodes that are computed in single
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of obscured names: what each stands for
+    every_abi: ModelSource | None = None  # what the portable form is made of, where `source` is good for this ABI alone
+
+    @property
+    def portable(self) -> ModelSource:
+        """The model as every ABI can run it, whatever ABIs a library is built for."""
+        return self.every_abi or self.source
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,12 @@ def compare_outputs(
     references: Mapping[str, Array],
     threshold: float,
     reference: str,
+    channels: Mapping[str, int] | None = None,
 ) -> tuple[Comparison, ...]:
-    """One comparison per output of the reference. An output that the library did not give is a RunError."""
+    """One comparison per output of the reference. An output that the library did not give is a RunError.
+
+    `channels`: the axis that holds them, where it is not the last.
+    """
     missing = [name for name in references if name not in results]
     if missing:
         raise RunError(f"the library did not give the outputs {', '.join(missing)}")
@@ -69,7 +73,7 @@ def compare_outputs(
         if without_ones(left.shape) != without_ones(right.shape):
             problem = f"shape {list(left.shape)} is not {list(right.shape)}"
         else:
-            metrics = compare(left.reshape(right.shape), right)
+            metrics = compare(left.reshape(right.shape), right, (channels or {}).get(name, -1))
         found.append(Comparison(variant, name, tuple(left.shape), metrics, threshold, reference, problem))
     return tuple(found)
 

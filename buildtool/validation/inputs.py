@@ -11,6 +11,8 @@ import numpy as np
 
 from buildtool.errors import RunError, Where
 from buildtool.ir.types import DType
+from buildtool.tensors.files import is_media, is_picture, saved, tensor
+from buildtool.tensors.recipe import Recipe
 from buildtool.validation.metrics import Array
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -61,14 +63,16 @@ def _integer_limits(dtype: DType) -> tuple[int, int]:
 
 
 def read_array(file: Path, spec: TensorSpec) -> Array:
-    """A tensor from a .npy file, or from raw little-endian numbers. The shape may differ only by leading ones."""
+    """A tensor from a .npy file, a picture, a sound, or raw little-endian numbers. Shapes may differ by ones only."""
     where = Where(file=str(file), value=spec.name)
+    if is_media(file):
+        return fit(_from_media(file, spec, where), spec, where)
     try:
         data = file.read_bytes()
     except FileNotFoundError as problem:
         raise RunError("this file does not exist", where=where) from problem
     if data.startswith(NPY_MAGIC):
-        array = _read_npy(file, where)
+        array = saved(file)
     else:
         expected = int(np.prod(spec.shape)) * spec.dtype.itemsize
         if len(data) != expected or spec.dtype is DType.BF16:
@@ -81,12 +85,28 @@ def read_array(file: Path, spec: TensorSpec) -> Array:
     return fit(array, spec, where)
 
 
-def _read_npy(file: Path, where: Where) -> Array:
-    try:
-        array: Array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError) as problem:
-        raise RunError(f"this is no array that NumPy reads: {problem}", where=where) from problem
-    return array
+def _from_media(file: Path, spec: TensorSpec, where: Where) -> Array:
+    """A picture in the size of the tensor, its 0 to 255 spread over the range of real numbers; or a sound."""
+    low, high = spec.value_range
+    spread = not spec.dtype.is_integer and low < high
+    mean, scale = (-255.0 * low / (high - low), (high - low) / 255.0) if spread else (0.0, 1.0)
+    dtype = spec.dtype.numpy.name
+    if not is_picture(file):
+        loudness = 32768.0 if spec.dtype is DType.S16 else 1.0
+        return tensor([file], Recipe(length=int(np.prod(spec.shape)), scale=(loudness,), dtype=dtype))
+    layout = spec.data_format
+    depth = {"NHWC": 3, "NCHW": 1}.get(layout, 0)
+    if len(spec.shape) != 4 or not depth or spec.shape[0] != 1 or spec.shape[depth] not in (1, 3):
+        raise RunError(
+            f"no picture fits '{spec.name}', which is {list(spec.shape)} ({spec.data_format})",
+            where=where,
+            rule="a tensor for one picture has a batch of 1, 1 or 3 channels, and the format NHWC or NCHW",
+            remedy="make an array of it yourself: lathe tensor",
+        )
+    height, width = spec.shape[1:3] if layout == "NHWC" else spec.shape[2:]
+    channels = "grey" if spec.shape[depth] == 1 else "RGB"
+    recipe = Recipe((height, width), channels=channels, mean=(mean,), scale=(scale,), layout=layout, dtype=dtype)
+    return tensor([file], recipe)
 
 
 def fit(array: Array, spec: TensorSpec, where: Where = Where()) -> Array:  # noqa: B008 (frozen)

@@ -25,19 +25,21 @@ class Metrics:
     sqnr: float
     max_abs: float
     max_rel: float  # the largest difference over the largest magnitude of the reference
+    pixel_accuracy: float = 1.0  # where the largest channel is the same one, as a part of all places
 
     def as_json(self) -> dict[str, float | None]:
         """Infinite numbers, which JSON cannot carry, become null."""
         return {key: value if math.isfinite(value) else None for key, value in vars(self).items()}
 
 
-DIFFERENT = Metrics(cosine=0.0, sqnr=-math.inf, max_abs=math.inf, max_rel=math.inf)
+DIFFERENT = Metrics(cosine=0.0, sqnr=-math.inf, max_abs=math.inf, max_rel=math.inf, pixel_accuracy=0.0)
 
 
-def compare(result: Array, reference: Array) -> Metrics:
-    """The distances between two arrays of one shape; ValueError where the shapes differ."""
+def compare(result: Array, reference: Array, channels: int = -1) -> Metrics:
+    """The distances between two arrays of one shape; ValueError where the shapes differ. `channels`: their axis."""
     if result.shape != reference.shape:
         raise ValueError(f"shapes {list(result.shape)} and {list(reference.shape)} differ")
+    places = _pixel_accuracy(result, reference, channels)
     left = result.astype(np.float64).ravel()
     right = reference.astype(np.float64).ravel()
     odd = ~(np.isfinite(left) & np.isfinite(right))
@@ -46,12 +48,19 @@ def compare(result: Array, reference: Array) -> Metrics:
             return DIFFERENT
         left, right = left[~odd], right[~odd]
     if left.size == 0:
-        return Metrics(cosine=1.0, sqnr=math.inf, max_abs=0.0, max_rel=0.0)
+        return Metrics(1.0, math.inf, 0.0, 0.0, places)
     difference = np.abs(left - right)
     largest = float(np.abs(right).max())
     max_abs = float(difference.max())
     max_rel = max_abs / largest if largest else (0.0 if max_abs == 0 else math.inf)
-    return Metrics(_cosine(left, right), _sqnr(difference, right), max_abs, max_rel)
+    return Metrics(_cosine(left, right), _sqnr(difference, right), max_abs, max_rel, places)
+
+
+def _pixel_accuracy(result: Array, reference: Array, channels: int) -> float:
+    """An array without places beside its channels has nothing to be wrong about, as MACE has it."""
+    if reference.ndim < 2 or not reference.size:
+        return 1.0
+    return float((result.argmax(channels) == reference.argmax(channels)).mean())
 
 
 def _cosine(left: Array, right: Array) -> float:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
 from buildtool.builders.objects import ObjectCache
+from buildtool.builders.package import DEBUG
 from buildtool.builders.runner import shared_runner, static_runner
 from buildtool.devices import lathe_run
 from buildtool.devices.choose import device_for
+from buildtool.devices.device import Device
 from buildtool.devices.runner import Job, RunResult
 from buildtool.errors import RunError
 from buildtool.settings import RunSettings
 from buildtool.validation.compare import Comparison, Variant, compare_outputs, failed_outputs
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Subject
+from buildtool.validation.values import Values
 
 
 class Built(Protocol):
@@ -38,18 +42,26 @@ class Built(Protocol):
 class Stand:
     """Runs models of one library. A context: the device is given back at its end."""
 
-    def __init__(self, built: Built, abi: str, kind: str, settings: RunSettings) -> None:
+    def __init__(
+        self,
+        built: Built,
+        abi: str,
+        kind: str,
+        settings: RunSettings,
+        device: Device | None = None,
+        program_abi: str = "",  # of the program around the library, where it is another one
+    ) -> None:
         self._built = built
         self._abi = abi
         self._kind = kind
         self._settings = settings
         self._library = built.file_of(abi, kind)
-        self._device = device_for(abi, settings.cpu)
+        self._device = device or device_for(abi, settings.cpu)
         cache = ObjectCache()
         if kind == "shared":
-            self._program = shared_runner(abi, cache)
+            self._program = shared_runner(program_abi or abi, cache)
         else:
-            self._program = static_runner(abi, built.identifier, self._library, cache)
+            self._program = static_runner(program_abi or abi, built.identifier, self._library, cache)
 
     def __enter__(self) -> Stand:
         return self
@@ -59,6 +71,15 @@ class Stand:
     ) -> None:
         self._device.close()
 
+    @property
+    def device(self) -> Device:
+        return self._device
+
+    @property
+    def program(self) -> Path:
+        """The `lathe_run` that runs the library."""
+        return self._program
+
     def judge(self, subject: Subject) -> tuple[Comparison, ...]:
         """Run a model and compare. One that is refused or crashes has failed; the others are still tried."""
         variant = Variant(subject.name, self._abi, self._kind, self._built.format, self._device.name)
@@ -67,13 +88,32 @@ class Stand:
             outputs = self.run(subject.name, subject.inputs, list(subject.expected)).outputs
         except RunError as error:
             return failed_outputs(variant, expected, threshold, reference, error)
-        return compare_outputs(variant, outputs, expected, threshold, reference)
+        return compare_outputs(variant, outputs, expected, threshold, reference, subject.channels)
 
-    def run(self, model: str, inputs: Mapping[str, Array], outputs: Sequence[str]) -> RunResult:
-        """Run a model. RunError where the library refuses it or crashes."""
+    def run(
+        self,
+        model: str,
+        inputs: Mapping[str, Array],
+        outputs: Sequence[str],
+        settings: RunSettings | None = None,
+        *,
+        markers: bool = False,
+    ) -> RunResult:
+        """Run a model, with other settings where there are some. RunError where the library refuses it or crashes."""
+        job = self._job(model, inputs, outputs, settings or self._settings)
+        return lathe_run.run(self._device, replace(job, markers=markers))
+
+    def values(
+        self, model: str, inputs: Mapping[str, Array], outputs: Sequence[str], file: Path, names: Sequence[str] = ()
+    ) -> tuple[RunResult, Values]:
+        """Run a model that keeps all inner values, and read them (those of these names); they are left in `file`."""
+        job = self._job(model, inputs, outputs, replace(self._settings, rounds=1, profile=True))
+        result = lathe_run.run(self._device, replace(job, values_file=file, value_names=names))
+        return result, Values(file, result.value_names)
+
+    def _job(self, model: str, inputs: Mapping[str, Array], outputs: Sequence[str], settings: RunSettings) -> Job:
         folder = self._built.folder / "model" / self._abi
-        settings = self._settings
-        job = Job(
+        return Job(
             program=self._program,
             library=self._library if self._kind == "shared" else None,
             symbol=f"lathe_api_{self._built.identifier}",
@@ -86,8 +126,11 @@ class Stand:
             profile=settings.profile,
             threads=settings.threads,
             timeout=settings.timeout,
+            warmup=settings.warmup,
+            affinity=settings.affinity,
+            trace=settings.trace,
+            symbols=self._built.folder / DEBUG / self._abi / self._library.name,
         )
-        return lathe_run.run(self._device, job)
 
     def report(self, model: str, result: RunResult) -> dict[str, Any]:
         """A run in figures; writes the outputs where the settings say so."""
@@ -106,5 +149,8 @@ class Stand:
             "rounds": self._settings.rounds,
             "milliseconds": result.milliseconds,
             "memory": dict(result.memory),
+            "process_peak": result.process_peak,
+            **({"affinity": dict(result.affinity)} if self._settings.affinity else {}),
+            **({"log": list(result.log)} if result.log else {}),
             "outputs": outputs,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from buildtool.errors import RunError, UnsupportedError
@@ -33,6 +33,7 @@ class Subject:
     expected: Mapping[str, Array]
     reference: str  # who says so
     threshold: float
+    channels: Mapping[str, int] = field(default_factory=dict)  # their axis in an output, where it is not the last
 
 
 def inputs_for(

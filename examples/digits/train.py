@@ -43,6 +43,7 @@ def main() -> None:
     (HERE / "digits.onnx").write_bytes(model)
     np.save(HERE / "pictures.npy", pictures[split : split + PICTURES])
     np.save(HERE / "labels.npy", labels[split : split + PICTURES].astype(np.int64))
+    np.savez_compressed(HERE / "test.npz", pictures=(pictures[split:] * 16).astype(np.uint8), labels=labels[split:])
     print(f"digits.onnx: {len(model)} bytes, sha256 {hashlib.sha256(model).hexdigest()}")
 
 

@@ -186,11 +186,10 @@ lathe_code ValueAt(const lathe_session* session, size_t index, lathe_tensor_info
 lathe_code NodeAt(const lathe_engine* engine, size_t index, lathe_node_info* info, lathe_error* error) {
   const Errors errors(error);
   if (engine == nullptr) return errors.NullArgument();
-  const Code code = CheckStruct(info, errors);
-  if (code != Code::kOk) return Public(code);
   const Span<const PreparedNode> nodes = Own(engine)->nodes();
-  if (index >= nodes.size())
-    return Public(errors->Fail(Code::kInvalidArgument, "there is no node %zu, the model has %zu", index, nodes.size()));
+  Code code = CheckStruct(info, errors);
+  if (code == Code::kOk) code = errors->CheckIndex("node", index, nodes.size());
+  if (code != Code::kOk) return Public(code);
   const Node& node = *nodes[index].node;
   CopyOut(lathe_node_info{sizeof(*info), node.op, node.name, nodes[index].kernel->name, node.inputs.size(),
                           node.inputs.data(), node.outputs.size(), node.outputs.data()},

@@ -15,7 +15,7 @@ namespace {
 // The words of this architecture, the best first: bit n stands for word n. The same order as in
 // buildtool/targets/cpu/capabilities.py.
 #if defined(__x86_64__)
-constexpr const char* kWords[] = {"avx512", "avx2", "portable"};
+constexpr const char* kWords[] = {"vnni", "avx512", "avx2", "portable"};
 #elif defined(__aarch64__)
 constexpr const char* kWords[] = {"fp16", "neon", "portable"};
 #elif defined(__arm__)
@@ -48,7 +48,9 @@ IsaMask Better() {
   constexpr uint32_t kAvx2 = 1u << 5;
   constexpr uint32_t kAvx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW, VL
   if (!HasAll(ebx, kAvx2)) return 0;
-  return HasAll(ebx, kAvx512) && HasAll(saved, 0xe6) ? 3 : 2;
+  if (!HasAll(ebx, kAvx512) || !HasAll(saved, 0xe6)) return 4;
+  constexpr uint32_t kVnni = 1u << 11;
+  return HasAll(ecx, kVnni) ? 7 : 6;
 }
 
 #elif defined(__aarch64__)

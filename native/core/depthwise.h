@@ -8,7 +8,7 @@
 namespace lathe {
 namespace {
 
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 // Rows of output that share the loads of the filters: see depthwise_strips.h.
 template <int kernel>
 constexpr int kDwRows = kernel == 3 ? 4 : 1;

@@ -2,7 +2,7 @@
 #ifndef LATHE_CORE_DEPTHWISE_UNIT_H_
 #define LATHE_CORE_DEPTHWISE_UNIT_H_
 
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #include "native/core/depthwise_strips.h"
 #else
 #include "native/core/depthwise_rows.h"
@@ -12,7 +12,7 @@ namespace lathe {
 inline namespace LATHE_VECTORS {
 
 void RunDw3x3(const DwRows& job, bool halves, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t first, ptrdiff_t last) {
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
   const auto run = halves ? RunDwStrips<2> : RunDwStrips<1>;
 #else
   const auto run = halves ? RunDwRows<3, 2> : RunDwRows<3, 1>;

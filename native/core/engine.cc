@@ -104,10 +104,10 @@ Code Engine::FindEmbedded(const char* name, const lathe_embedded_model** found) 
 
 Code Engine::MakeTensors(lathe_bytes data) {
   if (model_.data_size != data.size)
-    return errors_.Fail(Code::kBadModel, "bad model: '%s' belongs to a data file of %llu bytes, %s %llu bytes",
-                        model_.name, static_cast<unsigned long long>(model_.data_size),
-                        data.size == 0 ? "no data was given:" : "this one has",
-                        static_cast<unsigned long long>(data.size));
+    return errors_.BadModel("'%s' belongs to a data file of %llu bytes, %s %llu bytes", model_.name,
+                            static_cast<unsigned long long>(model_.data_size),
+                            data.size == 0 ? "no data was given:" : "this one has",
+                            static_cast<unsigned long long>(data.size));
   if (!memory_.NewArray(model_.symbols.size(), &start_symbols_) || !memory_.NewArray(model_.values.size(), &tensors_))
     return errors_.OutOfMemory("the model", model_.values.size() * sizeof(Tensor));
   for (size_t i = 0; i < start_symbols_.size(); ++i) {
@@ -119,10 +119,10 @@ Code Engine::MakeTensors(lathe_bytes data) {
     tensors_[i].dtype = value.dtype;
     tensors_[i].constant = value.constant;
     tensors_[i].packing = value.packing;
+    tensors_[i].quant = value.quant;
     for (const DimSpec& dim : value.dims) dynamic_ = dynamic_ || dim.expr >= 0;
     if (!EvaluateShape(model_, value.dims, value.dtype, start_symbols_, &tensors_[i].shape))
-      return errors_.Fail(Code::kBadModel, "bad model: value '%s' has a dimension that is negative or too large",
-                          value.name);
+      return errors_.BadModel("value '%s' has a dimension that is negative or too large", value.name);
     if (value.constant) LATHE_TRY(LoadConstant(value, data, &tensors_[i]));
   }
   return Code::kOk;

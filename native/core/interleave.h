@@ -21,7 +21,8 @@ inline bool Interleave(const T*, int64_t, int64_t, int64_t, T*) {
 
 #if defined(__aarch64__)
 
-// The last vector overlaps the one before.
+// The last vector overlaps the one before. What is stored has a name first: stores are macros of some compilers, which
+// do not take braces.
 template <typename T, typename F>
 inline bool ForVectors(int64_t length, const F& f) {
   constexpr int64_t kLanes = 16 / sizeof(T);
@@ -34,10 +35,15 @@ inline bool Interleave(const uint16_t* from, int64_t stride, int64_t rows, int64
   const auto row = [=](int64_t number, int64_t i) { return vld1q_u16(from + number * stride + i); };
   switch (rows) {
     case 2:
-      return ForVectors<uint16_t>(length, [=](int64_t i) { vst2q_u16(to + 2 * i, {{row(0, i), row(1, i)}}); });
+      return ForVectors<uint16_t>(length, [=](int64_t i) {
+        const uint16x8x2_t together = {{row(0, i), row(1, i)}};
+        vst2q_u16(to + 2 * i, together);
+      });
     case 3:
-      return ForVectors<uint16_t>(length,
-                                  [=](int64_t i) { vst3q_u16(to + 3 * i, {{row(0, i), row(1, i), row(2, i)}}); });
+      return ForVectors<uint16_t>(length, [=](int64_t i) {
+        const uint16x8x3_t together = {{row(0, i), row(1, i), row(2, i)}};
+        vst3q_u16(to + 3 * i, together);
+      });
     default:
       return false;
   }
@@ -47,10 +53,15 @@ inline bool Interleave(const uint32_t* from, int64_t stride, int64_t rows, int64
   const auto row = [=](int64_t number, int64_t i) { return vld1q_u32(from + number * stride + i); };
   switch (rows) {
     case 2:
-      return ForVectors<uint32_t>(length, [=](int64_t i) { vst2q_u32(to + 2 * i, {{row(0, i), row(1, i)}}); });
+      return ForVectors<uint32_t>(length, [=](int64_t i) {
+        const uint32x4x2_t together = {{row(0, i), row(1, i)}};
+        vst2q_u32(to + 2 * i, together);
+      });
     case 3:
-      return ForVectors<uint32_t>(length,
-                                  [=](int64_t i) { vst3q_u32(to + 3 * i, {{row(0, i), row(1, i), row(2, i)}}); });
+      return ForVectors<uint32_t>(length, [=](int64_t i) {
+        const uint32x4x3_t together = {{row(0, i), row(1, i), row(2, i)}};
+        vst3q_u32(to + 3 * i, together);
+      });
     default:
       return false;
   }

@@ -60,10 +60,19 @@ enum class Packing : uint8_t {
   kWinograd2x16,
   kWinograd4x4,
   kWinograd4x8,
-  kWinograd4x16
+  kWinograd4x16,
+  kBytes16  // see byte_panels.h
 };
-constexpr Packing kLastPacking = Packing::kWinograd4x16;
+constexpr Packing kLastPacking = Packing::kBytes16;
 LATHE_INLINE constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }
+
+// Stored numbers stand for real ones: scale * (number - zero). One of each for all, or for every element of an axis.
+struct Quant {
+  Span<const float> scales;   // positive and finite
+  Span<const int64_t> zeros;  // as many; any numbers
+  int64_t axis;               // -1: one for all
+  int64_t bits;               // 1 to 16
+};
 
 struct Tensor {
   DType dtype = DType::kNone;
@@ -73,6 +82,7 @@ struct Tensor {
   // Elements from one row of the last axis to the next where the rows lie apart, else 0. Only kernels whose manifest
   // says `strided_inputs` or `strided_output` see such tensors, and only in `run`.
   int64_t pitch = 0;
+  const Quant* quant = nullptr;  // null: the numbers are what they are
 
   LATHE_INLINE int64_t RowStep() const { return pitch != 0 ? pitch : shape[-1]; }
 

@@ -21,15 +21,18 @@ constexpr size_t kLargestSharedBlock = size_t{1} << 20;
 lathe_allocator DefaultAllocator() { return {AlignedMalloc, AlignedFree, nullptr}; }
 
 void* MemoryArena::Allocate(size_t bytes, size_t alignment) {
-  if (bytes > kMaxBytes) return nullptr;
   const size_t skip =
       AlignUp(reinterpret_cast<uintptr_t>(position_), alignment) - reinterpret_cast<uintptr_t>(position_);
   if (position_ == nullptr || skip > left_ || bytes > left_ - skip) {
     // A large piece gets a block of its own and leaves the current one in use.
     const bool own = bytes > next_block_ / 4;
     const size_t payload = AlignUp(own ? bytes : next_block_);
-    auto* block = static_cast<Block*>(allocator_.alloc(allocator_.user, kAlignment + payload));
-    if (block == nullptr) return nullptr;
+    void* memory = bytes > kMaxBytes ? nullptr : allocator_.alloc(allocator_.user, kAlignment + payload);
+    if (memory == nullptr) {
+      failed_ = true;
+      return nullptr;
+    }
+    auto* block = static_cast<Block*>(memory);
     block->next = blocks_;
     blocks_ = block;
     uint8_t* start = reinterpret_cast<uint8_t*>(block) + kAlignment;
@@ -46,9 +49,9 @@ void* MemoryArena::Allocate(size_t bytes, size_t alignment) {
   return result;
 }
 
-bool MemoryArena::NewElements(size_t count, size_t size, void** data) {
-  *data = count > kMaxBytes / size ? nullptr : Allocate(count * size, kElementAlignment);
-  return *data != nullptr;
+Span<uint8_t> MemoryArena::NewElements(size_t count, size_t size) {
+  void* data = Allocate(count > kMaxBytes / size ? SIZE_MAX : count * size, kElementAlignment);
+  return Span<uint8_t>(static_cast<uint8_t*>(data), data != nullptr ? count : 0);
 }
 
 const char* MemoryArena::CopyString(Span<const uint8_t> text) {

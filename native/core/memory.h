@@ -36,21 +36,23 @@ class MemoryArena {
   // Null where memory is out. `alignment` is a power of two up to 64. Size 0 gives a valid pointer.
   void* Allocate(size_t bytes, size_t alignment = kAlignment);
 
-  // `count` elements of `size` bytes.
-  bool NewElements(size_t count, size_t size, void** data);
+  // `count` elements of `size` bytes; null and none where memory is out.
+  Span<uint8_t> NewElements(size_t count, size_t size);
 
   // Elements are zeroed, not constructed: for types to which that makes no difference.
   template <typename T>
-  bool NewArray(size_t count, Span<T>* array) {
+  LATHE_INLINE bool NewArray(size_t count, Span<T>* array) {
     static_assert(alignof(T) <= kElementAlignment, "");
-    void* data = nullptr;
-    const bool made = NewElements(count, sizeof(T), &data);
-    *array = Span<T>(static_cast<T*>(data), made ? count : 0);
-    return made;
+    const Span<uint8_t> made = NewElements(count, sizeof(T));
+    *array = Span<T>(reinterpret_cast<T*>(made.data()), made.size());
+    return made.data() != nullptr;
   }
 
   // A copy that ends with 0; null where memory is out.
   const char* CopyString(Span<const uint8_t> text);
+
+  // Whether memory was out at any time.
+  bool failed() const { return failed_; }
 
   void Clear();
 
@@ -64,6 +66,7 @@ class MemoryArena {
   uint8_t* position_ = nullptr;
   size_t left_ = 0;
   size_t next_block_ = 4096;
+  bool failed_ = false;
 };
 
 // Placement new of our own: <new> belongs to the C++ library.

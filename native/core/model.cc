@@ -6,19 +6,13 @@
 
 namespace lathe {
 
-#ifndef LATHE_NO_MESSAGES
-Code ModelReader::Bad(const char* format, ...) const {
-  va_list arguments;
-  va_start(arguments, format);
-  Report(format, &arguments);
-  va_end(arguments);
-  return Code::kBadModel;
-}
-#endif
+Code ModelReader::Malformed(const char* what) const { return BadModel("%s is cut off or malformed", what); }
+
+Code ModelReader::OutOfMemory() const { return Fail(Code::kOutOfMemory, "out of memory for the model"); }
 
 Code ModelReader::ReadString(PbBytes bytes, const char** text) {
-  if (bytes.size() > kMaxName) return Bad("a name is longer than %zu bytes", kMaxName);
-  if (!bytes.empty() && memchr(bytes.data(), 0, bytes.size()) != nullptr) return Bad("a name holds a zero byte");
+  if (bytes.size() > kMaxName) return BadModel("a name is longer than %zu bytes", kMaxName);
+  if (!bytes.empty() && memchr(bytes.data(), 0, bytes.size()) != nullptr) return BadModel("a name holds a zero byte");
   *text = memory_->CopyString(bytes);
   return *text != nullptr ? Code::kOk : OutOfMemory();
 }
@@ -30,23 +24,29 @@ Code ModelReader::ReadMessages(PbBytes message, uint32_t tag, Code (*read_one)(M
   PbReader counter(message);
   while (counter.Next(&field)) count += field.tag == tag ? 1 : 0;
   if (!counter.ok()) return Malformed(list->what);
-  if (count > list->limit) return Bad("%s holds %zu entries, the limit is %zu", list->what, count, list->limit);
-  if (!memory_->NewElements(count, list->element_size, &list->data)) return OutOfMemory();
-  PbReader reader(message);
-  while (reader.Next(&field)) {
+  if (count > list->limit) return BadModel("%s holds %zu entries, the limit is %zu", list->what, count, list->limit);
+  list->elements = memory_->NewElements(count, list->element_size);
+  if (list->elements.data() == nullptr) return OutOfMemory();
+  uint8_t* element = list->elements.data();
+  for (PbReader reader(message); reader.Next(&field);) {
     if (field.tag != tag) continue;
-    // Counted before it is read, so that a message may say how many there are.
-    LATHE_TRY(read_one(this, field.bytes, static_cast<uint8_t*>(list->data) + list->count++ * list->element_size));
+    LATHE_TRY(read_one(this, field.bytes, element));
+    element += list->element_size;
   }
   return Code::kOk;
 }
 
-Code ModelReader::ReadZigZags(PbBytes message, Span<int64_t>* numbers) {
-  LATHE_TRY(NewArray(PbScalars::Count(message, PbVarint(1)), numbers));
-  PbScalars scalars(message, PbVarint(1));
+Code ModelReader::ReadScalars(PbBytes message, uint32_t tag, size_t element_size, Span<uint8_t>* scalars) {
+  *scalars = memory_->NewElements(PbScalars::Count(message, tag), element_size);
+  if (scalars->data() == nullptr) return OutOfMemory();
+  PbScalars reader(message, tag);
   PbField field;
-  for (size_t i = 0; scalars.Next(&field);) (*numbers)[i++] = field.ZigZag();
-  return scalars.ok() ? Code::kOk : Malformed("a list of numbers");
+  for (uint8_t* element = scalars->data(); reader.Next(&field); element += element_size) {
+    const uint32_t small = field.scalar > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(field.scalar);
+    const int64_t large = field.ZigZag();
+    memcpy(element, element_size == sizeof(small) ? static_cast<const void*>(&small) : &large, element_size);
+  }
+  return reader.ok() ? Code::kOk : Malformed("a list of numbers");
 }
 
 Code ModelReader::Read(PbBytes bytes) {
@@ -68,21 +68,21 @@ Code ModelReader::Read(PbBytes bytes) {
   }
   if (!reader.ok()) return Malformed("the file");
   if (version > kFormatVersion)
-    return Bad("the format version is %llu, this library reads %u; rebuild the library with a newer Lathe",
-               static_cast<unsigned long long>(version), kFormatVersion);
-  if (version == 0) return Bad("the file is no Lathe model (it has no format version)");
+    return BadModel("the format version is %llu, this library reads %u; rebuild the library with a newer Lathe",
+                    static_cast<unsigned long long>(version), kFormatVersion);
+  if (version == 0) return BadModel("the file is no Lathe model (it has no format version)");
   LATHE_TRY(ReadGraph(graph));
   model_->node_count = node_count_;
   LATHE_TRY(ReadFormats(bytes, 7, model_->body.inputs.size(), &model_->input_formats));
   LATHE_TRY(ReadFormats(bytes, 8, model_->body.outputs.size(), &model_->output_formats));
   if (model_->planned) LATHE_TRY(ReadPlan(plan));
-  return CheckDefinitions(*model_, memory_, errors_);
+  return CheckDefinitions(*model_, memory_, *this);
 }
 
 Code ModelReader::ReadFormats(PbBytes message, uint32_t number, size_t count, Span<const char*>* formats) {
   LATHE_TRY((ReadList<const char*, &ModelReader::ReadString>(message, number, count, "the list of formats", formats)));
   if (formats->size() == count) return Code::kOk;
-  if (!formats->empty()) return Bad("there are %zu formats for %zu tensors", formats->size(), count);
+  if (!formats->empty()) return BadModel("there are %zu formats for %zu tensors", formats->size(), count);
   LATHE_TRY(NewArray(count, formats));
   for (const char*& format : *formats) format = "";
   return Code::kOk;
@@ -116,36 +116,38 @@ Code ModelReader::ReadSymbol(PbBytes message, DimSymbol* symbol) {
   }
   if (!reader.ok()) return Malformed("a symbol");
   if (symbol->low < 0 || symbol->high < symbol->low)
-    return Bad("the bounds of symbol '%s' are not ordered", symbol->name);
+    return BadModel("the bounds of symbol '%s' are not ordered", symbol->name);
   return Code::kOk;
 }
 
 Code ModelReader::ReadExpr(PbBytes message, DimProgram* expr) {
   Span<int64_t> code;
-  LATHE_TRY(ReadZigZags(message, &code));
+  LATHE_TRY(ReadScalars(message, PbVarint(1), &code));
   *expr = code;
   const char* wrong = CheckDimProgram(code, model_->symbols.size());
-  return wrong == nullptr ? Code::kOk : Bad("a dimension's expression %s", wrong);
+  return wrong == nullptr ? Code::kOk : BadModel("a dimension's expression %s", wrong);
 }
 
 Code ModelReader::ReadPlan(PbBytes message) {
   Span<Span<const char*>> kernels;
   LATHE_TRY((ReadList<Span<const char*>, &ModelReader::ReadNodePlan>(message, 2, kMaxNodes, "the plan", &kernels)));
   LATHE_TRY((ReadList<Placement, &ModelReader::ReadPlacement>(message, 3, kMaxValues, "the plan", &model_->arena)));
-  if (kernels.size() != node_count_) return Bad("the plan has %zu entries for %zu nodes", kernels.size(), node_count_);
+  if (kernels.size() != node_count_)
+    return BadModel("the plan has %zu entries for %zu nodes", kernels.size(), node_count_);
   PbReader reader(message);
   PbField field;
   while (reader.Next(&field)) {
     if (field.tag == PbString(1)) LATHE_TRY(ReadString(field.bytes, &model_->abi));
     if (field.tag == PbVarint(4)) model_->arena_size = field.scalar;
   }
-  if (model_->arena_size > kMaxBytes) return Bad("the plan's arena is larger than memory can be");
+  if (model_->arena_size > kMaxBytes) return BadModel("the plan's arena is larger than memory can be");
   for (const Placement& place : model_->arena) {
-    if (place.value >= model_->values.size()) return Bad("the plan places value %u, which does not exist", place.value);
+    if (place.value >= model_->values.size())
+      return BadModel("the plan places value %u, which does not exist", place.value);
     const Value& value = model_->values[place.value];
-    if (value.constant) return Bad("the plan places value '%s', which is a constant", value.name);
+    if (value.constant) return BadModel("the plan places value '%s', which is a constant", value.name);
     if (place.size > model_->arena_size || place.offset > model_->arena_size - place.size)
-      return Bad("the plan places value '%s' outside of the arena", value.name);
+      return BadModel("the plan places value '%s' outside of the arena", value.name);
   }
   const Span<const char*>* next = kernels.data();
   AssignKernels(&model_->body, &next);
@@ -155,7 +157,7 @@ Code ModelReader::ReadPlan(PbBytes message) {
 Code ModelReader::ReadNodePlan(PbBytes message, Span<const char*>* kernels) {
   LATHE_TRY(
       (ReadList<const char*, &ModelReader::ReadString>(message, 1, kMaxPlannedKernels, "the plan of a node", kernels)));
-  return kernels->empty() ? Bad("the plan names no kernel for a node") : Code::kOk;
+  return kernels->empty() ? BadModel("the plan names no kernel for a node") : Code::kOk;
 }
 
 Code ModelReader::ReadPlacement(PbBytes message, Placement* placement) {

@@ -39,6 +39,7 @@ struct Value {
   Packing packing;
   bool constant;
   uint64_t offset;  // of a constant
+  const Quant* quant;
 };
 
 enum class AttrKind : uint8_t { kNone, kInt, kFloat, kString, kInts, kFloats, kStrings, kDims, kDType };

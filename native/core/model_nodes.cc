@@ -34,12 +34,9 @@ class DefinitionCheck {
  private:
   Code Define(uint32_t index, const char* owner) {
     const Value& value = model_.values[index];
-    if (value.constant)
-      return errors_.Fail(Code::kBadModel, "bad model: '%s' defines value '%s', which is a constant", owner,
-                          value.name);
-    if (states_[index] != kUndefined)
-      return errors_.Fail(Code::kBadModel, "bad model: '%s' defines value '%s', which is defined before", owner,
-                          value.name);
+    if (value.constant || states_[index] != kUndefined)
+      return errors_.BadModel("'%s' defines value '%s', which is %s", owner, value.name,
+                              value.constant ? "a constant" : "defined before");
     states_[index] = kVisible;
     return Code::kOk;
   }
@@ -47,8 +44,7 @@ class DefinitionCheck {
   Code Use(uint32_t index, const char* owner) const {
     const Value& value = model_.values[index];
     if (value.constant || states_[index] == kVisible) return Code::kOk;
-    return errors_.Fail(Code::kBadModel, "bad model: '%s' uses value '%s', which is not defined before it", owner,
-                        value.name);
+    return errors_.BadModel("'%s' uses value '%s', which is not defined before it", owner, value.name);
   }
 
   const Model& model_;
@@ -59,7 +55,7 @@ class DefinitionCheck {
 }  // namespace
 
 Code ModelReader::ReadRegion(PbBytes message, Region* region) {
-  if (depth_ > kMaxRegionDepth) return Bad("regions are nested deeper than %d", kMaxRegionDepth);
+  if (depth_ > kMaxRegionDepth) return BadModel("regions are nested deeper than %d", kMaxRegionDepth);
   LATHE_TRY(ReadIndices(message, 1, "a region", &region->inputs));
   LATHE_TRY(ReadIndices(message, 2, "a region", &region->outputs));
   ++depth_;
@@ -69,7 +65,7 @@ Code ModelReader::ReadRegion(PbBytes message, Region* region) {
 }
 
 Code ModelReader::ReadNode(PbBytes message, Node* node) {
-  if (++node_count_ > kMaxNodes) return Bad("there are more than %zu nodes", kMaxNodes);
+  if (++node_count_ > kMaxNodes) return BadModel("there are more than %zu nodes", kMaxNodes);
   PbReader reader(message);
   PbField field;
   node->op = node->name = "";
@@ -85,16 +81,12 @@ Code ModelReader::ReadNode(PbBytes message, Node* node) {
 }
 
 Code ModelReader::ReadIndices(PbBytes message, uint32_t number, const char* owner, Span<uint32_t>* indices) {
-  const size_t count = PbScalars::Count(message, PbVarint(number));
-  if (count > kMaxOperands) return Bad("'%s' has more than %zu inputs or outputs", owner, kMaxOperands);
-  LATHE_TRY(NewArray(count, indices));
-  PbScalars scalars(message, PbVarint(number));
-  PbField field;
-  for (size_t i = 0; scalars.Next(&field);) {
-    if (field.scalar >= model_->values.size()) return Bad("'%s' names a value that does not exist", owner);
-    (*indices)[i++] = static_cast<uint32_t>(field.scalar);
+  LATHE_TRY(ReadScalars(message, PbVarint(number), indices));
+  if (indices->size() > kMaxOperands) return BadModel("'%s' has more than %zu inputs or outputs", owner, kMaxOperands);
+  for (const uint32_t index : *indices) {
+    if (index >= model_->values.size()) return BadModel("'%s' names a value that does not exist", owner);
   }
-  return scalars.ok() ? Code::kOk : Malformed("a list of values");
+  return Code::kOk;
 }
 
 Code ModelReader::ReadAttr(PbBytes message, Attr* attr) {
@@ -110,12 +102,10 @@ Code ModelReader::ReadAttr(PbBytes message, Attr* attr) {
   }
   if (!reader.ok()) return Malformed("an attribute");
   // `oneof` leaves out nothing, so an attribute without a value is one of a newer kind.
-  return attr->kind != AttrKind::kNone ? Code::kOk : Bad("attribute '%s' has no known kind", attr->name);
+  return attr->kind != AttrKind::kNone ? Code::kOk : BadModel("attribute '%s' has no known kind", attr->name);
 }
 
 Code ModelReader::ReadAttrField(const PbField& field, Attr* attr) {
-  PbField element;
-  size_t index = 0;
   if (field.tag == PbVarint(2)) {
     attr->kind = AttrKind::kInt;
     attr->i = field.ZigZag();
@@ -128,14 +118,11 @@ Code ModelReader::ReadAttrField(const PbField& field, Attr* attr) {
     attr->kind = AttrKind::kString;
     attr->s = Span<const char>(text, field.bytes.size());
   } else if (field.tag == PbString(5)) {
-    LATHE_TRY(ReadZigZags(field.bytes, &attr->ints));
     attr->kind = AttrKind::kInts;
+    LATHE_TRY(ReadScalars(field.bytes, PbVarint(1), &attr->ints));
   } else if (field.tag == PbString(6)) {
-    PbScalars scalars(field.bytes, PbFixed32(1));
-    LATHE_TRY(NewArray(PbScalars::Count(field.bytes, PbFixed32(1)), &attr->floats));
-    while (scalars.Next(&element)) attr->floats[index++] = element.Float();
-    if (!scalars.ok()) return Malformed("an attribute");
     attr->kind = AttrKind::kFloats;
+    LATHE_TRY(ReadScalars(field.bytes, PbFixed32(1), &attr->floats));
   } else if (field.tag == PbString(7)) {
     attr->kind = AttrKind::kStrings;  // no kernel reads strings yet
   } else if (field.tag == PbString(8)) {
@@ -143,7 +130,7 @@ Code ModelReader::ReadAttrField(const PbField& field, Attr* attr) {
     LATHE_TRY(ReadDims(field.bytes, 1, attr->name, kMaxAttributeElements, &attr->dims));
   } else if (field.tag == PbVarint(9)) {
     attr->kind = AttrKind::kDType;
-    if (DTypeFromCode(field.scalar) == DType::kNone) return Bad("attribute '%s' is no element type", attr->name);
+    if (DTypeFromCode(field.scalar) == DType::kNone) return BadModel("attribute '%s' is no element type", attr->name);
     attr->i = static_cast<int64_t>(field.scalar);
   }
   return Code::kOk;

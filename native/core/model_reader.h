@@ -7,10 +7,10 @@
 
 namespace lathe {
 
-class ModelReader {
+class ModelReader : ErrorSink {
  public:
   ModelReader(MemoryArena* memory, const ErrorSink& errors, Model* model)
-      : memory_(memory), errors_(errors), model_(model) {}
+      : ErrorSink(errors), memory_(memory), model_(model) {}
 
   Code Read(PbBytes bytes);
 
@@ -29,7 +29,7 @@ class ModelReader {
   Code ReadValue(PbBytes message, Value* value);
   Code ReadConstant(PbBytes message, Value* value, uint64_t* size);
   Code CheckConstant(const Value& value, uint64_t size);
-  Code ReadQuant(PbBytes message, const Value& value);
+  Code ReadQuant(PbBytes message, Value* value);
   Code ReadDims(PbBytes message, uint32_t number, const char* owner, size_t limit, Span<DimSpec>* dims);
   Code ReadDim(PbBytes message, DimSpec* dim);
 
@@ -41,19 +41,25 @@ class ModelReader {
   Code ReadIndices(PbBytes message, uint32_t number, const char* owner, Span<uint32_t>* indices);
 
   // Shared by all (model.cc).
-  LATHE_MESSAGE_FUNCTION(Code Bad(const char*, ...) const, 2, 3, Report(nullptr, nullptr))
-  Code Report(const char* format, va_list* arguments) const {
-    return errors_.Report(Code::kBadModel, "bad model: ", format, arguments);
-  }
-  Code Malformed(const char* what) const { return Bad("%s is cut off or malformed", what); }
+  Code Malformed(const char* what) const;
+  Code OutOfMemory() const;
   Code ReadString(PbBytes bytes, const char** text);
-  Code ReadZigZags(PbBytes message, Span<int64_t>* numbers);  // all of field 1
+
+  // All scalars of one repeated field: as int64_t those that are zigzag-coded, as uint32_t others, the largest for all
+  // that are larger, or as float.
+  template <typename T>
+  Code ReadScalars(PbBytes message, uint32_t tag, Span<T>* scalars) {
+    Span<uint8_t> plain;
+    const Code code = ReadScalars(message, tag, sizeof(T), &plain);
+    *scalars = Span<T>(reinterpret_cast<T*>(plain.data()), plain.size());
+    return code;
+  }
+  Code ReadScalars(PbBytes message, uint32_t tag, size_t element_size, Span<uint8_t>* scalars);
 
   template <typename T>
   Code NewArray(size_t count, Span<T>* array) const {
     return memory_->NewArray(count, array) ? Code::kOk : OutOfMemory();
   }
-  Code OutOfMemory() const { return errors_.Fail(Code::kOutOfMemory, "out of memory for the model"); }
 
   // All messages of one repeated field, read into an array of as many elements. `what` holds them.
   template <typename T, Code (ModelReader::*read)(PbBytes, T*)>
@@ -61,22 +67,20 @@ class ModelReader {
     const auto read_one = [](ModelReader* reader, PbBytes bytes, void* element) {
       return (reader->*read)(bytes, static_cast<T*>(element));
     };
-    List plain = {what, limit, sizeof(T), nullptr, 0};
+    List plain = {what, limit, sizeof(T), {}};
     const Code code = ReadMessages(message, PbString(number), read_one, &plain);
-    *list = Span<T>(static_cast<T*>(plain.data), plain.count);
+    *list = Span<T>(reinterpret_cast<T*>(plain.elements.data()), plain.elements.size());
     return code;
   }
   struct List {
     const char* what;
     size_t limit;
     size_t element_size;
-    void* data;
-    size_t count;
+    Span<uint8_t> elements;  // counted, not bytes
   };
   Code ReadMessages(PbBytes message, uint32_t tag, Code (*read_one)(ModelReader*, PbBytes, void*), List* list);
 
   MemoryArena* memory_;
-  ErrorSink errors_;
   Model* model_;
   size_t node_count_ = 0;
   int depth_ = 0;           // of regions

@@ -20,9 +20,10 @@ Code ModelReader::ReadValue(PbBytes message, Value* value) {
     if (field.tag == PbString(6)) LATHE_TRY(ReadConstant(field.bytes, value, &constant_size));
   }
   if (!reader.ok()) return Malformed("a value");
-  if (value->dtype == DType::kNone) return Bad("value '%s' has no element type that this library knows", value->name);
+  if (value->dtype == DType::kNone)
+    return BadModel("value '%s' has no element type that this library knows", value->name);
   LATHE_TRY(ReadDims(message, 4, value->name, kMaxRank, &value->dims));
-  if (!quant.empty()) LATHE_TRY(ReadQuant(quant, *value));
+  if (!quant.empty()) LATHE_TRY(ReadQuant(quant, value));
   return value->constant ? CheckConstant(*value, constant_size) : Code::kOk;
 }
 
@@ -36,7 +37,7 @@ Code ModelReader::ReadConstant(PbBytes message, Value* value, uint64_t* size) {
     if (field.tag == PbVarint(3)) value->storage = DTypeFromCode(field.scalar);
     if (field.tag == PbVarint(4)) {
       if (field.scalar > static_cast<uint64_t>(kLastPacking))
-        return Bad("a constant is packed in a way that this library does not know");
+        return BadModel("a constant is packed in a way that this library does not know");
       value->packing = static_cast<Packing>(field.scalar);
     }
   }
@@ -46,54 +47,50 @@ Code ModelReader::ReadConstant(PbBytes message, Value* value, uint64_t* size) {
 Code ModelReader::CheckConstant(const Value& value, uint64_t size) {
   const bool half = value.storage == DType::kF16 || value.storage == DType::kBF16;
   if (value.storage != value.dtype && !(half && value.dtype == DType::kF32))
-    return Bad("constant '%s' is stored as a type that is not its own (only f32 may be stored as f16 or bf16)",
-               value.name);
+    return BadModel("constant '%s' is stored as a type that is not its own (only f32 may be stored as f16 or bf16)",
+                    value.name);
   for (const DimSpec& dim : value.dims) {
-    if (dim.expr >= 0) return Bad("constant '%s' has a dimension that is not a number", value.name);
+    if (dim.expr >= 0) return BadModel("constant '%s' has a dimension that is not a number", value.name);
   }
   Shape shape;
   if (!EvaluateShape(*model_, value.dims, value.dtype, {}, &shape))
-    return Bad("constant '%s' is larger than memory can be", value.name);
+    return BadModel("constant '%s' is larger than memory can be", value.name);
   const uint64_t expected = static_cast<uint64_t>(shape.Count()) * SizeOf(value.storage);
   if (size != expected)
-    return Bad("constant '%s' has %llu bytes, its type and shape need %llu", value.name,
-               static_cast<unsigned long long>(size), static_cast<unsigned long long>(expected));
-  if (value.offset % kAlignment != 0) return Bad("constant '%s' is not aligned to %zu", value.name, kAlignment);
+    return BadModel("constant '%s' has %llu bytes, its type and shape need %llu", value.name,
+                    static_cast<unsigned long long>(size), static_cast<unsigned long long>(expected));
+  if (value.offset % kAlignment != 0) return BadModel("constant '%s' is not aligned to %zu", value.name, kAlignment);
   if (size > model_->data_size || value.offset > model_->data_size - size)
-    return Bad("constant '%s' lies outside of the %llu bytes of the data file", value.name,
-               static_cast<unsigned long long>(model_->data_size));
+    return BadModel("constant '%s' lies outside of the %llu bytes of the data file", value.name,
+                    static_cast<unsigned long long>(model_->data_size));
   return Code::kOk;
 }
 
-Code ModelReader::ReadQuant(PbBytes message, const Value& value) {
+Code ModelReader::ReadQuant(PbBytes message, Value* value) {
+  Span<Quant> made;
+  Span<float> scales;
+  Span<int64_t> zeros;
+  LATHE_TRY(NewArray(1, &made));
+  LATHE_TRY(ReadScalars(message, PbFixed32(1), &scales));
+  LATHE_TRY(ReadScalars(message, PbVarint(2), &zeros));
+  Quant& quant = made[0];
+  quant = {scales, zeros, 0, 0};
+  value->quant = &quant;
   PbReader reader(message);
   PbField field;
-  int64_t axis = 0;
-  uint64_t bits = 0;
   while (reader.Next(&field)) {
-    if (field.tag == PbVarint(3)) axis = static_cast<int64_t>(field.ZigZag());
-    if (field.tag == PbVarint(4)) bits = field.scalar;
+    if (field.tag == PbVarint(3)) quant.axis = static_cast<int64_t>(field.ZigZag());
+    if (field.tag == PbVarint(4)) quant.bits = static_cast<int64_t>(field.scalar);
   }
-  PbScalars scales(message, PbFixed32(1));
-  size_t scale_count = 0;
-  while (scales.Next(&field)) {
-    // The comparison is also false for what is not a number.
-    if (!(field.Float() > 0 && field.Float() <= 3.4028235e38f))
-      return Bad("a scale of value '%s' is not positive and finite", value.name);
-    ++scale_count;
+  if (!reader.ok()) return Malformed("a quantisation");
+  bool fits = !scales.empty() && quant.bits >= 1 && quant.bits <= 16 && quant.axis >= -1 &&
+              scales.size() == zeros.size() && quant.axis < static_cast<int64_t>(value->dims.size());
+  if (fits && value->packing == Packing::kNone) {  // what is packed has other axes: its kernel counts
+    const int64_t wanted = quant.axis < 0 ? 1 : value->dims[static_cast<size_t>(quant.axis)].size;
+    fits = static_cast<int64_t>(scales.size()) == wanted;
   }
-  const size_t zero_count = PbScalars::Count(message, PbVarint(2));
-  if (!reader.ok() || !scales.ok()) return Malformed("a quantisation");
-  if (bits < 1 || bits > 16) return Bad("the quantisation of value '%s' has not 1 to 16 bits", value.name);
-  if (axis < -1 || axis >= static_cast<int64_t>(value.dims.size()))
-    return Bad("the quantisation of value '%s' has an axis that the value does not have", value.name);
-  const bool fits = axis < 0 ? scale_count == 1
-                             : value.dims[static_cast<size_t>(axis)].expr >= 0 ||
-                                   static_cast<int64_t>(scale_count) == value.dims[static_cast<size_t>(axis)].size;
-  if (!fits || scale_count != zero_count)
-    return Bad("the quantisation of value '%s' has %zu scales and %zu zero points, which do not fit its shape",
-               value.name, scale_count, zero_count);
-  return Code::kOk;
+  for (const float scale : scales) fits = fits && scale > 0 && scale <= 3.4028235e38f;  // false for NaN, too
+  return fits ? Code::kOk : BadModel("the quantisation of value '%s' does not fit it", value->name);
 }
 
 Code ModelReader::ReadDims(PbBytes message, uint32_t number, const char* owner, size_t limit, Span<DimSpec>* dims) {
@@ -107,11 +104,11 @@ Code ModelReader::ReadDim(PbBytes message, DimSpec* dim) {
   *dim = {0, -1};
   while (reader.Next(&field)) {
     if (field.tag == PbVarint(1)) {
-      if (field.scalar > kMaxBytes) return Bad("a dimension of '%s' is larger than memory can be", owner_);
+      if (field.scalar > kMaxBytes) return BadModel("a dimension of '%s' is larger than memory can be", owner_);
       *dim = {static_cast<int64_t>(field.scalar), -1};
     }
     if (field.tag == PbVarint(2)) {
-      if (field.scalar >= model_->exprs.size()) return Bad("a dimension of '%s' names no expression", owner_);
+      if (field.scalar >= model_->exprs.size()) return BadModel("a dimension of '%s' names no expression", owner_);
       *dim = {0, static_cast<int32_t>(field.scalar)};
     }
   }

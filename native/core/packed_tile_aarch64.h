@@ -3,7 +3,8 @@
 #ifndef LATHE_CORE_PACKED_TILE_AARCH64_H_
 #define LATHE_CORE_PACKED_TILE_AARCH64_H_
 
-#include "native/core/packed_tile.h"
+#define LATHE_LANES "4s"
+#include "native/core/packed_quads_aarch64.h"
 
 // clang-format off
 // A step of depth: four rows, which are the lanes of v<x>, times the filters in v<a> and v<b>.
@@ -28,45 +29,8 @@
   LATHE_SECOND_QUAD(6, 12, 13)   LATHE_SECOND_QUAD(7, 14, 15)                          \
   next_second next_filters_high
 
-#define LATHE_LOAD_FIRST "ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [%[first]], #64\n"
-#define LATHE_LOAD_SECOND "ld1 {v4.4s, v5.4s, v6.4s, v7.4s}, [%[second]], #64\n"
-#define LATHE_LOAD_LOW "ld1 {v8.4s, v9.4s, v10.4s, v11.4s}, [%[filters]], #64\n"
-#define LATHE_LOAD_HIGH "ld1 {v12.4s, v13.4s, v14.4s, v15.4s}, [%[filters]], #64\n"
 #define LATHE_FOUR_STEPS_AND_LOAD \
   LATHE_FOUR_STEPS(LATHE_LOAD_LOW, LATHE_LOAD_FIRST, LATHE_LOAD_SECOND, LATHE_LOAD_HIGH)
-
-// The bias is there twice, one after the other: two rows at a time begin with it.
-#define LATHE_LOAD_BIAS(a, b, c, d) "ld1 {v" #a ".4s, v" #b ".4s, v" #c ".4s, v" #d ".4s}, [%[bias]]\n"
-#define LATHE_ADD_START(low, high, a, b)                                    \
-  "ld1 {v" #a ".4s, v" #b ".4s}, [%[start]], %[start_bytes]\n"              \
-  "fadd v" #low ".4s, v" #low ".4s, v" #a ".4s\n"                           \
-  "fadd v" #high ".4s, v" #high ".4s, v" #b ".4s\n"
-#define LATHE_CLIP(op, low, high)                                           \
-  op " v" #low ".4s, v" #low ".4s, v0.4s\n"                                 \
-  op " v" #high ".4s, v" #high ".4s, v0.4s\n"
-#define LATHE_STORE(low, high) "st1 {v" #low ".4s, v" #high ".4s}, [%[output]], %[output_bytes]\n"
-
-// The same of whole quads.
-#define LATHE_LOAD_BIAS_TO_FIRST LATHE_LOAD_BIAS(16, 17, 18, 19) LATHE_LOAD_BIAS(20, 21, 22, 23)
-#define LATHE_LOAD_BIAS_TO_SECOND LATHE_LOAD_BIAS(24, 25, 26, 27) LATHE_LOAD_BIAS(28, 29, 30, 31)
-#define LATHE_ADD_START_TO_FIRST \
-  LATHE_ADD_START(16, 17, 0, 1) LATHE_ADD_START(18, 19, 2, 3) \
-  LATHE_ADD_START(20, 21, 4, 5) LATHE_ADD_START(22, 23, 6, 7)
-#define LATHE_ADD_START_TO_SECOND \
-  LATHE_ADD_START(24, 25, 0, 1) LATHE_ADD_START(26, 27, 2, 3) \
-  LATHE_ADD_START(28, 29, 4, 5) LATHE_ADD_START(30, 31, 6, 7)
-#define LATHE_CLIP_FIRST(op) \
-  LATHE_CLIP(op, 16, 17) LATHE_CLIP(op, 18, 19) \
-  LATHE_CLIP(op, 20, 21) LATHE_CLIP(op, 22, 23)
-#define LATHE_CLIP_SECOND(op) \
-  LATHE_CLIP(op, 24, 25) LATHE_CLIP(op, 26, 27) \
-  LATHE_CLIP(op, 28, 29) LATHE_CLIP(op, 30, 31)
-#define LATHE_STORE_FIRST LATHE_STORE(16, 17) LATHE_STORE(18, 19) LATHE_STORE(20, 21) LATHE_STORE(22, 23)
-#define LATHE_STORE_SECOND LATHE_STORE(24, 25) LATHE_STORE(26, 27) LATHE_STORE(28, 29) LATHE_STORE(30, 31)
-
-#define LATHE_CLOBBERS                                                                                        \
-  "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", \
-  "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23"
 
 namespace lathe {
 namespace {

@@ -20,7 +20,7 @@ constexpr int kPanelWidth = sizeof(Element) == 2 ? 16 : 8;
 #else
 constexpr int kPanelWidth = 16;
 #endif
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 constexpr int kChunkPixels = 64;
 #else
 constexpr int kChunkPixels = kLanes == 8 ? 60 : 56;  // a multiple of the pixels of every tile

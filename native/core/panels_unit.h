@@ -4,7 +4,7 @@
 #define LATHE_CORE_PANELS_UNIT_H_
 
 #include "native/core/panels.h"
-#if defined(__ARM_NEON)
+#if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #include "native/core/panel_tiles_arm.h"
 #else
 #include "native/core/panel_tiles.h"

@@ -6,9 +6,13 @@ namespace lathe {
 
 namespace {
 
-// Sorts the indices in `order` by `less`, in place and without recursion (libc's qsort may allocate).
-template <typename Less>
-void HeapSort(Span<uint32_t> order, const Less& less) {
+// Writes the indices of the items in the order of a number of theirs, and of the index where that is equal. `flip`: all
+// ones for the largest number first, else 0. In place and without recursion (libc's qsort may allocate).
+void HeapSort(Span<const ArenaItem> items, uint64_t ArenaItem::* number, uint64_t flip, Span<uint32_t> order) {
+  const auto less = [&](uint32_t a, uint32_t b) {
+    const uint64_t left = items[a].*number ^ flip, right = items[b].*number ^ flip;
+    return left != right ? left < right : a < b;
+  };
   const auto sift = [&](size_t root, size_t size) {
     for (size_t child; (child = 2 * root + 1) < size; root = child) {
       if (child + 1 < size && less(order[child], order[child + 1])) ++child;
@@ -18,9 +22,9 @@ void HeapSort(Span<uint32_t> order, const Less& less) {
       order[child] = swap;
     }
   };
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
   for (size_t i = order.size() / 2; i-- > 0;) sift(i, order.size());
-  for (size_t size = order.size(); size > 1;) {
-    --size;
+  for (size_t size = order.size(); size-- > 1;) {
     const uint32_t swap = order[0];
     order[0] = order[size];
     order[size] = swap;
@@ -49,10 +53,7 @@ void MergeChains(Span<ArenaItem> items) {
 
 uint64_t PlanArena(Span<ArenaItem> items, Span<uint32_t> order) {
   MergeChains(items);
-  for (size_t i = 0; i < items.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  HeapSort(order, [&](uint32_t a, uint32_t b) {
-    return items[a].size != items[b].size ? items[a].size > items[b].size : a < b;
-  });
+  HeapSort(items, &ArenaItem::size, UINT64_MAX, order);
   uint64_t total = 0;
   uint32_t placed = kNoItem;  // head of the list by offset
   for (const uint32_t index : order) {
@@ -93,12 +94,9 @@ uint32_t CheckArena(Span<ArenaItem> items, Span<uint32_t> order) {
     const ArenaItem& item = items[i];
     if (item.takes_over != kNoItem && item.offset != items[item.takes_over].offset) return static_cast<uint32_t>(i);
     if (item.inside == kNoItem && item.offset % kAlignment != 0) return static_cast<uint32_t>(i);
-    order[i] = static_cast<uint32_t>(i);
   }
   MergeChains(items);
-  HeapSort(order, [&](uint32_t a, uint32_t b) {
-    return items[a].offset != items[b].offset ? items[a].offset < items[b].offset : a < b;
-  });
+  HeapSort(items, &ArenaItem::offset, 0, order);
   for (size_t i = 0; i < order.size(); ++i) {
     const ArenaItem& item = items[order[i]];
     if (Follows(item)) continue;

@@ -38,8 +38,8 @@ Code Engine::PreparePlanned(const Node& node, PreparedNode* prepared) {
     for (const KernelDef* kernel : GetRegistry().kernels) {
       if (strcmp(kernel->name, name) != 0) continue;
       if (strcmp(kernel->op, node.op) != 0)
-        return errors_.Fail(Code::kBadModel, "bad model: node '%s' (%s) is planned for kernel '%s', which is one of %s",
-                            node.name, node.op, kernel->name, kernel->op);
+        return errors_.BadModel("node '%s' (%s) is planned for kernel '%s', which is one of %s", node.name, node.op,
+                                kernel->name, kernel->op);
       const Code code = TryKernel(node, *kernel, prepared);
       if (code != Code::kUnsupported) return code;
       tried = true;
@@ -90,8 +90,8 @@ Code Engine::ChooseKernel(const Node& node, PreparedNode* prepared) {
 
 Code Engine::TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* prepared) {
   if (node.regions.size() != kernel.regions)
-    return errors_.Fail(Code::kBadModel, "bad model: node '%s' (%s) has %zu regions, its operator %u", node.name,
-                        node.op, node.regions.size(), kernel.regions);
+    return errors_.BadModel("node '%s' (%s) has %zu regions, its operator %u", node.name, node.op, node.regions.size(),
+                            kernel.regions);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Packing packing = tensors_[node.inputs[i]].packing;
     if (packing != Packing::kNone && (i != 1 || (kernel.packings & PackingBit(packing)) == 0))

@@ -47,8 +47,8 @@ void Session::Point() {
   }
   size_t operand = 0;
   for (const PreparedNode& prepared : engine_->nodes()) {
-    for (const uint32_t value : prepared.node->inputs) operands_[operand++].data = tensors_[value].data;
-    for (const uint32_t value : prepared.node->outputs) operands_[operand++].data = tensors_[value].data;
+    for (const uint32_t value : prepared.node->inputs) operands_[operand++] = tensors_[value];
+    for (const uint32_t value : prepared.node->outputs) operands_[operand++] = tensors_[value];
   }
   pointed_ = true;
 }
@@ -107,8 +107,7 @@ Code Session::RunNode(size_t index, bool observed, const ErrorSink& errors) {
 Code Session::CheckBuffer(const char* kind, size_t index, Span<uint32_t> values, const void* data, size_t bytes,
                           const ErrorSink& errors) const {
   LATHE_TRY(CheckUsable(errors));
-  if (index >= values.size())
-    return errors.Fail(Code::kInvalidArgument, "there is no %s %zu, the model has %zu", kind, index, values.size());
+  LATHE_TRY(errors.CheckIndex(kind, index, values.size()));
   if (data != nullptr && bytes != PlannedBytesOf(values[index]))
     return errors.Fail(Code::kInvalidArgument, "%s '%s' has %zu bytes, the buffer given has %zu", kind,
                        model_.values[values[index]].name, PlannedBytesOf(values[index]), bytes);
@@ -167,16 +166,14 @@ void Session::FillInfo(uint32_t value, const char* format, lathe_tensor_info* ou
 
 Code Session::InputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const {
   const Region& body = model_.body;
-  if (index >= body.inputs.size())
-    return errors.Fail(Code::kInvalidArgument, "there is no input %zu, the model has %zu", index, body.inputs.size());
+  LATHE_TRY(errors.CheckIndex("input", index, body.inputs.size()));
   FillInfo(body.inputs[index], model_.input_formats[index], info);
   return Code::kOk;
 }
 
 Code Session::OutputInfo(size_t index, lathe_tensor_info* info, const ErrorSink& errors) const {
   const Region& body = model_.body;
-  if (index >= body.outputs.size())
-    return errors.Fail(Code::kInvalidArgument, "there is no output %zu, the model has %zu", index, body.outputs.size());
+  LATHE_TRY(errors.CheckIndex("output", index, body.outputs.size()));
   FillInfo(body.outputs[index], model_.output_formats[index], info);
   return Code::kOk;
 }
@@ -203,8 +200,7 @@ Code Session::FindValue(const char* name, lathe_tensor_info* info, const void** 
 
 Code Session::ValueAt(size_t index, lathe_tensor_info* info, const void** data, const ErrorSink& errors) const {
   LATHE_TRY(CheckUsable(errors));
-  if (index >= tensors_.size())
-    return errors.Fail(Code::kInvalidArgument, "there is no value %zu, the model has %zu", index, tensors_.size());
+  LATHE_TRY(errors.CheckIndex("value", index, tensors_.size()));
   const uint32_t item = item_of_[index];
   const bool lasts = tensors_[index].constant || (item != kNoItem && lifetimes_[item].last == end_step_);
   FillInfo(static_cast<uint32_t>(index), "", info);

@@ -68,9 +68,10 @@ class Session {
   Code SolveSymbols(Span<const lathe_shape> shapes, const ErrorSink& errors);
   Code SolveDim(const char* input, size_t axis, const DimSpec& dim, int64_t size, const ErrorSink& errors);
   Code CheckInputShape(size_t index, const lathe_shape& shape, const ErrorSink& errors) const;
-  Code CheckShapes(const ErrorSink& errors) const;
+  Code FindShapes(Span<const int64_t> symbols, bool keep, const ErrorSink& errors);
   Code Replan(const ErrorSink& errors);
   Code PlanNodes(const ErrorSink& errors);
+  Code PlanNode(size_t index, size_t* scratch, const ErrorSink& errors);
   Code PlanMemory(const ErrorSink& errors);
   void LinkParts(bool stored);
   void LinkTakeovers(bool stored);
@@ -86,7 +87,6 @@ class Session {
   Code FindSizes(size_t index, const ErrorSink& errors);
   Code FollowSizes(size_t first, const ErrorSink& errors);
   bool UpdateOperands(const PreparedNode& prepared);
-  Code PlanAgain(size_t index, const ErrorSink& errors);
 
   // session_regions.cc: regions, which kernels run.
   friend class NodeRegions;

@@ -15,7 +15,7 @@ long long Wide(int64_t value) { return static_cast<long long>(value); }
 Code Session::Resize(Span<const lathe_shape> shapes, const ErrorSink& errors) {
   if (ready_ && sizes_found_) LATHE_TRY(RestoreSizes(errors));
   LATHE_TRY(SolveSymbols(shapes, errors));
-  LATHE_TRY(CheckShapes(errors));
+  LATHE_TRY(FindShapes(new_symbols_, false, errors));
   bool same = ready_;
   for (size_t i = 0; i < symbols_.size(); ++i) same = same && symbols_[i] == new_symbols_[i];
   if (same) {
@@ -76,12 +76,15 @@ Code Session::CheckInputShape(size_t index, const lathe_shape& shape, const Erro
   return Code::kOk;
 }
 
-Code Session::CheckShapes(const ErrorSink& errors) const {
-  for (const Value& value : model_.values) {
+// The shapes of all values, which become those of the tensors where they are kept.
+Code Session::FindShapes(Span<const int64_t> symbols, bool keep, const ErrorSink& errors) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Value& value = model_.values[i];
     Shape shape;
-    if (!EvaluateShape(model_, value.dims, value.dtype, new_symbols_, &shape))
+    if (!EvaluateShape(model_, value.dims, value.dtype, symbols, &shape))
       return errors.Fail(Code::kInvalidArgument,
                          "at this shape value '%s' has a dimension that is negative or too large", value.name);
+    if (keep) tensors_[i].shape = shape;
   }
   return Code::kOk;
 }
@@ -91,11 +94,9 @@ Code Session::Replan(const ErrorSink& errors) {
   ready_ = false;
   sizes_found_ = false;
   Unbind();
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    const Value& value = model_.values[i];
-    if (!EvaluateShape(model_, value.dims, value.dtype, symbols_, &tensors_[i].shape))
-      return errors.Fail(Code::kInternal, "value '%s' has no shape", value.name);
-    if (!value.constant) tensors_[i].data = nullptr;
+  LATHE_TRY(FindShapes(symbols_, true, errors));
+  for (Tensor& tensor : tensors_) {
+    if (!tensor.constant) tensor.data = nullptr;
   }
   LATHE_TRY(PlanNodes(errors));
   LATHE_TRY(PlanMemory(errors));
@@ -109,15 +110,24 @@ Code Session::PlanNodes(const ErrorSink& errors) {
   for (PartOf& part : parts_) part.whole = kNoItem;
   const Span<const PreparedNode> nodes = engine_->nodes();
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const KernelDef& kernel = *nodes[i].kernel;
-    if (kernel.plan == nullptr) continue;
-    memset(plans_[i], 0, kernel.plan_size);
-    const NodeView view(model_, *nodes[i].node, tensors_, symbols_, workspace_, errors);
-    NodePlan context(view, parts_, nodes[i].state, plans_[i], engine_->pool()->threads());
-    LATHE_TRY(kernel.plan(context));
-    if (context.scratch() > kMaxBytes) return errors.OutOfMemory(nodes[i].node->name, context.scratch());
-    if (context.scratch() > scratch_size_) scratch_size_ = context.scratch();
+    size_t scratch = 0;
+    LATHE_TRY(PlanNode(i, &scratch, errors));
+    if (scratch > kMaxBytes) return errors.OutOfMemory(nodes[i].node->name, scratch);
+    if (scratch > scratch_size_) scratch_size_ = scratch;
   }
+  return Code::kOk;
+}
+
+// Lets the kernel of a node plan for the shapes that there are; `scratch` is what it asks for.
+Code Session::PlanNode(size_t index, size_t* scratch, const ErrorSink& errors) {
+  const PreparedNode& prepared = engine_->nodes()[index];
+  const KernelDef& kernel = *prepared.kernel;
+  if (kernel.plan == nullptr) return Code::kOk;
+  memset(plans_[index], 0, kernel.plan_size);
+  const NodeView view(model_, *prepared.node, tensors_, symbols_, workspace_, errors);
+  NodePlan context(view, parts_, prepared.state, plans_[index], engine_->pool()->threads());
+  LATHE_TRY(kernel.plan(context));
+  *scratch = context.scratch();
   return Code::kOk;
 }
 
@@ -204,24 +214,21 @@ Code Session::UseStoredPlan(const ErrorSink& errors) {
     const uint32_t item = item_of_[place.value];
     if (item == kNoItem) continue;  // of nothing that is made
     if (place.size < items_[item].size)
-      return errors.Fail(Code::kBadModel, "bad model: the plan gives value '%s' %llu bytes, it has %llu",
-                         model_.values[place.value].name, static_cast<unsigned long long>(place.size),
-                         static_cast<unsigned long long>(items_[item].size));
+      return errors.BadModel("the plan gives value '%s' %llu bytes, it has %llu", model_.values[place.value].name,
+                             static_cast<unsigned long long>(place.size),
+                             static_cast<unsigned long long>(items_[item].size));
     items_[item].offset = place.offset;
   }
   for (size_t i = 0; i < items_.size(); ++i) {
     if (items_[i].offset == kNowhere)
-      return errors.Fail(Code::kBadModel, "bad model: the plan has no place for value '%s'",
-                         model_.values[value_of_[i]].name);
+      return errors.BadModel("the plan has no place for value '%s'", model_.values[value_of_[i]].name);
   }
   LinkParts(true);
   LinkTakeovers(true);
   const uint32_t wrong = CheckArena(items_, order_);
   if (wrong != kNoItem)
-    return errors.Fail(
-        Code::kBadModel,
-        "bad model: the plan puts value '%s' where another one is still needed, or not at a multiple of 64",
-        model_.values[value_of_[wrong]].name);
+    return errors.BadModel("the plan puts value '%s' where another one is still needed, or not at a multiple of 64",
+                           model_.values[value_of_[wrong]].name);
   arena_size_ = static_cast<size_t>(model_.arena_size);
   return Code::kOk;
 }
@@ -240,11 +247,6 @@ Code Session::AllocateBlock(const ErrorSink& errors) {
   }
   for (size_t i = 0; i < items_.size(); ++i) own_[value_of_[i]] = block_ + items_[i].offset;
   for (const uint32_t value : model_.body.inputs) memset(own_[value], 0, BytesOf(value));
-  size_t operand = 0;
-  for (const PreparedNode& prepared : engine_->nodes()) {
-    for (const uint32_t value : prepared.node->inputs) operands_[operand++] = tensors_[value];
-    for (const uint32_t value : prepared.node->outputs) operands_[operand++] = tensors_[value];
-  }
   Point();
   return Code::kOk;
 }

@@ -38,23 +38,30 @@ Code Session::MakeTables(const ErrorSink& errors) {
   const size_t values = model_.values.size(), symbols = model_.symbols.size();
   const Span<const PreparedNode> nodes = engine_->nodes();
   size_t workspace = 0;
-  bool made = memory_.NewArray(symbols, &symbols_) && memory_.NewArray(symbols, &new_symbols_) &&
-              memory_.NewArray(symbols, &solved_) && memory_.NewArray(symbols, &finder_) &&
-              memory_.NewArray(nodes.size(), &finds_) && memory_.NewArray(values, &tensors_) &&
-              memory_.NewArray(values, &own_) && memory_.NewArray(engine_->operand_count(), &operands_) &&
-              memory_.NewArray(nodes.size(), &plans_) && memory_.NewArray(values, &item_of_) &&
-              memory_.NewArray(values, &value_of_) && memory_.NewArray(values, &items_) &&
-              memory_.NewArray(values, &lifetimes_) && memory_.NewArray(values, &order_) &&
-              memory_.NewArray(values, &parts_) && memory_.NewArray(model_.body.inputs.size(), &bound_inputs_) &&
-              memory_.NewArray(model_.body.outputs.size(), &bound_outputs_);
-  for (size_t i = 0; made && i < nodes.size(); ++i) {
+  memory_.NewArray(symbols, &symbols_);
+  memory_.NewArray(symbols, &new_symbols_);
+  memory_.NewArray(symbols, &solved_);
+  memory_.NewArray(symbols, &finder_);
+  memory_.NewArray(nodes.size(), &finds_);
+  memory_.NewArray(values, &tensors_);
+  memory_.NewArray(values, &own_);
+  memory_.NewArray(engine_->operand_count(), &operands_);
+  memory_.NewArray(nodes.size(), &plans_);
+  memory_.NewArray(values, &item_of_);
+  memory_.NewArray(values, &value_of_);
+  memory_.NewArray(values, &items_);
+  memory_.NewArray(values, &lifetimes_);
+  memory_.NewArray(values, &order_);
+  memory_.NewArray(values, &parts_);
+  memory_.NewArray(model_.body.inputs.size(), &bound_inputs_);
+  memory_.NewArray(model_.body.outputs.size(), &bound_outputs_);
+  for (size_t i = 0; i < plans_.size(); ++i) {
     const size_t elements = NodeView::DimsElements(*nodes[i].node);
     if (elements > workspace) workspace = elements;
     plans_[i] = memory_.Allocate(nodes[i].kernel->plan_size);
-    made = plans_[i] != nullptr;
   }
-  if (!made || !memory_.NewArray(workspace, &workspace_))
-    return errors.OutOfMemory("the session's tables", values * sizeof(Tensor));
+  memory_.NewArray(workspace, &workspace_);
+  if (memory_.failed()) return errors.OutOfMemory("the session's tables", values * sizeof(Tensor));
   for (size_t i = 0; i < symbols; ++i) symbols_[i] = engine_->start_symbols()[i];
   for (size_t i = 0; i < values; ++i) tensors_[i] = engine_->tensors()[i];
   MakeItems();

@@ -1,8 +1,6 @@
 // Sizes that only the data decides. A kernel that finds one out writes it into the shapes of its outputs when it runs;
 // the session then works out the shapes of everything behind it anew and lets those kernels plan again. Memory is
 // planned for the largest sizes, so that nothing is allocated.
-#include <string.h>
-
 #include "native/core/contexts.h"
 #include "native/core/session.h"
 
@@ -87,16 +85,16 @@ Code Session::FindSizes(size_t index, const ErrorSink& errors) {
 // Gives all values the shapes that the symbols say, and plans the nodes from `first` on whose shapes or attributes may
 // have changed.
 Code Session::FollowSizes(size_t first, const ErrorSink& errors) {
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    const Value& value = model_.values[i];
-    if (!EvaluateShape(model_, value.dims, value.dtype, symbols_, &tensors_[i].shape))
-      return errors.Fail(Code::kInvalidArgument, "with the sizes that the data has, value '%s' has an impossible shape",
-                         value.name);
-  }
+  LATHE_TRY(FindShapes(symbols_, true, errors));
   const Span<const PreparedNode> nodes = engine_->nodes();
   for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = *nodes[i].node;
     const bool changed = UpdateOperands(nodes[i]);
-    if (i >= first && (changed || NodeView::DimsElements(*nodes[i].node) > 0)) LATHE_TRY(PlanAgain(i, errors));
+    if (i < first || !(changed || NodeView::DimsElements(node) > 0)) continue;
+    size_t scratch = 0;
+    LATHE_TRY(PlanNode(i, &scratch, errors));
+    if (scratch > scratch_size_)
+      return errors.Fail(Code::kInternal, "node '%s' (%s) needs more scratch memory for less data", node.name, node.op);
   }
   return Code::kOk;
 }
@@ -113,19 +111,6 @@ bool Session::UpdateOperands(const PreparedNode& prepared) {
     shape = tensors_[value].shape;
   }
   return changed;
-}
-
-Code Session::PlanAgain(size_t index, const ErrorSink& errors) {
-  const PreparedNode& prepared = engine_->nodes()[index];
-  const KernelDef& kernel = *prepared.kernel;
-  if (kernel.plan == nullptr) return Code::kOk;
-  memset(plans_[index], 0, kernel.plan_size);
-  const NodeView view(model_, *prepared.node, tensors_, symbols_, workspace_, errors);
-  NodePlan context(view, parts_, prepared.state, plans_[index], engine_->pool()->threads());
-  LATHE_TRY(kernel.plan(context));
-  if (context.scratch() <= scratch_size_) return Code::kOk;
-  return errors.Fail(Code::kInternal, "node '%s' (%s) needs more scratch memory for less data", prepared.node->name,
-                     prepared.node->op);
 }
 
 }  // namespace lathe

@@ -13,7 +13,24 @@ Code ErrorSink::Fail(Code code, const char* format, ...) const {
   va_end(arguments);
   return code;
 }
+
+Code ErrorSink::BadModel(const char* format, ...) const {
+  va_list arguments;
+  va_start(arguments, format);
+  Report(Code::kBadModel, kBadModel, format, &arguments);
+  va_end(arguments);
+  return Code::kBadModel;
+}
 #endif
+
+Code ErrorSink::OutOfMemory(const char* what, size_t bytes) const {
+  return Fail(Code::kOutOfMemory, "out of memory: %zu bytes for %s", bytes, what);
+}
+
+Code ErrorSink::CheckIndex(const char* kind, size_t index, size_t count) const {
+  if (index < count) return Code::kOk;
+  return Fail(Code::kInvalidArgument, "there is no %s %zu, the model has %zu", kind, index, count);
+}
 
 Code ErrorSink::Report(Code code, const char* prefix, const char* format, va_list* arguments) const {
   // The arguments may hold the message that stands there now, so the new one is made aside.

@@ -9,6 +9,8 @@
 
 namespace lathe {
 
+constexpr char kBadModel[] = "bad model: ";
+
 // The place a message goes to. Copies share the place.
 class ErrorSink {
  public:
@@ -20,9 +22,12 @@ class ErrorSink {
   LATHE_MESSAGE_FUNCTION(Code Fail(Code code, const char*, ...) const, 3, 4, Report(code, "", nullptr, nullptr))
   // The text behind a prefix. Without messages, `format` and `arguments` are null and the code stands for the text.
   Code Report(Code code, const char* prefix, const char* format, va_list* arguments) const;
-  Code OutOfMemory(const char* what, size_t bytes) const {
-    return Fail(Code::kOutOfMemory, "out of memory: %zu bytes for %s", bytes, what);
-  }
+  // kBadModel, with "bad model: " before the text.
+  LATHE_MESSAGE_FUNCTION(Code BadModel(const char*, ...) const, 2, 3,
+                         Report(Code::kBadModel, kBadModel, nullptr, nullptr))
+  Code OutOfMemory(const char* what, size_t bytes) const;
+  // That there is an input, node, ... of this index.
+  Code CheckIndex(const char* kind, size_t index, size_t count) const;
 
   const char* message() const { return error_->message; }
 

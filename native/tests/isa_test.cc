@@ -14,7 +14,7 @@ namespace lathe_test {
 namespace {
 
 // Of operator `level`, whose kernels write the place of their instruction set in this list, counted from 1.
-const std::vector<std::string> kWords = {"avx512", "avx2", "fp16", "neon", "neonv7", "portable"};
+const std::vector<std::string> kWords = {"vnni", "avx512", "avx2", "fp16", "neon", "neonv7", "portable"};
 
 std::string KernelOf(const std::string& word) { return "level_f32_test__" + word; }
 
@@ -70,6 +70,7 @@ TEST(Isa, AgreesWithTheOperatingSystem) {
   if (!has("fpu")) GTEST_SKIP() << "/proc/cpuinfo has no flags";
   const bool avx2 = has("avx2") && has("fma") && has("f16c");
   EXPECT_EQ(lathe::CpuRuns("avx2"), avx2);
+  EXPECT_EQ(lathe::CpuRuns("vnni"), lathe::CpuRuns("avx512") && has("avx512_vnni"));
   EXPECT_EQ(lathe::CpuRuns("avx512"), avx2 && has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq"));
 #else
   EXPECT_FALSE(lathe::CpuRuns("avx2"));

@@ -1,11 +1,13 @@
-// Times single operators: one kernel per line, on the cases of a file that tests/bench/ops writes. All numbers in the
-// file are little-endian; a blob is u64 size and bytes.
+// Times single operators: one kernel per line, on the cases of a file that buildtool/benchmark writes. All numbers in
+// the file are little-endian; a blob is u64 size and bytes.
 //
 //   "LATHEBENCH"                                           10 bytes
 //   u32 count, then per case: blob name, u64 multiply-accumulates, blob model, blob data
 //
-// The program holds every kernel of its ABI. A case whose kernel it does not hold, or whose kernel this processor
-// cannot run, is told on standard error and left out.
+// The kernels are those of a library that is loaded by path, or of the one inside of this program, which then holds
+// every kernel of its ABI. A case whose kernel is missing, or whose kernel this processor cannot run, is told on
+// standard error and left out.
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,22 +26,26 @@
 #include "lathe/c_api.h"
 #include "native/tools/json.h"
 
-extern "C" const lathe_api* lathe_api_lathe_full(void);
+extern "C" __attribute__((weak)) const lathe_api* lathe_api_lathe_full(void);
 
 namespace lathe_bench {
 namespace {
 
 const char kUsage[] =
-    "usage: lathe_bench CASES [--filter REGEX] [--threads N] [--min-time SECONDS] [--json FILE] [--list] [--markers]\n"
+    "usage: lathe_bench CASES [--library FILE --symbol NAME] [--filter REGEX] [--threads N] [--min-time SECONDS]\n"
+    "                   [--json FILE] [--list] [--markers]\n"
+    "  --library   the library with the kernels, and --symbol its function; default: the one inside of this program\n"
     "  --filter    only cases whose name has a part that matches\n"
     "  --threads   default 1; 0: one per core\n"
     "  --min-time  how long each case runs at least, default 0.2\n"
     "  --json      write the numbers to a file too (- for standard output, then without the table)\n"
     "  --list      print the names of the cases that would run\n"
-    "  --markers   run each case once, warm, between two system calls that tests/bench/arm/count_plugin.c knows\n";
+    "  --markers   run each case once, warm, between two system calls that qemu/count_plugin.c knows\n";
 
 struct Options {
   std::string cases;
+  std::string library;
+  std::string symbol;
   std::string filter;
   int threads = 1;
   double min_time = 0.2;
@@ -126,7 +132,7 @@ bool ReadCases(const std::string& path, std::vector<Case>* cases) {
 // A session of one case, with inputs.
 class Stand {
  public:
-  Stand(const Case& item, int threads) : model_(item.model), data_(item.data) {
+  Stand(const lathe_api* api, const Case& item, int threads) : api_(api), model_(item.model), data_(item.data) {
     lathe_engine_options options = {};
     options.struct_size = sizeof(options);
     options.num_threads = threads;
@@ -169,7 +175,7 @@ class Stand {
     return true;
   }
 
-  const lathe_api* api_ = lathe_api_lathe_full();
+  const lathe_api* api_;
   Aligned model_, data_;
   lathe_error error_ = {};
   lathe_engine* engine_ = nullptr;
@@ -238,6 +244,10 @@ bool ParseOptions(int argc, char** argv, Options* options) {
       options->list = true;
     } else if (word == "--markers") {
       options->markers = true;
+    } else if (word == "--library" && has_value) {
+      options->library = argv[++i];
+    } else if (word == "--symbol" && has_value) {
+      options->symbol = argv[++i];
     } else if (word == "--filter" && has_value) {
       options->filter = argv[++i];
     } else if (word == "--threads" && has_value) {
@@ -263,7 +273,28 @@ bool WriteJson(const std::string& path, const std::string& text) {
   return !file.fail();
 }
 
-int RunAll(const std::vector<Case>& cases, const Options& options) {
+// The library that is asked for, or none, with the reason in `problem`.
+const lathe_api* LoadLibrary(const Options& options, std::string* problem) {
+  if (options.library.empty()) {
+    if (lathe_api_lathe_full != nullptr) return lathe_api_lathe_full();
+    *problem = "no library is inside of this program: give --library and --symbol";
+    return nullptr;
+  }
+  void* handle = dlopen(options.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* function = handle != nullptr ? dlsym(handle, options.symbol.c_str()) : nullptr;
+  if (function == nullptr) {
+    const char* said = dlerror();
+    *problem = said != nullptr ? said : "the library has no such function";
+    return nullptr;
+  }
+  using GetApi = const lathe_api* (*)();
+  const lathe_api* api = reinterpret_cast<GetApi>(function)();
+  if (api->abi_version == LATHE_ABI_VERSION) return api;
+  *problem = "the library has another binary interface";
+  return nullptr;
+}
+
+int RunAll(const lathe_api* api, const std::vector<Case>& cases, const Options& options) {
   const bool table = options.json != "-" && !options.markers;
   if (table && !options.list)
     std::printf("%-88s %12s %12s %9s %10s %9s\n", "case", "median us", "min us", "runs", "input MB/s", "GMAC/s");
@@ -273,7 +304,7 @@ int RunAll(const std::vector<Case>& cases, const Options& options) {
       std::printf("%s\n", item.name.c_str());
       continue;
     }
-    Stand stand(item, options.threads);
+    Stand stand(api, item, options.threads);
     Measurement result = {item.name, item.macs, stand.input_bytes(), {}};
     if (!stand.ready() || !Measure(&stand, options, &result)) {
       std::fprintf(stderr, "%s was left out: %s\n", item.name.c_str(), stand.problem());
@@ -312,7 +343,11 @@ int Main(int argc, char** argv) {
     const auto misses = [&](const Case& item) { return !std::regex_search(item.name, filter); };
     cases.erase(std::remove_if(cases.begin(), cases.end(), misses), cases.end());
   }
-  return RunAll(cases, options);
+  std::string problem;
+  const lathe_api* api = LoadLibrary(options, &problem);
+  if (api != nullptr) return RunAll(api, cases, options);
+  std::fprintf(stderr, "lathe_bench: error: %s\n", problem.c_str());
+  return 1;
 }
 
 }  // namespace lathe_bench

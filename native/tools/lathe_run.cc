@@ -7,14 +7,18 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
 #include "lathe/engine.h"
+#include "native/tools/affinity.h"
+#include "native/tools/crash.h"
 #include "native/tools/json.h"
 #include "native/tools/npy.h"
 #include "native/tools/options.h"
+#include "native/tools/peak.h"
+#include "native/tools/timing.h"
+#include "native/tools/values.h"
 
 extern "C" __attribute__((weak)) const lathe_api* lathe_linked_api(void);
 #ifdef LATHE_STATIC_API
@@ -23,8 +27,6 @@ extern "C" const lathe_api* LATHE_STATIC_API(void);
 
 namespace lathe_run {
 namespace {
-
-using Nanoseconds = int64_t;
 
 // What goes wrong ends the program with one message; everything is released on the way.
 struct Failure {
@@ -40,30 +42,13 @@ Failure Refused(const lathe::Status& status) {
   return {code < sizeof(kCodes) / sizeof(kCodes[0]) ? kCodes[code] : "unknown", status.message()};
 }
 
-struct NodeTime {
-  std::string name, op, kernel;
-  Nanoseconds time;
-};
-
 struct Result {
   const lathe_api* api = nullptr;
-  std::vector<Nanoseconds> times;
-  std::vector<NodeTime> nodes;  // in the order in which they run, with the least time of all profiled runs
-  size_t profiled = 0;          // nodes of the run that is going on
+  std::vector<std::string> values;  // those that were written
+  Timings timings;
   Nanoseconds create = 0;
-
-  void Note(const lathe_node_event& event) {
-    const Nanoseconds time = event.end_ns - event.start_ns;
-    if (profiled == nodes.size()) nodes.push_back({event.name, event.op, event.kernel, time});
-    nodes[profiled].time = std::min(nodes[profiled].time, time);
-    ++profiled;
-  }
+  Affinity affinity;
 };
-
-Nanoseconds Now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -219,33 +204,51 @@ Failure WriteOutputs(const Options& options, const lathe::Session& session) {
     const Failure failure = WriteTensor(*session.Output(name), path);
     if (!failure.empty()) return failure;
   }
-  if (options.dump_dir.empty()) return {};
-  for (const lathe::Tensor& tensor : session.Values()) {
-    std::string file = tensor.name();
-    std::replace(file.begin(), file.end(), '/', '_');
-    const Failure failure = WriteTensor(tensor, options.dump_dir + "/" + file + ".npy");
-    if (!failure.empty()) return failure;
-  }
   return {};
 }
 
-Failure TimeRuns(const Options& options, lathe::Session* session, Result* result) {
-  for (int round = -options.warmup; round < options.rounds; ++round) {
-    const Nanoseconds start = Now();
-    const lathe::Status status = session->Run();
-    const Nanoseconds end = Now();
-    if (!status.ok()) return Refused(status);
-    if (round >= 0) result->times.push_back(end - start);
-  }
-  if (!options.profile) return {};
-  session->SetObserver([](void* user, const lathe_node_event* event) { static_cast<Result*>(user)->Note(*event); },
-                       result);
-  lathe::Status status;
-  for (int round = 0; round < options.rounds && status.ok(); ++round) {
-    result->profiled = 0;
-    status = session->Run();
-  }
+Failure WriteInnerValues(const Options& options, const lathe::Engine& engine, const lathe::Session& session,
+                         Result* result) {
+  if (options.values.empty()) return {};
+  const auto other = engine.CreateSession();
+  if (!other.ok()) return Refused(other.status());
+  const std::string problem =
+      WriteValues(ComputedValues(session, *other), options.value_names, options.values, &result->values);
+  return problem.empty() ? Failure() : Failure{"io", problem};
+}
+
+// What happens now, for whoever watches and for the last words of a crash.
+void Stage(const Options& options, const char* what) {
+  NowRunning(what, 0, "");
+  if (options.trace > 0) std::fprintf(stderr, "lathe_run: %s\n", what);
+}
+
+// One run in which every node is told of when it is done.
+lathe::Status TraceRun(lathe::Session* session) {
+  session->SetObserver(
+      [](void*, const lathe_node_event* event) {
+        NowRunning("after node", event->index, event->name);
+        const double microseconds = static_cast<double>(event->end_ns - event->start_ns) / 1e3;
+        std::fprintf(stderr, "lathe_run: node %u %s (%s, %s) %.1f us\n", event->index, event->name, event->op,
+                     event->kernel, microseconds);
+      },
+      nullptr);
+  const lathe::Status status = session->Run();
   session->SetObserver(nullptr, nullptr);
+  return status;
+}
+
+Failure TimeRuns(const Options& options, lathe::Session* session, Result* result) {
+  Timings* timings = &result->timings;
+  Stage(options, "running the model");
+  lathe::Status status;
+  if (options.trace > 1) {
+    status = TraceRun(session);
+    Stage(options, "running the model again");
+  }
+  if (status.ok()) status = TimeRounds(session, options.warmup, options.rounds, options.powercap, timings);
+  if (status.ok() && options.profile) status = ObserveRounds(session, options.rounds, timings);
+  if (status.ok() && options.markers) status = MarkRounds(session, timings);
   return status.ok() ? Failure() : Refused(status);
 }
 
@@ -266,32 +269,28 @@ void DescribeLibrary(Json* json, const lathe_api* api) {
   json->Close(']');
 }
 
-Nanoseconds Median(std::vector<Nanoseconds> times) {
-  std::sort(times.begin(), times.end());
-  const size_t half = times.size() / 2;
-  return times.size() % 2 != 0 ? times[half] : (times[half - 1] + times[half]) / 2;
-}
-
 void DescribeTimes(Json* json, const Options& options, const Result& result) {
-  const std::vector<Nanoseconds>& times = result.times;
   json->Key("create_ns").Number(result.create).Key("timings").Open('{');
   json->Key("rounds").Number(options.rounds).Key("warmup").Number(options.warmup);
-  if (!times.empty()) {
-    Nanoseconds sum = 0;
-    for (const Nanoseconds time : times) sum += time;
-    json->Key("min_ns").Number(*std::min_element(times.begin(), times.end()));
-    json->Key("median_ns").Number(Median(times));
-    json->Key("mean_ns").Number(sum / static_cast<Nanoseconds>(times.size()));
-    json->Key("max_ns").Number(*std::max_element(times.begin(), times.end()));
-  }
+  DescribeTimings(json, result.timings);
   json->Close('}');
-  if (!options.profile) return;
+  if (!options.profile && !options.markers) return;
   json->Key("nodes").Open('[');
-  for (const NodeTime& node : result.nodes) {
-    json->Open('{').Key("name").Text(node.name).Key("op").Text(node.op).Key("kernel").Text(node.kernel);
-    json->Key("ns").Number(node.time).Close('}');
-  }
+  DescribeNodes(json, result.timings.nodes, result.timings.observed);
   json->Close(']');
+}
+
+// The most memory that this program had, in bytes; 0 where the system does not tell. What getrusage tells would count
+// that of the program which started this one.
+int64_t PeakOfProcess() {
+  std::FILE* stream = std::fopen("/proc/self/status", "r");
+  if (stream == nullptr) return 0;
+  char line[256];
+  long long kibibytes = 0;
+  while (std::fgets(line, sizeof(line), stream) != nullptr)
+    if (std::sscanf(line, "VmHWM: %lld kB", &kibibytes) == 1) break;
+  std::fclose(stream);
+  return kibibytes * 1024;
 }
 
 std::string DescribeRun(const Options& options, const Result& result, lathe::Session* session) {
@@ -305,6 +304,9 @@ std::string DescribeRun(const Options& options, const Result& result, lathe::Ses
   json.Key("weights_allocated").Number(static_cast<int64_t>(memory.weights_allocated));
   json.Key("arena").Number(static_cast<int64_t>(memory.arena));
   json.Key("scratch").Number(static_cast<int64_t>(memory.scratch)).Close('}');
+  json.Key("process_peak").Number(PeakOfProcess());
+  DescribeAffinity(&json, result.affinity);
+  if (!options.values.empty()) DescribeValues(&json, result.values);
   json.Key("inputs").Open('[');
   for (size_t i = 0; i < session->input_count(); ++i) Describe(&json, *session->Input(i), options.inputs);
   json.Close(']').Key("outputs").Open('[');
@@ -319,8 +321,43 @@ Failure WriteJson(const Options& options, const std::string& text) {
   return problem.empty() ? Failure() : Failure{"io", problem};
 }
 
+Failure RunModel(const Options& options, Result* result) {
+  lathe::EngineOptions engine_options;
+  engine_options.threads = options.threads;
+  engine_options.model_name = options.model_name;
+  engine_options.model_path = options.model;
+  engine_options.data_path = options.data;
+  engine_options.isa_limit = options.isa;
+  result->affinity = KeepOn(options.affinity, options.threads, options.cpus);
+  Stage(options, "preparing the model");
+  const Nanoseconds start = Now();
+  auto engine = lathe::Engine::Create(result->api, engine_options);
+  if (!engine.ok()) return Refused(engine.status());
+  auto session = engine->CreateSession({/*keep_all=*/!options.values.empty()});
+  if (!session.ok()) return Refused(session.status());
+  result->create = Now() - start;
+  Stage(options, "reading the inputs");
+  Failure failure = CheckNames(options, &*session);
+  if (failure.empty()) failure = FillInputs(options, &*session);
+  if (failure.empty()) failure = TimeRuns(options, &*session, result);
+  if (failure.empty()) failure = WriteOutputs(options, *session);
+  if (failure.empty()) failure = WriteInnerValues(options, *engine, *session, result);
+  if (!failure.empty()) return failure;
+  if (!options.json.empty()) return WriteJson(options, DescribeRun(options, *result, &*session));
+  const std::vector<Nanoseconds>& rounds = result->timings.rounds;
+  if (!rounds.empty())
+    std::printf("%zu runs, median %.3f ms\n", rounds.size(), static_cast<double>(Median(rounds)) / 1e6);
+  return {};
+}
+
 Failure Run(const Options& options, Result* result) {
-  Failure failure = LoadLibrary(options, &result->api);
+  if (options.peak) {
+    const std::string text = DescribePeak(options.threads);
+    if (!options.json.empty()) return WriteJson(options, text);
+    std::fputs(text.c_str(), stdout);
+    return {};
+  }
+  const Failure failure = LoadLibrary(options, &result->api);
   if (!failure.empty()) return failure;
   if (options.list) {
     Json json;
@@ -332,27 +369,7 @@ Failure Run(const Options& options, Result* result) {
     std::printf("%s\n", json.text().c_str());
     return {};
   }
-  lathe::EngineOptions engine_options;
-  engine_options.threads = options.threads;
-  engine_options.model_name = options.model_name;
-  engine_options.model_path = options.model;
-  engine_options.data_path = options.data;
-  engine_options.isa_limit = options.isa;
-  const Nanoseconds start = Now();
-  auto engine = lathe::Engine::Create(result->api, engine_options);
-  if (!engine.ok()) return Refused(engine.status());
-  auto session = engine->CreateSession({options.keep_all});
-  if (!session.ok()) return Refused(session.status());
-  result->create = Now() - start;
-  failure = CheckNames(options, &*session);
-  if (failure.empty()) failure = FillInputs(options, &*session);
-  if (failure.empty()) failure = TimeRuns(options, &*session, result);
-  if (failure.empty()) failure = WriteOutputs(options, *session);
-  if (!failure.empty()) return failure;
-  if (!options.json.empty()) return WriteJson(options, DescribeRun(options, *result, &*session));
-  if (!result->times.empty())
-    std::printf("%zu runs, median %.3f ms\n", result->times.size(), static_cast<double>(Median(result->times)) / 1e6);
-  return {};
+  return RunModel(options, result);
 }
 
 void Report(const Options& options, const Failure& failure) {
@@ -367,6 +384,7 @@ void Report(const Options& options, const Failure& failure) {
 }  // namespace
 
 int Main(int argc, char** argv) {
+  TellOfCrashes();
   Options options;
   const std::string problem = ParseOptions(argc, argv, &options);
   if (!problem.empty()) {

@@ -131,7 +131,7 @@ std::string ReadNpy(const std::string& path, Array* array) {
   return "";
 }
 
-std::string WriteNpy(const std::string& path, const Array& array) {
+std::string NpyHeader(const Array& array) {
   std::string header = "{'descr': '";
   header += SizeOf(array.dtype) == 1 ? "|" : "<";
   header += std::string(kTypes[array.dtype].descr) + "', 'fortran_order': False, 'shape': (";
@@ -144,7 +144,11 @@ std::string WriteNpy(const std::string& path, const Array& array) {
   std::string start("\x93NUMPY\x01\x00", 8);
   start += static_cast<char>(header.size() & 255);
   start += static_cast<char>(header.size() >> 8);
-  start += header;
+  return start + header;
+}
+
+std::string WriteNpy(const std::string& path, const Array& array) {
+  const std::string start = NpyHeader(array);
   std::vector<char> bytes(start.size() + array.bytes.size());
   std::copy(start.begin(), start.end(), bytes.begin());
   std::copy(array.bytes.begin(), array.bytes.end(), bytes.begin() + static_cast<std::ptrdiff_t>(start.size()));

@@ -22,9 +22,16 @@ const char kUsage[] =
     "  --threads N             0 or less: one per core (default)\n"
     "  --rounds N, --warmup N  runs that are timed (1), runs before (0)\n"
     "  --json FILE             the result as JSON; - for standard output\n"
-    "  --keep-all              keep all inner values; with --dump-dir write them too\n"
-    "  --dump-dir DIR          write every value that outlives the run as DIR/<name>.npy\n"
-    "  --profile               as many runs again, timed node by node: the least time of each\n"
+    "  --values FILE           keep all inner values and write them: .npy arrays one behind the other\n"
+    "  --value NAME            with --values only this one; repeatable\n"
+    "  --affinity N            cores: 0 all, 1 big, 2 little, 3 as many of the fastest as threads, 4 of the slowest\n"
+    "  --cpus FOLDER           where Linux tells of cores: /sys/devices/system/cpu\n"
+    "  --trace N               tell on stderr what happens: 1 stages, 2 each node of one run before the others\n"
+    "  --profile               as many runs again, timed node by node\n"
+    "  --markers               one run between system calls that qemu/count_plugin.c knows, and one with them per "
+    "node\n"
+    "  --powercap FOLDER       where Linux counts energy: /sys/class/powercap\n"
+    "  --peak                  measure what the processor can do at most, and stop\n"
     "  --list                  tell what the library holds, and stop\n";
 
 namespace {
@@ -67,14 +74,22 @@ std::string Take(const std::string& option, const std::string& value, Options* o
       {"--library", &options->library},       {"--symbol", &options->symbol},
       {"--model", &options->model},           {"--data", &options->data},
       {"--model-name", &options->model_name}, {"--json", &options->json},
-      {"--dump-dir", &options->dump_dir},     {"--isa", &options->isa}};
-  const std::map<std::string, int*> numbers = {
-      {"--threads", &options->threads}, {"--rounds", &options->rounds}, {"--warmup", &options->warmup}};
+      {"--values", &options->values},         {"--isa", &options->isa},
+      {"--powercap", &options->powercap},     {"--cpus", &options->cpus}};
+  const std::map<std::string, int*> numbers = {{"--threads", &options->threads},
+                                               {"--rounds", &options->rounds},
+                                               {"--warmup", &options->warmup},
+                                               {"--affinity", &options->affinity},
+                                               {"--trace", &options->trace}};
   if (texts.count(option) != 0) {
     *texts.at(option) = value;
     return "";
   }
   if (numbers.count(option) != 0) return ParseNumber(value, numbers.at(option));
+  if (option == "--value") {
+    options->value_names.push_back(value);
+    return "";
+  }
   std::string name, rest;
   const std::string problem = Split(value, &name, &rest);
   if (!problem.empty()) return problem;
@@ -86,14 +101,13 @@ std::string Take(const std::string& option, const std::string& value, Options* o
 }  // namespace
 
 std::string ParseOptions(int argc, char** argv, Options* options) {
-  const std::map<std::string, bool*> flags = {{"--keep-all", &options->keep_all},
-                                              {"--list", &options->list},
-                                              {"--profile", &options->profile},
-                                              {"--help", &options->help},
-                                              {"-h", &options->help}};
-  static const char* const kWithValue[] = {"--library", "--symbol",   "--model",   "--data",   "--model-name",
-                                           "--json",    "--dump-dir", "--threads", "--rounds", "--warmup",
-                                           "--input",   "--output",   "--shape",   "--isa"};
+  const std::map<std::string, bool*> flags = {{"--list", &options->list},       {"--profile", &options->profile},
+                                              {"--markers", &options->markers}, {"--peak", &options->peak},
+                                              {"--help", &options->help},       {"-h", &options->help}};
+  static const char* const kWithValue[] = {"--library",  "--symbol",   "--model",  "--data",    "--model-name",
+                                           "--json",     "--values",   "--value",  "--threads", "--rounds",
+                                           "--warmup",   "--input",    "--output", "--shape",   "--isa",
+                                           "--powercap", "--affinity", "--cpus",   "--trace"};
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (flags.count(option) != 0) {
@@ -108,6 +122,7 @@ std::string ParseOptions(int argc, char** argv, Options* options) {
     if (!problem.empty()) return option + ": " + problem;
   }
   if (options->rounds < 0 || options->warmup < 0) return "--rounds and --warmup are not negative";
+  if (options->affinity < 0 || options->affinity > 4) return "--affinity is from 0 to 4";
   if (options->threads < 0) options->threads = 0;
   return "";
 }

@@ -23,10 +23,16 @@ struct Options {
   int rounds = 1;
   int warmup = 0;
   std::string json;
-  bool keep_all = false;
-  std::string dump_dir;
+  std::string values;                    // the file for values that the run computed
+  std::vector<std::string> value_names;  // which of them; empty: all
   bool list = false;
   bool profile = false;
+  bool markers = false;
+  bool peak = false;
+  std::string powercap = "/sys/class/powercap";
+  int affinity = 0;
+  std::string cpus = "/sys/devices/system/cpu";
+  int trace = 0;
   bool help = false;
 };
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+from buildtool.benchmark.operator_names import describe
 from buildtool.codegen import container
 from buildtool.errors import LatheError
+from buildtool.ir.work import node_macs
 from buildtool.ops.registry import builtin
-from buildtool.reports.inspection import node_macs
 from buildtool.runtime import Library
 from tests.bench import words
-from tests.bench.ops.cases import describe
 from tests.bench.peers import models
 from tests.bench.peers.worker import pin
 from tests.zoo.networks import NETWORKS

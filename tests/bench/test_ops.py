@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from buildtool.benchmark.operator_names import describe
 from buildtool.ir.types import DType, TensorType
 from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.softmax import Softmax
@@ -25,13 +26,13 @@ def f32(*shape: int) -> TensorType:
 
 def test_names_tell_sizes() -> None:
     conv = Conv2d(strides=(2, 2), pads=(1, 1, 1, 1), activation="relu")
-    assert cases.describe(conv, [f32(1, 56, 56, 64), f32(128, 3, 3, 64)]) == "56x56x64-k3x3-s2-o128-relu"
+    assert describe(conv, [f32(1, 56, 56, 64), f32(128, 3, 3, 64)]) == "56x56x64-k3x3-s2-o128-relu"
     with_residual = [f32(1, 9, 9, 4), f32(4, 1, 1, 4), f32(4), f32(1, 9, 9, 4)]
-    assert cases.describe(replace(conv, strides=(1, 1), pads=(0,) * 4, activation="none"), with_residual) == (
+    assert describe(replace(conv, strides=(1, 1), pads=(0,) * 4, activation="none"), with_residual) == (
         "9x9x4-k1x1-o4-residual"
     )
-    assert cases.describe(Softmax(1), [f32(1, 1000)]) == "1x1000"
-    assert cases.describe(Transpose((0, 2, 1)), [f32(2, 3, 5)]) == "2x3x5-to-2x5x3"
+    assert describe(Softmax(1), [f32(1, 1000)]) == "1x1000"
+    assert describe(Transpose((0, 2, 1)), [f32(2, 3, 5)]) == "2x3x5-to-2x5x3"
 
 
 def test_every_entry_of_the_table_has_a_kernel() -> None:

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from buildtool import resources
-from buildtool.builders import elf
+from buildtool.builders import android, android_check, elf
+from buildtool.builders.objects import ObjectCache
 from buildtool.builders.toolchain import cmake_program, ninja_program
 from buildtool.runtime import Library
 from buildtool.targets.cpu.capabilities import CPU
 from tests.wheels import FOLDER
 
-ABIS = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf", "arm64-v8a", "armeabi-v7a")
+ABIS = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf", "arm64-v8a", "armeabi-v7a", "x86_64")
 
 
 def script(abi: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -53,7 +54,7 @@ def test_what_is_not_built_is_refused_with_a_remedy(tmp_path: Path, variables: d
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("abi", ["arm64-v8a", "armeabi-v7a"])
+@pytest.mark.parametrize("abi", android.ABIS)
 def test_android_needs_its_ndk(abi: str, tmp_path: Path) -> None:
     for home in ({}, {"ANDROID_NDK_HOME": str(tmp_path)}):
         done = script(abi, tmp_path, **home)
@@ -84,3 +85,24 @@ def test_the_library_with_all_operators(abi: str, tmp_path: Path) -> None:
         kernels = {path.stem for path in resources.native_dir().glob("ops/*/*__*.cc")}
         expected = {name for name in kernels if name.rpartition("__")[2] in isas}
         assert set(Library(library).kernels) == expected
+
+
+@pytest.mark.sweep
+def test_the_library_with_all_operators_for_android(cache: ObjectCache, tmp_path: Path) -> None:
+    folder = FOLDER.parent / "all-operators" / "arm64-v8a"
+    folder.mkdir(parents=True, exist_ok=True)
+    ndk = android_check.stand_in(cache)
+    done = script("arm64-v8a", tmp_path, BUILD_DIR=str(folder), ANDROID_NDK_HOME=str(ndk))
+    assert done.returncode == 0, done.stdout + done.stderr
+    library = folder / "install" / "lib" / "liblathe_full.so"
+    android.check_library(library)
+    assert elf.inspect_library(library).exported == ("lathe_api_lathe_full",)
+
+
+def test_a_script_refuses_an_ndk_that_is_too_old(tmp_path: Path) -> None:
+    (tmp_path / "build" / "cmake").mkdir(parents=True)
+    (tmp_path / "build" / "cmake" / "android.toolchain.cmake").touch()
+    (tmp_path / "source.properties").write_text("Pkg.Revision = 20.0.1\n")
+    done = script("arm64-v8a", tmp_path, ANDROID_NDK_HOME=str(tmp_path))
+    assert done.returncode != 0
+    assert "names an NDK older than r21: install one (r21 or later)" in " ".join(done.stderr.split())

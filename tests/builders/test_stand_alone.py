@@ -13,8 +13,8 @@ from tests.builders.conftest import ABIS, Build, lowered, source
 
 TREE = """\
 CMakeLists.txt CMakePresets.json abi/host/model0.data abi/host/model0.pb abi/host/registry.cc abi/host/sources.cmake
-abi/host/weights.S cmake/LatheFlags.cmake cmake/LatheIsa.cmake exports.map include/lathe/c_api.h include/lathe/tiny.h
-native/core/kernel.h toolchains/host.cmake
+abi/host/weights.S cmake/LatheFlags.cmake cmake/LatheIsa.cmake cmake/LatheLink.cmake exports.map include/lathe/c_api.h
+include/lathe/tiny.h native/core/kernel.h toolchains/host.cmake
 """
 
 

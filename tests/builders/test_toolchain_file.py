@@ -11,7 +11,8 @@ from buildtool.builders import toolchain_file
 from buildtool.builders.objects import ObjectCache, Unit
 from buildtool.builders.toolchain import probe
 from buildtool.codegen.native_sources import NativeSources
-from buildtool.errors import ConfigError, ToolchainError
+from buildtool.devices.choose import abi_like
+from buildtool.errors import ConfigError, ToolchainError, UnsupportedError
 from buildtool.targets.cpu.capabilities import AARCH64, X86_64, of_compiler
 from tests.cli.conftest import Lathe, digits, lathe
 
@@ -94,3 +95,28 @@ def test_the_command_builds_with_it(lathe: Lathe, digits: Path, tmp_path: Path) 
     assert text.startswith("the\\ result: ")
     assert all(f"{path}" in text for path in (digits, digits.with_name("digits.onnx"), file))
     assert lathe("build", digits, "--toolchain", file, "--abi", "a/b").code == ConfigError.exit_code
+    place = [digits, "-o", tmp_path / "out"]
+    judged = lathe("validate", *place, "--toolchain", file, "--json").document["results"]
+    assert {(result["abi"], result["kind"], result["passed"]) for result in judged} == {
+        ("board", "shared", True),
+        ("board", "static", True),
+    }
+    # The library of the board is none that a build for a target of Lathe's could make again.
+    (run,) = lathe("run", *place, "--abi", "host", "--json").document["runs"]
+    assert run["abi"] == "host"
+
+
+@pytest.mark.slow
+@pytest.mark.arm
+def test_what_an_emulator_runs(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
+    text = "set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR arm)\n"
+    file = write(tmp_path, f"{text}set(CMAKE_CXX_COMPILER arm-linux-gnueabihf-g++)\n")
+    options = ["-o", tmp_path / "out", "--toolchain", file, "--abi", "controller", "--json"]
+    (run,) = lathe("run", digits, *options).document["runs"]
+    assert (run["abi"], run["device"]) == ("controller", "qemu-user (max)")
+
+
+def test_a_library_that_nothing_here_runs(tmp_path: Path) -> None:
+    (tmp_path / "lib.so").write_bytes(b"no library")
+    with pytest.raises(UnsupportedError, match="nothing here runs libraries"):
+        abi_like(tmp_path / "lib.so")

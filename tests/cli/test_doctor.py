@@ -57,3 +57,29 @@ def test_without_root_it_says_what_to_run(lathe: Lathe, monkeypatch: pytest.Monk
     monkeypatch.setattr(machine.shutil, "which", lambda name, **_: "/usr/bin/apt-get")
     with pytest.raises(machine.ToolchainError, match="sudo apt-get install"):
         machine.install(["g++"], say=lambda text: None)
+
+
+def test_the_ndk_is_reported(lathe: Lathe, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    result = lathe("doctor", "--abi", "arm64-v8a")
+    assert result.code == 6
+    assert "install the Android NDK, r21 or later, and set ANDROID_NDK_HOME to its folder" in result.stdout
+    assert "clang++-19 (--ndk-check)" in result.stdout
+    (tmp_path / "build" / "cmake").mkdir(parents=True)
+    (tmp_path / "build" / "cmake" / "android.toolchain.cmake").touch()
+    (tmp_path / "source.properties").write_text("Pkg.Revision = 27.2.12479018\n")
+    monkeypatch.setenv("ANDROID_NDK_HOME", str(tmp_path))
+    (target,) = lathe("doctor", "--abi", "arm64-v8a", "--json").document["targets"]
+    assert target["needs"][0]["detail"] == f"{tmp_path}: 27.2.12479018"
+    assert target["builds"] is True
+
+
+def test_a_device_is_asked(lathe: Lathe) -> None:
+    (device,) = lathe("doctor", "--device", "local", "--json").document["devices"]
+    assert (device["name"], device["reachable"]) == ("local", True)
+    states = {check["what"]: check["state"] for check in device["checks"]}
+    assert states["cores"] == "ok" and "space" in states
+    assert "reached" in lathe("doctor", "--device", "local").stdout
+    assert lathe("doctor", "--device", "local", "--abi", "host").code == 2
+    lost = lathe("doctor", "--device", "ssh://nobody@127.0.0.1:1")
+    assert (lost.code, "missing" in lost.stdout) == (10, True)

@@ -67,7 +67,7 @@ def test_random_inputs_are_the_same_each_time_and_change_with_the_seed(lathe: La
     [
         (["--input", "imgae=x.npy"], 8, "no input 'imgae'"),
         (["--input", "image=none.npy"], 8, "does not exist"),
-        (["--input-dir", "none"], 2, "no .npy file"),
+        (["--input-dir", "none"], 2, "no file for an input"),
         (["--model", "other"], 2, "its models: digits"),
         (["--cpu", "cortex-a53", "--abi", "k210"], 4, "k210"),
     ],
@@ -147,10 +147,43 @@ def test_all_abis_kinds_and_formats(lathe: Lathe, project: Path, tmp_path: Path)
     assert "cortex-a53" in run.stdout
 
 
-def test_wishes_that_are_not_fulfilled_yet_are_notes(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+def test_wishes_that_outputs_do_not_fulfil_are_notes(lathe: Lathe, project: Path, tmp_path: Path) -> None:
     keys = "        check_tensors: [relu_2_out]\n        check_shapes: ['1,8,8,8']\n    runtime:"
     (project / "checked.yml").write_text((project / "deploy.yml").read_text().replace("    runtime:", keys))
     result = lathe("validate", project / "checked.yml", "-o", tmp_path, "--abi", "host", "--kind", "shared")
     assert result.code == 0, result.stderr
     assert "checked.yml:" in result.stderr
-    assert "'check_tensors' is known but not used yet" in result.stderr
+    assert "'check_tensors' is not looked at" in result.stderr
+    assert "lathe validate --layers" in result.stderr
+
+
+def test_the_program_is_started_anew(lathe: Lathe, project: Path) -> None:
+    result = lathe("run", *on(project), "--restart_round", 3, "--memory")
+    assert (result.code, result.stdout.count("probabilities")) == (0, 3)
+    lines = result.stdout.partition("process_peak\n")[2].splitlines()
+    assert len(lines) == 3
+    document = lathe("run", *on(project), "--json").document["runs"][0]
+    assert tuple(lines[0].split()[3:7]) == tuple(
+        f"{document['memory'][name]:,}" for name in ("arena", "scratch", "weights_allocated", "weights_mapped")
+    )
+    assert document["process_peak"] > document["memory"]["arena"]
+
+
+def test_words_of_mace_are_taken(lathe: Lathe, project: Path) -> None:
+    words = ["--gpu_perf_hint", 3, "--gpu_out_of_range_check", "--report_dir=x", "--vlog_level", 2]
+    result = lathe("run", *on(project), *words)
+    assert result.code == 0
+    for option in ("--gpu-perf-hint", "--gpu-out-of-range-check", "--report-dir"):
+        assert f"note: {option} has no effect" in result.stderr
+    assert result.stderr.count("has no effect") == 3
+    assert "lathe_run: node 0 " in result.stderr
+    assert not lathe("run", *on(project)).stderr
+
+
+def test_cores_are_chosen_or_it_says_why_not(lathe: Lathe, project: Path) -> None:
+    result = lathe("run", *on(project), "--cpu_affinity_policy", 1, "--json")
+    affinity = result.document["runs"][0]["affinity"]
+    assert affinity["policy"] == 1 and affinity["cores"]
+    chosen = affinity["wanted"] and set(affinity["cores"]) <= set(affinity["wanted"])
+    assert chosen or "all were used" in result.stderr or "all that it may use" in result.stderr
+    assert lathe("run", *on(project), "--cpu_affinity_policy", 5).code == 2

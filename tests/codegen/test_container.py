@@ -138,7 +138,7 @@ def test_bf16_rounds_to_nearest_even(numbers: list[float]) -> None:
 def test_quantised_types_round_trip() -> None:
     graph = Graph(name="q")
     x = add_input(graph, "x", (2, 3))
-    x.type = dataclasses.replace(x.type, quant=QuantType((0.5, 0.25, 2.0), (0, 1, -3), axis=1, bits=8))
+    x.type = dataclasses.replace(x.type, dtype=DType.S8, quant=QuantType((0.5, 0.25, 2.0), (0, 1, -3), axis=1, bits=8))
     graph.outputs.append(x)
     written = container.write(graph, name="q", half=False)
     assert container.read(written.model, written.data, OPS)[0].inputs[0].type == x.type

@@ -9,7 +9,7 @@ import pytest
 
 from buildtool.devices import lathe_run
 from buildtool.devices.local import LocalDevice
-from buildtool.devices.runner import Job, RunResult
+from buildtool.devices.runner import Job, RunResult, notes_on_cores
 from buildtool.errors import DeviceError, RunError
 
 
@@ -30,7 +30,8 @@ def run(folder: Path, script: str, timeout: float = 60.0) -> RunResult:
 def test_a_result(tmp_path: Path) -> None:
     np.save(tmp_path / "answer.npy", np.array([1.0, np.inf, 3.0], np.float32))
     script = f"""for word in "$@"; do case "$word" in y=*) cp {tmp_path}/answer.npy "${{word#y=}}";; esac; done
-    echo '{{"timings": {{"median_ns": 2500000}}, "memory": {{"arena": 64}}}}'"""
+    echo '{{"create_ns": 7, "timings": {{"median_ns": 2500000, "warmup_ns": [], "rounds_ns": [2500000],
+    "observed_ns": [], "energy_uj": {{}}}}, "memory": {{"arena": 64}}}}'"""
     result = run(tmp_path, script)
     assert result.milliseconds == 2.5
     assert result.memory == {"arena": 64}
@@ -67,3 +68,30 @@ def test_nonsense_and_silence_are_faults_of_the_device(tmp_path: Path) -> None:
         run(tmp_path, "sleep 20", timeout=0.2)
     with pytest.raises(DeviceError, match="did not write"):
         run(tmp_path, """echo '{"timings": {}, "memory": {}}'""")
+
+
+@pytest.mark.parametrize(
+    ("affinity", "said"),
+    [
+        ({}, ""),
+        ({"policy": 0, "kinds": 2, "wanted": [], "cores": [0, 1]}, ""),
+        ({"policy": 1, "kinds": 2, "wanted": [1], "cores": [1]}, ""),
+        ({"policy": 1, "kinds": 0, "wanted": [], "cores": [0]}, "does not tell how fast"),
+        ({"policy": 1, "kinds": 1, "wanted": [], "cores": [0]}, "one kind of core"),
+        (
+            {"policy": 1, "kinds": 2, "wanted": [4], "cores": [0, 1]},
+            "does not let the program choose the cores 4",
+        ),
+    ],
+)
+def test_cores_that_were_not_given_are_noted(affinity: dict[str, object], said: str) -> None:
+    notes = "".join(note.what for note in notes_on_cores(affinity, "phone"))
+    assert notes.startswith("phone ") == bool(said)
+    assert said in notes
+
+
+def test_a_crash_tells_its_last_words(tmp_path: Path) -> None:
+    script = "echo 'lathe_run: crash: SIGSEGV at address 0x10, after node 3 conv' >&2\n"
+    script += "echo 'lathe_run: frame: 10 /libnet.so' >&2; kill -SEGV $$"
+    with pytest.raises(RunError, match=r"SIGSEGV on local: SIGSEGV at address 0x10, after node 3 conv\n"):
+        run(tmp_path, script)

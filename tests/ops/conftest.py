@@ -11,7 +11,8 @@ from buildtool.plan import manifest
 from buildtool.plan.manifest import Manifests
 from tests.ops.case import all_cases, cases_of, operators_with_cases
 from tests.ops.hostile_models import hostile_file
-from tests.ops.native_cases import write_cases
+from tests.ops.native_cases import write_cases, write_natives
+from tests.ops.stored import stored_cases
 
 HOSTILE_PER_OPERATOR = 100
 
@@ -25,12 +26,16 @@ def manifests() -> Manifests:
 def case_folder(tmp_path_factory: pytest.TempPathFactory, manifests: Manifests) -> Path:
     folder = tmp_path_factory.mktemp("op-cases")
     written = write_cases(folder, all_cases(), manifests)
-    idle = {kernel for kernel, files in written.files.items() if files == 0}
+    files = dict(written.files)
+    for operator in sorted(manifests.kernels):
+        natives = write_natives(folder, operator, stored_cases(operator), manifests)
+        files.update({kernel: files[kernel] + count for kernel, count in natives.files.items()})
+    idle = {kernel for kernel, count in files.items() if count == 0}
     with_regions = {kernel.name for kernel in manifests if builtin()[kernel.op].regions}
     assert idle == with_regions, (
         "every kernel runs cases, but for those of whole models (tests/native/test_control_flow.py)"
     )
     for seed, operator in enumerate(operators_with_cases()):
-        data = hostile_file(list(cases_of(operator)), HOSTILE_PER_OPERATOR, seed)
+        data = hostile_file([*cases_of(operator), *stored_cases(operator)], HOSTILE_PER_OPERATOR, seed)
         (folder / f"{operator}.hostile").write_bytes(data)
     return folder

@@ -23,7 +23,7 @@ from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType
 from buildtool.schemas import container_pb2 as pb
 from tests.ops.case import OpCase
-from tests.ops.native_cases import blob, case_graph
+from tests.ops.native_cases import NativeCase, blob, case_graph
 
 _INTS = (-(2**62), -(2**31), -7, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 8, 100, 2**20, 2**30, 2**31, 2**40, 2**63 - 1)
 _DIMS = (0, 1, 1, 2, 3, 4, 5, 7, 16, 17, 64, 2**16, 2**31, 2**40, 2**61)
@@ -32,12 +32,16 @@ _WORDS = ("none", "relu", "clip", "sigmoid", "elu", "constant", "reflect", "edge
 _MAX_CONSTANT = 1 << 16  # elements
 
 
-def hostile_file(cases: Sequence[OpCase], count: int, seed: int) -> bytes:
-    """`count` models, all made from these cases."""
+def hostile_file(cases: Sequence[OpCase | NativeCase], count: int, seed: int) -> bytes:
+    """`count` models, all made from these cases. Those of stored numbers are changed as messages only."""
     rng = random.Random(seed)
     parts = [b"LATHEHOST", struct.pack("<I", count)]
     for _ in range(count):
-        message = _changed_operator(rng.choice(cases), rng)
+        case = rng.choice(cases)
+        if isinstance(case, OpCase):
+            message = _changed_operator(case, rng)
+        else:
+            message = container_writer.encode(case.graph, "hostile", False, None)[0]
         for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
             rng.choice(_CHANGES)(message, rng)
         data = _fill_constants(message, rng)
@@ -210,6 +214,29 @@ def _pack(message: pb.Model, rng: random.Random) -> None:
     value.dims.extend(pb.Dim(size=size) for size in (groups, -(-dims[0] // groups // width), *inner, width))
 
 
+def _change_quantisation(model: pb.Model, rng: random.Random) -> None:
+    """What stored numbers stand for; none of what it was, and any where there was none."""
+    value = rng.choice(model.graph.values)
+    quant = value.quant
+    change = rng.randrange(6)
+    if change == 0:
+        value.ClearField("quant")
+    elif change == 1:
+        quant.axis = rng.choice((-2, -1, 0, 1, 2, 7, 2**31 - 1))
+    elif change == 2:
+        quant.bits = rng.choice((0, 1, 4, 8, 16, 17, 2**31))
+    elif change == 3 and quant.scales:
+        quant.scales[rng.randrange(len(quant.scales))] = rng.choice(_FLOATS)
+    elif change == 4 and quant.zero_points:
+        quant.zero_points[rng.randrange(len(quant.zero_points))] = rng.choice(
+            (-(2**31), -129, -1, 1, 127, 255, 2**31 - 1)
+        )
+    else:
+        quant.scales.append(0.5)
+        if rng.random() < 0.7:
+            quant.zero_points.append(0)
+
+
 _CHANGES: tuple[Callable[[pb.Model, random.Random], None], ...] = (
     _change_attribute,
     _change_attribute,
@@ -221,6 +248,7 @@ _CHANGES: tuple[Callable[[pb.Model, random.Random], None], ...] = (
     _change_operands,
     _add_output,
     _toggle_constant,
+    _change_quantisation,
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from buildtool.codegen import container
@@ -68,6 +68,16 @@ def write_cases(
             native = NativeCase(f"{case.name}_strided", *strided_graph(case, cut, joined))
             for packing in packings(case_graph(case.op, case.inputs, frozenset(case.constants)), kernel)[:1]:
                 _write(folder, files, native, kernel, packing, manifests)
+    return Written(files)
+
+
+def write_natives(folder: Path, operator: str, natives: Iterable[NativeCase], manifests: Manifests) -> Written:
+    """One file per model and kernel of the operator that fits it."""
+    files = {kernel.name: 0 for kernel in manifests.of(operator)}
+    for native in natives:
+        for kernel in manifests.of(operator):
+            for packing in packings(native.graph, kernel):
+                _write(folder, files, replace(native, name=f"stored_{native.name}"), kernel, packing)
     return Written(files)
 
 

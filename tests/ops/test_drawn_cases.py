@@ -1,4 +1,4 @@
-"""Kernels of single precision on shapes and attributes that hypothesis draws, against references in double precision.
+"""Kernels of floats on shapes and attributes that hypothesis draws, against references in double precision.
 
 `make test` has a few of every family of cases, `make test-all` 200.
 """
@@ -85,12 +85,13 @@ def test_many_on_arm(abi: str, many: tuple[Path, list[OpCase]]) -> None:
 @pytest.mark.sweep
 def test_every_kernel_is_drawn_for() -> None:
     """A kernel with conditions needs a family that meets them."""
-    runs: dict[str, int] = {}
+    runs: dict[tuple[str, DType], int] = {}
     kernels = manifest.load()
     for family in families():
         for case in drawn(family, MANY):
             graph = case_graph(case.op, case.inputs, frozenset(case.constants))
+            dtype = case.types[0].dtype
             for kernel in kernels.of(case.op.name):
-                if DType.F32 in kernel.inputs[0]:
-                    runs[kernel.name] = runs.get(kernel.name, 0) + fits(graph, kernel)
+                if dtype in kernel.inputs[0]:
+                    runs[kernel.name, dtype] = runs.get((kernel.name, dtype), 0) + fits(graph, kernel)
     assert not {kernel: count for kernel, count in runs.items() if count < MANY}

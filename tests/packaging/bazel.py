@@ -91,13 +91,20 @@ def bazel_app(environment: Environment, folder: Path, *options: str) -> Iterator
     """A copy of the example app, set up as its README says, and a server that does not outlive the tests."""
     app = folder / "app"
     shutil.copytree(APP, app)
-    stand_ins = _stand_ins(folder / "repositories")
     resources = environment.packages / "buildtool" / "_resources"
-    lines = [f"--override_repository=lathe={resources}", f"--repo_env=LATHE_PYTHON={environment.python}"]
+    with bazel_in(app, folder / "bazel", resources, environment.python, *options) as bazel:
+        yield bazel
+
+
+@contextmanager
+def bazel_in(app: Path, root: Path, lathe: Path, python: Path, *options: str) -> Iterator[Bazel]:
+    """A server for an app, in a folder of its own, with the rules in the folder `lathe` and a Python that has Lathe."""
+    stand_ins = _stand_ins(root.parent / "repositories")
+    lines = [f"--override_repository=lathe={lathe}", f"--repo_env=LATHE_PYTHON={python}"]
     lines += [f"--override_repository={name}={path}" for name, path in stand_ins.items()]
     lines += ["--nosandbox_debug"]  # Debian sets it; it keeps the folders of all actions
     (app / ".bazelrc.user").write_text("".join(f"build {line}\n" for line in lines))
-    bazel = Bazel(app, folder / "bazel", options)
+    bazel = Bazel(app, root, options)
     bazel.root.mkdir()
     try:
         yield bazel
@@ -139,6 +146,8 @@ class CacheServer(ThreadingHTTPServer):
     """Bazel's HTTP cache: what is PUT under a path comes back by GET. It holds so many bytes and no more."""
 
     daemon_threads = True
+    #: Bazel opens a connection for every object; one that is refused counts as an object that is not there.
+    request_queue_size = 1024
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _CacheHandler)

@@ -108,10 +108,11 @@ def check_what_is_executed_again(bazel: Bazel) -> None:
         "LatheTailor": 1,
         "LatheArchive": 1,
         "LatheLink": 1,
+        "LatheCheck": 1,
         "CppLink": 2,  # the program and the test
     }
     file.write_bytes(before)
-    assert all(action.cached for action in bazel.actions("test", "//..."))
+    assert [action.mnemonic for action in bazel.actions("test", "//...") if not action.cached] == []
 
 
 def check_that_another_checkout_takes_everything_from_the_cache(
@@ -203,8 +204,21 @@ def test_one_more_kernel_compiles_no_other(bazel: Bazel) -> None:
     executed = mnemonics(bazel.actions("build", "--remote_cache=", ":reader_networks"))
     # The registry, and the kernel where its object is not there any more from before.
     assert executed.pop("CppCompile") in (1, 2)
-    kinds = ("LatheConvert", "LatheAssemble", "LatheTailor", "LatheArchive", "LatheLink")
+    kinds = ("LatheConvert", "LatheAssemble", "LatheTailor", "LatheArchive", "LatheLink", "LatheCheck")
     assert executed == dict.fromkeys(kinds, 1)
+
+
+@pytest.mark.sweep
+def test_a_library_that_breaks_a_promise_is_no_result(bazel: Bazel) -> None:
+    file = bazel.app / "deploy.yml"
+    before = file.read_text()
+    try:
+        file.write_text(f"glibc_floor: '2.1'\n{before}")
+        said = bazel.run("build", *bazel.options, ":reader_networks", fails=True)
+        assert "rule: glibc_floor is 2.1" in said
+        assert "Traceback" not in said
+    finally:
+        file.write_text(before)
 
 
 @pytest.mark.sweep

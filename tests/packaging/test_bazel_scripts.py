@@ -14,7 +14,7 @@ from tests.packaging.conftest import ROOT
 
 BAZEL = ROOT / "bazel"
 FOLDERS = ("headers", "embedded", "include", "models")
-FILES = ("registry", "symbols", "undefined", "exports")
+FILES = ("registry", "symbols", "undefined", "exports", "promises")
 
 
 def script(name: str, *arguments: object, folder: Path, isolated: bool = False) -> subprocess.CompletedProcess[str]:
@@ -55,6 +55,7 @@ def test_a_conversion_fills_every_output(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     out = tmp_path / "out"
     assert (out / "symbols").read_text() == "lathe_api_renamed\n"
+    assert json.loads((out / "promises").read_text()) == {"api": "lathe_api_renamed", "glibc_floor": "2.17"}
     assert listed(out / "models") == ["digits.data", "digits.pb"]
     assert listed(out / "embedded") == ["weights.S"]
     assert {"c_api.h", "engine.h", "renamed.h"} <= set(listed(out / "include"))
@@ -71,6 +72,19 @@ def test_formats_hold_instead_of_those_of_the_deployment(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     assert listed(tmp_path / "out" / "models") == []
     assert listed(tmp_path / "out" / "embedded") == ["model0.data", "model0.pb", "weights.S"]
+
+
+def test_only_a_library_that_keeps_its_promises_is_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "own.c").write_text("#include <unistd.h>\nint lathe_api_own(void) { return getpid(); }\n")
+    subprocess.run(["cc", "-shared", "-nostdlib", "-fPIC", "own.c", "-lc", "-o", "own.so"], cwd=tmp_path, check=True)
+    for floor, said in [("2.17", ""), ("2.1", "own.so: error: getpid need glibc 2.")]:
+        (tmp_path / "promises").write_text(json.dumps({"api": "lathe_api_own", "glibc_floor": floor}))
+        wishes = {"check": [["own.so", f"checked-{floor}"]], "promises": "promises"}
+        (tmp_path / "request.json").write_text(json.dumps(wishes))
+        done = script("convert.py", ROOT, "request.json", folder=tmp_path)
+        assert done.stderr.startswith(said)
+        assert bool(done.returncode) == bool(said)
+        assert (tmp_path / f"checked-{floor}").exists() != bool(said)
 
 
 def test_a_mistake_names_the_declared_path(tmp_path: Path) -> None:
@@ -103,7 +117,12 @@ def test_the_laid_out_tool_converts_with_nothing_else(tmp_path: Path) -> None:
     flags: dict[str, Any] = {}
     exec((tmp_path / "tool" / "flags.bzl").read_text(), {"struct": dict}, flags)
     assert flags["ISA_FLAGS"]["avx2"] == ["-mavx2", "-mfma", "-mf16c"]
-    assert flags["CORE_FLAGS"] == ["-Os", "-fomit-frame-pointer"]
+    assert flags["CORE_FLAGS"] == {
+        "gnu": ["-Os", "-fomit-frame-pointer", "-fno-move-loop-invariants"],
+        "clang": ["-Os", "-fomit-frame-pointer"],
+    }
+    assert "-Wl,--force-group-allocation" in flags["MERGE_OPTIONS"]
+    assert {"-nostdlib", "-Wl,--hash-style=gnu", "-Wl,-z,noseparate-code"} <= {*flags["LINK_OPTIONS"]}
     assert flags["TOOLCHAIN_FLAGS"]["aarch64-linux-gnu"]["link"] == ["-Wl,-z,norelro"]
     file = request(tmp_path, deployment())
     run = subprocess.run(

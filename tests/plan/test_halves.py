@@ -13,6 +13,7 @@ from buildtool.plan.conditions import Condition
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.targets.cpu import TARGET
 from buildtool.targets.cpu.capabilities import AARCH64, ARMHF, X86_64
+from buildtool.targets.cpu.target import write_container
 from buildtool.targets.protocol import AbiCapabilities, LibrarySource, ModelSource
 from tests.plan.graphs import add_input, apply, make, small_network
 
@@ -49,6 +50,19 @@ def test_where_nothing_computes_in_half_precision_only_what_all_machines_have_co
     assert _objection(X86_64, *single, _kernel("f16", "portable")) == ""
     single = (_kernel("f32", "neonv7"), _kernel("f32", "portable"))
     assert "'neonv7'" in _objection(ARMHF, *single, _kernel("f16", "portable"))
+
+
+@pytest.mark.parametrize("obscured", [False, True])
+@pytest.mark.parametrize("arithmetic", [False, True])
+def test_the_portable_form_is_that_of_no_abi(arithmetic: bool, obscured: bool) -> None:
+    """Here 32-bit ARM computes in single precision, and the host in half: the portable form does not go by either."""
+    source = ModelSource("m", small_network(), half=True, half_arithmetic=arithmetic, obscured=obscured)
+    library = LibrarySource("m", "m", (source,))
+    planned = [TARGET.lower(library, abi).models[0] for abi in ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf")]
+    assert len({write_container(model, planned=False) for model in planned}) == 1
+    assert len({write_container(model) for model in planned}) == 3
+    assert {len(model.kept) > 0 for model in planned} == ({False, True} if arithmetic else {False})
+    assert (b"dense" in write_container(planned[0], planned=False).model) != obscured
 
 
 def test_what_every_machine_has_that_the_model_is_built_for() -> None:

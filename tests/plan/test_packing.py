@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from buildtool.ir.graph import Graph, Node
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.ops.conv2d import Conv2d
 from buildtool.plan.packing import PACKINGS, by_code, packable
 from tests.plan.graphs import add_input, make
@@ -95,6 +96,25 @@ def test_transformed_filters_convolve(tile: int, width: int) -> None:
     assert np.allclose(packing.unpack(packed, node), plain, atol=1e-5)
 
 
+@pytest.mark.parametrize("node", [convolution(20, 3), convolution(34, 6, groups=2), product(16, 9)], ids=str)
+def test_bytes(node: Node) -> None:
+    """128 is added, and zeros stand where outputs and channels end."""
+    value, packing = node.inputs[1], PACKINGS["bytes16"]
+    plain = np.random.default_rng(5).integers(-128, 128, value.type.shape).astype(np.int8)
+    node.inputs[1] = Value("w", TensorType(DType.S8, value.type.shape, QuantType((1.0,), (0,))), (), plain)
+    assert packable(node, "bytes16")
+    assert not packable(node, "panels16")
+    packed = packing.pack(plain, node)
+    assert np.array_equal(packing.unpack(packed, node), plain)
+    groups = int(getattr(node.op, "groups", 1))
+    window = plain.shape[1:3] if plain.ndim == 4 else (1, 1)
+    assert packed.shape == (groups, -(-plain.shape[0] // groups // 16), *window, -(-plain.shape[-1] // 4), 64)
+    assert int(packed.view(np.uint8).astype(int).sum()) == int((plain.astype(int) + 128).sum())
+    first = packed.reshape(-1).view(np.uint8)[:64].reshape(16, 4).astype(int) - 128
+    depth = min(4, plain.shape[-1])
+    assert np.array_equal(first[:8, :depth], plain.reshape(plain.shape[0], -1, plain.shape[-1])[:8, 0, :depth])
+
+
 def test_what_can_be_packed() -> None:
     assert packable(convolution(8, 3), "panels8")
     assert packable(product(8, 3), "panels8")
@@ -119,9 +139,10 @@ def test_codes_are_those_of_the_format() -> None:
         "winograd4_4": 7,
         "winograd4_8": 8,
         "winograd4_16": 9,
+        "bytes16": 10,
     }
     assert by_code(3) is PACKINGS["panels16"]
-    assert by_code(10) is None
+    assert by_code(11) is None
 
 
 @pytest.mark.parametrize("name", PACKINGS)

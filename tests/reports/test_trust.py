@@ -31,7 +31,7 @@ def _documents(folder: Path) -> dict[str, bytes]:
     shared.write_bytes(b"shared")
     info = LibraryInfo(shared, "net", "1.0", "x86-64", KERNELS, ("lathe_api_net",), ("libc.so.6",), "GLIBC_2.17", 6)
     library = BuiltLibrary("net", "host", shared, static, shared, info, SizeReport(()), "g++ 12")
-    inputs = trust.inputs_of(folder / "net.yml", [(folder / "net.onnx", None), (saved, None)], [folder / "ops"])
+    inputs = trust.inputs_of(folder / "net.yml", [[folder / "net.onnx"], [saved]], [folder / "ops"])
     origin = trust.Origin("net", "1.0", "f" * 64, tuple(inputs))
     outputs: dict[str, bytes | Path] = {
         "lib/host/libnet.so": shared,

@@ -82,12 +82,22 @@ class dnn:
         self.given = {name: array}
     def forward(self, names):
         return [self.given["x"] * 2 for name in names]
+    def getLayer(self, name):
+        return type("Layer", (), {"type": "Scale"})
 """
+_DETECTOR = _OPENCV.replace("Scale", "DetectionOutput").replace(
+    'self.given["x"] * 2', '__import__("numpy").pad(self.given["x"][None, None], ((0, 0), (0, 0), (0, 5), (0, 0)))'
+)
 
 
 def test_a_framework_that_lathe_does_not_have(tmp_path: Path) -> None:
     python = _python(tmp_path, {"cv2": _OPENCV})
     np.testing.assert_array_equal(_asked(python, "caffe", tmp_path / "net.prototxt")["y"], _DATA["x"] * 2)
+
+
+def test_a_detector_of_opencv_gives_what_it_has_found(tmp_path: Path) -> None:
+    python = _python(tmp_path, {"cv2": _DETECTOR})
+    np.testing.assert_array_equal(_asked(python, "caffe", tmp_path / "net.prototxt")["y"], _DATA["x"][None, None])
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from buildtool.exporters.onnx.step import Step
 from buildtool.exporters.onnx.writer import OnnxBody, OnnxNode, Writer
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Operator
+from buildtool.ir.quantised import is_quantised
 from buildtool.ir.types import DType, TensorType
 from buildtool.ops.transpose import Transpose
 
@@ -135,6 +136,8 @@ class _Exporter:
             try:
                 if node.op.name not in known:
                     raise NotExportableError(_without_handler(node))
+                if is_quantised(node):
+                    raise NotExportableError("it computes on stored numbers; export the model of real ones")
                 known[node.op.name](self._step(node))
             except NotExportableError as reason:
                 lost.update(node.outputs)

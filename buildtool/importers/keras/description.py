@@ -13,9 +13,14 @@ from typing import Any, NoReturn, TypeAlias
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 
 Json: TypeAlias = Any
-MODELS = frozenset({"Functional", "Model", "Sequential"})
+_CHAINS = frozenset({"Sequential", "Pipeline"})
+MODELS = _CHAINS | {"Functional", "Model"}
 _DEEPEST = 32  # models inside of models
-_WRAPPERS = {"TimeDistributed": ("layer",), "Bidirectional": ("layer", "backward_layer")}
+_WRAPPERS = {
+    "TimeDistributed": ("layer",),
+    "Bidirectional": ("layer", "backward_layer"),
+    "SpectralNormalization": ("layer",),
+}
 _QUANTISING = frozenset({"QuantizeWrapper", "QuantizeWrapperV2"})
 QUANTISING = _QUANTISING | {"QuantizeLayer"}  # of tensorflow_model_optimization
 #: Its settings with 8 bits for all, weights without the least number.
@@ -147,8 +152,7 @@ class _Description:
                 wrapped.op, wrapped.domain, name, wrapped.settings, inner=wrapped.inner, title=op, ranges=ranges
             )
         if domain == "" and op in MODELS:
-            sequential = op == "Sequential"
-            network = self._sequential(config, depth) if sequential else self._functional(config, depth)
+            network = self._sequential(config, depth) if op in _CHAINS else self._functional(config, depth)
             return Layer(op, domain, name, config, network=network)
         return Layer(op, domain, name, config, inner=self._inner(op, domain, config, depth))
 
@@ -170,7 +174,25 @@ class _Description:
             inside = self.layer(cell, depth + 1)
             settings = {**{key: value for key, value in config.items() if key != "cell"}, **inside.settings}
             return Layer(_CELLS[inside.op], "", name, settings | {"name": name}, title="RNN")
+        if isinstance(cell, dict) and cell.get("class_name") == "StackedRNNCells":
+            return self._of_cells(name, config, self._dict(cell.get("config"), "the settings of cells"), depth)
         return Layer("RNN", "", name, {})
+
+    def _of_cells(self, name: str, config: Mapping[str, Json], stack: Mapping[str, Json], depth: int) -> Layer:
+        """Cells one on another are layers one behind another."""
+        entries = self._list(stack.get("cells"), "the cells of a stack")
+        inner: dict[str, Layer] = {}
+        for number, entry in enumerate(entries):
+            last = number == len(entries) - 1
+            own = {
+                "cell": entry,
+                "return_sequences": bool(config.get("return_sequences")) or not last,
+                "go_backwards": bool(config.get("go_backwards")) and not number,
+            }
+            inner[f"cells.{number}"] = self._of_cell(f"cell_{number}", own, depth + 1)
+        if not inner or config.get("return_state"):
+            return Layer("RNN", "", name, {})
+        return Layer("StackedRNNCells", "", name, {}, inner=inner, title="RNN")
 
     # -- models ------------------------------------------------------------------------------------------------------
     def _sequential(self, config: Mapping[str, Json], depth: int) -> Network:

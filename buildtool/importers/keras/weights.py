@@ -33,21 +33,29 @@ _PLAIN: Mapping[str, tuple[str, ...]] = {
     "Conv1DTranspose": _KERNEL,
     "Conv2DTranspose": _KERNEL,
     "Conv3DTranspose": _KERNEL,
+    "Convolution1DTranspose": _KERNEL,
+    "Convolution3DTranspose": _KERNEL,
     "DepthwiseConv1D": _KERNEL,
     "DepthwiseConv2D": _KERNEL,
     "SeparableConv1D": ("depthwise_kernel", "pointwise_kernel", "bias"),
     "SeparableConv2D": ("depthwise_kernel", "pointwise_kernel", "bias"),
+    "SeparableConvolution1D": ("depthwise_kernel", "pointwise_kernel", "bias"),
     "SeparableConvolution2D": ("depthwise_kernel", "pointwise_kernel", "bias"),
     "Embedding": ("embeddings",),
     "PReLU": ("alpha",),
     "LSTM": _RECURRENT,
     "GRU": _RECURRENT,
     "SimpleRNN": _RECURRENT,
+    "ConvLSTM1D": _RECURRENT,
+    "ConvLSTM2D": _RECURRENT,
+    "ConvLSTM3D": _RECURRENT,
+    "ReversibleEmbedding": ("embeddings", "reverse_embeddings"),
     "BatchNormalization": ("gamma", "beta", "moving_mean", "moving_variance"),
     "SyncBatchNormalization": ("gamma", "beta", "moving_mean", "moving_variance"),
     "LayerNormalization": ("gamma", "beta"),
     "GroupNormalization": ("gamma", "beta"),
     "RMSNormalization": ("scale",),
+    "STFTSpectrogram": ("real_kernel", "imag_kernel"),
     "Normalization": ("mean", "variance", "count"),
     "QuantizeLayer": ("range_min", "range_max", "optimizer_step"),
     "MultiHeadAttention": tuple(f"{part}_{kind}" for part in _ATTENTION for kind in _KERNEL),
@@ -66,6 +74,9 @@ _BELOW: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "LSTM": (("cell",),),
     "GRU": (("cell",),),
     "SimpleRNN": (("cell",),),
+    "ConvLSTM1D": (("cell",),),
+    "ConvLSTM2D": (("cell",),),
+    "ConvLSTM3D": (("cell",),),
     **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention"), _DENSE),
 }
 
@@ -81,6 +92,10 @@ def slots(layer: Layer) -> tuple[str, ...]:
     if settings.get("center", True) is False or settings.get("rms_scaling") is True:
         without.add("beta")
     match layer.op:
+        case "STFTSpectrogram":
+            without |= {{"imag": "real_kernel", "real": "imag_kernel"}.get(str(settings.get("mode")), "")}
+        case "ReversibleEmbedding" if settings.get("tie_weights", True) is not False:
+            without.add("reverse_embeddings")
         case "EinsumDense" if settings.get("bias_axes") is None:
             without.add("bias")
         case "Normalization" if settings.get("mean") is not None:
@@ -121,6 +136,8 @@ def _hand_out(place: Place, layer: Layer, datasets: list[Dataset], where: Where,
     leaves = list(_leaves(place, layer, True))
     if len(leaves) == 1:
         at, leaf, _ = leaves[0]
+        if layer.op == "SpectralNormalization":  # behind them stands what training needs
+            datasets = datasets[: len(slots(leaf))]
         found[at] = _of_quantised(leaf, datasets) if leaf.quantised else datasets
         return
     for _, leaf, _ in leaves:
@@ -187,21 +204,28 @@ def _walk(place: Place, network: Network, group: Group, found: Found) -> None:
     for layer in network.layers:
         if layer.domain == "ops":
             continue
-        name = _group_name(layer.title or layer.op)
-        number = counts.get(name, 0)
-        counts[name] = number + 1
-        own = group.group("layers", f"{name}_{number}" if number else name)
+        own = group.group("layers", _numbered(_group_name(layer.title or layer.op), counts))
         own = own or group.group("_layer_checkpoint_dependencies", layer.name)
         if own is not None:
             _collect((*place, layer.name), layer, own, found)
+
+
+def _numbered(name: str, counts: dict[str, int]) -> str:
+    """The name of a group beside others of that name."""
+    number = counts.get(name, 0)
+    counts[name] = number + 1
+    return f"{name}_{number}" if number else name
 
 
 def _collect(place: Place, layer: Layer, group: Group, found: Found) -> None:
     if layer.network is not None:
         _walk(place, layer.network, group, found)
         return
+    counts: dict[str, int] = {}
     for key, inner in layer.inner.items():
         below = group.group(key)
+        if layer.op == "StackedRNNCells":
+            below = group.group("cell", "cells", _numbered(f"{_group_name(inner.op)}_cell", counts))
         if below is not None:
             _collect((*place, key), inner, below, found)
     if layer.inner:

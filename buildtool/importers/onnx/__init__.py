@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from buildtool.errors import UnsupportedError, Where
 from buildtool.importers.assembly import assemble
+from buildtool.importers.onnx.companions import companions
 from buildtool.importers.onnx.reading import read
 from buildtool.importers.onnx.registry import REGISTRY
 from buildtool.importers.request import ImportedModel, ImportRequest
 
-__all__ = ["import_model", "supported_operators"]
+__all__ = ["companions", "import_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:

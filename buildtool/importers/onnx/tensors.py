@@ -166,12 +166,31 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+def _inside(folder: Path, location: str) -> Path | None:
+    """Where external data lies; None where that is not in the folder or below it."""
+    path = _beside(folder, location)
+    outside = not location or Path(location).is_absolute() or folder.resolve() not in path.parents
+    return None if outside else path
+
+
+def _entries(tensor: TensorProto) -> dict[str, str]:
+    return {text_of(entry.key): text_of(entry.value) for entry in tensor.external_data}
+
+
+def external_file(tensor: TensorProto, folder: Path) -> Path | None:
+    """The file that is there with the data of a tensor; None where it holds its data itself, or its file may not be."""
+    if tensor.data_location != TensorProto.EXTERNAL:
+        return None
+    path = _inside(folder, _entries(tensor).get("location", ""))
+    return path if path is not None and _is_file(path) else None
+
+
 def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> bytes:
     """The bytes of a tensor that lies in a file beside the model; at most as many as it needs, and one more."""
-    entries = {text_of(entry.key): text_of(entry.value) for entry in tensor.external_data}
+    entries = _entries(tensor)
     location = entries.get("location", "")
-    path = _beside(folder, location)
-    if not location or Path(location).is_absolute() or folder.resolve() not in path.parents:
+    path = _inside(folder, location)
+    if path is None:
         raise ModelFileError(
             f"the tensor's data is said to lie in '{location[:_SHOWN]}', outside the model's folder",
             where=where,

@@ -12,6 +12,7 @@ import onnx.version_converter
 from onnx import ModelProto
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.onnx.tensors import text_of
 
 OLDEST_OPSET = 7
 NEWEST_OPSET = 28
@@ -49,7 +50,7 @@ def adjust(model: ModelProto, where: Where) -> ModelProto:
 def _say_that_nodes_are_kaldis(model: ModelProto) -> None:
     """The first kaldi-onnx wrote its nodes without a domain: only the model says whose operators they are."""
     names = (model.producer_name, *(entry.domain for entry in model.opset_import))
-    if not any(_KALDI in name for name in names) or any(node.domain for node in model.graph.node):
+    if not any(_KALDI in text_of(name) for name in names) or any(node.domain for node in model.graph.node):
         return
     for node in model.graph.node:
         node.domain = KALDI_DOMAIN

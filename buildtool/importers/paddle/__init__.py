@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from buildtool.importers.assembly import assemble
-from buildtool.importers.paddle.reading import read
+from buildtool.importers.paddle.program import FEED, FETCH
+from buildtool.importers.paddle.reading import companions, read
 from buildtool.importers.paddle.registry import REGISTRY
 from buildtool.importers.request import ImportedModel, ImportRequest
 
-__all__ = ["declared_inputs", "import_model", "supported_operators"]
+__all__ = ["companions", "declared_inputs", "import_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
-    """The operators that can be imported, by their names in programs of Paddle 2."""
-    return tuple(name for name in REGISTRY.supported() if name[0] != "@")  # of the importer itself
+    """The operators that can be imported, by their names in programs of Paddle 2.
+
+    Those of inputs and outputs are read with the program; names with @ are the importer's own.
+    """
+    return tuple(sorted({FEED, FETCH} | {name for name in REGISTRY.supported() if name[0] != "@"}))
 
 
 def import_model(request: ImportRequest) -> ImportedModel:

@@ -36,7 +36,13 @@ _READING = {
 }
 _OF_OTHERS = {"sequence_expand_as": "Y"}  # the slot whose offsets the result has
 #: Operators that make offsets, and the slot whose offsets they need for that.
-_MAKING = {"sequence_concat": "X", "sequence_reshape": "X", "sequence_unpad": "", "im2sequence": ""}
+_MAKING = {
+    "sequence_concat": "X",
+    "sequence_expand": "X",
+    "sequence_reshape": "X",
+    "sequence_unpad": "",
+    "im2sequence": "",
+}
 
 
 def offsets_of(name: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 
-from buildtool.errors import ModelFileError, Where
+from buildtool.errors import LatheError, ModelFileError, Where
 from buildtool.importers.files import read_bytes
 from buildtool.importers.model import SourceModel, SourceTensor
 from buildtool.importers.order import check_names
@@ -48,15 +49,23 @@ def read(file: Path, weights: Path | None, name: str, wanted: Iterable[str] = ()
             )
         program, constants = naive_buffer.read_program(data, where)
     else:
-        reader = pir if data.lstrip()[:1] == b"{" else protobuf
-        program = reader.read_program(data, where)
+        program = _reader_of(data).read_program(data, where)
         constants = _parameters(program, file, weights, where)
     return _source(as_floats(program, constants, where), constants, wanted, where)
 
 
+def _reader_of(data: bytes) -> ModuleType:
+    """What reads a program that is no naive buffer."""
+    return pir if data.lstrip()[:1] == b"{" else protobuf
+
+
 # -- parameters --------------------------------------------------------------------------------------------------------
+def _held(program: Program) -> list[Variable]:
+    return [item for item in program.variables.values() if item.is_persistable and item.kind == TENSOR]
+
+
 def _parameters(program: Program, file: Path, weights: Path | None, where: Where) -> dict[str, Array]:
-    held = [item for item in program.variables.values() if item.is_persistable and item.kind == TENSOR]
+    held = _held(program)
     if not held:
         return {}
     place = weights if weights is not None else _found_beside(file, held, where)
@@ -69,6 +78,22 @@ def _parameters(program: Program, file: Path, weights: Path | None, where: Where
     for item in held:
         _check_declared(item, constants[item.name], where)
     return constants
+
+
+def companions(file: Path, weights: Path | None) -> tuple[Path, ...]:
+    """The files of parameters that are found beside a program; none for what is no program."""
+    where = Where(file=str(file))
+    try:
+        data = read_bytes(file, where, _TOO_LARGE, DAMAGED)
+        if weights is not None or naive_buffer.is_one(data):
+            return ()
+        held = _held(_reader_of(data).read_program(data, where))
+        place = _found_beside(file, held, where) if held else None
+    except LatheError:
+        return ()
+    if place is None or place.is_file():
+        return (place,) if place else ()
+    return tuple(sorted(place / item.name for item in held))
 
 
 def _found_beside(file: Path, held: Sequence[Variable], where: Where) -> Path:

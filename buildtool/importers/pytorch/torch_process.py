@@ -22,10 +22,15 @@ def main() -> int:
         cause: BaseException = problem
         while cause.__cause__ is not None:  # PyTorch wraps what happened in advice about its own stages
             cause = cause.__cause__
-        text = next((line for line in str(cause).splitlines() if line.strip()), "")
-        sys.stderr.write(f"{type(cause).__name__}: {text}\n")
+        sys.stderr.write(f"{type(cause).__name__}: {told(str(cause))}\n")
         return 1
     return 0
+
+
+def told(message: str) -> str:
+    """The line that tells what happened: the first one, or the last one below the call stack of a script."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()] or [""]
+    return lines[-1 if any(line.startswith("Traceback of TorchScript") for line in lines) else 0]
 
 
 def _from_program(order: dict[str, Any]) -> None:

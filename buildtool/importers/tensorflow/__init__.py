@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from buildtool.errors import UnsupportedError, Where
 from buildtool.importers.assembly import assemble
 from buildtool.importers.request import ImportedModel, ImportRequest
 from buildtool.importers.tensorflow.reading import READ, read
 from buildtool.importers.tensorflow.registry import REGISTRY
 
-__all__ = ["declared_inputs", "import_model", "supported_operators"]
+__all__ = ["companions", "declared_inputs", "import_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
     """The operators that can be imported; some are done with when the file has been read."""
     return tuple(sorted({*REGISTRY.supported(), *READ}))
+
+
+def companions(file: Path, weights: Path | None) -> tuple[Path, ...]:
+    """The folder with the variables of a SavedModel that is named by its file; a folder has all in it anyway."""
+    del weights  # models of this kind have none
+    folder = file.parent / "variables"
+    return (folder,) if file.name == "saved_model.pb" and folder.is_dir() else ()
 
 
 def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:

@@ -13,7 +13,7 @@ __all__ = ["import_model", "supported_operators"]
 
 def supported_operators() -> tuple[str, ...]:
     """The operators that can be imported, custom ones by their codes."""
-    return REGISTRY.supported()
+    return tuple(name for name in REGISTRY.supported() if name[0] != "@")  # of the importer itself
 
 
 def import_model(request: ImportRequest) -> ImportedModel:

@@ -14,6 +14,7 @@ from buildtool.importers.files import read_bytes
 from buildtool.importers.flatbuffer import File, Table
 from buildtool.importers.model import AttributeValue, SourceBody, SourceDim, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.order import check_names, in_execution_order
+from buildtool.importers.tflite.rows import with_rows
 from buildtool.importers.tflite.schema import CUSTOM, DAMAGED, DTYPES, HALVES, attributes_of, operators
 from buildtool.importers.tflite.tensors import array_of, check_shape, dtype_of_code, quantisation_of
 from buildtool.ir.operator import Array
@@ -142,7 +143,7 @@ class _Reader:
             "",
             name,
             tuple(tensor.name for tensor in inputs),
-            tuple(tensor.name for tensor in outputs),
+            (*(tensor.name for tensor in outputs), *_new_state(operator.title, inputs)),
             attributes,
             bodies=self._bodies(attributes, name),
             quantisation={one: tensor.quantisation for one, tensor in used.items() if tensor.quantisation},
@@ -165,7 +166,7 @@ class _Reader:
         check_names(graph.nodes, dict.fromkeys((*inputs, *constants)), dict.fromkeys(outputs), self._where, DAMAGED)
         declared = {tensor.name: tensor.declared() for tensor in graph.inputs}
         nodes = in_execution_order(graph.nodes, self._where)
-        return SourceBody(inputs, outputs, constants, nodes, declared)
+        return with_rows(SourceBody(inputs, outputs, constants, nodes, declared))
 
     # -- tensors -----------------------------------------------------------------------------------------------------
     def _picked(
@@ -230,6 +231,11 @@ class _Reader:
             self._file.check(offset, size)
             return np.frombuffer(self._file.data, np.uint8, size, offset)
         return table.numbers(0, "u1")
+
+
+def _new_state(title: str, inputs: Sequence[_Tensor]) -> tuple[str, ...]:
+    """The file has one tensor for a state before and behind an operator that keeps it between runs."""
+    return tuple(f"{tensor.name}:next" for tensor in inputs[4:5] if tensor.name) if title == "SVDF" else ()
 
 
 _LEFT_OUT = _Tensor("", 0, (), (), None, None)

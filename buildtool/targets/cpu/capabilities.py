@@ -10,7 +10,7 @@ from types import MappingProxyType
 from buildtool.plan.algorithms import Costs
 from buildtool.targets.protocol import AbiCapabilities, Capabilities
 
-X86_64 = AbiCapabilities(isas=("avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
+X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
 # By counts of instructions: a vector has four numbers, so that products take longer beside transformations.
 _ARM_COSTS = Costs(transform=11.0, weight=6.0)
 AARCH64 = AbiCapabilities(
@@ -24,6 +24,8 @@ AARCH64 = AbiCapabilities(
 ARMHF = AbiCapabilities(
     isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l", costs=_ARM_COSTS
 )
+# Every processor has NEON; some of the first have no fused sums.
+ARM_ANDROID = replace(ARMHF, baseline=("portable",), machine="")
 
 
 def host(machine: str) -> AbiCapabilities:
@@ -40,6 +42,8 @@ def of_compiler(defined: Collection[str]) -> AbiCapabilities:
         return X86_64
     if "__aarch64__" in defined:
         return AARCH64
+    if {"__arm__", "__ANDROID__"} <= set(defined):
+        return ARM_ANDROID
     if {"__arm__", "__ARM_NEON", "__ARM_FEATURE_FMA", "__ARM_PCS_VFP"} <= set(defined):
         return ARMHF
     return AbiCapabilities(isas=("portable",), baseline=("portable",))
@@ -49,6 +53,13 @@ CPU = Capabilities(
     runtimes=("cpu",),
     passes=("fuse_expansions", "fuse_separable_convolutions"),
     abis=MappingProxyType(
-        {"host": host(platform.machine()), "aarch64-linux-gnu": AARCH64, "arm-linux-gnueabihf": ARMHF}
+        {
+            "host": host(platform.machine()),
+            "aarch64-linux-gnu": AARCH64,
+            "arm-linux-gnueabihf": ARMHF,
+            "arm64-v8a": AARCH64,
+            "armeabi-v7a": ARM_ANDROID,
+            "x86_64": X86_64,
+        }
     ),
 )

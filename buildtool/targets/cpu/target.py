@@ -31,6 +31,8 @@ from buildtool.targets.protocol import (
     TargetProgram,
 )
 
+_NO_ABI = AbiCapabilities(isas=("portable",), baseline=("portable",))
+
 
 @dataclass(frozen=True)
 class CpuTarget:
@@ -71,6 +73,7 @@ class CpuTarget:
     ) -> tuple[PlannedModel, tuple[Choice, ...]]:
         known = self.capabilities.abis[abi]
         graph, kept = _lowered(model, manifests, self.capabilities, known)
+        every_abi = self._for_every_abi(model, manifests)
         model = replace(model, graph=graph)
         choices = select.select(
             model.graph,
@@ -92,7 +95,16 @@ class CpuTarget:
             packings if any(packings) else (),
         )
         check.check(model.graph, plan, choices)
-        return PlannedModel(model, plan, memory.lower_bound, kept, names), choices
+        return PlannedModel(model, plan, memory.lower_bound, kept, names, every_abi), choices
+
+    def _for_every_abi(self, model: ModelSource, manifests: Manifests) -> ModelSource | None:
+        """What portable kernels alone decide, where instruction sets have a say in the graph of an ABI."""
+        if not model.half_arithmetic:
+            return None
+        graph, _ = _lowered(model, manifests, self.capabilities, _NO_ABI)
+        if model.obscured:
+            obscure(graph)
+        return replace(model, graph=graph)
 
     def emit(self, programs: Sequence[TargetProgram]) -> SourceTree:
         """One tree for all ABIs of a library."""
@@ -185,7 +197,7 @@ def _embedded(program: TargetProgram) -> tuple[EmbeddedModel, ...]:
 
 def write_container(model: PlannedModel, planned: bool = True) -> container.Container:
     """The container of a model: with its plan, or in the portable form that every runtime can plan for itself."""
-    source = model.source
+    source = model.source if planned else model.portable
     return container.write(
         source.graph,
         name=source.name,

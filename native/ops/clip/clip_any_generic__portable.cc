@@ -1,18 +1,12 @@
 // Limits to [low, high], either of which may be infinite; NaN stays NaN. Bounds of integers are rounded inwards.
 #include "native/core/functions.h"
 #include "native/core/typed.h"
+#include "native/ops/clip/clip_bounds.h"
 
 namespace lathe {
 namespace {
 
-struct ClipOperation {
-  float low;
-  float high;
-
-  Code Read(const PrepareContext& context) {
-    LATHE_TRY(context.Float("low", &low));
-    return context.Float("high", &high);
-  }
+struct ClipOperation : ClipBounds {
   template <typename C>
   C operator()(C x) const {
     if constexpr (kIsFloat<C>) {

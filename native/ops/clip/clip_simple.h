@@ -4,18 +4,12 @@
 #define LATHE_OPS_CLIP_CLIP_SIMPLE_H_
 
 #include "native/core/vector_elementwise.h"
+#include "native/ops/clip/clip_bounds.h"
 
 namespace lathe {
 namespace {
 
-struct ClipOperation {
-  float low;
-  float high;
-
-  Code Read(const PrepareContext& context) {
-    LATHE_TRY(context.Float("low", &low));
-    return context.Float("high", &high);
-  }
+struct ClipOperation : ClipBounds {
   Vec operator()(Vec x) const { return AtLeast(AtMost(x, Fill(high)), Fill(low)); }
 };
 

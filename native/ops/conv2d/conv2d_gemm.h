@@ -4,7 +4,7 @@
 #define LATHE_OPS_CONV2D_GEMM_H_
 
 #include "native/core/panels.h"
-#include "native/core/window.h"
+#include "native/ops/conv2d/conv2d_taps.h"
 
 namespace lathe {
 namespace {
@@ -93,57 +93,6 @@ __attribute__((cold)) Code PlanConv(PlanContext& context) {
   return PlanPanels(context, state.panels, expected.Count(0, 3), extra, &plan.panels);
 }
 
-// Where a pixel of the output begins to look, counted on from pixel to pixel.
-struct PixelPlace {
-  int64_t batch;
-  int64_t line;
-  int64_t column;
-
-  PixelPlace(int64_t pixel, const Shape& out) {
-    const int64_t lines = pixel / out[2];
-    batch = lines / out[1];
-    line = lines - batch * out[1];
-    column = pixel - lines * out[2];
-  }
-  void Next(const Shape& out) {
-    if (++column < out[2]) return;
-    column = 0;
-    if (++line < out[1]) return;
-    line = 0;
-    ++batch;
-  }
-};
-
-// The rows of an image as it is; `zeros` stands for what is outside.
-inline void LocateTaps(const Window& window, const Tensor& input, const Shape& out, const Element* zeros, int64_t pixel,
-                       int count, const Element** rows) {
-  PixelPlace place(pixel, out);
-  const Shape& in = input.shape;
-  const Element* image = input.As<Element>();
-  const int64_t input_step = input.RowStep();
-  const int64_t step = window.dilations[1] * input_step;
-  for (int p = 0; p < count; ++p, place.Next(out)) {
-    const int64_t top = place.line * window.strides[0] - window.before[0];
-    const int64_t left = place.column * window.strides[1] - window.before[1];
-    const bool within = left >= 0 && left + window.dilations[1] * (window.kernel[1] - 1) < in[2];
-    const Element** row = rows + p;
-    for (int64_t i = 0; i < window.kernel[0]; ++i) {
-      const int64_t y = top + i * window.dilations[0];
-      const bool inside = y >= 0 && y < in[1];
-      const Element* line = inside ? image + (place.batch * in[1] + y) * in[2] * input_step : zeros;
-      if (inside && !within) {
-        for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels) {
-          const int64_t x = left + j * window.dilations[1];
-          *row = x >= 0 && x < in[2] ? line + x * input_step : zeros;
-        }
-        continue;
-      }
-      if (inside) line += left * input_step;
-      for (int64_t j = 0; j < window.kernel[1]; ++j, row += kChunkPixels, line += inside ? step : 0) *row = line;
-    }
-  }
-}
-
 // A copy of the image with its padding.
 inline void CopyPadded(const RunContext& context, const Window& window, const ConvPlan& plan, Element* copy) {
   const Shape& in = context.inputs[0].shape;
@@ -212,7 +161,7 @@ void RunConv(const RunContext& context) {
   }
   for (int64_t i = 0; i < in[3]; ++i) extra[i] = 0.0f;
   RunPanelJob(context, job, [&](int64_t pixel, int count, const Element** rows) {
-    LocateTaps(window, context.inputs[0], out, extra, pixel, count, rows);
+    LocateTaps<kChunkPixels>(window, context.inputs[0], out, extra, pixel, count, rows);
   });
 }
 

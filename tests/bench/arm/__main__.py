@@ -27,9 +27,9 @@ from buildtool.codegen import container
 from buildtool.devices.qemu import EMULATORS, find
 from buildtool.drafts import deployment
 from buildtool.errors import LatheError
+from buildtool.ir.work import node_macs
 from buildtool.ops.registry import builtin
 from buildtool.reports.documents import BuildReport
-from buildtool.reports.inspection import node_macs
 from tests.bench import words
 from tests.bench.arm import peers
 from tests.bench.arm.counting import (

@@ -46,7 +46,7 @@ def is_older(result: Path, *sources: Path) -> bool:
 
 
 def plugin() -> Path:
-    source, result = SOURCES / "count_plugin.c", FOLDER / "count_plugin.so"
+    source, result = ROOT / "native" / "tools" / "qemu" / "count_plugin.c", FOLDER / "count_plugin.so"
     if is_older(result, source):
         FOLDER.mkdir(parents=True, exist_ok=True)
         command(["gcc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fvisibility=hidden", source, "-o", result])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from buildtool.codegen import container
+from buildtool.benchmark.operator_names import describe
+from buildtool.benchmark.single_operators import Case, encode
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.graph import Graph
@@ -32,11 +32,8 @@ from buildtool.ops.swish import Swish
 from buildtool.ops.tanh import Tanh
 from buildtool.ops.transpose import Transpose
 from buildtool.passes.pipeline import optimise
-from buildtool.plan import arena
 from buildtool.plan.manifest import KernelInfo, Manifests
-from buildtool.plan.plan import Plan
-from buildtool.reports.inspection import node_macs
-from tests.ops.native_cases import blob, case_graph, packings
+from tests.ops.native_cases import case_graph, packings
 from tests.zoo.networks import NETWORKS, cached
 
 SIZE = 224
@@ -128,42 +125,6 @@ def all_cases(folder: Path) -> list[BenchCase]:
     return sorted(named.values(), key=lambda case: case.op.name)
 
 
-def describe(op: Operator, types: Sequence[TensorType]) -> str:
-    """The sizes of a case in a word: those of the input, and what the operator makes of it."""
-    if op.name in ("conv2d", "dwconv2d"):
-        return _describe_convolution(op, types)
-    words = [_dims(type_) for type_ in types[: 1 if op.name == "layer_norm" else 2]]
-    results = [_dims(type_) for type_ in op.infer(types)]
-    if results[0] != words[0]:
-        words.append(f"to-{results[0]}" if len(results) == 1 else f"to-{len(results)}x-{results[0]}")
-    if hasattr(op, "mode"):
-        words.append(str(op.mode))
-    return "-".join(words)
-
-
-def _describe_convolution(op: Operator, types: Sequence[TensorType]) -> str:
-    attributes = op.attributes()
-    filters = types[1].shape
-    kernel, stride = filters[1:3] if op.name == "conv2d" else filters[:2], attributes["strides"]
-    words = [_dims(types[0]), f"k{kernel[0]}x{kernel[1]}"]
-    if stride != (1, 1):
-        words.append("s" + "x".join(str(number) for number in dict.fromkeys(stride)))  # type: ignore[arg-type]
-    if op.name == "conv2d":
-        words.append(f"o{filters[0]}")
-    if attributes.get("groups", 1) != 1:
-        words.append(f"g{attributes['groups']}")
-    if attributes["activation"] != "none":
-        words.append(str(attributes["activation"]))
-    if len(types) > 3:
-        words.append("residual")
-    return "-".join(words)
-
-
-def _dims(type_: TensorType) -> str:
-    shape = type_.shape[1:] if len(type_.shape) == 4 and type_.shape[0] == 1 else type_.shape
-    return "x".join(str(size) for size in shape)
-
-
 @dataclass(frozen=True)
 class Pair:
     """A case with a kernel that runs it, and how its weights are packed (empty: as they are)."""
@@ -179,16 +140,8 @@ class Pair:
 
 def write(file: Path, pairs: Iterable[Pair]) -> None:
     """The file that native/tools/lathe_bench.cc specifies."""
-    parts = []
-    for pair in pairs:
-        graph = pair.case.graph()
-        memory = arena.plan(graph, [pair.kernel])
-        packed = (pair.packing,) if pair.packing else ()
-        plan = Plan("host", ((pair.kernel.name,),), memory.placements, memory.size, packed)
-        files = container.write(graph, name="case", half=False, plan=plan)
-        macs = struct.pack("<Q", node_macs(graph.nodes[0]))
-        parts.append(b"".join([blob(pair.name.encode()), macs, blob(files.model), blob(files.data)]))
-    file.write_bytes(b"LATHEBENCH" + struct.pack("<I", len(parts)) + b"".join(parts))
+    cases = (Case(pair.name, pair.case.graph(), pair.kernel, pair.packing) for pair in pairs)
+    file.write_bytes(encode(cases))
 
 
 def pairs(cases: Iterable[BenchCase], manifests: Manifests, isas: Sequence[str]) -> Iterator[Pair]:

@@ -154,7 +154,7 @@ def test_a_network_with_simulated_quantisation(name: str, tmp_path: Path) -> Non
     [
         (writer.layer("Lambda", "code", function=["4wEAAA==", None, None]), "Python code"),
         (writer.layer("TFOpLambda", "add", function="math.add"), "function 'math.add' of TensorFlow"),
-        (writer.layer("ConvLSTM2D", "c", filters=2), "ConvLSTM2D"),
+        (writer.layer("TextVectorization", "t"), "TextVectorization"),
         (writer.layer("mine>Scale", "s", factor=2), "mine.Scale"),
         (writer.layer("Activation", "a", activation="sparsemax"), "sparsemax"),
     ],

@@ -36,6 +36,14 @@ def test_the_healthy_model_is_healthy(tmp_path: Path) -> None:
     _import(file)
 
 
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    model = healthy()
+    model.producer_name, model.graph.name = "the one who made it", "the graph in it"
+    file = tmp_path / "model.onnx"
+    file.write_bytes(model.SerializeToString().replace(b"the ", b"\xff\xfe\xfd "))
+    _import(file)
+
+
 def test_every_malformed_file_gives_one_typed_error(tmp_path: Path) -> None:
     (tmp_path / "outside.bin").write_bytes(bytes(432))
     kinds: Counter[str] = Counter()

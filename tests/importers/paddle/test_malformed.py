@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from buildtool.errors import InternalError, LatheError, ModelFileError, UnsupportedError
+from buildtool.importers.frameworks import companions
 from buildtool.importers.paddle import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.passes.pipeline import optimise
@@ -58,7 +59,7 @@ def _attempt(folder: Path, name: str, model: bytes, weights: bytes) -> bool:
     file = folder / name
     file.write_bytes(model)
     file.with_suffix(".pdiparams").write_bytes(weights)
-    started = time.monotonic()
+    started = time.process_time()
     try:
         with np.errstate(all="ignore"):  # weights may be anything
             optimise(import_model(ImportRequest("hostile", file)).graph)
@@ -66,7 +67,7 @@ def _attempt(folder: Path, name: str, model: bytes, weights: bytes) -> bool:
         assert not isinstance(problem, InternalError), problem
         return True
     finally:
-        assert time.monotonic() - started < MOST_SECONDS
+        assert time.process_time() - started < MOST_SECONDS
     return False
 
 
@@ -155,6 +156,7 @@ def test_parameters_beside_the_program(model: str, weights: str, tmp_path: Path)
     file = _with_weights(tmp_path, model)
     (tmp_path / weights).write_bytes(stream(y))
     check(file, {"X_0": x}, [x + y])
+    assert companions("paddle", file, None) == (tmp_path / weights,)
 
 
 def test_parameters_that_are_named(tmp_path: Path) -> None:

@@ -202,9 +202,17 @@ def test_padding_and_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(run(_imported(tmp_path / "model.pdmodel", feeds), feeds)[0], X)
 
 
-def test_repeating_whole_sequences_is_refused(tmp_path: Path) -> None:
+def test_repeating_whole_sequences(tmp_path: Path) -> None:
+    """Each sequence of X as often as that of Y has rows, and sums of the copies."""
+    repeated = [part for part, other in zip(PARTS, OTHERS, strict=True) for _ in other]
+    result = _chained(("sequence_expand", {}, "Out"), _SUM, {"X": X, "Y": Y}, tmp_path)
+    np.testing.assert_allclose(result, np.stack([part.sum(0) for part in repeated]), atol=1e-5)
     program = program_of("sequence_expand", {"X": X, "Y": Y}, {}, {}, ("Out",))
     (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
     inputs = {"X_0": X, "Y_0": Y, "X_0.lod": np.array(OFFSETS["X"]), "Y_0.lod": np.array(OFFSETS["Y"])}
-    with pytest.raises(UnsupportedError, match="whole sequences"):
-        _imported(tmp_path / "model.pdmodel", inputs)
+    np.testing.assert_array_equal(
+        run(_imported(tmp_path / "model.pdmodel", inputs), inputs)[0], np.concatenate(repeated)
+    )
+    without = {name: array for name, array in inputs.items() if name != "Y_0.lod"}
+    with pytest.raises(UnsupportedError, match="Y without offsets"):
+        _imported(tmp_path / "model.pdmodel", without)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from buildtool.errors import LatheError, ModelFileError, UnsupportedError
-from buildtool.importers.pytorch import exporting, import_model, supported_operators
+from buildtool.importers.pytorch import exporting, import_model, supported_operators, torch_process
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.evaluate import evaluate
 from buildtool.passes.pipeline import optimise
@@ -112,6 +112,15 @@ def test_what_pytorch_objects_to_is_passed_on(tmp_path: Path, monkeypatch: pytes
     pretend(monkeypatch, tmp_path, "import os; os.kill(os.getpid(), 9)")
     with pytest.raises(ModelFileError, match="signal 9"):
         import_model(ImportRequest("model", program(tmp_path)))
+
+
+def test_the_line_that_tells_what_happened() -> None:
+    script = (
+        "failed in the interpreter.\nTraceback of TorchScript, serialized code:\n  File 'a'\n\nError: got a float\n"
+    )
+    assert torch_process.told(script) == "Error: got a float"
+    assert torch_process.told("\n only 4D is supported\nsee the manual") == "only 4D is supported"
+    assert torch_process.told("") == ""
 
 
 def test_objections_to_the_exported_file_name_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -392,11 +392,21 @@ def _bidirectional_rnn(merged: int) -> Case:
     )
 
 
+def _filters_of_rank(rank: int, bias: bool = True) -> Case:
+    state = np.zeros((2, 6 * 4), np.float32)
+    row = random(6 // rank, seed=3) if bias else None
+    inputs = (random(2, _DEEP), random(6, _DEEP), random(6, 4), row, state)
+    return Case("SVDF", inputs, "SVDFOptions", {"Rank": rank}, (1, 2, 3) if bias else (1, 2), states=(4,))
+
+
 _PEEPHOLES = {9 + index: random(_UNITS, seed=40 + index) for index in range(3)}
 _NORMS = {20 + index: random(_UNITS, seed=60 + index) for index in range(4)}
 _NO_INPUT_GATE = {1: None, 5: None, 12: None}
 _PROJECTION = {16: random(2, _UNITS, seed=70), 17: random(2, seed=71)}
 RECURRENT = [
+    _filters_of_rank(1),
+    _filters_of_rank(2),
+    _filters_of_rank(3, bias=False),
     _lstm(),
     _lstm(_PEEPHOLES),
     _lstm(_NO_INPUT_GATE),

@@ -13,6 +13,7 @@ from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.importers.tflite import import_model
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
+from tests.importers.tflite.cases import RECURRENT
 from tests.importers.tflite.harness import imported, litert, random, run, whole
 from tests.importers.tflite.writer import GraphSpec, Level, NodeSpec, Quantisation, Sparsity, TensorSpec, write
 
@@ -257,3 +258,21 @@ def test_shapes_computed_from_open_sizes(tmp_path: Path) -> None:
     for count in (1, 5):
         x = random(count, 4, 3)
         np.testing.assert_array_equal(run(graph, {"x": x})[0], x.reshape(2 * count, 6))
+
+
+def test_a_state_that_a_deployment_carries(tmp_path: Path) -> None:
+    """LiteRT keeps it from run to run; here it is an input, and the new one is an output."""
+    (case, *_) = [case for case in RECURRENT if case.op == "SVDF"]
+    runtime = pytest.importorskip("ai_edge_litert.interpreter")
+    interpreter = runtime.Interpreter(model_content=case.file(), num_threads=1)
+    interpreter.allocate_tensors()
+    state = np.zeros((2, 24), np.float32)
+    asked = [TensorRequest("x0"), TensorRequest("x4")], [TensorRequest("y0"), TensorRequest("x4:next")]
+    graph = imported(case.file(), tmp_path, *asked).graph
+    for number in range(6):
+        x = random(2, 3, seed=number)
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+        interpreter.invoke()
+        y, state = run(graph, {"x0": x, "x4": state})
+        wanted = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5)

@@ -1,1 +1,1 @@
-"""Cases of the single-precision kernels that hypothesis draws, and how far kernels are off on them."""
+"""Cases of the kernels of floats that hypothesis draws, and how far kernels are off on them."""

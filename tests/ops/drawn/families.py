@@ -33,6 +33,11 @@ _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
     "erf": (),
 }
 
+# Families without a half: nothing computes these operators in half precision, or draws what only kernels of single
+# precision need.
+_SINGLE = ("layer_norm", "rms_norm", "group_norm", "batch_norm", "dwconv2d_wide")
+_LARGEST_EXPONENT = 10.0  # of which exp has a half
+
 
 def _away_from_zero(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return uniform(rng, shape, 0.5, 4.0)
@@ -78,7 +83,15 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         found[name] = elements.along_axis(make[name])
     for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min"):
         found[name] = elements.reduction(make[name])
-    return found
+    halves = {name: strategy.map(in_half) for name, strategy in found.items() if name not in _SINGLE}
+    halves["exp"] = elements.unary(make["exp"](), _LARGEST_EXPONENT).map(in_half)
+    return found | {f"{name}_half": strategy for name, strategy in halves.items()}
+
+
+def in_half(case: OpCase) -> OpCase:
+    """The case with all numbers of single precision in half."""
+    inputs = tuple(array.astype(np.float16) if array.dtype == np.float32 else array for array in case.inputs)
+    return replace(case, inputs=inputs)
 
 
 def drawn(family: str, count: int) -> list[OpCase]:

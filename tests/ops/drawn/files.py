@@ -31,8 +31,10 @@ def write_drawn(folder: Path, cases: Iterable[OpCase], manifests: Manifests) -> 
 
 def exact(case: OpCase) -> tuple[Array, ...]:
     """The results computed in double precision, each rounded once."""
-    wide = [array.astype(np.float64) if array.dtype == np.float32 else array for array in case.inputs]
-    return tuple(array.astype(np.float32) for array in case.op.reference(*wide))
+    wide = [array.astype(np.float64) if array.dtype in (np.float16, np.float32) else array for array in case.inputs]
+    types = case.op.infer(case.types)
+    results = zip(case.op.reference(*wide), types, strict=True)
+    return tuple(array.astype(result.dtype.numpy) for array, result in results)
 
 
 def describe(case: OpCase) -> str:

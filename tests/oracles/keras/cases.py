@@ -198,6 +198,85 @@ CASES = [
         Case(f"idle-{name.lower()}", [(3, 4)], lambda L, name=name: getattr(L, name)(0.2))
         for name in ("Dropout", "GaussianDropout", "GaussianNoise", "SpatialDropout1D", "ActivityRegularization")
     ),
+    # -- recurrent layers that convolve, and cells one on another
+    Case("convlstm1d", [(4, 6, 2)], lambda L: L.ConvLSTM1D(3, 3, strides=2, return_sequences=True)),
+    Case(
+        "convlstm2d",
+        [(3, 5, 6, 2)],
+        lambda L: L.ConvLSTM2D(3, (3, 2), padding="same", return_state=True, go_backwards=True),
+    ),
+    Case(
+        "convlstm2d-plain",
+        [(3, 6, 5, 2)],
+        lambda L: L.ConvLSTM2D(2, 3, dilation_rate=2, use_bias=False, recurrent_activation="hard_sigmoid"),
+    ),
+    Case("convlstm3d", [(2, 4, 3, 4, 2)], lambda L: L.ConvLSTM3D(2, 2, padding="same", activation="relu")),
+    Case("rnn-stack", [(4, 3)], lambda L: L.RNN([L.LSTMCell(4), L.GRUCell(3), L.LSTMCell(2)], return_sequences=True)),
+    # -- numbers, sounds and pictures before a network
+    Case("bins", [(4,)], lambda L: L.Discretization(bin_boundaries=[-0.5, 0.25, 1.0])),
+    Case("bins-marked", [(4,)], lambda L: L.Discretization(bin_boundaries=[-0.5, 0.25], output_mode="multi_hot")),
+    *(
+        Case(f"categories-{mode}", [(shape,)], lambda L, mode=mode: L.CategoryEncoding(7, mode), dtype="int32")
+        for mode, shape in (("one_hot", 1), ("multi_hot", 4), ("count", 4))
+    ),
+    *(
+        Case(
+            f"spectrum-{mode}",
+            [(20, 2)],
+            lambda L, mode=mode: L.STFTSpectrogram(mode, 6, 4, 8, padding="same", expand_dims=mode == "psd"),
+            versions=(3,),
+        )
+        for mode in ("real", "imag", "stft", "psd", "magnitude", "log")
+    ),
+    *(
+        Case(
+            f"mel-{window}",
+            [(40,)],
+            lambda L, window=window, settings=settings: L.MelSpectrogram(
+                16, 8, 12, window, 8000, 5, 20.0, mag_exp=2 if window == "hann" else 1, **settings
+            ),
+            versions=(3,),
+        )
+        for window, settings in (("hann", {}), ("hamming", {"power_to_db": False}))
+    ),
+    Case("contrast", [(4, 5, 3)], lambda L: L.AutoContrast(value_range=(-1, 1)), versions=(3,)),
+    # -- what came later
+    *(
+        Case(
+            f"adaptive-{kind.lower()}{rank}d",
+            [(*(7, 6, 5)[:rank], 2)],
+            lambda L, kind=kind, rank=rank: getattr(L, f"Adaptive{kind}Pooling{rank}D")((3, 4, 2)[:rank]),
+            versions=(3,),
+        )
+        for kind in ("Average", "Max")
+        for rank in (1, 2, 3)
+    ),
+    Case("spectral", [(5, 6, 2)], lambda L: L.SpectralNormalization(L.Conv2D(3, 3))),
+    Case("reversible", [(6,)], lambda L: L.ReversibleEmbedding(7, 4), dtype="int32", versions=(3,)),
+    Case(
+        "reversible-back",
+        [(3, 4)],
+        lambda L: lambda x: L.ReversibleEmbedding(7, 4, logit_soft_cap=2.0)(x, reverse=True),
+        versions=(3,),
+    ),
+    Case(
+        "reversible-apart",
+        [(3, 4)],
+        lambda L: lambda x: L.ReversibleEmbedding(7, 4, tie_weights=False)(x, reverse=True),
+        versions=(3,),
+    ),
+    Case("pipeline", [(4, 5, 3)], lambda L: L.Pipeline([L.RandomFlip(), L.Rescaling(0.5)]), versions=(3,)),
+    *(
+        Case(f"idle-{name.lower()}", [(6, 5, 3)], lambda L, make=make: make(L), versions=(3,))
+        for name, make in (
+            ("AugMix", lambda L: L.AugMix((-2, 2))),
+            ("CutMix", lambda L: L.CutMix()),
+            ("MixUp", lambda L: L.MixUp()),
+            ("RandAugment", lambda L: L.RandAugment((-2, 2))),
+            ("RandomElasticTransform", lambda L: L.RandomElasticTransform(value_range=(-2, 2))),
+            ("Solarization", lambda L: L.Solarization(value_range=(-2, 2))),
+        )
+    ),
     # -- functions
     Case("functions", [(4, 3), (4, 3)], lambda L: lambda x: (x[0] * 2.0 + x[1]) / 3.0 - x[0], versions=(3,)),
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -37,16 +38,20 @@ _KERAS = {2: keras2, 3: keras3}
 
 def main() -> None:
     EXPECTED.mkdir(exist_ok=True)
+    _write_models()
+    _write_fer()
+    routes.main(EXPECTED / "routes")
+    versions = {"tensorflow": tf.__version__, "keras": keras3.__version__, "tf_keras": keras2.__version__}
+    (EXPECTED / "versions.json").write_text(json.dumps(versions | {"numpy": np.__version__}, indent=1) + "\n")
+
+
+def _write_models() -> None:
     with zipfile.ZipFile(EXPECTED / "models.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, model, ends, fed in _models():
             _drawn(model)
             for end in ends:
                 _add(archive, f"{name}{end}", _saved(model, end))
             _add(archive, f"{name}.npz", _computed(model, fed))
-    _write_fer()
-    routes.main(EXPECTED / "routes")
-    versions = {"tensorflow": tf.__version__, "keras": keras3.__version__, "tf_keras": keras2.__version__}
-    (EXPECTED / "versions.json").write_text(json.dumps(versions | {"numpy": np.__version__}, indent=1) + "\n")
 
 
 def _models() -> Iterator[tuple[str, Any, tuple[str, ...], Any]]:
@@ -73,10 +78,18 @@ def _saved(model: Any, end: str) -> bytes:
             with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as plain:
                 for info in made.infolist():
                     if info.filename != "metadata.json":
-                        _add(plain, info.filename, made.read(info))
+                        _add(plain, info.filename, _renumbered(made.read(info), info.filename))
                 facts = json.loads(made.read("metadata.json")) | {"date_saved": ""}
                 _add(plain, "metadata.json", json.dumps(facts).encode())
             return packed.getvalue()
+
+
+def _renumbered(data: bytes, name: str) -> bytes:
+    """Keras calls objects in a description by where they lay in memory; here they have numbers from 0."""
+    if name != "config.json":
+        return data
+    places: dict[bytes, int] = {}
+    return re.sub(rb'(?<="shared_object_id": )\d+', lambda at: b"%d" % places.setdefault(at[0], len(places)), data)
 
 
 def _computed(model: Any, fed: Any) -> bytes:

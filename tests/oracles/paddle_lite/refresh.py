@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,7 @@ opt.set_optimize_out(sys.argv[1])
 
 
 def main() -> int:
-    python = shutil.which("python3.7")
+    python = _python()
     if python is None:
         sys.stderr.write(
             "paddle_lite: there is no python3.7, for which the releases have wheels: nothing is refreshed\n"
@@ -47,6 +48,15 @@ def main() -> int:
                     archive.put(f"{release}/{case}.nb", _written(_environment(python, release), case, programs, folder))
     (EXPECTED / "versions.json").write_text(json.dumps({"paddlelite": RELEASES}, indent=2) + "\n", encoding="utf-8")
     return 0
+
+
+def _python() -> str | None:
+    """A Python 3.7 that starts. Shims of pyenv have the name, and start one if they are told its version."""
+    os.environ.setdefault("PYENV_VERSION", "3.7")
+    found = shutil.which("python3.7")
+    if found is None or subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
+        return None
+    return found
 
 
 def _environment(python: str, release: str) -> Path:

@@ -23,6 +23,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 import numpy as np
 import tensorflow as tf
 
+from tests.oracles.tensorflow import lite
 from tests.oracles.tensorflow.cases import CASES, Array, Case, Fed, Held
 from tests.oracles.tensorflow.networks import NETWORKS
 
@@ -47,6 +48,7 @@ def main() -> None:
                     entry = zipfile.ZipInfo(f"{name}/{file.relative_to(folder)}", _STAMP)
                     archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
             shutil.rmtree(folder)
+    lite.write(EXPECTED / "lite.zip")
     versions = {"tensorflow": tf.__version__, "keras": tf.keras.__version__, "numpy": np.__version__}
     (EXPECTED / "versions.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
 

@@ -58,7 +58,7 @@ def same(step: Step) -> None:
     step.give(step.compute(_SAME[step.op.name], step.input(0), **step.op.attributes()))
 
 
-@handler("identity")
+@handler("identity", "requantize")
 def identity(step: Step) -> None:
     step.forms.share(step.node.outputs[0], step.value(0), tuple(range(step.value(0).type.rank)))
 

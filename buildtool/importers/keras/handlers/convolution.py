@@ -68,16 +68,39 @@ def _result(step: Step, y: Tensor, rank: int) -> Tensor:
 
 def _convolved(step: Step, rank: int) -> Tensor:
     x, filters = _image(step, rank), _filters(step, "kernel", rank)
+    window = _window(step, x.shape[1:-1], _kernel(step, filters), rank)
+    return _result(step, _spread(step, x, filters, _bias(step), window, step.integer("groups", 1)), rank)
+
+
+def _spread(
+    step: Step, x: Tensor, filters: Tensor, bias: tuple[Tensor, ...], window: dict[str, AttrValue], groups: int
+) -> Tensor:
     deep, seen = channels(step, x, -1), channels(step, filters, -2)
-    groups = step.integer("groups", 1)
     if groups < 1 or seen * groups != deep:
         step.malformed(f"filters {list(filters.shape)} in {groups} groups for {deep} channels")
-    window = _window(step, x.shape[1:-1], _kernel(step, filters), rank)
     last = filters.rank - 1
     turned = step.transpose(filters, (last, *range(last - 1), last - 1))
-    op = "conv3d" if rank == 3 else "conv2d"
-    y = step.emit(op, x, turned, *_bias(step), groups=groups, **window, **NO_ACTIVATION)
-    return _result(step, y, rank)
+    op = "conv3d" if last == 4 else "conv2d"
+    return step.emit(op, x, turned, *bias, groups=groups, **window, **NO_ACTIVATION)
+
+
+def share_of_input(step: Step, x: Tensor, rank: int) -> Tensor:
+    """What the input [N, spatial axes, C] gives to the gates of a layer that convolves."""
+    image, filters = two_axes(step, x), _filters(step, "kernel", rank)
+    window = _window(step, image.shape[1:-1], _kernel(step, filters), rank)
+    return one_axis(step, _spread(step, image, filters, _bias(step), window, 1), rank + 2)
+
+
+def share_of_output(step: Step, y: Tensor, rank: int) -> Tensor:
+    """What the last output gives to them: of the same size."""
+    image, filters = two_axes(step, y), _filters(step, "recurrent_kernel", rank)
+    kernel, ones = _kernel(step, filters), (1,) * (filters.rank - 2)
+    window: dict[str, AttrValue] = {
+        "strides": ones,
+        "pads": same_pads(step, image.shape[1:-1], kernel, ones, ones),
+        "dilations": ones,
+    }
+    return one_axis(step, _spread(step, image, filters, (), window, 1), rank + 2)
 
 
 @handler("Conv1D", "Convolution1D")
@@ -133,7 +156,7 @@ def _separable(step: Step, rank: int) -> Tensor:
     return _result(step, y, rank)
 
 
-@handler("SeparableConv1D")
+@handler("SeparableConv1D", "SeparableConvolution1D")
 def separable_convolution_along(step: Step) -> Tensor:
     return _separable(step, 1)
 
@@ -184,7 +207,7 @@ def _cut(step: Step, extent: int, stride: int, extra: int | None) -> int:
     return min(extent - stride, 0) if padding == "valid" else extent - stride
 
 
-@handler("Conv1DTranspose")
+@handler("Conv1DTranspose", "Convolution1DTranspose")
 def transposed_convolution_along(step: Step) -> Tensor:
     return _transposed(step, 1)
 
@@ -194,6 +217,6 @@ def transposed_convolution(step: Step) -> Tensor:
     return _transposed(step, 2)
 
 
-@handler("Conv3DTranspose")
+@handler("Conv3DTranspose", "Convolution3DTranspose")
 def transposed_convolution_in_space(step: Step) -> Tensor:
     return _transposed(step, 3)

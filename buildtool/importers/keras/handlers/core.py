@@ -26,15 +26,21 @@ from buildtool.ir.types import DType
 _ONLY_TRAINED = (
     "ActivityRegularization",
     "AlphaDropout",
+    "AugMix",
+    "CutMix",
     "Dropout",
+    "Equalization",
     "GaussianDropout",
     "GaussianNoise",
     "Identity",
     "InputLayer",
+    "MixUp",
+    "RandAugment",
     "RandomBrightness",
     "RandomContrast",
     "RandomColorDegeneration",
     "RandomColorJitter",
+    "RandomElasticTransform",
     "RandomErasing",
     "RandomGaussianBlur",
     "RandomGrayscale",
@@ -51,6 +57,7 @@ _ONLY_TRAINED = (
     "RandomTranslation",
     "RandomWidth",
     "RandomZoom",
+    "Solarization",
     "SpatialDropout1D",
     "SpatialDropout2D",
     "SpatialDropout3D",
@@ -72,7 +79,7 @@ def masking(step: Step) -> Tensor:
     return step.emit("mul", x, kept)
 
 
-@handler("Functional", "Model", "Sequential")
+@handler("Functional", "Model", "Pipeline", "Sequential")
 def inner_model(step: Step) -> Sequence[Tensor]:
     """Its nodes stand in front of this one, which gives their results the names of its outputs."""
     return tensors(step)
@@ -96,9 +103,33 @@ def einsum_dense(step: Step) -> Tensor:
 
 @handler("Embedding")
 def embedding(step: Step) -> Tensor:
+    return _looked_up(step)
+
+
+def _looked_up(step: Step) -> Tensor:
     x = only(step)
     places = x if x.dtype in (DType.S32, DType.S64) else step.emit("cast", x, to=DType.S32)
     return step.emit("gather", weight(step, "embeddings"), places, axis=0)
+
+
+@handler("ReversibleEmbedding")
+def reversible_embedding(step: Step) -> Tensor:
+    """Called with `reverse` it gives how near its input is to each word."""
+    if not step.integer("call.reverse", 0):
+        return _looked_up(step)
+    x, kernel = floating(step, only(step)), optional_weight(step, "reverse_embeddings")
+    rows = weight(step, "embeddings") if kernel is None else step.transpose(kernel, (1, 0))
+    y = step.emit("fully_connected", x, rows, **NO_ACTIVATION)
+    limit = number(step, "logit_soft_cap", 0.0)
+    if not limit:
+        return y
+    return step.emit("mul", step.emit("tanh", step.emit("mul", y, array(step, 1 / limit))), array(step, limit))
+
+
+@handler("SpectralNormalization")
+def wrapped(step: Step) -> Sequence[Tensor]:
+    """The weights in the file are those that training scaled."""
+    return step.run_body(step.body("layer"), [only(step)]) or ()
 
 
 @handler("Activation")

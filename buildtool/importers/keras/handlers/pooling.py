@@ -14,7 +14,7 @@ from buildtool.importers.keras.values import (
     sizes,
     two_axes,
 )
-from buildtool.importers.pools import Window, boxes
+from buildtool.importers.pools import Window, adapted, boxes
 from buildtool.importers.spatial import lifted, same_pads
 from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
@@ -74,3 +74,23 @@ def _whole(step: Step, op: str) -> Tensor:
         step.malformed(f"its input has rank {x.rank}, not {rank + 2}")
     first = 2 if is_channels_first(step) else 1
     return step.emit(op, x, axes=tuple(range(first, first + rank)), keepdims=bool(step.integer("keepdims", 0)))
+
+
+@handler("AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D")
+def adaptive_average_pool(step: Step) -> Tensor:
+    return _to_a_size(step, "avg")
+
+
+@handler("AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D")
+def adaptive_max_pool(step: Step) -> Tensor:
+    return _to_a_size(step, "max")
+
+
+def _to_a_size(step: Step, kind: str) -> Tensor:
+    x, rank = floating(step, only(step)), _WINDOWS[step.node.op[-2:]]
+    if x.rank != rank + 2:
+        step.malformed(f"its input has rank {x.rank}, not {rank + 2}")
+    first = 2 if is_channels_first(step) else 1
+    for axis, count in enumerate(sizes(step, "output_size", rank), first):
+        x = adapted(step, x, axis, count, kind)
+    return x

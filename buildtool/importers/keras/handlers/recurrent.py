@@ -177,6 +177,18 @@ def rnn(step: Step) -> list[Tensor]:
     )
 
 
+@handler("StackedRNNCells")
+def one_behind_another(step: Step) -> Sequence[Tensor]:
+    """Each takes all steps of the one before."""
+    x = only(step)
+    for name in step.node.bodies:
+        made = step.run_body(step.body(name), [x])
+        if made is None:
+            return ()
+        x = made[0]
+    return [x]
+
+
 # -- wrappers ----------------------------------------------------------------------------------------------------------
 @handler("Bidirectional")
 def both_directions(step: Step) -> Sequence[Tensor]:

@@ -10,6 +10,7 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.paddle.handlers.convolution import image, numbers, pads
 from buildtool.importers.paddle.registry import Outputs, handler, maybe, one, wants
 from buildtool.importers.paddle.values import flag, part, to_first, whole
+from buildtool.importers.pools import adapted
 from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim, product
@@ -54,7 +55,7 @@ def pool(step: Step) -> Tensor:
     elif flag(step, "adaptive"):
         y = x
         for axis, size in enumerate(kernel):
-            y = _adapted(step, y, 1 + axis, size, kind)
+            y = adapted(step, y, 1 + axis, size, kind)
     else:
         y = _pooled(step, x, kind, kernel)
     return y if last else to_first(step, y)
@@ -111,30 +112,6 @@ def _check_last_window(step: Step, x: Tensor, window: _Window) -> None:
             step.unsupported("ceil_mode with a window that lies in the padding", "choose other paddings")
 
 
-def _adapted(step: Step, x: Tensor, axis: int, count: int, kind: str) -> Tensor:
-    """Windows of nearly the same size, from floor(i * size / count) to ceil((i + 1) * size / count)."""
-    size = x.shape[axis]
-    if not isinstance(size, int):
-        step.unsupported(f"an adaptive pool of a run-time size to {count} elements", "fix the input shapes")
-    if size == count:
-        return x
-    firsts = [index * size // count for index in range(count)]
-    ends = [-(-(index + 1) * size // count) for index in range(count)]
-    longest = max(end - first for first, end in zip(firsts, ends, strict=True))
-    step.check_table(count, longest)
-    if kind == "max":
-        places = np.array(
-            [[min(first + tap, end - 1) for tap in range(longest)] for first, end in zip(firsts, ends, strict=True)]
-        )
-        taps = step.emit("gather", x, step.constant(places.astype(np.int32)), axis=axis)
-        return step.emit("reduce_max", taps, axes=(axis + 1,), keepdims=False)
-    places, weights = np.zeros((count, longest), np.int32), np.zeros((count, longest), x.dtype.numpy)
-    for index, (first, end) in enumerate(zip(firsts, ends, strict=True)):
-        places[index] = np.minimum(first + np.arange(longest), size - 1)
-        weights[index, : end - first] = 1 / (end - first)
-    return step.emit("resample", x, step.constant(places), step.constant(weights), axis=axis)
-
-
 @handler("max_pool2d_with_index")
 def pool_with_places(step: Step) -> Outputs:
     """Channels are first here. The places count within one channel of one picture."""
@@ -166,7 +143,7 @@ def _adapted_to(step: Step, x: Tensor) -> Tensor:
     """An adaptive or global pool without places."""
     sizes = (1,) * (x.rank - 2) if flag(step, "global_pooling") else _kernel(step, x.rank - 2)
     for axis, size in enumerate(sizes):
-        x = _adapted(step, x, 2 + axis, size, "max")
+        x = adapted(step, x, 2 + axis, size, "max")
     return x
 
 

@@ -15,7 +15,7 @@ from buildtool.importers.paddle.segments import Segments
 from buildtool.importers.paddle.values import flag, part, plus, scalar
 from buildtool.importers.spatial import channels
 from buildtool.importers.step import Step
-from buildtool.ir.dims import Dim, product
+from buildtool.ir.dims import Dim, Shape, product
 from buildtool.ir.types import DType
 
 _POOLS = {"SUM": "reduce_sum", "AVERAGE": "reduce_mean", "MAX": "reduce_max", "SQRT": "reduce_sum"}
@@ -120,12 +120,30 @@ def concat(step: Step) -> Outputs:
 
 @handler("sequence_expand")
 def expand(step: Step) -> Outputs:
-    """Each row as often as the sequence of the other tensor has rows that stands at its place."""
-    x, like = one(step, "X"), one(step, "Y")
-    rows = segments(step, like, "Y")
-    if maybe(step, offsets_slot("X")) is not None:
-        step.unsupported("the repetition of whole sequences", "expand rows, one for each sequence of the other tensor")
-    return {"Out": _expanded(step, x, like, rows)}
+    """Each row, or each sequence, as often as the sequence of the other tensor has rows that stands at its place."""
+    x, like, offsets = one(step, "X"), one(step, "Y"), maybe(step, offsets_slot("X"))
+    if offsets is None:
+        return {"Out": _expanded(step, x, like, segments(step, like, "Y"))}
+    others = maybe(step, offsets_slot("Y"))
+    if others is None:
+        step.unsupported("a tensor Y without offsets", "name them among input_tensors, as the input with '.lod'")
+    return _repeated(step, Segments(step, x, offsets), Segments(step, like, others), x.shape)
+
+
+def _repeated(step: Step, rows: Segments, others: Segments, shape: Shape) -> Outputs:
+    """Each row of the others stands for a whole sequence; what is behind its end is left out."""
+    padded, is_there = rows.padded(shape[0])
+    copies, kept = others.spread(padded), others.spread(is_there)
+    most = copies.shape[0] * shape[0]
+    flat = step.reshape(copies, (most, *shape[1:]))
+    (y,) = step.emit_sized("compress", most, flat, step.reshape(kept, (most,)), axis=0)
+    return {"Out": y, offsets_slot("Out"): _behind_each_other(step, others.spread(rows.lengths))}
+
+
+def _behind_each_other(step: Step, lengths: Tensor) -> Tensor:
+    """Offsets of sequences of these lengths."""
+    ends = step.emit("cumsum", lengths, axis=0, exclusive=False, reverse=False)
+    return step.emit("concat", step.constant(np.zeros(1, np.int64)), ends, axis=0)
 
 
 @handler("sequence_expand_as")
@@ -182,8 +200,7 @@ def unpad(step: Step) -> Outputs:
     is_there = step.emit("less", step.constant(np.arange(count)), step.reshape(lengths, (x.shape[0], 1)))
     flat = step.reshape(x, (most, *x.shape[2:]))
     (y,) = step.emit_sized("compress", most, flat, step.reshape(is_there, (most,)), axis=0)
-    ends = step.emit("cumsum", step.reshape(lengths, (x.shape[0],)), axis=0, exclusive=False, reverse=False)
-    return {"Out": y, offsets_slot("Out"): step.emit("concat", step.constant(np.zeros(1, np.int64)), ends, axis=0)}
+    return {"Out": y, offsets_slot("Out"): _behind_each_other(step, step.reshape(lengths, (x.shape[0],)))}
 
 
 @handler("sequence_arithmetic", "search_seq_arithmetic")

@@ -11,7 +11,15 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.registry import handler
-from buildtool.importers.tflite.values import optional_real, real, stored
+from buildtool.importers.tflite.values import (
+    activated,
+    dequantised,
+    optional_real,
+    quantisation,
+    quantised,
+    real,
+    stored,
+)
 from buildtool.ir.graph import Region
 from buildtool.ir.types import DType, TensorType
 
@@ -232,6 +240,33 @@ def _plain(step: Step, x: Tensor, first: int, reverse: bool) -> Tensor:
     share = step.emit("fully_connected", x, real(step, first), real(step, first + 2), **NO_ACTIVATION)
     zeros = step.filled((1, channels(step, step.input(first + 1), 0)), 0, x.dtype)
     return _output(step, "rnn", [share, real(step, first + 1), zeros], 1, reverse)
+
+
+# -- filters over what came before -------------------------------------------------------------------------------------
+@handler("SVDF")
+def filter_of_rank(step: Step) -> Sequence[Tensor]:
+    """Inputs: x, weights [filters, in], weights over time [filters, memory], bias, state [batch, filters * memory].
+
+    The state is what the filters gave in the last runs, the newest last; the new one is a second output.
+    """
+    column = step.emit("fully_connected", real(step, 0), real(step, 1), **NO_ACTIVATION)
+    over_time, rank, quant = real(step, 2), step.integer("rank", 1), quantisation(step, 4)
+    if quant is not None:
+        column = dequantised(step, quantised(step, column, quant, step.input(4).dtype), quant)
+    count, memory = (channels(step, over_time, axis) for axis in (0, 1))
+    batch, filters = column.shape
+    if rank < 1 or filters != count or count % rank:
+        step.malformed(f"{count} filters over time for {filters} filters of rank {rank}")
+    held = step.reshape(real(step, 4), (batch, count, memory))
+    kept = step.emit("slice", held, starts=(0, 0, 1), steps=(1, 1, 1), sizes=(batch, count, memory - 1))
+    state = step.emit("concat", kept, step.reshape(column, (batch, count, 1)), axis=2)
+    weighed = step.emit("reduce_sum", step.emit("mul", state, over_time), axes=(2,), keepdims=False)
+    shares = step.reshape(weighed, (batch, count // rank, rank))
+    y = step.emit("reduce_sum", shares, axes=(2,), keepdims=False)
+    bias = optional_real(step, 3)
+    y = activated(step, y if bias is None else step.emit("add", y, bias, **NO_ACTIVATION))
+    flat = step.reshape(state, (batch, count * memory))
+    return [stored(step, y), flat if quant is None else quantised(step, flat, quant, step.input(4).dtype)]
 
 
 def _times_first(step: Step) -> Tensor:

@@ -1,0 +1,45 @@
+"""Builds the tests of the native core and of the kernels for an ABI, by native/CMakeLists.txt."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Sequence
+from pathlib import Path
+
+from buildtool import resources
+from buildtool.builders.objects import default_folder
+from buildtool.builders.process import Processes
+from buildtool.builders.toolchain import cmake_program, ninja_program
+
+CORE, CASES = ("core_test", "threads_test"), "op_cases_test"
+# What the programs load, by the name of the target and of the file.
+_LIBRARIES = {"core_test": ("tests/libtest_b.so",), CASES: ("liblathe_full.so",)}
+
+
+def build(abi: str, programs: Sequence[str], processes: Processes) -> Path:
+    """The folder where these programs stand below `tests`. In a source tree it is the one of its own tests."""
+    home = resources.root() / "build" if resources.in_source_tree() else default_folder()
+    folder = home / "native" / abi
+    folder.mkdir(parents=True, exist_ok=True)
+    configure: list[str | Path] = [
+        cmake_program(),
+        "-S",
+        resources.native_dir(),
+        "-B",
+        folder,
+        "-G",
+        "Ninja",
+        "-Wno-dev",
+    ]
+    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja_program()}", "-DLATHE_SANITIZE="]
+    configure.append(f"-DCMAKE_TOOLCHAIN_FILE={resources.toolchains_dir() / f'{abi}.cmake'}")
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        processes.run(configure, doing=f"configuring the native tests for {abi}")
+        processes.run([ninja_program(), "-C", folder, *programs], doing=f"compiling the native tests for {abi}")
+    return folder
+
+
+def libraries(folder: Path, program: str) -> list[Path]:
+    """The shared libraries that a program loads."""
+    return [folder / name for name in _LIBRARIES.get(program, ())]

@@ -1,0 +1,128 @@
+"""`lathe bench`: measures the models of a library where they run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from buildtool.cli.command import command
+from buildtool.cli.options import (
+    AbisOption,
+    ConfigOption,
+    DataFormatOption,
+    FileArgument,
+    GraphFormatOption,
+    LibraryOption,
+    MaceOption,
+    MessagesOption,
+    ModelOption,
+    OutputOption,
+    StandOptions,
+    UnverifiedOption,
+    deployment_file,
+    overrides,
+)
+from buildtool.cli.output import Output
+from buildtool.errors import ConfigError
+from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
+
+ROUNDS = 100
+WARMUP = 10
+
+
+def peak_figures(word: str) -> tuple[float, float]:
+    """`GMACS,GBS` as two numbers; zeros of the empty word."""
+    if not word:
+        return 0.0, 0.0
+    try:
+        macs, gigabytes = (float(part) for part in word.split(","))
+        if not (0 < macs < 1e9 and 0 < gigabytes < 1e9):
+            raise ValueError
+    except ValueError as problem:
+        raise ConfigError(
+            f"--peak cannot be '{word}'", rule="--peak GMACS,GBS: two positive numbers, such as 58.5,18"
+        ) from problem
+    return macs, gigabytes
+
+
+def measured(settings: RunSettings) -> RunSettings:
+    """The settings of a run with as many rounds as a benchmark takes."""
+    return replace(settings, rounds=max(settings.rounds, ROUNDS), warmup=WARMUP)
+
+
+def report_benchmark(
+    file: Path, replaced: Overrides, options: Options, settings: RunSettings, wishes: BenchSettings, out: Output
+) -> None:
+    """Measure, and show the result."""
+    from buildtool import workflow
+    from buildtool.reports import benchmark as report
+
+    with out.progress() as progress:
+        document = workflow.bench(file, replaced, options, settings, wishes, progress).as_json()
+    out.document(document, *report.parts(document))
+
+
+def bench(
+    file: FileArgument = None,
+    config: ConfigOption = None,
+    output: OutputOption = Path("build"),
+    target_abis: AbisOption = None,
+    library_name: LibraryOption = None,
+    model_graph_format: GraphFormatOption = None,
+    model_data_format: DataFormatOption = None,
+    no_messages: MessagesOption = False,
+    mace_compat: MaceOption = False,
+    model: ModelOption = None,
+    round_: Annotated[int, typer.Option("--round", min=1, help="How often to run, timed.")] = ROUNDS,
+    warmup: Annotated[int, typer.Option("--warmup", min=0, help="How often to run before that.")] = WARMUP,
+    filter_: Annotated[
+        str,
+        typer.Option(
+            "--filter",
+            metavar="REGEX",
+            help="Single operators of the model, each alone: those whose <operator>/<sizes>/<kernel> has a part that"
+            " matches; . for all.",
+        ),
+    ] = "",
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", metavar="FILE", help="Compare with an earlier result: what --json printed."),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="FOLDER|FILE",
+            help="Run another library in turns: the folder of a build, or a deployment file.",
+        ),
+    ] = None,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="How many turns both libraries take.")] = 10,
+    peak: Annotated[
+        str,
+        typer.Option("--peak", metavar="GMACS,GBS", help="What the processor can do, instead of measuring that."),
+    ] = "",
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="Write a trace for Perfetto, too.")
+    ] = None,
+    allow_unverified: UnverifiedOption = False,
+    *,
+    stand: StandOptions,
+    out: Output,
+) -> None:
+    """Measure the models of a library: time, spread, every node, and how near it comes to the processor's peak.
+
+    In an emulator instructions are counted instead. The result is kept in report/benchmark.json of the build, and its
+    charts in report/index.html.
+    """
+    options = Options(output=output, allow_unverified=allow_unverified)
+    settings = replace(stand.settings(out), model=model, rounds=round_, warmup=warmup)
+    wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace)
+    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
+    report_benchmark(deployment_file(file, config), replaced, options, settings, wishes, out)
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "bench")(bench)

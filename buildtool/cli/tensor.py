@@ -1,0 +1,131 @@
+"""`lathe tensor`: pictures and sounds become arrays that models take, and arrays become pictures."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from buildtool.cli.command import command
+from buildtool.cli.output import Output
+from buildtool.errors import ConfigError, Where
+
+if TYPE_CHECKING:
+    from buildtool.tensors.recipe import Array, Recipe
+
+_Number = TypeVar("_Number", int, float)
+
+
+def tensor(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Pictures or WAV sounds; or .npy files.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The .npy, or of one .npy the picture.")
+    ] = None,
+    resize: Annotated[str | None, typer.Option("--resize", metavar="HEIGHTxWIDTH", help="Of pictures.")] = None,
+    method: Annotated[
+        str, typer.Option("--method", metavar="nearest|bilinear|bicubic|lanczos|area", help="Of resizing.")
+    ] = "bilinear",
+    crop: Annotated[
+        str | None, typer.Option("--crop", metavar="HEIGHTxWIDTH", help="The middle of pictures, once resized.")
+    ] = None,
+    channels: Annotated[str, typer.Option("--channels", metavar="RGB|BGR|grey", help="Of pictures.")] = "RGB",
+    mean: Annotated[str, typer.Option("--mean", metavar="N[,N,N]", help="Subtracted from what is 0 to 255.")] = "0",
+    scale: Annotated[str, typer.Option("--scale", metavar="N[,N,N]", help="What is left is multiplied by it.")] = "1",
+    layout: Annotated[str, typer.Option("--layout", metavar="NHWC|NCHW", help="Where the channels stand.")] = "NHWC",
+    dtype: Annotated[
+        str, typer.Option("--dtype", metavar="TYPE", help="Of the array, such as uint8 (rounded, held inside).")
+    ] = "float32",
+    rate: Annotated[int | None, typer.Option("--rate", min=1, help="The samples in a second that sounds have.")] = None,
+    length: Annotated[int | None, typer.Option("--length", min=1, help="Samples: cut sounds, or add silence.")] = None,
+    *,
+    out: Output,
+) -> None:
+    """Turn pictures and sounds into a .npy that a model takes, and a .npy into a picture. Without -o: tell of them."""
+    from buildtool.builders.package import write_file
+    from buildtool.tensors.files import figures
+    from buildtool.tensors.recipe import Recipe
+
+    recipe = Recipe(
+        resize=_size("resize", resize),
+        method=method,
+        crop=_size("crop", crop),
+        channels=channels,
+        mean=_numbers("mean", mean, float, ","),
+        scale=_numbers("scale", scale, float, ","),
+        layout=layout,
+        dtype=dtype,
+        rate=rate,
+        length=length,
+    )
+    arrays = _arrays(files, recipe)
+    if output is not None:
+        write_file(output, _written(arrays, recipe, output))
+    entries = [{"file": name, **figures(array)} for name, array in arrays.items()]
+    document = {"tensors": entries, **({"output": str(output)} if output is not None else {})}
+    out.document(document, _table(entries), *([f"wrote {output}"] if output is not None else []))
+
+
+def _arrays(files: list[Path], recipe: Recipe) -> dict[str, Array]:
+    """The array of every .npy, or the one array of all the others."""
+    from buildtool.tensors.files import saved, tensor
+
+    arrays = [file for file in files if file.suffix.lower() == ".npy"]
+    if not arrays:
+        return {", ".join(map(str, files)): tensor(files, recipe)}
+    if len(arrays) < len(files):
+        raise ConfigError(".npy files and others cannot be put together", remedy="give one kind of them")
+    return {str(file): saved(file) for file in files}
+
+
+def _written(arrays: dict[str, Array], recipe: Recipe, output: Path) -> bytes:
+    import numpy as np
+
+    from buildtool.tensors.files import is_picture
+    from buildtool.tensors.pictures import encoded
+
+    where = Where(file=str(output))
+    (name, array), *others = arrays.items()
+    from_npy = name.lower().endswith(".npy")
+    if from_npy and not others and is_picture(output):
+        return encoded(array, recipe, Path(name), output.suffix)
+    if from_npy or output.suffix.lower() != ".npy":
+        rule = "pictures and sounds become one .npy, one .npy becomes a .png, .jpg or .bmp"
+        raise ConfigError(f"this cannot be written to '{output.name}'", where=where, rule=rule)
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def _table(entries: list[dict[str, Any]]) -> Any:
+    from buildtool.reports.table import Table, number
+
+    table = Table(["file", "type", "shape", "least", "largest", "mean"], right=frozenset({"least", "largest", "mean"}))
+    for entry in entries:
+        shape = "x".join(map(str, entry["shape"])) or "one number"
+        table.add(
+            entry["file"], entry["dtype"], shape, *(number(entry[key], 5) for key in ("least", "largest", "mean"))
+        )
+    return table
+
+
+def _size(option: str, words: str | None) -> tuple[int, int] | None:
+    if words is None:
+        return None
+    height, *rest = _numbers(option, words.lower(), int, "x")
+    if len(rest) > 1:
+        raise ConfigError(f"--{option} cannot be '{words}'", rule="HEIGHTxWIDTH, or one number for both")
+    return height, rest[0] if rest else height
+
+
+def _numbers(option: str, words: str, kind: Callable[[str], _Number], between: str) -> tuple[_Number, ...]:
+    try:
+        return tuple(kind(word) for word in words.split(between))
+    except ValueError as problem:
+        raise ConfigError(f"--{option} cannot be '{words}'", rule=f"numbers with '{between}' between them") from problem
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "tensor")(tensor)

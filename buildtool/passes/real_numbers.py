@@ -1,0 +1,244 @@
+"""Computes on the real numbers that quantised ones stand for; the ranges stay with the graph.
+
+What quantises and dequantises goes, and so do operators for quantised operands: `Graph.ranges` keeps how tensors were
+stored. All other passes then see an ordinary network, whatever it was quantised with, and whoever lowers the graph
+decides anew which values are stored, and how (see store_quantised).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from buildtool.ir import quantised
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.operator import Array, Operator
+from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ops.clip import Clip
+from buildtool.ops.conv2d import Conv2d
+from buildtool.ops.dequantize_linear import DequantizeLinear
+from buildtool.ops.dwconv2d import DwConv2d
+from buildtool.ops.matmul import Matmul
+from buildtool.ops.pad import Pad
+from buildtool.ops.qlinear_conv import QlinearConv
+from buildtool.ops.qlinear_matmul import QlinearMatmul
+from buildtool.ops.quantize_linear import QuantizeLinear
+from buildtool.passes.base import Pass
+from buildtool.passes.editor import Editor
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """How numbers are stored, and the value that holds what they stand for."""
+
+    real: Value
+    dtype: DType
+    quant: QuantType
+
+
+class RealNumbers(Pass):
+    name = "real_numbers"
+    summary = "compute on the numbers that quantised ones stand for, and keep their ranges"
+
+    def run(self, graph: Graph) -> bool:
+        return _Rewrite(graph).run()
+
+
+class _Rewrite:
+    """One walk. What reads stored numbers and is understood gets a twin on real ones, and is dead then."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._editor = Editor(graph)
+        self._stored: dict[Value, _Stored] = {}
+        self._twinned: set[Node] = set()
+
+    def run(self) -> bool:
+        for node in list(self._graph.nodes):  # bodies of nodes go on reading what is stored
+            handler = _HANDLERS.get(type(node.op))
+            if handler is not None:
+                handler(self, node)
+            elif node.op.keeps_numbers and not node.regions:
+                self._moved(node)
+        for value, stored in self._stored.items():
+            self._give(value, stored)
+        for node in reversed(list(self._graph.nodes)):
+            if node in self._twinned:
+                self._editor.remove_if_unused(node)
+        return self._editor.changed
+
+    # -- what the operators are on real numbers ----------------------------------------------------------------------
+    def _quantize(self, node: Node) -> None:
+        quant = _parameters(node.inputs[1:], node.op)
+        if quant is None or node.inputs[0].type.dtype is not DType.F32 or node.inputs[0].is_constant:
+            return
+        assert isinstance(node.op, QuantizeLinear)
+        self._remember(node, node.inputs[0], node.op.to, quant)
+
+    def _dequantize(self, node: Node) -> None:
+        value, quant = node.inputs[0], _parameters(node.inputs[1:], node.op)
+        if quant is None or node.outputs[0].type.dtype is not DType.F32:
+            return
+        self._twinned.add(node)
+        if value.constant is not None:
+            real = self._constant(value, value.constant, quant)
+            real.source_names = node.outputs[0].source_names
+            self._editor.replace(node.outputs[0], real)
+            return
+        stored = self._stored.get(value)
+        if stored is None:  # stored numbers come from elsewhere: this is where they become real ones
+            self._stored[value] = _Stored(node.outputs[0], value.type.dtype, quant)
+            self._range(node.outputs[0], value.type.dtype, quant)
+        elif stored.quant == quant:
+            self._editor.replace(node.outputs[0], stored.real)
+
+    def _convolution(self, node: Node) -> None:
+        op, (x, w) = node.op, (node.inputs[0], node.inputs[3])
+        assert isinstance(op, QlinearConv)
+        quants = [_parameters(node.inputs[at : at + 2], op, axis=0) for at in (1, 4, 6)]
+        of_x, of_w, of_y = quants
+        bias = node.inputs[8].constant if len(node.inputs) > 8 else np.zeros(1, np.int32)
+        if of_x is None or of_w is None or of_y is None or w.constant is None or bias is None:
+            return
+        filters = quantised.dequantised(w.constant, TensorType(w.type.dtype, w.type.shape, of_w)).astype(np.float32)
+        scales = np.asarray(of_x.scales, np.float32).astype(np.float64) * np.asarray(of_w.scales, np.float32)
+        sums = np.broadcast_to((bias * scales).astype(np.float32), filters.shape[:1])
+        rest = [self._editor.constant(None, np.ascontiguousarray(sums))] if len(node.inputs) > 8 else []
+        real = self._real(node, x, of_x)
+        if op.groups > 1 and filters.shape[3] == 1:
+            filters = np.ascontiguousarray(np.moveaxis(filters[..., 0], 0, -1))
+            twin: Operator = DwConv2d(
+                multiplier=filters.shape[2] // op.groups, strides=op.strides, pads=op.pads, dilations=op.dilations
+            )
+        else:
+            twin = Conv2d(groups=op.groups, strides=op.strides, pads=op.pads, dilations=op.dilations)
+        self._twin(node, twin, [real, self._editor.constant(w, filters), *rest], of_y)
+
+    def _product(self, node: Node) -> None:
+        a, b = node.inputs[0], node.inputs[3]
+        of_a, of_b, of_y = (_parameters(node.inputs[at : at + 2], node.op, axis=b.type.rank - 1) for at in (1, 4, 6))
+        if of_a is None or of_b is None or of_y is None or of_a.axis is not None:
+            return
+        self._twin(node, Matmul(), [self._real(node, a, of_a), self._real(node, b, of_b)], of_y)
+
+    def _moved(self, node: Node) -> None:
+        """Operators that move numbers: on whatever they stand for."""
+        found = [self._stored.get(value) for value in node.inputs]
+        operands = list(zip(found, node.inputs, strict=True))
+        known = [stored for stored in found if stored is not None]
+        if not known or any(stored.quant != known[0].quant for stored in known):
+            return
+        if any(stored is None and value.type.dtype is known[0].dtype for stored, value in operands):
+            return
+        if known[0].quant.axis is not None or any(value.type.quant is not None for value in node.outputs):
+            return
+        op = node.op
+        if isinstance(op, Pad) and op.mode == "constant":  # of stored numbers
+            op = replace(op, value=_real_number(op.value, known[0].quant))
+        inputs = [value if stored is None else stored.real for stored, value in operands]
+        twin = self._editor.insert_before(node, op, inputs)
+        self._twinned.add(node)
+        for old, new in zip(node.outputs, twin.outputs, strict=True):
+            self._stored[old] = _Stored(new, known[0].dtype, known[0].quant)
+            new.source_names = old.source_names
+            self._range(new, known[0].dtype, known[0].quant)
+
+    def _clipped(self, node: Node) -> None:
+        """Bounds in the scale of what is stored: an activation."""
+        stored = self._stored.get(node.inputs[0])
+        if stored is None or stored.quant.axis is not None:
+            return
+        assert isinstance(node.op, Clip)
+        low, high = (_real_number(end, stored.quant) for end in (node.op.low, node.op.high))
+        twin = self._editor.insert_before(node, Clip(low=low, high=high), [stored.real])
+        self._remember(node, twin.outputs[0], stored.dtype, stored.quant)
+        twin.outputs[0].source_names = node.outputs[0].source_names
+
+    # -- bookkeeping -------------------------------------------------------------------------------------------------
+    def _real(self, node: Node, value: Value, quant: QuantType) -> Value:
+        """What a stored operand stands for."""
+        stored = self._stored.get(value)
+        if stored is not None and stored.quant == quant:
+            return stored.real
+        if value.constant is not None:
+            return self._constant(value, value.constant, quant)
+        scale, zero = _constants(self._editor, value, quant)
+        made = self._editor.insert_before(node, DequantizeLinear(axis=quant.axis or 0, block=0), [value, scale, zero])
+        self._twinned.add(made)
+        real = made.outputs[0]
+        if stored is None:
+            self._stored[value] = _Stored(real, value.type.dtype, quant)
+            real.source_names = value.source_names
+            self._range(real, value.type.dtype, quant)
+        return real
+
+    def _constant(self, like: Value, array: Array, quant: QuantType) -> Value:
+        type_ = TensorType(like.type.dtype, like.type.shape, quant)
+        return self._editor.constant(like, quantised.dequantised(array, type_).astype(np.float32))
+
+    def _twin(self, node: Node, op: Operator, inputs: list[Value], quant: QuantType) -> None:
+        twin = self._editor.insert_before(node, op, inputs)
+        twin.outputs[0].source_names = node.outputs[0].source_names
+        self._remember(node, twin.outputs[0], node.outputs[0].type.dtype, quant)
+
+    def _remember(self, node: Node, real: Value, dtype: DType, quant: QuantType) -> None:
+        self._twinned.add(node)
+        self._stored[node.outputs[0]] = _Stored(real, dtype, quant)
+        self._range(real, dtype, quant)
+
+    def _range(self, value: Value, dtype: DType, quant: QuantType) -> None:
+        """Remembers how a value is stored, by a name that stays with it: as signed numbers, whatever it was."""
+        if dtype in (DType.U8, DType.U16):
+            middle = 1 << (quant.bits - 1)
+            quant = replace(quant, zero_points=tuple(zero - middle for zero in quant.zero_points))
+        value.source_names = value.source_names or (value.name,)
+        for name in value.source_names:
+            self._graph.ranges[name] = quant
+
+    def _give(self, value: Value, stored: _Stored) -> None:
+        """Stored numbers for those who still want them."""
+        maker = self._editor.producer(value)
+        wanted = self._editor.is_output(value) or any(node not in self._twinned for node in self._editor.readers(value))
+        if not wanted or maker is None or isinstance(maker.op, QuantizeLinear) or maker not in self._twinned:
+            return
+        parameters = _constants(self._editor, value, stored.quant)
+        op = QuantizeLinear(axis=stored.quant.axis or 0, block=0, to=stored.dtype)
+        made = self._editor.insert_after(maker, op, [stored.real, *parameters])
+        self._editor.replace(value, made.outputs[0])
+
+
+def _parameters(values: list[Value], op: Operator, axis: int | None = None) -> QuantType | None:
+    """Scale and zero point as a type; None where they are not constants, or cannot be one."""
+    scale, block = values[0].constant, op.attributes().get("block", 0)
+    zero = values[1].constant if len(values) > 1 else None
+    if scale is None or (len(values) > 1 and zero is None) or block or scale.ndim > 1:
+        return None
+    scales = np.asarray(scale, np.float32).reshape(-1)
+    zeros = np.zeros(scales.shape, int) if zero is None else np.broadcast_to(zero.reshape(-1).astype(int), scales.shape)
+    if not (np.isfinite(scales) & (scales > 0)).all():
+        return None
+    along = (getattr(op, "axis", 0) if axis is None else axis) if scale.ndim else None
+    bits = 16 if values[-1].type.dtype in (DType.S16, DType.U16) else 8
+    return QuantType(tuple(map(float, scales)), tuple(map(int, zeros)), along, bits)
+
+
+def _constants(editor: Editor, like: Value, quant: QuantType) -> tuple[Value, Value]:
+    shape = () if quant.axis is None else (-1,)
+    scale = np.asarray(quant.scales, np.float32).reshape(shape)
+    zero = np.asarray(quant.zero_points, like.type.dtype.numpy).reshape(shape)
+    return editor.constant(None, scale), editor.constant(None, zero)
+
+
+def _real_number(stored: float, quant: QuantType) -> float:
+    return float((stored - quant.zero_points[0]) * np.float32(quant.scales[0]))
+
+
+_HANDLERS: Mapping[type[Operator], Callable[[_Rewrite, Node], None]] = {
+    QuantizeLinear: _Rewrite._quantize,
+    DequantizeLinear: _Rewrite._dequantize,
+    QlinearConv: _Rewrite._convolution,
+    QlinearMatmul: _Rewrite._product,
+    Clip: _Rewrite._clipped,
+}

@@ -1,0 +1,208 @@
+"""Stores values in a few bits: those whose ranges are known, where kernels compute on what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from buildtool.ir import quantised
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.operator import Array
+from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ops.requantize import Requantize
+from buildtool.passes.base import Pass
+from buildtool.passes.editor import Editor
+from buildtool.passes.grids import column_grid, whole_grid
+
+#: Why a node on stored numbers cannot be run by what the graph is lowered for; empty where it can.
+Objection = Callable[[Node], str]
+
+#: Operators that multiply by weights: the axis of the weights along which every output channel has its own scale.
+WEIGHTED: Mapping[str, int] = {"conv2d": 0, "dwconv2d": 2, "fully_connected": 0}
+#: What results lie between, whatever comes in.
+BOUNDED = {
+    "softmax": QuantType((1 / 256,), (-128,)),
+    "sigmoid": QuantType((1 / 256,), (-128,)),
+    "tanh": QuantType((1 / 128,), (0,)),
+}
+_W, _BIAS = 1, 2
+
+
+@dataclass(frozen=True)
+class KeptReal:
+    """A node that computes on real numbers."""
+
+    node: str
+    op: str
+    reason: str
+
+
+class StoreQuantised(Pass):
+    """Activations have the ranges of the graph. Weights are symmetric, with a scale per output channel; where they come
+    from a few bits, they get the numbers back that they were. Biases are sums of products.
+
+    Inputs and outputs of the graph stay real numbers.
+    """
+
+    name = "store_quantised"
+    summary = "store in a few bits what has a known range and kernels for it"
+
+    def __init__(self, objection: Objection) -> None:
+        self.objection = objection
+        self.kept: list[KeptReal] = []
+
+    def run(self, graph: Graph) -> bool:
+        editor = Editor(graph)
+        types = known_types(graph)
+        rewrite = _Rewrite(editor)
+        for node in list(graph.nodes):
+            if isinstance(node.op, Requantize) or quantised.is_quantised(node):
+                continue
+            if not any(value.type.dtype is DType.F32 for value in (*node.inputs, *node.outputs)):
+                continue
+            candidate, reason = _candidate(node, types)
+            if candidate is not None:
+                reason = self.objection(candidate)
+            if candidate is None or reason:
+                self.kept.append(KeptReal(node.name or node.outputs[0].name, node.op.name, reason))
+            else:
+                rewrite.node(node, candidate)
+        rewrite.finish()
+        return editor.changed
+
+
+def known_types(graph: Graph) -> dict[Value, QuantType]:
+    """How values would be stored: as the ranges say, and what only moves numbers as the numbers that it moves."""
+    types: dict[Value, QuantType] = {}
+    for value in graph.values():
+        found = [graph.ranges[name] for name in (value.name, *value.source_names) if name in graph.ranges]
+        if found and found[0].axis is None and value.type.dtype is DType.F32 and not value.is_constant:
+            types[value] = found[0]
+    for node in graph.nodes:
+        if node.op.keeps_numbers:
+            moved = _common(types, node.inputs)
+            types.update({value: moved for value in node.outputs if moved and value.type.dtype is DType.F32})
+        bounded = BOUNDED.get(node.op.name)
+        if bounded is not None:
+            types.setdefault(node.outputs[0], bounded)
+    for node in reversed(graph.nodes):
+        if node.op.keeps_numbers and node.inputs[0].type.dtype is DType.F32 and node.outputs[0] in types:
+            types.setdefault(node.inputs[0], types[node.outputs[0]])
+    return types
+
+
+def _common(types: Mapping[Value, QuantType], values: Sequence[Value]) -> QuantType | None:
+    """The one type of those that are floats; None where there are several, or unknown ones."""
+    found = {types.get(value) for value in values if value.type.dtype is DType.F32}
+    return found.pop() if len(found) == 1 else None
+
+
+def _candidate(node: Node, types: Mapping[Value, QuantType]) -> tuple[Node | None, str]:
+    """The node on stored numbers, not in any graph; or why there is none."""
+    if node.regions:
+        return None, "its regions have inputs and outputs of real numbers"
+    inputs: list[Value] = []
+    for index, value in enumerate(node.inputs):
+        if value.type.dtype is not DType.F32:
+            inputs.append(value)
+        elif value.constant is not None:
+            stored = _constant(node, index, value.constant, inputs)
+            if stored is None:
+                return None, f"its constant '{value.name}' cannot be stored"
+            inputs.append(Value(value.name, *stored))
+        elif value in types:
+            inputs.append(Value(value.name, _stored_type(value, types[value])))
+        else:
+            return None, f"the range of '{value.name}' is not known"
+    outputs = []
+    for value in node.outputs:
+        if value.type.dtype is DType.F32 and value not in types:
+            return None, f"the range of '{value.name}' is not known"
+        quant = types.get(value)
+        outputs.append(value if quant is None else Value(value.name, _stored_type(value, quant)))
+    return Node(node.op, inputs, outputs, node.name), ""
+
+
+def _stored_type(value: Value, quant: QuantType) -> TensorType:
+    return TensorType(DType.S8 if quant.bits <= 8 else DType.S16, value.type.shape, quant)
+
+
+def _constant(
+    node: Node, index: int, array: Array, before: Sequence[Value]
+) -> tuple[TensorType, tuple[str, ...], Array] | None:
+    """A constant operand as it is stored: weights, a bias, or numbers like any others."""
+    if not np.isfinite(array).all() or not array.size:
+        return None
+    axis = WEIGHTED.get(node.op.name)
+    dtype = DType.S8
+    if axis is not None and index == _W:
+        quant: QuantType | None = column_grid(array, axis)
+    elif axis is not None and index == _BIAS:
+        dtype, quant = DType.S32, _sums(before)
+    else:
+        quant = whole_grid(array)
+    if quant is None:
+        return None
+    type_ = TensorType(dtype, tuple(array.shape), quant)
+    return type_, (), quantised.quantised(array, type_)
+
+
+def _sums(operands: Sequence[Value]) -> QuantType | None:
+    """How sums of products of the first two operands are stored."""
+    x, w = (value.type.quant for value in operands[:2])
+    if x is None or w is None:
+        return None
+    scales = np.float32(x.scales[0]) * np.asarray(w.scales, np.float32)
+    if not (np.isfinite(scales) & (scales > 0)).all():
+        return None
+    return QuantType(tuple(map(float, scales)), (0,) * len(scales), 0)
+
+
+class _Rewrite:
+    """Puts candidates into the graph. What is read both ways is stored once and made real once."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+        self._stored: dict[Value, Value] = {}  # by the real value
+        self._made: list[Value] = []  # real values whose nodes store their results now
+
+    def node(self, node: Node, candidate: Node) -> None:
+        operands = []
+        for real, wanted in zip(node.inputs, candidate.inputs, strict=True):
+            if wanted.type.quant is None:
+                operands.append(real)
+            elif wanted.constant is not None:
+                constant = self._editor.constant(real, wanted.constant)
+                constant.type = wanted.type
+                operands.append(constant)
+            else:
+                operands.append(self._store(real, wanted.type))
+        outputs = []
+        for real, wanted in zip(node.outputs, candidate.outputs, strict=True):
+            if wanted.type.quant is None:
+                outputs.append(real)
+                continue
+            self._stored[real] = self._editor.graph.new_value(real.name, wanted.type, real.source_names)
+            self._made.append(real)
+            outputs.append(self._stored[real])
+        self._editor.rebuild(node, node.op, operands, outputs)
+
+    def _store(self, real: Value, type_: TensorType) -> Value:
+        """The value as it is stored."""
+        if real not in self._stored:
+            assert type_.quant is not None
+            maker = self._editor.producer(real)
+            made = self._editor.insert_after(maker, Requantize(), [real], stored=[(type_.dtype, type_.quant)])
+            self._stored[real] = made.outputs[0]
+        return self._stored[real]
+
+    def finish(self) -> None:
+        """Real numbers for those who still read them."""
+        for real in self._made:
+            if self._editor.is_unused(real):
+                continue
+            stored = self._stored[real]
+            made = self._editor.insert_after(self._editor.producer(stored), Requantize(), [stored], stored=[None])
+            self._editor.replace(real, made.outputs[0])

@@ -1,0 +1,75 @@
+"""`report/index.html`: everything that is known of a build, in one page.
+
+What a build makes of equal inputs is equal in every byte. What is measured later is written into that page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from buildtool.builders import package
+from buildtool.reports import benchmark, html_page, memory_map, size, trust
+from buildtool.reports.documents import BuildReport
+from buildtool.targets.protocol import TargetProgram
+
+PAGE = Path("report/index.html")
+_INNER = ("graph_page", "size_page")
+_MEASURED = {"validation": Path("report/validation.json"), "benchmark": benchmark.FILE}
+
+
+def files(
+    report: BuildReport, programs: Sequence[TargetProgram], contents: Mapping[str, bytes | Path]
+) -> dict[str, bytes]:
+    """The page of a build. `contents`: everything else that the build writes."""
+    build = json.loads(report.text())
+    for library in build["libraries"]:
+        del library["sizes"]  # they are a page of their own
+    for model in build["models"]:
+        del model["passes"]
+    graphs = {model.name: _text(contents.get(f"model/{model.name}_index.html")) for model in report.models}
+    manifest = contents.get(trust.MANIFEST)
+    data = {
+        "build": build,
+        "memory": [memory_map.of_model(model) for program in programs for model in program.models],
+        "pages": {"graphs": graphs, "sizes": _sizes(report)},
+        "manifest": json.loads(manifest) if isinstance(manifest, bytes) else {},
+        **dict.fromkeys(_MEASURED),
+    }
+    return {PAGE.as_posix(): _page(data)}
+
+
+def refresh(folder: Path) -> None:
+    """Write what was measured since into the page of a build. A page that is not there, or not ours, stays as it is."""
+    file = folder / PAGE
+    try:
+        data = html_page.data_of(file.read_bytes())
+        data.update((key, _measured(folder / path)) for key, path in _MEASURED.items())
+        page = _page(data)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
+    package.write_file(file, page)
+
+
+def _page(data: Mapping[str, Any]) -> bytes:
+    return html_page.render("build_page", data["build"]["library"], data, _INNER)
+
+
+def _sizes(report: BuildReport) -> str:
+    sizes = {library.abi: library.sizes for library in report.libraries}
+    return size.page(report.library, report.version, sizes).decode() if sizes else ""
+
+
+def _text(page: bytes | Path | None) -> str:
+    return page.decode("utf-8") if isinstance(page, bytes) else ""
+
+
+def _measured(file: Path) -> Any:
+    """A result without the places where it lies: the page may be looked at anywhere."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return {key: value for key, value in document.items() if key not in ("folder", "file")}

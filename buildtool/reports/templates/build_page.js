@@ -1,0 +1,373 @@
+"use strict";
+// Text from models and devices is only ever set as text content or attribute value: nothing here parses it as markup.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const main = document.getElementById("main");
+  const SVG = "http://www.w3.org/2000/svg";
+  const COLOURS = 8; // the last one is that of everything else
+
+  // -- elements --------------------------------------------------------------------------------------------------
+  const html = (tag, name, ...parts) => {
+    const element = document.createElement(tag);
+    if (name) element.className = name;
+    element.append(...parts);
+    return element;
+  };
+  const make = (tag, attributes, text) => {
+    const element = document.createElementNS(SVG, tag);
+    for (const key in attributes) element.setAttribute(key, attributes[key]);
+    if (text !== undefined) element.textContent = text;
+    return element;
+  };
+  const section = (title, text, ...parts) => html("section", "", html("h2", "", title), ...(text ? [html("p", "", text)] : []), ...parts);
+  const tile = (label, value, more) => html("div", "tile", html("div", "label", label), html("div", "value", value), html("div", "more", more || ""));
+
+  // -- numbers ---------------------------------------------------------------------------------------------------
+  const grouped = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  const scaled = (number, units, base) => {
+    let unit = 0;
+    while (number >= base && unit < units.length - 1) { number /= base; unit += 1; }
+    return (unit ? number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0) : String(Math.round(number))) + units[unit];
+  };
+  const bytes = (number) => scaled(number, [" B", " KiB", " MiB", " GiB"], 1024);
+  const macs = (number) => scaled(number, ["", " k", " M", " G", " T"], 1000);
+  const digits = (number) => (number === 0 ? "0" : Math.abs(number) >= 100 ? number.toFixed(1) : Math.abs(number) >= 1 ? number.toFixed(3) : number.toPrecision(3));
+  const time = (ms) => (ms >= 1000 ? digits(ms / 1000) + " s" : ms >= 0.1 || ms === 0 ? digits(ms) + " ms" : digits(ms * 1000) + " \u00b5s");
+  const short = (text) => text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, ""); // without zeros at the end
+  const tick = (ms) => short(time(ms));
+  const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+  const threads = (count) => (count < 1 ? "all cores" : count === 1 ? "1 thread" : `${count} threads`);
+  // Round steps of an axis, at most `most` of them.
+  const ticks = (low, high, most) => {
+    const rough = (high - low) / most || 1, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power, found = [];
+    for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-6; at += step) found.push(Math.abs(at) < step * 1e-9 ? 0 : at);
+    return found;
+  };
+
+  // -- tables ----------------------------------------------------------------------------------------------------
+  // columns: [title, value of a row, {number, code, long, show, sort}]
+  const table = (columns, rows) => {
+    const body = html("tbody"), head = html("tr");
+    const cell = ([, value, how = {}], row) => {
+      const content = how.show ? how.show(row) : value(row);
+      const element = html("td", how.number ? "number" : how.code ? "code" : how.long ? "long" : "");
+      element.append(...(Array.isArray(content) ? content : [content === null || content === undefined ? "" : typeof content === "number" ? digits(content) : content]));
+      return element;
+    };
+    const fill = (list) => body.replaceChildren(...list.map((row) => html("tr", "", ...columns.map((column) => cell(column, row)))));
+    columns.forEach((column) => {
+      const button = html("button", "", column[0]), heading = html("th", (column[2] || {}).number ? "number" : "", button);
+      button.addEventListener("click", () => {
+        const upwards = heading.getAttribute("aria-sort") === "descending";
+        [...head.children].forEach((other) => other.removeAttribute("aria-sort"));
+        heading.setAttribute("aria-sort", upwards ? "ascending" : "descending");
+        const key = (row) => { const value = column[1](row); return value === null || value === undefined ? -Infinity : value; };
+        const order = [...rows].sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+        fill(upwards ? order : order.reverse());
+      });
+      head.append(heading);
+    });
+    fill(rows);
+    return html("div", "scroll", html("table", "", html("thead", "", head), body));
+  };
+  const pairs = (entries) => html("div", "scroll", html("table", "", html("tbody", "", ...entries.map(([key, value]) => html("tr", "", html("td", "", key), html("td", "code", String(value)))))));
+
+  // -- charts ----------------------------------------------------------------------------------------------------
+  let charts = []; // of the shown page, drawn again when its width changes
+  const chart = (height, draw) => {
+    const svg = make("svg", { height, role: "img" });
+    charts.push(() => { const width = Math.max(360, svg.getBoundingClientRect().width); svg.replaceChildren(...draw(width, height)); });
+    return svg;
+  };
+  const redraw = () => charts.forEach((draw) => draw());
+  const titled = (element, text) => { element.append(make("title", {}, text)); return element; };
+  const palette = (names) => {
+    const order = [...new Set(names)];
+    return { of: (name) => Math.min(order.indexOf(name), COLOURS - 1), order };
+  };
+  const legend = (colours) => {
+    const shown = colours.order.slice(0, COLOURS - 1).map((name, at) => html("li", `k${at}`, html("span", "dot"), name));
+    if (colours.order.length === COLOURS) shown.push(html("li", `k${COLOURS - 1}`, html("span", "dot"), colours.order[COLOURS - 1]));
+    if (colours.order.length > COLOURS) shown.push(html("li", `k${COLOURS - 1}`, html("span", "dot"), "others"));
+    return html("ul", "legend", ...shown);
+  };
+  const letters = (text, width) => { const room = Math.floor(width / 6.6); return room < 4 ? "" : text.length > room ? text.slice(0, room - 1) + "\u2026" : text; };
+
+  // Bars from left to right: [name, amount, label, colour].
+  const bars = (rows) => chart(rows.length * 26 + 4, (width) => {
+    const left = Math.min(210, Math.max(...rows.map(([name]) => name.length)) * 7.4 + 14), right = 130;
+    const most = Math.max(...rows.map(([, amount]) => amount)) || 1;
+    return rows.flatMap(([name, amount, label, colour], at) => {
+      const y = at * 26 + 3, length = Math.max(1, (width - left - right) * amount / most);
+      return [
+        make("text", { class: "end strong", x: left - 10, y: y + 14 }, letters(name, left)),
+        titled(make("rect", { class: `bar k${colour}`, x: left, y, width: length, height: 19, rx: 3 }), `${name}: ${label}`),
+        make("text", { x: left + length + 8, y: y + 14 }, label),
+      ];
+    });
+  });
+  // What ran when, in one lane: [name, start, end, hint, colour].
+  const timeline = (rows, unit) => chart(78, (width) => {
+    const end = Math.max(...rows.map((row) => row[2])) || 1, x = (at) => 1 + (width - 2) * at / end;
+    const steps = ticks(0, end, Math.floor(width / 130));
+    return [
+      ...rows.flatMap(([name, from, to, hint, colour]) => {
+        const wide = Math.max(0.5, x(to) - x(from));
+        const text = letters(name, wide - 8);
+        return [
+          titled(make("rect", { class: `area k${colour}`, x: x(from), y: 4, width: wide, height: 42, rx: wide > 6 ? 3 : 0 }), hint),
+          ...(text ? [make("text", { class: "inside", x: x(from) + 5, y: 29 }, text)] : []),
+        ];
+      }),
+      make("line", { class: "axis", x1: 0, x2: width, y1: 54, y2: 54 }),
+      ...steps.map((at) => make("text", { class: at === 0 ? "" : x(at) > width - 40 ? "end" : "middle", x: x(at), y: 70 }, unit(at))),
+    ];
+  });
+  // Every round, how they are spread, and where the median is.
+  const rounds = (times, figures) => chart(240, (width, height) => {
+    const left = 74, bottom = height - 26, top = 10, split = width - 190, cut = figures.percentiles["99"];
+    const low = figures.min, high = Math.max(cut, figures.median * 1.02), room = (high - low) * 0.08 || low * 0.1 || 1;
+    const from = Math.max(0, low - room), to = high + room;
+    const y = (ms) => bottom - (bottom - top) * (Math.min(ms, to) - from) / (to - from);
+    const x = (at) => left + 8 + (split - left - 16) * (times.length > 1 ? at / (times.length - 1) : 0.5);
+    const count = 28, found = new Array(count).fill(0);
+    times.forEach((ms) => { found[Math.min(count - 1, Math.max(0, Math.floor(count * (Math.min(ms, to) - from) / (to - from))))] += 1; });
+    const most = Math.max(...found);
+    const [first, last] = figures.median_interval;
+    return [
+      ...ticks(from, to, 8).flatMap((ms) => [
+        make("line", { class: "grid", x1: left, x2: width, y1: y(ms), y2: y(ms) }),
+        make("text", { class: "end", x: left - 8, y: y(ms) + 4 }, tick(ms)),
+      ]),
+      make("rect", { class: "band", x: left, width: width - left, y: y(last), height: Math.max(1, y(first) - y(last)) }),
+      make("line", { class: "line", x1: left, x2: width, y1: y(figures.median), y2: y(figures.median) }),
+      ...times.map((ms, at) => titled(make("circle", { class: "point k0", cx: x(at), cy: y(ms), r: times.length > 300 ? 2 : 3.2 }), `round ${at + 1}: ${time(ms)}`)),
+      ...found.map((many, at) => make("rect", { class: "bar k0", "fill-opacity": 0.55, x: split + 14, width: (width - split - 18) * many / most, y: bottom - (bottom - top) * (at + 1) / count + 0.5, height: (bottom - top) / count - 1 })),
+      make("text", { class: "middle", x: (left + split) / 2, y: height - 6 }, "round"),
+      make("text", { class: "middle", x: (split + width) / 2 + 6, y: height - 6 }, "how many"),
+    ];
+  });
+  // Computing against moving bytes, both axes logarithmic.
+  const roofline = (nodes, peak, colours) => chart(330, (width, height) => {
+    const shown = nodes.filter((node) => node.macs && node.gmacs > 0), left = 64, bottom = height - 40, top = 12;
+    const speed = Math.max(...Object.values(peak.gmacs)), slow = peak.reading[peak.reading.length - 1].gb_s, fast = peak.reading[0].gb_s;
+    const density = (node) => node.macs / node.bytes;
+    const range = (values) => [Math.floor(Math.log10(Math.min(...values)) * 2) / 2, Math.ceil(Math.log10(Math.max(...values)) * 2) / 2];
+    const [x0, x1] = range([...shown.map(density), speed / slow * 1.5, 1]), [y0, y1] = range([...shown.map((node) => node.gmacs), speed * 1.2]);
+    const x = (value) => left + (width - left - 10) * (Math.log10(value) - x0) / (x1 - x0);
+    const y = (value) => bottom - (bottom - top) * (Math.log10(value) - y0) / (y1 - y0);
+    const decades = (from, to) => Array.from({ length: Math.floor(to) - Math.ceil(from) + 1 }, (_, at) => 10 ** (Math.ceil(from) + at));
+    const roof = (bandwidth, level, name) => {
+      const start = Math.max(10 ** x0, 10 ** y0 / bandwidth);
+      const knee = Math.min(level / bandwidth, 10 ** x1);
+      return titled(make("path", { class: name, d: `M${x(start)} ${y(start * bandwidth)}L${x(knee)} ${y(knee * bandwidth)}L${x(10 ** x1)} ${y(level)}` }), `${digits(bandwidth)} GB/s, ${digits(level)} GMAC/s`);
+    };
+    const level = peak.gmacs.f32 || speed;
+    return [
+      ...decades(x0, x1).flatMap((at) => [make("line", { class: "grid", x1: x(at), x2: x(at), y1: top, y2: bottom }), make("text", { class: "middle", x: x(at), y: bottom + 16 }, String(Number(at.toPrecision(1))))]),
+      ...decades(y0, y1).flatMap((at) => [make("line", { class: "grid", x1: left, x2: width - 10, y1: y(at), y2: y(at) }), make("text", { class: "end", x: left - 8, y: y(at) + 4 }, String(Number(at.toPrecision(1))))]),
+      roof(slow, level, "roof"), ...(fast > slow ? [roof(fast, level, "limit")] : []),
+      make("text", { class: "end", x: width - 12, y: y(level) - 7 }, `${digits(level)} GMAC/s (f32)`),
+      ...shown.map((node) => titled(make("circle", { class: `point k${colours.of(node.op)}`, cx: x(density(node)), cy: y(node.gmacs), r: 3 + 7 * Math.sqrt(node.percent / 100) }), `${node.op} ${node.name}\n${digits(node.gmacs)} GMAC/s, ${digits(density(node))} MAC a byte, ${node.percent.toFixed(1)} % of the time`)),
+      make("text", { class: "middle", x: (left + width) / 2, y: height - 5 }, "multiply-accumulates for each byte that is moved at least"),
+      make("text", { class: "middle", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)` }, "GMAC/s"),
+    ];
+  });
+  // The arena over time: across the steps of a run, up the bytes.
+  const arena = (memory, colours) => chart(360, (width, height) => {
+    const unit = 1024 ** Math.min(3, Math.floor(Math.log2(Math.max(1, memory.size)) / 10));
+    const left = 74, bottom = height - 38, top = 8, steps = memory.steps, size = memory.size || 1;
+    const x = (step) => left + (width - left - 8) * step / steps, y = (at) => bottom - (bottom - top) * at / size;
+    return [
+      ...ticks(0, size / unit, 6).map((at) => at * unit).flatMap((at) => [make("line", { class: "grid", x1: left, x2: width - 8, y1: y(at), y2: y(at) }), make("text", { class: "end", x: left - 8, y: y(at) + 4 }, short(bytes(at)))]),
+      ...memory.values.map(([name, op, offset, length, first, last]) => titled(
+        make("rect", { class: `area k${colours.of(op)}`, x: x(first), width: Math.max(0.8, x(last + 1) - x(first)), y: y(offset + length), height: Math.max(0.8, y(offset) - y(offset + length)) }),
+        `${name}, made by ${op}\n${grouped(length)} bytes at ${grouped(offset)}, steps ${first} to ${last}`)),
+      make("line", { class: "limit", x1: left, x2: width - 8, y1: y(memory.lower_bound), y2: y(memory.lower_bound) }),
+      make("line", { class: "axis", x1: left, x2: width - 8, y1: bottom, y2: bottom }),
+      ...ticks(0, steps, Math.floor(width / 90)).map((at) => make("text", { class: "middle", x: x(at), y: bottom + 16 }, grouped(at))),
+      make("text", { class: "middle", x: (left + width) / 2, y: height - 4 }, "step: the nodes in the order in which they run"),
+    ];
+  });
+
+  // -- pages -----------------------------------------------------------------------------------------------------
+  // Buttons, and below them what belongs to the chosen one.
+  const chosen = {};
+  const choice = (key, titles, build) => {
+    const box = html("div", "choice"), place = html("div", "");
+    const pick = (at) => {
+      chosen[key] = at;
+      charts = [];
+      [...box.children].forEach((button, index) => button.setAttribute("aria-pressed", String(index === at)));
+      place.replaceChildren(...build(at));
+      redraw();
+    };
+    titles.forEach((title, at) => { const button = html("button", "", title); button.addEventListener("click", () => pick(at)); box.append(button); });
+    queueMicrotask(() => pick(Math.min(chosen[key] || 0, titles.length - 1)));
+    return titles.length > 1 ? [box, place] : [place];
+  };
+  const measured = () => (data.benchmark ? data.benchmark.measurements : []);
+  const results = () => (data.validation ? data.validation.results : []);
+  const amount = (item) => (item.unit === "seconds" ? time(item.plain.median) : scaled(item.instructions, ["", " k", " M", " G"], 1000) + " instructions");
+
+  const overview = () => {
+    const build = data.build, failed = results().filter((result) => !result.passed);
+    const tiles = build.libraries.map((library) => tile(`library for ${library.abi}`, bytes(library.bytes_stripped), `${library.kernels.length} kernels, ${library.needed.join(", ") || "needs nothing"}`));
+    tiles.push(...build.models.map((model) => tile(`model ${model.name}`, `${macs(model.macs)}MAC`, `${model.nodes} nodes, ${bytes(model.data_bytes)} of weights`)));
+    if (results().length) tiles.push(tile("validation", html("span", failed.length ? "wrong" : "ok", failed.length ? `${failed.length} failed` : "passed"), `${results().length} comparisons with ${data.validation.reference}`));
+    tiles.push(...measured().map((item) => tile(`${item.model} on ${item.abi}`, amount(item), `${item.device}, ${threads(item.threads)}`)));
+    const missing = [...(results().length ? [] : ["validated: lathe validate"]), ...(measured().length ? [] : ["measured: lathe bench"])];
+    return [
+      html("div", "tiles", ...tiles),
+      ...(missing.length ? [section("Not done yet", `This build has not been ${missing.join("; nor ")}. The page is written anew then.`)] : []),
+      section("Models", "", table([
+        ["model", (row) => row.name], ["from", (row) => row.platform], ["nodes", (row) => row.nodes, { number: true, show: (row) => `${row.source_nodes} \u2192 ${row.nodes}` }],
+        ["MACs", (row) => row.macs, { number: true, show: (row) => grouped(row.macs) }], ["weights", (row) => row.data_bytes, { number: true, show: (row) => bytes(row.data_bytes) }],
+        ["arena", (row) => Math.max(0, ...row.plans.map((plan) => plan.arena_size)), { number: true, show: (row) => [...new Set(row.plans.map((plan) => bytes(plan.arena_size)))].join(", ") }],
+        ["operators", (row) => Object.keys(row.operators).length, { show: (row) => Object.entries(row.operators).map(([op, count]) => `${count} ${op}`).join(", ") }],
+      ], build.models)),
+      ...(build.libraries.length ? [section("Libraries", "", table([
+        ["abi", (row) => row.abi], ["shared, stripped", (row) => row.bytes_stripped, { number: true, show: (row) => grouped(row.bytes_stripped) }],
+        ["static", (row) => row.bytes_static, { number: true, show: (row) => grouped(row.bytes_static) }],
+        ["kernels", (row) => row.kernels.length, { number: true, show: (row) => String(row.kernels.length) }],
+        ["needs", (row) => row.needed.join(", ")], ["glibc", (row) => row.glibc], ["exports", (row) => row.exported.join(", "), { code: true }],
+      ], build.libraries))] : []),
+    ];
+  };
+  const frame = (page, title) => { const element = html("iframe"); element.title = title; element.srcdoc = page; return element; };
+  const framed = (key, entries) => {
+    const box = html("div", "choice"), place = [];
+    const pick = (at) => {
+      chosen[key] = at;
+      [...box.children].forEach((button, index) => button.setAttribute("aria-pressed", String(index === at)));
+      place.forEach((element) => element.remove());
+      place.splice(0, 1, frame(entries[at][1], entries[at][0]));
+      main.append(place[0]);
+    };
+    entries.forEach(([title], at) => { const button = html("button", "", title); button.addEventListener("click", () => pick(at)); box.append(button); });
+    queueMicrotask(() => pick(chosen[key] || 0));
+    return entries.length > 1 ? [box] : [];
+  };
+  const memory = () => choice("memory", data.memory.map((item) => `${item.model}, ${item.abi}`), (at) => {
+    const item = data.memory[at], names = item.values.map((value) => value[1]);
+    const count = (op) => names.filter((name) => name === op).length;
+    const colours = palette([...new Set(names)].sort((a, b) => count(b) - count(a)));
+    return [
+      html("div", "tiles", tile("arena", bytes(item.size), `${grouped(item.size)} bytes`), tile("least possible", bytes(item.lower_bound), "what is live at once, at most"), tile("values", grouped(item.values.length), `${bytes(item.values.reduce((sum, value) => sum + value[3], 0))} without sharing`)),
+      section("The arena over time", "Each area is a value: from the step that makes it to the last one that reads it, and where it lies. Values that are views of others lie on top of them. The dashed line is the least possible.", arena(item, colours), legend(colours)),
+    ];
+  });
+  const validation = () => {
+    if (!results().length) return [section("Validation", "This build has not been validated yet: lathe validate compares it with its source models.")];
+    const keys = [...new Set(results().flatMap((result) => Object.keys(result)))].filter((key) => results().some((result) => typeof result[key] !== "object" || result[key] === null));
+    const shown = keys.filter((key) => key !== "passed" && results().some((result) => result[key] !== null && result[key] !== ""));
+    const columns = shown.map((key) => [key.replaceAll("_", " "), (row) => row[key], { number: results().some((row) => typeof row[key] === "number"), long: true, show: (row) => (typeof row[key] === "number" ? Number(row[key].toPrecision(7)).toString() : String(row[key] === null || row[key] === undefined ? "" : row[key])) }]);
+    columns.push(["", (row) => row.passed, { show: (row) => [html("span", row.passed ? "ok" : "wrong", row.passed ? "passed" : "failed")] }]);
+    return [section("Validation", `The outputs of the library beside those of ${data.validation.reference}.`, table(columns, results()))];
+  };
+  const meter = (share) => { const bar = html("i"); bar.style.width = `${Math.min(100, 100 * share)}%`; return html("span", "meter", bar); };
+  const list = (numbers) => (numbers || []).join("\u00d7");
+  const timed = (item) => {
+    const plain = item.plain, colours = palette(item.operators.map((entry) => entry.op)), [low, high] = plain.median_interval;
+    const energy = item.energy.known ? Object.entries(item.energy.millijoules_a_run).map(([name, value]) => tile(`energy, ${name}`, `${digits(value)} mJ`, "a run")) : [];
+    return [
+      html("div", "tiles",
+        tile("median", time(plain.median), `${percent(plain.confidence)} sure: ${time(low)} to ${time(high)}`),
+        tile("99 of 100 within", time(plain.percentiles["99"]), `least ${time(plain.min)}, most ${time(plain.max)}`),
+        tile("speed", `${digits(item.macs.total / plain.median / 1e6)} GMAC/s`, item.share_of_peak === null ? "" : `${percent(item.share_of_peak)} of what the processor can do`),
+        tile("with statistics", time(item.observed.median), `${item.observed.median >= plain.median ? "+" : ""}${(100 * (item.observed.median / plain.median - 1)).toFixed(1)} % beside the plain run`),
+        tile("until ready", time(item.create_ms), "create and prepare"), ...energy),
+      ...(item.note ? [section("Note", "", html("p", "note", item.note))] : []),
+      section("Rounds", "Each dot is a run. The line is the median, the band where the true median lies. Runs slower than 99 of 100 are at the upper edge.", rounds(item.rounds_ms, plain)),
+      section("When what ran", "A run that took as long as most do.", timeline(item.nodes.map((node) => [node.op, node.start_ms, node.end_ms, `${node.op} ${node.name}\n${time(node.end_ms - node.start_ms)}, ${node.kernel}`, colours.of(node.op)]), tick), legend(colours)),
+      section("By operator", "", bars(item.operators.map((entry) => [entry.op, entry.avg_ms, `${time(entry.avg_ms)}, ${entry.percent.toFixed(1)} %`, colours.of(entry.op)]))),
+      ...(item.peak && item.peak.gmacs.f32 && item.nodes.some((node) => node.macs) ? [section("Roofline", "Each circle is a node, the larger the more of the time it takes. Solid: what memory and the arithmetic units allow; dashed: with everything in the nearest cache. Above the roof is what computes with fewer multiplications than are counted, such as Winograd's algorithms.", roofline(item.nodes, item.peak, colours), legend(colours))] : []),
+      section("Nodes", "A click on a heading sorts.", table([
+        ["#", (row) => row.index, { number: true, show: (row) => String(row.index) }], ["operator", (row) => row.op], ["name", (row) => row.name, { long: true }],
+        ["average", (row) => row.avg_ms, { number: true, show: (row) => time(row.avg_ms) }], ["\u00b1", (row) => row.std_ms, { number: true, show: (row) => time(row.std_ms) }], ["%", (row) => row.percent, { number: true, show: (row) => row.percent.toFixed(1) }],
+        ["GMAC/s", (row) => row.gmacs, { number: true, show: (row) => (row.macs ? digits(row.gmacs) : "") }], ["GB/s", (row) => row.gb_s, { number: true }],
+        ["of peak", (row) => row.share_of_peak, { number: true, show: (row) => (row.share_of_peak === null ? "" : [percent(row.share_of_peak), meter(row.share_of_peak)]) }],
+        ["limit", (row) => row.limit], ["output", (row) => list(row.output)], ["kernel", (row) => row.kernel, { code: true }],
+      ], item.nodes)),
+    ];
+  };
+  const counted = (item) => {
+    const colours = palette(item.operators.map((entry) => entry.op));
+    let passed = 0;
+    const rows = item.nodes.map((node) => { const from = passed; passed += node.instructions; return [node.op, from, passed, `${node.op} ${node.name}\n${grouped(node.instructions)} instructions, ${node.kernel}`, colours.of(node.op)]; });
+    const count = (number) => scaled(number, ["", " k", " M", " G"], 1000);
+    return [
+      html("div", "tiles", tile("instructions", count(item.instructions), "of one run on one thread"), tile("memory accesses", count(item.accesses), "of at most 8 bytes each"), tile("multiplies at least", count(item.bound), item.ratio ? `${digits(item.ratio)} instructions for each` : "")),
+      section("Note", "", html("p", "note", item.note)),
+      section("Which instructions are whose", "", timeline(rows, count), legend(colours)),
+      section("By operator", "", bars(item.operators.map((entry) => [entry.op, entry.instructions, `${count(entry.instructions)}, ${entry.percent.toFixed(1)} %`, colours.of(entry.op)]))),
+      section("Nodes", "A click on a heading sorts.", table([
+        ["#", (row) => row.index, { number: true, show: (row) => String(row.index) }], ["operator", (row) => row.op], ["name", (row) => row.name, { long: true }],
+        ["instructions", (row) => row.instructions, { number: true, show: (row) => grouped(row.instructions) }], ["%", (row) => row.percent, { number: true, show: (row) => row.percent.toFixed(1) }],
+        ["accesses", (row) => row.accesses, { number: true, show: (row) => grouped(row.accesses) }], ["MACs", (row) => row.macs, { number: true, show: (row) => grouped(row.macs) }],
+        ["output", (row) => list(row.output)], ["kernel", (row) => row.kernel, { code: true }],
+      ], item.nodes)),
+    ];
+  };
+  const value = (entry, number) => (entry.unit === "seconds" ? time(number) : grouped(number));
+  const compared = () => {
+    const against = data.benchmark.against || [], before = data.benchmark.compared || [], shown = [];
+    const interval = (row) => (row.interval ? `${digits(row.interval[0])} \u2026 ${digits(row.interval[1])}` : row.ratio ? "exact" : "");
+    const where = [["model", (row) => row.model], ["abi", (row) => row.abi], ["device", (row) => row.device]];
+    if (against.length) shown.push(section("Beside another library", "Both ran in turns. A ratio below 1 says that this library is faster.", table([...where, ["other", (row) => row.other, { code: true }],
+      ["this", (row) => row.ratio, { number: true, show: (row) => value(row, row.own.median || row.own) }], ["other", (row) => row.ratio, { number: true, show: (row) => value(row, row.other_figures.median || row.other_figures) }],
+      ["ratio", (row) => row.ratio, { number: true }], ["interval", interval, { number: true }], ["this one is", (row) => row.verdict]], against)));
+    if (before.length) shown.push(section("Beside an earlier result", "Measured at another time: what is not counted but timed may differ because the machine was slower or faster then.", table([...where, ["before", (row) => row.before, { number: true, show: (row) => (row.found ? value(row, row.before) : "") }],
+      ["now", (row) => row.after, { number: true, show: (row) => (row.found ? value(row, row.after) : "") }], ["ratio", (row) => row.ratio, { number: true }], ["interval", interval, { number: true }], ["", (row) => (row.found ? row.verdict : "not measured before")]], before)));
+    return shown;
+  };
+  const speed = () => {
+    if (!measured().length) return [section("Speed", "This build has not been measured yet: lathe bench does.")];
+    return [...compared(), ...choice("speed", measured().map((item) => `${item.model}, ${item.abi}, ${item.device}`), (at) => (measured()[at].unit === "seconds" ? timed : counted)(measured()[at]))];
+  };
+  const device = () => measured().map((item) => section(`${item.device}, ${item.abi}`, `ran ${item.model}`, pairs(Object.entries(item.properties)),
+    ...(item.peak ? [html("h2", "", "What its processor can do"), pairs([...Object.entries(item.peak.gmacs).map(([type, figure]) => [`GMAC/s of ${type} (${item.peak.source})`, digits(figure)]), ...item.peak.reading.map((entry) => [entry.bytes ? `GB/s from ${bytes(entry.bytes)}` : "GB/s", digits(entry.gb_s)])])] : [])));
+  const manifest = () => Object.entries(data.manifest).map(([key, content]) => {
+    const plain = typeof content !== "object" || content === null;
+    if (plain) return section(key.replaceAll("_", " "), "", html("div", "", String(content)));
+    const rows = Array.isArray(content) ? content : Object.entries(content).map(([name, entry]) => (typeof entry === "object" && entry !== null ? { name, ...entry } : { name, value: entry }));
+    const keys = [...new Set(rows.flatMap((row) => (typeof row === "object" && row !== null ? Object.keys(row) : [])))];
+    const text = (entry) => (typeof entry === "object" && entry !== null ? JSON.stringify(entry) : String(entry === undefined || entry === null ? "" : entry));
+    return section(key.replaceAll("_", " "), "", keys.length ? table(keys.map((name) => [name, (row) => text(row[name]), { code: true }]), rows) : html("div", "", rows.map(text).join(", ")));
+  });
+
+  const graphs = Object.entries(data.pages.graphs);
+  const PAGES = [
+    ["overview", "Overview", overview, true],
+    ["graph", "Graph", () => framed("graph", graphs), graphs.length > 0, true],
+    ["sizes", "Sizes", () => framed("sizes", [["sizes", data.pages.sizes]]), Boolean(data.pages.sizes), true],
+    ["memory", "Memory", memory, data.memory.length > 0],
+    ["validation", "Validation", validation, true],
+    ["speed", "Speed", speed, true],
+    ["device", "Device", device, measured().length > 0],
+    ["manifest", "Manifest", manifest, Object.keys(data.manifest).length > 0],
+  ].filter((page) => page[3]);
+  const show = (at, remember) => {
+    const [name, , build, , whole] = PAGES[at];
+    charts = [];
+    main.className = whole ? "whole" : "";
+    main.replaceChildren();
+    if (whole) main.append(...build()); else main.append(html("div", "content", ...build()));
+    redraw();
+    main.scrollTop = 0;
+    [...document.getElementById("switch").children].forEach((tab, index) => tab.setAttribute("aria-selected", String(index === at)));
+    if (remember) try { history.replaceState(null, "", `#${name}`); } catch (problem) { /* embedded */ }
+  };
+  document.getElementById("switch").append(...PAGES.map(([, title], at) => {
+    const tab = html("button", "", title);
+    tab.setAttribute("role", "tab");
+    tab.addEventListener("click", () => show(at, true));
+    return tab;
+  }));
+  document.getElementById("figures").textContent = `Lathe ${data.build.version}`;
+  const wanted = () => Math.max(0, PAGES.findIndex(([name]) => `#${name}` === location.hash));
+  window.addEventListener("hashchange", () => show(wanted(), false));
+  window.addEventListener("resize", redraw);
+  show(wanted(), false);
+})();

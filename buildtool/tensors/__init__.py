@@ -1,0 +1,1 @@
+"""Tensors from what people have: pictures and sounds; and pictures from tensors."""

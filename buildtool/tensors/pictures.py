@@ -1,0 +1,119 @@
+"""Pictures as arrays of height, width and channels, and back. Pillow reads and writes the files."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from buildtool.errors import RunError, ToolchainError, Where
+from buildtool.tensors.recipe import Array, Recipe
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
+_FORMATS = ("PNG", "JPEG", "BMP")
+
+
+def picture(file: Path, recipe: Recipe) -> Array:
+    """The picture of a file in the channels and the size of the recipe: 64-bit numbers from 0 to 255."""
+    image = _read(file, "L" if recipe.channels == "grey" else "RGB")
+    if recipe.resize is not None:
+        image = image.resize(recipe.resize[::-1], _method(recipe.method))
+    if recipe.crop is not None:
+        image = _cropped(image, recipe.crop, file)
+    values = np.asarray(image, np.float64)
+    if values.ndim == 2:
+        return values[:, :, np.newaxis]
+    return values[:, :, ::-1] if recipe.channels == "BGR" else values
+
+
+def encoded(values: Array, recipe: Recipe, source: Path, suffix: str) -> bytes:
+    """The bytes of a picture file of an array, rounded and held inside of 0 to 255."""
+    planes = _planes(values, recipe, source)
+    if planes.shape[2] == 3 and recipe.channels == "BGR":
+        planes = planes[:, :, ::-1]
+    whole = np.clip(np.rint(np.nan_to_num(planes)), 0, 255).astype(np.uint8)
+    image = _pillow().fromarray(whole[:, :, 0] if whole.shape[2] == 1 else np.ascontiguousarray(whole))
+    stream = io.BytesIO()
+    image.save(stream, {".png": "PNG", ".bmp": "BMP"}.get(suffix.lower(), "JPEG"))
+    return stream.getvalue()
+
+
+def _planes(values: Array, recipe: Recipe, source: Path) -> Array:
+    """The one picture in a tensor, as height, width, channels."""
+    where, shape = Where(file=str(source)), list(values.shape)
+    if values.dtype.kind not in "fiub" or not values.size:
+        raise RunError(f"{values.dtype}{shape} is no picture", where=where)
+    if values.ndim == 4 and values.shape[0] != 1:
+        raise RunError(f"this tensor of shape {shape} holds {shape[0]} pictures", where=where, rule="one is written")
+    if values.ndim == 4:
+        values = values[0]
+    if values.ndim == 2:
+        values = values[:, :, np.newaxis]
+    elif values.ndim == 3 and recipe.layout == "NCHW":
+        values = values.transpose(1, 2, 0)
+    if values.ndim != 3 or values.shape[2] not in (1, 3):
+        raise RunError(
+            f"shape {shape} is no picture in {recipe.layout}",
+            where=where,
+            rule="a picture has 1 or 3 channels",
+            remedy="say with --layout where they stand",
+        )
+    return recipe.restored(values.astype(np.float64), source)
+
+
+def _read(file: Path, mode: str) -> Image.Image:
+    pillow, where = _pillow(), Where(file=str(file))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of metadata; what is too large is refused below
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            with pillow.open(file, formats=_FORMATS) as image:
+                if image.mode.startswith("I"):  # Pillow would cut 16 bits off at 255
+                    deep = np.asarray(image, np.float64) / 257.0
+                    image = pillow.fromarray(np.rint(deep).astype(np.uint8))
+                converted: Image.Image = image.convert(mode)
+                return converted
+    except FileNotFoundError as problem:
+        raise RunError("this file does not exist", where=where) from problem
+    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as problem:
+        raise RunError(
+            "this picture is too large", where=where, rule=f"at most {pillow.MAX_IMAGE_PIXELS} pixels"
+        ) from problem
+    except MemoryError:
+        raise
+    except Exception as problem:  # its readers let through whatever a damaged file leads them into
+        raise RunError(f"this is no whole picture: {problem}", where=where, rule="PNG, JPEG or BMP") from problem
+
+
+def _cropped(image: Image.Image, size: tuple[int, int], file: Path) -> Image.Image:
+    height, width = size
+    if height > image.height or width > image.width:
+        raise RunError(
+            f"--crop {height}x{width} is more than the picture's {image.height}x{image.width}",
+            where=Where(file=str(file)),
+            remedy="make it larger first: --resize HEIGHTxWIDTH",
+        )
+    left, top = (image.width - width) // 2, (image.height - height) // 2
+    return image.crop((left, top, left + width, top + height))
+
+
+def _method(name: str) -> Image.Resampling:
+    method: Image.Resampling = _pillow().Resampling["BOX" if name == "area" else name.upper()]
+    return method
+
+
+def _pillow() -> ModuleType:
+    try:
+        from PIL import Image
+    except ImportError as problem:
+        raise ToolchainError(
+            "pictures are read by Pillow, which is not installed", remedy="pip install 'lathe-build[images]'"
+        ) from problem
+    return Image

@@ -1,0 +1,181 @@
+"""Computes samples: in this process, in several of this machine, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from buildtool.devices.choose import devices_for, runs_here
+from buildtool.devices.in_process import load_library
+from buildtool.errors import ConfigError, DeviceError, RunError, Where
+from buildtool.settings import RunSettings
+from buildtool.validation.inputs import TensorSpec, check_names, fit
+from buildtool.validation.metrics import Array
+from buildtool.validation.plugin import Plugin
+from buildtool.validation.stand import Built, Stand
+
+LONGEST = 64  # units that are computed between two entries of the journal
+_SECONDS = 20.0  # until a scheduler has to answer
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every worker has to know. Paths mean the same files to all of them."""
+
+    script: Path
+    built: Built
+    abi: str
+    model: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[str, ...]
+    settings: RunSettings
+
+    def files(self) -> list[Path]:
+        """What decides the result: the library, its models, the script."""
+        folder = self.built.folder / "model" / self.abi
+        models = [folder / f"{self.model}{suffix}" for suffix in (".pb", ".data")]
+        return [self.script, self.built.file_of(self.abi, "shared"), *(file for file in models if file.is_file())]
+
+
+class Runs(Protocol):
+    """A model that is ready to run."""
+
+    def __call__(self, inputs: Mapping[str, Array]) -> Mapping[str, Array]: ...
+
+
+def work(task: Task, units: Sequence[int]) -> dict[int, str]:
+    """The records of these units."""
+    plugin, run = _ready(task)
+    records: dict[int, str] = {}
+    for unit in units:
+        given = plugin.inputs(unit)
+        check_names(given, task.inputs)
+        where = Where(file=str(task.script))
+        missing = [spec.name for spec in task.inputs if spec.name not in given]
+        if missing:
+            raise ConfigError(f"preprocess gave nothing for the input '{missing[0]}'", where=where)
+        fed = {spec.name: fit(np.asarray(_as(given[spec.name], spec)), spec, where) for spec in task.inputs}
+        records[unit] = plugin.record(unit, run(fed))
+    return records
+
+
+def _as(value: Any, spec: TensorSpec) -> Array:
+    """Lists of numbers have no type of their own, and NumPy makes doubles of them."""
+    return np.asarray(value, None if isinstance(value, np.ndarray) else spec.dtype.numpy)
+
+
+_ready_tasks: dict[str, tuple[Plugin, Runs]] = {}
+
+
+def _ready(task: Task) -> tuple[Plugin, Runs]:
+    """The script and the model, loaded once per process."""
+    key = f"{task!r} {hashlib.sha256(task.script.read_bytes()).hexdigest()}"
+    if key not in _ready_tasks:
+        _ready_tasks.clear()
+        _ready_tasks[key] = Plugin(task.script), _model(task)
+    return _ready_tasks[key]
+
+
+def _model(task: Task) -> Runs:
+    """In this process where it runs the ABI itself and no device is named, else one run of a program per unit."""
+    if runs_here(task.abi) and not task.settings.devices and not task.settings.cpu:
+        library = task.built.file_of(task.abi, "shared")
+        return load_library(library, task.model, threads=1, identifier=task.built.identifier).run
+    device = devices_for(task.abi, task.settings)[0]
+    stand = Stand(task.built, task.abi, "shared", replace(task.settings, rounds=1, threads=1), device)
+    return lambda inputs: stand.run(task.model, inputs, task.outputs).outputs
+
+
+def chunks(units: Sequence[int], workers: int) -> list[list[int]]:
+    """Parts that are long enough to be worth sending, and short enough that little is lost."""
+    size = max(1, min(LONGEST, len(units) // (4 * workers)))
+    return [list(units[start : start + size]) for start in range(0, len(units), size)]
+
+
+def here(task: Task, parts: Sequence[Sequence[int]], workers: int) -> Iterator[dict[int, str]]:
+    """On this machine, as the results come."""
+    if workers == 1:
+        yield from map(functools.partial(work, task), parts)
+        return
+    waiting = iter(parts)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        try:
+            running = {pool.submit(work, task, part) for part in itertools.islice(waiting, 2 * workers)}
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+                running |= {pool.submit(work, task, part) for part in itertools.islice(waiting, len(done))}
+        except BrokenProcessPool as problem:
+            what = "a worker was ended from outside, or crashed"
+            raise RunError(what, remedy="start again: what was measured is kept") from problem
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def on_cluster(task: Task, parts: Iterable[Sequence[int]], address: str) -> Iterator[dict[int, str]]:
+    """On the workers of a Dask cluster that runs already."""
+    client = _client(address)
+    try:
+        futures = client.map(functools.partial(work, task), [list(part) for part in parts], pure=False, retries=1)
+        for future in _dask().as_completed(futures):
+            yield future.result()
+    except ModuleNotFoundError as problem:
+        remedy = "install lathe-build on them, of the same version"
+        raise RunError(f"the workers of the cluster have no '{problem.name}'", remedy=remedy) from problem
+    finally:
+        client.close()
+
+
+def cluster_size(address: str) -> int:
+    """How many workers there are. DeviceError where there is none."""
+    client = _client(address)
+    try:
+        count = len(client.nthreads())
+    finally:
+        client.close()
+    if not count:
+        raise DeviceError(f"the scheduler at {address} has no workers", remedy=f"start some: dask worker {address}")
+    return count
+
+
+def _client(address: str) -> Any:
+    try:
+        return _dask().Client(address, timeout=_SECONDS)
+    except (OSError, ValueError, TimeoutError) as problem:
+        remedy = "start one with `dask scheduler`, which tells its address"
+        raise DeviceError(f"no Dask scheduler answers at {address}", remedy=remedy) from problem
+
+
+def _dask() -> Any:
+    """Imported on need: it is no part of what Lathe depends on."""
+    try:
+        return importlib.import_module("distributed")
+    except ImportError as problem:
+        remedy = "pip install distributed, here and on all workers"
+        raise ConfigError("Dask is not installed", remedy=remedy) from problem
+
+
+def as_units(records: Mapping[int, str]) -> list[str]:
+    """All records in order."""
+    return [records[unit] for unit in sorted(records)]
+
+
+def digest_of(task: Task, plugin: Plugin) -> str:
+    """What a journal is of."""
+    digest = hashlib.sha256(json.dumps([task.model, task.abi, plugin.samples, plugin.units]).encode())
+    for file in task.files():
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

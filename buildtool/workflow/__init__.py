@@ -1,0 +1,33 @@
+"""The order of the stages, and nothing else: what is behind each command, callable from Python.
+
+    Deployment -> ImportedModel -> Graph -> TargetProgram -> SourceTree -> BuiltLibrary -> RunResult -> Report
+
+Every function takes the path of a deployment file. All failures are LatheErrors.
+"""
+
+from buildtool.requests import check
+from buildtool.workflow.accuracy import measure_accuracy
+from buildtool.workflow.benchmarking import bench
+from buildtool.workflow.building import build, commands, convert, export, prepare
+from buildtool.workflow.inside import dump, trap, validate_layers
+from buildtool.workflow.ndk_check import ndk_check
+from buildtool.workflow.running import load, run, tune, validate
+
+__all__ = [
+    "bench",
+    "build",
+    "check",
+    "commands",
+    "convert",
+    "dump",
+    "export",
+    "load",
+    "measure_accuracy",
+    "ndk_check",
+    "prepare",
+    "run",
+    "trap",
+    "tune",
+    "validate",
+    "validate_layers",
+]

@@ -1,0 +1,34 @@
+# How the units of a library become one object, and that a shared library. The projects that Lathe generates have these
+# options from here, and so have the Bazel rules, for which bazel/ExportFlags.cmake writes them down.
+#
+#   lathe_merge_options(<variable>)    of the one object, which holds what an undefined symbol reaches
+#   lathe_link_options(<variable>)     of the shared library, beside its version script
+#
+# LatheFlags.cmake, to be included before, knows what the system wants (lathe_link_flags).
+function(lathe_merge_options out)
+  set(options -nostdlib -r -Wl,--build-id=none)
+  if(ANDROID)
+    list(APPEND options -fuse-ld=lld)
+  else()
+    list(APPEND options -Wl,--gc-sections -Wl,--force-group-allocation)
+  endif()
+  set(${out} ${options} PARENT_SCOPE)
+endfunction()
+
+function(lathe_link_options out)
+  lathe_link_flags(flags)
+  set(
+    ${out}
+    -nostdlib
+    -Wl,--gc-sections
+    -Wl,--as-needed
+    -Wl,--build-id=none
+    ${flags}
+    -Wl,-O1
+    -Wl,-z,defs
+    -Wl,-z,now
+    -Wl,-z,noexecstack
+    -Wl,-z,noseparate-code
+    PARENT_SCOPE
+  )
+endfunction()

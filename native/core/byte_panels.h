@@ -1,0 +1,111 @@
+// Jobs of byte_state.h: how they are cut into tiles. The header of an instruction set (bytes_*.h) goes before this one.
+#ifndef LATHE_CORE_BYTE_PANELS_H_
+#define LATHE_CORE_BYTE_PANELS_H_
+
+#include "native/core/byte_state.h"
+
+namespace lathe {
+
+struct BytePanelJob {
+  const BytePanelState* state;
+  const int8_t* residual;  // may be null; as many elements as the output
+  int8_t* output;
+  int64_t pixels;
+  int64_t output_step;  // from pixel to pixel
+  bool summed;          // the sum of the bytes of a row stands in front of it, as s32
+  int64_t readable;     // bytes of a row that may be read, in whole steps: behind the depth they do not count
+  char* scratch;        // ByteThreadBytes() per thread
+  int64_t thread_bytes;
+};
+
+// Some pixels of a job times some outputs of a group.
+struct ByteTile {
+  const int8_t* const* rows;  // per tap kBytePixels pointers
+  const int32_t* sums;        // 128 times the sum of x, of each pixel
+  int count;                  // pixels
+  int64_t group;
+  int64_t output;   // the first, within the group: that of a panel
+  int64_t outputs;  // how many
+  int8_t* to;       // the first output of the first pixel
+  const int8_t* residual;
+};
+
+inline namespace LATHE_VECTORS {
+
+// What follows is there once per instruction set: isa/byte_panels__<set>.cc.
+
+int32_t SumBytes(const int8_t* row, int64_t count);
+void RunByteTile(const BytePanelJob& job, const ByteTile& tile);
+
+}  // namespace LATHE_VECTORS
+namespace {
+
+constexpr int64_t kByteSum = static_cast<int64_t>(sizeof(int32_t));
+
+LATHE_INLINE int64_t ByteThreadBytes(const BytePanelShape& shape) {
+  return (shape.taps * kBytePixels * static_cast<int64_t>(sizeof(int8_t*)) + kBytePixels * 4 + 63) / 64 * 64;
+}
+
+// The bytes that a pixel reads of a group.
+inline int32_t SumWindow(const BytePanelJob& job, const int8_t* const* rows, int64_t group) {
+  const BytePanelShape& shape = job.state->shape;
+  int32_t sum = 0;
+  for (int64_t tap = 0; tap < shape.taps; ++tap, rows += kBytePixels) {
+    sum += job.summed ? *reinterpret_cast<const int32_t*>(*rows - kByteSum)
+                      : SumBytes(*rows + group * shape.depth, shape.depth);
+  }
+  return sum;
+}
+
+// All of a job by all threads. `locate(pixel, count, rows)` writes the pointers rows[tap * kBytePixels + p] for `count`
+// pixels.
+template <typename Locate>
+inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const Locate& locate) {
+  const BytePanelShape& shape = job.state->shape;
+  constexpr int64_t kItems = 64;  // enough for any number of cores; few pixels are split by outputs
+  const int64_t chunks = (job.pixels + kBytePixels - 1) / kBytePixels;
+  const int64_t panels = shape.groups * shape.panels();
+  if (chunks == 0 || panels == 0) return;
+  const int64_t wanted = (kItems + chunks - 1) / chunks;
+  const int64_t each = (((panels + wanted - 1) / wanted) + 3) / 4 * 4;
+  const int64_t splits = (panels + each - 1) / each;
+  context.For(chunks * splits, 1, [&](int64_t begin, int64_t end, int thread) {
+    const int8_t** rows = reinterpret_cast<const int8_t**>(job.scratch + thread * job.thread_bytes);
+    int32_t* sums = reinterpret_cast<int32_t*>(rows + shape.taps * kBytePixels);
+    int64_t at_hand = -1;
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t chunk = item / splits;
+      const int64_t pixel = chunk * kBytePixels;
+      const int count = static_cast<int>(job.pixels - pixel < kBytePixels ? job.pixels - pixel : kBytePixels);
+      if (chunk != at_hand) locate(pixel, count, rows);
+      int64_t group = -1;
+      int64_t panel = (item - chunk * splits) * each;
+      const int64_t last = panel + each < panels ? panel + each : panels;
+      while (panel < last) {
+        const int64_t first = panel % shape.panels();
+        if (group != panel / shape.panels() && (chunk != at_hand || shape.groups > 1)) {
+          group = panel / shape.panels();
+          for (int p = 0; p < count; ++p) sums[p] = kFilterOffset * SumWindow(job, rows + p, group);
+        }
+        at_hand = chunk;
+        const int64_t rest = shape.panels() - first;
+        const int64_t taken = rest < last - panel ? rest : last - panel;
+        const int64_t output = first * kBytePanel;
+        const int64_t outputs =
+            shape.outputs - output < taken * kBytePanel ? shape.outputs - output : taken * kBytePanel;
+        const int64_t number = panel / shape.panels();
+        const int64_t channel = number * shape.outputs + output;
+        ByteTile tile = {rows,   sums, count, number, output, outputs, job.output + pixel * job.output_step + channel,
+                         nullptr};
+        if (job.residual != nullptr) tile.residual = job.residual + pixel * shape.groups * shape.outputs + channel;
+        RunByteTile(job, tile);
+        panel += taken;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_BYTE_PANELS_H_

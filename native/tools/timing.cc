@@ -1,0 +1,219 @@
+#include "native/tools/timing.h"
+
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+
+namespace lathe_run {
+namespace {
+
+// A counter of Linux's powercap interface. Zones of the first level only: those below are parts of them.
+struct Meter {
+  std::string name;
+  std::string file;
+  int64_t wraps_at;
+  int64_t before;
+};
+
+bool ReadText(const std::string& path, std::string* text) {
+  FILE* file = std::fopen(path.c_str(), "r");
+  if (file == nullptr) return false;
+  char buffer[64];
+  const size_t size = std::fread(buffer, 1, sizeof(buffer) - 1, file);
+  std::fclose(file);
+  text->assign(buffer, size);
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  return !text->empty();
+}
+
+bool ReadCount(const std::string& path, int64_t* count) {
+  std::string text;
+  if (!ReadText(path, &text)) return false;
+  return std::sscanf(text.c_str(), "%" SCNd64, count) == 1 && *count >= 0;
+}
+
+std::vector<Meter> Meters(const std::string& folder) {
+  std::vector<Meter> meters;
+  DIR* open = opendir(folder.c_str());
+  if (open == nullptr) return meters;
+  while (const dirent* entry = readdir(open)) {
+    const std::string zone = entry->d_name;
+    if (std::count(zone.begin(), zone.end(), ':') != 1) continue;
+    Meter meter = {zone, folder + "/" + zone + "/energy_uj", 0, 0};
+    if (!ReadCount(meter.file, &meter.before)) continue;
+    ReadText(folder + "/" + zone + "/name", &meter.name);
+    ReadCount(folder + "/" + zone + "/max_energy_range_uj", &meter.wraps_at);
+    meters.push_back(meter);
+  }
+  closedir(open);
+  std::sort(meters.begin(), meters.end(), [](const Meter& a, const Meter& b) { return a.file < b.file; });
+  return meters;
+}
+
+void ReadMeters(const std::vector<Meter>& meters, Timings* result) {
+  for (const Meter& meter : meters) {
+    int64_t after = 0;
+    if (!ReadCount(meter.file, &after)) continue;
+    const int64_t counted = after - meter.before;
+    if (counted < 0 && meter.wraps_at <= 0) continue;
+    result->energy.emplace_back(meter.name, counted < 0 ? counted + meter.wraps_at : counted);
+  }
+}
+
+struct Watch {
+  Timings* timings;
+  Nanoseconds began;
+  size_t next;
+
+  void Note(const lathe_node_event& event) {
+    std::vector<NodeTimes>& nodes = timings->nodes;
+    if (next == nodes.size()) nodes.push_back({event.index, event.name, event.op, event.kernel, {}, {}});
+    nodes[next].starts.push_back(event.start_ns - began);
+    nodes[next].ends.push_back(event.end_ns - began);
+    ++next;
+  }
+};
+
+void Marker(long number) { syscall(SYS_getpgid, 0x7A0000 + number); }
+
+std::vector<Nanoseconds> Durations(const NodeTimes& node) {
+  std::vector<Nanoseconds> times(node.starts.size());
+  for (size_t i = 0; i < times.size(); ++i) times[i] = node.ends[i] - node.starts[i];
+  return times;
+}
+
+Nanoseconds Mean(const std::vector<Nanoseconds>& times) {
+  Nanoseconds sum = 0;
+  for (const Nanoseconds time : times) sum += time;
+  return sum / static_cast<Nanoseconds>(times.size());
+}
+
+// Of the sample: divided by one less than there are.
+Nanoseconds Deviation(const std::vector<Nanoseconds>& times) {
+  if (times.size() < 2) return 0;
+  const double mean = static_cast<double>(Mean(times));
+  double sum = 0;
+  for (const Nanoseconds time : times) sum += (static_cast<double>(time) - mean) * (static_cast<double>(time) - mean);
+  return static_cast<Nanoseconds>(std::sqrt(sum / static_cast<double>(times.size() - 1)));
+}
+
+// The round that took as long as most do: its nodes tell what happened when.
+size_t MiddleRound(const std::vector<Nanoseconds>& observed) {
+  const Nanoseconds median = Median(observed);
+  size_t best = 0;
+  for (size_t i = 0; i < observed.size(); ++i)
+    if (std::abs(observed[i] - median) < std::abs(observed[best] - median)) best = i;
+  return best;
+}
+
+void List(Json* json, const char* key, const std::vector<Nanoseconds>& times) {
+  json->Key(key).Open('[');
+  for (const Nanoseconds time : times) json->Number(time);
+  json->Close(']');
+}
+
+}  // namespace
+
+Nanoseconds Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+lathe::Status TimeRounds(lathe::Session* session, int warmup, int rounds, const std::string& powercap,
+                         Timings* result) {
+  result->warmup.reserve(static_cast<size_t>(std::max(0, warmup)));
+  result->rounds.reserve(static_cast<size_t>(std::max(0, rounds)));
+  std::vector<Meter> meters;
+  for (int round = -std::max(0, warmup); round < rounds; ++round) {
+    if (round == 0) meters = Meters(powercap);
+    const Nanoseconds start = Now();
+    const lathe::Status status = session->Run();
+    const Nanoseconds end = Now();
+    if (!status.ok()) return status;
+    (round < 0 ? result->warmup : result->rounds).push_back(end - start);
+  }
+  ReadMeters(meters, result);
+  return {};
+}
+
+lathe::Status ObserveRounds(lathe::Session* session, int rounds, Timings* result) {
+  Watch watch = {result, 0, 0};
+  session->SetObserver([](void* user, const lathe_node_event* event) { static_cast<Watch*>(user)->Note(*event); },
+                       &watch);
+  lathe::Status status;
+  for (int round = 0; round < rounds && status.ok(); ++round) {
+    watch.next = 0;
+    watch.began = Now();
+    status = session->Run();
+    const Nanoseconds end = Now();
+    if (status.ok()) result->observed.push_back(end - watch.began);
+    if (round != 0) continue;  // from now on nothing is allocated between the nodes
+    for (NodeTimes& node : result->nodes) {
+      node.starts.reserve(static_cast<size_t>(rounds));
+      node.ends.reserve(static_cast<size_t>(rounds));
+    }
+  }
+  session->SetObserver(nullptr, nullptr);
+  return status;
+}
+
+lathe::Status MarkRounds(lathe::Session* session, Timings* result) {
+  Marker(0);
+  lathe::Status status = session->Run();
+  Marker(1);
+  if (!status.ok()) return status;
+  Watch watch = {result, 0, 0};
+  session->SetObserver(
+      [](void* user, const lathe_node_event* event) {
+        Marker(2);
+        static_cast<Watch*>(user)->Note(*event);
+        Marker(3);
+      },
+      &watch);
+  Marker(3);
+  status = session->Run();
+  session->SetObserver(nullptr, nullptr);
+  return status;
+}
+
+Nanoseconds Median(std::vector<Nanoseconds> times) {
+  std::sort(times.begin(), times.end());
+  const size_t half = times.size() / 2;
+  return times.size() % 2 != 0 ? times[half] : (times[half - 1] + times[half]) / 2;
+}
+
+void DescribeTimings(Json* json, const Timings& timings) {
+  const std::vector<Nanoseconds>& rounds = timings.rounds;
+  if (!rounds.empty()) {
+    json->Key("min_ns").Number(*std::min_element(rounds.begin(), rounds.end()));
+    json->Key("median_ns").Number(Median(rounds));
+    json->Key("mean_ns").Number(Mean(rounds));
+    json->Key("max_ns").Number(*std::max_element(rounds.begin(), rounds.end()));
+  }
+  List(json, "warmup_ns", timings.warmup);
+  List(json, "rounds_ns", rounds);
+  List(json, "observed_ns", timings.observed);
+  json->Key("energy_uj").Open('{');
+  for (const auto& [name, count] : timings.energy) json->Key(name.c_str()).Number(count);
+  json->Close('}');
+}
+
+void DescribeNodes(Json* json, const std::vector<NodeTimes>& nodes, const std::vector<Nanoseconds>& observed) {
+  const size_t middle = observed.empty() ? 0 : MiddleRound(observed);
+  for (const NodeTimes& node : nodes) {
+    const std::vector<Nanoseconds> times = Durations(node);
+    json->Open('{').Key("index").Number(node.index).Key("name").Text(node.name).Key("op").Text(node.op);
+    json->Key("kernel").Text(node.kernel).Key("ns").Number(*std::min_element(times.begin(), times.end()));
+    json->Key("first_ns").Number(times.front()).Key("median_ns").Number(Median(times));
+    json->Key("mean_ns").Number(Mean(times)).Key("deviation_ns").Number(Deviation(times));
+    json->Key("start_ns").Number(node.starts[middle]).Key("end_ns").Number(node.ends[middle]).Close('}');
+  }
+}
+
+}  // namespace lathe_run

@@ -1,0 +1,134 @@
+"""A real ssh server on this machine whose sessions are a pretended device."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import getpass
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from buildtool.settings import DeviceSpec
+from tests.devices import pretend
+
+_CONFIG = """\
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/key.pub
+PidFile {folder}/sshd.pid
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+StrictModes no
+UsePAM no
+LogLevel ERROR
+SetEnv HOME={folder}/home
+ForceCommand env {variables} sh -c "$SSH_ORIGINAL_COMMAND"
+"""
+
+
+class Sshd:
+    """A server with its own keys, on a port of its own. A context."""
+
+    def __init__(self, folder: Path, machine: str = "aarch64") -> None:
+        self.folder = folder
+        self.port = free_port()
+        variables = pretend.make(folder, machine)
+        self.home = Path(variables["HOME"])
+        for name in ("host_key", "key"):
+            command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+            subprocess.run(command, check=True)
+        words = " ".join(shlex.quote(f"{name}={value}") for name, value in variables.items())
+        config = _CONFIG.format(port=self.port, folder=folder, variables=words)
+        (folder / "sshd_config").write_text(config)
+        host_key = (folder / "host_key.pub").read_text().split()[:2]
+        (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port},[localhost]:{self.port} {' '.join(host_key)}\n")
+        (folder / "ssh_config").write_text(f"UserKnownHostsFile {folder}/known_hosts\nUser {getpass.getuser()}\n")
+        self.spec = DeviceSpec(
+            "ssh",
+            name="board",
+            address="127.0.0.1",
+            username=getpass.getuser(),
+            port=self.port,
+            identity=folder / "key",
+            ssh_config=folder / "ssh_config",
+        )
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(exist_ok=True)
+        program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+        assert program, "apt-get install openssh-server"
+        self._process = subprocess.Popen(
+            [program, "-D", "-f", str(folder / "sshd_config"), "-E", str(folder / "log")], start_new_session=True
+        )
+        wait_for_port(self.port)
+
+    def device_file(self, abi: str = "arm64", **keys: str) -> Path:
+        """A device file with this device in it."""
+        lines = ["devices:", "  board:", f"    target_abis: [{abi}]", "    address: 127.0.0.1"]
+        lines += [f"    username: {getpass.getuser()}", f"    port: {self.port}", "    identity: key"]
+        lines += ["    ssh_config: ssh_config", *(f"    {key}: {value}" for key, value in keys.items())]
+        file = self.folder / "devices.yml"
+        file.write_text("\n".join(lines) + "\n")
+        return file
+
+    def sessions(self) -> list[int]:
+        """The processes of the server that serve a connection."""
+        children: dict[int, list[int]] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                parent = stat.read_text().rpartition(")")[2].split()[1]
+                children.setdefault(int(parent), []).append(int(stat.parent.name))
+        below = list(children.get(self._process.pid, ()))
+        for process in below:
+            below += children.get(process, ())
+        return [pid for pid in below if "sshd" in Path(f"/proc/{pid}/comm").read_text()]
+
+    def signal(self, number: int) -> None:
+        """Stop, continue or kill what serves connections, as a network does that goes away."""
+        for process in self.sessions():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+
+    @contextlib.contextmanager
+    def hanging(self) -> Iterator[DeviceSpec]:
+        """A way to a server that takes connections and never says a word."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            yield dataclasses.replace(self.spec, port=listener.getsockname()[1])
+
+    def jobs(self) -> list[Path]:
+        return sorted((self.home / ".lathe" / "jobs").glob("*"))
+
+    def __enter__(self) -> Sshd:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGKILL)
+        self._process.terminate()
+        self._process.wait()
+        for process in pretend.running_in(self.folder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def wait_for_port(port: int, seconds: float = 10.0) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"nothing listens on port {port}")

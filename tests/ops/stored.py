@@ -1,0 +1,196 @@
+"""Cases of nodes on quantised numbers: a graph each, what goes in, and what has to come out."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from buildtool.ir.evaluate import evaluate
+from buildtool.ir.graph import Graph, Value
+from buildtool.ir.operator import Array, Operator
+from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ops.conv2d import Conv2d
+from buildtool.ops.fully_connected import FullyConnected
+from buildtool.ops.requantize import Requantize
+from tests.ops.inputs import Rng
+from tests.ops.native_cases import NativeCase
+
+
+@dataclass(frozen=True)
+class Operand:
+    """Numbers as they are stored."""
+
+    array: Array
+    quant: QuantType | None
+    constant: bool = False
+
+    @property
+    def type(self) -> TensorType:
+        """What the graph says of them."""
+        return TensorType(DType(_word(self.array)), tuple(self.array.shape), self.quant)
+
+
+def _word(array: Array) -> str:
+    return f"{array.dtype.kind.replace('i', 's')}{8 * array.dtype.itemsize}"  # f32, s8, u16 ...
+
+
+def stored_case(
+    name: str, op: Operator, operands: Sequence[Operand], result: tuple[DType, QuantType] | None
+) -> NativeCase:
+    """One node; what it gives is what the evaluator says."""
+    graph = Graph(name="case")
+    values = []
+    for index, operand in enumerate(operands):
+        if operand.constant:
+            value = graph.new_constant(f"c{index}", operand.array)
+            value.type = operand.type
+        else:
+            value = Value(f"x{index}", operand.type)
+            graph.inputs.append(value)
+        values.append(value)
+    node = graph.new_node(op, values, op.name, stored=[result])
+    graph.nodes.append(node)
+    graph.outputs = list(node.outputs)
+    inputs = tuple(operand.array for operand in operands if not operand.constant)
+    found = evaluate(graph, {value.name: array for value, array in zip(graph.inputs, inputs, strict=True)})
+    return NativeCase(name, graph, inputs, tuple(found[value.name] for value in graph.outputs))
+
+
+def stored_cases(operator: str) -> Iterator[NativeCase]:
+    """The cases of an operator, the same ones every time."""
+    maker = MAKERS.get(operator)
+    if maker is not None:
+        yield from maker(np.random.default_rng(zlib.crc32(f"stored {operator}".encode())))
+
+
+def whole(rng: Rng, shape: Sequence[int], dtype: Any = np.int8) -> Array:
+    """Any numbers of a type."""
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max + 1, tuple(shape)).astype(dtype)
+
+
+def one_scale(rng: Rng, dtype: Any = np.int8, low: float = 0.01, high: float = 0.1) -> QuantType:
+    limits = np.iinfo(dtype)
+    zero = int(rng.integers(limits.min, limits.max + 1)) if rng.random() < 0.8 else 0
+    return QuantType((float(np.float32(rng.uniform(low, high))),), (zero,), bits=limits.bits)
+
+
+def _bias(rng: Rng, of_x: QuantType, scales: Sequence[float]) -> Operand:
+    """A number for each output, in steps of the sums of products."""
+    steps = tuple(float(np.float32(of_x.scales[0]) * np.float32(scale)) for scale in scales)
+    array = rng.integers(-9000, 9000, len(scales)).astype(np.int32)
+    return Operand(array, QuantType(steps, (0,) * len(scales), 0), True)
+
+
+def _requantize(rng: Rng) -> Iterator[NativeCase]:
+    shapes = ((1,), (7,), (16,), (17,), (64,), (3, 5), (2, 3, 31), (1, 8, 8, 3), (0, 4), ())
+    types: tuple[Any, ...] = (np.int8, np.uint8, np.int16, np.uint16)
+    for number, shape in enumerate(shapes):
+        for kind in types[: 4 if number % 2 else 2]:
+            word = DType(_word(np.zeros(0, kind)))
+            quant = one_scale(rng, kind)
+            real = (rng.normal(size=shape) * quant.scales[0] * 2 ** (quant.bits - 2)).astype(np.float32)
+            yield stored_case(f"{number}_to_{word.value}", Requantize(), [Operand(real, None)], (word, quant))
+            given = Operand(np.asarray(whole(rng, shape, kind)), quant)
+            yield stored_case(f"{number}_from_{word.value}", Requantize(), [given], None)
+            other = types[int(rng.integers(4))]
+            to = (DType(_word(np.zeros(0, other))), one_scale(rng, other))
+            yield stored_case(f"{number}_between_{word.value}_{to[0].value}", Requantize(), [given], to)
+
+
+# image [N, H, W, C], filters [O, KH, KW], strides, pads, dilations, groups
+_GEOMETRIES: tuple[tuple[Any, ...], ...] = (
+    ((1, 1, 1, 1), (1, 1, 1), 1, 0, 1, 1),
+    ((1, 5, 7, 3), (8, 3, 3), 2, 1, 1, 1),
+    ((2, 4, 4, 4), (16, 1, 1), 1, 0, 1, 1),
+    ((1, 7, 7, 8), (17, 1, 1), 1, 0, 1, 1),
+    ((1, 7, 7, 64), (64, 1, 1), 1, 0, 1, 1),
+    ((1, 3, 3, 65), (79, 1, 1), 1, 0, 1, 1),
+    ((1, 1, 49, 32), (33, 1, 1), 1, 0, 1, 1),
+    ((3, 9, 5, 6), (10, 3, 3), 1, 1, 1, 2),
+    ((1, 6, 6, 12), (36, 3, 3), 1, 1, 1, 3),
+    ((1, 11, 11, 5), (5, 5, 5), 1, 2, 1, 1),
+    ((1, 9, 9, 7), (13, 3, 2), 1, 1, 2, 1),
+    ((1, 8, 8, 16), (48, 3, 3), 1, 1, 1, 1),
+    ((1, 14, 14, 2), (65, 3, 3), 2, 0, 1, 1),
+    ((1, 2, 2, 130), (20, 2, 2), 1, 0, 1, 1),
+    ((1, 10, 10, 4), (4, 3, 3), 1, 1, 1, 4),
+    ((1, 5, 5, 31), (31, 1, 1), 2, 0, 1, 1),
+    ((1, 13, 13, 9), (24, 3, 3), 1, 2, 2, 1),
+    ((2, 3, 17, 10), (112, 1, 3), 1, 1, 1, 1),
+    ((1, 4, 4, 257), (6, 1, 1), 1, 0, 1, 1),
+    ((1, 12, 1, 3), (2, 3, 1), 1, 0, 1, 1),
+    ((1, 7, 7, 24), (64, 7, 7), 1, 3, 1, 1),
+)
+_ACTIVATIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"activation": "relu"},
+    {"activation": "clip", "activation_alpha": -1.5, "activation_beta": 2.25},
+)
+
+
+def _conv2d(rng: Rng) -> Iterator[NativeCase]:
+    for number, geometry in enumerate(_GEOMETRIES):
+        for turn, activation in enumerate(_ACTIVATIONS):
+            yield _convolution(rng, f"{number}_{turn}", geometry, activation, turn != 1, turn == 2)
+
+
+def _convolution(
+    rng: Rng, name: str, geometry: tuple[Any, ...], activation: Mapping[str, Any], bias: bool, residual: bool
+) -> NativeCase:
+    image, (outputs, *kernel), stride, pad, dilation, groups = geometry
+    of_x = one_scale(rng)
+    scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.002, 0.02, outputs))
+    of_w = QuantType(scales, (0,) * outputs, 0)
+    depth = kernel[0] * kernel[1] * image[3] // groups
+    # As large as sums of products are: most results are inside of what a byte holds.
+    of_y = replace(one_scale(rng), scales=(float(np.float32(of_x.scales[0] * 0.01 * 60 * 60 * np.sqrt(depth) / 64)),))
+    operands = [
+        Operand(whole(rng, image), of_x),
+        Operand(np.maximum(whole(rng, (outputs, *kernel, image[3] // groups)), -127).astype(np.int8), of_w, True),
+    ]
+    if bias or residual:
+        operands.append(_bias(rng, of_x, scales))
+    top, left = pad, pad if kernel[1] > 1 else 0
+    op = Conv2d(
+        strides=(stride, stride),
+        pads=(top if kernel[0] > 1 else 0, left, max(top - 1, 0) if kernel[0] > 1 else 0, left),
+        dilations=(dilation, dilation),
+        groups=groups,
+        **activation,
+    )
+    result = (DType.S8, of_y)
+    if not residual:
+        return stored_case(name, op, operands, result)
+    plain = stored_case(name, op, operands, result)
+    like = Operand(whole(rng, plain.expected[0].shape), replace(one_scale(rng), scales=of_y.scales))
+    return stored_case(name, op, [*operands, like], result)
+
+
+def _fully_connected(rng: Rng) -> Iterator[NativeCase]:
+    shapes = ((1,), (3,), (1, 4), (1, 5), (2, 16), (3, 17), (1, 64), (7, 64), (13, 30), (50, 12), (2, 3, 20), (4, 129))
+    for number, shape in enumerate(shapes):
+        for turn, outputs in enumerate((1, 16, 77)):
+            of_x = one_scale(rng)
+            scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.002, 0.02, outputs))
+            of_y = replace(one_scale(rng), scales=(float(np.float32(of_x.scales[0] * 0.5 * np.sqrt(shape[-1]))),))
+            w = np.maximum(whole(rng, (outputs, shape[-1])), -127).astype(np.int8)
+            operands = [
+                Operand(whole(rng, shape), of_x),
+                Operand(w, QuantType(scales, (0,) * outputs, 0), True),
+            ]
+            if turn:
+                operands.append(_bias(rng, of_x, scales))
+            op = FullyConnected(**_ACTIVATIONS[turn])
+            yield stored_case(f"{number}_{outputs}", op, operands, (DType.S8, of_y))
+
+
+MAKERS: Mapping[str, Callable[[Rng], Iterator[NativeCase]]] = {
+    "conv2d": _conv2d,
+    "fully_connected": _fully_connected,
+    "requantize": _requantize,
+}

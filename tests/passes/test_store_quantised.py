@@ -1,0 +1,135 @@
+"""What is stored in a few bits: nodes with known ranges and kernels, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from buildtool.ir.evaluate import evaluate
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.quantised import is_quantised
+from buildtool.ir.types import DType, QuantType
+from buildtool.ir.verify import verify
+from buildtool.passes.store_quantised import StoreQuantised
+from tests.passes.harness import CONV, Maker, ops
+
+_POOL: dict[str, Any] = {
+    "kernel": (2, 2),
+    "strides": (2, 2),
+    "pads": (0, 0, 0, 0),
+    "dilations": (1, 1),
+    "ceil_mode": False,
+}
+
+
+def _nothing(node: Node) -> str:
+    return ""
+
+
+def _ranged(make: Maker, value: Value, scale: float, zero: int = 0) -> Value:
+    value.source_names = value.source_names or (value.name,)
+    make.graph.ranges[value.source_names[0]] = QuantType((scale,), (zero,))
+    return value
+
+
+def _stored(graph: Graph, objection: Any = _nothing, most: float = 0.1) -> StoreQuantised:
+    """Runs the pass, and compares with the network of real numbers."""
+    x = {
+        value.name: np.random.default_rng(2).uniform(-1, 1, value.type.shape).astype(np.float32)
+        for value in graph.inputs
+    }
+    before = evaluate(graph, x)
+    one = StoreQuantised(objection)
+    one.run(graph)
+    verify(graph)
+    assert not StoreQuantised(objection).run(graph.clone())
+    for name, array in evaluate(graph, x).items():
+        assert array.dtype == np.float32
+        assert np.abs(array - before[name]).max() <= most
+    return one
+
+
+def _network(make: Maker) -> Value:
+    x = _ranged(make, make.input(1, 6, 6, 4), 1 / 127)
+    y = _ranged(make, make.conv(x, 8, bias=True), 0.04)
+    return _ranged(make, make.conv(make("max_pool2d", y, **_POOL), 5, kernel=1), 0.08)
+
+
+def test_a_network() -> None:
+    make = Maker()
+    graph = make.finish(_network(make))
+    assert not _stored(graph, most=0.3).kept
+    assert ops(graph) == ["requantize", "conv2d", "max_pool2d", "conv2d", "requantize"]
+    x, w, b = (value.type for value in graph.nodes[1].inputs)
+    assert (x.dtype, w.dtype, b.dtype) == (DType.S8, DType.S8, DType.S32)
+    assert w.quant is not None and b.quant is not None and x.quant is not None
+    assert len(w.quant.scales) == 8
+    np.testing.assert_allclose(b.quant.scales, np.float32(x.quant.scales[0]) * np.asarray(w.quant.scales, np.float32))
+    assert graph.nodes[2].outputs[0].type.quant == graph.nodes[1].outputs[0].type.quant  # it only picks numbers
+
+
+def test_a_node_without_a_range_stays_real_and_says_why() -> None:
+    make = Maker()
+    y = _network(make)
+    graph = make.finish(make("abs", y))
+    kept = _stored(graph, most=0.3).kept
+    assert [(item.op, "range" in item.reason) for item in kept] == [("abs", True)]
+    assert ops(graph)[-2:] == ["requantize", "abs"]
+
+
+def test_what_has_no_kernel_stays_real() -> None:
+    make = Maker()
+    graph = make.finish(_network(make))
+    kept = _stored(graph, lambda node: "no kernel" if node.op.name == "max_pool2d" else "", most=0.3).kept
+    assert [(item.op, item.reason) for item in kept] == [("max_pool2d", "no kernel")]
+    assert ops(graph) == ["requantize", "conv2d", "requantize", "max_pool2d", "requantize", "conv2d", "requantize"]
+    assert not is_quantised(graph.nodes[3])
+
+
+def test_a_value_that_is_read_both_ways_is_stored_once() -> None:
+    make = Maker()
+    y = _network(make)
+    graph = make.finish(make("abs", y), make("neg", y), make("reshape", y, shape=(20,)))
+    _stored(graph, most=0.3)
+    assert ops(graph).count("requantize") == 3  # the input, what abs and neg read, the last output
+    assert [name for name in ops(graph) if name != "requantize"][-3:] == ["abs", "neg", "reshape"]
+
+
+@pytest.mark.parametrize("op", ["sigmoid", "tanh"])
+def test_bounded_functions_need_no_range(op: str) -> None:
+    make = Maker()
+    graph = make.finish(make(op, _ranged(make, make.input(1, 64), 1 / 127)))
+    assert not _stored(graph, most=0.02).kept
+    assert ops(graph) == ["requantize", op, "requantize"]
+
+
+def test_residuals_have_a_scale_of_their_own() -> None:
+    make = Maker()
+    x = _ranged(make, make.input(1, 5, 5, 4), 1 / 127)
+    other = _ranged(make, make("relu", x), 1 / 255, -128)
+    conv = make("conv2d", x, make.random(4, 1, 1, 4), make.random(4), other, **CONV)
+    graph = make.finish(_ranged(make, conv, 0.03))
+    assert not _stored(graph, most=0.08).kept
+    (node,) = (node for node in graph.nodes if node.op.name == "conv2d")
+    assert node.inputs[3].type.quant == QuantType((1 / 255,), (-128,))
+
+
+def test_numbers_that_are_no_numbers_are_not_stored() -> None:
+    make = Maker()
+    x = _ranged(make, make.input(1, 3, 3, 2), 1 / 127)
+    w = make.constant(np.full((1, 1, 1, 2), np.inf, np.float32))
+    graph = make.finish(_ranged(make, make("conv2d", x, w, **CONV), 1.0))
+    one = StoreQuantised(_nothing)
+    assert not one.run(graph)
+    assert "cannot be stored" in one.kept[0].reason
+
+
+def test_sixteen_bits() -> None:
+    make = Maker()
+    x = _ranged(make, make.input(1, 9), 1 / 32767)
+    make.graph.ranges[x.source_names[0]] = QuantType((1 / 32767,), (0,), bits=16)
+    graph = make.finish(make("reshape", x, shape=(9, 1)))
+    _stored(graph, most=1e-4)
+    assert graph.nodes[0].outputs[0].type.dtype is DType.S16

@@ -1,0 +1,20 @@
+/* Stands in for libm.so of Android 5 (API level 21); see libc.S. */
+#define NAME(name) .globl name; .type name, %function; name: .byte 0
+
+NAME(ceil)
+NAME(ceilf)
+NAME(cos)
+NAME(erf)
+NAME(exp)
+NAME(floor)
+NAME(floorf)
+NAME(fmod)
+NAME(fmodf)
+NAME(log)
+NAME(pow)
+NAME(powf)
+NAME(sin)
+NAME(sqrt)
+NAME(sqrtf)
+NAME(tan)
+NAME(tanh)
