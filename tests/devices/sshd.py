@@ -67,7 +67,15 @@ class Sshd:
         self._process = subprocess.Popen(
             [program, "-D", "-f", str(folder / "sshd_config"), "-E", str(folder / "log")], start_new_session=True
         )
-        wait_for_port(self.port)
+        try:
+            wait_for_port(self.port)
+        except AssertionError:
+            self._stop()
+            raise
+
+    def _stop(self) -> None:
+        self._process.terminate()
+        self._process.wait()
 
     def device_file(self, abi: str = "arm64", **keys: str) -> Path:
         """A device file with this device in it."""
@@ -88,7 +96,7 @@ class Sshd:
         below = list(children.get(self._process.pid, ()))
         for process in below:
             below += children.get(process, ())
-        return [pid for pid in below if "sshd" in Path(f"/proc/{pid}/comm").read_text()]
+        return [pid for pid in below if _name(pid) == "sshd"]
 
     def signal(self, number: int) -> None:
         """Stop, continue or kill what serves connections, as a network does that goes away."""
@@ -109,10 +117,11 @@ class Sshd:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.signal(signal.SIGCONT)
-        self.signal(signal.SIGKILL)
-        self._process.terminate()
-        self._process.wait()
+        try:
+            self.signal(signal.SIGCONT)
+            self.signal(signal.SIGKILL)
+        finally:
+            self._stop()
         for process in pretend.running_in(self.folder):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
@@ -125,7 +134,15 @@ def free_port() -> int:
         return port
 
 
-def wait_for_port(port: int, seconds: float = 10.0) -> None:
+def _name(pid: int) -> str:
+    """What a process is called; nothing where it has gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def wait_for_port(port: int, seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):

@@ -24,7 +24,8 @@ def write_drawn(folder: Path, cases: Iterable[OpCase], manifests: Manifests) -> 
         # Whether there are constants is drawn. Weights that are none might get a symbol too, which kernels refuse.
         models = [model for model in variants(case) if not model.name.endswith("_variable")]
         symbolic = number % 3 == 0 and (case.constants or len(case.inputs) == 1)
-        yield replace(models[number // 3 % len(models) if symbolic else 0], expected=exact(case))
+        model = models[number // 3 % len(models) if symbolic else 0]
+        yield replace(model, expected=exact(case), summed=_before_clip(case))
 
     return write_cases(folder, cases, manifests, natives)
 
@@ -35,6 +36,15 @@ def exact(case: OpCase) -> tuple[Array, ...]:
     types = case.op.infer(case.types)
     results = zip(case.op.reference(*wide), types, strict=True)
     return tuple(array.astype(result.dtype.numpy) for array, result in results)
+
+
+def _before_clip(case: OpCase) -> float:
+    """The largest number that a fused clip was given: what was summed is rounded as that, not as what is left of it."""
+    if getattr(case.op, "activation", "") != "clip":
+        return 0.0
+    others = {name: value for name, value in case.op.attributes().items() if name != "activation"}
+    unclipped = replace(case, op=type(case.op)(**others))
+    return max(float(np.max(np.abs(array), initial=0.0)) for array in exact(unclipped))
 
 
 def describe(case: OpCase) -> str:
