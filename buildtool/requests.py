@@ -17,9 +17,11 @@ from buildtool.importers.frameworks import companions, import_model
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
-from buildtool.ir.types import DType
+from buildtool.ir.types import DType, QuantType
 from buildtool.ops.registry import registry
 from buildtool.plan.algorithms import Times
+from buildtool.quant import range_files
+from buildtool.quant.ranges import stored_as
 from buildtool.reports import depfile, stages, trust, tuning
 from buildtool.reports.depfile import FilesRead
 from buildtool.reports.tuning import Tuning
@@ -239,6 +241,15 @@ def name_borders(graph: Graph, model: ModelConfig) -> None:
             value.name = tensor.alias
 
 
+def ranges(model: ModelConfig) -> dict[str, QuantType]:
+    """How tensors are stored, as the model's range file says."""
+    file = model.quantize.range_file
+    if file is None:
+        return {}
+    found = range_files.read(config.resolve_model_file(file))
+    return {name: stored_as(low, high) for name, (low, high) in found.items()}
+
+
 def source_names(model: ModelConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the inputs and outputs of a model are called in its source."""
     borders = subgraph(model)
@@ -258,6 +269,7 @@ def library_source(
                 graph=models[model.name][1],
                 half=model.data_type in ("fp16_fp32", "fp16_fp16"),
                 half_arithmetic=model.data_type == "fp16_fp16",
+                quantised=model.quantize.enabled,
                 winograd=model.winograd,
                 measured=algorithms.measured.get(model.identifier, {}),
                 everywhere=algorithms.everywhere,

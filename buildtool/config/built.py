@@ -18,7 +18,6 @@ BUILT: dict[str, frozenset[str]] = {
     "platform": frozenset({"caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite"}),
     "runtime": frozenset({"cpu"}),
     "data_type": frozenset({"fp32_fp32", "fp16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
-    "quantize": frozenset({"0"}),
     "quantize_large_weights": frozenset({"0"}),
     "micro": frozenset({""}),
 }
@@ -37,7 +36,6 @@ def _values(model: ModelConfig) -> dict[str, str]:
         "platform": model.platform,
         "runtime": model.runtime,
         "data_type": model.data_type,
-        "quantize": str(int(model.quantize.enabled)),
         "quantize_large_weights": str(int(model.quantize.large_weights)),
         "micro": model.micro_backend,
     }

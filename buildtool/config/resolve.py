@@ -303,6 +303,13 @@ def _check_model(view: View, model: ModelConfig) -> None:
             view.where_of("quantize_large_weights"),
             remedy="set one of them to 0",
         )
+    if model.quantize.enabled and model.data_type == "fp16_fp16":
+        context.refuse(
+            "'quantize' and the data_type 'fp16_fp16' exclude each other",
+            view.where_of("quantize"),
+            rule="what is not quantised is computed in single precision",
+            remedy="set data_type to fp16_fp32 or fp32_fp32",
+        )
     _check_precision(view, model)
     for key, checksum, file in (
         ("model_file_path", "model_sha256_checksum", model.model_file),

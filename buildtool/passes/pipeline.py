@@ -10,6 +10,7 @@ from buildtool.errors import ConfigError, GraphError, InternalError, Unsupported
 from buildtool.ir.dims import TooIntricateError
 from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
+from buildtool.passes import store_quantised
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
 from buildtool.passes.absorb_transposes import AbsorbTransposes
 from buildtool.passes.arrange_concats import ArrangeConcats
@@ -37,6 +38,7 @@ from buildtool.passes.merge_scalars import MergeScalars
 from buildtool.passes.merge_slices import MergeSlices
 from buildtool.passes.merge_transposes import MergeTransposes
 from buildtool.passes.move_transposes import MoveTransposes
+from buildtool.passes.real_numbers import RealNumbers
 from buildtool.passes.recognise_blocks import RecogniseBlocks
 from buildtool.passes.recognise_gelus import RecogniseGelus
 from buildtool.passes.recognise_group_norms import RecogniseGroupNorms
@@ -57,6 +59,7 @@ from buildtool.passes.share_common import ShareCommon
 from buildtool.passes.sink_reshapes import SinkReshapes
 from buildtool.passes.split_gathers import SplitGathers
 from buildtool.passes.split_slices import SplitSlices
+from buildtool.passes.store_quantised import StoreQuantised
 
 #: All passes in the order in which they run.
 ORDER: tuple[type[Pass], ...] = (
@@ -106,6 +109,8 @@ ORDER: tuple[type[Pass], ...] = (
     FuseActivations,
     RemoveDeadCode,
 )
+#: What comes before all others where a model is to be stored in a few bits: it may come as a quantised one.
+FROM_QUANTISED: tuple[type[Pass], ...] = (RemoveDeadCode, FoldConstants, RemoveIdentities, RealNumbers)
 #: Passes that come last, once, and only for targets that ask for them: their kernels decide what pays.
 LOWERING: tuple[type[Pass], ...] = (FuseExpansions, FuseSeparableConvolutions)
 MOST_ROUNDS = 10
@@ -123,7 +128,7 @@ class PassRun:
 
 def available() -> tuple[type[Pass], ...]:
     """Every pass once, in order."""
-    return tuple(dict.fromkeys((*ORDER, *LOWERING)))
+    return tuple(dict.fromkeys((*FROM_QUANTISED, *ORDER, *LOWERING)))
 
 
 def select(names: Sequence[str] | None) -> tuple[Pass, ...]:
@@ -146,14 +151,17 @@ def optimise(
     graph: Graph,
     names: Sequence[str] | None = None,
     after: Callable[[str, Graph], None] | None = None,
+    *,
+    quantised: bool = False,
 ) -> tuple[PassRun, ...]:
     """Improves the graph in place; `names` picks passes (None: all, none: an empty list).
 
-    `after` is called behind each pass with its name and the graph, for those who want to look at it.
+    `quantised`: the graph is to be stored in a few bits; what it says of that becomes ranges first. `after` is called
+    behind each pass with its name and the graph, for those who want to look at it.
     """
     passes = select(names)
     verify(graph)
-    runs: list[PassRun] = []
+    runs = [_run(kind(), graph, after) for kind in FROM_QUANTISED] if quantised else []
     seen: set[int] = set()
     for _ in range(MOST_ROUNDS):
         round_ = [_run(one, graph, after) for one in passes]
@@ -183,6 +191,14 @@ def in_half(graph: Graph, objection: Objection) -> tuple[Kept, ...]:
     for one in (halving, MergeCasts(), RemoveNoops(), ShareCommon(), RemoveDeadCode()):
         _run(one, graph, None)
     return tuple(halving.kept)
+
+
+def in_few_bits(graph: Graph, objection: store_quantised.Objection) -> tuple[Kept, ...]:
+    """Stores in a few bits, in place, what an optimised graph has ranges of; the nodes that it leaves, and why."""
+    storing = StoreQuantised(objection)
+    for one in (storing, ShareCommon(), RemoveDeadCode()):
+        _run(one, graph, None)
+    return tuple(storing.kept)
 
 
 def _structure(graph: Graph) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.ops.requantize import Requantize
 from buildtool.passes.base import Pass
+from buildtool.passes.compute_in_half import Kept
 from buildtool.passes.editor import Editor
 from buildtool.passes.grids import column_grid, whole_grid
 
@@ -30,15 +30,6 @@ BOUNDED = {
 _W, _BIAS = 1, 2
 
 
-@dataclass(frozen=True)
-class KeptReal:
-    """A node that computes on real numbers."""
-
-    node: str
-    op: str
-    reason: str
-
-
 class StoreQuantised(Pass):
     """Activations have the ranges of the graph. Weights are symmetric, with a scale per output channel; where they come
     from a few bits, they get the numbers back that they were. Biases are sums of products.
@@ -51,7 +42,7 @@ class StoreQuantised(Pass):
 
     def __init__(self, objection: Objection) -> None:
         self.objection = objection
-        self.kept: list[KeptReal] = []
+        self.kept: list[Kept] = []
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)
@@ -66,7 +57,7 @@ class StoreQuantised(Pass):
             if candidate is not None:
                 reason = self.objection(candidate)
             if candidate is None or reason:
-                self.kept.append(KeptReal(node.name or node.outputs[0].name, node.op.name, reason))
+                self.kept.append(Kept(node.name or node.outputs[0].name, node.op.name, reason))
             else:
                 rewrite.node(node, candidate)
         rewrite.finish()

@@ -24,6 +24,7 @@ class ModelSource:
     graph: Graph
     half: bool = False  # fp16_fp32, fp16_fp16: f32 constants are stored as f16
     half_arithmetic: bool = False  # fp16_fp16: what can be is computed in f16
+    quantised: bool = False  # what has a range and kernels for it is stored in a few bits
     winograd: int | None = None  # the largest tile that may be used; None: what pays
     measured: Mapping[str, Times] = field(default_factory=dict)  # by ABI: what the algorithms of nodes took
     everywhere: str | None = None  # this algorithm wherever it can be used: to measure it
@@ -87,7 +88,7 @@ class PlannedModel:
     source: ModelSource
     plan: Plan
     lower_bound: int  # bytes that are live at once: no arena can be smaller
-    kept: tuple[Kept, ...] = ()  # where half precision was asked for: nodes that are computed in single
+    kept: tuple[Kept, ...] = ()  # where less was asked for: nodes that are computed in single precision
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of obscured names: what each stands for
     every_abi: ModelSource | None = None  # what the portable form is made of, where `source` is good for this ABI alone
 

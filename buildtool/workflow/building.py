@@ -54,7 +54,9 @@ def prepare(
             continue
         progress.stage(f"optimise {model.name}")
         graph = imported.graph.clone()
-        passes = tuple(pipeline.optimise(graph, model.graph_optimize_options or None))
+        graph.ranges.update(requests.ranges(model))
+        names = model.graph_optimize_options or None
+        passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled)
         prepared.append(PreparedModel(model, file, imported, graph, passes))
     if unsupported:
         raise UnsupportedError(unsupported)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,25 +12,21 @@ from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
 from buildtool.codegen.names import obscure
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
-from buildtool.errors import Problem, UnsupportedError, Where
-from buildtool.ir.graph import Graph, Node
-from buildtool.passes import pipeline
-from buildtool.passes.compute_in_half import Kept
-from buildtool.plan import algorithms, arena, check, halves, manifest, select
+from buildtool.errors import Problem, UnsupportedError
+from buildtool.ir.graph import Node
+from buildtool.plan import algorithms, arena, check, manifest, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
+from buildtool.targets.cpu import precision
 from buildtool.targets.cpu.capabilities import CPU, of_compiler
 from buildtool.targets.protocol import (
-    AbiCapabilities,
     Capabilities,
     LibrarySource,
     ModelSource,
     PlannedModel,
     TargetProgram,
 )
-
-_NO_ABI = AbiCapabilities(isas=("portable",), baseline=("portable",))
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ class CpuTarget:
                 problems.extend(error.problems)
                 continue
             planned.append(lowered)
-            notes += _notes(lowered, self.capabilities.abis[abi])
+            notes += precision.notes(lowered, self.capabilities.abis[abi])
             kept.update((kernel.name, kernel) for choice in choices for kernel in choice.kernels)
         if problems:
             raise UnsupportedError(problems)
@@ -72,7 +67,7 @@ class CpuTarget:
         self, model: ModelSource, manifests: Manifests, abi: str
     ) -> tuple[PlannedModel, tuple[Choice, ...]]:
         known = self.capabilities.abis[abi]
-        graph, kept = _lowered(model, manifests, self.capabilities, known)
+        graph, kept = precision.lowered(model, manifests, self.capabilities, known)
         every_abi = self._for_every_abi(model, manifests)
         model = replace(model, graph=graph)
         choices = select.select(
@@ -99,9 +94,9 @@ class CpuTarget:
 
     def _for_every_abi(self, model: ModelSource, manifests: Manifests) -> ModelSource | None:
         """What portable kernels alone decide, where instruction sets have a say in the graph of an ABI."""
-        if not model.half_arithmetic:
+        graph = precision.lowered_for_every_abi(model, manifests, self.capabilities)
+        if graph is None:
             return None
-        graph, _ = _lowered(model, manifests, self.capabilities, _NO_ABI)
         if model.obscured:
             obscure(graph)
         return replace(model, graph=graph)
@@ -130,46 +125,6 @@ class CpuTarget:
             stem=source.stem,
         )
         return library.emit(whole, native_sources(source))
-
-
-def _lowered(
-    model: ModelSource, manifests: Manifests, target: Capabilities, abi: AbiCapabilities
-) -> tuple[Graph, tuple[Kept, ...]]:
-    """The graph for an ABI, and those nodes that are not computed in half precision although that was asked for."""
-    if not model.half_arithmetic:
-        return pipeline.lower(model.graph, target.passes, model.passes), ()
-    baseline = abi.baseline_of(model)
-
-    def objection(single: Node, half: Node) -> str:
-        return halves.objection(single, half, manifests, isas=abi.isas, baseline=baseline)
-
-    graph = model.graph.clone()
-    kept = pipeline.in_half(graph, objection)
-    wanted = [
-        kind.name
-        for kind in pipeline.LOWERING
-        if kind.name in target.passes and all(halves.has_kernel(op, manifests, abi.half) for op in kind.makes)
-    ]
-    return pipeline.lower(graph, wanted, model.passes), kept
-
-
-def _notes(model: PlannedModel, abi: AbiCapabilities) -> Iterator[Problem]:
-    """What is to be said of half precision."""
-    if not model.source.half_arithmetic:
-        return
-    where = Where(model=model.source.name)
-    if not abi.half:
-        yield Problem(
-            f"nothing computes in half precision on {model.plan.abi}: it is slow there",
-            where,
-            rule="portable kernels compute in single precision, and round to half",
-            remedy="for speed use data_type fp16_fp32",
-        )
-    if model.kept:
-        operators = Counter(node.op for node in model.kept)
-        listed = ", ".join(f"{count} {op}" for op, count in sorted(operators.items()))
-        what = f"nodes that stay in single precision on {model.plan.abi}: {listed}"
-        yield Problem(what, where, rule="report/build.json says why, under `single_precision`")
 
 
 def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mapping[Node, str]:

@@ -25,7 +25,7 @@ def write_drawn(folder: Path, cases: Iterable[OpCase], manifests: Manifests) -> 
         models = [model for model in variants(case) if not model.name.endswith("_variable")]
         symbolic = number % 3 == 0 and (case.constants or len(case.inputs) == 1)
         model = models[number // 3 % len(models) if symbolic else 0]
-        yield replace(model, expected=exact(case), summed=_before_clip(case))
+        yield replace(model, expected=exact(case), summed=_before_activation(case))
 
     return write_cases(folder, cases, manifests, natives)
 
@@ -38,13 +38,13 @@ def exact(case: OpCase) -> tuple[Array, ...]:
     return tuple(array.astype(result.dtype.numpy) for array, result in results)
 
 
-def _before_clip(case: OpCase) -> float:
-    """The largest number that a fused clip was given: what was summed is rounded as that, not as what is left of it."""
-    if getattr(case.op, "activation", "") != "clip":
+def _before_activation(case: OpCase) -> float:
+    """The largest number that a fused activation was given: what was summed is rounded as that, not as what is left."""
+    if getattr(case.op, "activation", "none") == "none":
         return 0.0
     others = {name: value for name, value in case.op.attributes().items() if name != "activation"}
-    unclipped = replace(case, op=type(case.op)(**others))
-    return max(float(np.max(np.abs(array), initial=0.0)) for array in exact(unclipped))
+    bare = replace(case, op=type(case.op)(**others))
+    return max(float(np.max(np.abs(array), initial=0.0)) for array in exact(bare))
 
 
 def describe(case: OpCase) -> str:
