@@ -101,14 +101,20 @@ class Graph(Region):
 
     Model inputs and outputs are in the order and formats that the deployment file declares.
 
-    `ranges` is what training for quantisation found of tensors, by their names in the source model: their numbers are
-    floats that stand for whole numbers of this type. Nothing that computes reads it.
+    `ranges` is what training for quantisation found of tensors, by their names in the source model or here: their
+    numbers are floats that stand for whole numbers of this type. Nothing that computes reads it.
     """
 
     name: str = "model"
     symbols: dict[str, Symbol] = field(default_factory=dict)
     ranges: dict[str, QuantType] = field(default_factory=dict)
     _counter: int = 0
+
+    def range_of(self, value: Value) -> QuantType | None:
+        """How the numbers of a value would be stored, where that is known."""
+        if not self.ranges:
+            return None
+        return next((self.ranges[name] for name in (value.name, *value.source_names) if name in self.ranges), None)
 
     def fresh_name(self, hint: str) -> str:
         """A name that no value made through this graph has."""

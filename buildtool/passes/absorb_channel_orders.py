@@ -85,6 +85,6 @@ def _reorder_depthwise(editor: Editor, node: Node, order: Array) -> None:
         constants[-1].type, constants[-1].source_names = operand.type, operand.source_names
     editor.set_inputs(node, [node.inputs[0], *constants])
     result = node.outputs[0]
-    result.source_names = ()  # the tensor of this name has another order
+    editor.forget_names(result)
     for reader in editor.readers(result):
         reorder_weights(editor, reader, result, order)

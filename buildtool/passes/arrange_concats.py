@@ -123,7 +123,7 @@ def _arrange(editor: Editor, node: Node, picks: list[_Pick], wanted: _Pick, orde
         begin += size
     place_of = np.argsort(np.concatenate(moved))
     whole = node.outputs[0]
-    whole.source_names = ()  # the tensor of this name has another order
+    editor.forget_names(whole)
     for pick in picks:
         if pick is not wanted:
             places = editor.constant(pick.node.inputs[1], place_of[pick.places].astype(pick.places.dtype))
@@ -133,13 +133,13 @@ def _arrange(editor: Editor, node: Node, picks: list[_Pick], wanted: _Pick, orde
         reorder_weights(editor, reader, wanted.node.outputs[0], np.argsort(now))
     shape = wanted.node.outputs[0].type.shape
     starts = (*[0] * (len(shape) - 1), int(now.min()))
-    editor.substitute(wanted.node, Slice(starts, (1,) * len(shape), shape), [whole]).outputs[0].source_names = ()
+    editor.forget_names(editor.substitute(wanted.node, Slice(starts, (1,) * len(shape), shape), [whole]).outputs[0])
 
 
 def _reorder_maker(editor: Editor, value: Value, order: Array) -> None:
     maker = editor.producer(value)
     assert maker is not None
-    value.source_names = ()
+    editor.forget_names(value)
     first = 1 if maker.op.name != "gather" else len(maker.inputs) - 1
     constants = []
     for operand in maker.inputs[first:]:

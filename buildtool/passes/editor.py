@@ -144,6 +144,13 @@ class Editor:
         self.changed = True
         return True
 
+    def forget_names(self, value: Value) -> None:
+        """The elements of the value have another order now than the tensor of its names. Their range is the same."""
+        known = self.graph.range_of(value)
+        if known is not None:
+            self.graph.ranges[value.name] = known
+        value.source_names = ()
+
     def set_inputs(self, node: Node, inputs: Iterable[Value]) -> None:
         """Another list of operands for a node."""
         for value in dict.fromkeys(node.inputs):

@@ -75,7 +75,8 @@ class _Rewrite:
         if quant is None or node.inputs[0].type.dtype is not DType.F32 or node.inputs[0].is_constant:
             return
         assert isinstance(node.op, QuantizeLinear)
-        self._remember(node, node.inputs[0], node.op.to, quant)
+        real = self._within(node, node.inputs[0], node.op.to, quant)
+        self._remember(node, real, node.op.to, quant)
 
     def _dequantize(self, node: Node) -> None:
         value, quant = node.inputs[0], _parameters(node.inputs[1:], node.op)
@@ -181,7 +182,20 @@ class _Rewrite:
     def _twin(self, node: Node, op: Operator, inputs: list[Value], quant: QuantType) -> None:
         twin = self._editor.insert_before(node, op, inputs)
         twin.outputs[0].source_names = node.outputs[0].source_names
-        self._remember(node, twin.outputs[0], node.outputs[0].type.dtype, quant)
+        dtype = node.outputs[0].type.dtype
+        self._remember(node, self._within(node, twin.outputs[0], dtype, quant), dtype, quant)
+
+    def _within(self, node: Node, real: Value, dtype: DType, quant: QuantType) -> Value:
+        """The value without what storing cuts off, where that is the network's meaning: numbers of one sign.
+
+        A range that ends with 0 says that an activation stood there which the storing does for it.
+        """
+        low, high = (_real_number(end, quant) for end in quantised.limits(dtype, quant.bits))
+        if quant.axis is not None or (low < 0 < high) or (low == 0 and _is_positive(self._editor, real)):
+            return real
+        clipped = self._editor.insert_before(node, Clip(low=low, high=high), [real]).outputs[0]
+        clipped.source_names, real.source_names = real.source_names, ()
+        return clipped
 
     def _remember(self, node: Node, real: Value, dtype: DType, quant: QuantType) -> None:
         self._twinned.add(node)
@@ -207,6 +221,20 @@ class _Rewrite:
         op = QuantizeLinear(axis=stored.quant.axis or 0, block=0, to=stored.dtype)
         made = self._editor.insert_after(maker, op, [stored.real, *parameters])
         self._editor.replace(value, made.outputs[0])
+
+
+def _is_positive(editor: Editor, value: Value) -> bool:
+    """Whether the operators that made the value say that nothing in it is negative."""
+    maker = editor.producer(value)
+    if maker is None:
+        return False
+    if isinstance(maker.op, Clip):
+        return maker.op.low >= 0
+    if maker.op.name in _POSITIVE:
+        return True
+    return (maker.op.keeps_numbers or maker.op.name in _BETWEEN) and all(
+        _is_positive(editor, operand) for operand in maker.inputs if operand.type.dtype.is_float
+    )
 
 
 def _parameters(values: list[Value], op: Operator, axis: int | None = None) -> QuantType | None:
@@ -235,6 +263,9 @@ def _real_number(stored: float, quant: QuantType) -> float:
     return float((stored - quant.zero_points[0]) * np.float32(quant.scales[0]))
 
 
+#: Operators that give no negative number; and those whose results lie between the numbers that they read.
+_POSITIVE = frozenset({"relu", "sigmoid", "hard_sigmoid", "softmax", "softplus", "exp", "abs"})
+_BETWEEN = frozenset({"max_pool2d", "avg_pool2d", "reduce_mean", "reduce_max", "reduce_min"})
 _HANDLERS: Mapping[type[Operator], Callable[[_Rewrite, Node], None]] = {
     QuantizeLinear: _Rewrite._quantize,
     DequantizeLinear: _Rewrite._dequantize,

@@ -68,9 +68,9 @@ def known_types(graph: Graph) -> dict[Value, QuantType]:
     """How values would be stored: as the ranges say, and what only moves numbers as the numbers that it moves."""
     types: dict[Value, QuantType] = {}
     for value in graph.values():
-        found = [graph.ranges[name] for name in (value.name, *value.source_names) if name in graph.ranges]
-        if found and found[0].axis is None and value.type.dtype is DType.F32 and not value.is_constant:
-            types[value] = found[0]
+        found = graph.range_of(value)
+        if found is not None and found.axis is None and value.type.dtype is DType.F32 and not value.is_constant:
+            types[value] = found
     for node in graph.nodes:
         if node.op.keeps_numbers:
             moved = _common(types, node.inputs)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from buildtool.ir.graph import Graph, Value
+from buildtool.ir.types import QuantType
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
 from buildtool.passes.arrange_concats import ArrangeConcats
 from tests.passes.harness import CONV, Maker, apply, names, ops
@@ -27,7 +28,9 @@ def test_a_shuffled_half_becomes_a_slice() -> None:
     shuffled = [channel + 6 * half for channel in range(6) for half in range(2)]
     passed, read = _gathered(make, joined, shuffled[:6]), _gathered(make, joined, shuffled[6:])
     graph = make.finish(passed, make.conv(read, 4, 1))
+    graph.ranges["conv2d_1:0"] = QuantType((0.5,), (3,))
     assert apply(graph, ArrangeConcats)
+    assert graph.range_of(graph.nodes[1].outputs[0]) == QuantType((0.5,), (3,)), "the same numbers in another order"
     assert ops(graph).count("gather") == 1
     assert _slices(graph) == [3]
     assert not {"conv2d_1:0", "concat_2:0"} & names(graph), "these tensors have another order now"

@@ -67,6 +67,22 @@ def test_pairs_go_and_leave_their_ranges() -> None:
     assert set(graph.outputs[0].source_names) & set(graph.ranges)
 
 
+def test_what_storing_cuts_off_is_an_activation() -> None:
+    """Quantisers leave out a relu where numbers are stored without a sign; a relu that is there needs no help."""
+    make = Maker()
+    y = make.conv(make.input(1, 4, 4, 3), 5)
+    graph = _rewritten(make.finish(_dequantized(make, _quantized(make, y, zero=0), zero=0)))
+    assert ops(graph) == ["conv2d", "clip"]
+    clip = graph.nodes[1]
+    assert clip.op.attributes() == pytest.approx({"low": 0.0, "high": 255 * _STEP})
+    assert graph.range_of(clip.outputs[0]) == QuantType((float(np.float32(_STEP)),), (-128,))
+
+    make = Maker()
+    y = make("reshape", make("relu", make.conv(make.input(1, 4, 4, 3), 5)), shape=(20,))
+    graph = _rewritten(make.finish(_dequantized(make, _quantized(make, y, zero=0), zero=0)))
+    assert ops(graph) == ["conv2d", "relu", "reshape"]
+
+
 def test_constants_become_real_at_once() -> None:
     make = Maker()
     stored = make.graph.new_constant("w", np.arange(-6, 6, dtype=np.int8).reshape(2, 1, 1, 6))
