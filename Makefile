@@ -64,9 +64,9 @@ conformance: setup ## run ONNX's own conformance cases; what they show is in doc
 oracles: setup ## install other frameworks (gigabytes) and refresh what they are expected to compute; FRAMEWORKS=
 	@$(VENV)/python scripts/refresh_oracles.py $(FRAMEWORKS)
 
-bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
+bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=, DTYPE=int8, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
 	@$(VENV)/python -m tests.bench.peers $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
-		$(if $(ENGINES),--engines $(ENGINES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(if $(PRIORITY),--priority) \
+		$(if $(ENGINES),--engines $(ENGINES)) $(if $(DTYPE),--dtype $(DTYPE)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(if $(PRIORITY),--priority) \
 		$(if $(PAGE),--page)
 
 bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, DTYPES=, CPU=

@@ -2,7 +2,8 @@
 
     make bench-peers NETWORKS=mobilenet_v1 THREADS=1 ENGINES=lathe,onnxruntime QUICK=1
 
-Writes build/bench-peers.json, and with `--page` docs/performance.md. Engines that are not there are installed into
+Writes build/bench-peers.json, and with `--page` docs/performance.md; with `--dtype int8` the former with that word in
+its name. Engines that are not there are installed into
 build/bench-env. `--quick` is for development: 4 short rounds, one load per engine.
 """
 
@@ -33,6 +34,7 @@ RESULT = ROOT / "build" / "bench-peers.json"
 PAGE = ROOT / "docs" / "performance.md"
 BY_HAND = "\n## ARM\n"
 ENGINES = ("lathe", *environment.PEERS)
+IN_BYTES = ("lathe", "onnxruntime", "litert", "openvino", "lathe_fp32")  # ncnn has a calibration of its own
 QUICK = rounds.Plan(rounds=4, runs=4, seconds=0.2, loads=1, patience=0.5)
 
 
@@ -53,8 +55,11 @@ def library_bytes(item: rounds.Measured) -> int:
 
 
 def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
-    peers = environment.prepare([engine for engine in ENGINES[1:] if engine in options.engines])
-    present = [engine for engine in ENGINES if engine == "lathe" or engine in peers.versions]
+    engines = IN_BYTES if plan.dtype == "int8" else ENGINES
+    peers = environment.prepare(
+        [engine for engine in engines if engine in environment.PEERS and engine in options.engines]
+    )
+    present = [engine for engine in engines if engine.startswith("lathe") or engine in peers.versions]
     present = [engine for engine in present if engine in options.engines]
     rows: list[dict[str, Any]] = []
     left_out = dict(peers.left_out)
@@ -63,7 +68,7 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
         paths = {}
         for engine in present:
             try:
-                paths[engine] = _paths(engine, network, peers)
+                paths[engine] = _paths(engine, network, peers, plan.dtype)
             except (LatheError, RuntimeError) as problem:
                 left_out[f"{engine} ({network})"] = str(problem)
         for threads in options.threads:
@@ -76,7 +81,7 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
             outcome = rounds.measure(paths, threads, source, folder, plan)
             left_out |= {f"{engine} ({network}, {threads})": reason for engine, reason in outcome.failures.items()}
             sizes = {item.engine: library_bytes(item) for item in outcome.measured}
-            rows += rounds.results(network, threads, outcome.measured, sizes)
+            rows += rounds.results(network, threads, outcome.measured, sizes, plan.dtype)
             others += outcome.others
     versions = {engine: peers.versions.get(engine, buildtool.version()) for engine in present}
     return {
@@ -90,9 +95,9 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
     }
 
 
-def _paths(engine: str, network: str, peers: Environment) -> tuple[Path, Path]:
-    python = Path(sys.executable) if engine == "lathe" else peers.python
-    return python, models.path_of(engine, network, peers)
+def _paths(engine: str, network: str, peers: Environment, dtype: str) -> tuple[Path, Path]:
+    python = Path(sys.executable) if engine.startswith("lathe") else peers.python
+    return python, models.path_of(engine, network, peers, dtype)
 
 
 def _written_by_hand(page: str) -> str:
@@ -107,8 +112,10 @@ def main() -> int:
     listed = functools.partial(words.listed, tuple(NETWORKS))
     parser.add_argument("--networks", type=listed, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
     parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2])
-    listed = functools.partial(words.listed, ENGINES)
-    parser.add_argument("--engines", type=listed, default=list(ENGINES), metavar="A,B", help=", ".join(ENGINES))
+    every = tuple(dict.fromkeys((*ENGINES, *IN_BYTES)))
+    listed = functools.partial(words.listed, every)
+    parser.add_argument("--engines", type=listed, default=list(every), metavar="A,B", help=", ".join(every))
+    parser.add_argument("--dtype", choices=tuple(rounds.SMALLEST_COSINE), default="fp32", help="what is computed with")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--quick", action="store_true", help="a look during development, not a measurement")
     parser.add_argument("--priority", action="store_true", help="run the engines before other programs; needs root")
@@ -119,12 +126,14 @@ def main() -> int:
     plan = QUICK if options.quick else rounds.Plan()
     if options.rounds:
         plan = replace(plan, rounds=options.rounds)
+    plan = replace(plan, dtype=options.dtype)
     if options.priority:
         plan = replace(plan, priority=-10)
     result = measure(options, plan)
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(result, indent=1) + "\n")
-    if options.page:
+    written = RESULT if options.dtype == "fp32" else RESULT.with_stem(f"{RESULT.stem}-{options.dtype}")
+    written.parent.mkdir(exist_ok=True)
+    written.write_text(json.dumps(result, indent=1) + "\n")
+    if options.page and options.dtype == "fp32":
         PAGE.write_text(report.page(result) + _written_by_hand(PAGE.read_text()))
     report.show(result)
     return 0

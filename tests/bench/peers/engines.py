@@ -1,7 +1,7 @@
 """The engines behind one face: import the library, load a model, run it. Runs in the worker, so it imports lazily.
 
-Every engine is asked for fp32 arithmetic, the given number of threads and nothing else; the input is NCHW, except for
-LiteRT, whose models take NHWC.
+Every engine is asked for the arithmetic of its model (fp32, or int8 where that says so), the given number of threads
+and nothing else; the input is NCHW, except for LiteRT, whose models take NHWC.
 """
 
 from __future__ import annotations
@@ -66,11 +66,16 @@ def _litert() -> Load:
         interpreter.allocate_tensors()
         source, result = interpreter.get_input_details()[0]["index"], interpreter.get_output_details()[0]["index"]
         channels_last = np.ascontiguousarray(data.transpose(0, 2, 3, 1))
+        scale, zero = interpreter.get_input_details()[0]["quantization"]
+        if interpreter.get_input_details()[0]["dtype"] == np.int8:  # it need not do this in its time
+            channels_last = np.clip(np.rint(channels_last / scale) + zero, -128, 127).astype(np.int8)
+        scale, zero = interpreter.get_output_details()[0]["quantization"] or (1.0, 0)
 
         def run() -> Array:
             interpreter.set_tensor(source, channels_last)
             interpreter.invoke()
-            return np.asarray(interpreter.get_tensor(result))
+            found = np.asarray(interpreter.get_tensor(result))
+            return found if found.dtype == np.float32 else (found.astype(np.float32) - zero) * scale
 
         return run
 
@@ -114,6 +119,7 @@ def _lathe() -> Load:
 #: Name -> imports the engine's library and gives the function that loads a model.
 ENGINES: dict[str, Callable[[], Load]] = {
     "lathe": _lathe,
+    "lathe_fp32": _lathe,
     "onnxruntime": _onnxruntime,
     "ncnn": _ncnn,
     "litert": _litert,

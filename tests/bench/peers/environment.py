@@ -17,7 +17,7 @@ COMMON = ("numpy<2.5", "onnx==1.23.2", "flatbuffers==25.12.19")
 PEERS: dict[str, tuple[str, ...]] = {
     "onnxruntime": ("onnxruntime==1.31.1",),
     "ncnn": ("ncnn==1.0.20261020", "pnnx==20261020"),
-    "litert": ("ai-edge-litert==2.3.0",),
+    "litert": ("ai-edge-litert==2.3.0", "ai-edge-quantizer"),
     "openvino": ("openvino==2026.4.1",),
 }
 #: pnnx declares PyTorch, which its converter (a program) does without for ONNX files.

@@ -12,13 +12,18 @@ import buildtool
 from buildtool.drafts import deployment
 from tests.bench.peers.environment import ROOT, Environment
 from tests.zoo.networks import cached
+from tests.zoo.quantised import quantised
 
 FOLDER = ROOT / "build" / "bench-peers"
 SIZE = 224
 
 
-def path_of(engine: str, network: str, environment: Environment) -> Path:
+def path_of(engine: str, network: str, environment: Environment, dtype: str = "fp32") -> Path:
     """The file that the engine loads: for Lathe the tailored library, which knows where its model is."""
+    if engine == "lathe_fp32":
+        return library(network)
+    if dtype == "int8":
+        return _in_bytes(engine, network, environment)
     if engine == "lathe":
         return library(network)
     onnx = cached(network, FOLDER / "onnx", SIZE)
@@ -29,14 +34,32 @@ def path_of(engine: str, network: str, environment: Environment) -> Path:
     return onnx
 
 
-def library(network: str) -> Path:
+def _in_bytes(engine: str, network: str, environment: Environment) -> Path:
+    """The network in 8 bits: for LiteRT by its own quantiser, for the others by that of onnxruntime."""
+    if engine == "litert":
+        real = _tflite(network, cached(network, FOLDER / "onnx", SIZE), environment)
+        return _made_by("quantise_tflite.py", real, real.with_name(f"{real.stem}-int8.tflite"), environment)
+    file = quantised(network, FOLDER / "onnx", SIZE)
+    return library(network, file, quantize=1) if engine == "lathe" else file
+
+
+def _made_by(script: str, source: Path, target: Path, environment: Environment) -> Path:
+    if not target.exists():
+        aside = target.with_suffix(f".{os.getpid()}")
+        _command([str(environment.python), str(Path(__file__).with_name(script)), str(source), str(aside)], ROOT)
+        aside.replace(target)
+    return target
+
+
+def library(network: str, onnx: Path | None = None, quantize: int = 0) -> Path:
     """Built anew each time, since its kernels are what changes; unchanged ones come from the cache."""
-    onnx = cached(network, FOLDER / "onnx", SIZE)
+    onnx = onnx or cached(network, FOLDER / "onnx", SIZE)
     folder = FOLDER / "lathe"
     folder.mkdir(parents=True, exist_ok=True)
-    text = deployment.write([onnx], relative_to=folder, library_name=network, data_type="fp32_fp32")
-    file = folder / f"{network}.yml"
-    file.write_text(text)
+    name = f"{network}_int8" if quantize else network
+    text = deployment.write([onnx], relative_to=folder, library_name=name, data_type="fp32_fp32")
+    file = folder / f"{name}.yml"
+    file.write_text(text.replace("    data_type:", f"    quantize: {quantize}\n    data_type:"))
     built = buildtool.build(file, options=buildtool.Options(folder / "build"))
     return built.file_of("host", "shared")
 

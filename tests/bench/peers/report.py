@@ -83,6 +83,13 @@ def tables(result: Mapping[str, Any]) -> dict[str, Table]:
             of, engines, "load_first_ms", "{:.0f}"
         )
         found[f"Peak memory, {threads} {noun}, MB"] = _by_network(of, engines, "peak_mb", "{:.1f}")
+        own = {row["network"]: row for row in of if row["engine"] == "lathe_fp32"}
+        pairs = [(row, own[row["network"]]) for row in of if row["engine"] == "lathe" and row["network"] in own]
+        if pairs:
+            ratios = [small["median_ms"] / real["median_ms"] for small, real in pairs]
+            cells = [[small["network"], f"{ratio:.2f}"] for (small, _), ratio in zip(pairs, ratios, strict=True)]
+            title = f"int8 / fp32 of Lathe, {threads} {noun}"
+            found[title] = (["network", "ratio"], [*cells, ["geometric mean", f"{_geomean(ratios):.3f}"]])
     least = [row for row in rows if row["threads"] == min(row["threads"] for row in rows)] if rows else []
     megabytes = [{**row, "library_mb": row["library_bytes"] / 1e6} for row in least]
     found["Native libraries that the engine loads, stripped, MB"] = _by_network(

@@ -20,7 +20,7 @@ import numpy as np
 
 from tests.bench.peers.environment import ROOT
 
-SMALLEST_COSINE = 0.9999
+SMALLEST_COSINE = {"fp32": 0.9999, "int8": 0.98}  # in 8 bits each engine has rounded in its own way
 REFERENCE = "onnxruntime"
 _PAUSE = 0.03  # lets the threads of the engine before go to sleep
 _DISTURBED = 1.05  # a run on one thread that took longer than this times its processor time had to wait
@@ -35,6 +35,7 @@ class Plan:
     seconds: float = 0.4  # of an engine in a round; a slow engine runs once
     loads: int = 3  # fresh processes per engine
     patience: float = 3.0  # seconds that a round waits for a quiet machine
+    dtype: str = "fp32"  # what is computed with: fp32 or int8
     priority: int = 0  # of the workers, as of nice; less than 0 needs root
 
 
@@ -128,7 +129,7 @@ def measure(engines: Mapping[str, tuple[Path, Path]], threads: int, source: Path
             else:
                 worker.close()
     try:
-        measured = _judged(workers, starts, failures)
+        measured = _judged(workers, starts, failures, SMALLEST_COSINE[plan.dtype])
         others = _rounds(workers, measured, plan)
     finally:
         for worker in workers.values():
@@ -137,7 +138,7 @@ def measure(engines: Mapping[str, tuple[Path, Path]], threads: int, source: Path
 
 
 def _judged(
-    workers: Mapping[str, Worker], starts: Mapping[str, list[dict[str, Any]]], failures: dict[str, str]
+    workers: Mapping[str, Worker], starts: Mapping[str, list[dict[str, Any]]], failures: dict[str, str], least: float
 ) -> list[Measured]:
     """The engines whose output is that of the reference; the others become failures."""
     if REFERENCE not in workers:
@@ -146,7 +147,7 @@ def _judged(
     measured = []
     for engine, worker in workers.items():
         similarity = cosine(np.load(worker.output), expected)
-        if similarity < SMALLEST_COSINE:
+        if similarity < least:
             failures[engine] = f"its output differs from that of {REFERENCE}: cosine {similarity:.6f}"
         else:
             measured.append(Measured(engine, _typical(starts[engine]), similarity))
@@ -216,10 +217,12 @@ def undisturbed(item: Measured, threads: int) -> list[float]:
     return clean if len(clean) >= 5 else [wall for wall, _ in pairs]
 
 
-def results(network: str, threads: int, measured: Sequence[Measured], sizes: Mapping[str, int]) -> list[dict[str, Any]]:
+def results(
+    network: str, threads: int, measured: Sequence[Measured], sizes: Mapping[str, int], dtype: str = "fp32"
+) -> list[dict[str, Any]]:
     """Rows of the result file. The ratio is the median over the rounds of the ratio of the fastest runs."""
     typical = {item.engine: statistics.median(item.minima()) for item in measured}
-    peers = {engine: value for engine, value in typical.items() if engine != "lathe"}
+    peers = {engine: value for engine, value in typical.items() if not engine.startswith("lathe")}
     best = min(peers, key=lambda engine: peers[engine], default=None)
     base = next((item.minima() for item in measured if item.engine == best), None)
     rows = []
@@ -230,7 +233,7 @@ def results(network: str, threads: int, measured: Sequence[Measured], sizes: Map
         rows.append(
             {
                 "network": network,
-                "dtype": "fp32",
+                "dtype": "fp32" if item.engine == "lathe_fp32" else dtype,
                 "threads": threads,
                 "engine": item.engine,
                 "median_ms": round(statistics.median(undisturbed(item, threads)), 3),

@@ -119,19 +119,33 @@ class Writer:
         source = self._tensor("input", stored_shape(self._recorder.shapes["input"]))
         for node in self._recorder.nodes:
             getattr(self, f"_{node.kind.lower()}")(node)
+        result = self._index[self._recorder.final_name(output)]
         graph = _table(
             schema.SubGraphT,
             name=self._recorder.name.encode(),
             tensors=self._tensors,
             inputs=np.array([source], np.int32),
-            outputs=np.array([self._index[self._recorder.final_name(output)]], np.int32),
+            outputs=np.array([result], np.int32),
             operators=self._operators,
         )
         codes = [
             _table(schema.OperatorCodeT, builtinCode=code, deprecatedBuiltinCode=min(code, 127), version=1)
             for code in self._codes
         ]
-        model = _table(schema.ModelT, version=3, subgraphs=[graph], operatorCodes=codes, buffers=self._buffers)
+        signature = _table(  # LiteRT's quantiser wants one
+            schema.SignatureDefT,
+            signatureKey=b"serving_default",
+            inputs=[_table(schema.TensorMapT, name=b"input", tensorIndex=source)],
+            outputs=[_table(schema.TensorMapT, name=b"output", tensorIndex=result)],
+        )
+        model = _table(
+            schema.ModelT,
+            version=3,
+            subgraphs=[graph],
+            operatorCodes=codes,
+            buffers=self._buffers,
+            signatureDefs=[signature],
+        )
         builder = flatbuffers.Builder(1 << 20)
         builder.Finish(model.Pack(builder), b"TFL3")
         return bytes(builder.Output())
