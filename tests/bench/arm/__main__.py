@@ -2,11 +2,12 @@
 
     make bench-arm NETWORKS=mobilenet_v1 ABIS=aarch64-linux-gnu CPU=max,sve=off
     make bench-arm DTYPES=fp16
+    make bench-arm DTYPES=int8 CPU=max
 
 A count is exact and the same on every machine, unlike a time in an emulator, but it is no time either: processors that
 issue in order can be faster with more instructions. `bound` is the number of instructions if every one were a vector
-multiply-accumulate of four floats or eight halves, and there were nothing else; Winograd may go below it. Half
-precision (`data_type: fp16_fp16`) is counted where there are instructions for it. `peer` is the best of the engines in
+multiply-accumulate of four floats, eight halves or sixteen bytes, and there were nothing else; Winograd may go below
+it. Half precision (`data_type: fp16_fp16`) is counted where there are instructions for it. `peer` is the best of the engines in
 peers.py. Accesses are loads and stores as the emulator does them, of at most 8 bytes. Writes build/bench-arm.json.
 """
 
@@ -48,6 +49,7 @@ from tests.bench.arm.counting import (
     read_markers,
 )
 from tests.zoo.networks import NETWORKS, cached
+from tests.zoo.quantised import quantised
 
 RESULT = ROOT / "build" / "bench-arm.json"
 
@@ -73,13 +75,15 @@ def program(abi: str) -> Path:
 
 def build(network: str, dtype: str, abis: Sequence[str], size: int) -> BuildReport:
     """The tailored library of a network; kernels that did not change come from the cache."""
-    onnx = cached(network, ROOT / "build" / "bench-peers" / "onnx", size)
+    made, where = (quantised if dtype == "int8" else cached), ROOT / "build" / "bench-peers" / "onnx"
+    onnx = made(network, where, size)
     folder = FOLDER / "lathe"
     folder.mkdir(parents=True, exist_ok=True)
     name = network if dtype == "fp32" else f"{network}_{dtype}"
     file = folder / f"{name}.yml"
-    word = f"{dtype}_{dtype}"
-    file.write_text(deployment.write([onnx], relative_to=folder, library_name=name, target_abis=abis, data_type=word))
+    word = "fp32_fp32" if dtype == "int8" else f"{dtype}_{dtype}"
+    text = deployment.write([onnx], relative_to=folder, library_name=name, target_abis=abis, data_type=word)
+    file.write_text(text.replace("    data_type:", "    quantize: 1\n    data_type:") if dtype == "int8" else text)
     return buildtool.build(file, options=buildtool.Options(folder / "build"))
 
 

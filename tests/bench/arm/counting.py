@@ -10,11 +10,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = Path(__file__).parent
 FOLDER = ROOT / "build" / "bench-arm"
-LANES = {"fp32": 4, "fp16": 8}  # numbers in a vector
+LANES = {"fp32": 4, "fp16": 8, "int8": 16}  # products of an instruction; of int8 with dotprod: i8mm has twice as many
 #: The processors that are pretended where nobody asks for another one.
 CPUS = {"aarch64-linux-gnu": "neoverse-n1", "arm-linux-gnueabihf": "cortex-a7"}
 #: What is computed in where.
-DTYPES = {"fp32": ("aarch64-linux-gnu", "arm-linux-gnueabihf"), "fp16": ("aarch64-linux-gnu",)}
+DTYPES = {
+    "fp32": ("aarch64-linux-gnu", "arm-linux-gnueabihf"),
+    "fp16": ("aarch64-linux-gnu",),
+    "int8": ("aarch64-linux-gnu",),
+}
 
 
 @dataclass(frozen=True)
