@@ -7,8 +7,9 @@
 A count is exact and the same on every machine, unlike a time in an emulator, but it is no time either: processors that
 issue in order can be faster with more instructions. `bound` is the number of instructions if every one were a vector
 multiply-accumulate of four floats, eight halves or sixteen bytes, and there were nothing else; Winograd may go below
-it. Half precision (`data_type: fp16_fp16`) is counted where there are instructions for it. `peer` is the best of the engines in
-peers.py. Accesses are loads and stores as the emulator does them, of at most 8 bytes. Writes build/bench-arm.json.
+it. Half precision (`data_type: fp16_fp16`) is counted where there are instructions for it. `peer` is the best of the
+engines in peers.py. Accesses are loads and stores as the emulator does them, of at most 8 bytes. Writes
+build/bench-arm.json.
 """
 
 from __future__ import annotations
