@@ -61,6 +61,7 @@ class Options:
     archive: bool = True  # whether the build is packed, too
     java: bool = False  # whether Java gets classes, and what ties them to the library
     aar: bool = False  # whether all of that is packed for Android, too
+    debuggable: bool = False  # whether the unstripped twins tell debuggers of lines, types and frames
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,16 @@ class BenchSettings:
     only: str = ""  # regular expression: single operators whose names it matches, instead of the whole model
     peak: tuple[float, float] = (0.0, 0.0)  # GMAC/s and GB/s of the processor, where they need not be measured
     trace: Path | None = None  # a file for Perfetto
+
+
+@dataclass(frozen=True)
+class DebugSettings:
+    """How gdb is started."""
+
+    commands: tuple[str, ...] = ()  # what it does first, with the library loaded
+    batch: bool = False  # whether it ends after them
+    program: str = ""  # instead of the gdb that is found
+    server: Path | None = None  # a gdbserver for the device, where that has none
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ DEBIAN_PACKAGES = {
     "llvm-19": "its ar and objcopy: the check for Android builds with nothing else",
     "libclang-rt-19-dev": "sanitizers of clang",
     "libgtest-dev": "native unit tests",
+    "gdb-multiarch": "a debugger that knows ARM, too",
+    "gdbserver": "its other half, on devices",
     "openssh-server": "a device behind ssh, on this machine",
     "openssh-client": "the way to it",
     "adb": "the way to Android devices, and to the pretended one of the tests",

@@ -45,16 +45,20 @@ def build_all(
     owner: str = "",
     toolchain_files: Mapping[str, Path] = MappingProxyType({}),
     android_api: int = android.DEFAULT_API,
+    debuggable: bool = False,
 ) -> tuple[BuiltLibrary, ...]:
     """Build a library for all of its ABIs at the same time; nothing in a dry run.
 
     The work happens in a folder of the cache that belongs to `owner` (say, the output folder), so that a rebuild starts
     from the last one. The files of the result are this process's own, and lie in the cache until it builds for the same
-    owner again, or until anybody does after it has ended. `toolchain_files`: the user's own ones, by ABI.
+    owner again, or until anybody does after it has ended. `toolchain_files`: the user's own ones, by ABI. `debuggable`:
+    the unstripped twin also tells debuggers lines, types and frames; the code is the same.
     """
     cache.use()
     folder = work_folder(cache, owner, programs[0].library.name)
     tools = toolchains(tuple(program.abi for program in programs), toolchain_files, android_api)
+    if debuggable:
+        tools = [toolchain.for_debuggers() for toolchain in tools]
     works = [_Work(program, tree, toolchain, cache, folder) for program, toolchain in zip(programs, tools, strict=True)]
     parallel.each(_Work.compile, works, cache.processes)
     with writing_to(folder):

@@ -27,9 +27,9 @@ extern "C" const lathe_api* lathe_linked_api(void) {{ return lathe_api_{identifi
 """
 
 
-def shared_runner(abi: str, cache: ObjectCache) -> Path:
-    """A `lathe_run` that loads libraries at run time."""
-    return _link(abi, cache, "", ())
+def shared_runner(abi: str, cache: ObjectCache, *, debuggable: bool = False) -> Path:
+    """A `lathe_run` that loads libraries at run time. `debuggable`: with symbols and lines."""
+    return _link(abi, cache, "", (), debuggable=debuggable)
 
 
 def operator_runner(abi: str, cache: ObjectCache) -> Path:
@@ -42,8 +42,16 @@ def static_runner(abi: str, identifier: str, archive: Path, cache: ObjectCache) 
     return _link(abi, cache, _STATIC_SOURCE.format(identifier=identifier), (archive,))
 
 
-def _link(abi: str, cache: ObjectCache, linked_api: str, archives: Sequence[Path], name: str = "lathe_run") -> Path:
-    toolchain = probe(abi)
+def _link(
+    abi: str,
+    cache: ObjectCache,
+    linked_api: str,
+    archives: Sequence[Path],
+    name: str = "lathe_run",
+    *,
+    debuggable: bool = False,
+) -> Path:
+    toolchain = probe(abi).for_debuggers() if debuggable else probe(abi)
     own = NativeSources((resources.root(),))
     names = (path.stem for path in (resources.native_dir() / "tools").glob("*.cc"))
     tools = sorted(f"native/tools/{stem}.cc" for stem in names if stem == name or not stem.startswith("lathe_"))
@@ -65,7 +73,14 @@ def _link(abi: str, cache: ObjectCache, linked_api: str, archives: Sequence[Path
         temporary = folder / f".{name}.new-{os.getpid()}"
         try:
             command: list[str | Path] = [toolchain.cxx, "-o", temporary, *inputs, "-static-libstdc++", "-static-libgcc"]
-            command += ["-Wl,--gc-sections", "-Wl,--build-id=none", "-s", "-ldl", "-lpthread", "-lm"]
+            command += [
+                "-Wl,--gc-sections",
+                "-Wl,--build-id=none",
+                *([] if debuggable else ["-s"]),
+                "-ldl",
+                "-lpthread",
+                "-lm",
+            ]
             cache.processes.run(command, doing=f"linking {name} for {abi}")
             if not cache.processes.dry_run:
                 temporary.replace(program)

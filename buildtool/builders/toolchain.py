@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from buildtool import resources
@@ -66,6 +66,11 @@ class Toolchain:
             f"-DCMAKE_AR={self.ar}",
             f"-DCMAKE_OBJCOPY={self.objcopy}",
         ]
+
+    def for_debuggers(self) -> Toolchain:
+        """The same tools, whose objects hold the same code and also lines, types and frames."""
+        identity = hashlib.sha256(f"{self.identity}\0debug".encode()).hexdigest()
+        return replace(self, identity=identity, arguments=(*self.arguments, "-DCMAKE_BUILD_TYPE=Debug"))
 
 
 def probe(abi: str) -> Toolchain:

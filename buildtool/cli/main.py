@@ -19,7 +19,7 @@ from buildtool.errors import BuildError, ConfigError, InternalError, LatheError,
 
 # In the order in which a user meets them; `lathe --help` lists them so.
 COMMANDS = (
-    *("init", "check", "schema", "convert", "build", "run", "validate", "bench", "tune", "tensor", "inspect"),
+    *("init", "check", "schema", "convert", "build", "run", "validate", "bench", "tune", "debug", "tensor", "inspect"),
     *("encrypt", "devices", "test", "cache", "where", "doctor", "dev"),
 )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +88,29 @@ class AdbTransport:
             answer = _complaining(execute([*self._client, "pull", path, str(file)], None))
             content = file.read_bytes() if file.is_file() else b""
         return Answer(answer.exit_code, content, answer.stderr)
+
+    @contextlib.contextmanager
+    def forwarding(self, port: int, execute: Execute) -> Iterator[str]:
+        """A port of this machine alone; adb chooses one that is free."""
+        answer = execute([*self._client, "forward", "tcp:0", f"tcp:{port}"], None)
+        here = answer.stdout.decode("utf-8", errors="replace").strip()
+        if answer.exit_code or not here.isdecimal():
+            raise DeviceError(f"{self.name} does not let its port {port} be reached: {_complaining(answer).stderr}")
+        try:
+            yield f"127.0.0.1:{here}"
+        finally:
+            with contextlib.suppress(DeviceError):  # of a device that was lost, the port has gone with it
+                execute([*self._client, "forward", "--remove", f"tcp:{here}"], None)
+
+    def by_hand(self, files: Mapping[str, Path], command: str) -> tuple[list[str], str]:
+        folder = f"{self.root}/debug"
+
+        def adb(*words: str) -> str:
+            return shlex.join(["adb", *self._client[1:], *words])
+
+        sending = [adb("push", str(file), f"{folder}/{name}") for name, file in files.items()]
+        starting = adb("shell", "-T", f"cd {folder} && chmod 700 * && {command}")  # terminals change what is said
+        return [adb("shell", f"mkdir -p {folder}"), *sending], starting
 
     def remedy(self, said: str) -> str:
         return next(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -22,6 +23,19 @@ class Completed:
     stdout: str
     stderr: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Where gdb gets at a program that stands in front of its first instruction."""
+
+    command: tuple[str, ...]  # the program with its arguments, as the device knows them
+    target: str = ""  # what `target remote` takes; empty: gdb starts the program itself
+    sysroot: str = ""  # where gdb finds the files of the device's system; empty: where they are on this machine
+
+
+Put = Callable[[Path, bool], "str | PurePosixPath"]  # brings a file to a device, which may keep it; its path there
+Arguments = Callable[[Put], "list[str | PurePosixPath]"]  # a program with its arguments, where files are put so
 
 
 class Device(Protocol):
@@ -55,6 +69,14 @@ class Device(Protocol):
         variables: Mapping[str, str] = NO_VARIABLES,
     ) -> Completed:
         """Run a program that was pushed, with arguments, and with these variables beside those of the device."""
+        ...
+
+    def debugging(self, arguments: Arguments, server: Path | None = None) -> AbstractContextManager[Gate]:
+        """A program that gdb controls, for as long as the context lasts. `server`: a gdbserver for the device."""
+        ...
+
+    def by_hand(self, arguments: Arguments) -> tuple[Gate, list[str]]:
+        """The same as commands for a shell, of which none is run."""
         ...
 
     def pull(self, path: PurePosixPath, destination: Path) -> Path:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from buildtool.devices.crash import functions, last_words
-from buildtool.devices.device import Completed, Device
+from buildtool.devices.device import Completed, Device, Put
 from buildtool.devices.runner import Array, Job, NodeTime, RunResult
 from buildtool.errors import DeviceError, RunError, Where
 
@@ -23,21 +23,11 @@ def run(device: Device, job: Job) -> RunResult:
     """Run the job. RunError where the library refuses the model or its inputs, or crashes."""
     with tempfile.TemporaryDirectory(prefix="lathe-job-") as name:
         folder = Path(name)
-        command: list[str | PurePosixPath] = [device.push(job.program)]
-        if job.library is not None:
-            command += ["--library", device.push(job.library), "--symbol", job.symbol]
-        for option, file in (("--model", job.model_file), ("--data", job.data_file)):
-            if file is not None:
-                command += [option, device.push(file)]
-        if job.model_file is None:
-            command += ["--model-name", job.model]
-        for index, (tensor, array) in enumerate(job.inputs.items()):
-            np.save(folder / f"input{index}.npy", array)
-            command += ["--input", f"{tensor}={device.push(folder / f'input{index}.npy', lasting=False)}"]
+        command = arguments(job, folder, lambda file, lasting: device.push(file, lasting=lasting))
         outputs = {tensor: device.path(f"output{index}.npy") for index, tensor in enumerate(job.outputs)}
         for tensor, path in outputs.items():
             command += ["--output", f"{tensor}={path}"]
-        command += ["--threads", str(job.threads), "--rounds", str(job.rounds), "--json", "-"]
+        command += ["--rounds", str(job.rounds), "--json", "-"]
         command += ["--warmup", str(job.warmup)] if job.warmup else []
         command += ["--profile"] if job.profile else []
         command += ["--affinity", str(job.affinity)] if job.affinity else []
@@ -70,6 +60,23 @@ def run(device: Device, job: Job) -> RunResult:
         affinity=report.get("affinity", {}),
         log=tuple(done.stderr.splitlines()) if job.trace else (),
     )
+
+
+def arguments(job: Job, folder: Path, put: Put) -> list[str | PurePosixPath]:
+    """The program, and what it has to know to run the model once. Inputs are written into the folder."""
+    command: list[str | PurePosixPath] = [put(job.program, True)]
+    if job.library is not None:
+        command += ["--library", put(job.library, True), "--symbol", job.symbol]
+    for option, file in (("--model", job.model_file), ("--data", job.data_file)):
+        if file is not None:
+            command += [option, put(file, True)]
+    if job.model_file is None:
+        command += ["--model-name", job.model]
+    for index, (tensor, array) in enumerate(job.inputs.items()):
+        file = folder / f"input{index}.npy"
+        np.save(file, array)
+        command += ["--input", f"{tensor}={put(file, False)}"]
+    return [*command, "--threads", str(job.threads)]
 
 
 def _node(entry: Mapping[str, Any]) -> NodeTime:

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from buildtool.devices import probe
-from buildtool.devices.device import DEFAULT_TIMEOUT, NO_VARIABLES, Completed
+from buildtool.devices.device import DEFAULT_TIMEOUT, NO_VARIABLES, Arguments, Completed, Gate
 from buildtool.errors import DeviceError, Where
 
 
@@ -71,7 +71,7 @@ class LocalDevice:
                 remedy="give it more time, or fewer rounds",
             ) from problem
         finally:
-            _kill_group(process)
+            kill_group(process)
         return Completed(
             command=tuple(words),
             exit_code=process.returncode,
@@ -79,6 +79,14 @@ class LocalDevice:
             stderr=stderr.decode("utf-8", errors="replace"),
             seconds=time.monotonic() - began,
         )
+
+    @contextlib.contextmanager
+    def debugging(self, arguments: Arguments, server: Path | None = None) -> Iterator[Gate]:
+        """gdb needs no server for programs of its own machine."""
+        yield self.by_hand(arguments)[0]
+
+    def by_hand(self, arguments: Arguments) -> tuple[Gate, list[str]]:
+        return Gate(tuple(map(str, arguments(lambda file, lasting: self.push(file))))), []
 
     def pull(self, path: PurePosixPath, destination: Path) -> Path:
         """The file itself where no other place is asked for, else a copy."""
@@ -110,7 +118,7 @@ class LocalDevice:
         return self._folder.name
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+def kill_group(process: subprocess.Popen[bytes]) -> None:
     """End a program that still runs, together with what it started."""
     if process.poll() is not None:
         return

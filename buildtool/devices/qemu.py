@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import shutil
+import subprocess
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildtool.devices.local import LocalDevice
+from buildtool.devices.device import Arguments, Gate
+from buildtool.devices.local import LocalDevice, kill_group
 from buildtool.errors import DeviceError
+
+GDB_PORT = 5039  # where the emulator waits for a gdb that a person starts
+_LISTENING = "00010000"  # the flags of such a socket
 
 
 @dataclass(frozen=True)
@@ -52,8 +60,40 @@ class QemuDevice(LocalDevice):
         finally:
             self._launcher = before
 
+    @contextlib.contextmanager
+    def debugging(self, arguments: Arguments, server: Path | None = None) -> Iterator[Gate]:
+        """The emulator is a server for gdb: on a socket that is a file, where nobody else on this machine gets in."""
+        command = super().by_hand(arguments)[0].command
+        with tempfile.TemporaryDirectory(prefix="lathe-gdb-") as folder:
+            socket = f"{folder}/gdb"
+            words = [*self._launcher, "-g", socket, *command]
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+            try:
+                _wait_for(socket, process)
+                yield Gate(command, socket, EMULATORS[self.abi].sysroot)
+            finally:
+                kill_group(process)
+
+    def by_hand(self, arguments: Arguments) -> tuple[Gate, list[str]]:
+        command = super().by_hand(arguments)[0].command
+        gate = Gate(command, f"127.0.0.1:{GDB_PORT}", EMULATORS[self.abi].sysroot)
+        return gate, [shlex.join([*self._launcher, "-g", str(GDB_PORT), *command]) + " &"]
+
     def properties(self) -> Mapping[str, str]:
         return {**super().properties(), "cpu": self.cpu, "emulator": EMULATORS[self.abi].program}
+
+
+def _wait_for(socket: str, process: subprocess.Popen[bytes], seconds: float = 20.0) -> None:
+    """Until the emulator listens. Only one may connect, so that trying is no way to find out."""
+    until = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < until:
+        lines = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace").splitlines()
+        if any(line.endswith(f" {socket}") and line.split()[3] == _LISTENING for line in lines):
+            return
+        time.sleep(0.02)
+    raise DeviceError(
+        "the emulator does not wait for gdb", remedy="see what it said above; sockets for gdb came with qemu 5.1"
+    )
 
 
 def find(emulator: Emulator, abi: str) -> str:

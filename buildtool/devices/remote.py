@@ -14,12 +14,13 @@ import subprocess
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from buildtool.devices import probe
-from buildtool.devices.device import DEFAULT_TIMEOUT, NO_VARIABLES, Completed
+from buildtool.devices.device import DEFAULT_TIMEOUT, NO_VARIABLES, Arguments, Completed, Gate
+from buildtool.devices.gdbserver import OPTIONS, Following, command_line
 from buildtool.devices.lease import Lease, kill, remedy_for
 from buildtool.devices.programs import machine_of, machines_of
 from buildtool.devices.transport import Answer, Times, Transport
@@ -133,6 +134,41 @@ class RemoteDevice:
             exit_code = 128 - exit_code
         stdout = answer.stdout.decode("utf-8", errors="replace")
         return Completed(words, exit_code, stdout, stderr, time.monotonic() - began)
+
+    @contextlib.contextmanager
+    def debugging(self, arguments: Arguments, server: Path | None = None) -> Iterator[Gate]:
+        """By a gdbserver, whose port is brought here. The device itself gives gdb the files of its system."""
+        lease = self._opened()
+        self._runs += 1
+        command = arguments(lambda file, lasting: self.push(file, lasting=lasting))
+        program = self.push(server) if server is not None else PurePosixPath("gdbserver")
+        name, token = f"run{self._runs}", f"lathe-{secrets.token_hex(8)}"
+        words = [program, *OPTIONS, "127.0.0.1:0", *command]  # its system chooses a port that is free
+        line = script(_PROGRAM, lease.folder, name, token, *words)
+        process = _started(self._transport.command(line), None, shown=True)
+        try:
+            with lease.guarding(process), Following(process, token, self.name) as following:
+                try:
+                    with self._transport.forwarding(following.port(), self._execute) as here:
+                        yield Gate(tuple(map(str, command)), here, "target:")
+                finally:
+                    with contextlib.suppress(DeviceError):
+                        self._ask(script(_STOP, f"{lease.folder}/{name}"))
+                if lease.gone:
+                    raise self._unreachable(Answer(1, b"", ""))
+        finally:
+            _finish(process)
+
+    def by_hand(self, arguments: Arguments) -> tuple[Gate, list[str]]:
+        files: dict[str, Path] = {}
+
+        def put(file: Path, lasting: bool) -> str:
+            files[file.name] = file
+            return f"./{file.name}"
+
+        command = tuple(map(str, arguments(put)))
+        lines, server = self._transport.by_hand(files, command_line(command))
+        return Gate(command, f"| {server}", "target:"), lines
 
     def pull(self, path: PurePosixPath, destination: Path) -> Path:
         where = Where(file=str(path))
@@ -279,12 +315,13 @@ class RemoteDevice:
         return DeviceError(f"{self.name} cannot be reached: {last}", remedy=self._transport.remedy(said))
 
 
-def _started(command: Sequence[str], stdin: IO[bytes] | None) -> subprocess.Popen[bytes]:
+def _started(command: Sequence[str], stdin: IO[bytes] | None, *, shown: bool = False) -> subprocess.Popen[bytes]:
+    """A client of the device. `shown`: what it writes goes where ours goes."""
     try:
         return subprocess.Popen(
             list(command),
             stdin=stdin or subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=None if shown else subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shlex
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from buildtool.devices.transport import Answer, Execute
@@ -67,6 +69,31 @@ class SshTransport:
     def fetch(self, path: str, execute: Execute) -> Answer:
         return execute(self.command(f"cat '{path}'"), None)
 
+    @contextlib.contextmanager
+    def forwarding(self, port: int, execute: Execute) -> Iterator[str]:
+        """A socket in the folder of the connection, where nobody else on this machine gets in."""
+        assert self._folder is not None, "the device is not open"
+        here = f"{self._folder.name}/g"
+        way = [*("-O", "forward"), "-S", self._socket(), "-L", f"{here}:127.0.0.1:{port}"]
+        answer = execute([_ssh(), "-F", "none", *_OPTIONS, *way, "--", self._host], None)
+        if answer.exit_code:
+            raise DeviceError(
+                f"{self.name} does not let its port {port} be reached: {answer.stderr.strip()}",
+                remedy="allow it in the device's sshd_config: AllowTcpForwarding yes",
+            )
+        yield here
+
+    def by_hand(self, files: Mapping[str, Path], command: str) -> tuple[list[str], str]:
+        folder = f"{self.root}/debug"  # the shell there knows ~
+
+        def there(script: str) -> str:
+            return shlex.join(["ssh", *self._way(), self._host, script])
+
+        lines = [there(f"mkdir -p {folder}")]
+        for name, file in files.items():
+            lines.append(f"{there(f'cat >{folder}/{shlex.quote(name)}')} <{shlex.quote(str(file))}")
+        return lines, there(f"cd {folder} && chmod 700 * && {command}")
+
     def remedy(self, said: str) -> str:
         for words, remedy in _REMEDIES.items():
             if words in said:
@@ -84,8 +111,12 @@ class SshTransport:
 
     def _client(self) -> list[str]:
         """The client with everything that leads to the device."""
+        return [_ssh(), *_OPTIONS, "-o", "ClearAllForwardings=yes", *self._way()]
+
+    def _way(self) -> list[str]:
+        """What the user said of the way."""
         spec = self._spec
-        words = [_ssh(), *(["-F", str(spec.ssh_config)] if spec.ssh_config else []), *_OPTIONS]
+        words = ["-F", str(spec.ssh_config)] if spec.ssh_config else []
         words += ["-l", spec.username] if spec.username else []
         words += ["-p", str(spec.port)] if spec.port else []
         words += ["-J", spec.jump] if spec.jump else []
@@ -96,7 +127,7 @@ class SshTransport:
 # Nobody is there to answer questions, and a device that has gone must not be waited for.
 _OPTIONS = [
     *("-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "ConnectTimeout=8", "-o", "ConnectionAttempts=1"),
-    *("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2", "-o", "ClearAllForwardings=yes"),
+    *("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=2"),
     *("-o", "ControlPersist=no", "-o", "PermitLocalCommand=no", "-o", "LogLevel=ERROR"),
 ]
 

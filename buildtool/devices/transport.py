@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -52,6 +53,14 @@ class Transport(Protocol):
 
     def fetch(self, path: str, execute: Execute) -> Answer:
         """Read a file from there: its content is the answer's stdout."""
+        ...
+
+    def forwarding(self, port: int, execute: Execute) -> AbstractContextManager[str]:
+        """While this lasts, a port of the device is also here: where, as gdb takes it."""
+        ...
+
+    def by_hand(self, files: Mapping[str, Path], command: str) -> tuple[list[str], str]:
+        """What a person types to bring files there, and a command line here that runs a command beside them."""
         ...
 
     def remedy(self, said: str) -> str:

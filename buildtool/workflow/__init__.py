@@ -9,6 +9,7 @@ from buildtool.requests import check
 from buildtool.workflow.accuracy import measure_accuracy
 from buildtool.workflow.benchmarking import bench
 from buildtool.workflow.building import build, commands, convert, export, prepare
+from buildtool.workflow.debugging import debug
 from buildtool.workflow.inside import dump, trap, validate_layers
 from buildtool.workflow.ndk_check import ndk_check
 from buildtool.workflow.running import load, run, tune, validate
@@ -19,6 +20,7 @@ __all__ = [
     "check",
     "commands",
     "convert",
+    "debug",
     "dump",
     "export",
     "load",

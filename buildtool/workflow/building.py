@@ -206,4 +206,5 @@ def _compile(
         owner=owner,
         toolchain_files=own,
         android_api=deployment.android_api_level,
+        debuggable=options.debuggable,
     )

@@ -65,6 +65,16 @@ class Stream:
             del self._arrived[:count]
             return data
 
+    def read_some(self) -> bytes:
+        """What has arrived, at least a byte."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._arrived or self._closed)
+            if not self._arrived:
+                raise Closed
+            data = bytes(self._arrived)
+            self._arrived.clear()
+            return data
+
     def write(self, data: bytes) -> None:
         for start in range(0, len(data), _LARGEST):
             self._link.send(b"WRTE", self._number, self._theirs, data[start : start + _LARGEST])
@@ -143,7 +153,9 @@ class Link:
 class Phone:
     """A pretended phone. A context."""
 
-    def __init__(self, folder: Path, soc: str = "SM8450", abis: str = "arm64-v8a,armeabi-v7a") -> None:
+    def __init__(
+        self, folder: Path, soc: str = "SM8450", abis: str = "arm64-v8a,armeabi-v7a", machine: str = "aarch64"
+    ) -> None:
         self.folder = folder
         self.room = 1 << 40  # bytes that fit on the disk
         self.awake = threading.Event()
@@ -151,7 +163,7 @@ class Phone:
         self.files = folder / "files"
         self.files.mkdir(parents=True)
         properties = {"ro.product.model": "Pretended", "ro.soc.model": soc, "ro.product.cpu.abilist": abis}
-        self._variables = pretend.make(folder, "aarch64", properties)
+        self._variables = pretend.make(folder, machine, properties)
         self._variables["TMPDIR"] = "/nowhere"  # a phone has none
         self._links: list[Link] = []
         self._listener = socket.create_server(("127.0.0.1", free_port()))
@@ -171,6 +183,8 @@ class Phone:
         with contextlib.suppress(Closed, OSError):
             if service.startswith("sync:"):
                 self._transfer(stream)
+            elif service.startswith("tcp:"):
+                self._connect(stream, int(service.partition(":")[2]))
             else:
                 self._shell(stream, service.partition(":")[2])
         stream.close()
@@ -231,6 +245,25 @@ class Phone:
                 if channel == _STDIN:
                     pipe.write(data)
                     pipe.flush()
+
+    def _connect(self, stream: Stream, port: int) -> None:
+        """One of the device's ports, for whoever connects to its counterpart on the other machine."""
+        with socket.create_connection(("127.0.0.1", port), 10) as connection:
+            connection.settimeout(None)
+            answers = _thread(self._answers, stream, connection)
+            with contextlib.suppress(Closed, OSError):
+                while True:
+                    connection.sendall(stream.read_some())
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            answers.join()
+
+    def _answers(self, stream: Stream, connection: socket.socket) -> None:
+        with contextlib.suppress(Closed, OSError):
+            while data := connection.recv(1 << 15):
+                stream.write(data)
+        stream.close()
+        stream.end()
 
     def _transfer(self, stream: Stream) -> None:
         services: dict[bytes, Callable[[Stream, str], None]] = {
