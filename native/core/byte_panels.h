@@ -2,6 +2,8 @@
 #ifndef LATHE_CORE_BYTE_PANELS_H_
 #define LATHE_CORE_BYTE_PANELS_H_
 
+#include <string.h>
+
 #include "native/core/byte_state.h"
 
 namespace lathe {
@@ -13,16 +15,16 @@ struct BytePanelJob {
   int64_t pixels;
   int64_t output_step;  // from pixel to pixel
   bool summed;          // the sum of the bytes of a row stands in front of it, as s32
-  int64_t readable;     // bytes of a row that may be read, in whole steps: behind the depth they do not count
   char* scratch;        // ByteThreadBytes() per thread
   int64_t thread_bytes;
 };
 
 // Some pixels of a job times some outputs of a group.
 struct ByteTile {
-  const int8_t* const* rows;  // per tap kBytePixels pointers
-  const int32_t* sums;        // 128 times the sum of x, of each pixel
-  int count;                  // pixels
+  const int8_t* const*
+      rows;             // per tap kBytePixels pointers, all to rows; they are read in whole steps of kByteForm.reach()
+  const int32_t* sums;  // 128 times the sum of x, of each pixel: where there are `row_sums`
+  int count;            // pixels
   int64_t group;
   int64_t output;   // the first, within the group: that of a panel
   int64_t outputs;  // how many
@@ -34,13 +36,21 @@ inline namespace LATHE_VECTORS {
 
 // What follows is there once per instruction set: isa/byte_panels__<set>.cc.
 
-int32_t SumBytes(const int8_t* row, int64_t count);
+int32_t SumBytes(const int8_t* row, int64_t count);  // only where there are `row_sums`
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile);
 
 }  // namespace LATHE_VECTORS
 namespace {
 
 constexpr int64_t kByteSum = static_cast<int64_t>(sizeof(int32_t));
+
+// The sum of some bytes; nothing where nobody needs it.
+inline int32_t RowSum([[maybe_unused]] const int8_t* row, [[maybe_unused]] int64_t count) {
+  if constexpr (kByteForm.row_sums) {
+    return SumBytes(row, count);
+  }
+  return 0;
+}
 
 LATHE_INLINE int64_t ByteThreadBytes(const BytePanelShape& shape) {
   return (shape.taps * kBytePixels * static_cast<int64_t>(sizeof(int8_t*)) + kBytePixels * 4 + 63) / 64 * 64;
@@ -52,10 +62,59 @@ inline int32_t SumWindow(const BytePanelJob& job, const int8_t* const* rows, int
   int32_t sum = 0;
   for (int64_t tap = 0; tap < shape.taps; ++tap, rows += kBytePixels) {
     sum += job.summed ? *reinterpret_cast<const int32_t*>(*rows - kByteSum)
-                      : SumBytes(*rows + group * shape.depth, shape.depth);
+                      : RowSum(*rows + group * shape.depth, shape.depth);
   }
   return sum;
 }
+
+// Tiles that are not whole compute the first row once more.
+inline void RepeatRows(int64_t taps, int count, const int8_t** rows) {
+  if (count == kBytePixels) return;
+  for (int64_t tap = 0; tap < taps; ++tap, rows += kBytePixels) {
+    for (int p = count; p < kBytePixels; ++p) rows[p] = rows[0];
+  }
+}
+
+// Rows are read in whole steps, but nothing behind the last byte of a tensor: the last pixels stand once more in front
+// of bytes that are free.
+class ByteTail {
+ public:
+  static constexpr int64_t Bytes(int64_t channels) {
+    return (kPixels * channels + kByteForm.reach() + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  // Of `pixels` pixels of `channels` bytes, `step` from one to the next, `depth` of which are read at once.
+  ByteTail(const int8_t* image, int64_t pixels, int64_t channels, int64_t step, int64_t depth, int8_t* to)
+      : step_(step), channels_(channels), copy_(to) {
+    if (depth % kByteForm.reach() == 0) return;
+    const int64_t count = pixels < kPixels ? pixels : kPixels;
+    begin_ = image + (pixels - count) * step;
+    end_ = image + pixels * step;
+    for (int64_t p = 0; p < count; ++p) {
+      memcpy(to + p * channels, begin_ + p * step, static_cast<size_t>(channels));
+    }
+  }
+
+  // `count` rows of `taps`, or of what else stands kBytePixels apart.
+  void Place(int64_t taps, int count, const int8_t** rows) const {
+    if (begin_ == nullptr) return;
+    for (int64_t tap = 0; tap < taps; ++tap, rows += kBytePixels) {
+      for (int p = 0; p < count; ++p) {
+        if (rows[p] >= begin_ && rows[p] < end_) rows[p] = copy_ + (rows[p] - begin_) / step_ * channels_;
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kPixels = kByteForm.reach() - 1;  // each has a byte or more
+  static constexpr int64_t kAlignment = 64;
+
+  int64_t step_;
+  int64_t channels_;
+  const int8_t* begin_ = nullptr;  // of these pixels; null: there is no need
+  const int8_t* end_ = nullptr;
+  const int8_t* copy_;
+};
 
 // All of a job by all threads. `locate(pixel, count, rows)` writes the pointers rows[tap * kBytePixels + p] for `count`
 // pixels.
@@ -77,13 +136,16 @@ inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const
       const int64_t chunk = item / splits;
       const int64_t pixel = chunk * kBytePixels;
       const int count = static_cast<int>(job.pixels - pixel < kBytePixels ? job.pixels - pixel : kBytePixels);
-      if (chunk != at_hand) locate(pixel, count, rows);
+      if (chunk != at_hand) {
+        locate(pixel, count, rows);
+        RepeatRows(shape.taps, count, rows);
+      }
       int64_t group = -1;
       int64_t panel = (item - chunk * splits) * each;
       const int64_t last = panel + each < panels ? panel + each : panels;
       while (panel < last) {
         const int64_t first = panel % shape.panels();
-        if (group != panel / shape.panels() && (chunk != at_hand || shape.groups > 1)) {
+        if (kByteForm.row_sums && group != panel / shape.panels() && (chunk != at_hand || shape.groups > 1)) {
           group = panel / shape.panels();
           for (int p = 0; p < count; ++p) sums[p] = kFilterOffset * SumWindow(job, rows + p, group);
         }

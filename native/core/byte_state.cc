@@ -4,44 +4,88 @@
 
 namespace lathe {
 
-void PackBytePanels(const BytePanelShape& shape, const int8_t* from, uint8_t* to) {
-  const int64_t inner = shape.taps * shape.depth;
-  for (int64_t group = 0; group < shape.groups; ++group) {
-    const int8_t* source = from + group * shape.outputs * inner;
-    for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
-      for (int64_t tap = 0; tap < shape.taps; ++tap) {
-        for (int64_t k = 0; k < shape.steps() * kByteDepth; k += kByteDepth) {
-          for (int64_t j = 0; j < kBytePanel * kByteDepth; ++j, ++to) {
-            const int64_t output = first + j / kByteDepth, depth = k + j % kByteDepth;
-            const bool inside = output < shape.outputs && depth < shape.depth;
-            *to = inside ? static_cast<uint8_t>(source[output * inner + tap * shape.depth + depth] + kFilterOffset) : 0;
-          }
+namespace {
+
+// Writes a filter's number for every byte of the packed order: `at(output, tap, depth)`, and zero outside.
+template <typename At>
+void FillPanels(const BytePanelShape& shape, uint8_t flip, uint8_t* to, const At& at) {
+  const int64_t outputs = shape.groups * shape.panels() * kBytePanel;
+  for (int64_t first = 0; first < outputs; first += kBytePanel) {
+    const int64_t panel = first / kBytePanel % shape.panels() * kBytePanel;
+    for (int64_t tap = 0; tap < shape.taps; ++tap) {
+      for (int64_t k = 0; k < shape.steps() * kByteDepth; k += kByteDepth) {
+        for (int64_t j = 0; j < kBytePanel * kByteDepth; ++j, ++to) {
+          const int64_t output = j / kByteDepth, depth = k + j % kByteDepth;
+          const bool inside = panel + output < shape.outputs && depth < shape.depth;
+          *to = inside ? static_cast<uint8_t>(static_cast<uint8_t>(at(first + output, tap, depth)) ^ flip) : 0;
         }
       }
     }
   }
 }
 
-namespace {
+// Where the filter of an output at all panels' count stands in the packed order.
+int64_t PlaceOf(const BytePanelShape& shape, int64_t output, int64_t tap, int64_t depth) {
+  const int64_t step = (output / kBytePanel * shape.taps + tap) * shape.steps() + depth / kByteDepth;
+  return (step * kBytePanel + output % kBytePanel) * kByteDepth + depth % kByteDepth;
+}
 
-// What the zero point of x adds to the sum of an output: the zero point times the sum of the filters.
-void AddStarts(const BytePanelState& state, int32_t* starts) {
-  const BytePanelShape& shape = state.shape;
-  const uint8_t* packed = state.packed;
+// Packs filters that come plain, or packed with their taps apart; `shape` is theirs, `state.shape` what it becomes.
+void PackFilters(const BytePanelState& state, const BytePanelShape& shape, const Tensor& w, uint8_t* to) {
+  const int8_t* from = w.As<int8_t>();
+  const BytePanelShape& own = state.shape;
+  const int64_t whole = shape.panels() * kBytePanel;
+  FillPanels(own, state.flip, to, [&](int64_t output, int64_t tap, int64_t depth) {
+    const int64_t inner = tap * own.depth + depth;  // of taps and depth in the order of plain filters
+    if (w.packing == Packing::kNone)
+      return from[(output / whole * shape.outputs + output % whole) * own.taps * own.depth + inner];
+    return static_cast<int8_t>(from[PlaceOf(shape, output, inner / shape.depth, inner % shape.depth)] ^ state.flip);
+  });
+}
+
+// What the zero point of x adds to the sum of an output: the zero point times the sum of the filters. The sum of a
+// kernel with `row_sums` lacks nothing else.
+void AddStarts(BytePanelState* state, int32_t* starts) {
+  const BytePanelShape& shape = state->shape;
+  const uint8_t* packed = state->packed;
+  const uint32_t bias = state->flip == 0 ? 0 : static_cast<uint32_t>(kFilterOffset * shape.taps * shape.depth);
+  uint8_t lowest = 0;
   for (int64_t group = 0; group < shape.groups; ++group) {
     for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
       uint32_t sums[kBytePanel] = {};
       for (int64_t i = 0; i < shape.panel_bytes() / (kBytePanel * kByteDepth); ++i) {
-        for (int j = 0; j < kBytePanel * kByteDepth; ++j) sums[j / kByteDepth] += *packed++;
+        for (int j = 0; j < kBytePanel * kByteDepth; ++j, ++packed) {
+          const int32_t number = state->flip == 0 ? static_cast<int8_t>(*packed) : *packed;
+          sums[j / kByteDepth] += static_cast<uint32_t>(number);
+          lowest = lowest | (number == -kFilterOffset);
+        }
       }
       for (int64_t j = 0; j < kBytePanel && first + j < shape.outputs; ++j) {
-        const uint32_t offsets = static_cast<uint32_t>(kFilterOffset * shape.taps * shape.depth);
         int32_t* start = starts + group * shape.outputs + first + j;
         *start = static_cast<int32_t>(static_cast<uint32_t>(*start) -
-                                      static_cast<uint32_t>(state.x_zero) * (sums[j] - offsets));
+                                      static_cast<uint32_t>(state->x_zero) * (sums[j] - bias));
       }
     }
   }
+  state->lowest = lowest != 0;
+}
+
+// Two steps of 4 of depth become one of 8, output by output.
+Code OrderEights(PrepareContext& context, BytePanelState* state) {
+  const BytePanelShape& shape = state->shape;
+  const int64_t steps = shape.steps(), eights = (steps + 1) / 2;
+  state->panel_bytes = shape.taps * eights * 2 * kByteDepth * kBytePanel;
+  uint8_t* to = nullptr;
+  LATHE_TRY(AllocateArray(context, shape.groups * shape.panels() * state->panel_bytes, &to));  // of zeros
+  const uint8_t* from = state->packed;
+  state->packed = to;
+  for (int64_t row = 0; row < shape.groups * shape.panels() * shape.taps; ++row) {
+    for (int64_t step = 0; step < steps; ++step, from += kBytePanel * kByteDepth) {
+      uint8_t* target = to + (row * eights + step / 2) * 2 * kBytePanel * kByteDepth + step % 2 * kByteDepth;
+      for (int j = 0; j < kBytePanel; ++j) memcpy(target + j * 2 * kByteDepth, from + j * kByteDepth, kByteDepth);
+    }
+  }
+  return Code::kOk;
 }
 
 bool AllZero(const Quant& quant) {
@@ -51,10 +95,17 @@ bool AllZero(const Quant& quant) {
   return true;
 }
 
+// One that leaves all sums of products finite, however instruction sets clip them.
+Code ReadByteFactor(const PrepareContext& context, float from, float to, float* factor) {
+  constexpr float kLargest = 1.0e24f;
+  LATHE_TRY(ReadFactor(context, from, to, factor));
+  return *factor <= kLargest ? Code::kOk : context.Fail(Code::kUnsupported, "its scales lie too far apart");
+}
+
 }  // namespace
 
-Code PrepareBytePanels(PrepareContext& context, BytePanelState* state) {
-  const BytePanelShape& shape = state->shape;
+Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, bool joined, BytePanelState* state) {
+  const BytePanelShape shape = state->shape;
   const Tensor& w = context.input(1);
   const int64_t outputs = shape.groups * shape.outputs;
   Stored x = {}, y = {};
@@ -78,8 +129,8 @@ Code PrepareBytePanels(PrepareContext& context, BytePanelState* state) {
   LATHE_TRY(AllocateArray(context, whole, &starts));
   LATHE_TRY(AllocateArray(context, whole, &factors));
   for (int64_t i = 0; i < outputs; ++i) {
-    LATHE_TRY(
-        ReadFactor(context, x.scale * w.quant->scales[static_cast<size_t>(scales == 1 ? 0 : i)], y.scale, factors + i));
+    const float scale = w.quant->scales[static_cast<size_t>(scales == 1 ? 0 : i)];
+    LATHE_TRY(ReadByteFactor(context, x.scale * scale, y.scale, factors + i));
   }
   if (context.input_count() > 2) {
     const Tensor& bias = context.input(2);
@@ -93,17 +144,21 @@ Code PrepareBytePanels(PrepareContext& context, BytePanelState* state) {
     Stored residual = {};
     if (context.input(3).dtype != DType::kS8) return context.Fail(Code::kUnsupported, "its residual is no s8");
     LATHE_TRY(ReadStored(context, context.input(3), &residual));
-    LATHE_TRY(ReadFactor(context, residual.scale, y.scale, &state->residual_factor));
+    LATHE_TRY(ReadByteFactor(context, residual.scale, y.scale, &state->residual_factor));
     state->residual_zero = residual.zero;
   }
+  if (joined) state->shape = {1, shape.outputs, 1, shape.taps * shape.depth};
+  state->flip = (w.packing == Packing::kNone ? form.packing : w.packing) == Packing::kBytes16 ? kFilterOffset : 0;
   state->packed = w.As<uint8_t>();
-  if (w.packing == Packing::kNone) {
+  state->panel_bytes = state->shape.panel_bytes();
+  if (joined || w.packing == Packing::kNone) {
     uint8_t* packed = nullptr;
-    LATHE_TRY(AllocateArray(context, shape.bytes(), &packed));
-    PackBytePanels(shape, w.As<int8_t>(), packed);
+    LATHE_TRY(AllocateArray(context, state->shape.bytes(), &packed));
+    PackFilters(*state, shape, w, packed);
     state->packed = packed;
   }
-  AddStarts(*state, starts);
+  AddStarts(state, starts);
+  if (form.eights) LATHE_TRY(OrderEights(context, state));
   state->starts = starts;
   state->factors = factors;
   return Code::kOk;

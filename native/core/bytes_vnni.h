@@ -4,6 +4,16 @@
 
 #include <immintrin.h>
 
+#include "native/core/byte_state.h"
+
 #define LATHE_VECTORS vnni
+
+namespace lathe {
+namespace {
+
+constexpr ByteForm kByteForm = {Packing::kBytes16, false, true};
+
+}  // namespace
+}  // namespace lathe
 
 #endif  // LATHE_CORE_BYTES_VNNI_H_

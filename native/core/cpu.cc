@@ -17,7 +17,7 @@ namespace {
 #if defined(__x86_64__)
 constexpr const char* kWords[] = {"vnni", "avx512", "avx2", "portable"};
 #elif defined(__aarch64__)
-constexpr const char* kWords[] = {"fp16", "neon", "portable"};
+constexpr const char* kWords[] = {"i8mm", "dotprod", "fp16", "neon", "portable"};
 #elif defined(__arm__)
 constexpr const char* kWords[] = {"neonv7", "portable"};
 #else
@@ -56,8 +56,13 @@ IsaMask Better() {
 #elif defined(__aarch64__)
 
 IsaMask Better() {
-  constexpr uint64_t kFphp = 1u << 9, kAsimdHp = 1u << 10;
-  return HasAll(getauxval(AT_HWCAP), kFphp | kAsimdHp) ? 3 : 2;
+  constexpr uint64_t kFphp = 1u << 9, kAsimdHp = 1u << 10, kAsimdDp = 1u << 20;  // of AT_HWCAP
+  constexpr uint64_t kI8mm = 1u << 13;                                           // of AT_HWCAP2
+  const uint64_t flags = getauxval(AT_HWCAP);
+  IsaMask words = 8;
+  if (HasAll(flags, kFphp | kAsimdHp)) words |= 4;
+  if (!HasAll(flags, kAsimdDp)) return words;
+  return words | (HasAll(getauxval(AT_HWCAP2), kI8mm) ? 3 : 2);
 }
 
 #elif defined(__arm__)

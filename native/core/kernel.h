@@ -61,9 +61,10 @@ enum class Packing : uint8_t {
   kWinograd4x4,
   kWinograd4x8,
   kWinograd4x16,
-  kBytes16  // see byte_panels.h
+  kBytes16,  // see byte_state.h
+  kSigned16
 };
-constexpr Packing kLastPacking = Packing::kBytes16;
+constexpr Packing kLastPacking = Packing::kSigned16;
 LATHE_INLINE constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }
 
 // Stored numbers stand for real ones: scale * (number - zero). One of each for all, or for every element of an axis.

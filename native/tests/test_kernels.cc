@@ -174,11 +174,14 @@ LATHE_KERNEL(pick_f32_second__portable) = {
 LATHE_KERNEL(level_f32_test__vnni) = {"level_f32_test__vnni", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<1>};
 LATHE_KERNEL(level_f32_test__avx512) = {"level_f32_test__avx512", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<2>};
 LATHE_KERNEL(level_f32_test__avx2) = {"level_f32_test__avx2", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<3>};
-LATHE_KERNEL(level_f32_test__fp16) = {"level_f32_test__fp16", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<4>};
-LATHE_KERNEL(level_f32_test__neon) = {"level_f32_test__neon", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<5>};
-LATHE_KERNEL(level_f32_test__neonv7) = {"level_f32_test__neonv7", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<6>};
+LATHE_KERNEL(level_f32_test__i8mm) = {"level_f32_test__i8mm", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<4>};
+LATHE_KERNEL(level_f32_test__dotprod) = {
+    "level_f32_test__dotprod", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<5>};
+LATHE_KERNEL(level_f32_test__fp16) = {"level_f32_test__fp16", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<6>};
+LATHE_KERNEL(level_f32_test__neon) = {"level_f32_test__neon", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<7>};
+LATHE_KERNEL(level_f32_test__neonv7) = {"level_f32_test__neonv7", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<8>};
 LATHE_KERNEL(level_f32_test__portable) = {
-    "level_f32_test__portable", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<7>};
+    "level_f32_test__portable", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<9>};
 LATHE_KERNEL(keep_f32_test__portable) = {"keep_f32_test__portable", "keep", 0, 0, -1, PrepareUnary, PlanKeep, RunKeep};
 LATHE_KERNEL(below_f32_test__portable) = {
     "below_f32_test__portable", "below", sizeof(float), 0, -1, PrepareBelow, PlanBelow, RunBelow};

@@ -11,7 +11,7 @@ from tests.native_builds import QEMU, ROOT, build, run_program
 
 # The best instruction set of what an emulator is told to be.
 BEST = {
-    "aarch64-linux-gnu": {"max": "fp16", "cortex-a53": "neon"},
+    "aarch64-linux-gnu": {"max": "i8mm", "neoverse-n1": "dotprod", "cortex-a53": "neon"},
     "arm-linux-gnueabihf": {"max": "neonv7", "cortex-a15": "neonv7"},
 }
 

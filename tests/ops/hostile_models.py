@@ -203,7 +203,7 @@ def _pack(message: pb.Model, rng: random.Random) -> None:
     value = message.graph.values[node.inputs[1]] if len(node.inputs) > 1 else None
     if value is None or not value.HasField("constant"):
         return
-    value.constant.packing = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8, 9, 10))
+    value.constant.packing = rng.choice((1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11))
     dims = [dim.size for dim in value.dims]
     if len(dims) not in (2, 4) or rng.random() < 0.5:
         return

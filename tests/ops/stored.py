@@ -125,6 +125,14 @@ _GEOMETRIES: tuple[tuple[Any, ...], ...] = (
     ((1, 4, 4, 257), (6, 1, 1), 1, 0, 1, 1),
     ((1, 12, 1, 3), (2, 3, 1), 1, 0, 1, 1),
     ((1, 7, 7, 24), (64, 7, 7), 1, 3, 1, 1),
+    ((2, 13, 15, 3), (19, 7, 7), 2, 3, 1, 1),
+    ((2, 7, 9, 1), (18, 1, 1), 1, 0, 1, 1),
+    ((1, 1, 2, 2), (20, 1, 1), 1, 0, 1, 1),
+    ((1, 8, 9, 18), (33, 3, 3), 1, 1, 1, 1),
+    ((1, 9, 7, 72), (16, 1, 1), 1, 0, 1, 1),
+    ((1, 6, 5, 58), (58, 1, 1), 1, 0, 1, 1),
+    ((1, 6, 5, 8), (8, 3, 3), 1, 1, 1, 8),
+    ((1, 5, 4, 42), (51, 1, 1), 1, 0, 1, 3),
 )
 _ACTIVATIONS: tuple[dict[str, Any], ...] = (
     {},
@@ -136,12 +144,14 @@ _ACTIVATIONS: tuple[dict[str, Any], ...] = (
 def _conv2d(rng: Rng) -> Iterator[NativeCase]:
     for number, geometry in enumerate(_GEOMETRIES):
         for turn, activation in enumerate(_ACTIVATIONS):
-            yield _convolution(rng, f"{number}_{turn}", geometry, activation, turn != 1, turn == 2)
+            yield _convolution(rng, f"{number}_{turn}", geometry, activation, turn, -127 - turn // 2)
 
 
 def _convolution(
-    rng: Rng, name: str, geometry: tuple[Any, ...], activation: Mapping[str, Any], bias: bool, residual: bool
+    rng: Rng, name: str, geometry: tuple[Any, ...], activation: Mapping[str, Any], turn: int, least: int
 ) -> NativeCase:
+    """`turn`: 0 has a bias, 2 a residual besides. Filters of `least` -128 are not what networks have."""
+    bias, residual = turn != 1, turn == 2
     image, (outputs, *kernel), stride, pad, dilation, groups = geometry
     of_x = one_scale(rng)
     scales = tuple(float(np.float32(scale)) for scale in rng.uniform(0.002, 0.02, outputs))
@@ -151,7 +161,7 @@ def _convolution(
     of_y = replace(one_scale(rng), scales=(float(np.float32(of_x.scales[0] * 0.01 * 60 * 60 * np.sqrt(depth) / 64)),))
     operands = [
         Operand(whole(rng, image), of_x),
-        Operand(np.maximum(whole(rng, (outputs, *kernel, image[3] // groups)), -127).astype(np.int8), of_w, True),
+        Operand(np.maximum(whole(rng, (outputs, *kernel, image[3] // groups)), least).astype(np.int8), of_w, True),
     ]
     if bias or residual:
         operands.append(_bias(rng, of_x, scales))

@@ -14,7 +14,7 @@ X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=(
 # By counts of instructions: a vector has four numbers, so that products take longer beside transformations.
 _ARM_COSTS = Costs(transform=11.0, weight=6.0)
 AARCH64 = AbiCapabilities(
-    isas=("fp16", "neon", "portable"),
+    isas=("i8mm", "dotprod", "fp16", "neon", "portable"),
     baseline=("neon", "portable"),
     machine="aarch64",
     half="fp16",

@@ -10,14 +10,9 @@ namespace {
 
 constexpr __mmask16 kAll = 0xffff;  // GCC 12 warns of its own header's functions without a mask
 
-// The bytes of a step, as many as there are.
-inline int32_t LoadStep(const int8_t* from, int64_t count) {
-  int32_t step = 0;
-  if (count >= kByteDepth) {
-    memcpy(&step, from, kByteDepth);
-  } else {
-    memcpy(&step, from, static_cast<size_t>(count));
-  }
+inline int32_t LoadStep(const int8_t* from) {
+  int32_t step;
+  memcpy(&step, from, sizeof step);
   return step;
 }
 
@@ -30,7 +25,7 @@ __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& 
   const BytePanelState& state = *job.state;
   const BytePanelShape& shape = state.shape;
   const int64_t offset = tile.group * shape.depth;
-  const int64_t panel_bytes = shape.panel_bytes();
+  const int64_t panel_bytes = state.panel_bytes;
   const uint8_t* packed =
       state.packed + (tile.group * shape.panels() + (tile.output + first) / kBytePanel) * panel_bytes;
   __m512i sums[rows][panels];
@@ -39,20 +34,17 @@ __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& 
 #pragma GCC unroll 4
     for (int j = 0; j < panels; ++j) sums[i][j] = _mm512_setzero_si512();
   }
-  const int64_t whole = job.readable;
-  const int left = tile.count - first_pixel;
   for (int64_t tap = 0; tap < shape.taps; ++tap) {
     const int8_t* row[rows];
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) row[i] = tile.rows[tap * kBytePixels + first_pixel + (i < left ? i : 0)] + offset;
+    for (int i = 0; i < rows; ++i) row[i] = tile.rows[tap * kBytePixels + first_pixel + i] + offset;
     for (int64_t k = 0; k < shape.depth; k += kByteDepth, packed += kBytePanel * kByteDepth) {
       __m512i w[panels];
 #pragma GCC unroll 4
       for (int j = 0; j < panels; ++j) w[j] = _mm512_loadu_si512(packed + j * panel_bytes);
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i) {
-        const __m512i x =
-            _mm512_set1_epi32(k < whole ? LoadStep(row[i] + k, kByteDepth) : LoadStep(row[i] + k, shape.depth - whole));
+        const __m512i x = _mm512_set1_epi32(LoadStep(row[i] + k));
 #pragma GCC unroll 4
         for (int j = 0; j < panels; ++j) sums[i][j] = _mm512_dpbusd_epi32(sums[i][j], w[j], x);
       }
@@ -98,7 +90,7 @@ __attribute__((noinline)) void StoreTile(const BytePanelJob& job, const ByteTile
 
 template <int panels>
 inline void RunByteTiles(const BytePanelJob& job, const ByteTile& tile, int64_t first) {
-  constexpr int kRows = panels == 1 ? 16 : panels == 2 ? 12 : 6;
+  constexpr int kRows = panels == 1 ? 15 : panels == 2 ? 12 : 6;
   constexpr int kHalf = kRows / 2;
   alignas(64) int32_t buffer[kMostSums * kBytePanel];
   int rows = kRows;

@@ -9,18 +9,21 @@
 namespace lathe {
 namespace {
 
+constexpr int64_t kFewBytes = 16;         // a window of pixels with fewer channels is joined to one row
+constexpr int64_t kMostJoined = 1 << 10;  // bytes of such a row
+
 struct ByteConvState {
   BytePanelState panels;
   Window window;
   int64_t channels;  // of the input
+  bool joined;
 };
 
 struct ByteConvPlan {
   int64_t threads;
   int64_t thread_bytes;
-  // Pixels that several windows read, and those whose last step is not whole, are copied, with the sum in front.
-  bool copied;
-  int64_t row;  // bytes of a pixel
+  bool copied;  // pixels that several windows read stand once more, with the sum in front
+  int64_t row;  // bytes of a pixel, or of a joined window, from one to the next
 };
 
 // Filters [outputs, height, width, depth], or packed [groups, panels, height, width, steps of depth, bytes of a step].
@@ -59,7 +62,9 @@ __attribute__((cold)) Code PrepareByteConv(PrepareContext& context) {
   LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
   LATHE_TRY(ReadByteFilter(context, groups, &state));
   if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
-  return PrepareBytePanels(context, &state.panels);
+  const BytePanelShape& shape = state.panels.shape;
+  state.joined = groups == 1 && shape.taps > 1 && shape.depth < kFewBytes && shape.taps * shape.depth <= kMostJoined;
+  return PrepareBytePanels(context, kByteForm, state.joined, &state.panels);
 }
 
 __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
@@ -78,14 +83,31 @@ __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
   plan.threads = context.threads();
   plan.thread_bytes = ByteThreadBytes(shape);
   plan.row = in[3];
-  int64_t extra = in[3];  // a pixel outside of the image
-  plan.copied = shape.groups == 1 && (shape.taps > 1 || shape.depth % kByteDepth != 0);
+  if (state.joined) {
+    plan.row = (shape.depth + kByteForm.reach() - 1) / kByteForm.reach() * kByteForm.reach();
+    plan.thread_bytes += kBytePixels * plan.row;
+    return RequestScratch(context, plan.threads * plan.thread_bytes);
+  }
+  plan.copied = kByteForm.row_sums && shape.groups == 1 && shape.taps > 1;
+  int64_t extra = ByteTail::Bytes(in[3]);
   if (plan.copied) {
     plan.row = kByteSum + shape.steps() * kByteDepth;
     if (in.Count() > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its image is too large");
-    extra = (in.Count(0, 3) + 1) * plan.row;
+    extra = in.Count(0, 3) * plan.row;
   }
-  return RequestScratch(context, plan.threads * plan.thread_bytes + extra);
+  // A pixel outside of the image goes before.
+  return RequestScratch(context, plan.threads * plan.thread_bytes + plan.row + kByteForm.reach() + extra);
+}
+
+// A few bytes, without reading behind them.
+inline void CopyFew(const int8_t* from, int64_t count, int8_t* to) {
+  constexpr int64_t kWord = 8;
+  if (count < kWord) {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+    return;
+  }
+  for (int64_t i = 0; i < count - kWord; i += kWord) memcpy(to + i, from + i, kWord);
+  memcpy(to + count - kWord, from + count - kWord, kWord);
 }
 
 // Every pixel with its sum in front, `row` bytes in all; what is left of the last step is not cleared.
@@ -104,10 +126,54 @@ inline void CopyPixels(const RunContext& context, const Tensor& input, int64_t r
         }
       } else {
         memcpy(target + kByteSum, source, static_cast<size_t>(channels));
-        sum = SumBytes(source, channels);
+        sum = RowSum(source, channels);
       }
       memcpy(target, &sum, sizeof sum);
     }
+  });
+}
+
+// The windows of pixels as one row each, in the order of the filters. What is left of the last step is not cleared.
+inline void JoinWindows(const ByteConvState& state, const ByteConvPlan& plan, const Tensor& input, const Shape& out,
+                        int64_t pixel, int count, int8_t* to) {
+  const Window& window = state.window;
+  const Shape& in = input.shape;
+  const int64_t channels = state.channels, step = input.RowStep();
+  const int64_t line = window.kernel[1] * channels;
+  PixelPlace place(pixel, out);
+  for (int p = 0; p < count; ++p, place.Next(out), to += plan.row) {
+    const int64_t top = place.line * window.strides[0] - window.before[0];
+    const int64_t left = place.column * window.strides[1] - window.before[1];
+    const bool within = left >= 0 && left + window.dilations[1] * (window.kernel[1] - 1) < in[2];
+    const bool whole = within && window.dilations[1] == 1 && step == channels;
+    int8_t* target = to;
+    for (int64_t i = 0; i < window.kernel[0]; ++i, target += line) {
+      const int64_t y = top + i * window.dilations[0];
+      const bool inside = y >= 0 && y < in[1];
+      const int8_t* row = input.As<int8_t>() + ((place.batch * in[1] + (inside ? y : 0)) * in[2] + left) * step;
+      if (whole && inside) {
+        CopyFew(row, line, target);
+        continue;
+      }
+      for (int64_t j = 0; j < window.kernel[1]; ++j) {
+        const int64_t x = left + j * window.dilations[1];
+        const int8_t* from = inside && x >= 0 && x < in[2] ? row + j * window.dilations[1] * step : nullptr;
+        for (int64_t c = 0; c < channels; ++c)
+          target[j * channels + c] = from != nullptr ? from[c] : static_cast<int8_t>(state.panels.x_zero);
+      }
+    }
+  }
+}
+
+void RunJoined(const RunContext& context, const BytePanelJob& job) {
+  const ByteConvState& state = context.State<ByteConvState>();
+  const ByteConvPlan& plan = context.Plan<ByteConvPlan>();
+  const Tensor& input = context.inputs[0];
+  const Shape& out = context.outputs[0].shape;
+  RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
+    int8_t* windows = reinterpret_cast<int8_t*>(rows) + ByteThreadBytes(state.panels.shape);
+    JoinWindows(state, plan, input, out, pixel, count, windows);
+    for (int p = 0; p < count; ++p) rows[p] = windows + p * plan.row;
   });
 }
 
@@ -117,6 +183,7 @@ void RunByteConv(const RunContext& context) {
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
   const Window& window = state.window;
+  const BytePanelShape& shape = state.panels.shape;
   BytePanelJob job = {};
   job.state = &state.panels;
   job.residual = context.input_count > 3 ? context.inputs[3].As<int8_t>() : nullptr;
@@ -125,30 +192,33 @@ void RunByteConv(const RunContext& context) {
   job.output_step = context.outputs[0].RowStep();
   job.scratch = static_cast<char*>(context.scratch);
   job.thread_bytes = plan.thread_bytes;
-  job.readable = state.panels.shape.depth / kByteDepth * kByteDepth;
+  if (state.joined) return RunJoined(context, job);
   int8_t* outside = reinterpret_cast<int8_t*>(job.scratch + plan.threads * plan.thread_bytes);
+  int8_t* behind = outside + plan.row + kByteForm.reach();
   Tensor input = context.inputs[0];
-  const int32_t outside_sum = state.panels.x_zero * static_cast<int32_t>(state.channels);
   memset(outside, state.panels.x_zero, static_cast<size_t>(plan.row));
   if (plan.copied) {
-    CopyPixels(context, input, plan.row, outside + plan.row);
+    const int32_t outside_sum = state.panels.x_zero * static_cast<int32_t>(state.channels);
+    CopyPixels(context, input, plan.row, behind);
     memcpy(outside, &outside_sum, sizeof outside_sum);
     outside += kByteSum;
-    input.data = outside + plan.row;
+    input.data = behind + kByteSum;
     input.pitch = plan.row;
-    job.readable = plan.row - kByteSum;
     job.summed = true;
   }
   const int8_t* image = input.As<int8_t>();
   const int64_t step = input.RowStep();
-  if (out[1] == in[1] && out[2] == in[2] && state.panels.shape.taps == 1 &&
-      window.strides[0] * window.strides[1] == 1) {
+  // Copies have whole steps.
+  const ByteTail tail(image, in.Count(0, 3), in[3], step, plan.copied ? 0 : shape.depth, behind);
+  if (out[1] == in[1] && out[2] == in[2] && shape.taps == 1 && window.strides[0] * window.strides[1] == 1) {
     return RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
       for (int p = 0; p < count; ++p) rows[p] = image + (pixel + p) * step;
+      tail.Place(1, count, rows);
     });
   }
   RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
     LocateTaps<kBytePixels>(window, input, out, outside, pixel, count, rows);
+    tail.Place(shape.taps, count, rows);
   });
 }
 

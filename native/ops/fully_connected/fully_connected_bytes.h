@@ -28,7 +28,7 @@ __attribute__((cold)) Code PrepareByteConnected(PrepareContext& context) {
   const Shape packed = {6, {1, shape.panels(), 1, 1, shape.steps(), kBytePanel * kByteDepth}};
   if (plain ? w.shape[1] != shape.depth : w.shape != packed)
     return context.Fail(Code::kBadModel, "input and weight differ in depth");
-  return PrepareBytePanels(context, &state);
+  return PrepareBytePanels(context, kByteForm, false, &state);
 }
 
 __attribute__((cold)) Code PlanByteConnected(PlanContext& context) {
@@ -39,7 +39,7 @@ __attribute__((cold)) Code PlanByteConnected(PlanContext& context) {
   LATHE_TRY(CheckShape(context, 0, expected));
   ByteConnectedPlan& plan = *static_cast<ByteConnectedPlan*>(context.plan());
   plan = {context.threads(), ByteThreadBytes(state.shape)};
-  return RequestScratch(context, plan.threads * plan.thread_bytes);
+  return RequestScratch(context, plan.threads * plan.thread_bytes + ByteTail::Bytes(state.shape.depth));
 }
 
 void RunByteConnected(const RunContext& context) {
@@ -51,11 +51,15 @@ void RunByteConnected(const RunContext& context) {
   job.output = context.outputs[0].As<int8_t>();
   job.pixels = in.Count(0, in.rank - 1);
   job.output_step = state.shape.outputs;
-  job.readable = state.shape.depth / kByteDepth * kByteDepth;
   job.scratch = static_cast<char*>(context.scratch);
-  job.thread_bytes = context.Plan<ByteConnectedPlan>().thread_bytes;
+  const ByteConnectedPlan& plan = context.Plan<ByteConnectedPlan>();
+  job.thread_bytes = plan.thread_bytes;
+  const int64_t depth = state.shape.depth;
+  const ByteTail tail(input, job.pixels, depth, depth, depth,
+                      reinterpret_cast<int8_t*>(job.scratch + plan.threads * plan.thread_bytes));
   RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
-    for (int p = 0; p < count; ++p) rows[p] = input + (pixel + p) * state.shape.depth;
+    for (int p = 0; p < count; ++p) rows[p] = input + (pixel + p) * depth;
+    tail.Place(1, count, rows);
   });
 }
 

@@ -1,0 +1,19 @@
+// Bytes on 64-bit ARM.
+#ifndef LATHE_CORE_BYTES_NEON_H_
+#define LATHE_CORE_BYTES_NEON_H_
+
+#include <arm_neon.h>
+
+#include "native/core/byte_state.h"
+
+#define LATHE_VECTORS neon
+
+namespace lathe {
+namespace {
+
+constexpr ByteForm kByteForm = {Packing::kSigned16, false, false};
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_CORE_BYTES_NEON_H_
