@@ -23,17 +23,24 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "hard_swish": (),
     "swish": (),
 }
+#: Those that only cut off ends.
+BOUNDS = frozenset({"relu", "clip"})
 
 
 class FuseActivations(Pass):
+    """`bounds_only`: where numbers are stored in a few bits, layers cut off ends; other functions are tables then."""
+
     name = "fuse_activations"
     summary = "let convolutions, products and additions apply the activation that follows them"
     requires = ("move_transposes",)
 
+    def __init__(self, *, bounds_only: bool = False) -> None:
+        self._fused = BOUNDS if bounds_only else frozenset(_PARAMETERS)
+
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)
         for node in editor.nodes():
-            maker = _maker(editor, node)
+            maker = self._maker(editor, node)
             if maker is not None:
                 # The name stays with the layer: it does the work.
                 editor.substitute(node, _activated(maker, node.op), maker.inputs, maker.name)
@@ -43,18 +50,17 @@ class FuseActivations(Pass):
     def ensures(self, graph: Graph) -> Iterator[str]:
         editor = Editor(graph)
         for node in graph.walk():
-            if _maker(editor, node) is not None:
+            if self._maker(editor, node) is not None:
                 yield f"{node!r} could be fused"
 
-
-def _maker(editor: Editor, node: Node) -> Node | None:
-    """The layer that can apply the activation `node`."""
-    if node.op.name not in _PARAMETERS:
-        return None
-    maker = editor.producer(node.inputs[0])
-    if maker is None or not editor.is_private(node.inputs[0]) or not isinstance(maker.op, ActivatedOperator):
-        return None
-    return maker if maker.op.activation == "none" and node.inputs[0].type.dtype.is_float else None
+    def _maker(self, editor: Editor, node: Node) -> Node | None:
+        """The layer that can apply the activation `node`."""
+        if node.op.name not in self._fused:
+            return None
+        maker = editor.producer(node.inputs[0])
+        if maker is None or not editor.is_private(node.inputs[0]) or not isinstance(maker.op, ActivatedOperator):
+            return None
+        return maker if maker.op.activation == "none" and node.inputs[0].type.dtype.is_float else None
 
 
 def _activated(maker: Node, activation: Operator) -> Operator:

@@ -159,7 +159,9 @@ def optimise(
     `quantised`: the graph is to be stored in a few bits; what it says of that becomes ranges first. `after` is called
     behind each pass with its name and the graph, for those who want to look at it.
     """
-    passes = select(names)
+    passes = [
+        FuseActivations(bounds_only=quantised) if one.name == FuseActivations.name else one for one in select(names)
+    ]
     verify(graph)
     runs = [_run(kind(), graph, after) for kind in FROM_QUANTISED] if quantised else []
     seen: set[int] = set()

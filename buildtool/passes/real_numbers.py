@@ -16,6 +16,8 @@ from buildtool.ir import quantised
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ops.add import Add
+from buildtool.ops.cast import Cast
 from buildtool.ops.clip import Clip
 from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dequantize_linear import DequantizeLinear
@@ -54,6 +56,8 @@ class _Rewrite:
         self._editor = Editor(graph)
         self._stored: dict[Value, _Stored] = {}
         self._twinned: set[Node] = set()
+        self._quants: dict[Value, QuantType] = {}  # of real numbers: how they are stored, as signed numbers
+        self._names: dict[Value, tuple[str, ...]] = {}  # of real numbers: what is called so has been rounded
 
     def run(self) -> bool:
         for node in list(self._graph.nodes):  # bodies of nodes go on reading what is stored
@@ -62,11 +66,19 @@ class _Rewrite:
                 handler(self, node)
             elif node.op.keeps_numbers and not node.regions:
                 self._moved(node)
+        for value in reversed(self._stored):
+            maker = self._editor.producer(value)
+            if maker is not None and isinstance(maker.op, Cast) and self._is_wanted(value):
+                self._twinned.discard(maker)
         for value, stored in self._stored.items():
             self._give(value, stored)
         for node in reversed(list(self._graph.nodes)):
             if node in self._twinned:
                 self._editor.remove_if_unused(node)
+        for node in list(self._graph.nodes):
+            self._keep_apart(node)
+        for real, names in self._names.items():
+            real.source_names = tuple(dict.fromkeys(names + real.source_names))
         return self._editor.changed
 
     # -- what the operators are on real numbers ----------------------------------------------------------------------
@@ -93,7 +105,9 @@ class _Rewrite:
             self._stored[value] = _Stored(node.outputs[0], value.type.dtype, quant)
             self._range(node.outputs[0], value.type.dtype, quant)
         elif stored.quant == quant:
-            self._editor.replace(node.outputs[0], stored.real)
+            names = node.outputs[0].source_names
+            if self._editor.replace(node.outputs[0], stored.real):
+                self._names[stored.real] = (*self._names.get(stored.real, ()), *names)
 
     def _convolution(self, node: Node) -> None:
         op, (x, w) = node.op, (node.inputs[0], node.inputs[3])
@@ -143,7 +157,7 @@ class _Rewrite:
         self._twinned.add(node)
         for old, new in zip(node.outputs, twin.outputs, strict=True):
             self._stored[old] = _Stored(new, known[0].dtype, known[0].quant)
-            new.source_names = old.source_names
+            self._names[new] = old.source_names
             self._range(new, known[0].dtype, known[0].quant)
 
     def _clipped(self, node: Node) -> None:
@@ -153,9 +167,55 @@ class _Rewrite:
             return
         assert isinstance(node.op, Clip)
         low, high = (_real_number(end, stored.quant) for end in (node.op.low, node.op.high))
-        twin = self._editor.insert_before(node, Clip(low=low, high=high), [stored.real])
+        x, before = stored.real, self._editor.producer(stored.real)
+        if before is not None and isinstance(before.op, Clip):  # two in a row are one
+            x, low, high = before.inputs[0], max(low, before.op.low), min(high, before.op.high)
+            if low > high:
+                return
+            self._twinned.add(before)
+        twin = self._editor.insert_before(node, Clip(low=low, high=high), [x])
         self._remember(node, twin.outputs[0], stored.dtype, stored.quant)
-        twin.outputs[0].source_names = node.outputs[0].source_names
+
+    def _cast(self, node: Node) -> None:
+        """Whole numbers as floats, and back: pools have no other way to take stored numbers."""
+        assert isinstance(node.op, Cast)
+        stored = self._stored.get(node.inputs[0])
+        if stored is not None and node.op.to in (DType.F32, stored.dtype) and stored.quant.axis is None:
+            self._twinned.add(node)
+            self._stored[node.outputs[0]] = stored
+            self._names[stored.real] = (*self._names.get(stored.real, ()), *node.outputs[0].source_names)
+
+    # -- what rounding in between decides ----------------------------------------------------------------------------
+    def _keep_apart(self, node: Node) -> None:
+        """Bounds between convolutions and the additions behind them: what they give is cut off before it is added.
+
+        A convolution that added at once would differ by more than a step, where it is stored in coarser steps than the
+        sum or leaves its range.
+        """
+        if not isinstance(node.op, Add):
+            return
+        for value in dict.fromkeys(node.inputs):
+            quant, maker = self._moved_quant(value), self._editor.producer(value)
+            while maker is not None and maker.op.keeps_numbers:
+                maker = self._editor.producer(maker.inputs[0])
+            if quant is None or maker is None or not isinstance(maker.op, Conv2d) or not self._editor.is_private(value):
+                continue
+            low, high = (_real_number(end, quant) for end in quantised.limits(DType.S8, quant.bits))
+            bounded = self._editor.insert_before(node, Clip(low=low, high=high), [value]).outputs[0]
+            bounded.source_names, value.source_names = value.source_names, ()
+            self._names[bounded] = self._names.pop(value, ())
+            self._range(bounded, DType.S8, quant)
+            self._editor.set_inputs(node, [bounded if one is value else one for one in node.inputs])
+
+    def _moved_quant(self, value: Value) -> QuantType | None:
+        """How what only moved to a value is stored."""
+        if value not in self._quants:
+            maker = self._editor.producer(value)
+            if maker is None or not maker.op.keeps_numbers:
+                return None
+            found = {self._moved_quant(one) for one in maker.inputs if one.type.dtype is DType.F32}
+            return found.pop() if len(found) == 1 else None
+        return self._quants[value]
 
     # -- bookkeeping -------------------------------------------------------------------------------------------------
     def _real(self, node: Node, value: Value, quant: QuantType) -> Value:
@@ -165,13 +225,13 @@ class _Rewrite:
             return stored.real
         if value.constant is not None:
             return self._constant(value, value.constant, quant)
-        scale, zero = _constants(self._editor, value, quant)
+        scale, zero = _constants(self._editor, _Stored(value, value.type.dtype, quant))
         made = self._editor.insert_before(node, DequantizeLinear(axis=quant.axis or 0, block=0), [value, scale, zero])
         self._twinned.add(made)
         real = made.outputs[0]
         if stored is None:
             self._stored[value] = _Stored(real, value.type.dtype, quant)
-            real.source_names = value.source_names
+            self._names[real] = value.source_names
             self._range(real, value.type.dtype, quant)
         return real
 
@@ -181,45 +241,54 @@ class _Rewrite:
 
     def _twin(self, node: Node, op: Operator, inputs: list[Value], quant: QuantType) -> None:
         twin = self._editor.insert_before(node, op, inputs)
-        twin.outputs[0].source_names = node.outputs[0].source_names
         dtype = node.outputs[0].type.dtype
         self._remember(node, self._within(node, twin.outputs[0], dtype, quant), dtype, quant)
 
     def _within(self, node: Node, real: Value, dtype: DType, quant: QuantType) -> Value:
         """The value without what storing cuts off, where that is the network's meaning: numbers of one sign.
 
-        A range that ends with 0 says that an activation stood there which the storing does for it.
+        A range that ends with 0 says that an activation stood there which the storing does for it. What is stored in
+        another way already is another value.
         """
         low, high = (_real_number(end, quant) for end in quantised.limits(dtype, quant.bits))
-        if quant.axis is not None or (low < 0 < high) or (low == 0 and _is_positive(self._editor, real)):
+        stored_so = self._moved_quant(real) in (None, _signed(dtype, quant))
+        is_whole = quant.axis is not None or (low < 0 < high) or (low == 0 and _is_positive(self._editor, real))
+        if is_whole and stored_so:
             return real
         clipped = self._editor.insert_before(node, Clip(low=low, high=high), [real]).outputs[0]
-        clipped.source_names, real.source_names = real.source_names, ()
+        if stored_so:
+            clipped.source_names, real.source_names = real.source_names, ()
         return clipped
 
     def _remember(self, node: Node, real: Value, dtype: DType, quant: QuantType) -> None:
         self._twinned.add(node)
         self._stored[node.outputs[0]] = _Stored(real, dtype, quant)
+        self._names[real] = (*self._names.get(real, ()), *node.outputs[0].source_names)
         self._range(real, dtype, quant)
 
     def _range(self, value: Value, dtype: DType, quant: QuantType) -> None:
         """Remembers how a value is stored, by a name that stays with it: as signed numbers, whatever it was."""
-        if dtype in (DType.U8, DType.U16):
-            middle = 1 << (quant.bits - 1)
-            quant = replace(quant, zero_points=tuple(zero - middle for zero in quant.zero_points))
+        self._quants[value] = _signed(dtype, quant)
         value.source_names = value.source_names or (value.name,)
-        for name in value.source_names:
-            self._graph.ranges[name] = quant
+        for name in (*value.source_names, *self._names.get(value, ())):
+            self._graph.ranges[name] = self._quants[value]
+
+    def _is_wanted(self, value: Value) -> bool:
+        """Whether someone still reads stored numbers."""
+        return self._editor.is_output(value) or any(node not in self._twinned for node in self._editor.readers(value))
 
     def _give(self, value: Value, stored: _Stored) -> None:
         """Stored numbers for those who still want them."""
         maker = self._editor.producer(value)
-        wanted = self._editor.is_output(value) or any(node not in self._twinned for node in self._editor.readers(value))
-        if not wanted or maker is None or isinstance(maker.op, QuantizeLinear) or maker not in self._twinned:
+        if maker is None or isinstance(maker.op, QuantizeLinear) or maker not in self._twinned:
             return
-        parameters = _constants(self._editor, value, stored.quant)
+        if not self._is_wanted(value):
+            return
+        parameters = _constants(self._editor, stored)
         op = QuantizeLinear(axis=stored.quant.axis or 0, block=0, to=stored.dtype)
         made = self._editor.insert_after(maker, op, [stored.real, *parameters])
+        if value.type.dtype is not stored.dtype:
+            made = self._editor.insert_after(made, Cast(to=value.type.dtype), made.outputs)
         self._editor.replace(value, made.outputs[0])
 
 
@@ -252,11 +321,19 @@ def _parameters(values: list[Value], op: Operator, axis: int | None = None) -> Q
     return QuantType(tuple(map(float, scales)), tuple(map(int, zeros)), along, bits)
 
 
-def _constants(editor: Editor, like: Value, quant: QuantType) -> tuple[Value, Value]:
-    shape = () if quant.axis is None else (-1,)
-    scale = np.asarray(quant.scales, np.float32).reshape(shape)
-    zero = np.asarray(quant.zero_points, like.type.dtype.numpy).reshape(shape)
+def _constants(editor: Editor, stored: _Stored) -> tuple[Value, Value]:
+    shape = () if stored.quant.axis is None else (-1,)
+    scale = np.asarray(stored.quant.scales, np.float32).reshape(shape)
+    zero = np.asarray(stored.quant.zero_points, stored.dtype.numpy).reshape(shape)
     return editor.constant(None, scale), editor.constant(None, zero)
+
+
+def _signed(dtype: DType, quant: QuantType) -> QuantType:
+    """The same numbers, stored with a sign."""
+    if dtype not in (DType.U8, DType.U16):
+        return quant
+    middle = 1 << (quant.bits - 1)
+    return replace(quant, zero_points=tuple(zero - middle for zero in quant.zero_points))
 
 
 def _real_number(stored: float, quant: QuantType) -> float:
@@ -272,4 +349,5 @@ _HANDLERS: Mapping[type[Operator], Callable[[_Rewrite, Node], None]] = {
     QlinearConv: _Rewrite._convolution,
     QlinearMatmul: _Rewrite._product,
     Clip: _Rewrite._clipped,
+    Cast: _Rewrite._cast,
 }

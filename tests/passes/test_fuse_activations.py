@@ -61,3 +61,13 @@ def test_sums_of_whole_numbers_have_no_activation() -> None:
     x = make.input(5, dtype=DType.S32)
     graph = make.finish(make("clip", make("add", x, x), low=0.0, high=3.0))
     assert not apply(graph, FuseActivations)
+
+
+def test_where_numbers_are_stored_in_few_bits_only_bounds_are_fused() -> None:
+    make = Maker()
+    x = make("relu", make.conv(make.input(1, 4, 4, 3), 5))
+    graph = make.finish(make("sigmoid", make.conv(x, 3, kernel=1)))
+    one = FuseActivations(bounds_only=True)
+    assert one.run(graph)
+    assert ops(graph) == ["conv2d", "conv2d", "sigmoid"]
+    assert not list(one.ensures(graph))

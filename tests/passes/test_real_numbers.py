@@ -165,3 +165,61 @@ def test_unknown_parameters_are_left_alone() -> None:
     stored = make("quantize_linear", x, scale, axis=0, block=0, to=DType.S8)
     graph = make.finish(make("dequantize_linear", stored, scale, axis=0, block=0))
     assert not RealNumbers().run(graph)
+
+
+def test_pools_of_numbers_that_were_cast_are_pools() -> None:
+    make = Maker()
+    whole = make("cast", _quantized(make, make.input(1, 4, 4, 2)), to=DType.F32)
+    pool = {"kernel": (2, 2), "strides": (2, 2), "pads": (0, 0, 0, 0), "dilations": (1, 1), "ceil_mode": False}
+    y = make("cast", make("transpose", make("max_pool2d", whole, **pool), perm=(0, 3, 1, 2)), to=DType.U8)
+    graph = _rewritten(make.finish(_dequantized(make, y)))
+    assert ops(graph) == ["max_pool2d", "transpose"]
+
+
+def test_whole_numbers_that_are_computed_with_stay_whole() -> None:
+    make = Maker()
+    whole = make("cast", _quantized(make, make.input(5)), to=DType.F32)
+    graph = _rewritten(make.finish(make("neg", make("reshape", whole, shape=(5, 1)))))
+    assert ops(graph) == ["reshape", "quantize_linear", "cast", "neg"]
+
+
+def test_what_is_stored_twice_is_two_values() -> None:
+    make = Maker()
+    x = _rounded(make, make("relu", make.input(1, 4, 4, 3)))
+    coarse = {"scale": 0.008, "zero": 0}
+    y = _dequantized(make, _quantized(make, make("reshape", x, shape=(4, 12)), **coarse), **coarse)
+    graph = _rewritten(make.finish(make("abs", x), make("neg", y)))
+    clip = next(node for node in graph.nodes if node.op.name == "clip")
+    assert clip.op.attributes() == pytest.approx({"low": 0.0, "high": 255 * 0.008})
+    of_relu, of_clip = graph.range_of(graph.nodes[0].outputs[0]), graph.range_of(clip.outputs[0])
+    assert of_relu is not None and of_clip is not None
+    assert (*of_relu.scales, *of_clip.scales) == pytest.approx((_STEP, 0.008))
+
+
+def test_bounds_of_bounds_are_one_clip() -> None:
+    make = Maker()
+    y = make("clip", _quantized(make, make.conv(make.input(1, 4, 4, 3), 5), zero=0), low=0.0, high=100.0)
+    graph = _rewritten(make.finish(_dequantized(make, y, zero=0)))
+    assert ops(graph) == ["conv2d", "clip"]
+    assert graph.nodes[1].op.attributes() == pytest.approx({"low": 0.0, "high": 100 * _STEP})
+
+
+def test_what_a_convolution_gives_is_cut_off_before_it_is_added() -> None:
+    make = Maker()
+    x = _rounded(make, make.input(1, 4, 4, 3))
+    y = make("transpose", _rounded(make, make.conv(x, 3, kernel=1)), perm=(0, 3, 1, 2))
+    total = make("add", y, make("transpose", x, perm=(0, 3, 1, 2)), activation="none")
+    graph = _rewritten(make.finish(_rounded(make, total)))
+    assert ops(graph) == ["conv2d", "transpose", "transpose", "clip", "add"]
+    assert graph.range_of(graph.nodes[3].outputs[0]) is not None
+
+
+def test_names_of_rounded_numbers_come_first() -> None:
+    make = Maker()
+    x = make("relu", make.input(4))
+    stored = _quantized(make, x)
+    y = _dequantized(make, stored)
+    for value, name in ((x, "plain"), (stored, "stored"), (y, "rounded")):
+        value.source_names = (name,)
+    graph = _rewritten(make.finish(make("neg", y)))
+    assert graph.nodes[0].outputs[0].source_names == ("stored", "rounded", "plain")

@@ -92,21 +92,41 @@ def _vendors(dtype: Any) -> list[tuple[str, Sequence[Array], Mapping[str, Any]]]
     middle = 128 if dtype is np.uint8 else 0
     result = [_scale(0.07), _zero(middle + 3, dtype)]
     x, other = _operand(dtype, 2, 3, 6, 5), _operand(dtype, 3, 1, 5, seed=1)
+    fine = [_scale(1 / 256), _zero(middle - 128, dtype)]
     inputs, pool = [*x, *result], {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
     return [
         ("QLinearAdd", [*x, *other, *result], {}),
         ("QLinearMul", [*x, *other, *result], {}),
-        ("QLinearSigmoid", [*x, _scale(1 / 256), _zero(middle - 128, dtype)], {}),
+        ("QLinearSigmoid", [*x, *fine], {}),
         ("QLinearLeakyRelu", inputs, {"alpha": 0.2}),
         ("QLinearConcat", [*result, *x, *_operand(dtype, 2, 4, 6, 5, seed=2)], {"axis": 1}),
         ("QLinearGlobalAveragePool", [*x, _scale(0.02), _zero(middle, dtype)], {"channels_last": 0}),
         ("QLinearAveragePool", inputs, pool),
         ("QLinearAveragePool", inputs, pool | {"count_include_pad": 1}),
+        ("QLinearSoftmax", [*x, *fine], {"opset": 13, "axis": 1}),
+        ("QLinearSoftmax", [*x, *fine], {"opset": 12, "axis": 1}),
+        ("QLinearWhere", [random(2, 3, 6, 5) > 0, *x, *other, *result], {}),
+        *_products(dtype),
+    ]
+
+
+def _products(dtype: Any) -> list[tuple[str, Sequence[Array], Mapping[str, Any]]]:
+    """QGemm: with a scale for all weights or for each column, with sums or without, either operand turned."""
+    middle = 128 if dtype is np.uint8 else 0
+    result = [_scale(0.9), _zero(middle + 3, dtype)]
+    rows = np.linspace(0.01, 0.05, 4).astype(np.float32)
+    one = [_stored(7, 4, dtype=np.int8), _scale(0.02), _zero(3, np.int8)]
+    each = [_stored(4, 7, dtype=np.int8), rows, np.zeros(4, np.int8)]
+    sums = np.array([900, -1300, 0, 7], np.int32)
+    return [
+        ("QGemm", [*_operand(dtype, 3, 7), *one, sums, *result], {"alpha": 1.0}),
+        ("QGemm", [*_operand(dtype, 7, 3), *each, sums, *result], {"alpha": 1.0, "transA": 1, "transB": 1}),
+        ("QGemm", [*_operand(dtype, 3, 7), *each, sums * 40, *result], {"alpha": 0.5, "transB": 1}),
     ]
 
 
 @pytest.mark.parametrize("dtype", _BOTH)
-@pytest.mark.parametrize("index", range(8))
+@pytest.mark.parametrize("index", range(14))
 def test_quantised_operators_of_onnxruntime(dtype: Any, index: int, tmp_path: Path) -> None:
     op, inputs, attributes = _vendors(dtype)[index]
     data = [position for position, array in enumerate(inputs) if array.ndim]

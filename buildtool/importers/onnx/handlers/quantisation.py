@@ -235,3 +235,43 @@ def quantised_average_pool(step: Step) -> Tensor:
         count_include_pad=bool(step.integer("count_include_pad", 0)),
     )
     return _stored(step, from_channels_last(step, y, x.rank), 3, x.dtype)
+
+
+@handler("com.microsoft.QLinearSoftmax")
+def quantised_softmax(step: Step) -> Tensor:
+    """Before version 13 all axes from the named one on are one."""
+    x, new = _real(step, 0), step.integer("opset", 13) >= 13
+    axis = step.axis(step.integer("axis", -1 if new else 1), x.rank)
+    rows = x if new else step.reshape(x, (product(x.shape[:axis]), product(x.shape[axis:])))
+    y = step.reshape(step.emit("softmax", rows, axis=axis if new else 1), x.shape)
+    return _stored(step, y, 3, step.input(0).dtype)
+
+
+@handler("com.microsoft.QLinearWhere")
+def quantised_choice(step: Step) -> Tensor:
+    y = step.emit("where", step.input(0), _real(step, 1), _real(step, 4))
+    return _stored(step, y, 7, step.input(1).dtype)
+
+
+@handler("com.microsoft.QGemm")
+def quantised_gemm(step: Step) -> Tensor:
+    """Inputs: A, B and the sums C, with the scale of products; a scale and zero point of y, or y are real numbers."""
+    across_a, across_b = bool(step.integer("transA", 0)), bool(step.integer("transB", 0))
+    a, weights, of_weights = _real(step, 0), step.input(3), step.input(4)
+    if a.rank != 2 or weights.rank != 2:
+        step.malformed(f"its inputs have the ranks {a.rank} and {weights.rank}, not 2")
+    zeros = step.optional(5)
+    rest = () if zeros is None else (_parameter(step, zeros),)
+    row = _parameter(step, of_weights)
+    b = step.emit("dequantize_linear", weights, row, *rest, axis=0 if across_b or not row.rank else 1, block=0)
+    y = step.emit("matmul", step.transpose(a, (1, 0)) if across_a else a, step.transpose(b, (1, 0)) if across_b else b)
+    alpha, sums = step.real("alpha", 1.0), step.optional(6)
+    if alpha != 1.0:
+        y = step.emit("mul", y, step.constant(np.array(alpha, np.float32)))
+    if sums is not None:
+        scale = step.emit("mul", _parameter(step, step.input(1)), row)
+        if alpha != 1.0:
+            scale = step.emit("mul", scale, step.constant(np.array(alpha, np.float32)))
+        axis = sums.rank - 1 if scale.rank else 0
+        y = step.emit("add", y, step.emit("dequantize_linear", sums, scale, axis=axis, block=0), **NO_ACTIVATION)
+    return y if step.optional(7) is None else _stored(step, y, 7, step.input(0).dtype)
