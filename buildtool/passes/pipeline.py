@@ -160,7 +160,8 @@ def optimise(
     behind each pass with its name and the graph, for those who want to look at it.
     """
     passes = [
-        FuseActivations(bounds_only=quantised) if one.name == FuseActivations.name else one for one in select(names)
+        FuseActivations(bounds_only=True) if quantised and isinstance(one, FuseActivations) else one
+        for one in select(names)
     ]
     verify(graph)
     runs = [_run(kind(), graph, after) for kind in FROM_QUANTISED] if quantised else []
