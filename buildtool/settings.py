@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -99,11 +99,15 @@ class RunSettings:
     all_variants: bool = False
     kinds: tuple[str, ...] = ("shared", "static")
     devices: tuple[DeviceSpec, ...] = ()  # empty: this machine, or an emulator
-    target_socs: tuple[str, ...] = ()  # only devices with one of these chips; `random`: one device of each kind
+    target_socs: tuple[str, ...] = ()  # only devices with one of these chips; `random`: one device; `all`: any
     warmup: int = 0  # runs before those that are timed
     restarts: int = 1  # how often the program is started anew for all of that
     affinity: int = 0  # cores: 0 all, 1 big ones, 2 little ones, 3 as many of the fastest as threads, 4 of the slowest
     trace: int = 0  # 1: the program tells what it does; 2: every node, too
+
+    def on_chips(self, wanted: tuple[str, ...]) -> RunSettings:
+        """The settings with the chips that a deployment wants, where nobody has said others."""
+        return self if self.target_socs else replace(self, target_socs=wanted)
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class DeploymentSection(Section):
     target_abis: Annotated[list[str] | None, Many(fields.ABI, commas=True)] = key(
         "What to build for.", default=["host"]
     )
-    target_socs: Texts = key("The chips to tune for: names, `all` or `random`.")
+    target_socs: Texts = key("The chips of the devices to run on: names, `all` or `random`.")
     model_graph_format: Form = key("Whether the graph is a file beside the library or code inside it.", default="file")
     model_data_format: Form = key(
         "Whether the weights are a file beside the library or inside it. Not `code` with a graph in a file.",

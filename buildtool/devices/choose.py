@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
@@ -76,19 +78,52 @@ def devices_for(abi: str, wishes: Wishes) -> list[Device]:
 
     DeviceError where there is none.
     """
-    if not wishes.devices:
-        return [device_for(abi, wishes.cpu)]
     one = wishes.target_socs == ("random",)
-    socs = () if one or "all" in wishes.target_socs else wishes.target_socs
-    found = [device for spec in wishes.devices for device in _devices(spec, abi, socs, wishes)]
+    wanted = _Chips(() if one or "all" in wishes.target_socs else wishes.target_socs)
+    specs = wishes.devices
+    if not specs:
+        if not wanted.names or runs_here(abi):
+            return [device_for(abi, wishes.cpu)]
+        specs = (DeviceSpec("adb"),) if adb.is_here() else ()
+    found = [device for spec in specs for device in _devices(spec, abi, wanted, wishes)]
+    if wanted.names:
+        wanted.check(abi, found)
     if not found:
-        wanted = f", and has a chip of {', '.join(socs)}" if socs else ""
         raise DeviceError(
-            f"none of the chosen devices runs programs for '{abi}'{wanted}",
-            rule=f"chosen: {', '.join(map(told, wishes.devices))}",
+            f"none of the chosen devices runs programs for '{abi}'",
+            rule=f"chosen: {', '.join(map(told, specs))}",
             remedy="choose the ABIs of the devices with --abi, or other devices with --device",
         )
     return found[:1] if one else found
+
+
+@dataclass
+class _Chips:
+    """The chips of which a device has to have one, and those that devices turned out to have. All do without names."""
+
+    names: tuple[str, ...]
+    seen: dict[str, str] = field(default_factory=dict)  # by device
+
+    def fit(self, device: str, chips: Sequence[str]) -> bool:
+        self.seen[device] = ", ".join(chips) or "it does not tell"
+        return not self.names or bool({name.casefold() for name in self.names} & {chip.casefold() for chip in chips})
+
+    def check(self, abi: str, found: Sequence[Device]) -> None:
+        """DeviceError where there is no device; a warning where there is none for some of the names."""
+        there = {chip.casefold(): chip for chips in self.seen.values() for chip in chips.split(", ")}
+        missing = [name for name in self.names if name.casefold() not in there]
+        if found:
+            for name in missing:
+                _log.warning("no device has the chip %s of target_socs", name)
+            return
+        near = [there[word] for name in missing for word in get_close_matches(name.casefold(), there, 1)]
+        known = ", ".join(f"{device} ({chips})" for device, chips in self.seen.items())
+        raise DeviceError(
+            f"no device with the chip {' or '.join(self.names)} runs programs for '{abi}'",
+            rule=f"target_socs chooses devices by their chips; there are: {known or 'none'}",
+            remedy=(f"did you mean '{near[0]}'? Else " if near else "")
+            + "connect such a device, name others with --device, or take any chip with --target-socs all",
+        )
 
 
 def told(spec: DeviceSpec) -> str:
@@ -120,27 +155,27 @@ def transports(spec: DeviceSpec) -> list[Transport]:
     )
 
 
-def _devices(spec: DeviceSpec, abi: str, socs: Sequence[str], wishes: Wishes) -> list[Device]:
-    """The devices of one name, as far as they run the ABI and have one of the chips."""
+def _devices(spec: DeviceSpec, abi: str, wanted: _Chips, wishes: Wishes) -> list[Device]:
+    """The devices of one name, as far as they run the ABI and have one of the chips.
+
+    This machine and emulators stand for any chip where a user names them.
+    """
     if spec.kind in ("local", "qemu"):
-        fits = not socs and (runs_here(abi) if spec.kind == "local" else abi in EMULATORS)
+        fits = runs_here(abi) if spec.kind == "local" else abi in EMULATORS
         return [LocalDevice(abi) if spec.kind == "local" else QemuDevice(abi, spec.cpu or wishes.cpu)] if fits else []
     if spec.target_abis and abi not in spec.target_abis:
         return []
     times = Times(patience=wishes.timeout)
     found = [RemoteDevice(abi, way, times, _log.warning) for way in transports(spec)]
-    if socs and spec.target_socs:
-        return [*found] if _meet(socs, spec.target_socs) else []
-    if socs or (spec.kind == "adb" and not spec.address):  # a device that was named is told what is wrong with it
-        return [device for device in found if _fits(device, abi, socs)]
+    if wanted.names and spec.target_socs:
+        return [device for device in found if wanted.fit(device.name, spec.target_socs)]
+    if wanted.names or (spec.kind == "adb" and not spec.address):  # one that was named is told what is wrong with it
+        return [device for device in found if _fits(device, abi, wanted)]
     return [*found]
 
 
-def _fits(device: RemoteDevice, abi: str, socs: Sequence[str]) -> bool:
+def _fits(device: RemoteDevice, abi: str, wanted: _Chips) -> bool:
     said = device.survey()
     machines = machines_of(said)
-    return (not machines or machine_for(abi) in machines) and (not socs or _meet(socs, (said.get("soc", ""),)))
-
-
-def _meet(some: Sequence[str], others: Sequence[str]) -> bool:
-    return bool({word.casefold() for word in some} & {word.casefold() for word in others})
+    chips = (said["soc"],) if said.get("soc") else ()
+    return wanted.fit(device.name, chips) and (not machines or machine_for(abi) in machines)

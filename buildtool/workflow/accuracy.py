@@ -45,6 +45,7 @@ def measure_accuracy(
 ) -> AccuracyReport:
     """Run the scripts of the deployment for every ABI. A run that was killed goes on where it stood."""
     deployment = load_deployment(file, overrides, progress)
+    settings = settings.on_chips(deployment.target_socs)
     scripts = _scripts(deployment, options, settings)
     built = up_to_date(deployment, options, progress)
     found = replace(built, folder=built.folder.resolve())  # workers may stand elsewhere

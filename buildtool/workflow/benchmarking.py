@@ -91,7 +91,7 @@ def _single_operators(
     """The operators of all models, each alone. The result is told, and not kept."""
     groups = []
     for abi in deployment.target_abis:
-        for device in devices_for(abi, settings):
+        for device in devices_for(abi, settings.on_chips(deployment.target_socs)):
             with Stand(built, abi, "shared", settings, device) as stand:
                 for model in requests.selected(deployment, settings.model):
                     progress.stage(f"measure operators of {model.name} on {abi}, {device.name}")
@@ -142,7 +142,7 @@ def _stands(
     """Every model on every ABI and device, with what its graph says."""
     operators = registry(deployment.op_paths)
     for abi in deployment.target_abis:
-        for device in devices_for(abi, settings):
+        for device in devices_for(abi, settings.on_chips(deployment.target_socs)):
             with Stand(built, abi, "shared", settings, device) as stand:
                 for model in requests.selected(deployment, settings.model):
                     yield stand, model, node_facts.of_model(built.folder, abi, model.identifier, operators)

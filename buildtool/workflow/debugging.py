@@ -86,7 +86,8 @@ def debug(
     """
     deployment = load_deployment(file, overrides, progress)
     abi = _one(deployment.target_abis, "ABIs", deployment.target_abis, "--abi")
-    models, devices = requests.selected(deployment, settings.model), devices_for(abi, settings)
+    models = requests.selected(deployment, settings.model)
+    devices = devices_for(abi, settings.on_chips(deployment.target_socs))
     config = _one(models, "models", [model.name for model in models], "--model")
     device = _one(devices, "devices", [device.name for device in devices], "--device")
     program = gdb.find(abi, wishes.program)

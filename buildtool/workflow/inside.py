@@ -85,7 +85,7 @@ def _opened(
     _, programs = lower(deployment, models, Algorithms(tuned.times()), progress)
     chosen = {model.identifier for model in requests.selected(deployment, settings.model)}
     for program in programs:
-        for device in devices_for(program.abi, settings):
+        for device in devices_for(program.abi, settings.on_chips(deployment.target_socs)):
             with Stand(built, program.abi, "shared", settings, device) as stand:
                 for model, planned in zip(models, program.models, strict=True):
                     if model.config.identifier not in chosen:

@@ -50,7 +50,7 @@ def _runs(
     """Every model on every ABI and device."""
     for abi in deployment.target_abis:
         like = _like(deployment, built, abi)
-        for device in devices_for(like, settings):
+        for device in devices_for(like, settings.on_chips(deployment.target_socs)):
             with Stand(built, abi, "shared", settings, device, like) as stand:
                 for model in requests.selected(deployment, settings.model):
                     progress.stage(f"run {model.name} on {abi}, {device.name}")
@@ -108,7 +108,7 @@ def validate(
     results: list[Comparison] = []
     for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
         like = _like(deployment, built, abi)
-        for device in devices_for(like, settings):
+        for device in devices_for(like, settings.on_chips(deployment.target_socs)):
             progress.stage(f"validate {built.format} {kind} on {abi}, {device.name}")
             with Stand(built, abi, kind, settings, device, like) as stand:
                 for subject in subjects:

@@ -43,6 +43,22 @@ def test_validate_run_and_bench_by_ssh(lathe: Lathe, project: Path, tmp_path: Pa
         assert not board.jobs()
 
 
+def test_the_deployment_chooses_devices_by_their_chip(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    file = project / "chips.yml"
+    file.write_text((project / "deploy.yml").read_text() + "target_socs: [RK3399]\n")
+    words = [file, *on(project)[1:]]
+    with Sshd(tmp_path / "board") as board:
+        other = ["--device-yml", board.device_file(target_socs="SM8450")]
+        for command_ in ("run", "validate", "bench"):
+            refused = lathe(command_, *words, *other)
+            assert refused.code == 10
+            assert "no device with the chip RK3399" in refused.stdout
+        assert lathe("run", *words, *other, "--target-socs", "all").code == 0
+        right = ["--device-yml", board.device_file(target_socs="RK3399")]
+        (result,) = lathe("run", *words, *right).document["runs"]
+        assert result["device"] == "board"
+
+
 def test_validate_on_every_phone(lathe: Lathe, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "adb").mkdir()
     with AdbServer(tmp_path / "adb") as server, Phone(tmp_path / "one") as one, Phone(tmp_path / "two") as two:

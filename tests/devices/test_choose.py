@@ -107,6 +107,42 @@ def test_the_abi_and_the_chip_choose(device_file: Path) -> None:
     assert caught.value.problems[0].rule == "chosen: nano, berry, qemu"
 
 
+def test_a_chip_that_no_device_has(device_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nano, berry = chosen([], device_file, Output())
+    with pytest.raises(
+        DeviceError, match="no device with the chip RK3398 runs programs for 'aarch64-linux-gnu'"
+    ) as caught:
+        names("aarch64-linux-gnu", nano, berry, socs=("RK3398",))
+    (problem,) = caught.value.problems
+    assert problem.rule.endswith("there are: nano (RK3399)")
+    assert problem.remedy.startswith("did you mean 'RK3399'?")
+    monkeypatch.setenv("PATH", str(tmp_path))  # without adb
+    with pytest.raises(DeviceError, match="no device with the chip SM8450") as caught:
+        names("arm-linux-gnueabihf", socs=("SM8450",))
+    assert caught.value.problems[0].rule.endswith("there are: none")
+    assert "--target-socs all" in caught.value.problems[0].remedy
+
+
+def test_this_machine_and_emulators_have_no_chip() -> None:
+    assert names("host", socs=("SM8450",)) == ["local"]
+    assert names("host", DeviceSpec("local"), socs=("SM8450",)) == ["local"]
+    assert names("aarch64-linux-gnu", DeviceSpec("qemu"), socs=("SM8450",)) == ["qemu-user (max)"]
+    for any_chip in (("all",), ("random",)):
+        assert names("aarch64-linux-gnu", socs=any_chip) == ["qemu-user (max)"]
+
+
+def test_chips_of_the_command_line_go_before_those_of_the_deployment() -> None:
+    assert RunSettings().on_chips(("SM8450",)).target_socs == ("SM8450",)
+    assert RunSettings(target_socs=("all",)).on_chips(("SM8450",)).target_socs == ("all",)
+    assert RunSettings().on_chips(()) == RunSettings()
+
+
+def test_a_chip_that_is_missing_beside_others_is_told(device_file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    nano, _ = chosen([], device_file, Output())
+    assert names("aarch64-linux-gnu", nano, socs=("RK3399", "SM8450")) == ["nano"]
+    assert [record.getMessage() for record in caplog.records] == ["no device has the chip SM8450 of target_socs"]
+
+
 def test_several_phones_by_abi_and_chip(tmp_path: Path, adb_server: AdbServer) -> None:
     with Phone(tmp_path / "one") as one, Phone(tmp_path / "two", soc="MT6893", abis="armeabi-v7a") as two:
         adb_server.connect(one)
@@ -116,6 +152,7 @@ def test_several_phones_by_abi_and_chip(tmp_path: Path, adb_server: AdbServer) -
         assert names("armeabi-v7a", every) == [first, second]
         assert names("arm64-v8a", every) == [f"adb:{one.serial}"]
         assert names("armeabi-v7a", every, socs=("mt6893",)) == [f"adb:{two.serial}"]
+        assert names("armeabi-v7a", socs=("MT6893",)) == [f"adb:{two.serial}"]  # a chip alone: of all that adb knows
         assert names("arm64-v8a", DeviceSpec("adb", address=two.serial)) == [f"adb:{two.serial}"]  # pushing says no
         found = {item.name: item for item in survey(everything([]))}
         assert found[f"adb:{two.serial}"].properties["soc"] == "MT6893"
