@@ -133,8 +133,22 @@ class DebugSettings:
 
 
 @dataclass(frozen=True)
+class CalibrationSettings:
+    """Which samples a model sees, and how the ranges of its tensors follow from them."""
+
+    inputs: Path  # a folder, a file or a script
+    samples: int | None = None  # only the first ones
+    estimator: str = "min-max"
+    bits: int = 8
+    percentile: float | None = None  # percent of the numbers (of the samples, for `enhance`) outside on each side
+    ratio: float = 10.0  # of `enhance`
+    momentum: float = 0.9  # of the moving average
+    output: Path | None = None  # the range file; None: the one that the deployment names, or one beside it
+
+
+@dataclass(frozen=True)
 class Labour:
-    """Who computes the samples of an accuracy."""
+    """Who computes the samples of an accuracy or of a calibration."""
 
     workers: int = 1  # processes of this machine
     scheduler: str = ""  # of a Dask cluster, whose workers do it instead

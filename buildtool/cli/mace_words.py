@@ -16,7 +16,6 @@ _SAID = {
     "gpu_priority_hint": _NO_GPU,
     "gpu_out_of_range_check": _NO_GPU,
     "opencl_cache_reuse_policy": _NO_GPU,
-    "quantize_stat": "ranges of values come from the model or from quantize_range_file",
     "address_sanitizer": "the runtime is tested with it, and libraries are built without",
     "report": "--json prints the result, and report/ of the build keeps it",
     "report_dir": "--json prints the result, and report/ of the build keeps it",
@@ -31,7 +30,6 @@ class MaceWords:
     gpu_priority_hint: Annotated[int | None, typer.Option("--gpu-priority-hint", hidden=True)] = None
     gpu_out_of_range_check: Annotated[bool, typer.Option("--gpu-out-of-range-check", hidden=True)] = False
     opencl_cache_reuse_policy: Annotated[int | None, typer.Option("--opencl-cache-reuse-policy", hidden=True)] = None
-    quantize_stat: Annotated[bool, typer.Option("--quantize-stat", hidden=True)] = False
     address_sanitizer: Annotated[bool, typer.Option("--address-sanitizer", hidden=True)] = False
     report: Annotated[bool, typer.Option("--report", hidden=True)] = False
     report_dir: Annotated[str | None, typer.Option("--report-dir", hidden=True)] = None

@@ -20,7 +20,7 @@ from buildtool.errors import BuildError, ConfigError, InternalError, LatheError,
 # In the order in which a user meets them; `lathe --help` lists them so.
 COMMANDS = (
     *("init", "check", "schema", "convert", "build", "run", "validate", "bench", "tune", "debug", "tensor", "inspect"),
-    *("encrypt", "devices", "test", "cache", "where", "doctor", "dev"),
+    *("quantize", "quantize-stat", "encrypt", "devices", "test", "cache", "where", "doctor", "dev"),
 )
 
 INTERRUPTED = 130
@@ -63,7 +63,7 @@ def application() -> typer.Typer:
         pass
 
     for name in COMMANDS:
-        importlib.import_module(f"buildtool.cli.{name}").register(app)
+        importlib.import_module(f"buildtool.cli.{name.replace('-', '_')}").register(app)
     return app
 
 

@@ -33,7 +33,7 @@ from buildtool.cli.output import Output
 from buildtool.cli.tune import TRIAL_ROUNDS
 from buildtool.cli.validate import ComparisonOptions, report_validation
 from buildtool.errors import ConfigError
-from buildtool.settings import BenchSettings, Options, RunSettings
+from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
 
 _ENDINGS = (".npy", ".raw", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".wav")
 
@@ -73,9 +73,18 @@ class StepOptions:
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="Measure, as lathe bench does: at least 100 rounds.")
     ] = False
+    quantize_stat: Annotated[
+        bool,
+        typer.Option(
+            "--quantize-stat",
+            help="Print the ranges of all tensors for every sample of --input-dir: for quantize-stat.",
+        ),
+    ] = False
 
     def check(self, out: Output) -> None:
         """ConfigError where the steps do not go together."""
+        if self.quantize_stat and (self.validate or self.benchmark or out.json):
+            raise ConfigError("--quantize-stat prints a log, and nothing else", remedy="give it alone, without --json")
         if self.validate and self.benchmark and out.json:
             raise ConfigError("--validate and --benchmark are two documents", remedy="with --json, give one of them")
 
@@ -129,6 +138,16 @@ class WayOptions:
         )
 
 
+def _log_ranges(
+    source: Path, replaced: Overrides, options: Options, settings: RunSettings, folder: Path | None, out: Output
+) -> None:
+    """The log that MACE's tools call range_log, on stdout."""
+    from buildtool import workflow
+
+    with out.progress() as progress:
+        workflow.log_ranges(source, out.show, folder, replaced, options, settings, progress)
+
+
 def run(
     file: FileArgument = None,
     config: ConfigOption = None,
@@ -161,9 +180,14 @@ def run(
     steps.check(out)
     mace.tell(out)
     source, options = deployment_file(file, config), Options(output=output, allow_unverified=allow_unverified)
+    samples = ways.input_dir if steps.quantize_stat else None
+    ways = replace(ways, input_dir=None) if samples else ways  # its files are no inputs of one run
     settings = replace(ways.settings(stand.settings(out)), model=model)
     formats = (model_graph_format, model_data_format)
     replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain)
+    if steps.quantize_stat:
+        _log_ranges(source, replaced, options, settings, samples, out)
+        return
     if steps.tune:
         with out.progress() as progress:
             workflow.tune(source, replaced, options, replace(settings, rounds=max(ways.round_, TRIAL_ROUNDS)), progress)

@@ -98,6 +98,7 @@ class QuantizeConfig:
     schema: str = ""
     range_file: FileRef | None = None
     change_concat_ranges: bool = False
+    observed: bool = False  # whether the graph is that of few bits, and computes on real numbers to be looked at
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,12 @@ class LoadedModel:
         identifier: str | None = None,
         models: Path | None = None,
         threads: int = 0,
+        keep_all: bool = False,
     ) -> None:
         """`models`: the folder of `<model>.pb` and `<model>.data`; what is not there is taken from the library.
 
-        Without `model` the library has one model only. `threads`: 0 means one per core.
+        Without `model` the library has one model only. `threads`: 0 means one per core. `keep_all`: every inner value
+        can be read after a run.
         """
         loaded = Library(library, identifier)
         self.name = model or _only_model(loaded, models)
@@ -39,7 +41,7 @@ class LoadedModel:
             model_name=self.name if inside else None,
             threads=threads,
         )
-        self._session: Session | None = engine.session()
+        self._session: Session | None = engine.session(keep_all=keep_all)
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:
@@ -56,6 +58,10 @@ class LoadedModel:
     def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, Array]:
         """All outputs by name, for all inputs by name."""
         return self._open().run(inputs)
+
+    def value(self, name: str) -> Array:
+        """A value of the last run by its name. Inner ones need `keep_all`."""
+        return self._open().value(name)
 
     def close(self) -> None:
         self._session = None
@@ -87,7 +93,12 @@ def _only_model(library: Library, models: Path | None) -> str:
 
 
 def load_library(
-    library: Path, model: str | None = None, threads: int = 0, *, identifier: str | None = None
+    library: Path,
+    model: str | None = None,
+    threads: int = 0,
+    *,
+    identifier: str | None = None,
+    keep_all: bool = False,
 ) -> LoadedModel:
     """A model of a library in the folder that a build made; models are looked for there, as far as it holds none.
 
@@ -96,4 +107,4 @@ def load_library(
     folder = library.resolve().parent
     models = folder.parents[1] / "model" / folder.name
     models_there = models if models.is_dir() else None
-    return LoadedModel(library, model, identifier=identifier, models=models_there, threads=threads)
+    return LoadedModel(library, model, identifier=identifier, models=models_there, threads=threads, keep_all=keep_all)

@@ -56,7 +56,7 @@ def prepare(
         graph = imported.graph.clone()
         graph.ranges.update(requests.ranges(model))
         names = model.graph_optimize_options or None
-        passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled)
+        passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
         prepared.append(PreparedModel(model, file, imported, graph, passes))
     if unsupported:
         raise UnsupportedError(unsupported)

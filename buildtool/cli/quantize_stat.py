@@ -1,0 +1,48 @@
+"""`lathe quantize-stat`: one range for each tensor from a log of `run --quantize-stat`, as MACE's tool of that name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from buildtool.cli.command import command
+from buildtool.cli.output import Output
+
+
+def quantize_stat(
+    log_file: Annotated[
+        Path | None, typer.Option("--log-file", metavar="FILE", help="What lathe run --quantize-stat has printed.")
+    ] = None,
+    percentile: Annotated[
+        float, typer.Option("--percentile", metavar="PERCENT", help="Of the samples: outside on each side.")
+    ] = 0.0,
+    enhance: Annotated[bool, typer.Option("--enhance", help="Give rare extremes up that make ranges wide.")] = False,
+    enhance_ratio: Annotated[
+        float, typer.Option("--enhance-ratio", metavar="N", help="With --enhance: larger leaves more inside.")
+    ] = 10.0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The range file, instead of stdout.")
+    ] = None,
+    *,
+    out: Output,
+) -> None:
+    """Make a range file of the log that lathe run --quantize-stat prints."""
+    from buildtool import workflow
+    from buildtool.errors import ConfigError
+    from buildtool.quant import range_files
+    from buildtool.reports import quantisation as report
+
+    if log_file is None:
+        raise ConfigError("no log is given", remedy="--log-file FILE, as lathe run --quantize-stat has printed it")
+    found = workflow.ranges_of_log(log_file, output, percentile, enhance, enhance_ratio)
+    document = found.as_json()
+    if output is None:
+        out.document(document, range_files.text(found.ranges))
+    else:
+        out.document(document, *report.parts(document))
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "quantize-stat")(quantize_stat)

@@ -1,0 +1,203 @@
+"""`lathe quantize`, `lathe run --quantize-stat` and `lathe quantize-stat`; and the commands of docs/quantisation.md."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.ir.evaluate import bind_symbols, evaluate_node
+from buildtool.quant import range_files
+from buildtool.quant.estimators import ESTIMATORS
+from buildtool.workflow import prepare
+from tests.cli.conftest import EXAMPLE, Lathe, Result
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "quantisation.md"
+SCRIPT = """
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+
+
+def samples():
+    for number, picture in enumerate(np.load(HERE / "pictures.npy")):
+        if number == 5 and (HERE / "stop").exists():
+            raise RuntimeError("enough for today")
+        yield picture
+"""
+Quantize = Callable[..., Result]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("accuracy.yml", "accuracy.py", "digits.onnx", "test.npz", "pictures.npy"):
+        shutil.copy(EXAMPLE / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _expected(project: Path) -> dict[str, tuple[float, float]]:
+    """The ranges that NumPy's references of the operators give on the pictures."""
+    import buildtool
+
+    (model,) = prepare(buildtool.requests.load_deployment(project / "accuracy.yml"))
+    graph, seen = model.graph, {}
+    for picture in np.load(project / "pictures.npy"):
+        values = {graph.inputs[0]: picture[None]}
+        symbols = bind_symbols(graph, {"image": picture[None].shape})
+        for node in graph.nodes:
+            values.update(evaluate_node(node, values, symbols, graph))
+        for value, array in values.items():
+            for name in value.source_names:
+                seen.setdefault(name, []).extend([array.min(), array.max()])
+    return {name: (min(ends), max(ends)) for name, ends in seen.items()}
+
+
+def test_ranges_are_those_of_the_reference(lathe: Lathe, project: Path) -> None:
+    told = lathe("quantize", "accuracy.yml", "--inputs", "pictures.npy", "--json").document
+    assert told["file"] == str(project / "digits.ranges")
+    assert (told["samples"], told["resumed"], told["estimator"]) == (20, 0, "min-max")
+    ranges, expected = range_files.read(project / "digits.ranges"), _expected(project)
+    assert {name: list(ends) for name, ends in ranges.items()} == {
+        name: pytest.approx(ends, rel=1e-6) for name, ends in told["ranges"].items()
+    }
+    assert {"image", "relu_2_out", "relu_6_out", "probabilities"} <= set(ranges)
+    for name, ends in ranges.items():
+        assert ends == pytest.approx(expected[name], rel=1e-4, abs=1e-6)
+    assert not (project / "build/calibration/digits/report/quantisation").exists() or not any(
+        (project / "build/calibration/digits/report/quantisation").iterdir()
+    )
+
+
+@pytest.mark.slow
+def test_a_run_that_was_ended_goes_on_where_it_stood(lathe: Lathe, project: Path) -> None:
+    (project / "make.py").write_text(SCRIPT)
+    common = ("quantize", "accuracy.yml", "--inputs", "make.py", "--json", "--estimator")
+    for kind in ESTIMATORS:
+        lathe(*common, kind, "-o", "whole.ranges")
+        (project / "stop").touch()
+        stopped = lathe(*common, kind, "-o", "parts.ranges")
+        assert stopped.code == 2 and "enough for today" in stopped.stdout
+        assert not (project / "parts.ranges").exists()
+        (project / "stop").unlink()
+        told = lathe(*common, kind, "-o", "parts.ranges").document
+        assert (told["samples"], told["resumed"]) == (20, 5)
+        assert (project / "parts.ranges").read_text() == (project / "whole.ranges").read_text()
+        (project / "parts.ranges").unlink()
+    (project / "stop").touch()
+    lathe(*common, "kl")
+    (project / "stop").unlink()
+    assert lathe(*common, "kl", "--fresh").document["resumed"] == 0
+    (project / "stop").touch()
+    lathe(*common, "kl")
+    (project / "stop").unlink()
+    assert lathe(*common, "mse").document["resumed"] == 0, "that journal is of something else"
+
+
+@pytest.mark.slow
+def test_several_workers_find_the_same(lathe: Lathe, project: Path) -> None:
+    words = [sys.executable, "-c", "from buildtool.cli.main import main; main()", "quantize", "accuracy.yml", "--json"]
+    (project / "images").mkdir()
+    with np.load(project / "test.npz") as data:
+        np.save(project / "images/a.npy", data["pictures"][:97] / 16)
+        np.savez(project / "images/b.npz", image=data["pictures"][97:] / 16)
+    for kind in ("kl", "moving-average"):
+        given = ["--inputs", "images", "--estimator", kind, "--workers", "2", "-o", "two.ranges"]
+        done = subprocess.run([*words, *given], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert json.loads(done.stdout)["samples"] == 360
+        lathe("quantize", "accuracy.yml", "--inputs", "images", "--estimator", kind, "-o", "one.ranges")
+        two, one = (range_files.read(project / f"{name}.ranges") for name in ("two", "one"))
+        assert list(two) == list(one)
+        for name, ends in two.items():
+            assert ends == pytest.approx(one[name], rel=1e-6)
+
+
+def test_the_log_of_mace_becomes_ranges(lathe: Lathe, project: Path) -> None:
+    (project / "in").mkdir()
+    for number, picture in enumerate(np.load("pictures.npy")):
+        picture.tofile(project / f"in/image_{number:02}.dat")
+    log = lathe("run", "--config", "accuracy.yml", "--quantize_stat", "--input_dir", "in").stdout
+    assert len(re.findall("^Tensor range @@image@@0,1$", log, re.MULTILINE)) == 20
+    (project / "range_log").write_text("I net.cc:178] " + log.replace("\n", "\nI net.cc:178] "))
+    stat = ("quantize_stat", "--log_file", "range_log")
+    (project / "overall_range").write_text(lathe(*stat).stdout)
+    whole, expected = range_files.read(project / "overall_range"), _expected(project)
+    for name, ends in whole.items():
+        assert ends == pytest.approx(expected[name], rel=1e-4, abs=1e-6)
+    lathe(*stat, "--percentile", 20, "-o", "narrow")
+    narrow = range_files.read(project / "narrow")
+    assert narrow["relu_2_out"][1] < whole["relu_2_out"][1]
+    told = lathe(*stat, "--enhance", "--enhance_ratio", 1, "--json").document
+    assert (told["samples"], told["estimator"]) == (20, "enhance")
+    assert told["ranges"]["relu_2_out"][1] <= whole["relu_2_out"][1]
+    one = lathe("run", "--config", "accuracy.yml", "--quantize_stat").stdout
+    assert one.count("@@image@@") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["quantize"], "no deployment file"),
+        (["quantize", "accuracy.yml"], "no samples are given"),
+        (["quantize", "accuracy.yml", "--inputs", "nothing"], "no samples are here"),
+        (
+            ["quantize", "accuracy.yml", "--inputs", "pictures.npy", "--estimator", "mean"],
+            "allowed: min-max, percentile",
+        ),
+        (["quantize", "accuracy.yml", "--inputs", "pictures.npy", "--percentile", "50"], "from 0 to less than 50"),
+        (["quantize", "accuracy.yml", "--inputs", "pictures.npy", "--enhance-ratio", "0"], "more than 0"),
+        (["quantize", "accuracy.yml", "--inputs", "x", "--fresh", "--resume"], "contradict each other"),
+        (["quantize-stat"], "no log is given"),
+        (["run", "accuracy.yml", "--quantize_stat", "--validate"], "prints a log, and nothing else"),
+    ],
+)
+def test_wrong_words_are_one_message(lathe: Lathe, project: Path, words: list[str], message: str) -> None:
+    result = lathe(*words)
+    assert result.code == 2
+    assert message in result.stderr
+
+
+def test_samples_that_are_not_finite_are_named(lathe: Lathe, project: Path) -> None:
+    pictures = np.load("pictures.npy")
+    pictures[3, 0, 2, 2] = np.nan
+    np.save("bad.npy", pictures)
+    result = lathe("quantize", "accuracy.yml", "--inputs", "bad.npy")
+    assert result.code == 8
+    assert "value 'image'" in result.stderr and "bad.npy[3]" in result.stderr and "--trap-nan" in result.stderr
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page(lathe: Lathe, project: Path) -> None:
+    text = PAGE.read_text()
+    (keys,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    deployment = Path("accuracy.yml").read_text().rstrip() + "\n"
+    Path("int8.yml").write_text(deployment + "".join(f"    {line}\n" for line in keys.splitlines()))
+    (script,) = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    Path("make.py").write_text(script)
+    (project / "tensors").mkdir()
+    for number, picture in enumerate(np.load("pictures.npy")):
+        picture.tofile(project / f"tensors/image_{number}.dat")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) == 7
+    for line in lines:
+        command, _, target = line.partition(" > ")
+        told = lathe(*shlex.split(command.replace("--workers 2", "--workers 1"))[1:])
+        assert told.code == 0, f"{line}\n{told.stderr}"
+        if target:
+            Path(target).write_text(told.stdout)
+        if "--accuracy" in line:
+            assert float(re.findall(r"top1 +(\S+)", told.stdout)[0]) >= 0.98
+    (table,) = re.findall(r"^\| estimator .*?\n\n", text, re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^\| `([a-z-]+)`", table, re.MULTILINE) == list(ESTIMATORS)
