@@ -19,8 +19,10 @@ def all_targets() -> Mapping[str, Target]:
     found: dict[str, Target] = {}
     for info in pkgutil.iter_modules(targets.__path__):
         if info.ispkg:
-            target: Target = importlib.import_module(f"{targets.__name__}.{info.name}").TARGET
-            found[target.name] = target
+            module = importlib.import_module(f"{targets.__name__}.{info.name}")
+            target: Target | None = getattr(module, "TARGET", None)
+            if target is not None:  # a package may hold the formats of a chip that nothing is built for yet
+                found[target.name] = target
     return MappingProxyType(found)
 
 
