@@ -11,6 +11,7 @@ from typing import Any
 
 from buildtool import config
 from buildtool.builders.toolchain_file import examine
+from buildtool.codegen.container_writer import Stored
 from buildtool.config import Deployment, FileRef, LoadedDeployment, ModelConfig, SubgraphConfig, TensorConfig
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import companions, import_model
@@ -32,6 +33,7 @@ from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Interpreter, Subject, choose_reference, inputs_for
 
+_HALVES = {"fp16_fp32": DType.F16, "fp16_fp16": DType.F16, "bf16_fp32": DType.BF16}
 _DTYPES = {
     "float32": DType.F32,
     "float16": DType.F16,
@@ -267,7 +269,7 @@ def library_source(
             ModelSource(
                 name=model.identifier,
                 graph=models[model.name][1],
-                half=model.data_type in ("fp16_fp32", "fp16_fp16"),
+                stored=Stored(_HALVES.get(model.data_type), model.quantize.large_weights),
                 half_arithmetic=model.data_type == "fp16_fp16",
                 quantised=model.quantize.enabled,
                 winograd=model.winograd,

@@ -44,7 +44,9 @@ def init(
     data_type: Annotated[
         str,
         typer.Option(
-            "--data-type", metavar="fp32_fp32|fp16_fp32|fp16_fp16", help="How weights are stored, and computed with."
+            "--data-type",
+            metavar="fp32_fp32|fp16_fp32|bf16_fp32|fp16_fp16",
+            help="How weights are stored, and computed with.",
         ),
     ] = "fp16_fp32",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,

@@ -1,6 +1,6 @@
 """The model container: `<name>.pb` (graph, plan) and `<name>.data` (weights). docs/format.md is the contract.
 
-Equal graphs give equal bytes. `write` and `read` are inverse up to the rounding that `half` asks for.
+Equal graphs give equal bytes. `write` and `read` are inverse up to the rounding of how constants are `stored`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from google.protobuf import text_format
 
 from buildtool.codegen import container_reader, container_writer
+from buildtool.codegen.container_writer import Stored
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
+from buildtool.ir.types import DType
 from buildtool.plan.plan import Plan
 from buildtool.schemas import container_pb2
 
@@ -40,13 +42,14 @@ def write(
     graph: Graph,
     *,
     name: str,
-    half: bool,
+    half: bool = False,
+    stored: Stored | None = None,
     plan: Plan | None = None,
     input_formats: Sequence[str] = (),
     output_formats: Sequence[str] = (),
 ) -> Container:
-    """Serialise a graph. `half`: f32 constants are stored as f16 where that loses no value (see container_writer)."""
-    message, data = container_writer.encode(graph, name, half, plan)
+    """Serialise a graph. `stored`: how f32 constants are stored where they can be; `half` is short for f16."""
+    message, data = container_writer.encode(graph, name, stored or Stored(DType.F16 if half else None), plan)
     message.input_formats.extend(input_formats)
     message.output_formats.extend(output_formats)
     return Container(message.SerializeToString(deterministic=True), data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, QuantType, TensorType, dtype_from_code
 from buildtool.ir.verify import verify
+from buildtool.plan import scaled
 from buildtool.plan.packing import INPUT, Packing, by_code
 from buildtool.plan.plan import ALIGNMENT, Placement, Plan
 from buildtool.schemas import container_pb2 as pb
@@ -173,17 +175,38 @@ class _Reader:
         if any(isinstance(dim, DimExpr) for dim in type_.shape):
             raise _Malformed(f"constant '{name}' has a symbolic shape")
         storage = dtype_from_code(item.storage)
-        if storage is not type_.dtype and (storage, type_.dtype) != (DType.F16, DType.F32):
+        if item.HasField("scaled"):
+            return self._scaled(item, type_, name)
+        if storage is not type_.dtype and (storage not in (DType.F16, DType.BF16) or type_.dtype is not DType.F32):
             raise _Malformed(f"constant '{name}' of type {type_.dtype.value} is stored as {storage.value}")
         shape = static(type_.shape)
-        count = 1
-        for dim in shape:
-            count *= dim
-        if item.size != count * storage.itemsize:
-            raise _Malformed(f"constant '{name}' has {item.size} bytes, its shape needs {count * storage.itemsize}")
-        if item.offset % ALIGNMENT or item.offset + item.size > len(self.data):
+        contents = self._contents(item.offset, item.size, prod(shape) * storage.itemsize, name)
+        array = _from_bytes(contents, storage, type_.dtype).reshape(shape)
+        array.setflags(write=False)
+        return array
+
+    def _contents(self, offset: int, size: int, needed: int, name: str) -> bytes:
+        if size != needed:
+            raise _Malformed(f"constant '{name}' has {size} bytes, its shape needs {needed}")
+        if offset % ALIGNMENT or offset + size > len(self.data):
             raise _Malformed(f"constant '{name}' is not aligned to {ALIGNMENT} or ends outside the data file")
-        array = _from_bytes(self.data[item.offset : item.offset + item.size], storage, type_.dtype).reshape(shape)
+        return self.data[offset : offset + size]
+
+    def _scaled(self, item: pb.Constant, type_: TensorType, name: str) -> Array:
+        """A constant of whole numbers with scales."""
+        source, shape = item.scaled, static(type_.shape)
+        form = next((form for form in scaled.FORMS.values() if form.storage.code == item.storage), None)
+        if form is None or type_.dtype is not DType.F32 or source.storage not in (DType.F32.code, DType.F16.code):
+            raise _Malformed(f"constant '{name}' is stored as scaled numbers of a kind that does not exist")
+        count, slice_ = prod(shape), source.depth * source.width
+        if not 0 < slice_ <= count or count % slice_ or not 0 < source.block <= source.depth:
+            raise _Malformed(f"the scales of constant '{name}' do not fit it")
+        view = scaled.View(count // slice_, source.depth, source.width, source.block)
+        numbers = self._contents(item.offset, item.size, scaled.number_bytes(form.storage, count), name)
+        kind = dtype_from_code(source.storage)
+        size = prod(view.scales) * kind.itemsize
+        scales = _from_bytes(self._contents(source.offset, size, size, name), kind, kind)
+        array = scaled.expanded(numbers, scales, scaled.Weights(view, form)).reshape(shape)
         array.setflags(write=False)
         return array
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,31 @@ from buildtool.ir.dims import Dim, Symbol
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, TensorType
+from buildtool.plan import scaled
 from buildtool.plan.packing import INPUT, PACKINGS
 from buildtool.plan.plan import ALIGNMENT, Plan
 from buildtool.schemas import container_pb2 as pb
 
-FORMAT_VERSION = 2
-_F16_MAX = 65504.0
+FORMAT_VERSION = 3
+_WITHOUT_SCALED = 2  # what older readers know
+_LARGEST = {DType.F16: 65504.0, DType.BF16: 255 * 2.0**120}
 
 
-def encode(graph: Graph, name: str, half: bool, plan: Plan | None) -> tuple[pb.Model, bytes]:
+@dataclass(frozen=True)
+class Stored:
+    """How f32 constants are stored where that is narrower than they are."""
+
+    half: DType | None = None  # f16 or bf16
+    large_weights: str = ""  # a word of scaled.FORMS; the others are as `half` says
+
+
+def encode(graph: Graph, name: str, stored: Stored, plan: Plan | None) -> tuple[pb.Model, bytes]:
     """The message without formats, and the data file."""
-    writer = _Writer(graph, half, plan)
+    writer = _Writer(graph, stored, plan)
     writer.run()
     data = bytes(writer.data)
     message = pb.Model(
-        format_version=FORMAT_VERSION,
+        format_version=FORMAT_VERSION if writer.has_scaled else _WITHOUT_SCALED,
         name=name,
         graph=writer.message,
         data_size=len(data),
@@ -39,18 +50,20 @@ def encode(graph: Graph, name: str, half: bool, plan: Plan | None) -> tuple[pb.M
     return message, data
 
 
-def stored_bytes(array: Array, dtype: DType, half: bool) -> tuple[bytes, DType]:
+def stored_bytes(array: Array, dtype: DType, half: DType | None = None) -> tuple[bytes, DType]:
     """A constant as it lies in the data file, and the element type that it has there.
 
-    `half` stores f32 as f16, but for constants that hold finite values beyond the range of f16, and for those of at
-    most one line of 64 bytes, where nothing would be saved and small numbers (an epsilon) would be lost.
+    `half` (f16 or bf16) is how f32 is stored, but for constants that hold finite values beyond the range of that type,
+    and for those of at most one line of 64 bytes, where nothing would be saved and small numbers (an epsilon) would be
+    lost.
     """
     if dtype is DType.BF16:
         return _to_bf16(array).tobytes(), dtype
-    if dtype is DType.F32 and half and array.nbytes > ALIGNMENT:
+    if dtype is DType.F32 and half is not None and array.nbytes > ALIGNMENT:
         finite = array[np.isfinite(array)]
-        if not finite.size or float(np.abs(finite).max()) <= _F16_MAX:
-            return np.ascontiguousarray(array, dtype="<f2").tobytes(), DType.F16
+        if not finite.size or float(np.abs(finite).max()) <= _LARGEST[half]:
+            as_half = _to_bf16(array) if half is DType.BF16 else np.ascontiguousarray(array, dtype="<f2")
+            return as_half.tobytes(), half
     little = dtype.numpy.newbyteorder("<")
     return np.ascontiguousarray(array, dtype=little).tobytes(), dtype
 
@@ -66,9 +79,11 @@ def _to_bf16(array: Array) -> Array:
 class _Writer:
     """State of one run: the tables that nodes and values refer to by index."""
 
-    def __init__(self, graph: Graph, half: bool, plan: Plan | None) -> None:
+    def __init__(self, graph: Graph, stored: Stored, plan: Plan | None) -> None:
         self.graph = graph
-        self.half = half
+        self.stored = stored
+        self.has_scaled = False
+        self._scaled = scaled.chosen(graph, stored.large_weights)
         packings = plan.packings if plan is not None and plan.packings else [""] * len(list(graph.walk()))
         self._packing = {id(node): name for node, name in zip(graph.walk(), packings, strict=True) if name}
         self._packed: dict[int, int] = {}  # id of a node -> index of its packed constant
@@ -86,7 +101,7 @@ class _Writer:
         for value in self.graph.values():
             if value in plain:
                 self._values[value] = len(self.message.values)
-                self.message.values.append(self._value(value))
+                self.message.values.append(self._value(value, self._scaled.get(value)))
         self._pack_constants()
         self._region(self.graph, self.message.body)
         self.message.symbols.extend(
@@ -122,7 +137,9 @@ class _Writer:
                     name += "+"
                 names.add(name)
                 type_ = TensorType(value.type.dtype, array.shape, value.type.quant)  # of the plain axes
-                message = self._value(Value(name, type_, value.source_names, array))
+                weights = self._scaled.get(value)
+                moved = scaled.of_packed(weights, packing.name, array.shape) if weights else None
+                message = self._value(Value(name, type_, value.source_names, array), moved)
                 message.constant.packing = packing.code
                 self.message.values.append(message)
             self._packed[id(node)] = known[key]
@@ -145,7 +162,7 @@ class _Writer:
     def _dims(self, dims: Iterable[Dim]) -> list[pb.Dim]:
         return [self._dim(dim) for dim in dims]
 
-    def _value(self, value: Value) -> pb.Value:
+    def _value(self, value: Value, weights: scaled.Weights | None) -> pb.Value:
         type_: TensorType = value.type
         message = pb.Value(
             name=value.name, source_names=value.source_names, dtype=type_.dtype.code, dims=self._dims(type_.shape)
@@ -157,17 +174,40 @@ class _Writer:
                 pb.Quant(scales=quant.scales, zero_points=quant.zero_points, axis=axis, bits=quant.bits)
             )
         if value.constant is not None:
-            message.constant.CopyFrom(self._constant(value.constant, type_.dtype))
+            stored = (
+                self._constant(value.constant, type_.dtype)
+                if weights is None
+                else self._weights(value.constant, weights)
+            )
+            message.constant.CopyFrom(stored)
         return message
 
     def _constant(self, array: Array, dtype: DType) -> pb.Constant:
-        contents, storage = stored_bytes(array, dtype, self.half)
+        contents, storage = stored_bytes(array, dtype, self.stored.half)
+        return pb.Constant(offset=self._blob(contents), size=len(contents), storage=storage.code)
+
+    def _weights(self, array: Array, weights: scaled.Weights) -> pb.Constant:
+        self.has_scaled = True
+        reduced, view = scaled.reduced(array, weights), weights.view
+        contents, kind = stored_bytes(reduced.scales, DType.F16 if reduced.scales.dtype == np.float16 else DType.F32)
+        message = pb.Constant(
+            offset=self._blob(reduced.numbers), size=len(reduced.numbers), storage=weights.form.storage.code
+        )
+        message.scaled.CopyFrom(
+            pb.Scaled(
+                offset=self._blob(contents), storage=kind.code, depth=view.depth, width=view.width, block=view.block
+            )
+        )
+        return message
+
+    def _blob(self, contents: bytes) -> int:
+        """Where the bytes lie in the data file. Equal ones lie there once."""
         digest = hashlib.sha256(contents).digest()
         if digest not in self._blobs:
             self.data.extend(bytes(-len(self.data) % ALIGNMENT))
             self._blobs[digest] = len(self.data)
             self.data.extend(contents)
-        return pb.Constant(offset=self._blobs[digest], size=len(contents), storage=storage.code)
+        return self._blobs[digest]
 
     def _region(self, region: Region, message: pb.Region) -> None:
         message.inputs.extend(self._values[value] for value in region.inputs)

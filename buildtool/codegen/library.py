@@ -40,6 +40,7 @@ class AbiSources:
     kernel_files: tuple[str, ...]  # sources, relative to a root of NativeSources
     models: tuple[EmbeddedModel, ...] = ()
     toolchain: Path | None = None  # a toolchain file of the user's own
+    scaled: bool = False  # whether weights of its models are whole numbers with scales
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ def _abi_files(part: AbiSources, units: Sequence[str], common: dict[str, Any]) -
             files[f"{folder}/model{number}.data"] = model.data
     embedded = sorted(path.removeprefix(f"{folder}/") for path in files)
     context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
+    context["scaled"] = part.scaled
     for name in ("registry.cc", "weights.S", "sources.cmake"):
         files[f"{folder}/{name}"] = _render(name, {**context, "embedded": embedded})
     return files

@@ -17,8 +17,7 @@ BUILT: dict[str, frozenset[str]] = {
     ),
     "platform": frozenset({"caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite"}),
     "runtime": frozenset({"cpu"}),
-    "data_type": frozenset({"fp32_fp32", "fp16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
-    "quantize_large_weights": frozenset({"0"}),
+    "data_type": frozenset({"fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
     "micro": frozenset({""}),
 }
 
@@ -36,7 +35,6 @@ def _values(model: ModelConfig) -> dict[str, str]:
         "platform": model.platform,
         "runtime": model.runtime,
         "data_type": model.data_type,
-        "quantize_large_weights": str(int(model.quantize.large_weights)),
         "micro": model.micro_backend,
     }
 

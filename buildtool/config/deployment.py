@@ -94,7 +94,7 @@ class QuantizeConfig:
     """How numbers are narrowed."""
 
     enabled: bool = False
-    large_weights: bool = False
+    large_weights: str = ""  # int8, int16, int4: what large weights are stored as
     schema: str = ""
     range_file: FileRef | None = None
     change_concat_ranges: bool = False

@@ -16,6 +16,7 @@ from buildtool.config.fields import Many, choice
 
 PLATFORMS = choice(("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite"))
 RUNTIMES = choice(("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"})
+LARGE_WEIGHTS = choice(("0", "int8", "int16", "int4"), {"1": "int8"})
 PRECISIONS = choice(("fp16_fp32", "fp32_fp32", "bf16_fp32", "fp16_fp16", "uint8"), {"fp32": "fp32_fp32"})
 ELEMENT_TYPES = choice(("float32", "int32", "float16", "int16", "uint8", "bfloat16"))
 FORMATS = choice(("NHWC", "NCHW", "NONE", "OIHW"))
@@ -91,7 +92,7 @@ class GraphSection(Section):
     runtime: Annotated[str | None, RUNTIMES] = key("What the model runs on.", default="cpu")
     data_type: Annotated[str | None, PRECISIONS] = key(
         "How numbers are stored and computed with: `fp16_fp32` stores half precision and computes in single, "
-        "`fp16_fp16` computes in half, too.",
+        "`bf16_fp32` stores the upper halves of single precision, `fp16_fp16` computes in half, too.",
         default="fp16_fp32",
     )
     input_tensors: Texts = key("The names of the inputs in the model.", required=True)
@@ -134,8 +135,10 @@ class GraphSection(Section):
         default_words="the cost model decides for each convolution",
     )
     quantize: Flag = key("Whether to compute with 8-bit integers.", default=0)
-    quantize_large_weights: Flag = key(
-        "Whether to store large weights as 8-bit integers; not together with `quantize`.", default=0
+    quantize_large_weights: Annotated[str | None, LARGE_WEIGHTS] = key(
+        "Whether to store large weights as integers of 8 (`1`), 16 or 4 bits with scales, and to compute with their "
+        "products in single precision; not together with `quantize`.",
+        default=0,
     )
     quantize_range_file: Path = key("The ranges of the tensors, as `quantize_stat` measured them.")
     quantize_schema: Annotated[str | None, SCHEMES] = key(

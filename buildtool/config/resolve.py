@@ -223,7 +223,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         winograd=wide.find("winograd").value,
         quantize=QuantizeConfig(
             enabled=bool(wide.find("quantize").value),
-            large_weights=bool(wide.find("quantize_large_weights").value),
+            large_weights=_large_weights(wide),
             schema=wide.find("quantize_schema").value,
             range_file=wide.file("quantize_range_file"),
             change_concat_ranges=bool(wide.find("change_concat_ranges").value),
@@ -240,6 +240,11 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
     )
     _check_model(wide, config)
     return config
+
+
+def _large_weights(view: View) -> str:
+    word = str(view.find("quantize_large_weights").value)
+    return "" if word == "0" else word
 
 
 def _views(context: Context, path: KeyPath, section: ModelSection) -> list[View]:
@@ -302,6 +307,13 @@ def _check_model(view: View, model: ModelConfig) -> None:
             "'quantize' and 'quantize_large_weights' exclude each other",
             view.where_of("quantize_large_weights"),
             remedy="set one of them to 0",
+        )
+    if model.quantize.large_weights and model.data_type == "fp16_fp16":
+        context.refuse(
+            "'quantize_large_weights' and the data_type 'fp16_fp16' exclude each other",
+            view.where_of("quantize_large_weights"),
+            rule="the weights of fp16_fp16 are used as they are stored",
+            remedy="set data_type to fp16_fp32, bf16_fp32 or fp32_fp32",
         )
     if model.quantize.enabled and model.data_type == "fp16_fp16":
         context.refuse(

@@ -18,7 +18,7 @@ from buildtool.ir.dims import Dim, bounds
 from buildtool.ir.graph import Value
 from buildtool.ir.types import DType
 
-DATA_TYPES = ("fp32_fp32", "fp16_fp32", "fp16_fp16")
+DATA_TYPES = ("fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16")
 _PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"} | {
     ".h5": "keras",
     ".hdf5": "keras",

@@ -67,7 +67,7 @@ def _container(model: PlannedModel, *, planned: bool) -> container.Container:
     return container.write(
         source.graph,
         name=source.name,
-        half=source.half,
+        stored=source.stored,
         plan=model.plan if planned else None,
         input_formats=source.input_formats,
         output_formats=source.output_formats,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from buildtool.codegen.container_writer import Stored
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem
 from buildtool.ir.graph import Graph
@@ -22,7 +23,7 @@ class ModelSource:
 
     name: str  # of its files and at run time
     graph: Graph
-    half: bool = False  # fp16_fp32, fp16_fp16: f32 constants are stored as f16
+    stored: Stored = field(default_factory=Stored)  # how f32 constants are stored
     half_arithmetic: bool = False  # fp16_fp16: what can be is computed in f16
     quantised: bool = False  # what has a range and kernels for it is stored in a few bits
     winograd: int | None = None  # the largest tile that may be used; None: what pays

@@ -69,7 +69,7 @@ class Opened:
     def network(self, deployment: Deployment, result: RunResult | None) -> Network:
         """What the library should compute: with the weights as they should be stored, wherever they are now."""
         source = self.planned.source
-        stored = container.write(source.graph, name=source.name, half=source.half, plan=self.planned.plan)
+        stored = container.write(source.graph, name=source.name, stored=source.stored, plan=self.planned.plan)
         graph, _ = container.read(stored.model, stored.data, registry(deployment.op_paths))
         tolerances = {info.name: (info.rtol, info.atol) for info in manifest.load(deployment.op_paths)}
         ran = {} if result is None else {(node.name, node.op): node.kernel for node in result.nodes}

@@ -133,13 +133,20 @@ Code Engine::LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor) 
   const size_t count = static_cast<size_t>(tensor->shape.Count());
   const size_t size = count * SizeOf(value.storage);
   auto* stored = static_cast<const uint8_t*>(data.data) + value.offset;
-  if (value.storage == value.dtype && IsAligned(stored) && size > 0) {
+  if (value.storage == value.dtype && value.scaled.empty() && IsAligned(stored) && size > 0) {
     weights_mapped_ += size;
     tensor->data = const_cast<uint8_t*>(stored);  // nobody writes to constants
     return Code::kOk;
   }
   tensor->data = AllocateWeights(count * SizeOf(value.dtype));
   if (tensor->data == nullptr) return errors_.OutOfMemory(value.name, count * SizeOf(value.dtype));
+  if (!value.scaled.empty()) {
+    const auto expand = GetRegistry().expand_scaled;
+    if (expand == nullptr)
+      return errors_.Fail(Code::kUnsupported, "constant '%s' is whole numbers with scales, which '%s' cannot read",
+                          value.name, GetRegistry().library);
+    return expand(value, data, errors_, Span<float>(tensor->As<float>(), count));
+  }
   if (value.storage == value.dtype) {
     if (size > 0) memcpy(tensor->data, stored, size);
     return Code::kOk;

@@ -12,7 +12,7 @@
 namespace lathe {
 
 // Limits of the container (docs/format.md). They bound what a hostile file costs, far above what models need.
-constexpr uint32_t kFormatVersion = 2;
+constexpr uint32_t kFormatVersion = 3;
 constexpr size_t kMaxSymbols = 256;
 constexpr size_t kMaxExprs = 1 << 16;
 constexpr size_t kMaxValues = 1 << 18;
@@ -35,7 +35,8 @@ struct Value {
   Span<const char*> source_names;
   Span<DimSpec> dims;
   DType dtype;
-  DType storage;  // of a constant, in the data file
+  DType storage;   // of a constant, in the data file
+  PbBytes scaled;  // where a constant is whole numbers with scales: the message of these, in the model's file
   Packing packing;
   bool constant;
   uint64_t offset;  // of a constant

@@ -40,13 +40,16 @@ Code ModelReader::ReadConstant(PbBytes message, Value* value, uint64_t* size) {
         return BadModel("a constant is packed in a way that this library does not know");
       value->packing = static_cast<Packing>(field.scalar);
     }
+    if (field.tag == PbString(5)) value->scaled = field.bytes;
   }
   return reader.ok() ? Code::kOk : Malformed("a constant");
 }
 
 Code ModelReader::CheckConstant(const Value& value, uint64_t size) {
-  const bool half = value.storage == DType::kF16 || value.storage == DType::kBF16;
-  if (value.storage != value.dtype && !(half && value.dtype == DType::kF32))
+  const bool scaled = !value.scaled.empty();
+  const bool narrow = scaled || value.storage == DType::kF16 || value.storage == DType::kBF16;
+  const bool as_it_is = value.storage == value.dtype && !scaled;
+  if (!as_it_is && !(narrow && value.dtype == DType::kF32))
     return BadModel("constant '%s' is stored as a type that is not its own (only f32 may be stored as f16 or bf16)",
                     value.name);
   for (const DimSpec& dim : value.dims) {
@@ -55,7 +58,9 @@ Code ModelReader::CheckConstant(const Value& value, uint64_t size) {
   Shape shape;
   if (!EvaluateShape(*model_, value.dims, value.dtype, {}, &shape))
     return BadModel("constant '%s' is larger than memory can be", value.name);
-  const uint64_t expected = static_cast<uint64_t>(shape.Count()) * SizeOf(value.storage);
+  const uint64_t count = static_cast<uint64_t>(shape.Count());
+  const bool nibbles = scaled && value.storage == DType::kU8;  // two numbers in a byte
+  const uint64_t expected = nibbles ? (count + 1) / 2 : count * SizeOf(value.storage);
   if (size != expected)
     return BadModel("constant '%s' has %llu bytes, its type and shape need %llu", value.name,
                     static_cast<unsigned long long>(size), static_cast<unsigned long long>(expected));

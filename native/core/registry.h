@@ -17,6 +17,7 @@
 
 #include "lathe/c_api.h"
 #include "native/core/kernel.h"
+#include "native/core/scaled.h"
 
 namespace lathe {
 
@@ -25,6 +26,8 @@ struct Registry {
   const char* version;
   Span<const KernelDef* const> kernels;
   Span<const lathe_embedded_model> models;
+  // ExpandScaled where a model of the library has such constants: elsewhere the linker leaves it out.
+  decltype(&ExpandScaled) expand_scaled = nullptr;
 };
 
 // The registry that this copy of the core serves: defined by LATHE_DEFINE_API, hidden.

@@ -106,6 +106,25 @@ uint32_t ModelBuilder::Constant(const std::string& name, const std::vector<DimAr
   return value_count_++;
 }
 
+uint32_t ModelBuilder::Scaled(const std::string& name, const std::vector<DimArg>& dims, const std::string& bytes,
+                              uint32_t storage, const std::string& scales, const ScaledArg& scaled, uint32_t dtype) {
+  const size_t offset = (data_.size() + 63) / 64 * 64;
+  const size_t scales_offset = (offset + bytes.size() + 63) / 64 * 64;
+  data_.resize(offset);
+  data_ += bytes;
+  data_.resize(scales_offset);
+  data_ += scales;
+  PbWriter value, constant, message;
+  value.Bytes(1, name).Varint(3, dtype);
+  for (const DimArg& dim : dims) value.Bytes(4, dim.Encode());
+  message.Varint(1, scaled.offset < 0 ? scales_offset : static_cast<uint64_t>(scaled.offset)).Varint(2, scaled.storage);
+  message.Varint(3, scaled.depth).Varint(4, scaled.width).Varint(5, scaled.block);
+  constant.Varint(1, offset).Varint(2, bytes.size()).Varint(3, storage).Bytes(5, message.bytes());
+  value.Bytes(6, constant.bytes());
+  values_.Bytes(3, value.bytes());
+  return value_count_++;
+}
+
 uint32_t ModelBuilder::Floats(const std::string& name, const std::vector<DimArg>& dims,
                               const std::vector<float>& values) {
   return Constant(name, dims, std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));

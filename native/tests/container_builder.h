@@ -59,6 +59,12 @@ std::string NodeBytes(const std::string& op, const std::string& name, const std:
 std::string RegionBytes(const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
                         const std::vector<std::string>& nodes);
 
+struct ScaledArg {
+  uint64_t depth, width, block;
+  uint32_t storage = 1;
+  int64_t offset = -1;  // where the scales are, if nothing else is said
+};
+
 class ModelBuilder {
  public:
   explicit ModelBuilder(std::string name) : name_(std::move(name)) {}
@@ -70,6 +76,9 @@ class ModelBuilder {
   // `bytes` lie in the data file as they are.
   uint32_t Constant(const std::string& name, const std::vector<DimArg>& dims, const std::string& bytes,
                     uint32_t dtype = 1, uint32_t storage = 1, uint32_t packing = 0);
+  // f32 that is stored as whole numbers with scales; a test may set any of it wrong.
+  uint32_t Scaled(const std::string& name, const std::vector<DimArg>& dims, const std::string& bytes, uint32_t storage,
+                  const std::string& scales, const ScaledArg& scaled, uint32_t dtype = 1);
   uint32_t Floats(const std::string& name, const std::vector<DimArg>& dims, const std::vector<float>& values);
   uint32_t Input(uint32_t value, const std::string& format = "NONE");
   void Output(uint32_t value, const std::string& format = "NONE");

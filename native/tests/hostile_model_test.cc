@@ -55,6 +55,10 @@ void Try(const std::string& model, const std::string& data, Outcome* outcome) {
   ASSERT_EQ(api->run(loaded.session, &loaded.error), LATHE_OK);
 }
 
+std::string Scales(const std::vector<float>& scales) {
+  return std::string(reinterpret_cast<const char*>(scales.data()), scales.size() * sizeof(float));
+}
+
 // A model that has a bit of everything.
 ModelBuilder RichModel(bool planned) {
   ModelBuilder model = DynamicModel();
@@ -62,6 +66,7 @@ ModelBuilder RichModel(bool planned) {
   const uint32_t w = model.Floats("w", {1}, {2});
   const uint32_t half = model.Constant("half", {2}, "\1\2\3\4", 1, 2);
   const DimArg rows = DimArg::Expr(0);
+  const uint32_t few = model.Scaled("few", {3, 2}, "\x21\xf3\x74", 6, Scales({1, 2, 3, 4}), {3, 2, 2});
   const uint32_t s = model.Value("s", {rows, 3}, 1, {"old"});
   const uint32_t t = model.Value("t", {rows, 3});
   model.Node("scale", "sc", {r, w}, {s},
@@ -69,6 +74,7 @@ ModelBuilder RichModel(bool planned) {
   model.Node("add", "ad", {s, r}, {t});
   model.Output(t, "NHWC");
   model.Output(half);
+  model.Output(few);
   if (planned) {
     for (const char* kernel : {"relu", "view", "scale", "add"})
       model.Kernel(std::string(kernel) + "_f32_test__portable");

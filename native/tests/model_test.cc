@@ -37,9 +37,9 @@ TEST(Model, RefusesOtherFiles) {
   Loaded empty("", "", 0, nullptr, 1);
   EXPECT_EQ(empty.engine, nullptr);
   Relu newer;
-  newer.version = 3;
+  newer.version = 4;
   EXPECT_EQ(newer.Done(),
-            "bad model: the format version is 3, this library reads 2; rebuild the library with a newer Lathe");
+            "bad model: the format version is 4, this library reads 3; rebuild the library with a newer Lathe");
   Relu none;
   none.version = 0;
   EXPECT_EQ(none.Done(), "bad model: the file is no Lathe model (it has no format version)");

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from buildtool.codegen import container, container_writer
+from buildtool.codegen.container_writer import Stored
 from buildtool.errors import ModelFileError
 from buildtool.ir.graph import Graph, Region
-from buildtool.ir.types import DType, QuantType
+from buildtool.ir.types import DType, QuantType, round_to_bf16
 from buildtool.plan.plan import Placement, Plan
 from buildtool.schemas import container_pb2 as pb
 from tests.plan.graphs import OPS, Repeat, add_input, apply, graphs, looping_network, make, small_network
@@ -98,17 +99,24 @@ def test_equal_constants_are_stored_once_and_aligned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("array", "storage"),
+    ("array", "half", "storage"),
     [
-        (np.linspace(-3, 3, 17, dtype=np.float32), DType.F16),
-        (np.linspace(-3, 3, 16, dtype=np.float32), DType.F32),  # one line of 64 bytes
-        (np.array([70000.0] * 20, np.float32), DType.F32),  # beyond f16
-        (np.array([np.inf] * 20, np.float32), DType.F16),
-        (np.arange(20, dtype=np.int32), DType.S32),
+        (np.linspace(-3, 3, 17, dtype=np.float32), DType.F16, DType.F16),
+        (np.linspace(-3, 3, 16, dtype=np.float32), DType.F16, DType.F32),  # one line of 64 bytes
+        (np.linspace(-3, 3, 16, dtype=np.float32), DType.BF16, DType.F32),
+        (np.linspace(-3, 3, 17, dtype=np.float32), None, DType.F32),
+        (np.array([70000.0] * 20, np.float32), DType.F16, DType.F32),  # beyond f16
+        (np.array([70000.0] * 20, np.float32), DType.BF16, DType.BF16),
+        (np.array([3.4e38] * 20, np.float32), DType.BF16, DType.F32),  # would be rounded to infinity
+        (np.array([3.38e38] * 20, np.float32), DType.BF16, DType.BF16),
+        (np.array([np.inf] * 20, np.float32), DType.F16, DType.F16),
+        (np.array([np.inf, np.nan] * 20, np.float32), DType.BF16, DType.BF16),
+        (np.arange(20, dtype=np.int32), DType.F16, DType.S32),
     ],
 )
-def test_half_storage(array: np.ndarray[Any, Any], storage: DType) -> None:
-    contents, kind = container_writer.stored_bytes(array, DType(storage.value if storage is DType.S32 else "f32"), True)
+def test_half_storage(array: np.ndarray[Any, Any], half: DType | None, storage: DType) -> None:
+    own = DType.S32 if storage is DType.S32 else DType.F32
+    contents, kind = container_writer.stored_bytes(array, own, half)
     assert kind is storage
     assert len(contents) == array.size * storage.itemsize
 
@@ -122,16 +130,30 @@ def test_half_constants_read_back_rounded_to_f16() -> None:
             np.testing.assert_array_equal(new.constant, old.constant.astype(np.float16).astype(np.float32))
 
 
+def test_bf16_constants_read_back_rounded() -> None:
+    graph = small_network()
+    written = container.write(graph, name="tiny", stored=Stored(DType.BF16))
+    assert pb.Model.FromString(written.model).format_version == 2, "readers of version 2 know bf16"
+    read, _ = container.read(written.model, written.data, OPS)
+    narrowed = 0
+    for old, new in zip(graph.values(), read.values(), strict=True):
+        if old.constant is not None and new.constant is not None:
+            wide = old.constant.nbytes > 64
+            np.testing.assert_array_equal(new.constant, round_to_bf16(old.constant) if wide else old.constant)
+            narrowed += wide
+    assert narrowed
+
+
 @given(st.lists(st.floats(width=32, allow_nan=True), min_size=1, max_size=40))
 def test_bf16_rounds_to_nearest_even(numbers: list[float]) -> None:
     array = np.array(numbers, np.float32)
-    contents, kind = container_writer.stored_bytes(array, DType.BF16, True)
+    contents, kind = container_writer.stored_bytes(array, DType.BF16)
     assert kind is DType.BF16
     widened = (np.frombuffer(contents, np.uint16).astype(np.uint32) << 16).view(np.float32)
     np.testing.assert_array_equal(np.isnan(widened), np.isnan(array))
     finite = np.isfinite(array) & np.isfinite(widened)
     assert np.all(np.abs(widened[finite] - array[finite]) <= np.abs(array[finite]) * 2.0**-8 + 2.0**-133)
-    again, _ = container_writer.stored_bytes(widened, DType.BF16, True)
+    again, _ = container_writer.stored_bytes(widened, DType.BF16)
     assert again == contents
 
 

@@ -252,4 +252,4 @@ def _tensors(tensors: Sequence[tuple[Array, DType]]) -> Iterator[bytes]:
     yield struct.pack("<I", len(tensors))
     for array, dtype in tensors:
         yield struct.pack(f"<II{array.ndim}q", dtype.code, array.ndim, *array.shape)
-        yield blob(stored_bytes(array, dtype, half=False)[0])
+        yield blob(stored_bytes(array, dtype)[0])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from buildtool.codegen.container_writer import Stored
 from buildtool.ir.graph import Graph, Node
 from buildtool.ir.types import DType
 from buildtool.plan import halves
@@ -56,7 +57,7 @@ def test_where_nothing_computes_in_half_precision_only_what_all_machines_have_co
 @pytest.mark.parametrize("arithmetic", [False, True])
 def test_the_portable_form_is_that_of_no_abi(arithmetic: bool, obscured: bool) -> None:
     """Here 32-bit ARM computes in single precision, and the host in half: the portable form does not go by either."""
-    source = ModelSource("m", small_network(), half=True, half_arithmetic=arithmetic, obscured=obscured)
+    source = ModelSource("m", small_network(), Stored(DType.F16), half_arithmetic=arithmetic, obscured=obscured)
     library = LibrarySource("m", "m", (source,))
     planned = [TARGET.lower(library, abi).models[0] for abi in ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf")]
     assert len({write_container(model, planned=False) for model in planned}) == 1
@@ -76,7 +77,7 @@ def test_what_every_machine_has_that_the_model_is_built_for() -> None:
 def test_a_network_for_every_abi(abi: str) -> None:
     """With the kernels that there are: no kernel for machines without half precision stands behind one that has it."""
     models = (
-        ModelSource("tiny", small_network(), half=True, half_arithmetic=True),
+        ModelSource("tiny", small_network(), Stored(DType.F16), half_arithmetic=True),
         ModelSource("plain", small_network()),
     )
     program = TARGET.lower(LibrarySource("net", "net", models), abi)

@@ -12,10 +12,11 @@ from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
 from buildtool.codegen.names import obscure
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
-from buildtool.errors import Problem, UnsupportedError
-from buildtool.ir.graph import Node
-from buildtool.plan import algorithms, arena, check, manifest, select
+from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.ir.graph import Node, Value
+from buildtool.plan import algorithms, arena, check, manifest, scaled, select
 from buildtool.plan.manifest import KernelInfo, Manifests
+from buildtool.plan.packing import INPUT
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
 from buildtool.targets.cpu import precision
@@ -56,6 +57,7 @@ class CpuTarget:
                 continue
             planned.append(lowered)
             notes += precision.notes(lowered, self.capabilities.abis[abi])
+            notes += _stored_notes(lowered)
             kept.update((kernel.name, kernel) for choice in choices for kernel in choice.kernels)
         if problems:
             raise UnsupportedError(problems)
@@ -81,7 +83,7 @@ class CpuTarget:
         )
         names = obscure(model.graph) if model.obscured and model.everywhere is None else {}  # errors name the source's
         memory = arena.plan(model.graph, choices)
-        packings = tuple(choice.packing for choice in choices)
+        packings = _packings(model, choices)
         plan = Plan(
             abi,
             tuple(choice.names for choice in choices),
@@ -111,6 +113,7 @@ class CpuTarget:
                 kernel_files=tuple(kernel.source for kernel in program.kernels),
                 models=_embedded(program),
                 toolchain=self.capabilities.abis[program.abi].toolchain,
+                scaled=any(_scaled(model.source) for model in program.models),
             )
             for program in programs
         ]
@@ -131,6 +134,29 @@ def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mappin
     if model.everywhere is not None:
         return algorithms.everywhere(model.graph, model.everywhere)
     return algorithms.choose(model.graph, model.winograd, costs, measured=model.measured.get(abi))
+
+
+def _scaled(model: ModelSource) -> Mapping[Value, scaled.Weights]:
+    return scaled.chosen(model.graph, model.stored.large_weights)
+
+
+def _packings(model: ModelSource, choices: Sequence[Choice]) -> tuple[str, ...]:
+    """How input 1 of each node is packed. Scaled numbers stand in panels or plain: Winograd's filters are up to four
+    times as many, which is no way to have small files.
+    """
+    few = _scaled(model)
+    return tuple(
+        "" if choice.packing.startswith("winograd") and node.inputs[INPUT] in few else choice.packing
+        for node, choice in zip(model.graph.walk(), choices, strict=True)
+    )
+
+
+def _stored_notes(model: PlannedModel) -> list[Problem]:
+    source = model.source
+    if not source.stored.large_weights or not (names := scaled.not_finite(source.graph)):
+        return []
+    what = f"weights that keep their data_type, as they hold infinities or NaN: {', '.join(names)}"
+    return [Problem(what, Where(model=source.name), rule="whole numbers with a scale stand for finite numbers only")]
 
 
 def native_sources(source: LibrarySource) -> NativeSources:
@@ -156,7 +182,7 @@ def write_container(model: PlannedModel, planned: bool = True) -> container.Cont
     return container.write(
         source.graph,
         name=source.name,
-        half=source.half,
+        stored=source.stored,
         plan=model.plan if planned else None,
         input_formats=source.input_formats,
         output_formats=source.output_formats,
