@@ -39,3 +39,10 @@ def ends(low: float, high: float) -> tuple[float, float]:
 
 def _step(width: float, steps: int) -> float:
     return float(np.float32(min(width / steps, LARGEST)))
+
+
+def between(quant: QuantType) -> tuple[float, float]:
+    """The least and the largest number that a tensor stored like that has."""
+    least, most = -(1 << (quant.bits - 1)), (1 << (quant.bits - 1)) - 1
+    scale, zero = quant.scales[0], quant.zero_points[0]
+    return (least - zero) * scale, (most - zero) * scale

@@ -19,6 +19,7 @@ from buildtool.errors import Problem, UnsupportedError
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
 from buildtool.passes import pipeline
+from buildtool.quant import concats
 from buildtool.reports import build_page, exports, stages, trust
 from buildtool.reports.documents import BuildReport, read_build
 from buildtool.reports.tuning import Tuning
@@ -57,6 +58,8 @@ def prepare(
         graph.ranges.update(requests.ranges(model))
         names = model.graph_optimize_options or None
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
+        if model.quantize.change_concat_ranges:
+            concats.share(graph)
         prepared.append(PreparedModel(model, file, imported, graph, passes))
     if unsupported:
         raise UnsupportedError(unsupported)
