@@ -27,19 +27,21 @@ LATHE_INLINE int32x4_t RoundBytes(float32x4_t values) {
 
 // What is the same for all pixels of a tile.
 struct ByteStore {
+  // byte_requantise_aarch64.h knows this order.
   float32x4_t factors[kByteVectors];
-  float32x4_t residual_factor;
-  int16x8_t residual_zero;
   int16x8_t zero;
   int8x16_t low;  // the clip in whole steps, zero point added: rounding keeps the order of numbers
   int8x16_t high;
+  float32x4_t residual_factor;
+  int16x8_t residual_zero;
 
   ByteStore(const BytePanelState& state, const float* of_outputs)
-      : residual_factor(vdupq_n_f32(state.residual_factor)),
-        residual_zero(vdupq_n_s16(static_cast<int16_t>(state.residual_zero))),
-        zero(vdupq_n_s16(static_cast<int16_t>(state.y_zero))),
+      : zero(vdupq_n_s16(static_cast<int16_t>(state.y_zero))),
         low(Limit(state.low)),
-        high(Limit(state.high)) {
+        high(Limit(state.high)),
+        residual_factor(vdupq_n_f32(state.residual_factor)),
+        residual_zero(vdupq_n_s16(static_cast<int16_t>(state.residual_zero))) {
+#pragma GCC unroll 4
     for (int j = 0; j < kByteVectors; ++j) factors[j] = vld1q_f32(of_outputs + 4 * j);
   }
 
@@ -54,6 +56,7 @@ struct ByteStore {
     const int16x8_t high_half = vsubq_s16(vmovl_s8(vget_high_s8(bytes)), residual_zero);
     const int32x4_t steps[kByteVectors] = {vmovl_s16(vget_low_s16(low_half)), vmovl_s16(vget_high_s16(low_half)),
                                            vmovl_s16(vget_low_s16(high_half)), vmovl_s16(vget_high_s16(high_half))};
+#pragma GCC unroll 4
     for (int j = 0; j < kByteVectors; ++j)
       values[j] = vaddq_f32(values[j], vmulq_f32(vcvtq_f32_s32(steps[j]), residual_factor));
   }
@@ -61,9 +64,11 @@ struct ByteStore {
   // The sums of a pixel. `residual` may be null; 16 bytes of it are read.
   LATHE_INLINE int8x16_t operator()(const int32_t* sums, const int8_t* residual) const {
     float32x4_t values[kByteVectors];
+#pragma GCC unroll 4
     for (int j = 0; j < kByteVectors; ++j) values[j] = vmulq_f32(vcvtq_f32_s32(vld1q_s32(sums + 4 * j)), factors[j]);
     if (residual != nullptr) Widen(vld1q_s8(residual), values);
     int32x4_t rounded[kByteVectors];
+#pragma GCC unroll 4
     for (int j = 0; j < kByteVectors; ++j) rounded[j] = RoundBytes(values[j]);
     const int16x8_t low_half = vqaddq_s16(vcombine_s16(vqmovn_s32(rounded[0]), vqmovn_s32(rounded[1])), zero);
     const int16x8_t high_half = vqaddq_s16(vcombine_s16(vqmovn_s32(rounded[2]), vqmovn_s32(rounded[3])), zero);
@@ -72,59 +77,100 @@ struct ByteStore {
   }
 };
 
-// `rows` pixels of a panel from the one numbered `first_pixel` on: their sums are in `buffer`, kBytePanel for each.
-inline void StoreTile(const BytePanelJob& job, const ByteTile& tile, int first_pixel, int rows, int64_t first,
-                      const int32_t* buffer) {
-  const BytePanelState& state = *job.state;
-  const int64_t channels = state.shape.groups * state.shape.outputs;
-  const ByteStore store(state, state.factors + tile.group * state.shape.outputs + tile.output + first);
-  const int left = tile.count - first_pixel;
-  const int count = rows < left ? rows : left;
-  const int8_t* residual = tile.residual;
-  if (residual != nullptr) residual += first_pixel * channels + first;
-  int8_t* to = tile.to + first_pixel * job.output_step + first;
-  if (tile.outputs - first >= kBytePanel) {
-    if (residual == nullptr) {
-      for (int i = 0; i < count; ++i, to += job.output_step) vst1q_s8(to, store(buffer + i * kBytePanel, nullptr));
-    } else {
-      for (int i = 0; i < count; ++i, to += job.output_step, residual += channels)
-        vst1q_s8(to, store(buffer + i * kBytePanel, residual));
-    }
-    return;
-  }
-  const size_t width = static_cast<size_t>(tile.outputs - first);
-  int8_t few[kBytePanel] = {};
-  for (int i = 0; i < count; ++i, to += job.output_step) {
-    if (residual != nullptr) memcpy(few, residual + i * channels, width);
-    vst1q_s8(few, store(buffer + i * kBytePanel, residual != nullptr ? few : nullptr));
-    memcpy(to, few, width);
+// Pixels of a whole panel or a part of one.
+struct StoredPixels {
+  const int32_t* sums;  // kBytePanel for each
+  int count;
+  int64_t width;  // outputs
+  int8_t* to;
+  int64_t step;            // from pixel to pixel
+  const int8_t* residual;  // may be null
+  int64_t residual_step;
+};
+
+template <bool with_residual>
+__attribute__((noinline)) void StoreWhole(const ByteStore& what, const StoredPixels& pixels) {
+  const ByteStore store = what;  // in registers: the bytes that are written are not the ones here
+  const int32_t* sums = pixels.sums;
+  const int8_t* residual = pixels.residual;
+  int8_t* to = pixels.to;
+  const int64_t step = pixels.step, residual_step = pixels.residual_step;
+  for (int left = pixels.count; left > 0; --left, to += step, sums += kBytePanel) {
+    vst1q_s8(to, store(sums, with_residual ? residual : nullptr));
+    if (with_residual) residual += residual_step;
   }
 }
 
-// What the rows of a tile are multiplied with.
+__attribute__((noinline)) inline void StorePart(const ByteStore& store, const StoredPixels& pixels) {
+  const size_t width = static_cast<size_t>(pixels.width);
+  int8_t few[kBytePanel] = {};
+  for (int64_t i = 0; i < pixels.count; ++i) {
+    if (pixels.residual != nullptr) memcpy(few, pixels.residual + i * pixels.residual_step, width);
+    vst1q_s8(few, store(pixels.sums + i * kBytePanel, pixels.residual != nullptr ? few : nullptr));
+    memcpy(pixels.to + i * pixels.step, few, width);
+  }
+}
+
+// What some tiles of rows are multiplied with, and where the results go.
 struct ByteSource {
-  const uint8_t* packed;
+  const int8_t* const* rows;  // of the first tap; those of the next are kBytePixels further on
   const int32_t* starts;
-  int32_t* buffer;  // of the sums
+  const uint8_t* packed;
+  int64_t taps;
+  int64_t steps;    // of depth
+  int64_t offset;   // of the bytes in their rows
+  int32_t* buffer;  // of the sums, kBytePanel for a row; null: they are stored
+  const ByteStore* store;
+  int8_t* to;
+  int64_t step;  // from row to row
+  int64_t clip;  // 0: the range of bytes is all that there is
 };
 
-// `sum(whole, first_pixel, source)` adds up `rows` pixels of a panel where they are `whole`, else `few`; fewer pixels
-// than `least` are not taken as a whole.
-template <int rows, int few, int least, typename Sum>
+// `sum(source, rows, tiles)` adds up tiles of `most` rows or of `few`. `direct`: those of `most` it can store itself.
+template <int most, int few, bool direct, typename Sum>
 inline void RunByteRows(const BytePanelJob& job, const ByteTile& tile, const Sum& sum) {
   const BytePanelState& state = *job.state;
-  alignas(64) int32_t buffer[rows * kBytePanel];
+  const BytePanelShape& shape = state.shape;
+  alignas(64) int32_t buffer[(kBytePixels + few) * kBytePanel];
+  const int whole = tile.count / most * most;
+  ByteSource source = {};
+  source.taps = shape.taps;
+  source.steps = (shape.depth + kByteForm.reach() - 1) / kByteForm.reach();
+  source.offset = tile.group * shape.depth;
+  source.step = job.output_step;
+  source.clip =
+      static_cast<float>(state.y_zero) + state.low > -128.0f || static_cast<float>(state.y_zero) + state.high < 127.0f;
+  StoredPixels pixels = {};
+  pixels.sums = buffer;
+  pixels.step = job.output_step;
+  pixels.residual_step = shape.groups * shape.outputs;
   for (int64_t first = 0; first < tile.outputs; first += kBytePanel) {
     const int64_t output = tile.output + first;
-    const int64_t panel = tile.group * state.shape.panels() + output / kBytePanel;
-    const ByteSource source = {state.packed + panel * state.panel_bytes,
-                               state.starts + tile.group * state.shape.outputs + output, buffer};
-    for (int pixel = 0; pixel < tile.count;) {
-      const bool whole = tile.count - pixel >= least;
-      const int taken = whole ? rows : few;
-      sum(whole, pixel, source);
-      StoreTile(job, tile, pixel, taken, first, buffer);
-      pixel += taken;
+    const int64_t channel = tile.group * shape.outputs + output;
+    const ByteStore store(state, state.factors + channel);
+    source.packed = state.packed + (tile.group * shape.panels() + output / kBytePanel) * state.panel_bytes;
+    source.starts = state.starts + channel;
+    source.store = &store;
+    source.to = tile.to + first;
+    source.rows = tile.rows;
+    pixels.width = tile.outputs - first;
+    const bool stored = direct && pixels.width >= kBytePanel && tile.residual == nullptr;
+    source.buffer = stored ? nullptr : buffer;
+    if (whole > 0) sum(source, most, whole / most);
+    const int done = stored ? whole : 0;
+    pixels.count = tile.count - done;
+    if (tile.count > whole) {
+      source.rows += whole;
+      source.buffer = buffer + (whole - done) * kBytePanel;
+      sum(source, few, (tile.count - whole + few - 1) / few);
+    }
+    if (pixels.count == 0) continue;
+    pixels.to = source.to + done * pixels.step;
+    pixels.residual = tile.residual == nullptr ? nullptr : tile.residual + first;
+    if (pixels.width < kBytePanel) {
+      StorePart(store, pixels);
+    } else {
+      (pixels.residual == nullptr ? StoreWhole<false> : StoreWhole<true>)(store, pixels);
     }
   }
 }

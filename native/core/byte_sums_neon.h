@@ -78,8 +78,8 @@ LATHE_INLINE int32x4_t AddHalves(int32x4_t first, int32x4_t second) {
 }
 
 template <int rows>
-__attribute__((noinline)) void SumRows(const BytePanelShape& shape, bool lowest, const int8_t* const* pointers,
-                                       int64_t offset, const ByteSource& source) {
+__attribute__((noinline)) void SumRows(const ByteSource& source, bool lowest, const int8_t* const* pointers,
+                                       int32_t* buffer) {
   int32x4_t sums[rows][kHalfSums];
 #pragma GCC unroll 4
   for (int i = 0; i < rows; ++i) {
@@ -87,14 +87,14 @@ __attribute__((noinline)) void SumRows(const BytePanelShape& shape, bool lowest,
     for (int j = 0; j < kHalfSums; ++j) sums[i][j] = vdupq_n_s32(0);
   }
   const int8_t* packed = reinterpret_cast<const int8_t*>(source.packed);
-  const int64_t depth = shape.steps() * kByteDepth;
+  const int64_t depth = source.steps * kByteDepth;
   const int64_t paired = lowest ? 0 : depth / (2 * kByteDepth) * (2 * kByteDepth);
-  for (int64_t tap = 0; tap < shape.taps; ++tap, pointers += kBytePixels) {
+  for (int64_t tap = 0; tap < source.taps; ++tap, pointers += kBytePixels) {
     int64_t k = 0;
     int8x16_t x[rows], next[rows];
     const int8_t* row[rows];
 #pragma GCC unroll 4
-    for (int i = 0; i < rows; ++i) row[i] = pointers[i] + offset;
+    for (int i = 0; i < rows; ++i) row[i] = pointers[i] + source.offset;
     for (; k < paired; k += 2 * kByteDepth, packed += 2 * kBytePanel * kByteDepth) {
 #pragma GCC unroll 4
       for (int i = 0; i < rows; ++i) {
@@ -114,17 +114,18 @@ __attribute__((noinline)) void SumRows(const BytePanelShape& shape, bool lowest,
 #pragma GCC unroll 4
     for (int j = 0; j < kByteVectors; ++j) {
       const int32x4_t sum = AddHalves(sums[i][2 * j], sums[i][2 * j + 1]);
-      vst1q_s32(source.buffer + i * kBytePanel + 4 * j, vaddq_s32(sum, vld1q_s32(source.starts + 4 * j)));
+      vst1q_s32(buffer + i * kBytePanel + 4 * j, vaddq_s32(sum, vld1q_s32(source.starts + 4 * j)));
     }
   }
 }
 
-template <int rows>
+template <int most>
 inline void RunByteSums(const BytePanelJob& job, const ByteTile& tile) {
-  const BytePanelState& state = *job.state;
-  RunByteRows<rows, 1, rows>(job, tile, [&](bool whole, int pixel, const ByteSource& source) {
-    const int64_t offset = tile.group * state.shape.depth;
-    (whole ? SumRows<rows> : SumRows<1>)(state.shape, state.lowest, tile.rows + pixel, offset, source);
+  const bool lowest = job.state->lowest;
+  RunByteRows<most, 1, false>(job, tile, [&](const ByteSource& source, int rows, int64_t tiles) {
+    for (int64_t i = 0; i < tiles; ++i)
+      (rows == 1 ? SumRows<1> : SumRows<most>)(source, lowest, source.rows + i * rows,
+                                               source.buffer + i * rows * kBytePanel);
   });
 }
 
