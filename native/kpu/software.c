@@ -1,0 +1,357 @@
+/* The KPU in software, to the last bit.
+ *
+ * An image is cut into tiles of whole rows. A tile holds the rows of some input channels one behind the other, with
+ * their borders, so that a tap of a kernel is the tile from some byte on, and rows need no loop of their own.
+ */
+#include <string.h>
+
+#include "layer.h"
+#include "taps.h"
+
+enum { SUMS = LATHE_KPU_LANES * 512, SPILL = 16 }; /* SPILL: channels whose sums of 16-bit weights fit into 32 bits */
+
+/* The activation, in a form that is quick to search. */
+typedef struct activation {
+  int64_t starts[KPU_SEGMENTS]; /* the smallest of this one and those behind it */
+  int64_t origins[KPU_SEGMENTS];
+  int64_t factors[KPU_SEGMENTS];
+  uint32_t shifts[KPU_SEGMENTS];
+  uint32_t biases[KPU_SEGMENTS];
+} activation;
+
+/* One convolution while it is computed. */
+typedef struct job {
+  const lathe_kpu_software* software;
+  const lathe_kpu_convolution* layer;
+  activation act;
+  kpu_planes in_planes, out_planes;
+  uint32_t border;        /* of the tile, on each side: 0 or 1 */
+  uint32_t sampling;      /* only each such row and column is computed, where that is what a pool leaves */
+  uint32_t first_column;  /* of those */
+  uint32_t pool;          /* what is left to do */
+  uint32_t width, height; /* of the plane before that */
+  uint32_t stride;        /* of rows of a tile */
+  uint32_t step;          /* rows of a window of the pool */
+  uint32_t rows;          /* of a tile that are computed, without the one that windows share */
+  uint32_t lanes;         /* output channels that are computed together */
+  uint32_t chunk;         /* input channels of a tile */
+  uint32_t channel_bytes; /* of a tile */
+} job;
+
+/* A part of the result: some rows of some output channels. */
+typedef struct tile {
+  uint32_t first_row, rows; /* with the row that windows share */
+  uint32_t first_lane, lanes;
+  uint32_t pixels;
+} tile;
+
+static void read_activation(const uint8_t* from, activation* out) {
+  for (uint32_t i = 0; i < KPU_SEGMENTS; ++i) {
+    const uint64_t word = kpu_long(from + (size_t)i * 8);
+    out->shifts[i] = kpu_bits(word, 0, 8);
+    out->factors[i] = kpu_signed_bits(word, 8, 16);
+    out->origins[i] = kpu_signed_bits(word, 24, 36);
+    out->starts[i] = out->origins[i];
+    out->biases[i] = from[KPU_SEGMENTS * 8 + i];
+  }
+  for (uint32_t i = KPU_SEGMENTS - 1; i-- > 0;) {
+    if (out->starts[i + 1] < out->starts[i]) out->starts[i] = out->starts[i + 1];
+  }
+}
+
+/* Numbers that leave 64 bits wrap around. */
+static int64_t product(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
+static int64_t sum_of(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+
+/* To the nearest, halves up. */
+static int64_t rounded_shift(int64_t value, uint32_t shift) {
+  if (shift == 0) return value;
+  return sum_of(value >> (shift > 64 ? 63 : shift - 1), 1) >> 1;
+}
+
+static uint8_t activated(const activation* act, int64_t value) {
+  uint32_t segment = 0;
+  for (uint32_t half = KPU_SEGMENTS / 2; half != 0; half /= 2) {
+    if (act->starts[segment + half] <= value) segment += half;
+  }
+  const int64_t scaled = product(sum_of(value, -act->origins[segment]), act->factors[segment]);
+  const int64_t result = sum_of(rounded_shift(scaled, act->shifts[segment]), act->biases[segment]);
+  return (uint8_t)(result < 0 ? 0 : result > 255 ? 255 : result);
+}
+
+/* --- how a layer is cut --- */
+
+static void plan(job* work) {
+  const lathe_kpu_convolution* layer = work->layer;
+  work->in_planes = kpu_planes_of(layer->in_width, layer->in_height);
+  work->out_planes = kpu_planes_of(layer->out_width, layer->out_height);
+  work->border = layer->kernel / 2;
+  work->pool = layer->pool;
+  work->sampling = 1;
+  work->first_column = 0;
+  work->width = layer->in_width;
+  work->height = layer->in_height;
+  const bool exact = layer->pool != 6 || layer->in_width % 2 == 0;
+  if (layer->kernel == 1 && layer->pool >= 5 && layer->pool <= 7 && exact) {
+    work->sampling = kpu_pool_step(layer->pool);
+    work->first_column = layer->pool == 6 ? 1 : 0;
+    work->pool = 0;
+    work->width = layer->out_width;
+    work->height = layer->out_height;
+  }
+  work->stride = work->width + 2 * work->border;
+  work->step = kpu_pool_step(work->pool);
+  const uint32_t shared = work->pool >= 8 ? 1 : 0;
+  uint32_t rows = work->step;
+  while (rows < work->height && (rows + work->step + shared) * work->stride <= 512) rows += work->step;
+  work->rows = rows;
+  const uint32_t most_rows = rows + shared;
+  const uint32_t pixels = most_rows * work->stride;
+  work->lanes = layer->depthwise || layer->weight_bytes == 2 ? 1 : SUMS / pixels;
+  if (work->lanes > LATHE_KPU_LANES) work->lanes = LATHE_KPU_LANES;
+  work->channel_bytes = (most_rows + 2 * work->border) * work->stride + 2 * work->border;
+  work->chunk = LATHE_KPU_TILE / work->channel_bytes;
+  if (layer->weight_bytes == 2 && work->chunk > SPILL) work->chunk = SPILL;
+  if (layer->depthwise) work->chunk = 1;
+}
+
+/* Rows of one input channel, with borders: `to` has work->channel_bytes bytes. */
+static void gather(const job* work, const tile* part, uint32_t channel, uint8_t* to) {
+  const lathe_kpu_convolution* layer = work->layer;
+  const uint8_t* plane =
+      work->software->ram + (size_t)layer->source * KPU_UNIT + kpu_channel_offset(&work->in_planes, channel);
+  if (work->border != 0) memset(to, (int)layer->pad_value, work->channel_bytes);
+  const uint32_t rows = part->rows + 2 * work->border;
+  for (uint32_t i = 0; i < rows; ++i, to += work->stride) {
+    const uint32_t y = part->first_row + i - work->border; /* wraps above the image: then it is not in it */
+    if (y >= work->height) continue;
+    const uint8_t* row = plane + (size_t)y * work->sampling * work->in_planes.row;
+    if (work->sampling == 1) {
+      memcpy(to + work->border, row, work->width);
+    } else {
+      for (uint32_t x = 0; x < work->width; ++x) to[x] = row[work->first_column + x * work->sampling];
+    }
+  }
+}
+
+/* --- sums --- */
+
+static const uint8_t* weights_of(const lathe_kpu_convolution* layer, uint32_t lane) {
+  return layer->weights + (size_t)(lane / layer->load_channels) * layer->load_bytes +
+         (size_t)(lane % layer->load_channels) * layer->kernel_bytes;
+}
+
+static uint32_t weight(const lathe_kpu_convolution* layer, const uint8_t* weights, uint32_t index) {
+  if (layer->weight_bytes == 1) return weights[index];
+  return (uint32_t)weights[2 * index] | (uint32_t)weights[2 * index + 1] << 8;
+}
+
+/* What does not depend on the input: the weights' own term, and arg_add. */
+static int64_t lane_term(const lathe_kpu_convolution* layer, uint32_t lane) {
+  const uint32_t taps = layer->kernel * layer->kernel;
+  const uint32_t sources = layer->depthwise ? 1 : layer->in_channels;
+  const uint8_t* weights = weights_of(layer, lane);
+  int64_t total = layer->arg_add * sources;
+  if (layer->arg_w == 0) return total;
+  for (uint32_t source = 0; source < sources; ++source) {
+    int64_t sum = 0;
+    for (uint32_t tap = 0; tap < taps; ++tap) sum += weight(layer, weights, source * taps + tap);
+    total += (layer->arg_w * sum) >> layer->shr_w;
+  }
+  return total;
+}
+
+/* The input's own term of each pixel, of one channel. */
+static void add_pixel_terms(const job* work, const tile* part, const uint8_t* channel, int64_t* terms) {
+  const lathe_kpu_convolution* layer = work->layer;
+  for (uint32_t p = 0; p < part->pixels; ++p) {
+    int64_t sum = 0;
+    for (uint32_t row = 0; row < layer->kernel; ++row) {
+      for (uint32_t column = 0; column < layer->kernel; ++column) sum += channel[p + row * work->stride + column];
+    }
+    terms[p] += (layer->arg_x * sum) >> layer->shr_x;
+  }
+}
+
+/* Adds the products of some input channels to the sums of a lane. */
+static void add_lane(const job* work, const tile* part, const lathe_kpu_workspace* space, uint32_t* sums, uint32_t lane,
+                     uint32_t first, uint32_t channels) {
+  const lathe_kpu_convolution* layer = work->layer;
+  const uint32_t taps = layer->kernel * layer->kernel;
+  const uint8_t* weights = weights_of(layer, lane) + (size_t)first * taps * layer->weight_bytes;
+  const uint8_t* in = space->tile;
+  if (layer->weight_bytes == 2) {
+    for (uint32_t i = 0; i < channels * taps; ++i) {
+      const uint32_t tap = i % taps;
+      const size_t offset = (size_t)(i / taps) * work->channel_bytes + tap / layer->kernel * work->stride;
+      kpu_add_wide(sums, in + offset + tap % layer->kernel, weight(layer, weights, i), part->pixels);
+    }
+  } else if (layer->kernel == 3) {
+    for (uint32_t i = 0; i < channels; ++i, in += work->channel_bytes, weights += taps) {
+      kpu_add_3x3(sums, in, work->stride, weights, part->pixels);
+    }
+  } else {
+    uint32_t i = 0;
+    for (; i + 4 <= channels; i += 4, in += (size_t)4 * work->channel_bytes) {
+      kpu_add_four(sums, in, work->channel_bytes, weights + i, part->pixels);
+    }
+    for (; i < channels; ++i, in += work->channel_bytes) kpu_add_wide(sums, in, weights[i], part->pixels);
+  }
+}
+
+/* The sums of all lanes of a tile. */
+static void add_channels(const job* work, const tile* part, lathe_kpu_workspace* space) {
+  const lathe_kpu_convolution* layer = work->layer;
+  const uint32_t begin = layer->depthwise ? part->first_lane : 0;
+  const uint32_t end = layer->depthwise ? begin + 1 : layer->in_channels;
+  const bool wide = layer->weight_bytes == 2;
+  memset(space->sums, 0, (size_t)part->lanes * part->pixels * sizeof *space->sums);
+  memset(space->pixel_terms, 0, part->pixels * sizeof *space->pixel_terms);
+  for (uint32_t first = begin; first < end; first += work->chunk) {
+    const uint32_t channels = end - first < work->chunk ? end - first : work->chunk;
+    for (uint32_t i = 0; i < channels; ++i) {
+      uint8_t* channel = space->tile + (size_t)i * work->channel_bytes;
+      gather(work, part, first + i, channel);
+      if (layer->arg_x != 0) add_pixel_terms(work, part, channel, space->pixel_terms);
+    }
+    for (uint32_t i = 0; i < part->lanes; ++i) {
+      uint32_t* sums = space->sums + (size_t)i * part->pixels;
+      add_lane(work, part, space, sums, part->first_lane + i, layer->depthwise ? 0 : first, channels);
+      for (uint32_t p = 0; wide && p < part->pixels; ++p) { /* one lane: its terms take the sums */
+        space->pixel_terms[p] += sums[p];
+        sums[p] = 0;
+      }
+    }
+  }
+}
+
+/* --- what follows the sums --- */
+
+static void finish_lane(const job* work, const tile* part, lathe_kpu_workspace* space, uint32_t index) {
+  const uint64_t norm = kpu_long(work->layer->batch_norm + (size_t)(part->first_lane + index) * 8);
+  const int64_t factor = kpu_signed_bits(norm, 0, 24);
+  const int64_t addend = kpu_signed_bits(norm, 24, 32);
+  const uint32_t shift = kpu_bits(norm, 56, 4);
+  const uint32_t* sums = space->sums + (size_t)index * part->pixels;
+  const int64_t term = space->lane_terms[index];
+  for (uint32_t row = 0; row < part->rows; ++row) {
+    const size_t begin = (size_t)row * work->stride;
+    for (size_t p = begin; p < begin + work->width; ++p) {
+      const int64_t value = sums[p] + space->pixel_terms[p] + term;
+      space->results[p] = activated(&work->act, sum_of(product(value, factor) >> shift, addend));
+    }
+  }
+}
+
+/* A value of the plane before a pool; behind the edges the last column and row go on. */
+static uint8_t pixel(const job* work, const tile* part, const uint8_t* results, uint32_t x, uint32_t y) {
+  const uint32_t column = x < work->width ? x : work->width - 1;
+  const uint32_t last = work->height - 1 - part->first_row;
+  return results[(size_t)(y < last ? y : last) * work->stride + column];
+}
+
+static uint8_t pooled(const job* work, const tile* part, const uint8_t* results, uint32_t x, uint32_t y) {
+  const uint32_t left = x * work->step, top = y * work->step;
+  const uint32_t side = work->pool == 3 || work->pool == 4 ? 4 : 2;
+  uint32_t most = 0, sum = 0;
+  if (work->pool == 5 || work->pool == 7) return pixel(work, part, results, left, top);
+  if (work->pool == 6) return left + 1 < work->width ? pixel(work, part, results, left + 1, top) : 0;
+  for (uint32_t i = 0; i < side * side; ++i) {
+    const uint32_t value = pixel(work, part, results, left + i % side, top + i / side);
+    most = value > most ? value : most;
+    sum += value;
+  }
+  const bool maximum = work->pool == 1 || work->pool == 3 || work->pool == 9;
+  return (uint8_t)(maximum ? most : sum / (side * side));
+}
+
+/* Pools what a lane of a tile gave, and puts it where it belongs. */
+static void store_lane(const job* work, const tile* part, lathe_kpu_workspace* space, uint32_t index) {
+  const lathe_kpu_convolution* layer = work->layer;
+  const uint32_t lane = part->first_lane + index;
+  const uint32_t first = part->first_row / work->step;
+  uint32_t end = (part->first_row + work->rows) / work->step;
+  end = end < layer->out_height ? end : layer->out_height;
+  uint8_t* to = work->software->ram + (size_t)layer->target * KPU_UNIT + kpu_channel_offset(&work->out_planes, lane);
+  size_t pitch = work->out_planes.row;
+  if (layer->main_output != NULL) {
+    pitch = layer->out_width;
+    to = layer->main_output + (size_t)lane * layer->out_height * pitch;
+  }
+  for (uint32_t y = first; y < end; ++y) {
+    uint8_t* row = to + (size_t)y * pitch;
+    if (work->pool == 0) {
+      memcpy(row, space->results + (size_t)(y - first) * work->stride, layer->out_width);
+      continue;
+    }
+    for (uint32_t x = 0; x < layer->out_width; ++x) row[x] = pooled(work, part, space->results, x, y - first);
+  }
+}
+
+/* Each part of a job takes each so many-th group of lanes. */
+static void run_part(void* argument, uint32_t index) {
+  const job* work = (const job*)argument;
+  const uint32_t parts = work->software->parts;
+  lathe_kpu_workspace* space = work->software->workspaces + index;
+  tile part;
+  for (part.first_lane = index * work->lanes; part.first_lane < work->layer->out_channels;
+       part.first_lane += parts * work->lanes) {
+    const uint32_t left = work->layer->out_channels - part.first_lane;
+    part.lanes = left < work->lanes ? left : work->lanes;
+    for (uint32_t i = 0; i < part.lanes; ++i) space->lane_terms[i] = lane_term(work->layer, part.first_lane + i);
+    for (part.first_row = 0; part.first_row < work->height; part.first_row += work->rows) {
+      const uint32_t rows_left = work->height - part.first_row;
+      const uint32_t rows = work->rows + (work->pool >= 8 ? 1 : 0);
+      part.rows = rows < rows_left ? rows : rows_left;
+      part.pixels = part.rows * work->stride;
+      add_channels(work, &part, space);
+      for (uint32_t i = 0; i < part.lanes; ++i) {
+        finish_lane(work, &part, space, i);
+        store_lane(work, &part, space, i);
+      }
+    }
+  }
+}
+
+/* The KPU keeps its planes, too, of what it sends to the main memory. */
+static void keep_planes(const job* work) {
+  const lathe_kpu_convolution* layer = work->layer;
+  const uint8_t* from = layer->main_output;
+  for (uint32_t lane = 0; lane < layer->out_channels; ++lane) {
+    size_t to = (size_t)layer->target * KPU_UNIT + kpu_channel_offset(&work->out_planes, lane);
+    for (uint32_t y = 0; y < layer->out_height; ++y, to += work->out_planes.row, from += layer->out_width) {
+      if (to + layer->out_width <= LATHE_KPU_RAM_BYTES) memcpy(work->software->ram + to, from, layer->out_width);
+    }
+  }
+}
+
+static lathe_kpu_status convolve(void* context, const lathe_kpu_convolution* layer) {
+  const lathe_kpu_software* software = (const lathe_kpu_software*)context;
+  job work;
+  work.software = software;
+  work.layer = layer;
+  read_activation(layer->activation, &work.act);
+  plan(&work);
+  if (software->parallel != NULL) {
+    software->parallel(software->parallel_context, run_part, &work, software->parts);
+  } else {
+    for (uint32_t index = 0; index < software->parts; ++index) run_part(&work, index);
+  }
+  if (layer->main_output != NULL) keep_planes(&work);
+  return LATHE_KPU_OK;
+}
+
+static lathe_kpu_status begin(void* context, uint32_t eight_bit) {
+  const lathe_kpu_software* software = (const lathe_kpu_software*)context;
+  (void)eight_bit; /* each convolution says so */
+  const bool usable = software->ram != NULL && software->workspaces != NULL && software->parts != 0;
+  return usable ? LATHE_KPU_OK : LATHE_KPU_BAD_ARGUMENT;
+}
+
+static volatile uint8_t* memory(void* context) { return ((const lathe_kpu_software*)context)->ram; }
+
+lathe_kpu_device lathe_kpu_software_device(lathe_kpu_software* software) {
+  const lathe_kpu_device device = {software, 4, 1, begin, memory, convolve};
+  return device;
+}
