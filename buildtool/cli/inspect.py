@@ -20,7 +20,9 @@ def inspect(
     ],
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="The file, after its kind: library, build, model, onnx, deployment."),
+        typer.Argument(
+            metavar="FILE", help="The file after its kind: library, build, model, onnx, deployment, kmodel."
+        ),
     ] = None,
     op_paths: Annotated[
         list[Path] | None, typer.Option("--op-path", metavar="FOLDER", help="A folder with operators of your own.")
@@ -33,8 +35,8 @@ def inspect(
     *,
     out: Output,
 ) -> None:
-    """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library, or
-    the folder of a build.
+    """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library,
+    the folder of a build, or a kmodel of the Kendryte K210.
 
     `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
     `lathe inspect ops MODEL` tells which operators of an ONNX model, or of the models of a deployment file, each ABI

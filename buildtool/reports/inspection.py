@@ -15,14 +15,15 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.work import macs
 from buildtool.ops.quantize_linear import QuantizeLinear
 from buildtool.ops.registry import registry
-from buildtool.reports import footprint, size
+from buildtool.reports import footprint, kmodel, size
 from buildtool.reports.table import Table, byte_count
 
 LISTS = ("ops", "passes")
-KINDS = ("library", "build", "model", "onnx", "deployment")
+KINDS = ("library", "build", "model", "onnx", "deployment", "kmodel")
 _SUFFIXES = {
     ".so": "library", ".a": "library", ".o": "library", ".pb": "model",
     ".onnx": "onnx", ".yml": "deployment", ".yaml": "deployment",
+    ".kmodel": "kmodel",
 }  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def kind_of(file: Path) -> str:
         raise ConfigError(
             "this is no file that Lathe knows",
             where=Where(file=str(file)),
-            rule="a deployment (.yml), a model (.onnx), a converted model (.pb) or a built library (.so, .a)",
+            rule="a deployment (.yml), a model (.onnx, .kmodel), a converted model (.pb) or a built library (.so, .a)",
             remedy=f"name its kind: lathe inspect {'|'.join(KINDS)} {file}",
         )
     return kind
@@ -68,6 +69,8 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
 
         sizes = footprint.sizes_of(file)
         return {"kind": "library", **inspect_library(file).as_json()} | ({"sizes": sizes} if sizes else {})
+    if kind == "kmodel":
+        return kmodel.document(file)
     return _onnx(file) if kind == "onnx" else _model(file, op_paths)
 
 
@@ -79,6 +82,7 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
         "model": _show_model,
         "onnx": _show_onnx,
         "deployment": _show_deployment,
+        "kmodel": kmodel.parts,
     }
     if document["kind"] in render:
         return render[document["kind"]](document, verbose)
