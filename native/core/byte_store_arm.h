@@ -101,13 +101,36 @@ __attribute__((noinline)) void StoreWhole(const ByteStore& what, const StoredPix
   }
 }
 
-__attribute__((noinline)) inline void StorePart(const ByteStore& store, const StoredPixels& pixels) {
+// The first bytes of a vector, fewer than it holds.
+LATHE_INLINE void StoreFew(int8x16_t bytes, size_t count, int8_t* to) {
+  if ((count & 8) != 0) {
+    vst1_s8(to, vget_low_s8(bytes));
+    bytes = vextq_s8(bytes, bytes, 8);
+    to += 8;
+  }
+  if ((count & 4) != 0) {
+    const int32_t four = vgetq_lane_s32(vreinterpretq_s32_s8(bytes), 0);
+    memcpy(to, &four, sizeof four);
+    bytes = vextq_s8(bytes, bytes, 4);
+    to += 4;
+  }
+  if ((count & 2) != 0) {
+    const int16_t two = vgetq_lane_s16(vreinterpretq_s16_s8(bytes), 0);
+    memcpy(to, &two, sizeof two);
+    bytes = vextq_s8(bytes, bytes, 2);
+    to += 2;
+  }
+  if ((count & 1) != 0) *to = vgetq_lane_s8(bytes, 0);
+}
+
+__attribute__((noinline)) inline void StorePart(const ByteStore& what, const StoredPixels& pixels) {
+  const ByteStore store = what;
   const size_t width = static_cast<size_t>(pixels.width);
   int8_t few[kBytePanel] = {};
   for (int64_t i = 0; i < pixels.count; ++i) {
     if (pixels.residual != nullptr) memcpy(few, pixels.residual + i * pixels.residual_step, width);
-    vst1q_s8(few, store(pixels.sums + i * kBytePanel, pixels.residual != nullptr ? few : nullptr));
-    memcpy(pixels.to + i * pixels.step, few, width);
+    StoreFew(store(pixels.sums + i * kBytePanel, pixels.residual != nullptr ? few : nullptr), width,
+             pixels.to + i * pixels.step);
   }
 }
 
@@ -126,48 +149,61 @@ struct ByteSource {
   int64_t clip;  // 0: the range of bytes is all that there is
 };
 
+// What is the same for all panels of a tile.
+inline ByteSource SourceOf(const BytePanelJob& job, const ByteTile& tile) {
+  const BytePanelState& state = *job.state;
+  ByteSource source = {};
+  source.rows = tile.rows;
+  source.taps = state.shape.taps;
+  source.steps = (state.shape.depth + kByteForm.reach() - 1) / kByteForm.reach();
+  source.offset = tile.group * state.shape.depth;
+  const float zero = static_cast<float>(state.y_zero);
+  source.clip = zero + state.low > -128.0f || zero + state.high < 127.0f ? 1 : 0;
+  return source;
+}
+
 // `sum(source, rows, tiles)` adds up tiles of `most` rows or of `few`. `direct`: those of `most` it can store itself.
 template <int most, int few, bool direct, typename Sum>
 inline void RunByteRows(const BytePanelJob& job, const ByteTile& tile, const Sum& sum) {
   const BytePanelState& state = *job.state;
-  const BytePanelShape& shape = state.shape;
   alignas(64) int32_t buffer[(kBytePixels + few) * kBytePanel];
+  alignas(16) int8_t bytes[kBytePixels * kBytePanel];  // of panels that are not whole
   const int whole = tile.count / most * most;
-  ByteSource source = {};
-  source.taps = shape.taps;
-  source.steps = (shape.depth + kByteForm.reach() - 1) / kByteForm.reach();
-  source.offset = tile.group * shape.depth;
-  source.step = job.output_step;
-  source.clip =
-      static_cast<float>(state.y_zero) + state.low > -128.0f || static_cast<float>(state.y_zero) + state.high < 127.0f;
+  ByteSource source = SourceOf(job, tile);
   StoredPixels pixels = {};
-  pixels.sums = buffer;
   pixels.step = job.output_step;
-  pixels.residual_step = shape.groups * shape.outputs;
+  pixels.residual_step = state.shape.groups * state.shape.outputs;
   for (int64_t first = 0; first < tile.outputs; first += kBytePanel) {
     const int64_t output = tile.output + first;
-    const int64_t channel = tile.group * shape.outputs + output;
+    const int64_t channel = tile.group * state.shape.outputs + output;
     const ByteStore store(state, state.factors + channel);
-    source.packed = state.packed + (tile.group * shape.panels() + output / kBytePanel) * state.panel_bytes;
+    source.packed = state.packed + (tile.group * state.shape.panels() + output / kBytePanel) * state.panel_bytes;
     source.starts = state.starts + channel;
     source.store = &store;
-    source.to = tile.to + first;
     source.rows = tile.rows;
     pixels.width = tile.outputs - first;
-    const bool stored = direct && pixels.width >= kBytePanel && tile.residual == nullptr;
-    source.buffer = stored ? nullptr : buffer;
-    if (whole > 0) sum(source, most, whole / most);
-    const int done = stored ? whole : 0;
-    pixels.count = tile.count - done;
+    const bool part = pixels.width < kBytePanel;
+    const int stored = direct && tile.residual == nullptr ? whole : 0;
+    if (whole > 0) {
+      source.to = part ? bytes : tile.to + first;
+      source.step = part ? kBytePanel : job.output_step;
+      source.buffer = stored > 0 ? nullptr : buffer;
+      sum(source, most, whole / most);
+    }
+    for (int i = 0; part && i < stored; ++i) {
+      StoreFew(vld1q_s8(bytes + i * kBytePanel), static_cast<size_t>(pixels.width), tile.to + first + i * pixels.step);
+    }
     if (tile.count > whole) {
       source.rows += whole;
-      source.buffer = buffer + (whole - done) * kBytePanel;
+      source.buffer = buffer + (whole - stored) * kBytePanel;
       sum(source, few, (tile.count - whole + few - 1) / few);
     }
+    pixels.count = tile.count - stored;
     if (pixels.count == 0) continue;
-    pixels.to = source.to + done * pixels.step;
+    pixels.sums = buffer;
+    pixels.to = tile.to + first + stored * pixels.step;
     pixels.residual = tile.residual == nullptr ? nullptr : tile.residual + first;
-    if (pixels.width < kBytePanel) {
+    if (part) {
       StorePart(store, pixels);
     } else {
       (pixels.residual == nullptr ? StoreWhole<false> : StoreWhole<true>)(store, pixels);

@@ -19,6 +19,23 @@ namespace {
   LATHE_LOAD_START(8) LATHE_LOAD_START(9) LATHE_LOAD_START(10) LATHE_LOAD_START(11)             \
   LATHE_LOAD_START(12) LATHE_LOAD_START(13) LATHE_LOAD_START(14) LATHE_LOAD_START(15)
 #define LATHE_COPY(to, from) "mov v" #to ".16b, v" #from ".16b\n"
+#define LATHE_COPY_STARTS                                                         \
+  LATHE_COPY(16, 8) LATHE_COPY(17, 9) LATHE_COPY(18, 10) LATHE_COPY(19, 11)       \
+  LATHE_COPY(20, 12) LATHE_COPY(21, 13) LATHE_COPY(22, 14) LATHE_COPY(23, 15)     \
+  LATHE_COPY(24, 8) LATHE_COPY(25, 9) LATHE_COPY(26, 10) LATHE_COPY(27, 11)       \
+  LATHE_COPY(28, 12) LATHE_COPY(29, 13) LATHE_COPY(30, 14) LATHE_COPY(31, 15)
+#define LATHE_LOCATE_SIX                            \
+  "ldr %[left], [%[source], %[offset_at]]\n"        \
+  "ldp %[row0], %[row1], [%[of_tap]]\n"             \
+  "ldp %[row2], %[row3], [%[of_tap], #16]\n"        \
+  "ldp %[row4], %[row5], [%[of_tap], #32]\n"        \
+  "add %[of_tap], %[of_tap], %[tap_bytes]\n"        \
+  "add %[row0], %[row0], %[left]\n"                 \
+  "add %[row1], %[row1], %[left]\n"                 \
+  "add %[row2], %[row2], %[left]\n"                 \
+  "add %[row3], %[row3], %[left]\n"                 \
+  "add %[row4], %[row4], %[left]\n"                 \
+  "add %[row5], %[row5], %[left]\n"
 // The sums of the first row of a pair in v0 to v3, those of the second in v4 to v7.
 #define LATHE_UNPAIR(op, to, a, b) op " v" #to ".2d, v" #a ".2d, v" #b ".2d\n"
 #define LATHE_UNPAIR_ROWS(a, b, c, d, e, f, g, h)                                                                 \
@@ -53,24 +70,11 @@ __attribute__((noinline)) inline void SumThreePairs(const ByteSource& source, in
       "1:\n"
       "mov %[starts], %[all_starts]\n"
       LATHE_LOAD_STARTS
-      LATHE_COPY(16, 8) LATHE_COPY(17, 9) LATHE_COPY(18, 10) LATHE_COPY(19, 11)
-      LATHE_COPY(20, 12) LATHE_COPY(21, 13) LATHE_COPY(22, 14) LATHE_COPY(23, 15)
-      LATHE_COPY(24, 8) LATHE_COPY(25, 9) LATHE_COPY(26, 10) LATHE_COPY(27, 11)
-      LATHE_COPY(28, 12) LATHE_COPY(29, 13) LATHE_COPY(30, 14) LATHE_COPY(31, 15)
+      LATHE_COPY_STARTS
       "ldp %[packed], %[taps], [%[source], %[packed_at]]\n"
       "mov %[of_tap], %[rows]\n"
       "2:\n"
-      "ldr %[left], [%[source], %[offset_at]]\n"
-      "ldp %[row0], %[row1], [%[of_tap]]\n"
-      "ldp %[row2], %[row3], [%[of_tap], #16]\n"
-      "ldp %[row4], %[row5], [%[of_tap], #32]\n"
-      "add %[of_tap], %[of_tap], %[tap_bytes]\n"
-      "add %[row0], %[row0], %[left]\n"
-      "add %[row1], %[row1], %[left]\n"
-      "add %[row2], %[row2], %[left]\n"
-      "add %[row3], %[row3], %[left]\n"
-      "add %[row4], %[row4], %[left]\n"
-      "add %[row5], %[row5], %[left]\n"
+      LATHE_LOCATE_SIX
       "subs %[left], %[steps], #2\n"
       "b.lt 4f\n"
       "3:\n"

@@ -99,9 +99,10 @@ __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
   return RequestScratch(context, plan.threads * plan.thread_bytes + plan.row + kByteForm.reach() + extra);
 }
 
+constexpr int64_t kWord = 8;  // bytes that are copied at once
+
 // A few bytes, without reading behind them.
 inline void CopyFew(const int8_t* from, int64_t count, int8_t* to) {
-  constexpr int64_t kWord = 8;
   if (count < kWord) {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i];
     return;
@@ -133,35 +134,55 @@ inline void CopyPixels(const RunContext& context, const Tensor& input, int64_t r
   });
 }
 
+// A window that reaches out of the image, or whose pixels lie apart.
+inline void JoinParted(const ByteConvState& state, const Tensor& input, const PixelPlace& place, int64_t top,
+                       int64_t left, int8_t* to) {
+  const Window& window = state.window;
+  const Shape& in = input.shape;
+  const int64_t step = input.RowStep();
+  for (int64_t i = 0; i < window.kernel[0]; ++i) {
+    const int64_t y = top + i * window.dilations[0];
+    const int8_t* line = input.As<int8_t>() + (place.batch * in[1] + y) * in[2] * step;
+    for (int64_t j = 0; j < window.kernel[1]; ++j, to += state.channels) {
+      const int64_t x = left + j * window.dilations[1];
+      if (y >= 0 && y < in[1] && x >= 0 && x < in[2]) {
+        for (int64_t c = 0; c < state.channels; ++c) to[c] = line[x * step + c];
+      } else {
+        for (int64_t c = 0; c < state.channels; ++c) to[c] = static_cast<int8_t>(state.panels.x_zero);
+      }
+    }
+  }
+}
+
 // The windows of pixels as one row each, in the order of the filters. What is left of the last step is not cleared.
 inline void JoinWindows(const ByteConvState& state, const ByteConvPlan& plan, const Tensor& input, const Shape& out,
                         int64_t pixel, int count, int8_t* to) {
   const Window& window = state.window;
   const Shape& in = input.shape;
-  const int64_t channels = state.channels, step = input.RowStep();
-  const int64_t line = window.kernel[1] * channels;
+  const int64_t step = input.RowStep(), height = window.kernel[0];
+  const int64_t bytes = window.kernel[1] * state.channels;  // of a line of a window
+  const int64_t lines = window.dilations[0] * in[2] * step;
+  const int64_t bottom = in[1] - window.dilations[0] * (height - 1);
+  const bool whole = window.dilations[1] == 1 && step == state.channels;
+  const int64_t right = whole ? in[2] - (window.kernel[1] - 1) : 0;
   PixelPlace place(pixel, out);
   for (int p = 0; p < count; ++p, place.Next(out), to += plan.row) {
     const int64_t top = place.line * window.strides[0] - window.before[0];
     const int64_t left = place.column * window.strides[1] - window.before[1];
-    const bool within = left >= 0 && left + window.dilations[1] * (window.kernel[1] - 1) < in[2];
-    const bool whole = within && window.dilations[1] == 1 && step == channels;
-    int8_t* target = to;
-    for (int64_t i = 0; i < window.kernel[0]; ++i, target += line) {
-      const int64_t y = top + i * window.dilations[0];
-      const bool inside = y >= 0 && y < in[1];
-      const int8_t* row = input.As<int8_t>() + ((place.batch * in[1] + (inside ? y : 0)) * in[2] + left) * step;
-      if (whole && inside) {
-        CopyFew(row, line, target);
-        continue;
-      }
-      for (int64_t j = 0; j < window.kernel[1]; ++j) {
-        const int64_t x = left + j * window.dilations[1];
-        const int8_t* from = inside && x >= 0 && x < in[2] ? row + j * window.dilations[1] * step : nullptr;
-        for (int64_t c = 0; c < channels; ++c)
-          target[j * channels + c] = from != nullptr ? from[c] : static_cast<int8_t>(state.panels.x_zero);
-      }
+    if (top < 0 || top >= bottom || left < 0 || left >= right) {
+      JoinParted(state, input, place, top, left, to);
+      continue;
     }
+    const int8_t* from = input.As<int8_t>() + ((place.batch * in[1] + top) * in[2] + left) * step;
+    int8_t* target = to;
+    if (bytes >= kWord && bytes <= 2 * kWord) {
+      for (int64_t i = 0; i < height; ++i, from += lines, target += bytes) {
+        memcpy(target, from, kWord);
+        memcpy(target + bytes - kWord, from + bytes - kWord, kWord);
+      }
+      continue;
+    }
+    for (int64_t i = 0; i < height; ++i, from += lines, target += bytes) CopyFew(from, bytes, target);
   }
 }
 
