@@ -134,6 +134,7 @@ enum {
 /* What one thread works in. Nothing has to be in it before. */
 typedef struct lathe_kpu_workspace {
   uint32_t sums[LATHE_KPU_LANES * 512];
+  uint32_t pixel_sums[LATHE_KPU_PIXELS];
   int64_t pixel_terms[LATHE_KPU_PIXELS];
   int64_t lane_terms[LATHE_KPU_LANES];
   uint8_t tile[LATHE_KPU_TILE];

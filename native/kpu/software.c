@@ -162,8 +162,8 @@ static int64_t lane_term(const lathe_kpu_convolution* layer, uint32_t lane) {
   return total;
 }
 
-/* The input's own term of each pixel, of one channel. */
-static void add_pixel_terms(const job* work, const tile* part, const uint8_t* channel, int64_t* terms) {
+/* The input's own term of each pixel, of one channel, where it is shifted before the channels are added up. */
+static void add_shifted_terms(const job* work, const tile* part, const uint8_t* channel, int64_t* terms) {
   const lathe_kpu_convolution* layer = work->layer;
   for (uint32_t p = 0; p < part->pixels; ++p) {
     int64_t sum = 0;
@@ -174,29 +174,52 @@ static void add_pixel_terms(const job* work, const tile* part, const uint8_t* ch
   }
 }
 
-/* Adds the products of some input channels to the sums of a lane. */
-static void add_lane(const job* work, const tile* part, const lathe_kpu_workspace* space, uint32_t* sums, uint32_t lane,
-                     uint32_t first, uint32_t channels) {
-  const lathe_kpu_convolution* layer = work->layer;
-  const uint32_t taps = layer->kernel * layer->kernel;
-  const uint8_t* weights = weights_of(layer, lane) + (size_t)first * taps * layer->weight_bytes;
-  const uint8_t* in = space->tile;
-  if (layer->weight_bytes == 2) {
-    for (uint32_t i = 0; i < channels * taps; ++i) {
-      const uint32_t tap = i % taps;
-      const size_t offset = (size_t)(i / taps) * work->channel_bytes + tap / layer->kernel * work->stride;
-      kpu_add_wide(sums, in + offset + tap % layer->kernel, weight(layer, weights, i), part->pixels);
-    }
-  } else if (layer->kernel == 3) {
-    for (uint32_t i = 0; i < channels; ++i, in += work->channel_bytes, weights += taps) {
+/* Adds the products of the channels in the tile and weights of bytes. */
+static void add_products(const job* work, const tile* part, const uint8_t* in, const uint8_t* weights,
+                         uint32_t channels, uint32_t* sums) {
+  if (work->layer->kernel == 3) {
+    for (uint32_t i = 0; i < channels; ++i, in += work->channel_bytes, weights += 9) {
       kpu_add_3x3(sums, in, work->stride, weights, part->pixels);
     }
-  } else {
-    uint32_t i = 0;
-    for (; i + 4 <= channels; i += 4, in += (size_t)4 * work->channel_bytes) {
-      kpu_add_four(sums, in, work->channel_bytes, weights + i, part->pixels);
+    return;
+  }
+  uint32_t i = 0;
+  for (; i + 4 <= channels; i += 4, in += (size_t)4 * work->channel_bytes) {
+    kpu_add_four(sums, in, work->channel_bytes, weights + i, part->pixels);
+  }
+  for (; i < channels; ++i, in += work->channel_bytes) kpu_add_wide(sums, in, weights[i], part->pixels);
+}
+
+/* The same for weights of 16 bits. The sums go over into wider ones before they are full. */
+static void add_wide_products(const job* work, const tile* part, lathe_kpu_workspace* space, const uint8_t* weights,
+                              uint32_t channels) {
+  const lathe_kpu_convolution* layer = work->layer;
+  const uint32_t taps = layer->kernel * layer->kernel;
+  for (uint32_t i = 0; i < channels * taps; ++i) {
+    const uint32_t tap = i % taps;
+    const size_t offset = (size_t)(i / taps) * work->channel_bytes + tap / layer->kernel * work->stride;
+    kpu_add_wide(space->sums, space->tile + offset + tap % layer->kernel, weight(layer, weights, i), part->pixels);
+  }
+  for (uint32_t p = 0; p < part->pixels; ++p) {
+    space->pixel_terms[p] += space->sums[p];
+    space->sums[p] = 0;
+  }
+}
+
+/* What the input adds whatever the weights are, of the channels in the tile. */
+static void add_pixel_terms(const job* work, const tile* part, lathe_kpu_workspace* space, uint32_t channels) {
+  const lathe_kpu_convolution* layer = work->layer;
+  const uint32_t step = layer->kernel == 3 ? 1 : 8;
+  if (layer->shr_x != 0) {
+    for (uint32_t i = 0; i < channels; ++i) {
+      add_shifted_terms(work, part, space->tile + (size_t)i * work->channel_bytes, space->pixel_terms);
     }
-    for (; i < channels; ++i, in += work->channel_bytes) kpu_add_wide(sums, in, weights[i], part->pixels);
+    return;
+  }
+  static const uint8_t ones[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  for (uint32_t i = 0; i < channels; i += step) {
+    const uint32_t some = channels - i < step ? channels - i : step;
+    add_products(work, part, space->tile + (size_t)i * work->channel_bytes, ones, some, space->pixel_sums);
   }
 }
 
@@ -205,25 +228,26 @@ static void add_channels(const job* work, const tile* part, lathe_kpu_workspace*
   const lathe_kpu_convolution* layer = work->layer;
   const uint32_t begin = layer->depthwise ? part->first_lane : 0;
   const uint32_t end = layer->depthwise ? begin + 1 : layer->in_channels;
-  const bool wide = layer->weight_bytes == 2;
+  const uint32_t taps_bytes = layer->kernel * layer->kernel * layer->weight_bytes;
   memset(space->sums, 0, (size_t)part->lanes * part->pixels * sizeof *space->sums);
+  memset(space->pixel_sums, 0, part->pixels * sizeof *space->pixel_sums);
   memset(space->pixel_terms, 0, part->pixels * sizeof *space->pixel_terms);
   for (uint32_t first = begin; first < end; first += work->chunk) {
     const uint32_t channels = end - first < work->chunk ? end - first : work->chunk;
     for (uint32_t i = 0; i < channels; ++i) {
-      uint8_t* channel = space->tile + (size_t)i * work->channel_bytes;
-      gather(work, part, first + i, channel);
-      if (layer->arg_x != 0) add_pixel_terms(work, part, channel, space->pixel_terms);
+      gather(work, part, first + i, space->tile + (size_t)i * work->channel_bytes);
     }
+    if (layer->arg_x != 0) add_pixel_terms(work, part, space, channels);
     for (uint32_t i = 0; i < part->lanes; ++i) {
-      uint32_t* sums = space->sums + (size_t)i * part->pixels;
-      add_lane(work, part, space, sums, part->first_lane + i, layer->depthwise ? 0 : first, channels);
-      for (uint32_t p = 0; wide && p < part->pixels; ++p) { /* one lane: its terms take the sums */
-        space->pixel_terms[p] += sums[p];
-        sums[p] = 0;
+      const uint8_t* weights = weights_of(layer, part->first_lane + i) + (size_t)(first - begin) * taps_bytes;
+      if (layer->weight_bytes == 2) {
+        add_wide_products(work, part, space, weights, channels);
+      } else {
+        add_products(work, part, space->tile, weights, channels, space->sums + (size_t)i * part->pixels);
       }
     }
   }
+  for (uint32_t p = 0; p < part->pixels; ++p) space->pixel_terms[p] += (int64_t)layer->arg_x * space->pixel_sums[p];
 }
 
 /* --- what follows the sums --- */
