@@ -1,0 +1,189 @@
+"""Weights stored as 16, 8 or 4 bits or as bf16: what a library computes with is exactly what stands in its files.
+
+The inputs pick single weights, so that the outputs are the weights themselves, to the last bit.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import buildtool
+from buildtool.codegen import container
+from buildtool.codegen.container_writer import Stored
+from buildtool.drafts import deployment
+from buildtool.errors import RunError
+from buildtool.ir.operator import Array
+from buildtool.ops.registry import registry
+from buildtool.runtime import Library
+from buildtool.targets.cpu import TARGET
+from buildtool.targets.protocol import LibrarySource, ModelSource
+from tests.codegen.test_scaled_constants import network
+
+# Of each form: data_type, quantize_large_weights, and the most that a weight may be off by, of its tensor's largest.
+FORMS = {
+    "bf16": ("bf16_fp32", "0", 2.0**-8),
+    "int16": ("fp16_fp32", "int16", 2.0**-15.9),
+    "int8": ("fp16_fp32", "1", 2.0**-7.9),
+    "int4": ("bf16_fp32", "int4", 0.3),  # the largest of a block may be cut off
+}
+# By operator of the finished graph.
+SHAPES = {"matmul": (64, 37), "gather": (100, 33), "conv2d": (43, 64, 1, 1), "dwconv2d": (130, 1, 3, 3)}
+
+
+def _weights() -> dict[str, Array]:
+    generator = np.random.default_rng(8)
+    return {name: generator.standard_normal(shape).astype(np.float32) for name, shape in SHAPES.items()}
+
+
+def _model(folder: Path) -> Path:
+    """An operator of each kind, each with an input and an output of its own."""
+    types = {"matmul": [64, 64], "gather": [100], "conv2d": [1, 64, 8, 8], "dwconv2d": [1, 130, 5, 5]}
+    results = {"matmul": [64, 37], "gather": [100, 33], "conv2d": [1, 43, 8, 8], "dwconv2d": [1, 130, 5, 5]}
+    nodes = [
+        helper.make_node("MatMul", ["x_matmul", "w_matmul"], ["y_matmul"]),
+        helper.make_node("Gather", ["w_gather", "x_gather"], ["y_gather"], axis=0),
+        helper.make_node("Conv", ["x_conv2d", "w_conv2d"], ["y_conv2d"]),
+        helper.make_node("Conv", ["x_dwconv2d", "w_dwconv2d"], ["y_dwconv2d"], group=130, pads=[1, 1, 1, 1]),
+    ]
+
+    def info(name: str, shape: list[int]) -> onnx.ValueInfoProto:
+        kind = TensorProto.INT32 if name == "x_gather" else TensorProto.FLOAT
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [info(f"x_{name}", shape) for name, shape in types.items()],
+        [info(f"y_{name}", shape) for name, shape in results.items()],
+        [numpy_helper.from_array(array, f"w_{name}") for name, array in _weights().items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    file = folder / "net.onnx"
+    onnx.save(model, file)
+    return file
+
+
+def _inputs(folder: Path) -> dict[str, Path]:
+    """What picks one weight for each output."""
+    middle = np.zeros((1, 130, 5, 5), np.float32)
+    middle[:, :, 2, 2] = 1
+    arrays = {
+        "x_matmul": np.eye(64, dtype=np.float32),
+        "x_gather": np.arange(100, dtype=np.int32),
+        "x_conv2d": np.eye(64, dtype=np.float32).reshape(1, 64, 8, 8),
+        "x_dwconv2d": middle,
+    }
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    return {name: folder / f"{name}.npy" for name in arrays}
+
+
+def _picked(folder: Path) -> dict[str, Array]:
+    """The weights as a run gave them, in the shapes of the source."""
+    found = {name: np.load(folder / f"y_{name}.npy") for name in SHAPES}
+    return {
+        "matmul": found["matmul"],
+        "gather": found["gather"],
+        "conv2d": found["conv2d"].reshape(43, 64, 1, 1),
+        "dwconv2d": found["dwconv2d"][0, :, 1:4, 1:4].reshape(130, 1, 3, 3)[:, :, ::-1, ::-1],
+    }
+
+
+def _stored(model: Path) -> dict[str, Array]:
+    """The weights of a container as this program expands them, in the shapes of the source."""
+    graph, _ = container.read(model.read_bytes(), model.with_suffix(".data").read_bytes(), registry())
+    found = {}
+    for node in graph.walk():
+        for value in node.inputs:
+            if value.constant is not None:
+                found[node.op.name] = np.asarray(value.constant)
+    matrix = found.pop("fully_connected").T if "fully_connected" in found else found["matmul"]
+    return {
+        "matmul": matrix,
+        "gather": found["gather"],
+        "conv2d": np.moveaxis(found["conv2d"], -1, 1),
+        "dwconv2d": np.moveaxis(found["dwconv2d"], -1, 0)[:, None],
+    }
+
+
+def _build(folder: Path, form: str, abi: str) -> tuple[Path, buildtool.Options]:
+    data_type, large, _ = FORMS[form]
+    text = deployment.write([_model(folder)], relative_to=folder, library_name="net", target_abis=[abi])
+    key = f"data_type: {data_type}\n    quantize_large_weights: {large}"
+    file = folder / "net.yml"
+    file.write_text(text.replace("data_type: fp16_fp32", key), encoding="utf-8")
+    return file, buildtool.Options(folder / "build")
+
+
+def _check(folder: Path, form: str, abi: str) -> None:
+    file, options = _build(folder, form, abi)
+    buildtool.build(file, options=options)
+    settings = buildtool.RunSettings(inputs=_inputs(folder), output_folder=folder / "out", kinds=("shared",))
+    buildtool.run(file, options=options, settings=settings)
+    picked = _picked(folder / "out" / abi / "net")
+    models = folder / "build" / "net" / "model"
+    portable, planned = _stored(models / "net.pb"), _stored(models / abi / "net.pb")
+    for name, array in _weights().items():
+        np.testing.assert_array_equal(picked[name], planned[name], err_msg=f"{name} as the planned form has it")
+        np.testing.assert_array_equal(picked[name], portable[name], err_msg=f"{name} as the portable form has it")
+        error = np.abs(picked[name] - array).max()
+        assert 0 < error <= FORMS[form][2] * np.abs(array).max(), f"{name} is off by {error}"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_libraries_compute_with_what_is_stored(form: str, tmp_path: Path) -> None:
+    _check(tmp_path, form, "host")
+
+
+@pytest.mark.slow
+@pytest.mark.arm
+@pytest.mark.parametrize("abi", ["aarch64-linux-gnu", "arm-linux-gnueabihf"])
+@pytest.mark.parametrize("form", FORMS)
+def test_libraries_compute_with_what_is_stored_on_arm(form: str, abi: str, tmp_path: Path) -> None:
+    _check(tmp_path, form, abi)
+
+
+def test_inside_a_library_and_in_files_of_either_form(tmp_path: Path) -> None:
+    """The model in the library, the planned and the portable one beside it: all of them give the same weights."""
+    file, options = _build(tmp_path, "int4", "host")
+    overrides = buildtool.Overrides(model_graph_format="code", model_data_format="code")
+    built = buildtool.build(file, overrides, options)
+    library = Library(built.folder / built.libraries[0].shared)
+    assert library.models == ("net",)
+    inputs = {name: np.load(path) for name, path in _inputs(tmp_path).items()}
+    inside = library.engine(model_name="net").run(inputs)
+    portable = tmp_path / "build" / "net" / "model" / "net.pb"
+    buildtool.build(file, options=options)
+    for model in (portable, portable.parent / "host" / "net.pb"):
+        data = model.with_suffix(".data").read_bytes()
+        outside = library.engine(model=model.read_bytes(), data=data).run(inputs)
+        for name, array in inside.items():
+            np.testing.assert_array_equal(array, outside[name])
+
+
+def test_a_library_of_other_models_says_that_it_cannot_read_them(tmp_path: Path) -> None:
+    file, options = _build(tmp_path, "bf16", "host")
+    built = buildtool.build(file, options=options)
+    library = Library(built.folder / built.libraries[0].shared)
+    files = container.write(network(), name="other", stored=Stored(None, "int8"))
+    with pytest.raises(RunError, match=r"constant '.*' is whole numbers with scales, which 'net' cannot read"):
+        library.engine(model=files.model, data=files.data)
+
+
+def test_weights_that_are_not_finite_keep_their_type_and_are_named() -> None:
+    graph = network()
+    spoilt = graph.nodes[0].inputs[1]
+    assert spoilt.constant is not None
+    spoilt.constant = spoilt.constant.copy()
+    spoilt.constant[0, 0, 0, 0] = np.nan
+    source = LibrarySource("net", "net", (ModelSource("net", graph, Stored(None, "int8")),))
+    program = TARGET.lower(source, "host")
+    (note,) = program.notes
+    assert note.what.startswith("weights that keep their data_type, as they hold infinities or NaN: w.1")
+    (model,) = program.models
+    assert model.plan.packings[0], "which are packed as ever"
