@@ -1,13 +1,18 @@
 #include "native/core/bytes_neon.h"
 // The header of the instruction set goes first.
 #include "native/core/byte_sums_neon.h"
+#include "native/core/byte_tile_neon_aarch64.h"
 
 namespace lathe {
 inline namespace LATHE_VECTORS {
 
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
-  constexpr int kRows = 2;  // as many as there are registers for
-  RunByteSums<kRows>(job, tile);
+  const bool lowest = job.state->lowest;
+  RunByteRows<2, 1, true>(job, tile, [&](const ByteSource& source, int rows, int64_t tiles) {
+    const int64_t pairs = lowest ? 0 : source.steps / 2;
+    if (rows == 2) return SumTwoRows(source, pairs, source.steps - 2 * pairs, tiles);
+    SumRow(source, source.rows, pairs, source.buffer);  // the last one
+  });
 }
 
 }  // namespace LATHE_VECTORS
