@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -55,13 +56,11 @@ def debug(project: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Debug]:
 def processes_with(folder: Path) -> list[str]:
     """The processes that were told of this folder, as a program under gdb is."""
     found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = file.read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if str(folder) in line:
-            found.append(line)
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has gone since
+            line = (process / "cmdline").read_bytes().decode(errors="replace")
+            if str(folder) in line:
+                found.append(line)
     return found
 
 

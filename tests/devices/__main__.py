@@ -1,6 +1,7 @@
-"""Measures what docs/devices.md says of faults: the message, how long it takes, and when the device is clean again.
+"""Makes the tables of docs/devices.md.
 
-python -m tests.devices
+python -m tests.devices                           what goes wrong: the message, how long it takes, when all is clean
+python -m tests.devices everywhere [DEPLOYMENT]   one deployment, validated and benchmarked in five places
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from buildtool.devices.transport import Times
 from buildtool.errors import DeviceError
-from tests.devices import pretend
+from tests.devices import everywhere, pretend
 from tests.devices.adbd import AdbServer, Phone
 from tests.devices.conftest import AdbDesk, Desk, SshDesk, eventually
 from tests.devices.sshd import Sshd
@@ -142,7 +143,8 @@ def fault(
         device.close()
 
 
-def main() -> None:
+def faults() -> None:
+    """What goes wrong, and how it ends."""
     print("| what goes wrong | by | message | seconds until then | device clean after |\n|---|---|---|---|---|")
     with desks() as ways:
         for name, play in FAULTS.items():
@@ -161,5 +163,16 @@ def main() -> None:
                     print(f"| {name} | {kind} | {text} | {moment[-1] - moment[0]:.1f} | {shown} |", flush=True)
 
 
+def main(words: list[str]) -> None:
+    if not words:
+        return faults()
+    if words[0] == "everywhere" and len(words) <= 2:
+        print(everywhere.HEAD)
+        for row in everywhere.table(*map(Path, words[1:])):
+            print(row.text(), flush=True)
+        return None
+    raise SystemExit(__doc__)
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

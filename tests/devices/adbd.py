@@ -166,15 +166,18 @@ class Phone:
         self._variables = pretend.make(folder, machine, properties)
         self._variables["TMPDIR"] = "/nowhere"  # a phone has none
         self._links: list[Link] = []
-        self._listener = socket.create_server(("127.0.0.1", free_port()))
+        self._listener = socket.create_server(("127.0.0.1", 0))
         self.serial = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = _thread(self._accept)
 
     def jobs(self) -> list[Path]:
         return sorted((self.files / "lathe" / "jobs").glob("*"))
 
     def unplug(self) -> None:
         """The cable is pulled."""
+        with contextlib.suppress(OSError):  # closing it would leave a thread that waits for one more connection
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._accepting.join()
         self._listener.close()
         for link in self._links:
             link.drop()
@@ -323,24 +326,36 @@ class AdbServer:
         self.variables = {"ANDROID_ADB_SERVER_PORT": str(free_port())}
         self._own = {"HOME": str(folder), "TMPDIR": str(folder)}  # where it keeps its key and its log
 
-    def adb(self, *words: str) -> str:
+    def adb(self, *words: str, check: bool = True) -> str:
         done = subprocess.run(
             ["adb", *words],
             capture_output=True,
             text=True,
-            timeout=30,
-            check=True,
+            timeout=120,
+            check=check,
             env={**os.environ, **self.variables, **self._own},
         )
-        return done.stdout
+        return done.stdout + done.stderr
 
     def connect(self, phone: Phone) -> None:
-        assert "connected" in self.adb("connect", phone.serial)
+        assert _tried(lambda: "connected to" in self.adb("connect", phone.serial, check=False)), phone.serial
         self.adb("-s", phone.serial, "wait-for-device")
 
     def __enter__(self) -> AdbServer:
-        self.adb("start-server")
+        assert _tried(self._started), "adb's server does not start"
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.adb("kill-server")
+        self.adb("kill-server", check=False)
+
+    def _started(self) -> bool:
+        """Whether it has started on this port; where another one had it already, the next try is on another port."""
+        if "started successfully" in self.adb("start-server", check=False):
+            return True
+        self.variables["ANDROID_ADB_SERVER_PORT"] = str(free_port())
+        return False
+
+
+def _tried(what: Callable[[], bool], times: int = 5) -> bool:
+    """Whether it succeeds at last: ports may be taken, and a busy machine lets adb wait for too long."""
+    return any(what() for _ in range(times))

@@ -104,8 +104,8 @@ def desk(request: pytest.FixtureRequest) -> Desk:
     return found
 
 
-def eventually(check: Callable[[], object], seconds: float = 8.0) -> bool:
-    """Whether it becomes true in this time."""
+def eventually(check: Callable[[], object], seconds: float = 60.0) -> bool:
+    """Whether it becomes true in this time, which is long for the sake of busy machines."""
     until = time.monotonic() + seconds
     while not check():
         if time.monotonic() > until:

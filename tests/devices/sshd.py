@@ -39,15 +39,17 @@ class Sshd:
 
     def __init__(self, folder: Path, machine: str = "aarch64") -> None:
         self.folder = folder
-        self.port = free_port()
         variables = pretend.make(folder, machine)
         self.home = Path(variables["HOME"])
         for name in ("host_key", "key"):
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
             subprocess.run(command, check=True)
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(exist_ok=True)
+        program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+        assert program, "apt-get install openssh-server"
         words = " ".join(shlex.quote(f"{name}={value}") for name, value in variables.items())
-        config = _CONFIG.format(port=self.port, folder=folder, variables=words)
-        (folder / "sshd_config").write_text(config)
+        self.port = self._start(program, words)
         host_key = (folder / "host_key.pub").read_text().split()[:2]
         (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port},[localhost]:{self.port} {' '.join(host_key)}\n")
         (folder / "ssh_config").write_text(f"UserKnownHostsFile {folder}/known_hosts\nUser {getpass.getuser()}\n")
@@ -60,18 +62,28 @@ class Sshd:
             identity=folder / "key",
             ssh_config=folder / "ssh_config",
         )
-        if os.geteuid() == 0:
-            Path("/run/sshd").mkdir(exist_ok=True)
-        program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-        assert program, "apt-get install openssh-server"
-        self._process = subprocess.Popen(
-            [program, "-D", "-f", str(folder / "sshd_config"), "-E", str(folder / "log")], start_new_session=True
-        )
-        try:
-            wait_for_port(self.port)
-        except AssertionError:
+
+    def _start(self, program: str, variables: str) -> int:
+        """Start the server on a free port; on another one, where somebody else was faster."""
+        for _ in range(5):
+            port = free_port()
+            config = self.folder / "sshd_config"
+            config.write_text(_CONFIG.format(port=port, folder=self.folder, variables=variables))
+            command = [program, "-D", "-f", str(config), "-E", str(self.folder / "log")]
+            self._process = subprocess.Popen(command, start_new_session=True)
+            if self._listens():
+                return port
             self._stop()
-            raise
+        raise AssertionError("sshd does not start: " + (self.folder / "log").read_text())
+
+    def _listens(self, seconds: float = 60.0) -> bool:
+        """Whether it waits for connections, which is when it writes down its number."""
+        until = time.monotonic() + seconds
+        while self._process.poll() is None and time.monotonic() < until:
+            if (self.folder / "sshd.pid").is_file():
+                return True
+            time.sleep(0.05)
+        return False
 
     def _stop(self) -> None:
         self._process.terminate()
@@ -89,13 +101,13 @@ class Sshd:
     def sessions(self) -> list[int]:
         """The processes of the server that serve a connection."""
         children: dict[int, list[int]] = {}
-        for stat in Path("/proc").glob("[0-9]*/stat"):
+        for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                parent = stat.read_text().rpartition(")")[2].split()[1]
-                children.setdefault(int(parent), []).append(int(stat.parent.name))
+                parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+                children.setdefault(int(parent), []).append(int(process.name))
         below = list(children.get(self._process.pid, ()))
-        for process in below:
-            below += children.get(process, ())
+        for pid in below:
+            below += children.get(pid, ())
         return [pid for pid in below if _name(pid) == "sshd"]
 
     def signal(self, number: int) -> None:
@@ -140,12 +152,3 @@ def _name(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
         return ""
-
-
-def wait_for_port(port: int, seconds: float = 60.0) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"nothing listens on port {port}")

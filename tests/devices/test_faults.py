@@ -27,7 +27,7 @@ def at(moment: Callable[[], object], event: Callable[[], None]) -> threading.Thr
     """Lets something happen as soon as the moment has come."""
 
     def watch() -> None:
-        if eventually(moment, 20):
+        if eventually(moment):
             event()
 
     thread = threading.Thread(target=watch)
@@ -39,11 +39,21 @@ def sleeping(desk: Desk) -> bool:
     return any(path.suffix == ".pid" for job in desk.jobs() for path in job.glob("*.pid"))
 
 
+def sleepers(desk: Desk, seconds: int) -> list[int]:
+    """The programs on the device that sleep so long."""
+    found = []
+    for process in pretend.running_in(desk.folder):
+        with contextlib.suppress(OSError):  # it has gone since
+            if Path(f"/proc/{process}/cmdline").read_bytes() == f"sleep\0{seconds}\0".encode():
+                found.append(process)
+    return found
+
+
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
     file = tmp_path / "large"
     with file.open("wb") as stream:
-        stream.truncate(200 << 20)
+        stream.truncate(400 << 20)
     return file
 
 
@@ -62,12 +72,17 @@ def test_unplugged_while_a_file_goes_there(desk: Desk, large: Path) -> None:
 
 def test_unplugged_while_a_program_runs(desk: Desk) -> None:
     device = desk.device()
-    thread = at(lambda: sleeping(desk), desk.unplug)
-    began = time.monotonic()
+    unplugged: list[float] = []
+
+    def unplug() -> None:
+        unplugged.append(time.monotonic())
+        desk.unplug()
+
+    thread = at(lambda: sleepers(desk, 63), unplug)
     with pytest.raises(DeviceError, match="was lost: ") as caught:
         device.run(["sleep", "63"])
     thread.join()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - unplugged[0] < 10
     assert "lathe devices" in caught.value.problems[0].remedy
     with pytest.raises(DeviceError, match="was lost: "):
         device.run(["true"])
@@ -109,7 +124,7 @@ def test_silent_from_the_start(ssh_desk: SshDesk) -> None:
         began = time.monotonic()
         with pytest.raises(DeviceError, match="cannot be reached: "):
             device.run(["true"])
-        assert time.monotonic() - began < 12
+        assert time.monotonic() - began < 20
         device.close()
         assert eventually(lambda: not clients(str(spec.port)))
 
@@ -140,15 +155,10 @@ def test_a_program_that_somebody_kills(desk: Desk) -> None:
     device = desk.device()
 
     def kill() -> None:
-        for process in pretend.running_in(desk.jobs()[0]):
-            if (
-                Path(f"/proc/{process}/comm").read_text() == "sleep\n"
-                and "65" in Path(f"/proc/{process}/cmdline").read_text()
-            ):
-                os.kill(process, signal.SIGKILL)
+        for process in sleepers(desk, 65):
+            os.kill(process, signal.SIGKILL)
 
-    asleep = lambda: any("65" in Path(f"/proc/{pid}/cmdline").read_text() for pid in pretend.running_in(desk.folder))  # noqa: E731
-    thread = at(lambda: sleeping(desk) and asleep(), kill)
+    thread = at(lambda: sleepers(desk, 65), kill)
     assert device.run(["sleep", "65"]).exit_code == -signal.SIGKILL
     thread.join()
     device.close()
@@ -170,7 +180,7 @@ def small_disk(desk: Desk) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", str(place)], check=True)
+        subprocess.run(["umount", "--lazy", str(place)], check=True)  # what ends there may still stand in it
 
 
 def test_a_full_disk(desk: Desk, tmp_path: Path) -> None:
@@ -204,9 +214,11 @@ def test_our_own_process_is_killed(desk: Desk) -> None:
     else:
         text = _CRASH.format(kind="adb", transport="AdbTransport", argument=repr(desk.word))
     process = subprocess.Popen([sys.executable, "-c", text], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert eventually(lambda: sleeping(desk), 20)
-    process.kill()
-    process.wait()
+    try:
+        assert eventually(lambda: sleeping(desk))
+    finally:
+        process.kill()
+        process.wait()
     assert nothing_is_left(desk)
     device = desk.device()
     assert device.run(["echo", "free"]).stdout == "free\n"
@@ -221,13 +233,16 @@ def test_folders_of_jobs_that_died_on_the_device_are_removed(desk: Desk) -> None
     other = subprocess.Popen(["sleep", "68"], start_new_session=True)
     (left / "run2.pid").write_text(f"{other.pid}\n")  # a number that has become that of somebody else
     device = desk.device()
-    device.run(["true"])
-    assert process.wait(5) == -signal.SIGKILL
-    assert not left.exists()
-    assert other.poll() is None
-    other.kill()
-    other.wait()
-    device.close()
+    try:
+        device.run(["true"])
+        assert process.wait(60) == -signal.SIGKILL
+        assert not left.exists()
+        assert other.poll() is None
+    finally:
+        for started in (process, other):
+            started.kill()
+            started.wait()
+        device.close()
     assert nothing_is_left(desk)
 
 
