@@ -162,6 +162,8 @@ def concat(layer: layers.Concat, main: MainMemory) -> None:
 
 
 def fully_connected(layer: layers.FullyConnected, main: MainMemory) -> None:
+    if not layer.oc:
+        return
     weights = np.frombuffer(layer.weights, "<f4").reshape(layer.oc, layer.ic)
     total = np.zeros(layer.oc, np.float32)
     for column, value in zip(np.ascontiguousarray(weights.T), main.f32(layer.in_, layer.ic), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -146,6 +147,11 @@ class _Scaled(Layer):
     scale: float
     bias: float
 
+    def __post_init__(self) -> None:
+        """Numbers as a file holds them."""
+        for name in ("scale", "bias"):
+            object.__setattr__(self, name, ctypes.c_float(getattr(self, name)).value)
+
 
 @dataclass(frozen=True)
 class Quantize(_Scaled):
@@ -190,6 +196,11 @@ class ChannelwiseDequant(Layer):
     channels: int
     channel_size: int
     params: tuple[tuple[float, float], ...]  # scale, bias
+
+    def __post_init__(self) -> None:
+        """Numbers as a file holds them."""
+        rounded = tuple((ctypes.c_float(scale).value, ctypes.c_float(bias).value) for scale, bias in self.params)
+        object.__setattr__(self, "params", rounded)
 
     @classmethod
     def parse(cls, body: bytes) -> ChannelwiseDequant:

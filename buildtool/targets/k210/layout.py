@@ -65,5 +65,6 @@ def _grouped(ram: Bytes, unit: int, width: int, height: int, channels: int) -> B
     layout = row_layout(width)
     start = unit * UNIT
     part = ram[start : start + layout.units(height, channels) * UNIT]
-    rows: Bytes = part.reshape(-1, height, layout.group, layout.pitch).transpose(0, 2, 1, 3)
+    groups = -(-channels // layout.group)
+    rows: Bytes = part.reshape(groups, height, layout.group, layout.pitch).transpose(0, 2, 1, 3)
     return rows

@@ -1,0 +1,137 @@
+"""The interpreter of kmodels against the simulator, to the last bit, and against files that somebody has damaged."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.native_builds import ROOT, build, command
+from tests.targets.k210.samples import Sample, samples
+from tests.targets.kpu.builds import program
+
+ROOM = ROOT / "native" / "kpu"
+MUTATIONS = 500
+
+
+@pytest.fixture(scope="module")
+def all_samples() -> list[Sample]:
+    return list(samples())
+
+
+@pytest.fixture(scope="module")
+def runner() -> Path:
+    """Runs kmodels under sanitizers."""
+    return build("lathe_kpu_run", variant="asan", source=ROOM) / "lathe_kpu_run"
+
+
+def run(runner: Path, folder: Path, sample: Sample, threads: int = 1) -> list[bytes]:
+    """The outputs of a sample."""
+    name, model, data, wanted = sample
+    (folder / f"{name}.kmodel").write_bytes(model)
+    (folder / f"{name}.in").write_bytes(data)
+    command([runner, folder / f"{name}.kmodel", folder / f"{name}.in", folder / f"{name}.out", str(threads)])
+    return [(folder / f"{name}.out{index}").read_bytes() for index in range(len(wanted))]
+
+
+def test_every_layer_and_pool_gives_the_bytes_of_the_simulator(
+    runner: Path, all_samples: list[Sample], tmp_path: Path
+) -> None:
+    different = [sample[0] for sample in all_samples if run(runner, tmp_path, sample) != sample[3]]
+    assert len(all_samples) >= 100
+    assert not different
+
+
+def test_threads_change_nothing(runner: Path, all_samples: list[Sample], tmp_path: Path) -> None:
+    chosen = [sample for sample in all_samples if "loads" in sample[0] or sample[0] == "planes_between_memories"]
+    assert len(chosen) > 4
+    for sample in chosen:
+        assert run(runner, tmp_path, sample, threads=3) == sample[3], sample[0]
+
+
+def test_a_file_may_end_within_the_padding_of_its_last_body(
+    runner: Path, all_samples: list[Sample], tmp_path: Path
+) -> None:
+    name, model, data, wanted = next(sample for sample in all_samples if sample[0] == "softmax")
+    assert struct.unpack_from("<I", model, 12)[0] == 2
+    shortened = bytearray(model)
+    size_at = len(shortened) - len(shortened) + 28 + 8 + 8 + 4  # one output, one layer before
+    (size,) = struct.unpack_from("<I", shortened, size_at)
+    struct.pack_into("<I", shortened, size_at, size + 7)
+    assert run(runner, tmp_path, (name, bytes(shortened), data, wanted)) == wanted
+    struct.pack_into("<I", shortened, size_at, size + 8)
+    (tmp_path / "longer.kmodel").write_bytes(shortened)
+    assert "the file ends" in command([runner, "--check", tmp_path / "longer.kmodel"])
+
+
+def test_the_face_in_cpp_needs_no_cpp_library(all_samples: list[Sample], tmp_path: Path) -> None:
+    name, model, data, wanted = next(sample for sample in all_samples if sample[0] == "conv3x3_w8_33wide")
+    made = program("face.cc", tmp_path)
+    for suffix, content in (("kmodel", model), ("in", data), ("out", wanted[0])):
+        (tmp_path / f"{name}.{suffix}").write_bytes(content)
+    command([made, *(tmp_path / f"{name}.{suffix}" for suffix in ("kmodel", "in", "out"))])
+
+
+# -- damaged files ---------------------------------------------------------------------------------------------------
+def mutate(model: bytes, rng: np.random.Generator) -> bytes:
+    """A file with some bytes, words or bits changed, or with its end cut off."""
+    data = bytearray(model)
+    for _ in range(int(rng.integers(1, 4))):
+        kind = int(rng.integers(0, 5))
+        # Half of the changes hit the tables and the first bodies, which say most.
+        end = len(data) if rng.integers(0, 2) else min(len(data), 400)
+        at = int(rng.integers(0, end))
+        if kind == 0:
+            data[at] = int(rng.integers(0, 256))
+        elif kind == 1:
+            data[at] ^= 1 << int(rng.integers(0, 8))
+        elif kind == 2:
+            word = int(rng.choice([0, 1, 7, 8, 63, 255, 1024, 65535, 1 << 31, (1 << 32) - 8, (1 << 32) - 1]))
+            data[at & ~3 : (at & ~3) + 4] = struct.pack("<I", word)
+        elif kind == 3:
+            word = struct.unpack_from("<I", data, min(at & ~3, len(data) - 4))[0]
+            data[at & ~3 : (at & ~3) + 4] = struct.pack("<I", (word + int(rng.integers(-9, 10))) & 0xFFFFFFFF)
+        elif len(data) > 64 and rng.integers(0, 4) == 0:
+            del data[int(rng.integers(1, len(data))) :]
+        if not data:
+            return b"\x03"
+    return bytes(data)
+
+
+def damaged(all_samples: list[Sample]) -> Iterator[bytes]:
+    rng = np.random.default_rng(90)
+    small = [model for _, model, _, _ in all_samples if len(model) < 20000]
+    for index in range(MUTATIONS):
+        yield mutate(small[index % len(small)], rng)
+
+
+@pytest.mark.slow
+def test_damaged_files_end_in_a_status(runner: Path, all_samples: list[Sample], tmp_path: Path) -> None:
+    paths = []
+    for index, data in enumerate(damaged(all_samples)):
+        paths.append(tmp_path / f"{index}.kmodel")
+        paths[-1].write_bytes(data)
+    answers = command([runner, "--check", *paths]).splitlines()
+    statuses = [re.sub(r"^[^:]*: | \(layer \d+\)$", "", answer) for answer in answers]
+    assert len(answers) == MUTATIONS
+    assert "not a status" not in statuses
+    assert len(set(statuses)) > 8  # not all for the same reason
+    assert 0.1 < statuses.count("ok") / MUTATIONS < 0.9
+
+
+def test_other_versions_are_named(runner: Path, tmp_path: Path) -> None:
+    path = tmp_path / "other.kmodel"
+    for head, word in (
+        (b"LDMK\x05\0\0\0", "version 4 or 5"),
+        (b"KMDL\x05\0\0\0", "version 4 or 5"),
+        (b"\x04\0\0\0\0\0\0\0", "version 4 or 5"),
+        (b"no model", "not a kmodel"),
+        (b"\x03", "not a kmodel"),
+        (b"\x03\0\0\0", "the file ends"),
+    ):
+        path.write_bytes(head)
+        assert word in command([runner, "--check", path])
