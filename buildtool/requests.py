@@ -151,9 +151,10 @@ def model_files(model: ModelConfig, allow_unverified: bool = False) -> tuple[Pat
 
 
 def all_files(model: ModelConfig, allow_unverified: bool = False) -> tuple[Path, ...]:
-    """Those files, and what belongs to them without being named: the model itself is the first."""
+    """Those files, what belongs to them without being named, and the ranges: the model itself is the first."""
     file, weights = model_files(model, allow_unverified)
-    return (file, *([weights] if weights else []), *companions(model.platform, file, weights))
+    ranges_file = [fetched(model.quantize.range_file, allow_unverified)] if model.quantize.range_file else []
+    return (file, *([weights] if weights else []), *companions(model.platform, file, weights), *ranges_file)
 
 
 def fetched(file: FileRef, allow_unverified: bool = False) -> Path:
@@ -243,12 +244,12 @@ def name_borders(graph: Graph, model: ModelConfig) -> None:
             value.name = tensor.alias
 
 
-def ranges(model: ModelConfig) -> dict[str, QuantType]:
+def ranges(model: ModelConfig, allow_unverified: bool = False) -> dict[str, QuantType]:
     """How tensors are stored, as the model's range file says."""
     file = model.quantize.range_file
     if file is None:
         return {}
-    found = range_files.read(config.resolve_model_file(file))
+    found = range_files.read(fetched(file, allow_unverified))
     return {name: stored_as(low, high) for name, (low, high) in found.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -95,18 +96,22 @@ def _parts(samples: Iterable[Sample]) -> Iterator[Sequence[Sample]]:
         yield part
 
 
-# The model of a worker process, which is loaded once.
-_watched: list[tuple[Task, Watched]] = []
+# What a worker process works at, and its model, which is loaded once.
+_tasks: list[Task] = []
+_watched: list[Watched] = []
 
 
 def _start(task: Task) -> None:
-    _watched[:] = [(task, Watched(task, threads=1))]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: whoever started the workers ends them
+    _tasks[:] = [task]
 
 
 def _part(samples: Sequence[Sample]) -> tuple[int, Observed]:
     """What is seen of these samples."""
-    ((task, watched),) = _watched
+    (task,) = _tasks
+    if not _watched:
+        _watched.append(Watched(task, threads=1))
     observed = task.nothing()
     for sample in samples:
-        watched.run(sample, observed.update)
+        _watched[0].run(sample, observed.update)
     return len(samples), observed

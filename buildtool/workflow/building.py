@@ -55,7 +55,7 @@ def prepare(
             continue
         progress.stage(f"optimise {model.name}")
         graph = imported.graph.clone()
-        graph.ranges.update(requests.ranges(model))
+        graph.ranges.update(requests.ranges(model, options.allow_unverified))
         names = model.graph_optimize_options or None
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
         if model.quantize.change_concat_ranges:

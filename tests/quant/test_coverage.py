@@ -89,3 +89,12 @@ def test_concatenations_share_a_range_where_that_is_asked_for(project: Path) -> 
     assert between(stored["clipped"]) == pytest.approx((-0.375, 6.0), abs=stored["clipped"].scales[0] / 2)
     pooled = [node.outputs[0] for node in model.graph.nodes if node.op.name == "max_pool2d"]
     assert [model.graph.range_of(value) for value in pooled] == [stored["clipped"]]
+
+
+def test_a_library_is_built_anew_when_its_ranges_change(project: Path) -> None:
+    quantised, options = requests.load_deployment(project / "int8.yml"), Options(project / "build")
+    identities = []
+    for high in (2.0, 3.0):
+        (project / "net.ranges").write_text(range_files.text({"image": (-3.0, high)}))
+        identities.append(requests.known_tuning(quantised, options).identity)
+    assert identities[0] != identities[1]
