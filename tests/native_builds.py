@@ -45,10 +45,16 @@ def command(arguments: Sequence[str | Path], **environment: str) -> str:
     return done.stdout
 
 
-def build(*targets: str, abi: str = "host", variant: str = "", options: Sequence[str] = ()) -> Path:
+def build(
+    *targets: str,
+    abi: str = "host",
+    variant: str = "",
+    options: Sequence[str] = (),
+    source: Path = ROOT / "native",
+) -> Path:
     """The folder where targets are built now. `variant`: a word of SANITIZED, or a name for other `options`."""
-    folder = ROOT / "build" / "native" / (f"{abi}-{variant}" if variant else abi)
-    configure: list[str | Path] = ["cmake", "-S", ROOT / "native", "-B", folder, "-G", "Ninja", "-Wno-dev", *options]
+    folder = ROOT / "build" / source.relative_to(ROOT) / (f"{abi}-{variant}" if variant else abi)
+    configure: list[str | Path] = ["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-Wno-dev", *options]
     configure.append(f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'toolchains' / f'{abi}.cmake'}")
     configure.append(f"-DLATHE_SANITIZE={SANITIZED.get(variant, '')}")
     with _locked(folder):

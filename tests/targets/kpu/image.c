@@ -44,7 +44,8 @@ int main(void) {
     lathe_kpu_status status = lathe_kpu_load(one->file, (size_t)(one->file_end - one->file), main_memory, MAIN_MEMORY,
                                              lathe_kpu_software_device(&software), &model);
     if (status == LATHE_KPU_OK) status = lathe_kpu_run(&model, one->input, (size_t)(one->input_end - one->input));
-    const char* word = status == LATHE_KPU_OK && outputs_differ(&model, one) ? "differs" : lathe_kpu_status_text(status);
+    const char* word =
+        status == LATHE_KPU_OK && outputs_differ(&model, one) ? "differs" : lathe_kpu_status_text(status);
     printf("%s: %s\n", one->name, word);
   }
   printf("end\n");

@@ -59,7 +59,7 @@ def test_a_file_may_end_within_the_padding_of_its_last_body(
     name, model, data, wanted = next(sample for sample in all_samples if sample[0] == "softmax")
     assert struct.unpack_from("<I", model, 12)[0] == 2
     shortened = bytearray(model)
-    size_at = len(shortened) - len(shortened) + 28 + 8 + 8 + 4  # one output, one layer before
+    size_at = 28 + 8 + 8 + 4  # behind the header, one output, a layer, and the type of the second
     (size,) = struct.unpack_from("<I", shortened, size_at)
     struct.pack_into("<I", shortened, size_at, size + 7)
     assert run(runner, tmp_path, (name, bytes(shortened), data, wanted)) == wanted

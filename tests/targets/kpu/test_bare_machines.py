@@ -1,0 +1,72 @@
+"""The interpreter on machines without an operating system, in emulators: the same bytes as everywhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.native_builds import command
+from tests.targets.k210.samples import Sample, samples
+from tests.targets.kpu.builds import C99, HERE, RISCV, ROOM, objects
+
+MOST_TEXT = 20 * 1024  # bytes of the whole interpreter for RISC-V, both devices included
+FLASH, RAM, EACH = 0x80000000, 0x81000000, 0x01000000
+
+
+def embed(chosen: list[Sample], folder: Path) -> Path:
+    """Assembler of the table that image.c reads."""
+    rows, parts = [], []
+    for index, (name, model, data, wanted) in enumerate(chosen):
+        for suffix, content in (("kmodel", model), ("in", data), ("out", b"".join(wanted))):
+            path = folder / f"{index}.{suffix}"
+            path.write_bytes(content)
+            parts.append(f'.balign 256\n{suffix}{index}: .incbin "{path}"\n{suffix}{index}_end:\n')
+        parts.append(f'name{index}: .asciz "{name}"\n')
+        labels = [f"name{index}"]
+        labels += [f"{suffix}{index}{end}" for suffix in ("kmodel", "in", "out") for end in ("", "_end")]
+        rows.append(f".dword {', '.join(labels)}\n")
+    table = ".balign 8\n.globl samples\nsamples:\n" + "".join(rows) + ".dword 0, 0, 0, 0, 0, 0, 0\n"
+    made = folder / "samples.S"
+    made.write_text(".section .rodata\n" + table + "".join(parts))
+    return made
+
+
+def image(chosen: list[Sample], folder: Path) -> Path:
+    """A program for a RISC-V machine with the samples inside."""
+    made = folder / "image.elf"
+    parts = objects("riscv64-unknown-elf-gcc", folder, *RISCV, "-Os")
+    places = {"__flash": FLASH, "__flash_size": EACH, "__ram": RAM, "__ram_size": EACH, "__stack_size": 0x8000}
+    command([
+        "riscv64-unknown-elf-gcc", *RISCV, "-Os", "-std=c11", *C99[1:], "-I", ROOM,
+        "--crt0=semihost", "--oslib=semihost", "-Wl,--gc-sections",
+        *(f"-Wl,--defsym={name}={value:#x}" for name, value in places.items()),
+        HERE / "image.c", embed(chosen, folder), *parts, "-lm", "-o", made,
+    ])  # fmt: skip
+    return made
+
+
+@pytest.mark.slow
+def test_riscv_gives_the_bytes_of_the_simulator(tmp_path: Path) -> None:
+    chosen = list(samples())
+    machine = ["-M", "virt", "-cpu", "rv64", "-m", "128M", "-nographic", "-monitor", "none", "-serial", "none"]
+    semihosting = ["-bios", "none", "-semihosting-config", "enable=on,target=native"]
+    output = command(["timeout", "120", "qemu-system-riscv64", *machine, *semihosting, "-kernel",
+                      image(chosen, tmp_path)])  # fmt: skip
+    assert output.splitlines() == [*(f"{sample[0]}: ok" for sample in chosen), "end"]
+
+
+@pytest.mark.slow
+def test_the_interpreter_is_small(tmp_path: Path) -> None:
+    parts = objects("riscv64-unknown-elf-gcc", tmp_path, *RISCV, "-Os")
+    sizes = command(["riscv64-unknown-elf-size", "-t", *parts])
+    total = re.search(r"^\s*(\d+)\s+(\d+)\s+(\d+)\s.*TOTALS", sizes, re.MULTILINE)
+    assert total is not None
+    text, data, bss = map(int, total.groups())
+    assert 4096 < text < MOST_TEXT
+    assert data == bss == 0  # no state of its own
+    wanted = {match[1] for part in parts for match in
+              re.finditer(r"^\s+U (\w+)$", command(["riscv64-unknown-elf-nm", part]), re.MULTILINE)}  # fmt: skip
+    from_libraries = {name for name in wanted if not name.startswith(("kpu_", "lathe_kpu_"))}
+    assert from_libraries <= {"memcpy", "memset", "memmove"}
