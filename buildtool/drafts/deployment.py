@@ -38,6 +38,7 @@ _WORDS = {
     DType.BF16: "bfloat16",
     DType.S32: "int32",
     DType.S16: "int16",
+    DType.S8: "int8",
     DType.U8: "uint8",
     DType.S64: "int32",
     DType.BOOL: "uint8",

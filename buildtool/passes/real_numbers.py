@@ -22,6 +22,7 @@ from buildtool.ops.clip import Clip
 from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dequantize_linear import DequantizeLinear
 from buildtool.ops.dwconv2d import DwConv2d
+from buildtool.ops.fully_connected import FullyConnected
 from buildtool.ops.matmul import Matmul
 from buildtool.ops.pad import Pad
 from buildtool.ops.qlinear_conv import QlinearConv
@@ -57,6 +58,7 @@ class _Rewrite:
         self._stored: dict[Value, _Stored] = {}
         self._twinned: set[Node] = set()
         self._quants: dict[Value, QuantType] = {}  # of real numbers: how they are stored, as signed numbers
+        self._cut: list[tuple[Value, DType, QuantType]] = []  # what loses its ends where it is stored
         self._names: dict[Value, tuple[str, ...]] = {}  # of real numbers: what is called so has been rounded
 
     def run(self) -> bool:
@@ -77,6 +79,9 @@ class _Rewrite:
                 self._editor.remove_if_unused(node)
         for node in list(self._graph.nodes):
             self._keep_apart(node)
+        for real, dtype, quant in self._cut:
+            if self._editor.is_private(real):  # all see it cut off: that can be done where it is stored
+                self._range(real, dtype, quant)
         for real, names in self._names.items():
             real.source_names = tuple(dict.fromkeys(names + real.source_names))
         return self._editor.changed
@@ -127,6 +132,9 @@ class _Rewrite:
             twin: Operator = DwConv2d(
                 multiplier=filters.shape[2] // op.groups, strides=op.strides, pads=op.pads, dilations=op.dilations
             )
+        elif op.groups == 1 and x.type.shape[1:3] == filters.shape[1:3] == (1, 1) and not any(op.pads):
+            filters = filters.reshape(filters.shape[0], filters.shape[3])
+            twin = FullyConnected()  # how products with a bias are imported
         else:
             twin = Conv2d(groups=op.groups, strides=op.strides, pads=op.pads, dilations=op.dilations)
         self._twin(node, twin, [real, self._editor.constant(w, filters), *rest], of_y)
@@ -258,6 +266,7 @@ class _Rewrite:
         clipped = self._editor.insert_before(node, Clip(low=low, high=high), [real]).outputs[0]
         if stored_so:
             clipped.source_names, real.source_names = real.source_names, ()
+            self._cut.append((real, dtype, quant))
         return clipped
 
     def _remember(self, node: Node, real: Value, dtype: DType, quant: QuantType) -> None:

@@ -10,6 +10,7 @@ from buildtool.ir import quantised
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ops.clip import Clip
 from buildtool.ops.requantize import Requantize
 from buildtool.passes.base import Pass
 from buildtool.passes.compute_in_half import Kept
@@ -20,7 +21,7 @@ from buildtool.passes.grids import column_grid, whole_grid
 Objection = Callable[[Node], str]
 
 #: Operators that multiply by weights: the axis of the weights along which every output channel has its own scale.
-WEIGHTED: Mapping[str, int] = {"conv2d": 0, "dwconv2d": 2, "fully_connected": 0}
+WEIGHTED: Mapping[str, int] = {"conv2d": 0, "dwconv2d": 2, "deconv2d": 0, "fully_connected": 0}
 #: What results lie between, whatever comes in.
 BOUNDED = {
     "softmax": QuantType((1 / 256,), (-128,)),
@@ -28,6 +29,7 @@ BOUNDED = {
     "tanh": QuantType((1 / 128,), (0,)),
 }
 _W, _BIAS = 1, 2
+_NEAR = 1e-3  # of a step
 
 
 class StoreQuantised(Pass):
@@ -54,6 +56,8 @@ class StoreQuantised(Pass):
             if not any(value.type.dtype is DType.F32 for value in (*node.inputs, *node.outputs)):
                 continue
             candidate, reason = _candidate(node, types)
+            if candidate is not None and _cuts_nothing_off(candidate) and rewrite.without(node):
+                continue
             if candidate is not None:
                 reason = self.objection(candidate)
             if candidate is None or reason:
@@ -114,6 +118,18 @@ def _candidate(node: Node, types: Mapping[Value, QuantType]) -> tuple[Node | Non
         quant = types.get(value)
         outputs.append(value if quant is None else Value(value.name, _stored_type(value, quant)))
     return Node(node.op, inputs, outputs, node.name), ""
+
+
+def _cuts_nothing_off(candidate: Node) -> bool:
+    """Whether the node is a clip at the ends of what can be stored."""
+    quant = candidate.inputs[0].type.quant
+    if not isinstance(candidate.op, Clip) or quant is None or quant != candidate.outputs[0].type.quant:
+        return False
+    type_ = candidate.inputs[0].type
+    ends = np.array(quantised.limits(type_.dtype, quant.bits))
+    low, high = (ends - quant.zero_points[0]) * np.float32(quant.scales[0])
+    near = quant.scales[0] * _NEAR
+    return bool(candidate.op.low <= low + near and candidate.op.high >= high - near)
 
 
 def _stored_type(value: Value, quant: QuantType) -> TensorType:
@@ -179,6 +195,15 @@ class _Rewrite:
             self._made.append(real)
             outputs.append(self._stored[real])
         self._editor.rebuild(node, node.op, operands, outputs)
+
+    def without(self, node: Node) -> bool:
+        """Takes a node out that does nothing to its operand; False where the operand is not stored anyway."""
+        old, new = node.outputs[0], node.inputs[0]
+        if new not in self._stored or self._editor.is_output(old):
+            return False
+        self._editor.replace(old, new)
+        self._editor.remove(node)
+        return True
 
     def _store(self, real: Value, type_: TensorType) -> Value:
         """The value as it is stored."""

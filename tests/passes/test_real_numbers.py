@@ -113,6 +113,16 @@ def test_convolutions_of_bytes(groups: int, left: str, bias: bool) -> None:
     assert ops(graph) == [left]
 
 
+def test_a_convolution_of_one_point_is_a_product() -> None:
+    make, rng = Maker(), np.random.default_rng(0)
+    x = _quantized(make, make.input(3, 1, 1, 8))
+    w = make.graph.new_constant("w", rng.integers(-127, 128, (5, 1, 1, 8)).astype(np.int8))
+    of_w = _parameters(make, np.linspace(0.01, 0.03, 5), 0, np.int8)
+    y = make("qlinear_conv", x, *_parameters(make), w, *of_w, *_parameters(make, 0.25), **CONV, groups=1)
+    graph = _rewritten(make.finish(_dequantized(make, y, scale=0.25)), most=0.4)
+    assert ops(graph) == ["fully_connected"]
+
+
 def test_products_of_bytes() -> None:
     make, rng = Maker(), np.random.default_rng(0)
     x = _quantized(make, make.input(3, 8))

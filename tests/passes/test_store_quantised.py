@@ -133,3 +133,14 @@ def test_sixteen_bits() -> None:
     graph = make.finish(make("reshape", x, shape=(9, 1)))
     _stored(graph, most=1e-4)
     assert graph.nodes[0].outputs[0].type.dtype is DType.S16
+
+
+@pytest.mark.parametrize(("high", "left"), [(2.55, ["requantize", "reduce_mean", "requantize"]), (1.0, None)])
+def test_bounds_at_the_ends_of_what_is_stored_are_not_needed(high: float, left: list[str] | None) -> None:
+    make = Maker()
+    x = _ranged(make, make.input(1, 3, 3, 2), 0.01)
+    y = _ranged(make, make("reduce_mean", x, axes=(1, 2), keepdims=True), 0.01, -128)
+    y = _ranged(make, make("clip", y, low=0.0, high=high), 0.01, -128)
+    graph = make.finish(make("neg", y))
+    _stored(graph)
+    assert ops(graph) == [*(left or ["requantize", "reduce_mean", "clip", "requantize"]), "neg"]

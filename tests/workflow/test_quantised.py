@@ -15,7 +15,7 @@ from buildtool.drafts import deployment
 from buildtool.importers.onnx import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.operator import Array
-from tests.workflow.stored_layers import compare, stored
+from tests.stored_layers import compare, stored
 from tests.zoo.networks import NETWORKS
 from tests.zoo.quantised import quantised
 

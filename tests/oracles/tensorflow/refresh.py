@@ -1,7 +1,8 @@
 """Writes what the tests of the importer expect: `make oracles FRAMEWORKS=tensorflow`.
 
 `expected/operators.npz` holds, for every case, its graph, what it is fed, and what it gives; `expected/networks.zip`
-small networks as frozen graphs, as text and as SavedModels, each with inputs and outputs.
+small networks as frozen graphs, as text and as SavedModels, each with inputs and outputs. `lite.zip` and
+`quantised.zip` hold what the converter to TFLite makes: LiteRT tells what they give.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 import numpy as np
 import tensorflow as tf
 
-from tests.oracles.tensorflow import lite
+from tests.oracles.tensorflow import lite, quantised
 from tests.oracles.tensorflow.cases import CASES, Array, Case, Fed, Held
 from tests.oracles.tensorflow.networks import NETWORKS
 
@@ -49,6 +50,7 @@ def main() -> None:
                     archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
             shutil.rmtree(folder)
     lite.write(EXPECTED / "lite.zip")
+    quantised.write(EXPECTED / "quantised.zip")
     versions = {"tensorflow": tf.__version__, "keras": tf.keras.__version__, "numpy": np.__version__}
     (EXPECTED / "versions.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
 

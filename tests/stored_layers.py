@@ -102,6 +102,10 @@ class _Comparing:
             apart = [np.abs(results[value].astype(np.int64) - self._values[value]) for value in whole]
             found.steps[node] = max(int(steps.max()) for steps in apart)
             found.differing[node] = max(float(np.mean(steps > 0)) for steps in apart)
+            maker = next((one for one in found.left_out if one.outputs == node.inputs), None)
+            if node.op.keeps_numbers and maker is not None:  # what it moves are the maker's own results
+                found.left_out.remove(maker)
+                found.steps[maker], found.differing[maker] = found.steps[node], found.differing[node]
         return found
 
     def _source(self, value: Value, like: Array | None = None) -> Array | None:
@@ -117,9 +121,15 @@ class _Comparing:
                 return held
             fitting = [held, *(held.transpose(order) for order in _ORDERS.get(held.ndim, ()))]
             fitting = [one for one in fitting if one.shape == like.shape]
+            if not fitting and _without_ones(held) == _without_ones(like):
+                fitting = [held.reshape(like.shape)]
             if fitting:
                 return min(fitting, key=lambda one: float(np.abs(one.astype(np.float64) - like).mean()))
         return None
+
+
+def _without_ones(array: Array) -> list[int]:
+    return [size for size in array.shape if size != 1]
 
 
 def _as_stored(array: Array, value: Value) -> Array | None:
