@@ -40,6 +40,7 @@ _DTYPES = {
     "bfloat16": DType.BF16,
     "int32": DType.S32,
     "int16": DType.S16,
+    "int8": DType.S8,
     "uint8": DType.U8,
 }
 
