@@ -4,6 +4,7 @@
 
 #include "native/core/check.h"
 #include "native/core/kernel.h"
+#include "native/core/steps.h"
 
 namespace lathe {
 
@@ -18,6 +19,10 @@ Code ReadStored(const PrepareContext& context, const Tensor& tensor, Stored* sto
 
 // The factor from one to another: what a step of `from` is in steps of `to`. Both are finite, and so is the quotient.
 Code ReadFactor(const PrepareContext& context, float from, float to, float* factor);
+
+// What takes bytes to other bytes: the zero point of `x`, the factor to `y`, and how `y` is stored. kUnsupported where
+// one of them is no s8.
+Code ReadConversion(const PrepareContext& context, const Tensor& x, const Tensor& y, ByteConversion* conversion);
 
 // The clip of a fused activation in steps of the output, as far as its 8 bits reach: [low, high], zero point not added.
 // kUnsupported for other activations than none, relu and clip.

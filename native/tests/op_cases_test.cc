@@ -73,6 +73,24 @@ double ElementAt(uint32_t dtype, const char* bytes, size_t index) {
   }
 }
 
+// The largest difference between stored numbers; -1 where their elements are no such.
+double StepsBetween(uint32_t dtype, const std::string& want, const std::string& have) {
+  double most = 0;
+  const auto compare = [&](auto zero) {
+    auto a = zero, b = zero;
+    for (size_t at = 0; at + sizeof(a) <= want.size(); at += sizeof(a)) {
+      memcpy(&a, want.data() + at, sizeof(a));
+      memcpy(&b, have.data() + at, sizeof(b));
+      most = fmax(most, fabs(static_cast<double>(a) - static_cast<double>(b)));
+    }
+    return most;
+  };
+  if (dtype == LATHE_S8) return compare(int8_t{0});
+  if (dtype == LATHE_U8) return compare(uint8_t{0});
+  if (dtype == LATHE_S16) return compare(int16_t{0});
+  return dtype == LATHE_U16 ? compare(uint16_t{0}) : -1;
+}
+
 size_t FloatSize(uint32_t dtype) {
   switch (dtype) {
     case LATHE_F32:
@@ -93,12 +111,23 @@ struct Errors {
   double tolerated = 0;  // as a part of what is allowed
 };
 
+std::string Digits(double number) {
+  char text[32];
+  snprintf(text, sizeof(text), "%.3e", number);
+  return text;
+}
+
 // The first element that is further off than allowed, as text; empty where there is none.
 std::string Difference(const CaseTensor& expected, const std::string& actual, double rtol, double atol,
                        Errors* errors) {
   if (actual.size() != expected.bytes.size()) return "the output has another size";
   const size_t size = FloatSize(expected.dtype);
-  if (size == 0) return actual == expected.bytes ? "" : "integers differ";
+  if (size == 0) {
+    if (actual == expected.bytes) return "";
+    const double steps = rtol == 0 ? StepsBetween(expected.dtype, expected.bytes, actual) : -1;
+    if (steps >= 0 && steps <= atol) return "";
+    return "integers differ, by " + Digits(steps);
+  }
   double largest = 0;
   const size_t count = actual.size() / size;
   for (size_t i = 0; i < count; ++i) {
@@ -119,12 +148,6 @@ std::string Difference(const CaseTensor& expected, const std::string& actual, do
            " (difference " + std::to_string(error) + " of at most " + std::to_string(allowed) + ")";
   }
   return "";
-}
-
-std::string Digits(double number) {
-  char text[32];
-  snprintf(text, sizeof(text), "%.3e", number);
-  return text;
 }
 
 struct Runner {

@@ -3,61 +3,21 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from buildtool.ir.evaluate import evaluate
-from buildtool.ir.graph import Graph, Value
-from buildtool.ir.operator import Array, Operator
-from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ir.types import DType, QuantType
 from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.fully_connected import FullyConnected
 from buildtool.ops.requantize import Requantize
+from tests.ops import stored_elements, stored_images
 from tests.ops.inputs import Rng
 from tests.ops.native_cases import NativeCase
-
-
-@dataclass(frozen=True)
-class Operand:
-    """Numbers as they are stored."""
-
-    array: Array
-    quant: QuantType | None
-    constant: bool = False
-
-    @property
-    def type(self) -> TensorType:
-        """What the graph says of them."""
-        return TensorType(DType(_word(self.array)), tuple(self.array.shape), self.quant)
-
-
-def _word(array: Array) -> str:
-    return f"{array.dtype.kind.replace('i', 's')}{8 * array.dtype.itemsize}"  # f32, s8, u16 ...
-
-
-def stored_case(
-    name: str, op: Operator, operands: Sequence[Operand], result: tuple[DType, QuantType] | None
-) -> NativeCase:
-    """One node; what it gives is what the evaluator says."""
-    graph = Graph(name="case")
-    values = []
-    for index, operand in enumerate(operands):
-        if operand.constant:
-            value = graph.new_constant(f"c{index}", operand.array)
-            value.type = operand.type
-        else:
-            value = Value(f"x{index}", operand.type)
-            graph.inputs.append(value)
-        values.append(value)
-    node = graph.new_node(op, values, op.name, stored=[result])
-    graph.nodes.append(node)
-    graph.outputs = list(node.outputs)
-    inputs = tuple(operand.array for operand in operands if not operand.constant)
-    found = evaluate(graph, {value.name: array for value, array in zip(graph.inputs, inputs, strict=True)})
-    return NativeCase(name, graph, inputs, tuple(found[value.name] for value in graph.outputs))
+from tests.ops.stored_case import ACTIVATIONS, Operand, bias_of, one_scale, stored_case, whole, word_of
 
 
 def stored_cases(operator: str) -> Iterator[NativeCase]:
@@ -67,38 +27,19 @@ def stored_cases(operator: str) -> Iterator[NativeCase]:
         yield from maker(np.random.default_rng(zlib.crc32(f"stored {operator}".encode())))
 
 
-def whole(rng: Rng, shape: Sequence[int], dtype: Any = np.int8) -> Array:
-    """Any numbers of a type."""
-    limits = np.iinfo(dtype)
-    return rng.integers(limits.min, limits.max + 1, tuple(shape)).astype(dtype)
-
-
-def one_scale(rng: Rng, dtype: Any = np.int8, low: float = 0.01, high: float = 0.1) -> QuantType:
-    limits = np.iinfo(dtype)
-    zero = int(rng.integers(limits.min, limits.max + 1)) if rng.random() < 0.8 else 0
-    return QuantType((float(np.float32(rng.uniform(low, high))),), (zero,), bits=limits.bits)
-
-
-def _bias(rng: Rng, of_x: QuantType, scales: Sequence[float]) -> Operand:
-    """A number for each output, in steps of the sums of products."""
-    steps = tuple(float(np.float32(of_x.scales[0]) * np.float32(scale)) for scale in scales)
-    array = rng.integers(-9000, 9000, len(scales)).astype(np.int32)
-    return Operand(array, QuantType(steps, (0,) * len(scales), 0), True)
-
-
 def _requantize(rng: Rng) -> Iterator[NativeCase]:
     shapes = ((1,), (7,), (16,), (17,), (64,), (3, 5), (2, 3, 31), (1, 8, 8, 3), (0, 4), ())
     types: tuple[Any, ...] = (np.int8, np.uint8, np.int16, np.uint16)
     for number, shape in enumerate(shapes):
         for kind in types[: 4 if number % 2 else 2]:
-            word = DType(_word(np.zeros(0, kind)))
+            word = DType(word_of(np.zeros(0, kind)))
             quant = one_scale(rng, kind)
             real = (rng.normal(size=shape) * quant.scales[0] * 2 ** (quant.bits - 2)).astype(np.float32)
             yield stored_case(f"{number}_to_{word.value}", Requantize(), [Operand(real, None)], (word, quant))
             given = Operand(np.asarray(whole(rng, shape, kind)), quant)
             yield stored_case(f"{number}_from_{word.value}", Requantize(), [given], None)
             other = types[int(rng.integers(4))]
-            to = (DType(_word(np.zeros(0, other))), one_scale(rng, other))
+            to = (DType(word_of(np.zeros(0, other))), one_scale(rng, other))
             yield stored_case(f"{number}_between_{word.value}_{to[0].value}", Requantize(), [given], to)
 
 
@@ -134,16 +75,11 @@ _GEOMETRIES: tuple[tuple[Any, ...], ...] = (
     ((1, 6, 5, 8), (8, 3, 3), 1, 1, 1, 8),
     ((1, 5, 4, 42), (51, 1, 1), 1, 0, 1, 3),
 )
-_ACTIVATIONS: tuple[dict[str, Any], ...] = (
-    {},
-    {"activation": "relu"},
-    {"activation": "clip", "activation_alpha": -1.5, "activation_beta": 2.25},
-)
 
 
 def _conv2d(rng: Rng) -> Iterator[NativeCase]:
     for number, geometry in enumerate(_GEOMETRIES):
-        for turn, activation in enumerate(_ACTIVATIONS):
+        for turn, activation in enumerate(ACTIVATIONS):
             yield _convolution(rng, f"{number}_{turn}", geometry, activation, turn, -127 - turn // 2)
 
 
@@ -164,7 +100,7 @@ def _convolution(
         Operand(np.maximum(whole(rng, (outputs, *kernel, image[3] // groups)), least).astype(np.int8), of_w, True),
     ]
     if bias or residual:
-        operands.append(_bias(rng, of_x, scales))
+        operands.append(bias_of(rng, of_x, scales))
     top, left = pad, pad if kernel[1] > 1 else 0
     op = Conv2d(
         strides=(stride, stride),
@@ -194,13 +130,39 @@ def _fully_connected(rng: Rng) -> Iterator[NativeCase]:
                 Operand(w, QuantType(scales, (0,) * outputs, 0), True),
             ]
             if turn:
-                operands.append(_bias(rng, of_x, scales))
-            op = FullyConnected(**_ACTIVATIONS[turn])
+                operands.append(bias_of(rng, of_x, scales))
+            op = FullyConnected(**ACTIVATIONS[turn])
             yield stored_case(f"{number}_{outputs}", op, operands, (DType.S8, of_y))
 
 
+#: Functions of one number, which kernels look up in tables.
+FUNCTIONS = (
+    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "celu", "clip", "cos", "cosh", "elu", "erf"),
+    *("exp", "floor", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "log", "mish", "neg", "reciprocal", "relu"),
+    *("round", "selu", "shrink", "sigmoid", "sign", "sin", "sinh", "softplus", "softsign", "sqrt", "swish", "tan"),
+    *("tanh", "thresholded_relu"),
+)
+#: What moves or compares numbers that are stored in one way.
+MOVES = (
+    *("argmax", "argmin", "broadcast_to", "depth_to_space", "equal", "gather", "gather_elements"),
+    *("gather_nd", "identity", "less", "less_equal", "maximum", "minimum", "reduce_max", "reduce_min", "reshape"),
+    *("reverse_sequence", "slice", "space_to_depth", "split", "tile", "topk", "transpose"),
+)
 MAKERS: Mapping[str, Callable[[Rng], Iterator[NativeCase]]] = {
+    **{name: partial(stored_elements.function, operator=name) for name in FUNCTIONS},
+    **{name: partial(stored_elements.moved, operator=name) for name in MOVES},
+    "add": stored_elements.add,
+    "avg_pool2d": stored_images.avg_pool2d,
+    "concat": stored_elements.concat,
     "conv2d": _conv2d,
+    "dwconv2d": stored_images.dwconv2d,
     "fully_connected": _fully_connected,
+    "max_pool2d": stored_images.max_pool2d,
+    "mul": stored_elements.mul,
+    "pad": stored_elements.pad,
+    "reduce_mean": stored_images.reduce_mean,
     "requantize": _requantize,
+    "resize2d": stored_images.resize2d,
+    "softmax": stored_elements.softmax,
+    "sub": stored_elements.sub,
 }

@@ -1,22 +1,5 @@
 // x, or alpha * (e^(x / alpha) - 1) where x is negative.
-#include "native/core/functions.h"
-#include "native/core/typed.h"
-
-namespace lathe {
-namespace {
-
-struct CeluOperation {
-  float alpha;
-
-  Code Read(const PrepareContext& context) { return context.Float("alpha", &alpha); }
-  template <typename C>
-  C operator()(C x) const {
-    return x < C(0) ? static_cast<C>(alpha) * Expm1Of(x / static_cast<C>(alpha)) : x;
-  }
-};
-
-}  // namespace
-}  // namespace lathe
+#include "native/ops/celu/celu_operation.h"
 
 LATHE_KERNEL(celu_any_generic__portable) =
     lathe::TypedUnaryKernel<lathe::CeluOperation, lathe::OtherFloats>("celu_any_generic__portable", "celu");

@@ -1,19 +1,5 @@
 // The hyperbolic cosine.
-#include "native/core/functions.h"
-#include "native/core/typed.h"
-
-namespace lathe {
-namespace {
-
-struct CoshOperation : NoAttributes {
-  template <typename C>
-  C operator()(C x) const {
-    return CoshOf(x);
-  }
-};
-
-}  // namespace
-}  // namespace lathe
+#include "native/ops/cosh/cosh_operation.h"
 
 LATHE_KERNEL(cosh_any_generic__portable) =
     lathe::TypedUnaryKernel<lathe::CoshOperation, lathe::OtherFloats>("cosh_any_generic__portable", "cosh");

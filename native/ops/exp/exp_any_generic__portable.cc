@@ -1,19 +1,5 @@
 // e^x.
-#include "native/core/functions.h"
-#include "native/core/typed.h"
-
-namespace lathe {
-namespace {
-
-struct ExpOperation : NoAttributes {
-  template <typename C>
-  C operator()(C x) const {
-    return ExpOf(x);
-  }
-};
-
-}  // namespace
-}  // namespace lathe
+#include "native/ops/exp/exp_operation.h"
 
 LATHE_KERNEL(exp_any_generic__portable) =
     lathe::TypedUnaryKernel<lathe::ExpOperation, lathe::OtherFloats>("exp_any_generic__portable", "exp");

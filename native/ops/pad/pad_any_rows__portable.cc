@@ -2,6 +2,8 @@
 // tensor itself once more.
 #include "native/core/convert.h"
 #include "native/core/copy.h"
+#include "native/core/quantised.h"
+#include "native/core/stored.h"
 
 namespace lathe {
 namespace {
@@ -17,9 +19,27 @@ struct State {
   uint8_t value[8];  // one element
 };
 
+// What stands for a real number where those of x are stored.
+template <typename T>
+void StoreValue(float steps, int32_t zero, State* state) {
+  const T stored = Quantised<T>(steps, zero);
+  memcpy(state->value, &stored, sizeof stored);
+}
+
 Code ReadValue(PrepareContext& context, State* state) {
   float value = 0.0f;
   LATHE_TRY(context.Float("value", &value));
+  const Tensor& x = context.input(0);
+  if (x.quant != nullptr) {
+    Stored stored = {};
+    LATHE_TRY(ReadStored(context, x, &stored));
+    const auto store = x.dtype == DType::kS8    ? StoreValue<int8_t>
+                       : x.dtype == DType::kU8  ? StoreValue<uint8_t>
+                       : x.dtype == DType::kS16 ? StoreValue<int16_t>
+                                                : StoreValue<uint16_t>;
+    store(value / stored.scale, stored.zero, state);
+    return Code::kOk;
+  }
   WithTypeOf(context.input(0).dtype, [&](auto* element) {
     using T = typename Pointee<decltype(element)>::Type;
     const T converted = Convert<T>(value);

@@ -1,19 +1,5 @@
 // max(x, 0); NaN stays NaN.
-#include "native/core/functions.h"
-#include "native/core/typed.h"
-
-namespace lathe {
-namespace {
-
-struct ReluOperation : NoAttributes {
-  template <typename C>
-  C operator()(C x) const {
-    return ReluOf(x);
-  }
-};
-
-}  // namespace
-}  // namespace lathe
+#include "native/ops/relu/relu_operation.h"
 
 LATHE_KERNEL(relu_any_generic__portable) =
     lathe::TypedUnaryKernel<lathe::ReluOperation, lathe::OtherNumbers>("relu_any_generic__portable", "relu");

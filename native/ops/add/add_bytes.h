@@ -1,0 +1,25 @@
+// a + b of bytes, then limits. Both sides are brought to steps of the result and rounded to single precision each.
+#ifndef LATHE_OPS_ADD_ADD_BYTES_H_
+#define LATHE_OPS_ADD_ADD_BYTES_H_
+
+#include "native/core/byte_broadcast.h"
+
+namespace lathe {
+namespace {
+
+struct AddBytes {
+  static Code Read(const PrepareContext& context, const Stored (&stored)[3], BytePair* pair) {
+    for (int i = 0; i < 2; ++i) {
+      LATHE_TRY(ReadFactor(context, stored[i].scale, stored[2].scale, &pair->factors[i]));
+    }
+    return ReadStoredClip(context, stored[2], &pair->steps.low, &pair->steps.high);
+  }
+  static Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
+    return a * Sixteen::Fill(pair.factors[0]) + b * Sixteen::Fill(pair.factors[1]);
+  }
+};
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_ADD_ADD_BYTES_H_

@@ -1,0 +1,26 @@
+// Limits to [low, high], either of which may be infinite; NaN stays NaN. Bounds of integers are rounded inwards.
+#ifndef LATHE_OPS_CLIP_CLIP_OPERATION_H_
+#define LATHE_OPS_CLIP_CLIP_OPERATION_H_
+
+#include "native/core/functions.h"
+#include "native/core/typed.h"
+#include "native/ops/clip/clip_bounds.h"
+
+namespace lathe {
+namespace {
+
+struct ClipOperation : ClipBounds {
+  template <typename C>
+  C operator()(C x) const {
+    if constexpr (kIsFloat<C>) {
+      return ClipOf<C>(x, static_cast<C>(low), static_cast<C>(high));
+    } else {
+      return ClipOf<C>(x, Convert<C>(CeilOf(low)), Convert<C>(FloorOf(high)));
+    }
+  }
+};
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_CLIP_CLIP_OPERATION_H_

@@ -1,0 +1,22 @@
+// a * b of bytes. Products are exact before they are brought to steps of the result.
+#ifndef LATHE_OPS_MUL_MUL_BYTES_H_
+#define LATHE_OPS_MUL_MUL_BYTES_H_
+
+#include "native/core/byte_broadcast.h"
+
+namespace lathe {
+namespace {
+
+struct MulBytes {
+  static Code Read(const PrepareContext& context, const Stored (&stored)[3], BytePair* pair) {
+    return ReadFactor(context, stored[0].scale * stored[1].scale, stored[2].scale, &pair->factors[0]);
+  }
+  static Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
+    return a * b * Sixteen::Fill(pair.factors[0]);
+  }
+};
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_MUL_MUL_BYTES_H_

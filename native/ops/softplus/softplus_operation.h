@@ -1,0 +1,21 @@
+// log(1 + e^x).
+#ifndef LATHE_OPS_SOFTPLUS_SOFTPLUS_OPERATION_H_
+#define LATHE_OPS_SOFTPLUS_SOFTPLUS_OPERATION_H_
+
+#include "native/core/functions.h"
+#include "native/core/typed.h"
+
+namespace lathe {
+namespace {
+
+struct SoftplusOperation : NoAttributes {
+  template <typename C>
+  C operator()(C x) const {
+    return SoftplusOf(x);
+  }
+};
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_OPS_SOFTPLUS_SOFTPLUS_OPERATION_H_

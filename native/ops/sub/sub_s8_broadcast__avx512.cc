@@ -1,0 +1,3 @@
+#include "native/ops/sub/sub_bytes.h"
+
+LATHE_KERNEL(sub_s8_broadcast__avx512) = lathe::ByteBinaryKernel<lathe::SubBytes>("sub_s8_broadcast__avx512", "sub");
