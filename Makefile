@@ -4,6 +4,7 @@ WORKERS ?= 2
 VENV := .venv/bin
 FUZZ_TARGET ?= onnx_importer
 FUZZ_SECONDS ?= 600
+FUZZ_NATIVE ?= model
 FUZZ_SETUP = $(VENV)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[fuzz]"
 CLANG ?= clang-19
 REPORT := build/test-report.xml
@@ -11,7 +12,7 @@ PYTEST := $(VENV)/python -m pytest --quiet -n $(WORKERS) --durations=15 --durati
 
 export PATH := $(CURDIR)/$(VENV):$(PATH)
 
-NATIVE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.h'))
+NATIVE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.h' '*.hpp'))
 CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standard '*CMakeLists.txt' '*.cmake'))
 
 .DEFAULT_GOAL := help
@@ -80,11 +81,11 @@ fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importe
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
 	@$(VENV)/python -m tests.fuzz $(FUZZ_TARGET) --seconds $(FUZZ_SECONDS)
 
-fuzz-native: setup ## fuzz the native runtime with all kernels, sanitized, for FUZZ_SECONDS
+fuzz-native: setup ## fuzz the native runtime with all kernels, or the kmodel interpreter, sanitized, for FUZZ_SECONDS: FUZZ_NATIVE=model kmodel
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
 	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
-	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet model_fuzzer
-	@$(VENV)/python -m tests.fuzz native_model --seconds $(FUZZ_SECONDS)
+	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet $(FUZZ_NATIVE)_fuzzer
+	@$(VENV)/python -m tests.fuzz native_$(FUZZ_NATIVE) --seconds $(FUZZ_SECONDS)
 
 bench-ops: setup ## time single kernels, or count what they execute on ARM; FILTER=, THREADS=, ABI=, CPU=, ISAS=
 	@$(VENV)/python -m tests.bench.ops $(if $(FILTER),--filter '$(FILTER)') $(if $(THREADS),--threads $(THREADS)) \

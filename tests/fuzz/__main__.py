@@ -29,9 +29,11 @@ TARGETS = (
     "container_file",
     "graph_text",
     "native_model",
+    "native_kmodel",
 )
-_NATIVE = ROOT / "build" / "fuzz" / "native" / "model_fuzzer"  # made by `make fuzz-native`
-_SEEDS_OF = {"native_model": "container_file"}  # else each target has its own
+#: Programs in build/fuzz/native, made by `make fuzz-native`.
+_NATIVE = {"native_model": "model_fuzzer", "native_kmodel": "kmodel_fuzzer"}
+_SEEDS_OF = {"native_model": "container_file", "native_kmodel": "kmodel"}  # else each target has its own
 _MOST_PROCESSES = 20  # what ends the process again and again is known by then
 _MEBIBYTES = 3072  # of the whole process: the 1 GiB that one input may take is watched by the target
 _HANG = 60  # seconds of the clock; only for code that does not come back to Python, which stops itself long before
@@ -91,7 +93,9 @@ def main() -> int:
 
 def _run(target: str, folder: Path, seeds: Path, seconds: int, totals: Totals) -> None:
     """One process of the fuzzer; how it ended becomes a finding where it did not end by itself."""
-    program = [str(_NATIVE)] if target == "native_model" else [sys.executable, "-m", f"tests.fuzz.{target}"]
+    program = [sys.executable, "-m", f"tests.fuzz.{target}"]
+    if target in _NATIVE:
+        program = [str(ROOT / "build" / "fuzz" / "native" / _NATIVE[target])]
     command = [*program, str(folder / "corpus"), str(seeds)]
     command += [f"-max_total_time={seconds}", f"-rss_limit_mb={_MEBIBYTES}", f"-timeout={_HANG}", "-max_len=16384"]
     command += [f"-artifact_prefix={folder}/findings/", "-len_control=0"]
