@@ -199,5 +199,5 @@ def test_the_commands_of_the_page(lathe: Lathe, project: Path) -> None:
             Path(target).write_text(told.stdout)
         if "--accuracy" in line:
             assert float(re.findall(r"top1 +(\S+)", told.stdout)[0]) >= 0.98
-    (table,) = re.findall(r"^\| estimator .*?\n\n", text, re.DOTALL | re.MULTILINE)
+    (table,) = re.findall(r"^\| estimator \| range .*?\n\n", text, re.DOTALL | re.MULTILINE)
     assert re.findall(r"^\| `([a-z-]+)`", table, re.MULTILINE) == list(ESTIMATORS)
