@@ -34,6 +34,20 @@ namespace {
   LATHE_JOIN(16, 16, 17, 0) LATHE_JOIN(17, 18, 19, 1) LATHE_JOIN(18, 20, 21, 2) LATHE_JOIN(19, 22, 23, 3) \
   LATHE_JOIN(20, 24, 25, 0) LATHE_JOIN(21, 26, 27, 1) LATHE_JOIN(22, 28, 29, 2) LATHE_JOIN(23, 30, 31, 3)
 
+#define LATHE_ONE_STEP \
+  LATHE_LOAD_FILTERS(0, 1, 2, 3) \
+  LATHE_FOUR_TIMES(8, "row0") LATHE_FOUR_TIMES(10, "row1") \
+  "subs %[left], %[left], #1\n" \
+  LATHE_FOUR_ONCE(0, 16, 17, 24, 25) LATHE_FOUR_ONCE(1, 18, 19, 26, 27) \
+  LATHE_FOUR_ONCE(2, 20, 21, 28, 29) LATHE_FOUR_ONCE(3, 22, 23, 30, 31)
+#define LATHE_STORE_TWO_ROWS \
+  "ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [%[store]]\n" \
+  "ldp q4, q5, [%[store], #64]\n" \
+  "ldr q6, [%[store], #96]\n" \
+  LATHE_REQUANTISE(16, 17, 18, 19, 0, 1, 2, 3, 4) LATHE_REQUANTISE(20, 21, 22, 23, 0, 1, 2, 3, 4) \
+  LATHE_CLIP_BYTES(16, 5, 6) LATHE_CLIP_BYTES(20, 5, 6) \
+  LATHE_STORE_BYTES(16) LATHE_STORE_BYTES(20)
+
 // `pairs`: of steps of depth that are taken at once; `singles`: the steps that are not.
 __attribute__((noinline)) inline void SumTwoRows(const ByteSource& source, int64_t pairs, int64_t singles,
                                                  int64_t tiles) {
@@ -69,11 +83,7 @@ __attribute__((noinline)) inline void SumTwoRows(const ByteSource& source, int64
       "mov %[left], %[singles]\n"
       "cbz %[singles], 6f\n"
       "5:\n"
-      LATHE_LOAD_FILTERS(0, 1, 2, 3)
-      LATHE_FOUR_TIMES(8, "row0") LATHE_FOUR_TIMES(10, "row1")
-      "subs %[left], %[left], #1\n"
-      LATHE_FOUR_ONCE(0, 16, 17, 24, 25) LATHE_FOUR_ONCE(1, 18, 19, 26, 27)
-      LATHE_FOUR_ONCE(2, 20, 21, 28, 29) LATHE_FOUR_ONCE(3, 22, 23, 30, 31)
+      LATHE_ONE_STEP
       "b.ne 5b\n"
       "6:\n"
       "subs %[taps], %[taps], #1\n"
@@ -81,12 +91,7 @@ __attribute__((noinline)) inline void SumTwoRows(const ByteSource& source, int64
       LATHE_JOIN_ROWS
       "add %[rows], %[rows], #16\n"
       "cbnz %[buffer], 7f\n"
-      "ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [%[store]]\n"
-      "ldp q4, q5, [%[store], #64]\n"
-      "ldr q6, [%[store], #96]\n"
-      LATHE_REQUANTISE(16, 17, 18, 19, 0, 1, 2, 3, 4) LATHE_REQUANTISE(20, 21, 22, 23, 0, 1, 2, 3, 4)
-      LATHE_CLIP_BYTES(16, 5, 6) LATHE_CLIP_BYTES(20, 5, 6)
-      LATHE_STORE_BYTES(16) LATHE_STORE_BYTES(20)
+      LATHE_STORE_TWO_ROWS
       "subs %[tiles], %[tiles], #1\n"
       "b.ne 1b\n"
       "b 8f\n"
