@@ -18,7 +18,6 @@ _SWITCHES = {
     "full_add": 0, "pad_type": 0, "first_stride": 0, "bypass": 0, "column_offset": 0, "row_offset": 0, "coef_size": 0,
     "load_para": 1, "load_coor": 1, "load_act": 1,
 }  # fmt: skip
-_MAX_LOAD_BYTES = 73_728  # the largest buffer that a converter fills
 _KNOWN_LIMITS = {"in_h": (4, 256), "in_w": (4, 512)}
 Finding = tuple[str, str]  # what is wrong, and the rule
 
@@ -33,8 +32,12 @@ def input_bytes(layers: Sequence[Layer]) -> int:
 
 
 def weight_bytes(argument: LayerArgument, *, wide: bool) -> int:
-    """Bytes of all weights: loads follow each other without gaps."""
-    return argument.kernel_elements * argument.out_channels * (2 if wide else 1)
+    """Bytes from the first to the last weight. Each load begins `para_size` bytes behind the one before."""
+    channel = argument.kernel_elements * (2 if wide else 1)
+    if argument.load_times == 1:
+        return channel * argument.out_channels
+    earlier, in_last = divmod(argument.out_channels - 1, argument.channels_per_load)
+    return earlier * argument.para_size + (in_last + 1) * channel
 
 
 def of_layer(layer: Layer, main_memory: int, *, first: bool, wide: bool) -> Iterator[Finding]:
@@ -144,20 +147,16 @@ def _of_layout(argument: LayerArgument) -> Iterator[Finding]:
 
 def _of_loads(argument: LayerArgument, wide: bool) -> Iterator[Finding]:
     loads, per_load = argument.load_times, argument.channels_per_load
+    if loads == 1:
+        return
     if not (loads - 1) * per_load < argument.out_channels <= loads * per_load:
         yield (
             f"{loads} loads of {per_load} channels make {argument.out_channels} channels",
             "all loads but the last are full, and the last is not empty",
         )
-    channel = argument.kernel_elements * (2 if wide else 1)
-    sizes = {per_load * channel, min(per_load, argument.out_channels) * channel}
-    if argument.para_size not in sizes:
-        yield (
-            f"para_size is {argument.para_size}",
-            f"a load of {per_load} channels has {per_load * channel} bytes of weights",
-        )
-    elif argument.para_size > _MAX_LOAD_BYTES:
-        yield f"para_size is {argument.para_size}", f"a load has at most {_MAX_LOAD_BYTES} bytes of weights"
+    size = per_load * argument.kernel_elements * (2 if wide else 1)
+    if argument.para_size < size:
+        yield f"para_size is {argument.para_size}", f"a load of {per_load} channels has {size} bytes of weights"
 
 
 def covers_its_input(layer: Conv) -> bool:

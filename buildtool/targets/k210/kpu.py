@@ -25,10 +25,14 @@ def run(layer: Conv, planes: Bytes, *, wide_weights: bool) -> Bytes:
 
 
 def kernels(layer: Conv, *, wide_weights: bool) -> Wide:
-    """The weights `[oc][ic][k][k]`, with one `ic` where the layer is depthwise. Loads follow each other."""
+    """The weights `[oc][ic][k][k]`, with one `ic` where the layer is depthwise. Loads may lie apart."""
+    argument, data = layer.argument, layer.weights
     element = np.dtype("<u2") if wide_weights else np.dtype("u1")
-    edge = 3 if layer.argument.kernel else 1
-    values = np.frombuffer(layer.weights, element).reshape(layer.argument.out_channels, -1, edge, edge)
+    if argument.load_times > 1:
+        size = argument.channels_per_load * argument.kernel_elements * element.itemsize
+        data = b"".join(data[start : start + size] for start in range(0, len(data), argument.para_size))
+    edge = 3 if argument.kernel else 1
+    values = np.frombuffer(data, element).reshape(argument.out_channels, -1, edge, edge)
     return values.astype(np.int64)
 
 

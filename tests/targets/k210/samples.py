@@ -21,6 +21,7 @@ from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, wri
 from buildtool.targets.k210.kpu_layers import AddPadding, Conv, RemovePadding, Upload, conv
 from buildtool.targets.k210.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
 from buildtool.targets.k210.layer import Layer
+from buildtool.targets.k210.layout import Bytes
 from buildtool.targets.k210.simulator import simulate
 from buildtool.targets.k210.tables import FIRST_START, Activation, BatchNorm, Segment
 
@@ -78,8 +79,9 @@ def ramp(low: int, high: int) -> Activation:
     return Activation(tuple(segments))
 
 
-def draw(drawn: Drawn, rng: np.random.Generator) -> Conv:
-    """A convolution whose batch norm brings what random planes accumulate to 0 .. 2^17, for an activation there."""
+def draw(drawn: Drawn, rng: np.random.Generator, planes: Bytes | None = None) -> Conv:
+    """A convolution whose batch norm brings what it makes of planes, or of random ones, to 0 .. 2^17, where its
+    activation changes most."""
     argument = layer_argument(
         drawn.shape, src=drawn.src, dst=drawn.dst, wide=drawn.wide, pad_value=drawn.pad_value,
         zero_points=drawn.zero_points, channels_per_load=drawn.channels_per_load,
@@ -87,7 +89,7 @@ def draw(drawn: Drawn, rng: np.random.Generator) -> Conv:
     count = argument.out_channels * argument.kernel_elements
     weights = rng.integers(0, 65536, count).astype("<u2") if drawn.wide else rng.integers(0, 256, count).astype("u1")
     layer = conv(argument, weights.tobytes(), (), ramp(1 << 13, 15 << 13), drawn.main_out)
-    planes = rng.integers(0, 256, layer.in_shape, np.uint8)
+    planes = rng.integers(0, 256, layer.in_shape, np.uint8) if planes is None else planes
     values = kpu.accumulate(argument, planes, kpu.kernels(layer, wide_weights=drawn.wide))
     low, high = values.min(axis=(1, 2)), values.max(axis=(1, 2))
     mul = np.clip((1 << 32) // np.maximum(high - low, 1), 1, (1 << 23) - 1)

@@ -11,6 +11,7 @@ import pytest
 from buildtool.targets.k210 import kpu, layout
 from buildtool.targets.k210.arguments import ConvShape, ZeroPoints
 from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, read, write
+from buildtool.targets.k210.kpu_layers import Conv
 from buildtool.targets.k210.simulator import Simulator, simulate
 from buildtool.targets.k210.tables import FIRST_START, Activation, BatchNorm, Segment
 from tests.targets.k210.samples import Drawn, draw, drawn_convolutions, input_for, one_convolution
@@ -38,6 +39,23 @@ def test_loads_that_the_size_of_the_weights_asks_for(bits: int) -> None:
     slow = SlowConvolution(file, read(file).places[0][0])
     assert slow.loads > 1
     assert simulate(model, data) == [slow.run(data)]
+
+
+def test_loads_may_lie_apart() -> None:
+    """Each load begins `para_size` bytes behind the one before."""
+    model = one_convolution(CASES["conv3x3_w8_four_loads"], 3)
+    layer = model.layers[0]
+    assert isinstance(layer, Conv)
+    load = layer.argument.para_size
+    weights = b"".join(
+        layer.weights[start : start + load] + b"\xff" * 19 for start in range(0, len(layer.weights), load)
+    )
+    argument = dataclasses.replace(layer.argument, para_size=load + 19)
+    apart = dataclasses.replace(layer, argument=argument, weights=weights[:-19])
+    file = write(dataclasses.replace(model, layers=(apart,)))
+    data = input_for(model, np.random.default_rng(3))
+    assert simulate(read(file), data) == simulate(model, data)
+    assert simulate(read(file), data) == [SlowConvolution(file, read(file).places[0][0]).run(data)]
 
 
 @pytest.mark.parametrize("depthwise", [False, True])

@@ -4,7 +4,7 @@
 
 #include "lathe_kpu.h"
 
-enum { MAIN_MEMORY = 1 << 20 };
+enum { MAIN_MEMORY = 1 << 18 };
 
 /* Made by the test: each has a name, a file, an input and the outputs, one behind the other. */
 typedef struct sample {

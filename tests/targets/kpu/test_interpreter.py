@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import struct
 from collections.abc import Iterator
@@ -10,11 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.native_builds import ROOT, build, command
-from tests.targets.k210.samples import Sample, samples
-from tests.targets.kpu.builds import program
+from buildtool.targets.k210.arguments import ConvShape, ZeroPoints
+from buildtool.targets.k210.checks import POOL_STRIDES
+from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
+from buildtool.targets.k210.layout import row_layout
+from buildtool.targets.k210.registers import LayerArgument
+from buildtool.targets.k210.simulator import simulate
+from tests.native_builds import build, command
+from tests.targets.k210.samples import SHIFTED, ZERO_POINTS, Drawn, Sample, draw, input_for, samples
+from tests.targets.kpu.builds import ROOM, objects, program
 
-ROOM = ROOT / "native" / "kpu"
 MUTATIONS = 500
 
 
@@ -46,7 +52,51 @@ def test_every_layer_and_pool_gives_the_bytes_of_the_simulator(
     assert not different
 
 
-def test_threads_change_nothing(runner: Path, all_samples: list[Sample], tmp_path: Path) -> None:
+def drawn_convolutions(rng: np.random.Generator) -> Iterator[Sample]:
+    """Convolutions whose shapes fall on all edges of tiles: wide and narrow, many channels, each pool and kernel."""
+    widths = (4, 5, 7, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 112, 255, 512)
+    for index in range(60):
+        pool, kernel, wide = index % 10, 1 + 2 * int(rng.integers(0, 2)), bool(rng.integers(0, 3) == 0)
+        width, height = int(rng.choice(widths)), int(rng.choice((4, 5, 6, 9, 15, 28, 33)))
+        most = max(1, min(90, 8000 // width))
+        channels, outputs = (int(count) for count in rng.integers(1, most + 1, 2))
+        depthwise = bool(rng.integers(0, 4) == 0)
+        shape = ConvShape((channels, height, width), channels if depthwise else outputs, kernel, depthwise, pool)
+        zero_points = (ZERO_POINTS, SHIFTED, ZeroPoints())[int(rng.integers(0, 3))]
+        layer = draw(Drawn(shape, wide, int(rng.integers(0, 256)), zero_points), rng)
+        if rng.integers(0, 2):  # a last window that the edge cuts
+            layer = dataclasses.replace(layer, argument=with_cut_windows(layer.argument))
+        memory = -(-layer.out_bytes // 8) * 8
+        model = Kmodel(0 if wide else EIGHT_BIT_WEIGHTS, memory, (Output(0, layer.out_bytes),), (layer,))
+        data = input_for(model, rng)
+        yield f"{index}_{shape}", write(model), data, simulate(model, data)
+
+
+def with_cut_windows(argument: LayerArgument) -> LayerArgument:
+    stride = POOL_STRIDES[argument.pool]
+    width, height = -(-argument.in_w // stride), -(-argument.in_h // stride)
+    layout = row_layout(width)
+    return dataclasses.replace(
+        argument, out_w=width, out_h=height, wb_channel_switch=layout.row_units * height,
+        wb_row_switch=layout.row_units, wb_group=layout.group,
+        channel_bytes=width * height, total_bytes=width * height * argument.out_channels,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_drawn_convolutions_give_the_bytes_of_the_simulator(runner: Path, tmp_path: Path) -> None:
+    for index, sample in enumerate(drawn_convolutions(np.random.default_rng(33))):
+        short = (f"{index}", *sample[1:])
+        assert run(runner, tmp_path, short) == sample[3], sample[0]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_it_is_c99_without_a_warning(compiler: str, tmp_path: Path) -> None:
+    assert len(objects(compiler, tmp_path, "-O2")) == len(list(ROOM.glob("*.c"))) > 0
+
+
+def test_threads_change_nothing(all_samples: list[Sample], tmp_path: Path) -> None:
+    runner = build("lathe_kpu_run", variant="tsan", source=ROOM) / "lathe_kpu_run"
     chosen = [sample for sample in all_samples if "loads" in sample[0] or sample[0] == "planes_between_memories"]
     assert len(chosen) > 4
     for sample in chosen:
