@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -109,6 +110,23 @@ def test_on_a_device_behind_ssh(debug: Debug, tmp_path: Path) -> None:
         finished = debug("--abi", "host", *device, "--batch", "--ex", "continue")
         assert "exited normally" in finished
         assert "1 runs, median" in finished  # what the program writes over there
+
+
+@pytest.mark.slow
+def test_a_session_that_is_terminated_leaves_nothing(project: Path, tmp_path: Path) -> None:
+    with Sshd(tmp_path / "board", MACHINE) as board:
+        lathe = Path(sys.executable).with_name("lathe")
+        command = [lathe, "debug", project / "deploy.yml", "--output", project / "build", "--abi", "host"]
+        with subprocess.Popen(
+            [*command, "--device-yml", board.device_file("host")], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        ) as process:
+            waits_in_gdb = lambda: any("gdbserver" in line for line in processes_with(board.folder))  # noqa: E731
+            try:
+                assert eventually(waits_in_gdb)
+            finally:
+                process.terminate()
+            assert process.wait(60) == 143
+        assert eventually(lambda: not (board.jobs() or pretend.running_in(board.folder) or processes_with(project)))
 
 
 @pytest.mark.slow
