@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from buildtool.config.context import Found, View
@@ -186,7 +186,9 @@ def _thresholds(view: View) -> Thresholds:
         for field in fields(Thresholds)
         if (value := _first(getattr(section, field.name) for section in sections if section is not None)) is not None
     }
-    return Thresholds(**given)
+    # Weights of 4 bits lose what others do not: 0.95 still tells them from a model that computes something else.
+    usual = Thresholds(cpu=0.95) if view.find("quantize_large_weights").value == "int4" else Thresholds()
+    return replace(usual, **given)
 
 
 def _first(values: Iterable[float | None]) -> float | None:

@@ -87,9 +87,13 @@ def not_finite(graph: Graph) -> tuple[str, ...]:
 
 
 def of_packed(weights: Weights, packing: str, shape: tuple[int, ...]) -> Weights | None:
-    """The same for the constant in panels, which has the same numbers and scales in another order. None where it is
-    packed so that it has others: Winograd's filters are sums of several, and more than there were.
+    """The same for the packed constant; None where its packing has no columns. In panels stand the same numbers and
+    scales in another order. Winograd's filters are others, and more: each of their points has scales of its own.
     """
+    if packing.startswith("winograd"):
+        points, panels, depth, width = shape
+        word = next(word for word, form in FORMS.items() if form == weights.form)
+        return _weights(_of(points * panels, depth, width), word)
     if not packing.startswith("panels"):
         return None
     groups, panels, *window, width = shape

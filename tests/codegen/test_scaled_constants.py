@@ -105,10 +105,18 @@ def test_packed_weights_are_the_same_numbers(word: str) -> None:
             np.testing.assert_array_equal(one.constant, other.constant)
 
 
-def test_transformed_filters_keep_the_type_of_the_others() -> None:
-    files = written("int8", DType.F16, conv2d="winograd2_8")
-    assert not constants(files)["w.1.winograd2_8"].HasField("scaled")
-    assert constants(files)["w.1.winograd2_8"].storage == DType.F16.code
+@pytest.mark.parametrize(("word", "most"), [("int16", 2e-4), ("int8", 0.03), ("int4", 0.5)])
+@pytest.mark.parametrize(("tile", "points"), [(2, 16), (4, 36)])
+def test_transformed_filters_have_scales_of_their_own(word: str, most: float, tile: int, points: int) -> None:
+    files = written(word, DType.F16, conv2d=f"winograd{tile}_8")
+    stored = constants(files)[f"w.1.winograd{tile}_8"]
+    assert (stored.scaled.depth, stored.scaled.width) == (40, 8)
+    assert stored.size == scaled.number_bytes(scaled.FORMS[word].storage, points * 3 * 40 * 8)
+    read, _ = container.read(files.model, files.data, OPERATORS)
+    before, after = (graph.nodes[0].inputs[1].constant for graph in (network(), read))
+    assert before is not None
+    assert after is not None
+    assert 0 < np.abs(before - after).max() < most
 
 
 def _set(field: str, value: int) -> Callable[[pb.Constant], None]:

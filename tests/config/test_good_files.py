@@ -189,6 +189,27 @@ def test_defaults(tmp_path: Path) -> None:
     assert list(deployment.files()) == [model.model_file]
 
 
+@pytest.mark.parametrize(
+    ("value", "word", "cosine"),
+    [
+        ("0", "", 0.999),
+        ("1", "int8", 0.999),
+        ("int8", "int8", 0.999),
+        ("int16", "int16", 0.999),
+        ("int4", "int4", 0.95),
+    ],
+)
+def test_large_weights(value: str, word: str, cosine: float, tmp_path: Path) -> None:
+    path = write(tmp_path, MINIMAL + f"    data_type: bf16_fp32\n    quantize_large_weights: {value}\n")
+    deployment = load_deployment(path).deployment
+    (model,) = deployment.models
+    assert (model.data_type, model.quantize.large_weights) == ("bf16_fp32", word)
+    assert model.subgraphs[0].validation_threshold.cpu == cosine
+    assert unbuilt(deployment) == ()
+    path.write_text(path.read_text() + "    validation_threshold: {cpu: 0.5}\n", encoding="utf-8")
+    assert load_deployment(path).deployment.models[0].subgraphs[0].validation_threshold == Thresholds(cpu=0.5)
+
+
 def test_relative_paths_start_at_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ops").mkdir()
     write(tmp_path, "op_paths: ops\n" + MINIMAL)

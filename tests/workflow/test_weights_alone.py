@@ -22,8 +22,10 @@ from buildtool.ops.registry import registry
 from buildtool.runtime import Library
 from buildtool.targets.cpu import TARGET
 from buildtool.targets.protocol import LibrarySource, ModelSource
+from buildtool.workflow import measure_accuracy
 from tests.codegen.test_scaled_constants import network
 
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 # Of each form: data_type, quantize_large_weights, and the most that a weight may be off by, of its tensor's largest.
 FORMS = {
     "bf16": ("bf16_fp32", "0", 2.0**-8),
@@ -166,6 +168,32 @@ def test_inside_a_library_and_in_files_of_either_form(tmp_path: Path) -> None:
             np.testing.assert_array_equal(array, outside[name])
 
 
+@pytest.mark.parametrize(
+    ("word", "winograd"), [("int8", ""), ("int8", "    winograd: 2\n"), ("int4", "    winograd: 4\n")]
+)
+def test_transformed_filters_are_for_those_who_ask(word: str, winograd: str, tmp_path: Path) -> None:
+    filters = np.random.default_rng(3).standard_normal((64, 64, 3, 3)).astype(np.float32)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64, 32, 32]) for name in "xy"]
+    graph = helper.make_graph([node], "net", infos[:1], infos[1:], [numpy_helper.from_array(filters, "w")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "net.onnx")
+    text = deployment.write([tmp_path / "net.onnx"], relative_to=tmp_path)
+    key = f"data_type: fp16_fp32\n    quantize_large_weights: {word}\n{winograd}"
+    (tmp_path / "net.yml").write_text(text.replace("data_type: fp16_fp32\n", key), encoding="utf-8")
+    options = buildtool.Options(tmp_path / "build")
+    built = buildtool.build(tmp_path / "net.yml", options=options)
+    kernels = built.models[0].plans[0]["kernels"]
+    assert any("winograd" in kernel for kernel in kernels) == bool(winograd)
+    size = (built.folder / "model" / "host" / "net.data").stat().st_size
+    numbers = filters.size * (4 if "4" in winograd else 16 / 9 if winograd else 1)
+    assert size < numbers * (1.4 if word == "int8" else 0.8)
+    settings = buildtool.RunSettings(kinds=("shared",))
+    (result,) = buildtool.validate(tmp_path / "net.yml", options=options, settings=settings).results
+    assert result["passed"]
+    assert (0.9999 if word == "int8" else 0.98) < result["cosine"] < 1
+
+
 def test_a_library_of_other_models_says_that_it_cannot_read_them(tmp_path: Path) -> None:
     file, options = _build(tmp_path, "bf16", "host")
     built = buildtool.build(file, options=options)
@@ -187,3 +215,20 @@ def test_weights_that_are_not_finite_keep_their_type_and_are_named() -> None:
     assert note.what.startswith("weights that keep their data_type, as they hold infinities or NaN: w.1")
     (model,) = program.models
     assert model.plan.packings[0], "which are packed as ever"
+
+
+@pytest.mark.parametrize(("form", "least"), [("bf16", 0.99), ("int16", 0.99), ("int8", 0.99), ("int4", 0.98)])
+def test_digits_are_still_read(form: str, least: float, tmp_path: Path) -> None:
+    """The script of the example measures how often the library is right: 0.992 with weights of single precision."""
+    data_type, large, _ = FORMS[form]
+    text = (DIGITS / "accuracy.yml").read_text(encoding="utf-8")
+    for file in ("digits.onnx", "accuracy.py"):
+        text = text.replace(f": {file}", f": {DIGITS / file}")
+    key = f"data_type: {data_type}\n    quantize_large_weights: {large}"
+    (tmp_path / "digits.yml").write_text(text.replace("data_type: fp32_fp32", key), encoding="utf-8")
+    options = buildtool.Options(tmp_path / "build")
+    buildtool.build(tmp_path / "digits.yml", options=options)
+    (result,) = measure_accuracy(tmp_path / "digits.yml", options=options).results
+    assert result["samples"] == 360
+    assert result["passed"]
+    assert result["metrics"]["top1"] >= least

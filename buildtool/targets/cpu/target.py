@@ -16,7 +16,6 @@ from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Node, Value
 from buildtool.plan import algorithms, arena, check, manifest, scaled, select
 from buildtool.plan.manifest import KernelInfo, Manifests
-from buildtool.plan.packing import INPUT
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
 from buildtool.targets.cpu import precision
@@ -83,7 +82,7 @@ class CpuTarget:
         )
         names = obscure(model.graph) if model.obscured and model.everywhere is None else {}  # errors name the source's
         memory = arena.plan(model.graph, choices)
-        packings = _packings(model, choices)
+        packings = tuple(choice.packing for choice in choices)
         plan = Plan(
             abi,
             tuple(choice.names for choice in choices),
@@ -133,22 +132,16 @@ class CpuTarget:
 def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mapping[Node, str]:
     if model.everywhere is not None:
         return algorithms.everywhere(model.graph, model.everywhere)
-    return algorithms.choose(model.graph, model.winograd, costs, measured=model.measured.get(abi))
+    chosen = algorithms.choose(model.graph, model.winograd, costs, measured=model.measured.get(abi))
+    if model.winograd is not None:
+        return chosen
+    # Scaled numbers are for small files. Winograd's filters, up to four times as many, have to be asked for.
+    few = _scaled(model)
+    return {node: algorithm for node, algorithm in chosen.items() if few.keys().isdisjoint(node.inputs)}
 
 
 def _scaled(model: ModelSource) -> Mapping[Value, scaled.Weights]:
     return scaled.chosen(model.graph, model.stored.large_weights)
-
-
-def _packings(model: ModelSource, choices: Sequence[Choice]) -> tuple[str, ...]:
-    """How input 1 of each node is packed. Scaled numbers stand in panels or plain: Winograd's filters are up to four
-    times as many, which is no way to have small files.
-    """
-    few = _scaled(model)
-    return tuple(
-        "" if choice.packing.startswith("winograd") and node.inputs[INPUT] in few else choice.packing
-        for node, choice in zip(model.graph.walk(), choices, strict=True)
-    )
 
 
 def _stored_notes(model: PlannedModel) -> list[Problem]:
