@@ -120,6 +120,12 @@ kpu_window kpu_window_of(const kpu_axis* axis, uint32_t position) {
   return window;
 }
 
+uint64_t kpu_pool_looks(const kpu_pool* pool) {
+  const uint32_t width = pool->columns.kernel < pool->columns.in ? pool->columns.kernel : pool->columns.in;
+  const uint32_t height = pool->rows.kernel < pool->rows.in ? pool->rows.kernel : pool->rows.in;
+  return pool->out_count * width * height;
+}
+
 static lathe_kpu_status check_max_pool(const lathe_kpu* model, const kpu_layer* layer) {
   kpu_pool pool;
   const lathe_kpu_status status = kpu_read_pool(layer, &pool);
@@ -242,7 +248,7 @@ static void run_flatten(const lathe_kpu* model, const kpu_layer* layer) {
   uint8_t* out = at(model, layer, 2);
   const size_t pixels = (size_t)kpu_field(layer, 3) * kpu_field(layer, 4);
   const uint32_t channels = kpu_field(layer, 5);
-  for (size_t pixel = 0; pixel < pixels; ++pixel) {
+  for (size_t pixel = 0; channels != 0 && pixel < pixels; ++pixel) {
     for (uint32_t channel = 0; channel < channels; ++channel) *out++ = in[channel * pixels + pixel];
   }
 }
@@ -312,7 +318,8 @@ static void run_remove_padding(const lathe_kpu* model, const kpu_layer* layer) {
 static lathe_kpu_status check_upload(const lathe_kpu* model, const kpu_layer* layer) {
   const uint32_t width = kpu_field(layer, 3), height = kpu_field(layer, 4), channels = kpu_field(layer, 5);
   uint64_t count;
-  if (width > UINT16_MAX || height > UINT16_MAX || !kpu_volume(layer, 3, &count)) return LATHE_KPU_BAD_SIZE;
+  if (width == 0 || height == 0 || width > UINT16_MAX || height > UINT16_MAX) return LATHE_KPU_BAD_SIZE;
+  if (!kpu_volume(layer, 3, &count)) return LATHE_KPU_BAD_SIZE;
   if (!kpu_fits_ram(kpu_field(layer, 2), width, height, channels)) return LATHE_KPU_KPU_MEMORY;
   return check_bytes(model, layer, 1, count);
 }

@@ -16,12 +16,6 @@ static uint32_t bits(const argument* from, uint32_t word, uint32_t low, uint32_t
   return kpu_bits(from->words[word], low, count);
 }
 
-/* Whether a pool makes `out` of a side: a window that the edge cuts may count. */
-static bool pools_to(uint32_t side, uint32_t pool, uint32_t out) {
-  const uint32_t step = kpu_pool_step(pool);
-  return out != 0 && (out == side / step || out == (side + step - 1) / step);
-}
-
 static void decode(const argument* from, lathe_kpu_convolution* out) {
   out->depthwise = bits(from, 0, 3, 1);
   out->source = bits(from, 1, 0, 15);
@@ -65,8 +59,8 @@ static bool layout_fits(const argument* from, uint32_t word, uint32_t group_bit,
 static lathe_kpu_status check_sizes(const argument* from, const lathe_kpu_convolution* layer) {
   if (layer->in_width < LEAST_SIDE || layer->in_width > MOST_WIDTH) return LATHE_KPU_BAD_SIZE;
   if (layer->in_height < LEAST_SIDE || layer->in_height > MOST_HEIGHT) return LATHE_KPU_BAD_SIZE;
-  if (!pools_to(layer->in_width, layer->pool, layer->out_width)) return LATHE_KPU_BAD_SIZE;
-  if (!pools_to(layer->in_height, layer->pool, layer->out_height)) return LATHE_KPU_BAD_SIZE;
+  if (layer->out_width != layer->in_width / kpu_pool_step(layer->pool)) return LATHE_KPU_BAD_SIZE;
+  if (layer->out_height != layer->in_height / kpu_pool_step(layer->pool)) return LATHE_KPU_BAD_SIZE;
   if (layer->depthwise && layer->in_channels != layer->out_channels) return LATHE_KPU_BAD_SIZE;
   if (!layout_fits(from, 7, 28, layer->in_width, layer->in_height)) return LATHE_KPU_BAD_REGISTER;
   if (!layout_fits(from, 8, 20, layer->out_width, layer->out_height)) return LATHE_KPU_BAD_REGISTER;

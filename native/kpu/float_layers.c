@@ -243,7 +243,7 @@ static void run_flatten(const lathe_kpu* model, const kpu_layer* layer) {
   float* out = at(model, layer, 2);
   const size_t pixels = (size_t)kpu_field(layer, 3) * kpu_field(layer, 4);
   const uint32_t channels = kpu_field(layer, 5);
-  for (size_t pixel = 0; pixel < pixels; ++pixel) {
+  for (size_t pixel = 0; channels != 0 && pixel < pixels; ++pixel) {
     for (uint32_t channel = 0; channel < channels; ++channel) *out++ = in[channel * pixels + pixel];
   }
 }

@@ -105,9 +105,9 @@ typedef struct lathe_kpu {
   size_t main_bytes;
   lathe_kpu_device device;
   uint32_t flags, layers, outputs;
-  int32_t failed_layer;     /* read: the layer that a status is about, or LATHE_KPU_NO_LAYER */
-  size_t input_bytes;       /* read: what lathe_kpu_run wants */
-  uint64_t multiplications; /* read: of all convolutions and fully connected layers */
+  int32_t failed_layer; /* read: the layer that a status is about, or LATHE_KPU_NO_LAYER */
+  size_t input_bytes;   /* read: what lathe_kpu_run wants */
+  uint64_t operations;  /* read: multiplications of a run, and elements that pools look at; other layers are quick */
 } lathe_kpu;
 
 /* Looks at the header only. */

@@ -107,6 +107,8 @@ typedef struct kpu_pool {
 
 /* A pool in the main memory: its fields, and that each window holds an element. */
 lathe_kpu_status kpu_read_pool(const kpu_layer* layer, kpu_pool* out);
+/* How many elements all its windows have, at most. */
+uint64_t kpu_pool_looks(const kpu_pool* pool);
 kpu_window kpu_window_of(const kpu_axis* axis, uint32_t position);
 /* The product of three fields, if it is below 2^32. */
 bool kpu_volume(const kpu_layer* layer, uint32_t field, uint64_t* count);

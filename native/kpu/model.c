@@ -6,6 +6,8 @@
 enum {
   HEADER_BYTES = 28,
   CONVOLUTION = 10240,
+  MAXIMUM_POOL = 8,
+  AVERAGE_POOL = 9,
   FULLY_CONNECTED = 18,
   NEWER_MAGIC = 0x4B4D444C,  /* files of version 4 and 5 begin with these letters, */
   NEWER_TURNED = 0x4C444D4B, /* or with these */
@@ -128,7 +130,7 @@ static lathe_kpu_status check_convolution(lathe_kpu* model, const kpu_layer* lay
   if (status != LATHE_KPU_OK) return status;
   const uint64_t pixels = (uint64_t)convolution.in_width * convolution.in_height;
   const uint64_t sources = convolution.depthwise ? 1 : convolution.in_channels;
-  model->multiplications += pixels * convolution.kernel * convolution.kernel * sources * convolution.out_channels;
+  model->operations += pixels * convolution.kernel * convolution.kernel * sources * convolution.out_channels;
   if (first) model->input_bytes = (size_t)(pixels * convolution.in_channels);
   return LATHE_KPU_OK;
 }
@@ -143,8 +145,13 @@ static lathe_kpu_status check_layer(lathe_kpu* model, const kpu_layer* layer, bo
   if (first && layer->type != FULLY_CONNECTED) return LATHE_KPU_NO_INPUT;
   if (layer->bytes / 4 < kind->fields) return LATHE_KPU_BODY_TOO_SHORT;
   const lathe_kpu_status status = kind->check(model, layer);
+  kpu_pool pool;
+  const bool pools = layer->type == MAXIMUM_POOL || layer->type == AVERAGE_POOL;
+  if (status == LATHE_KPU_OK && pools && kpu_read_pool(layer, &pool) == LATHE_KPU_OK) {
+    model->operations += kpu_pool_looks(&pool);
+  }
   if (status == LATHE_KPU_OK && layer->type == FULLY_CONNECTED) {
-    model->multiplications += (uint64_t)kpu_field(layer, 3) * kpu_field(layer, 4);
+    model->operations += (uint64_t)kpu_field(layer, 3) * kpu_field(layer, 4);
     if (first) model->input_bytes = (size_t)kpu_field(layer, 3) * 4;
   }
   return status;

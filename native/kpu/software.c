@@ -92,8 +92,7 @@ static void plan(job* work) {
   work->first_column = 0;
   work->width = layer->in_width;
   work->height = layer->in_height;
-  const bool exact = layer->pool != 6 || layer->in_width % 2 == 0;
-  if (layer->kernel == 1 && layer->pool >= 5 && layer->pool <= 7 && exact) {
+  if (layer->kernel == 1 && layer->pool >= 5 && layer->pool <= 7) {
     work->sampling = kpu_pool_step(layer->pool);
     work->first_column = layer->pool == 6 ? 1 : 0;
     work->pool = 0;
@@ -280,7 +279,7 @@ static uint8_t pooled(const job* work, const tile* part, const uint8_t* results,
   const uint32_t side = work->pool == 3 || work->pool == 4 ? 4 : 2;
   uint32_t most = 0, sum = 0;
   if (work->pool == 5 || work->pool == 7) return pixel(work, part, results, left, top);
-  if (work->pool == 6) return left + 1 < work->width ? pixel(work, part, results, left + 1, top) : 0;
+  if (work->pool == 6) return pixel(work, part, results, left + 1, top);
   for (uint32_t i = 0; i < side * side; ++i) {
     const uint32_t value = pixel(work, part, results, left + i % side, top + i / side);
     most = value > most ? value : most;

@@ -14,7 +14,7 @@
 enum { MOST_THREADS = 64, MOST_MEMORY = 64 << 20 };
 
 /* What --check does not wait for. */
-static const uint64_t most_multiplications = 200000000;
+static const uint64_t most_operations = 200000000;
 
 typedef struct bytes {
   uint8_t* data;
@@ -119,7 +119,7 @@ static int check_files(char** paths) {
   for (; *paths != NULL; ++paths) {
     machine one;
     lathe_kpu_status status = load(&one, *paths, 1);
-    if (status == LATHE_KPU_OK && one.model.multiplications <= most_multiplications) {
+    if (status == LATHE_KPU_OK && one.model.operations <= most_operations) {
       uint8_t* input = (uint8_t*)allocate(one.model.input_bytes);
       status = lathe_kpu_run(&one.model, input, one.model.input_bytes);
       free(input);
@@ -176,7 +176,7 @@ int main(int count, char** arguments) {
   report(arguments[1], &one, status);
   if (status == LATHE_KPU_OK) {
     write_outputs(&one.model, arguments[3]);
-    printf("%.3f ms, %llu multiplications\n", best * 1e3, (unsigned long long)one.model.multiplications);
+    printf("%.3f ms, %llu operations\n", best * 1e3, (unsigned long long)one.model.operations);
   }
   release(&one);
   return status == LATHE_KPU_OK ? 0 : 1;

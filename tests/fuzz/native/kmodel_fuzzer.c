@@ -8,7 +8,7 @@
 enum { MOST_MEMORY = 16 << 10, MOST_LAYERS = 6 };
 
 /* What takes longer says nothing new. */
-static const uint64_t most_multiplications = 1000000;
+static const uint64_t most_operations = 1000000;
 
 static _Alignas(64) uint8_t ram[LATHE_KPU_RAM_BYTES];
 static lathe_kpu_workspace workspace;
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (main_memory == NULL) abort();
     const lathe_kpu_status status =
         lathe_kpu_load(file, size, main_memory, needs.main_memory, lathe_kpu_software_device(&software), &model);
-    if (status == LATHE_KPU_OK && model.multiplications <= most_multiplications) run(&model);
+    if (status == LATHE_KPU_OK && model.operations <= most_operations) run(&model);
     if (lathe_kpu_status_text(status)[0] == '\0') abort();
     free(main_memory);
   }

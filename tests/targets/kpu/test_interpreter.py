@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import struct
 from collections.abc import Iterator
@@ -12,10 +11,7 @@ import numpy as np
 import pytest
 
 from buildtool.targets.k210.arguments import ConvShape, ZeroPoints
-from buildtool.targets.k210.checks import POOL_STRIDES
 from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
-from buildtool.targets.k210.layout import row_layout
-from buildtool.targets.k210.registers import LayerArgument
 from buildtool.targets.k210.simulator import simulate
 from tests.native_builds import build, command
 from tests.targets.k210.samples import SHIFTED, ZERO_POINTS, Drawn, Sample, draw, input_for, samples
@@ -64,23 +60,10 @@ def drawn_convolutions(rng: np.random.Generator) -> Iterator[Sample]:
         shape = ConvShape((channels, height, width), channels if depthwise else outputs, kernel, depthwise, pool)
         zero_points = (ZERO_POINTS, SHIFTED, ZeroPoints())[int(rng.integers(0, 3))]
         layer = draw(Drawn(shape, wide, int(rng.integers(0, 256)), zero_points), rng)
-        if rng.integers(0, 2):  # a last window that the edge cuts
-            layer = dataclasses.replace(layer, argument=with_cut_windows(layer.argument))
         memory = -(-layer.out_bytes // 8) * 8
         model = Kmodel(0 if wide else EIGHT_BIT_WEIGHTS, memory, (Output(0, layer.out_bytes),), (layer,))
         data = input_for(model, rng)
         yield f"{index}_{shape}", write(model), data, simulate(model, data)
-
-
-def with_cut_windows(argument: LayerArgument) -> LayerArgument:
-    stride = POOL_STRIDES[argument.pool]
-    width, height = -(-argument.in_w // stride), -(-argument.in_h // stride)
-    layout = row_layout(width)
-    return dataclasses.replace(
-        argument, out_w=width, out_h=height, wb_channel_switch=layout.row_units * height,
-        wb_row_switch=layout.row_units, wb_group=layout.group,
-        channel_bytes=width * height, total_bytes=width * height * argument.out_channels,
-    )  # fmt: skip
 
 
 @pytest.mark.slow
