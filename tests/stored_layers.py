@@ -15,7 +15,7 @@ from buildtool.ir import quantised
 from buildtool.ir.evaluate import bind_symbols, evaluate_node
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
-from buildtool.ir.types import DType
+from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
 from buildtool.passes.arrange_concats import ArrangeConcats
 from buildtool.passes.pipeline import ORDER, in_few_bits, optimise
@@ -114,7 +114,7 @@ class _Comparing:
             array = self._tensors.get(name)
             if array is None:
                 continue
-            held = _as_stored(array, value)
+            held = _as_stored(array, value, self._graph.range_of(value))
             if held is None:
                 continue
             if like is None:
@@ -132,12 +132,16 @@ def _without_ones(array: Array) -> list[int]:
     return [size for size in array.shape if size != 1]
 
 
-def _as_stored(array: Array, value: Value) -> Array | None:
-    """A tensor of the source in the numbers of the graph, which have a sign."""
+def _as_stored(array: Array, value: Value, known: QuantType | None) -> Array | None:
+    """A tensor of the source in the numbers of the graph, which have a sign where they are stored."""
     if array.dtype == value.type.dtype.numpy:
         return array
     if value.type.quant is None:
-        return None
+        if known is None or value.type.dtype is not DType.F32 or array.dtype not in (np.uint8, np.int8):
+            return None
+        signed = array.astype(np.int16) - (128 if array.dtype == np.uint8 else 0)
+        type_ = TensorType(DType.S8, array.shape, known)
+        return quantised.dequantised(signed, type_).astype(np.float32)
     if array.dtype in (np.float32, np.float64):
         return quantised.quantised(array, value.type)
     if array.dtype == np.uint8 and value.type.dtype is DType.S8:

@@ -9,6 +9,8 @@ from buildtool.ir.types import QuantType
 
 _MOST = 127  # symmetric: -128 is left out, so that sums of two products fit in 16 bits
 _LEAST = 64  # the largest number of a column that has been quantised before, with nothing but smaller ones, is not less
+_FEW = 16  # rows that most columns of other weights are told by
+_TINY = float(np.finfo(np.float32).tiny) * 256
 _NEAR = 1e-3  # of a step: as close as numbers are that came from a grid
 
 
@@ -17,20 +19,50 @@ def column_grid(array: Array, axis: int) -> QuantType:
 
     Weights that came from 8 bits are found to be whole numbers of some scale: they get that one, and lose nothing.
     """
-    columns = np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis]).astype(np.float64)
+    columns = _columns(array, axis)
     largest = np.abs(columns).max(axis=0)
-    tiny = float(np.finfo(np.float32).tiny) * 256
-    scales = np.where(largest < tiny, 1.0, largest / _MOST)
-    open_ = np.flatnonzero(largest >= tiny)
-    for most in range(_MOST, _LEAST - 1, -1):
+    steps = _whole(columns, range(_MOST, _LEAST - 1, -1))
+    scales = np.where(steps > 0, largest / np.maximum(steps, 1), np.where(largest < _TINY, 1.0, largest / _MOST))
+    return QuantType(tuple(float(np.float32(scale)) for scale in scales), (0,) * scales.size, axis)
+
+
+def lost(array: Array, axis: int, quant: QuantType) -> Array:
+    """What each column of trained weights loses without its zero point, as the root of the sum of squares.
+
+    Columns that have never been quantised lose nothing that anybody has counted on.
+    """
+    columns = _columns(array, axis)
+    scales = np.asarray(quant.scales, np.float32).astype(np.float64)
+    errors = columns - np.rint(columns / scales) * scales
+    inexact = np.flatnonzero((np.abs(errors) > _NEAR * scales).any(axis=0))
+    trained = inexact[_whole(columns[:, inexact], range(255, _MOST, -1)) > 0]
+    found = np.zeros(columns.shape[1])
+    found[trained] = np.sqrt((errors[:, trained] ** 2).sum(axis=0))
+    return found
+
+
+def _columns(array: Array, axis: int) -> Array:
+    return np.moveaxis(array, axis, -1).reshape(-1, array.shape[axis]).astype(np.float64)
+
+
+def _whole(columns: Array, steps: range) -> Array:
+    """How many steps the largest number of each column is, so that all of it are whole numbers; 0 for none of them."""
+    largest = np.abs(columns).max(axis=0)
+    found = np.zeros(columns.shape[1], int)
+    open_ = np.flatnonzero(largest >= _TINY)
+    for most in steps:
         if not open_.size:
             break
-        scale = largest[open_] / most
-        steps = columns[:, open_] / scale
-        found = np.abs(steps - np.rint(steps)).max(axis=0) < _NEAR
-        scales[open_[found]] = scale[found]
-        open_ = open_[~found]
-    return QuantType(tuple(float(np.float32(scale)) for scale in scales), (0,) * scales.size, axis)
+        fits = np.flatnonzero(_are_whole(columns[:_FEW, open_], largest[open_] / most))
+        fits = fits[_are_whole(columns[:, open_[fits]], largest[open_[fits]] / most)]
+        found[open_[fits]] = most
+        open_ = np.delete(open_, fits)
+    return found
+
+
+def _are_whole(columns: Array, scale: Array) -> Array:
+    steps = columns / scale
+    return np.asarray(np.abs(steps - np.rint(steps)).max(axis=0) < _NEAR)
 
 
 def whole_grid(array: Array) -> QuantType:

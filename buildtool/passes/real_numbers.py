@@ -171,9 +171,12 @@ class _Rewrite:
     def _clipped(self, node: Node) -> None:
         """Bounds in the scale of what is stored: an activation."""
         stored = self._stored.get(node.inputs[0])
-        if stored is None or stored.quant.axis is not None:
-            return
         assert isinstance(node.op, Clip)
+        if stored is None:
+            self._clipped_relu(node, node.op)
+            return
+        if stored.quant.axis is not None:
+            return
         low, high = (_real_number(end, stored.quant) for end in (node.op.low, node.op.high))
         x, before = stored.real, self._editor.producer(stored.real)
         if before is not None and isinstance(before.op, Clip):  # two in a row are one
@@ -183,6 +186,14 @@ class _Rewrite:
             self._twinned.add(before)
         twin = self._editor.insert_before(node, Clip(low=low, high=high), [x])
         self._remember(node, twin.outputs[0], stored.dtype, stored.quant)
+
+    def _clipped_relu(self, node: Node, op: Clip) -> None:
+        """Where the least number is left out, real ones are cut off: with a relu before it that is one activation."""
+        relu = self._editor.private_maker(node.inputs[0], "relu")
+        if relu is None or node.inputs[0].type.dtype is not DType.F32 or op.high < 0:
+            return
+        self._editor.substitute(node, Clip(low=max(op.low, 0.0), high=op.high), relu.inputs)
+        self._editor.remove(relu)
 
     def _cast(self, node: Node) -> None:
         """Whole numbers as floats, and back: pools have no other way to take stored numbers."""

@@ -15,7 +15,7 @@ from buildtool.ops.requantize import Requantize
 from buildtool.passes.base import Pass
 from buildtool.passes.compute_in_half import Kept
 from buildtool.passes.editor import Editor
-from buildtool.passes.grids import column_grid, whole_grid
+from buildtool.passes.grids import column_grid, lost, whole_grid
 
 #: Why a node on stored numbers cannot be run by what the graph is lowered for; empty where it can.
 Objection = Callable[[Node], str]
@@ -30,6 +30,8 @@ BOUNDED = {
 }
 _W, _BIAS = 1, 2
 _NEAR = 1e-3  # of a step
+_SPREAD = 74  # steps: the deviation of numbers that are anywhere in 8 bits
+_HARMLESS = 0.2  # steps: a deviation that hardly ever becomes a whole step more
 
 
 class StoreQuantised(Pass):
@@ -117,7 +119,22 @@ def _candidate(node: Node, types: Mapping[Value, QuantType]) -> tuple[Node | Non
             return None, f"the range of '{value.name}' is not known"
         quant = types.get(value)
         outputs.append(value if quant is None else Value(value.name, _stored_type(value, quant)))
+    if _loses_steps(node, inputs, outputs):
+        return None, "its weights have zero points, and results would be more than a step away without them"
     return Node(node.op, inputs, outputs, node.name), ""
+
+
+def _loses_steps(node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> bool:
+    """Whether trained weights, rounded anew to numbers without zero points, may change results by more than a step."""
+    axis = WEIGHTED.get(node.op.name)
+    if axis is None:
+        return False
+    of_x, of_w, of_y = (value.type.quant for value in (*inputs[:_BIAS], outputs[0]))
+    weights = node.inputs[_W].constant
+    if weights is None or of_x is None or of_w is None or of_y is None:
+        return False
+    errors = lost(weights, axis, of_w) * of_x.scales[0] * _SPREAD * 2.0 ** (of_x.bits - 8)
+    return bool(errors.max() > of_y.scales[0] * _HARMLESS)
 
 
 def _cuts_nothing_off(candidate: Node) -> bool:

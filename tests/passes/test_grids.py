@@ -7,7 +7,7 @@ import pytest
 
 from buildtool.ir import quantised
 from buildtool.ir.types import DType, TensorType
-from buildtool.passes.grids import column_grid, whole_grid
+from buildtool.passes.grids import column_grid, lost, whole_grid
 
 
 def _back(array: np.ndarray, type_: TensorType) -> np.ndarray:
@@ -55,3 +55,16 @@ def test_zero_is_one_of_the_numbers(ends: tuple[float, float]) -> None:
     step = quant.scales[0]
     assert np.abs(_back(array, type_) - array).max() <= step * 0.51
     assert _back(np.zeros(50, np.float32), type_).tolist() == [0.0] * 50
+
+
+def test_trained_weights_with_zero_points_lose_something() -> None:
+    rng = np.random.default_rng(5)
+    whole = rng.integers(-200, 56, (60, 4))
+    whole[:, 1] //= 2  # has a place in symmetric numbers
+    whole[0] = (-200, -100, -199, -131)
+    w = np.float32(whole * np.float32([0.02, 0.1, 0.003, 0.01]))
+    w[:, 2] = rng.normal(0, 1, 60)  # has never been quantised
+    found = lost(w, 1, column_grid(w, 1))
+    back = _back(w, TensorType(DType.S8, w.shape, column_grid(w, 1)))
+    np.testing.assert_allclose(found, np.sqrt(((w - back) ** 2).sum(axis=0)) * (1, 0, 0, 1), rtol=1e-4, atol=1e-6)
+    assert found[0] > 0 and found[3] > 0

@@ -233,3 +233,11 @@ def test_names_of_rounded_numbers_come_first() -> None:
         value.source_names = (name,)
     graph = _rewritten(make.finish(make("neg", y)))
     assert graph.nodes[0].outputs[0].source_names == ("stored", "rounded", "plain")
+
+
+def test_a_relu_in_front_of_bounds_is_part_of_them() -> None:
+    make = Maker()
+    x = make("clip", make("relu", make.conv(make.input(1, 4, 4, 3), 5)), low=-2.5, high=2.5)
+    graph = _rewritten(make.finish(_rounded(make, x)))
+    assert ops(graph) == ["conv2d", "clip"]
+    assert graph.nodes[1].op.attributes() == {"low": 0.0, "high": 2.5}

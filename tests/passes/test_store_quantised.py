@@ -144,3 +144,15 @@ def test_bounds_at_the_ends_of_what_is_stored_are_not_needed(high: float, left: 
     graph = make.finish(make("neg", y))
     _stored(graph)
     assert ops(graph) == [*(left or ["requantize", "reduce_mean", "clip", "requantize"]), "neg"]
+
+
+@pytest.mark.parametrize(("step", "left"), [(0.02, "real"), (2.0, "stored")])
+def test_weights_with_zero_points_stay_real_where_it_matters(step: float, left: str) -> None:
+    make = Maker()
+    x = _ranged(make, make.input(1, 6, 6, 8), 1 / 127)
+    whole = np.random.default_rng(1).integers(-180, 76, (4, 3, 3, 8))
+    whole[:, 0, 0, 0] = -180
+    w = make.constant(whole * np.float32(0.01))
+    graph = make.finish(_ranged(make, make("conv2d", x, w, **CONV), step))
+    kept = _stored(graph, most=step).kept
+    assert ["zero points" in item.reason for item in kept] == ([True] if left == "real" else [])

@@ -30,7 +30,7 @@ MOST_STEPS = 3
 
 def _names() -> list[str]:
     with zipfile.ZipFile(ARCHIVE) as archive:
-        return [Path(name).stem for name in archive.namelist()]
+        return [Path(name).stem for name in archive.namelist() if name.endswith(".tflite")]
 
 
 @pytest.fixture(params=_names())
@@ -69,6 +69,9 @@ def test_every_node_is_within_a_step(file: Path) -> None:
     found = compare(graph, tensors)
     print(f"{file.stem}: {found}")  # noqa: T201 (shown with -s)
     assert found.most <= 1, found.worst()
+    if file.stem == "trained_uint8":  # its weights have zero points: see below
+        assert {node.op.name for node in found.real} == {"conv2d"}
+        return
     assert found.part("conv2d", "dwconv2d") > 0.9
     assert not found.real, "all of these can be stored"
 
@@ -88,8 +91,8 @@ def test_whole_networks(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("zero", "deep", "spread"), [(140, 64, 40), (90, 128, 40), (60, 128, 40), (127, 128, 60)])
-def test_weights_with_zero_points_become_symmetric(zero: int, deep: int, spread: float, tmp_path: Path) -> None:
-    """Some are whole numbers of another scale then, which is not exact: a step is what may be lost."""
+def test_weights_with_zero_points(zero: int, deep: int, spread: float, tmp_path: Path) -> None:
+    """They become symmetric where that does not matter, and the layer stays real where it may cost a step."""
     dice = np.random.default_rng(3)
     w = np.clip(np.rint(dice.normal(zero, spread, (16, 3, 3, deep))), 0, 255).astype(np.uint8)
     x = whole(1, 8, 8, deep, dtype="uint8")

@@ -23,6 +23,10 @@ def write(file: Path) -> None:
     with Archive(file) as archive:
         for name, data in _converted().items():
             archive.put(f"{name}.tflite", data)
+        graph, arrays = _trained()
+        archive.put("trained.pb", graph)
+        for key, array in arrays.items():
+            archive.put_array(f"trained/{key}.npy", array)
 
 
 def _converted() -> Mapping[str, bytes]:
@@ -193,23 +197,40 @@ def _quantised(function: Callable[[Any], Any], borders: Any = tf.int8, wide: boo
     return bytes(converter.convert())
 
 
-def _trained_uint8() -> bytes:
-    """Fake quantisation of 8 bits without a sign, for weights too: they have zero points."""
+def _simulated(symmetric: bool) -> tuple[Any, Any]:
+    """Input and output of a network with fake quantisation of 8 bits, for weights too: these may have zero points."""
     dice = np.random.default_rng(9)
-    graph = tf.Graph()
-    with graph.as_default(), tf.compat.v1.Session(graph=graph) as session:
-        rounded = tf.quantization.fake_quant_with_min_max_args
-        image = tf.compat.v1.placeholder(tf.float32, (1, 16, 16, 3), "image")
-        x = rounded(image, -1.0, 1.0)
-        for number, (deep, stride) in enumerate(((8, 2), (12, 1), (12, 2))):
-            shape = (3, 3, int(x.shape[3]), deep)
-            weight = dice.normal(0.02, np.sqrt(2 / np.prod(shape[:3])), shape).astype(np.float32)
-            weight = rounded(tf.constant(weight), float(weight.min()), float(weight.max()))
-            bias = tf.constant(dice.uniform(-0.1, 0.1, deep).astype(np.float32))
-            y = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, weight, stride, "SAME"), bias))
-            y = rounded(y, 0.0, 2.5 + number)
-            x = rounded(x + y, -1.0, 4.0) if y.shape == x.shape else y
-        end = tf.identity(x, "end")
+    rounded = tf.quantization.fake_quant_with_min_max_args
+    image = tf.compat.v1.placeholder(tf.float32, (1, 16, 16, 3), "image")
+    x = rounded(image, -1.0, 1.0)
+    for number, (deep, stride) in enumerate(((8, 2), (12, 1), (12, 1), (12, 2))):
+        shape = (3, 3, int(x.shape[3]), deep)
+        weight = dice.normal(0.02, np.sqrt(2 / np.prod(shape[:3])), shape).astype(np.float32)
+        most = float(np.abs(weight).max())
+        low, high = (-most, most) if symmetric else (float(weight.min()), float(weight.max()))
+        weight = rounded(tf.constant(weight), low, high, narrow_range=symmetric)
+        bias = tf.constant(dice.uniform(-0.1, 0.1, deep).astype(np.float32))
+        y = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, weight, stride, "SAME"), bias))
+        y = rounded(y, 0.0, 2.5 + number)
+        x = rounded(x + y, -1.0, 4.0) if y.shape == x.shape else y
+    return image, tf.identity(x, "end")
+
+
+def _trained() -> tuple[bytes, Mapping[str, Any]]:
+    """The graph as TensorFlow has it, and what it gives; inner tensors by the names of their nodes."""
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session(graph=graph) as session:
+        image, _ = _simulated(symmetric=True)
+        made = [op.outputs[0] for op in graph.get_operations() if op.type not in ("Const", "Placeholder")]
+        fed = np.random.default_rng(2).uniform(-1, 1, (1, 16, 16, 3)).astype(np.float32)
+        values = session.run(made, {image: fed})
+        return graph.as_graph_def().SerializeToString(), {
+            tensor.op.name: value for tensor, value in zip((image, *made), (fed, *values), strict=True)
+        }
+
+
+def _trained_uint8() -> bytes:
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session(graph=graph) as session:
+        image, end = _simulated(symmetric=False)
         converter = tf.compat.v1.lite.TFLiteConverter.from_session(session, [image], [end])
         converter.inference_type = tf.uint8
         converter.quantized_input_stats = {"image": (127.5, 127.5)}
