@@ -51,7 +51,7 @@ def test_every_layer_and_pool_gives_the_bytes_of_the_simulator(
 def drawn_convolutions(rng: np.random.Generator) -> Iterator[Sample]:
     """Convolutions whose shapes fall on all edges of tiles: wide and narrow, many channels, each pool and kernel."""
     widths = (4, 5, 7, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 112, 255, 512)
-    for index in range(60):
+    for index in range(40):
         pool, kernel, wide = index % 10, 1 + 2 * int(rng.integers(0, 2)), bool(rng.integers(0, 3) == 0)
         width, height = int(rng.choice(widths)), int(rng.choice((4, 5, 6, 9, 15, 28, 33)))
         most = max(1, min(90, 8000 // width))
@@ -73,6 +73,7 @@ def test_drawn_convolutions_give_the_bytes_of_the_simulator(runner: Path, tmp_pa
         assert run(runner, tmp_path, short) == sample[3], sample[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 def test_it_is_c99_without_a_warning(compiler: str, tmp_path: Path) -> None:
     assert len(objects(compiler, tmp_path, "-O2")) == len(list(ROOM.glob("*.c"))) > 0
@@ -101,6 +102,7 @@ def test_a_file_may_end_within_the_padding_of_its_last_body(
     assert "the file ends" in command([runner, "--check", tmp_path / "longer.kmodel"])
 
 
+@pytest.mark.slow
 def test_the_face_in_cpp_needs_no_cpp_library(all_samples: list[Sample], tmp_path: Path) -> None:
     name, model, data, wanted = next(sample for sample in all_samples if sample[0] == "conv3x3_w8_33wide")
     made = program("face.cc", tmp_path)
