@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -15,6 +18,7 @@ from buildtool.drafts import deployment
 from buildtool.importers.onnx import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.operator import Array
+from tests.importers.tensorflow.harness import EXPECTED
 from tests.stored_layers import compare, stored
 from tests.zoo.networks import NETWORKS
 from tests.zoo.quantised import quantised
@@ -49,19 +53,52 @@ def test_every_node_is_within_a_step(name: str, form: str) -> None:
     assert not found.real, "all of the zoo can be stored"
 
 
+def _validated(models: Sequence[Path], folder: Path) -> tuple[buildtool.BuildReport, buildtool.ValidationReport]:
+    """A library for the host with these models, stored in few bits."""
+    text = deployment.write(models, relative_to=folder, library_name="zoo", target_abis=["host"])
+    text = text.replace("data_type: fp16_fp32", "data_type: fp32_fp32\n    quantize: 1")
+    for dtype, ends in (("uint8", "0,255"), ("int8", "-128,127"), ("int16", "-32768,32767")):
+        line = f"        input_data_types: [{dtype}]\n"
+        text = text.replace(line, f'{line}        input_ranges: ["{ends}"]\n')
+    file = folder / "zoo.yml"
+    file.write_text(text)
+    options = buildtool.Options(folder / "build", archive=False)
+    built = buildtool.build(file, options=options)
+    report = buildtool.validate(file, options=options, settings=buildtool.RunSettings(kinds=("shared",)))
+    print([(result["model"], result["cosine"], result["max_abs"]) for result in report.results])  # noqa: T201
+    return built, report
+
+
+def _convolutions(model: Any, kind: str) -> int:
+    return sum(count for kernel, count in model.plans[0]["kernels"].items() if kernel.startswith(f"conv2d_{kind}"))
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_libraries_give_what_onnxruntime_gives(form: str, tmp_path: Path) -> None:
-    models = [quantised(name, CACHE, 64, 0.25, form) for name in NETWORKS]
-    text = deployment.write(models, relative_to=tmp_path, library_name="zoo", target_abis=["host"])
-    file = tmp_path / "zoo.yml"
-    file.write_text(text.replace("data_type: fp16_fp32", "data_type: fp32_fp32\n    quantize: 1"))
-    options = buildtool.Options(tmp_path / "build")
-    built = buildtool.build(file, options=options)
+    built, report = _validated([quantised(name, CACHE, 64, 0.25, form) for name in NETWORKS], tmp_path)
     for model in built.models:
-        kernels = model.plans[0]["kernels"]
-        assert sum(count for kernel, count in kernels.items() if kernel.startswith("conv2d_s8")) > 10
-        assert not [kernel for kernel in kernels if kernel.startswith("conv2d_f32")]
-    report = buildtool.validate(file, options=options, settings=buildtool.RunSettings(kinds=("shared",)))
+        assert _convolutions(model, "s8") > 10
+        assert not _convolutions(model, "f32")
     assert report.reference == "onnxruntime"
-    print([(result["cosine"], result["max_abs"]) for result in report.results])  # noqa: T201 (shown with -s)
     assert [result for result in report.results if not result["passed"] or result["cosine"] < 0.999] == []
+
+
+def test_libraries_give_what_litert_gives(tmp_path: Path) -> None:
+    """Borders of 8 bits with and without a sign, of 16 bits, and of floats; numbers of 16 bits stay real inside."""
+    names = ("resnet18_int8", "squeezenet_v11_uint8_borders", "squeezenet_v11_float_borders", "squeezenet_v11_int16")
+    with zipfile.ZipFile(EXPECTED / "quantised.zip") as archive:
+        models = [Path(archive.extract(f"{name}.tflite", tmp_path)) for name in (*names, "mixed_int8", "trained_uint8")]
+    built, report = _validated(models, tmp_path)
+    for model in built.models:
+        is_real = model.name in ("squeezenet_v11_int16", "trained_uint8")
+        assert bool(_convolutions(model, "s8")) is not is_real
+        assert bool(_convolutions(model, "f32")) is is_real
+    assert report.reference == "litert"
+    assert [result for result in report.results if not result["passed"] or result["cosine"] < 0.999] == []
+    written = json.loads((built.folder / "report" / "build.json").read_text())
+    for model in written["models"]:
+        reasons = {node["reason"] for node in model["plans"][0].get("single_precision", [])}
+        if model["name"] == "squeezenet_v11_int16":
+            assert "no kernel of conv2d computes on its stored numbers" in reasons
+        if model["name"] == "trained_uint8":
+            assert any("zero points" in reason for reason in reasons)
