@@ -24,6 +24,7 @@ class GatherElements(Operator):
     """
 
     name: ClassVar[str] = "gather_elements"
+    keeps_numbers: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
     axis: int

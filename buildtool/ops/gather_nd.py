@@ -24,6 +24,7 @@ class GatherNd(Operator):
     """
 
     name: ClassVar[str] = "gather_nd"
+    keeps_numbers: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
     batch_dims: int

@@ -15,6 +15,7 @@ class Identity(Operator):
     """Input x of any type."""
 
     name: ClassVar[str] = "identity"
+    keeps_numbers: ClassVar[bool] = True
     is_view: ClassVar[bool] = True
     is_elementwise: ClassVar[bool] = True
 

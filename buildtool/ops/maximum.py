@@ -16,6 +16,7 @@ class Maximum(BinaryOperator):
     """Inputs a, b (broadcast), any numbers."""
 
     name: ClassVar[str] = "maximum"
+    keeps_numbers: ClassVar[bool] = True
 
     def compute(self, a: Array, b: Array) -> Array:
         return np.maximum(a, b)

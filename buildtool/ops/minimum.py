@@ -16,6 +16,7 @@ class Minimum(BinaryOperator):
     """Inputs a, b (broadcast), any numbers."""
 
     name: ClassVar[str] = "minimum"
+    keeps_numbers: ClassVar[bool] = True
 
     def compute(self, a: Array, b: Array) -> Array:
         return np.minimum(a, b)

@@ -19,6 +19,7 @@ class ReduceMax(ReduceOperator):
     """
 
     name: ClassVar[str] = "reduce_max"
+    keeps_numbers: ClassVar[bool] = True
     empty_allowed: ClassVar[bool] = True
 
     def compute(self, x: Array) -> Array:

@@ -23,6 +23,7 @@ class ReverseSequence(Operator):
     """
 
     name: ClassVar[str] = "reverse_sequence"
+    keeps_numbers: ClassVar[bool] = True
     arity: ClassVar[tuple[int, int | None]] = (2, 2)
 
     batch_axis: int

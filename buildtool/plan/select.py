@@ -136,8 +136,11 @@ def _quantised_misfit(kernel: KernelInfo, node: Node) -> str | None:
     types = {(value.type.dtype, value.type.quant) for value in (*node.inputs, *node.outputs) if value.type.quant}
     if not types:
         return "takes quantised numbers" if kernel.quantised == "any" else None
+    if any(quant is not None and dtype is not DType.S32 and quant.bits != 8 * dtype.itemsize for dtype, quant in types):
+        return "takes stored numbers that use the whole of their type"
     if kernel.quantised == "same":
-        return None if len(types) == 1 else "takes numbers of one quantisation"
+        scales = {quant for _, quant in types if quant is not None and quant.axis is None}
+        return None if len(types) == len(scales) == 1 else "takes numbers of one quantisation, with one scale"
     return None if kernel.quantised else "takes no quantised numbers"
 
 
