@@ -272,9 +272,11 @@ class _Rewrite:
         low, high = (_real_number(end, quant) for end in quantised.limits(dtype, quant.bits))
         stored_so = self._moved_quant(real) in (None, _signed(dtype, quant))
         is_whole = quant.axis is not None or (low < 0 < high) or (low == 0 and _is_positive(self._editor, real))
-        if is_whole and stored_so:
+        if is_whole and stored_so and (quant.bits <= 8 or quant.axis is not None):  # 16 bits may stay real
             return real
-        clipped = self._editor.insert_before(node, Clip(low=low, high=high), [real]).outputs[0]
+        relu = self._editor.private_maker(real, "relu") if stored_so and low <= 0 <= high else None
+        start, low = (real, low) if relu is None else (relu.inputs[0], 0.0)
+        clipped = self._editor.insert_before(node, Clip(low=low, high=high), [start]).outputs[0]
         if stored_so:
             clipped.source_names, real.source_names = real.source_names, ()
             self._cut.append((real, dtype, quant))

@@ -241,3 +241,17 @@ def test_a_relu_in_front_of_bounds_is_part_of_them() -> None:
     graph = _rewritten(make.finish(_rounded(make, x)))
     assert ops(graph) == ["conv2d", "clip"]
     assert graph.nodes[1].op.attributes() == {"low": 0.0, "high": 2.5}
+
+
+def test_numbers_of_sixteen_bits_are_cut_off() -> None:
+    """No kernel stores them yet: what stays real has their ends."""
+    make = Maker()
+    x = make("relu", make.conv(make.input(1, 4, 4, 3), 5))
+    scale, zero = make.constant(np.float32(1e-5)), make.graph.new_constant("z", np.zeros((), np.int16))
+    y = make("quantize_linear", x, scale, zero, axis=0, block=0, to=DType.S16)
+    graph = make.finish(make("dequantize_linear", y, scale, zero, axis=0, block=0))
+    assert RealNumbers().run(graph)
+    assert graph.outputs[0] in next(node for node in graph.nodes if node.op.name == "clip").outputs
+    assert next(node for node in graph.nodes if node.op.name == "clip").op.attributes() == pytest.approx(
+        {"low": 0.0, "high": 0.32767}
+    )
