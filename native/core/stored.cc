@@ -10,7 +10,8 @@ Code ReadStored(const PrepareContext& context, const Tensor& tensor, Stored* sto
     return context.Fail(Code::kUnsupported, "it is not stored with one scale");
   const bool is_signed = tensor.dtype == DType::kS8 || tensor.dtype == DType::kS16;
   const int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0, zero = tensor.quant->zeros[0];
-  if (zero < low || zero > low + (int64_t{1} << bits) - 1) return context.Fail(Code::kBadModel, "its zero point is out of range");
+  if (zero < low || zero > low + (int64_t{1} << bits) - 1)
+    return context.Fail(Code::kBadModel, "its zero point is out of range");
   *stored = {tensor.quant->scales[0], static_cast<int32_t>(tensor.quant->zeros[0])};
   return Code::kOk;
 }
