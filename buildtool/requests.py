@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType, QuantType
 from buildtool.ops.registry import registry
 from buildtool.plan.algorithms import Times
-from buildtool.quant import range_files
+from buildtool.quant import choice, range_files
+from buildtool.quant.choice import Choice
 from buildtool.quant.ranges import stored_as
 from buildtool.reports import depfile, stages, trust, tuning
 from buildtool.reports.depfile import FilesRead
@@ -33,6 +34,7 @@ from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Interpreter, Subject, choose_reference, inputs_for
 
+_KEEP_FLOAT = "quantize_keep_float"
 _HALVES = {"fp16_fp32": DType.F16, "fp16_fp16": DType.F16, "bf16_fp32": DType.BF16}
 _DTYPES = {
     "float32": DType.F32,
@@ -254,6 +256,28 @@ def ranges(model: ModelConfig, allow_unverified: bool = False) -> dict[str, Quan
     return {name: stored_as(low, high) for name, (low, high) in found.items()}
 
 
+def choice_of(model: ModelConfig) -> Choice:
+    """Which nodes are stored in a few bits, as far as the deployment says so."""
+    return Choice(model.quantize.operators, model.quantize.keep_float)
+
+
+def check_choice(model: ModelConfig, graph: Graph, operators: Collection[str]) -> None:
+    """ConfigError where the deployment names layers or operators that there are not."""
+    problems = [
+        Problem(
+            f"'{word}' in '{key}' is no operator" + (" and no layer of the model" if key == _KEEP_FLOAT else ""),
+            model.where_of(key),
+            rule="layers are called as they are behind the passes; `lathe quantize --sensitivity` lists them"
+            if key == _KEEP_FLOAT
+            else "operators, or one of all, usual; `lathe inspect ops` lists them",
+            remedy=f"did you mean '{near}'?" if near else "",
+        )
+        for key, word, near in choice.unknown(graph, choice_of(model), operators)
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
 def source_names(model: ModelConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the inputs and outputs of a model are called in its source."""
     borders = subgraph(model)
@@ -274,6 +298,7 @@ def library_source(
                 stored=Stored(_HALVES.get(model.data_type), model.quantize.large_weights),
                 half_arithmetic=model.data_type == "fp16_fp16",
                 quantised=model.quantize.enabled,
+                choice=choice_of(model),
                 winograd=model.winograd,
                 measured=algorithms.measured.get(model.identifier, {}),
                 everywhere=algorithms.everywhere,

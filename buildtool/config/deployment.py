@@ -98,6 +98,8 @@ class QuantizeConfig:
     schema: str = ""
     range_file: FileRef | None = None
     change_concat_ranges: bool = False
+    operators: tuple[str, ...] = ("all",)  # that are narrowed: these, all, or the usual ones
+    keep_float: tuple[str, ...] = ()  # layers and operators that are not
     observed: bool = False  # whether the graph is that of few bits, and computes on real numbers to be looked at
 
 

@@ -140,6 +140,12 @@ class GraphSection(Section):
         "products in single precision; not together with `quantize`.",
         default=0,
     )
+    quantize_operators: Texts = key(
+        "The operators that `quantize` stores in 8 bits: names of them, `usual` (convolutions and products with "
+        "weights) or `all`; with what moves numbers between them.",
+        default=["all"],
+    )
+    quantize_keep_float: Texts = key("Layers and operators that stay in single precision, by name.")
     quantize_range_file: Path = key("The ranges of the tensors, as `quantize_stat` measured them.")
     quantize_schema: Annotated[str | None, SCHEMES] = key(
         "How to quantise; empty for the target's own way.", default=""

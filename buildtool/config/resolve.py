@@ -227,6 +227,8 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
             schema=wide.find("quantize_schema").value,
             range_file=wide.file("quantize_range_file"),
             change_concat_ranges=bool(wide.find("change_concat_ranges").value),
+            operators=tuple(wide.find("quantize_operators").value),
+            keep_float=tuple(wide.find("quantize_keep_float").value or ()),
         ),
         opencl=OpenclConfig(
             limit_kernel_time=bool(wide.find("limit_opencl_kernel_time").value),

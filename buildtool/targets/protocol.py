@@ -15,6 +15,7 @@ from buildtool.passes.compute_in_half import Kept
 from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
+from buildtool.quant.choice import Choice
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class ModelSource:
     stored: Stored = field(default_factory=Stored)  # how f32 constants are stored
     half_arithmetic: bool = False  # fp16_fp16: what can be is computed in f16
     quantised: bool = False  # what has a range and kernels for it is stored in a few bits
+    choice: Choice = field(default_factory=Choice)  # with `quantised`: what is stored as far as the user says so
     winograd: int | None = None  # the largest tile that may be used; None: what pays
     measured: Mapping[str, Times] = field(default_factory=dict)  # by ABI: what the algorithms of nodes took
     everywhere: str | None = None  # this algorithm wherever it can be used: to measure it

@@ -18,6 +18,7 @@ from buildtool.config import Deployment, ModelConfig
 from buildtool.errors import Problem, UnsupportedError
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
+from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
 from buildtool.quant import concats
 from buildtool.reports import build_page, exports, stages, trust
@@ -60,6 +61,8 @@ def prepare(
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
         if model.quantize.change_concat_ranges:
             concats.share(graph)
+        if model.quantize.enabled:
+            requests.check_choice(model, graph, registry(deployment.op_paths))
         prepared.append(PreparedModel(model, file, imported, graph, passes))
     if unsupported:
         raise UnsupportedError(unsupported)

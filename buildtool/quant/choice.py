@@ -1,0 +1,97 @@
+"""Which nodes of a model are stored in a few bits, as far as a user says so: by operator, and by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.types import DType
+
+#: Every operator that has kernels for it.
+ALL = "all"
+#: What has nearly all the weights and products of most networks.
+USUAL = "usual"
+_WITH_WEIGHTS = ("conv2d", "dwconv2d", "deconv2d", "fully_connected")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the deployment says."""
+
+    operators: tuple[str, ...] = (ALL,)  # that are stored, with what moves numbers between them
+    keep_float: tuple[str, ...] = ()  # operators, and layers by their names, that are not
+
+    @property
+    def wanted(self) -> frozenset[str] | None:
+        """The operators that may be stored; None for all."""
+        if ALL in self.operators:
+            return None
+        usual = _WITH_WEIGHTS if USUAL in self.operators else ()
+        return frozenset({*self.operators, *usual} - {USUAL})
+
+
+def names_of(node: Node) -> tuple[str, ...]:
+    """What a layer is called in the source: by its own name, and by those of its results."""
+    results = [name for value in node.outputs for name in value.source_names]
+    return tuple(dict.fromkeys(name for name in (node.name, *results) if name)) or (node.outputs[0].name,)
+
+
+def real(graph: Graph, choice: Choice) -> dict[Value, str]:
+    """The first results of the nodes that stay real numbers because the user says so, each with the reason."""
+    reasons: dict[Value, str] = {}
+    if (wanted := choice.wanted) is not None:
+        inside = _stored(graph, wanted)
+        reasons = {
+            node.outputs[0]: f"quantize_operators does not name {node.op.name}"
+            for node in graph.nodes
+            if node not in inside
+        }
+    kept = set(choice.keep_float)
+    for node in graph.nodes:
+        if named := next((name for name in (*names_of(node), node.op.name) if name in kept), ""):
+            reasons[node.outputs[0]] = f"quantize_keep_float names '{named}'"
+    return reasons
+
+
+def unknown(graph: Graph, choice: Choice, operators: Collection[str]) -> list[tuple[str, str, str]]:
+    """The words of a choice that nothing is called by: key, word, and what may have been meant (or nothing)."""
+    layers = [name for node in graph.nodes for name in names_of(node)]
+    found = []
+    for key, words, known in (
+        ("quantize_operators", choice.operators, {*operators, ALL, USUAL}),
+        ("quantize_keep_float", choice.keep_float, {*operators, *layers}),
+    ):
+        for word in words:
+            if word not in known:
+                near = difflib.get_close_matches(word, sorted(known), n=1)
+                found.append((key, word, near[0] if near else ""))
+    return found
+
+
+def _stored(graph: Graph, wanted: Collection[str]) -> set[Node]:
+    """Nodes of these operators, and those that only move numbers which one of them made or all of them read."""
+    inside = {node for node in graph.nodes if node.op.name in wanted}
+    makers = {value: node for node in graph.nodes for value in node.outputs}
+    readers: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            readers.setdefault(value, []).append(node)
+    moving = [node for node in graph.nodes if node.op.keeps_numbers and node not in inside]
+    while grown := {node for node in moving if node not in inside and _between(node, inside, makers, readers)}:
+        inside |= grown
+    return inside
+
+
+def _between(
+    node: Node, inside: Collection[Node], makers: Mapping[Value, Node], readers: Mapping[Value, Sequence[Node]]
+) -> bool:
+    sources = [makers.get(value) for value in _numbers(node.inputs)]
+    sinks = [reader for value in _numbers(node.outputs) for reader in readers.get(value, ())]
+    made = bool(sources) and all(maker in inside for maker in sources)
+    return made or (bool(sinks) and all(reader in inside for reader in sinks))
+
+
+def _numbers(values: Iterable[Value]) -> list[Value]:
+    return [value for value in values if value.type.dtype is DType.F32 and not value.is_constant]
