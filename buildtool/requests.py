@@ -34,7 +34,6 @@ from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Interpreter, Subject, choose_reference, inputs_for
 
-_KEEP_FLOAT = "quantize_keep_float"
 _HALVES = {"fp16_fp32": DType.F16, "fp16_fp16": DType.F16, "bf16_fp32": DType.BF16}
 _DTYPES = {
     "float32": DType.F32,
@@ -265,11 +264,10 @@ def check_choice(model: ModelConfig, graph: Graph, operators: Collection[str]) -
     """ConfigError where the deployment names layers or operators that there are not."""
     problems = [
         Problem(
-            f"'{word}' in '{key}' is no operator" + (" and no layer of the model" if key == _KEEP_FLOAT else ""),
+            f"'{word}' in '{key}' is no operator and no layer of the model",
             model.where_of(key),
-            rule="layers are called as they are behind the passes; `lathe quantize --sensitivity` lists them"
-            if key == _KEEP_FLOAT
-            else "operators, or one of all, usual; `lathe inspect ops` lists them",
+            rule="`lathe inspect ops` lists operators; layers are what the passes leave, and `lathe quantize "
+            "--sensitivity` lists them",
             remedy=f"did you mean '{near}'?" if near else "",
         )
         for key, word, near in choice.unknown(graph, choice_of(model), operators)

@@ -147,6 +147,14 @@ class CalibrationSettings:
 
 
 @dataclass(frozen=True)
+class Budget:
+    """What storing a network in a few bits may cost."""
+
+    decibels: float | None = None  # the least ratio of signal to noise at the outputs
+    points: float | None = None  # hundredths of the first figure of the accuracy script that may be lost
+
+
+@dataclass(frozen=True)
 class Labour:
     """Who computes the samples of an accuracy or of a calibration."""
 
@@ -157,6 +165,7 @@ class Labour:
 
 SILENT = Silent()
 NOTHING = Overrides()
+NO_BUDGET = Budget()
 DEFAULTS = Options()
 EVERYTHING = RunSettings()
 HERE = Labour()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,8 +20,9 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import Output
-from buildtool.settings import CalibrationSettings, Labour, Options, RunSettings
+from buildtool.settings import Budget, CalibrationSettings, Labour, Options, RunSettings
 
+_ACCURACY = "accuracy"
 ESTIMATORS = ("min-max", "percentile", "enhance", "kl", "mse", "moving-average")
 
 
@@ -76,6 +78,44 @@ class EstimatorOptions:
     bits: Annotated[int, typer.Option("--bits", min=2, max=16, help="kl and mse: what tensors are stored in.")] = 8
 
 
+@dataclass(frozen=True)
+class SensitivityOptions:
+    """Which layers bear it."""
+
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Measure as well what storing each layer alone costs at the outputs.")
+    ] = False
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="DB|accuracy=POINTS",
+            help="Propose layers to keep in single precision: until the outputs have this ratio of signal to noise in "
+            "decibels, or until the accuracy script loses at most so many hundredths.",
+        ),
+    ] = None
+
+    def given(self) -> Budget:
+        """ConfigError where it is no number, or nothing is measured."""
+        from buildtool.errors import ConfigError
+
+        if self.budget is None:
+            return Budget()
+        if not self.sensitivity:
+            raise ConfigError("--budget goes with --sensitivity", remedy="add --sensitivity")
+        kind, equals, number = self.budget.rpartition("=")
+        try:
+            amount = float(number)
+        except ValueError:
+            amount = math.nan
+        if not math.isfinite(amount) or kind not in ("", _ACCURACY) or bool(kind) != bool(equals) or amount < 0:
+            raise ConfigError(
+                f"--budget cannot be '{self.budget}'",
+                rule=f"decibels, as in 25, or {_ACCURACY}=POINTS, as in {_ACCURACY}=0.5; not less than 0",
+            )
+        return Budget(points=amount) if kind else Budget(decibels=amount)
+
+
 def quantize(
     file: FileArgument = None,
     config: ConfigOption = None,
@@ -97,6 +137,7 @@ def quantize(
     *,
     given: SampleOptions,
     estimator: EstimatorOptions,
+    layers: SensitivityOptions,
     out: Output,
 ) -> None:
     """Find the ranges of a model's tensors on samples, and write them for quantize_range_file.
@@ -105,8 +146,9 @@ def quantize(
     """
     from buildtool import workflow
     from buildtool.reports import quantisation as report
+    from buildtool.reports import sensitivity as sensitivity_report
 
-    source = deployment_file(file, config)
+    source, budget = deployment_file(file, config), layers.given()
     calibration = CalibrationSettings(
         inputs=given.given(),
         samples=given.samples,
@@ -120,6 +162,13 @@ def quantize(
     options = Options(output=build_folder, allow_unverified=allow_unverified)
     labour = Labour(given.workers, fresh=given.fresh)
     replaced, settings = overrides(op_paths=op_path), RunSettings(model=model)
+    if layers.sensitivity:
+        with out.progress() as progress:
+            measured = workflow.sensitivity(
+                source, calibration, budget, replaced, options, settings, progress, labour
+            ).as_json()
+        out.document(measured, *sensitivity_report.parts(measured))
+        return
     with out.progress() as progress:
         found = workflow.quantize(source, calibration, replaced, options, settings, progress, labour)
     document = found.as_json()

@@ -141,8 +141,8 @@ class GraphSection(Section):
         default=0,
     )
     quantize_operators: Texts = key(
-        "The operators that `quantize` stores in 8 bits: names of them, `usual` (convolutions and products with "
-        "weights) or `all`; with what moves numbers between them.",
+        "The operators and layers that `quantize` stores in 8 bits: names of them, `usual` (convolutions and "
+        "products with weights) or `all`; with what moves numbers between them.",
         default=["all"],
     )
     quantize_keep_float: Texts = key("Layers and operators that stay in single precision, by name.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from buildtool.errors import ConfigError, GraphError, InternalError, UnsupportedError, Where
 from buildtool.ir.dims import TooIntricateError
-from buildtool.ir.graph import Graph
+from buildtool.ir.graph import Graph, Value
 from buildtool.ir.verify import verify
 from buildtool.passes import store_quantised
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
@@ -196,9 +196,14 @@ def in_half(graph: Graph, objection: Objection) -> tuple[Kept, ...]:
     return tuple(halving.kept)
 
 
-def in_few_bits(graph: Graph, objection: store_quantised.Objection) -> tuple[Kept, ...]:
-    """Stores in a few bits, in place, what an optimised graph has ranges of; the nodes that it leaves, and why."""
-    storing = StoreQuantised(objection)
+def in_few_bits(
+    graph: Graph, objection: store_quantised.Objection, real: Mapping[Value, str] | None = None
+) -> tuple[Kept, ...]:
+    """Stores in a few bits, in place, what an optimised graph has ranges of; the nodes that it leaves, and why.
+
+    `real`: the first results of nodes that are left in any case, and why.
+    """
+    storing = StoreQuantised(objection, real)
     for one in (storing, ShareCommon(), RemoveDeadCode()):
         _run(one, graph, None)
     return tuple(storing.kept)

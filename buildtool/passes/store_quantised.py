@@ -44,8 +44,10 @@ class StoreQuantised(Pass):
     name = "store_quantised"
     summary = "store in a few bits what has a known range and kernels for it"
 
-    def __init__(self, objection: Objection) -> None:
+    def __init__(self, objection: Objection, real: Mapping[Value, str] | None = None) -> None:
+        """`real`: the first results of nodes that stay what they are anyway, and why."""
         self.objection = objection
+        self.real = real or {}
         self.kept: list[Kept] = []
 
     def run(self, graph: Graph) -> bool:
@@ -56,6 +58,9 @@ class StoreQuantised(Pass):
             if isinstance(node.op, Requantize) or quantised.is_quantised(node):
                 continue
             if not any(value.type.dtype is DType.F32 for value in (*node.inputs, *node.outputs)):
+                continue
+            if node.outputs[0] in self.real:
+                self.kept.append(Kept(node.name or node.outputs[0].name, node.op.name, self.real[node.outputs[0]]))
                 continue
             candidate, reason = _candidate(node, types)
             if candidate is not None and _cuts_nothing_off(candidate) and rewrite.without(node):

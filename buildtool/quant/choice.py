@@ -13,6 +13,7 @@ from buildtool.ir.types import DType
 ALL = "all"
 #: What has nearly all the weights and products of most networks.
 USUAL = "usual"
+_CONCAT = "concat"
 _WITH_WEIGHTS = ("conv2d", "dwconv2d", "deconv2d", "fully_connected")
 
 
@@ -20,12 +21,12 @@ _WITH_WEIGHTS = ("conv2d", "dwconv2d", "deconv2d", "fully_connected")
 class Choice:
     """What the deployment says."""
 
-    operators: tuple[str, ...] = (ALL,)  # that are stored, with what moves numbers between them
+    operators: tuple[str, ...] = (ALL,)  # that are stored, and layers by their names
     keep_float: tuple[str, ...] = ()  # operators, and layers by their names, that are not
 
     @property
     def wanted(self) -> frozenset[str] | None:
-        """The operators that may be stored; None for all."""
+        """The operators and layers that may be stored; None for all."""
         if ALL in self.operators:
             return None
         usual = _WITH_WEIGHTS if USUAL in self.operators else ()
@@ -38,21 +39,37 @@ def names_of(node: Node) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (node.name, *results) if name)) or (node.outputs[0].name,)
 
 
+def moves(node: Node) -> bool:
+    """Whether the node computes nothing new: stored or not, it gives the numbers that it gets."""
+    return node.op.keeps_numbers or node.op.name == _CONCAT
+
+
 def real(graph: Graph, choice: Choice) -> dict[Value, str]:
-    """The first results of the nodes that stay real numbers because the user says so, each with the reason."""
-    reasons: dict[Value, str] = {}
-    if (wanted := choice.wanted) is not None:
-        inside = _stored(graph, wanted)
-        reasons = {
-            node.outputs[0]: f"quantize_operators does not name {node.op.name}"
-            for node in graph.nodes
-            if node not in inside
-        }
-    kept = set(choice.keep_float)
+    """The first results of the nodes that stay real numbers because the user says so, each with the reason.
+
+    What moves numbers is stored where stored nodes made them, or read them.
+    """
+    wanted, kept = choice.wanted, frozenset(choice.keep_float)
+    if wanted is None and not kept:
+        return {}
+    reasons: dict[Node, str] = {}
+    moving: list[Node] = []
     for node in graph.nodes:
-        if named := next((name for name in (*names_of(node), node.op.name) if name in kept), ""):
-            reasons[node.outputs[0]] = f"quantize_keep_float names '{named}'"
-    return reasons
+        words = (*names_of(node), node.op.name)
+        if named := next((word for word in words if word in kept), ""):
+            reasons[node] = f"quantize_keep_float names '{named}'"
+        elif wanted is None or wanted.isdisjoint(words):
+            if moves(node):
+                moving.append(node)
+            elif wanted is not None:
+                reasons[node] = f"quantize_operators does not name {node.op.name}"
+    inside = {node for node in graph.nodes if node not in reasons} - set(moving)
+    inside = _with_what_moves(graph, inside, moving)
+    return {
+        node.outputs[0]: reasons.get(node, "it moves numbers of nodes that stay real")
+        for node in graph.nodes
+        if node not in inside
+    }
 
 
 def unknown(graph: Graph, choice: Choice, operators: Collection[str]) -> list[tuple[str, str, str]]:
@@ -60,7 +77,7 @@ def unknown(graph: Graph, choice: Choice, operators: Collection[str]) -> list[tu
     layers = [name for node in graph.nodes for name in names_of(node)]
     found = []
     for key, words, known in (
-        ("quantize_operators", choice.operators, {*operators, ALL, USUAL}),
+        ("quantize_operators", choice.operators, {*operators, *layers, ALL, USUAL}),
         ("quantize_keep_float", choice.keep_float, {*operators, *layers}),
     ):
         for word in words:
@@ -70,18 +87,17 @@ def unknown(graph: Graph, choice: Choice, operators: Collection[str]) -> list[tu
     return found
 
 
-def _stored(graph: Graph, wanted: Collection[str]) -> set[Node]:
-    """Nodes of these operators, and those that only move numbers which one of them made or all of them read."""
-    inside = {node for node in graph.nodes if node.op.name in wanted}
+def _with_what_moves(graph: Graph, inside: Collection[Node], moving: Sequence[Node]) -> set[Node]:
+    """These nodes, and those that move numbers which one of them made, or that all readers take from them."""
     makers = {value: node for node in graph.nodes for value in node.outputs}
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
         for value in node.inputs:
             readers.setdefault(value, []).append(node)
-    moving = [node for node in graph.nodes if node.op.keeps_numbers and node not in inside]
-    while grown := {node for node in moving if node not in inside and _between(node, inside, makers, readers)}:
-        inside |= grown
-    return inside
+    found = set(inside)
+    while grown := {node for node in moving if node not in found and _between(node, found, makers, readers)}:
+        found |= grown
+    return found
 
 
 def _between(

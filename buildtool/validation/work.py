@@ -58,17 +58,18 @@ class Runs(Protocol):
 def work(task: Task, units: Sequence[int]) -> dict[int, str]:
     """The records of these units."""
     plugin, run = _ready(task)
-    records: dict[int, str] = {}
-    for unit in units:
-        given = plugin.inputs(unit)
-        check_names(given, task.inputs)
-        where = Where(file=str(task.script))
-        missing = [spec.name for spec in task.inputs if spec.name not in given]
-        if missing:
-            raise ConfigError(f"preprocess gave nothing for the input '{missing[0]}'", where=where)
-        fed = {spec.name: fit(np.asarray(_as(given[spec.name], spec)), spec, where) for spec in task.inputs}
-        records[unit] = plugin.record(unit, run(fed))
-    return records
+    return {unit: plugin.record(unit, run(fed(plugin, unit, task.inputs))) for unit in units}
+
+
+def fed(plugin: Plugin, unit: int, specs: Sequence[TensorSpec]) -> dict[str, Array]:
+    """What the network gets for a unit, in the types and shapes that it takes."""
+    given = plugin.inputs(unit)
+    check_names(given, specs)
+    where = Where(file=str(plugin.file))
+    missing = [spec.name for spec in specs if spec.name not in given]
+    if missing:
+        raise ConfigError(f"preprocess gave nothing for the input '{missing[0]}'", where=where)
+    return {spec.name: fit(np.asarray(_as(given[spec.name], spec)), spec, where) for spec in specs}
 
 
 def _as(value: Any, spec: TensorSpec) -> Array:

@@ -26,13 +26,16 @@ from buildtool.quant.estimators import ESTIMATORS, Settings
 from buildtool.quant.observed import Observed
 from buildtool.reports.documents import BuildReport
 from buildtool.reports.quantisation import RangesReport
+from buildtool.reports.sensitivity import SensitivityReport
 from buildtool.requests import load_deployment
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
     HERE,
+    NO_BUDGET,
     NOTHING,
     SILENT,
+    Budget,
     CalibrationSettings,
     Labour,
     Options,
@@ -43,6 +46,7 @@ from buildtool.settings import (
 from buildtool.validation import observing, samples
 from buildtool.validation.observing import Task
 from buildtool.validation.samples import Samples
+from buildtool.workflow import sensitivity as sensitivities
 from buildtool.workflow.building import up_to_date
 
 _SECONDS = 5.0  # between two entries of the journal
@@ -92,6 +96,23 @@ def quantize(
     package.write_file(target, range_files.text(report.ranges).encode())
     journal.finish()
     return report
+
+
+def sensitivity(
+    file: Path | str,
+    calibration: CalibrationSettings,
+    budget: Budget = NO_BUDGET,
+    overrides: Overrides = NOTHING,
+    options: Options = DEFAULTS,
+    settings: RunSettings = EVERYTHING,
+    progress: Progress = SILENT,
+    labour: Labour = HERE,
+) -> SensitivityReport:
+    """Write the ranges, and measure with them what storing each layer costs."""
+    ranges = quantize(file, calibration, overrides, options, settings, progress, labour)
+    deployment = load_deployment(file, overrides, progress)
+    model = _one_model(deployment, settings.model)
+    return sensitivities.measure(deployment, model, ranges, calibration, budget, options, progress)
 
 
 def log_ranges(

@@ -10,10 +10,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import buildtool
 from buildtool.ir.evaluate import bind_symbols, evaluate_node
 from buildtool.quant import range_files
 from buildtool.quant.estimators import ESTIMATORS
@@ -23,6 +25,7 @@ from tests.cli.conftest import EXAMPLE, Lathe, Result
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "quantisation.md"
 SCRIPT = """
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -190,7 +193,7 @@ def test_the_commands_of_the_page(lathe: Lathe, project: Path) -> None:
         picture.tofile(project / f"tensors/image_{number}.dat")
     blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines()]
-    assert len(lines) == 7
+    assert len(lines) == 9
     for line in lines:
         command, _, target = line.partition(" > ")
         told = lathe(*shlex.split(command.replace("--workers 2", "--workers 1"))[1:])
@@ -201,3 +204,68 @@ def test_the_commands_of_the_page(lathe: Lathe, project: Path) -> None:
             assert float(re.findall(r"top1 +(\S+)", told.stdout)[0]) >= 0.98
     (table,) = re.findall(r"^\| estimator \| range .*?\n\n", text, re.DOTALL | re.MULTILINE)
     assert re.findall(r"^\| `([a-z-]+)`", table, re.MULTILINE) == list(ESTIMATORS)
+
+
+def _sensitive(lathe: Lathe, *words: object) -> dict[str, Any]:
+    given = ("quantize", "accuracy.yml", "--inputs", "pictures.npy", "--sensitivity", "--json")
+    found: dict[str, Any] = lathe(*given, *words).document["sensitivity"]
+    return found
+
+
+def test_the_harm_of_each_layer_and_the_mix_that_keeps_to_a_budget(lathe: Lathe, project: Path) -> None:
+    found = _sensitive(lathe)
+    layers = {layer["name"]: layer for layer in found["layers"]}
+    assert set(layers) == {"relu_2_out", "relu_6_out", "fullyconnected_8_out", "probabilities"}
+    alone = [layer["alone_db"] for layer in found["layers"]]
+    assert alone == sorted(alone) and found["proposed"] == []
+    assert found["output_db"] <= min(alone) + 3, "all of the noise is more than any part of it"
+    for layer in layers.values():
+        assert layer["clipped"] == 0 and sum(layer["histogram"]["counts"]) > 0
+    # The result of the last layer is that of the network.
+    assert layers["probabilities"]["here_db"] == pytest.approx(found["output_db"], abs=0.01)
+
+    wanted = round((found["output_db"] + max(alone)) / 2, 2)
+    mix = _sensitive(lathe, "--budget", wanted)
+    assert mix["output_db_proposed"] >= wanted > mix["output_db"] == found["output_db"]
+    assert 0 < len(mix["proposed"]) < len(layers)
+    page = Path(mix["page"]).read_text()
+    assert '"relu_6_out"' in page and "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+
+    kept = json.dumps(mix["keep_float"])
+    keys = f"    quantize: 1\n    quantize_range_file: digits.ranges\n    quantize_keep_float: {kept}\n"
+    Path("mix.yml").write_text(Path("accuracy.yml").read_text().rstrip() + "\n" + keys)
+    again = lathe(
+        "quantize", "mix.yml", "--inputs", "pictures.npy", "--sensitivity", "--budget", wanted, "--json"
+    ).document["sensitivity"]
+    assert again["output_db"] == mix["output_db_proposed"] and again["proposed"] == []
+    assert set(layers) - {layer["name"] for layer in again["layers"]} == set(mix["proposed"])
+
+
+def test_what_is_measured_is_what_the_library_gives(lathe: Lathe, project: Path) -> None:
+    found = _sensitive(lathe, "--samples", 4, "--budget", "accuracy=0")
+    accuracy = found["accuracy"]
+    assert accuracy["proposed"] >= accuracy["float"] >= 0.98
+    text = Path("accuracy.yml").read_text().rstrip()
+    Path("int8.yml").write_text(f"{text}\n    quantize: 1\n    quantize_range_file: digits.ranges\n")
+    pictures = np.load("pictures.npy")[:4]
+    outputs = []
+    for deployment in ("accuracy.yml", "int8.yml"):
+        with buildtool.load(deployment) as model:
+            outputs.append(np.stack([model.run({"image": one[None]})["probabilities"] for one in pictures]))
+    error = np.square(outputs[0] - outputs[1]).sum()
+    assert found["output_db"] == pytest.approx(10 * np.log10(np.square(outputs[0]).sum() / error), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--budget", "30"], "--budget goes with --sensitivity"),
+        (["--sensitivity", "--budget", "speed=3"], "--budget cannot be 'speed=3'"),
+        (["--sensitivity", "--budget", "-1"], "not less than 0"),
+        (["--sensitivity", "--budget", "accuracy="], "accuracy=POINTS"),
+    ],
+)
+def test_a_wrong_budget_is_one_message(lathe: Lathe, project: Path, words: list[str], message: str) -> None:
+    result = lathe("quantize", "accuracy.yml", "--inputs", "pictures.npy", *words)
+    assert result.code == 2
+    assert message in result.stderr

@@ -59,8 +59,9 @@ def test_layers_and_operators_stay_real_by_name(project: Path) -> None:
 
 
 def test_the_result_names_a_layer_as_well(project: Path) -> None:
-    (name,) = _program(project, "    quantize_keep_float: relu_2_out\n")
-    assert name.startswith("conv2d")
+    kept = _program(project, "    quantize_keep_float: relu_2_out\n")
+    assert set(kept.values()) == {"quantize_keep_float names 'relu_2_out'", "it moves numbers of nodes that stay real"}
+    assert {name.split(" ")[0] for name in kept} == {"conv2d", "reshape"}
 
 
 def test_the_usual_operators_and_what_moves_between_them(project: Path) -> None:

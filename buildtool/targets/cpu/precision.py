@@ -60,18 +60,14 @@ def _in_half(
 def _in_few_bits(model: ModelSource, manifests: Manifests) -> tuple[Graph, tuple[Kept, ...]]:
     """Portable kernels decide, and so the numbers are the same on every machine."""
 
-    graph = model.graph.clone()
-    real = {value.name: reason for value, reason in choice.real(graph, model.choice).items()}
-
     def objection(node: Node) -> str:
-        if node.outputs[0].name in real:
-            return real[node.outputs[0].name]
         kernels = [kernel for kernel in manifests.of(node.op.name) if kernel.isa == _PORTABLE]
         if any(select.misfit(kernel, node) is None for kernel in kernels):
             return ""
         return f"no kernel of {node.op.name} computes on its stored numbers"
 
-    return graph, pipeline.in_few_bits(graph, objection)
+    graph = model.graph.clone()
+    return graph, pipeline.in_few_bits(graph, objection, choice.real(graph, model.choice))
 
 
 def notes(model: PlannedModel, abi: AbiCapabilities) -> Iterator[Problem]:
