@@ -1,0 +1,224 @@
+"""A program in the making: its steps, and in which forms the tensors of the model are there.
+
+A tensor may lie in the KPU's RAM as planes, in main memory as bytes, and there as floats. What a layer asks for and is
+not there yet is made of what is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from buildtool.ir.graph import Value
+from buildtool.targets.k210 import cpu_layers as cpu
+from buildtool.targets.k210 import layout
+from buildtool.targets.k210.arguments import ConvShape, ZeroPoints, layer_argument
+from buildtool.targets.k210.kpu_layers import Upload, conv
+from buildtool.targets.k210.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
+from buildtool.targets.k210.layer import Layer
+from buildtool.targets.k210.memory import Buffer, Places, Step
+from buildtool.targets.k210.quantise import Bytes
+from buildtool.targets.k210.tables import FIRST_START, SEGMENTS, Activation, BatchNorm, Segment
+
+LEAST_SIDE = 4
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Which pixels of larger planes are wanted: the first, and how far apart. Rows, columns."""
+
+    first: tuple[int, int] = (0, 0)
+    strides: tuple[int, int] = (1, 1)
+
+
+ALL = Pick()
+
+
+@dataclass(frozen=True)
+class Planes:
+    """Planes in the KPU's RAM, or in main memory, that may be larger than what is wanted of them."""
+
+    buffer: Buffer
+    height: int
+    width: int
+    pick: Pick = ALL
+    zeros_around: bool = False  # what is not wanted stands for 0
+
+
+@dataclass(eq=False)
+class Tensor:
+    """One tensor of the model, channels first in memory."""
+
+    name: str
+    channels: int
+    height: int
+    width: int
+    stored: Bytes | None = None
+    ram: Planes | None = None
+    late: bool = False  # the next layer leaves out what is not wanted of `ram`
+    send: Callable[[], Buffer] | None = None  # lets the layer that makes it write main memory, too
+    sent: Planes | None = None  # what that gave
+    bytes: Buffer | None = None
+    floats: Buffer | None = None
+
+    @property
+    def count(self) -> int:
+        return self.channels * self.height * self.width
+
+
+class UnknownRangeError(Exception):
+    """A tensor has to become bytes, and nothing says between which numbers it lies."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass
+class Program:
+    """Steps in order. `node` is the name of the source node whose layers are being made."""
+
+    node: str = ""
+    steps: list[Step] = field(default_factory=list)
+    tensors: dict[Value, Tensor] = field(default_factory=dict)
+
+    def step(self, reads: Sequence[Buffer], writes: Sequence[Buffer], make: Callable[[Places], Layer]) -> Step:
+        made = Step(self.node, tuple(reads), tuple(writes), lambda at: (make(at),))
+        self.steps.append(made)
+        return made
+
+    def buffer(self, tensor: Tensor, element: int = 1) -> Buffer:
+        return Buffer(tensor.name, False, tensor.count * element)
+
+    # -- from one form to another --------------------------------------------------------------------------------------
+    def bytes_of(self, tensor: Tensor) -> Buffer:
+        """Bytes in main memory, channels, rows, columns, without anything between."""
+        if tensor.bytes is None:
+            if tensor.ram is not None and tensor.floats is None:
+                tensor.bytes = self._picked(tensor, self._sent(tensor, tensor.ram))
+            else:
+                tensor.bytes = self._quantized(tensor)
+        return tensor.bytes
+
+    def floats_of(self, tensor: Tensor) -> Buffer:
+        """Floats in main memory in the same order."""
+        if tensor.floats is None:
+            source, target = self.bytes_of(tensor), self.buffer(tensor, 4)
+            stored, count = known(tensor), tensor.count
+            self.step(
+                [source],
+                [target],
+                lambda at: cpu.Dequantize(TO_MAIN, at[source], at[target], count, stored.scale, stored.bias),
+            )
+            tensor.floats = target
+        return tensor.floats
+
+    def planes_of(self, tensor: Tensor, *, zeros_around: bool) -> Planes:
+        """Planes in the KPU's RAM, of four rows and columns at least."""
+        there = tensor.ram
+        if there is not None and min(there.height, there.width) >= LEAST_SIDE and there.pick == ALL:
+            exact = (there.height, there.width) == (tensor.height, tensor.width)
+            if exact or tensor.late or there.zeros_around or not zeros_around:
+                return there
+        source = self.bytes_of(tensor)
+        height, width = max(tensor.height, LEAST_SIDE), max(tensor.width, LEAST_SIDE)
+        if (height, width) != (tensor.height, tensor.width):
+            source = self._padded(tensor, source, height, width)
+        channels = tensor.channels
+        target = Buffer(tensor.name, True, layout.units(width, height, channels))
+        self.step([source], [target], lambda at: Upload(0, at[source], at[target], width, height, channels))
+        tensor.ram = Planes(target, height, width, ALL, zeros_around=True)
+        return tensor.ram
+
+    def _sent(self, tensor: Tensor, planes: Planes) -> Planes:
+        """Planes in main memory."""
+        if tensor.sent is None:
+            send = tensor.send or (lambda: self._download(tensor, planes))
+            tensor.sent = Planes(send(), planes.height, planes.width, planes.pick)
+        return tensor.sent
+
+    def _download(self, tensor: Tensor, planes: Planes) -> Buffer:
+        """A layer that changes nothing: what the caller put into the KPU's RAM comes out of it no other way."""
+        shape = ConvShape((tensor.channels, planes.height, planes.width), tensor.channels, 3, depthwise=True)
+        source, spare = planes.buffer, Buffer(tensor.name, True, planes.buffer.size)
+        target = Buffer(tensor.name, False, tensor.channels * planes.height * planes.width)
+        kernel = np.zeros((tensor.channels, 9), np.uint8)
+        kernel[:, 4] = 1
+        pieces = [Segment(FIRST_START, 0, 0, 0), *[Segment(0, 1, 0, 0)] * (SEGMENTS - 1)]
+        self.step(
+            [source],
+            [spare, target],
+            lambda at: conv(
+                layer_argument(shape, src=at[source], dst=at[spare], zero_points=ZeroPoints()),
+                kernel.tobytes(),
+                (BatchNorm(),) * tensor.channels,
+                Activation(tuple(pieces)),
+                at[target],
+            ),
+        )
+        return target
+
+    def _picked(self, tensor: Tensor, planes: Planes) -> Buffer:
+        """Without what is not wanted: a pool of single pixels, which begins at the first that is."""
+        if planes.pick == ALL and (planes.height, planes.width) == (tensor.height, tensor.width):
+            return planes.buffer
+        source, target, pick = planes.buffer, self.buffer(tensor), planes.pick
+        begin = pick.first[0] * planes.width + pick.first[1]
+        # The last planes are read from behind their beginning: up to so many bytes that nobody looks at.
+        source.size = max(source.size, tensor.channels * planes.height * planes.width + begin)
+        self.step(
+            [source],
+            [target],
+            lambda at: cpu.QMaxPool(
+                TO_MAIN, at[source] + begin, at[target], planes.width, planes.height, tensor.channels,
+                tensor.width, tensor.height, tensor.channels, 1, 1, pick.strides[1], pick.strides[0], 0, 0,
+            ),
+        )  # fmt: skip
+        return target
+
+    def _quantized(self, tensor: Tensor) -> Buffer:
+        assert tensor.floats is not None
+        source, target, stored = tensor.floats, self.buffer(tensor), known(tensor)
+        count = tensor.count
+        self.step(
+            [source],
+            [target],
+            lambda at: cpu.Quantize(TO_MAIN, at[source], at[target], count, stored.scale, stored.bias),
+        )
+        return target
+
+    def _padded(self, tensor: Tensor, source: Buffer, height: int, width: int) -> Buffer:
+        """Rows and columns that stand for 0 behind those that are there."""
+        right, below = width - tensor.width, (height - tensor.height) * width
+        longest = right + below
+        zeros = Buffer(f"zeros beside {tensor.name}", False, longest)
+        self.table(source, zeros, bytes([known(tensor).zero_point]) * 256, longest)
+        target = Buffer(tensor.name, False, tensor.channels * height * width)
+        plane = tensor.height * tensor.width
+
+        def parts(at: Places) -> tuple[tuple[int, int], ...]:
+            found = []
+            for channel in range(tensor.channels):
+                for row in range(tensor.height):
+                    last = row == tensor.height - 1
+                    found.append((at[source] + channel * plane + row * tensor.width, tensor.width))
+                    found.append((at[zeros], right + (below if last else 0)))
+            return tuple(part for part in found if part[1])
+
+        count = len(parts({source: 0, zeros: 0}))
+        self.step([source, zeros], [target], lambda at: cpu.QConcat(TO_MAIN, at[target], count, parts(at)))
+        return target
+
+    def table(self, source: Buffer, target: Buffer, table: bytes, count: int) -> None:
+        """Bytes through a table. As many are read as are written: the source may have to be longer."""
+        source.size = max(source.size, count)
+        self.step([source], [target], lambda at: cpu.Requantize(TO_MAIN, at[source], at[target], count, table))
+
+
+def known(tensor: Tensor) -> Bytes:
+    """How it is stored. UnknownRangeError where nothing says so."""
+    if tensor.stored is None:
+        raise UnknownRangeError(tensor.name)
+    return tensor.stored

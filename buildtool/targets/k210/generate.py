@@ -1,0 +1,292 @@
+"""An optimised graph with ranges becomes a kmodel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.types import TensorType
+from buildtool.ops.concat import Concat
+from buildtool.ops.conv2d import Conv2d
+from buildtool.ops.dwconv2d import DwConv2d
+from buildtool.ops.transpose import Transpose
+from buildtool.targets.k210 import checks, kmodel, layout, memory, on_cpu, on_kpu, quantise, sums
+from buildtool.targets.k210.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
+from buildtool.targets.k210.jobs import Convolution, Job, OnCpu
+from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
+from buildtool.targets.k210.memory import Buffer
+from buildtool.targets.k210.on_kpu import Convolved, Settings
+from buildtool.targets.k210.place import place
+from buildtool.targets.k210.quantise import Bytes, bytes_between
+from buildtool.targets.k210.rules import NotHereError, shape_of
+
+_TO_PLANES = (0, 2, 3, 1)
+_PICTURE_OPS = ("conv2d", "dwconv2d", "max_pool2d", "avg_pool2d", "resize2d", "reduce_mean")
+
+
+@dataclass(frozen=True)
+class Port:
+    """The input or an output as the file has it: channels, rows, columns where it is a picture."""
+
+    name: str
+    shape: tuple[int, ...]
+    stored: Bytes | None = None  # None: floats
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of a model."""
+
+    layers: tuple[Convolved, ...]  # of the KPU
+    kpu_macs: int
+    all_macs: int
+    file_bytes: int
+    weight_bytes: int
+    ram_bytes: int  # the KPU's, at most
+    main_bytes: int
+
+    @property
+    def kpu_share(self) -> float:
+        return self.kpu_macs / self.all_macs if self.all_macs else 0.0
+
+
+@dataclass(frozen=True)
+class Generated:
+    data: bytes
+    model: Kmodel
+    input: Port
+    outputs: tuple[Port, ...]
+    report: Report
+
+
+def generate(graph: Graph, settings: Settings | None = None) -> Generated:
+    """Of a graph as `pipeline.optimise(graph, quantised=True)` leaves it. UnsupportedError lists what has no layer."""
+    jobs = place(graph)
+    return _Generating(graph, settings or Settings()).run(jobs)
+
+
+class _Generating:
+    def __init__(self, graph: Graph, settings: Settings) -> None:
+        self._graph = graph
+        self._settings = settings
+        self._program = Program()
+        self._stored = quantise.stored(graph)
+        self._pictures: set[Value] = set()
+        self._convolved: list[Convolved] = []
+        self._kpu_macs = 0
+        _share_concats(graph, self._stored)
+
+    def run(self, jobs: list[Job]) -> Generated:
+        into = self._input()
+        residuals = {job.a: job for job in jobs if isinstance(job, OnCpu) and job.a is not None}
+        problems: list[Problem] = []
+        for job in jobs:
+            problems += self._attempt(job, residuals)
+            if problems:  # what follows would only miss what was not made
+                raise UnsupportedError(problems)
+        outputs = [self._output(value) for value in self._graph.outputs]
+        inputs = [buffer for buffer in (into.ram.buffer if into.ram else None, into.floats) if buffer is not None]
+        return self._written(into, inputs, outputs)
+
+    # -- the ends ------------------------------------------------------------------------------------------------------
+    def _input(self) -> Tensor:
+        graph = self._graph
+        if len(graph.inputs) != 1:
+            raise UnsupportedError(
+                f"the model has {len(graph.inputs)} inputs",
+                where=Where(model=graph.name),
+                rule="a kmodel has one",
+                remedy="put them together in front of the model, along the channels",
+            )
+        (value,) = graph.inputs
+        readers = graph.users().get(value, [])
+        turned = readers and all(
+            isinstance(node.op, Transpose) and tuple(node.op.perm) == _TO_PLANES for node in readers
+        )
+        if value.type.rank == 4 and not turned:
+            self._pictures.add(value)
+        tensor = self._tensor(value)
+        if value.type.rank != 4:
+            tensor.floats = Buffer(value.name, False, tensor.count * 4)
+            return tensor
+        if min(tensor.height, tensor.width) < LEAST_SIDE:
+            raise UnsupportedError(
+                f"the input has {tensor.height} x {tensor.width} pixels",
+                where=Where(model=graph.name, value=value.name),
+                rule=f"the KPU takes pictures from {LEAST_SIDE} x {LEAST_SIDE} pixels on",
+                remedy="use a larger picture",
+            )
+        if tensor.stored is None:
+            raise quantise.unknown(value, graph.name)
+        size = layout.units(tensor.width, tensor.height, tensor.channels)
+        tensor.ram = Planes(Buffer(value.name, True, size), tensor.height, tensor.width, zeros_around=True)
+        return tensor
+
+    def _output(self, value: Value) -> tuple[Value, Buffer]:
+        tensor = self._program.tensors[value]
+        self._program.node = value.name
+        try:
+            return value, self._program.floats_of(tensor)
+        except UnknownRangeError as problem:
+            raise quantise.unknown(Value(problem.name, value.type), self._graph.name) from problem
+
+    # -- one job -------------------------------------------------------------------------------------------------------
+    def _attempt(self, job: Job, residuals: Mapping[Value, OnCpu]) -> list[Problem]:
+        node = job.node
+        self._program.node = name = node.name or node.outputs[0].name
+        place_of = Where(model=self._graph.name, node=name)
+        number = self._graph.nodes.index(node)
+        try:
+            self._make(job, residuals)
+        except NotHereError as problem:
+            what = f"layer {number}, {node.op.name}: {problem.what}"
+            return [Problem(what, place_of, problem.rule, problem.remedy)]
+        except UnknownRangeError as problem:
+            return list(quantise.unknown(Value(problem.name, node.outputs[0].type), self._graph.name).problems)
+        except UnsupportedError as problem:
+            return [
+                Problem(f"layer {number}, {node.op.name}: {one.what}", place_of, one.rule, one.remedy)
+                for one in problem.problems
+            ]
+        return []
+
+    def _make(self, job: Job, residuals: Mapping[Value, OnCpu]) -> None:
+        node = job.node
+        if isinstance(job, Convolution):
+            self._need_pictures(node, job.x)
+            self._pictures.add(job.y)
+            y = self._tensor(job.y)
+            if job.y in residuals:
+                y.stored = self._without_residual(residuals[job.y])
+            self._convolved.append(on_kpu.make(self._program, job, self._settings))
+            self._kpu_macs += _macs(node)
+            return
+        x = next(value for value in (job.a, *node.inputs) if value is not None and not value.is_constant)
+        if node.op.name in _PICTURE_OPS:
+            self._need_pictures(node, x)
+        value = node.outputs[0]
+        if on_cpu.same_memory(node, lambda one: one in self._pictures):
+            self._same(x, value, node)
+            return
+        is_picture = x in self._pictures and node.op.name != "reshape"
+        if value.type.rank == 4 and is_picture:
+            self._pictures.add(value)
+        self._tensor(value)
+        on_cpu.make(self._program, job)
+
+    def _same(self, x: Value, value: Value, node: Node) -> None:
+        """The same bytes, looked at in another way."""
+        turned = isinstance(node.op, Transpose) and value.type.rank == 4
+        one_pixel = value.type.rank == 4 and shape_of(value)[1:3] == (1, 1)
+        if (turned and x not in self._pictures) or one_pixel:
+            self._pictures.add(value)
+        old = self._program.tensors[x]
+        sizes = self._sizes(value)
+        if sizes == (old.channels, old.height, old.width):
+            self._program.tensors[value] = old
+            return
+        new = self._tensor(value)
+        new.stored = old.stored
+        if old.floats is None:
+            new.bytes = self._program.bytes_of(old)
+        new.floats = old.floats
+
+    def _need_pictures(self, node: Node, value: Value) -> None:
+        if value not in self._pictures:
+            raise NotHereError(
+                f"'{value.name}' does not lie as a picture",
+                "layers do not move axes",
+                "leave out what moves them in the model",
+            )
+
+    def _without_residual(self, job: OnCpu) -> Bytes:
+        """What a layer may give in front of its residual, for all sums that make a difference."""
+        assert job.b is not None
+        y = self._stored.get(job.node.outputs[0])
+        if y is None:
+            raise UnknownRangeError(job.node.outputs[0].name)
+        residual = known(self._program.tensors[job.b])
+        low, high = sums.reach(job, y)
+        return bytes_between(low - residual.high, high - residual.low)
+
+    def _tensor(self, value: Value) -> Tensor:
+        made = Tensor(value.name, *self._sizes(value), self._stored.get(value))
+        self._program.tensors[value] = made
+        return made
+
+    def _sizes(self, value: Value) -> tuple[int, int, int]:
+        """Channels, rows and columns, as they lie in memory."""
+        shape = shape_of(value)
+        if len(shape) != 4:
+            return math.prod(shape), 1, 1
+        return (shape[3], shape[1], shape[2]) if value in self._pictures else (shape[1], shape[2], shape[3])
+
+    # -- the file ------------------------------------------------------------------------------------------------------
+    def _written(self, into: Tensor, inputs: list[Buffer], outputs: list[tuple[Value, Buffer]]) -> Generated:
+        steps, name = self._program.steps, self._graph.name
+        results = [buffer for _, buffer in outputs]
+        plan = memory.plan(steps, inputs, results, name)
+        if plan.main_peak > memory.MAIN_BYTES:
+            raise UnsupportedError(
+                f"the model needs {plan.main_peak} bytes of main memory",
+                where=Where(model=name),
+                rule=f"the chip has {memory.MAIN_BYTES}",
+                remedy="use a smaller input picture, or fewer layers that run on the CPU",
+            )
+        layers = [step.make(plan.places) for step in steps]
+        memory.check(steps, layers, plan, inputs, results)
+        model = Kmodel(
+            0 if self._settings.wide else EIGHT_BIT_WEIGHTS,
+            checks.rounded(plan.main_peak),
+            tuple(Output(plan.places[buffer], buffer.size) for buffer in results),
+            tuple(layer for made in layers for layer in made),
+        )
+        data = kmodel.write(model)
+        report = Report(
+            tuple(self._convolved),
+            self._kpu_macs,
+            sum(_macs(node) for node in self._graph.nodes),
+            len(data),
+            sum(len(getattr(layer, "weights", b"")) for layer in model.layers),
+            plan.ram_peak * layout.UNIT,
+            plan.main_peak,
+        )
+        shape = (into.channels, into.height, into.width) if into.ram else (into.count,)
+        port = Port(into.name, shape, into.stored if into.ram else None)
+        return Generated(data, model, port, tuple(self._port(value) for value, _ in outputs), report)
+
+    def _port(self, value: Value) -> Port:
+        shape = self._sizes(value) if value.type.rank == 4 else shape_of(value)
+        return Port(value.name, tuple(shape))
+
+
+def _macs(node: Node) -> int:
+    if not isinstance(node.op, Conv2d | DwConv2d) and node.op.name != "fully_connected":
+        return 0
+    types: tuple[list[TensorType], list[TensorType]] = (
+        [value.type for value in node.inputs],
+        [value.type for value in node.outputs],
+    )
+    found = node.op.macs(*types)
+    assert isinstance(found, int)
+    return found
+
+
+def _share_concats(graph: Graph, stored: dict[Value, Bytes]) -> None:
+    """What is only a part of a concatenation is stored as that is: so it need not be converted."""
+    users, outputs = graph.users(), set(graph.outputs)
+    for node in reversed(graph.nodes):
+        if not isinstance(node.op, Concat):
+            continue
+        result = node.outputs[0]
+        known_parts = [stored[value] for value in node.inputs if value in stored]
+        if result not in stored and len(known_parts) == len(node.inputs):
+            low, high = min(part.low for part in known_parts), max(part.high for part in known_parts)
+            stored[result] = bytes_between(low, high)
+        if result in stored:
+            for value in node.inputs:
+                if users[value] == [node] and value not in outputs:
+                    stored[value] = stored[result]

@@ -1,0 +1,104 @@
+"""Convolutions as steps of a program: registers, weights, and where the result goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from buildtool.targets.k210 import layout, quantise, split
+from buildtool.targets.k210.arguments import ConvShape, layer_argument
+from buildtool.targets.k210.forms import Planes, Program, known
+from buildtool.targets.k210.jobs import Convolution
+from buildtool.targets.k210.kpu_layers import conv
+from buildtool.targets.k210.layer import Layer
+from buildtool.targets.k210.memory import Buffer, Places, Step
+from buildtool.targets.k210.quantise import Registers
+from buildtool.targets.k210.split import Part
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How weights are stored."""
+
+    weight_bits: int = 8  # or 16
+    per_channel: bool | None = None  # None: layer by layer, what is nearer to the weights
+
+    @property
+    def wide(self) -> bool:
+        return self.weight_bits > 8
+
+
+@dataclass(frozen=True)
+class Convolved:
+    """What the report tells of a layer."""
+
+    name: str
+    shape: ConvShape
+    activation: str
+    error: float  # steps by which the activation is off at most, rounding included
+    per_channel: bool
+    parts: int
+
+
+def make(program: Program, job: Convolution, settings: Settings) -> Convolved:
+    """The step of a convolution. UnknownRangeError where a range is missing, UnsupportedError where its numbers do not
+    fit."""
+    x, y = program.tensors[job.x], program.tensors[job.y]
+    planes = program.planes_of(x, zeros_around=job.kernel == 3)
+    weights = quantise.weights(job.weights, settings.weight_bits, settings.per_channel)
+    registers = quantise.registers(
+        weights, job.bias, known(x), known(y), job.function, depthwise=job.depthwise, wide=settings.wide
+    )
+    outputs = len(job.weights)
+    shape = ConvShape((x.channels, planes.height, planes.width), outputs, job.kernel, job.depthwise, job.pool)
+    channel = job.weights[0].size * (2 if settings.wide else 1)
+    found = split.parts(outputs, channel, wide=settings.wide)
+    _, height, width = shape.out_shape
+    target = Buffer(y.name, True, layout.units(width, height, outputs))
+    making = _Making(shape, registers, found, planes.buffer, target, channel, settings.wide)
+    step = Step(program.node, (planes.buffer,), (target,), making.layers)
+    program.steps.append(step)
+
+    def send() -> Buffer:
+        making.main = Buffer(y.name, False, outputs * height * width)
+        step.writes += (making.main,)
+        return making.main
+
+    y.ram, y.late, y.send = Planes(target, height, width, job.pick), job.late, send
+    words = " + ".join(job.words) or "none"
+    return Convolved(program.node, shape, words, registers.fit.error, weights.per_channel, len(found))
+
+
+@dataclass
+class _Making:
+    shape: ConvShape
+    registers: Registers
+    parts: tuple[Part, ...]
+    source: Buffer
+    target: Buffer
+    channel: int  # bytes of the weights of one output channel
+    wide: bool
+    main: Buffer | None = None
+
+    def layers(self, at: Places) -> list[Layer]:
+        return [self._layer(part, at) for part in self.parts]
+
+    def _layer(self, part: Part, at: Places) -> Layer:
+        registers = self.registers
+        shape = ConvShape(self.shape.in_shape, part.count, self.shape.kernel, self.shape.depthwise, self.shape.pool)
+        _, height, width = shape.out_shape
+        argument = layer_argument(
+            shape,
+            src=at[self.source],
+            dst=at[self.target] + layout.units(width, height, part.first),
+            wide=self.wide,
+            pad_value=registers.pad_value,
+            zero_points=registers.zero_points,
+        )
+        end = part.first + part.count
+        return conv(
+            argument,
+            registers.weights[part.first * self.channel : end * self.channel],
+            registers.batch_norm[part.first : end],
+            registers.fit.activation,
+            None if self.main is None else at[self.main] + part.first * height * width,
+        )

@@ -1,0 +1,214 @@
+"""Networks become kmodels that read back, run, and give what the float network gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.errors import UnsupportedError
+from buildtool.importers.frameworks import import_model
+from buildtool.importers.request import ImportRequest
+from buildtool.ir.graph import Graph
+from buildtool.targets.k210.generate import generate
+from buildtool.targets.k210.kmodel import read
+from buildtool.targets.k210.layer import LayerType
+from buildtool.targets.k210.on_kpu import Settings
+from tests.targets.k210.generating import HALVING, Net, cosines, generated, prepared
+from tests.zoo.networks import cached
+
+CACHE = Path(__file__).resolve().parents[3] / "build" / "test-zoo"
+
+
+def digits() -> Graph:
+    """Pictures of 8x8 in grey."""
+    net = Net(1)
+    x = net.pool(net.layer(net.input(1, 8, 8, 1), 16))
+    x = net.layer(x, 32)
+    return net.finish(net("softmax", net.product(net.mean(x), 10), axis=1))
+
+
+def cifar() -> Graph:
+    """Two blocks with pools, flattened."""
+    net = Net(2)
+    x = net.pool(net.layer(net.layer(net.input(1, 32, 32, 3), 16), 16))
+    x = net.pool(net.layer(net.layer(x, 32), 32), kind="avg_pool2d")
+    x = net.pool(net.layer(x, 48), 4)
+    return net.finish(net.product(net("reshape", x, shape=(1, 2 * 2 * 48)), 10))
+
+
+def residual() -> Graph:
+    """Blocks around which numbers go; one of them halves the picture."""
+    net = Net(3)
+    x = net.layer(net.input(1, 16, 16, 3), 16)
+    y = net.layer(net.layer(x, 16), 16, act="")
+    x = net("relu", net("add", y, x))
+    y = net.layer(net.layer(x, 24, **HALVING), 24, act="")
+    x = net("relu", net("add", y, net.layer(x, 24, 1, act="", strides=(2, 2))))
+    x = net("add", net.layer(x, 24, act=""), x)
+    return net.finish(net.product(net.mean(x), 10))
+
+
+def branches() -> Graph:
+    """Parts side by side, put behind each other, and two outputs: a picture and a list."""
+    net = Net(4)
+    x = net.layer(net.input(1, 20, 20, 3), 12, act="hard_swish", **HALVING)
+    x = net("concat", net.layer(x, 8, 1), net.layer(x, 16), net.pool(x, 3, strides=(1, 1), pads=(1, 1, 1, 1)), axis=3)
+    up = net(
+        "resize2d", x, size=(20, 20), scales=(2.0, 2.0), mode="nearest", coordinates="asymmetric", rounding="floor"
+    )
+    return net.finish(net.layer(up, 6, act="sigmoid"), net.product(net.mean(x), 7))
+
+
+def strides() -> Graph:
+    """All ways to leave pixels out: by the KPU, by the next layer, by the CPU; odd sizes, and pads at one end only."""
+    net = Net(5)
+    x = net.layer(net.input(1, 36, 40, 3), 8, **HALVING)  # 18 x 20
+    x = net.layer(net.depthwise(x, strides=(2, 2)), 12, 1)  # 9 x 10, by the 1x1 layer
+    x = net.depthwise(x, strides=(2, 2))  # 5 x 5, odd
+    x = net.layer(x, 16, pads=(0, 0, 1, 1))
+    x = net.layer(x, 16, 3, pads=(0, 0, 1, 1), strides=(2, 2))
+    return net.finish(net.product(net("reshape", x, shape=(1, 2 * 2 * 16)), 9))
+
+
+def small_planes() -> Graph:
+    """Pictures of less than four rows and columns, down to a single pixel."""
+    net = Net(6)
+    x = net.layer(net.layer(net.input(1, 8, 8, 3), 16, **HALVING), 16, **HALVING)  # 2 x 2
+    x = net.layer(net.depthwise(net.layer(x, 24)), 20, 1)
+    x = net.depthwise(net.depthwise(x, strides=(2, 2)))  # 1 x 1
+    x = net.layer(net.layer(x, 20, 1), 12, 1, act="")
+    return net.finish(net("reshape", x, shape=(1, 12)))
+
+
+def kernels() -> Graph:
+    """Kernels that are parts of 3x3, groups, and depthwise layers with a multiplier."""
+    net = Net(7)
+    x = net.layer(net.input(1, 12, 14, 4), 8, groups=1)
+    x = net(
+        "relu", net("conv2d", x, net.drawn(8, 1, 3, 8, fan=24), **{**HALVING, "strides": (1, 1), "pads": (0, 1, 0, 1)})
+    )
+    x = net(
+        "relu", net("conv2d", x, net.drawn(8, 2, 2, 8, fan=32), strides=(1, 1), pads=(0, 0, 1, 1), dilations=(1, 1))
+    )
+    x = net("relu", net("conv2d", x, net.drawn(8, 3, 3, 2, fan=18), net.bias(8), groups=4, **HALVING))
+    x = net("relu", net("dwconv2d", x, net.drawn(3, 3, 16, fan=9), multiplier=2, **{**HALVING, "strides": (1, 1)}))
+    return net.finish(net.product(net.mean(x), 6))
+
+
+def activations() -> Graph:
+    net = Net(8)
+    x = net.input(1, 10, 10, 3)
+    for kind in ("leaky_relu", "elu", "hard_swish", "tanh", "swish"):
+        attributes = {"alpha": 0.1} if kind == "leaky_relu" else {"alpha": 1.0} if kind == "elu" else {}
+        x = net(kind, net.layer(x, 10, act=""), **attributes)
+    return net.finish(net("sigmoid", net.product(net.mean(x), 6)))
+
+
+NETS: dict[str, Callable[[], Graph]] = {
+    made.__name__: made for made in (digits, cifar, residual, branches, strides, small_planes, kernels, activations)
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_it_comes_near_to_the_float_network(name: str) -> None:
+    graph = NETS[name]()
+    made = generated(graph)
+    assert read(made.data) == made.model
+    found = cosines(graph, made)
+    assert min(found) > 0.98, found
+
+
+@pytest.mark.parametrize("settings", [Settings(16), Settings(per_channel=True), Settings(per_channel=False)], ids=str)
+def test_weights_are_stored_in_other_ways(settings: Settings) -> None:
+    graph = residual()
+    made = generated(graph, settings)
+    assert made.model.wide_weights == (settings.weight_bits == 16)
+    assert min(cosines(graph, made)) > 0.98
+
+
+def test_mobilenet() -> None:
+    file = cached("mobilenet_v1", CACHE, size=64, width=0.25)
+    graph = import_model("onnx", ImportRequest("mobilenet_v1", file)).graph
+    made = generated(graph)
+    assert min(cosines(graph, made, 1)) > 0.98
+    assert len(made.report.layers) == 27
+    assert made.report.kpu_share > 0.9
+
+
+def test_a_decimated_depthwise_layer_stays_in_the_memory_of_the_kpu() -> None:
+    net = Net()
+    x = net.layer(net.depthwise(net.layer(net.input(1, 16, 16, 3), 8), strides=(2, 2)), 8, 1)
+    made = generated(net.finish(x))
+    kinds = [layer.TYPE for layer in made.model.layers]
+    assert kinds == [LayerType.K210_CONV] * 3 + [LayerType.DEQUANTIZE]
+    assert [layer.shape.pool for layer in made.report.layers] == [0, 0, 5]
+
+
+def test_a_layer_of_many_loads_is_split() -> None:
+    net = Net(9)
+    x = net.layer(net.layer(net.input(1, 4, 4, 3), 1024, 1), 200)
+    graph = net.finish(net.mean(x))
+    made = generated(graph)
+    assert [layer.parts for layer in made.report.layers] == [1, 2]
+    assert min(cosines(graph, made, 1)) > 0.98
+
+
+def test_the_report_adds_up() -> None:
+    made = generated(residual())
+    assert made.report.file_bytes == len(made.data)
+    assert 0.9 < made.report.kpu_share < 1
+    assert made.report.main_bytes <= made.model.main_memory
+    assert all(layer.error < 0.51 for layer in made.report.layers)
+
+
+# -- what has no layer -------------------------------------------------------------------------------------------------
+def refused() -> Graph:
+    net = Net()
+    x = net.layer(net.input(1, 16, 16, 3), 8, dilations=(2, 2), pads=(2, 2, 2, 2))
+    x = net.layer(net.layer(x, 8), 8, 7)
+    return net.finish(net("sin", net("gather", x, net.graph.new_constant("i", np.array([1, 0])), axis=1)))
+
+
+def test_all_that_has_no_layer_is_told_at_once() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        generate(prepared(refused()))
+    first, second, third = caught.value.problems
+    assert first.render() == (
+        "model 'test', node 'conv2d_0': error: layer 0, conv2d: its dilation is 2 x 2\n"
+        "  rule: kernels of the KPU have no gaps\n"
+        "  fix:  use a dilation of 1, or several layers of 3x3"
+    )
+    assert second.render() == (
+        "model 'test', node 'conv2d_4': error: layer 2, conv2d: its kernel is 7x7\n"
+        "  rule: the KPU has kernels of 1x1 and 3x3\n"
+        "  fix:  use 3 layers of 3x3 one after the other"
+    )
+    assert "layer 3, gather: there is no layer for 'gather'" in third.render()
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda net: net.layer(net.input(1, 8, 8, 1025), 4, 1), "has 1025 channels"),
+        (lambda net: net.layer(net.input(1, 300, 8, 3), 4), "its input has 300 x 8 pixels"),
+        (lambda net: net.layer(net.input(1, 8, 8, 3), 4, pads=(2, 2, 2, 2)), "its pads are 2, 2, 2, 2"),
+        (lambda net: net.layer(net.input(2, 8, 8, 3), 4), "several pictures at once"),
+        (lambda net: net.layer(net.input(1, 2, 8, 3), 4), "the input has 2 x 8 pixels"),
+        (lambda net: net.layer(net.layer(net.input(1, 256, 256, 3), 64), 64), "the planes around layer 1 take"),
+    ],
+)
+def test_a_rule_is_told(build: Callable[[Net], object], words: str) -> None:
+    net = Net()
+    graph = net.finish(build(net))  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match=words):
+        generate(prepared(graph))
+
+
+def test_a_missing_range_is_told() -> None:
+    graph = prepared(digits())
+    graph.ranges.clear()
+    with pytest.raises(UnsupportedError, match="nothing says between which numbers"):
+        generate(graph)
