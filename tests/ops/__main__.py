@@ -14,7 +14,8 @@ from pathlib import Path
 
 from buildtool.plan import manifest
 from tests.ops.case import cases_of, operators_with_cases
-from tests.ops.native_cases import write_cases
+from tests.ops.native_cases import write_cases, write_natives
+from tests.ops.stored import stored_cases
 
 
 def write(folder: Path, pattern: str, isas: list[str]) -> int:
@@ -25,6 +26,7 @@ def write(folder: Path, pattern: str, isas: list[str]) -> int:
     for operator in operators_with_cases():
         if operator in wanted:
             write_cases(folder, cases_of(operator), manifests)
+            write_natives(folder, operator, stored_cases(operator), manifests)
     others = {kernel.name for kernel in manifests if isas and kernel.isa not in isas}
     for file in folder.glob("*.case"):
         if not fnmatch(file.stem, pattern) or any(file.stem.startswith(f"{name}_") for name in others):

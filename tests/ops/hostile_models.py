@@ -41,7 +41,7 @@ def hostile_file(cases: Sequence[OpCase | NativeCase], count: int, seed: int) ->
         if isinstance(case, OpCase):
             message = _changed_operator(case, rng)
         else:
-            message = container_writer.encode(case.graph, "hostile", False, None)[0]
+            message = container_writer.encode(case.graph, "hostile", container_writer.Stored(), None)[0]
         for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
             rng.choice(_CHANGES)(message, rng)
         data = _fill_constants(message, rng)
@@ -60,13 +60,13 @@ def _changed_operator(case: OpCase, rng: random.Random) -> pb.Model:
             constants = frozenset(index for index in range(len(inputs)) if rng.random() < 0.5)
         if _infers(changed_op, changed_inputs):
             op, inputs = changed_op, changed_inputs
-    return container_writer.encode(case_graph(op, inputs, constants), "hostile", False, None)[0]
+    return container_writer.encode(case_graph(op, inputs, constants), "hostile", container_writer.Stored(), None)[0]
 
 
 def _infers(op: Operator, inputs: Sequence[Array]) -> bool:
     try:
         graph: Graph = case_graph(op, inputs, frozenset())
-        container_writer.encode(graph, "hostile", False, None)
+        container_writer.encode(graph, "hostile", container_writer.Stored(), None)
     except Exception:  # whatever inference says of an operator that could not have been made
         return False
     return all(isinstance(dim, int) and dim >= 0 for value in graph.outputs for dim in value.type.shape)

@@ -25,7 +25,7 @@ from buildtool.plan import arena
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.packing import packable
 from buildtool.plan.plan import Plan
-from buildtool.plan.select import select
+from buildtool.plan.select import misfit, select
 from tests.ops.case import OpCase
 from tests.ops.strided import misplaced, strided_graph, strides_of
 
@@ -240,7 +240,7 @@ def _more(case: NativeCase) -> float:
 
 def _other(node: Node, manifests: Manifests | None) -> KernelInfo:
     assert manifests is not None, "the graph has one node"
-    (kernel,) = manifests.of(node.op.name)
+    (kernel,) = (kernel for kernel in manifests.of(node.op.name) if misfit(kernel, node) is None)
     return kernel
 
 

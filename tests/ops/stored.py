@@ -41,6 +41,10 @@ def _requantize(rng: Rng) -> Iterator[NativeCase]:
             other = types[int(rng.integers(4))]
             to = (DType(word_of(np.zeros(0, other))), one_scale(rng, other))
             yield stored_case(f"{number}_between_{word.value}_{to[0].value}", Requantize(), [given], to)
+    strange = np.asarray([np.nan, np.inf, -np.inf, 1e30, -1e30, -0.0, 0.5, 1.5] * 5, np.float32)
+    for kind in types:
+        word, quant = DType(word_of(np.zeros(0, kind))), one_scale(rng, kind, 1.0, 1.0)
+        yield stored_case(f"strange_to_{word.value}", Requantize(), [Operand(strange, None)], (word, quant))
 
 
 # image [N, H, W, C], filters [O, KH, KW], strides, pads, dilations, groups
