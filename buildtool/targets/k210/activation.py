@@ -26,6 +26,8 @@ _MOST_SHIFT = 40
 _FINEST, _COARSEST = 2.0**-9, 64.0  # errors that are tried, in steps
 _FLAT = 0.005  # steps: what lies as near to the end's value belongs to the end
 _TRIES = 16
+_FEW = 4  # places that tell how steep a function begins
+_NEARLY_STRAIGHT = 0.1  # steps that a line may be off where it has made a step
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ def fit(function: Function, domain: Domain, scale: float, zero_point: int) -> Fi
     wanted = steps(places)
     low, high = int(np.rint(wanted[0])), int(np.rint(wanted[-1]))
     pieces = _pieces(places, wanted)
+    if pieces and abs(pieces[0].bias - wanted[0]) <= 0.5:
+        low = pieces[0].bias
     flat = Segment(FIRST_START, 0, 0, low)
     last = int(np.ceil(places[-1]))
     found = [flat, *(one for one in pieces if one.start <= last), Segment(last + 1, 0, 0, high)]
@@ -81,7 +85,17 @@ def _where_it_changes(steps: Callable[[Reals], Reals], domain: Domain) -> Reals:
     end = coarse[min(int(last[-1]) + 1, len(coarse) - 1)] if len(last) else low + 1
     begin = _edge(steps, begin, coarse[int(first[0])]) if len(first) else begin
     end = _edge(steps, end, coarse[int(last[-1])]) if len(last) else end
-    return np.unique(np.rint(np.linspace(begin, max(end, begin + 1), _SAMPLES)))
+    places = np.unique(np.rint(np.linspace(begin, max(end, begin + 1), _SAMPLES)))
+    bends = [0.0] if begin < 0 < end else []
+    return np.unique(np.concatenate([places, bends, _at_whole_steps(places, steps(places))]))
+
+
+def _at_whole_steps(places: Reals, values: Reals) -> Reals:
+    """Where the function has whole numbers of steps, as far as lines between the places tell."""
+    low, high = np.minimum(values[:-1], values[1:]), np.maximum(values[:-1], values[1:])
+    between = np.flatnonzero((np.floor(high) > np.floor(low)) & (high - low > 0))
+    part = (np.floor(high[between]) - values[between]) / (values[between + 1] - values[between])
+    return np.asarray(np.rint(places[between] + part * (places[between + 1] - places[between])), np.float64)
 
 
 def _edge(steps: Callable[[Reals], Reals], flat: float, changed: float) -> float:
@@ -119,22 +133,43 @@ def _greedy(places: Reals, wanted: Reals, error: float) -> list[Segment] | None:
     """Pieces that are each as long as the error allows; None where that takes too many."""
     room = SEGMENTS - 2  # behind and in front of them lies what is flat
     pieces: list[Segment] = []
-    start, end = 0, len(places) - 1
+    end = len(places) - 1
+    start, first = _beginning(places, wanted)
     while start < end:
         if len(pieces) == room:
             return None
         bias = float(np.rint(wanted[start]))
-        x, y = places[start + 1 :] - places[start], wanted[start + 1 :] - bias
-        steepest = np.minimum.accumulate((y + error) / x)
-        flattest = np.maximum.accumulate((y - error) / x)
+        begin = places[start] if pieces else first
+        x, y = places[start + 1 :] - begin, wanted[start + 1 :] - bias
+        off = np.where(x > 0, error, np.inf)  # what lies in front of it is not its own
+        steepest = np.minimum.accumulate((y + off) / np.maximum(x, 1.0))
+        flattest = np.maximum.accumulate((y - off) / np.maximum(x, 1.0))
         reach = int(np.searchsorted(steepest < flattest, True)) if (steepest < flattest).any() else len(x)
         reach = _with_a_start(wanted, start, reach, end, error)
         if reach == 0:
             return None
-        slope = (steepest[reach - 1] + flattest[reach - 1]) / 2
-        pieces.append(_segment(int(places[start]), slope, int(bias)))
+        known = np.isfinite(steepest[reach - 1])
+        slope = (steepest[reach - 1] + flattest[reach - 1]) / 2 if known else 0.0
+        pieces.append(_segment(int(begin), slope, int(bias)))
         start += reach
     return pieces
+
+
+def _beginning(places: Reals, wanted: Reals) -> tuple[int, float]:
+    """The first place of the first piece, and where that has a whole number of steps: there, or near it on its line."""
+    few = min(_FEW, len(places) - 1)
+    slope = (wanted[few] - wanted[0]) / (places[few] - places[0])
+    missing = np.rint(wanted[0]) - wanted[0]
+    if abs(missing) < 2 * _FLAT:
+        return 0, float(places[0])
+    if slope != 0:
+        step = int(np.searchsorted(places, places[0] + 1 / abs(slope)).clip(1, len(places) - 1))
+        bend = wanted[step] - wanted[0] - slope * (places[step] - places[0])
+        if abs(bend) < _NEARLY_STRAIGHT:
+            return 0, float(np.rint(places[0] + missing / slope))
+    whole = np.flatnonzero(np.abs(wanted - np.rint(wanted)) < 2 * _FLAT)
+    start = int(whole[0]) if len(whole) else 0
+    return start, float(places[start])
 
 
 def _with_a_start(wanted: Reals, start: int, reach: int, end: int, error: float) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from buildtool.targets.k210 import layout, quantise, split
 from buildtool.targets.k210.arguments import ConvShape, layer_argument
@@ -84,11 +84,16 @@ class _Making:
 
     def _layer(self, part: Part, at: Places) -> Layer:
         registers = self.registers
-        shape = ConvShape(self.shape.in_shape, part.count, self.shape.kernel, self.shape.depthwise, self.shape.pool)
+        channels, rows, columns = self.shape.in_shape
+        source = at[self.source]
+        if self.shape.depthwise:  # a part of the channels comes in, too
+            source += layout.units(columns, rows, part.first)
+            channels = part.count
+        shape = replace(self.shape, in_shape=(channels, rows, columns), out_channels=part.count)
         _, height, width = shape.out_shape
         argument = layer_argument(
             shape,
-            src=at[self.source],
+            src=source,
             dst=at[self.target] + layout.units(width, height, part.first),
             wide=self.wide,
             pad_value=registers.pad_value,

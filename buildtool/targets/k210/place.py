@@ -21,8 +21,9 @@ from buildtool.targets.k210 import on_cpu
 from buildtool.targets.k210.forms import LEAST_SIDE, Pick
 from buildtool.targets.k210.jobs import Convolution, Job, OnCpu
 from buildtool.targets.k210.rules import NotHereError, activation_of, scalar_function, shape_of
+from buildtool.targets.k210.split import MOST_CHANNELS
 
-MOST_CHANNELS, MOST_HEIGHT, MOST_WIDTH = 1024, 256, 512
+MOST_HEIGHT, MOST_WIDTH = 256, 512
 LEFT_TOP, RIGHT_TOP, LEFT_TOP_OF_FOUR = 5, 6, 7
 _MAX, _MEAN, _MAX_OF_FOUR, _MEAN_OF_FOUR, _MAX_IN_PLACE = 1, 2, 3, 4, 9
 _DECIMATIONS = {((0, 0), 2): LEFT_TOP, ((0, 1), 2): RIGHT_TOP, ((0, 0), 4): LEFT_TOP_OF_FOUR}
@@ -213,14 +214,13 @@ def _size_rules(node: Node, height: int, width: int) -> None:
             f"the KPU takes up to {MOST_HEIGHT} rows of {MOST_WIDTH} pixels",
             "use a smaller picture" + (", or one that lies on its side" if height <= MOST_WIDTH else ""),
         )
-    for value in (node.inputs[0], node.outputs[0]):
-        channels = shape_of(value)[3]
-        if channels > MOST_CHANNELS:
-            raise NotHereError(
-                f"'{value.name}' has {channels} channels",
-                f"a layer of the KPU reads and writes up to {MOST_CHANNELS}",
-                "make the layer narrower, or split it in the model",
-            )
+    channels = shape_of(node.inputs[0])[3]
+    if channels > MOST_CHANNELS and not isinstance(node.op, DwConv2d):
+        raise NotHereError(
+            f"'{node.inputs[0].name}' has {channels} channels",
+            f"a layer of the KPU sums up to {MOST_CHANNELS}",
+            "make the layer in front narrower, or add up the results of two layers",
+        )
 
 
 def _weights(node: Node) -> tuple[Array, bool]:

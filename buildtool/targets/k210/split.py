@@ -1,4 +1,4 @@
-"""Layers whose weights take more loads than the KPU does at once: they become several, behind each other in memory."""
+"""Layers of more weights or channels than the KPU takes at once: they become several, behind each other in memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from buildtool.targets.k210.arguments import LOAD_BYTES
 
 MOST_LOADS = 64
+MOST_CHANNELS = 1024
 _STEP = 8  # so that each part begins at a whole row of planes, and at a whole word of main memory
 
 
@@ -19,9 +20,10 @@ class Part:
 
 
 def parts(channels: int, channel_bytes: int, *, wide: bool) -> tuple[Part, ...]:
-    """All channels in one part where that many loads are allowed; `channel_bytes`: the weights of one channel."""
+    """All channels in one part where that many are allowed; `channel_bytes`: the weights of one channel."""
     per_load = max(1, LOAD_BYTES[wide] // channel_bytes)
-    if -(-channels // per_load) <= MOST_LOADS:
+    most = min(MOST_LOADS * per_load, MOST_CHANNELS)
+    if channels <= most:
         return (Part(0, channels),)
-    size = MOST_LOADS * per_load // _STEP * _STEP
+    size = most // _STEP * _STEP
     return tuple(Part(first, min(size, channels - first)) for first in range(0, channels, size))
