@@ -21,7 +21,7 @@ from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType, QuantType
 from buildtool.ops.registry import registry
 from buildtool.plan.algorithms import Times
-from buildtool.quant import choice, range_files
+from buildtool.quant import choice, range_files, weight_files
 from buildtool.quant.choice import Choice
 from buildtool.quant.ranges import stored_as
 from buildtool.reports import depfile, stages, trust, tuning
@@ -155,8 +155,9 @@ def model_files(model: ModelConfig, allow_unverified: bool = False) -> tuple[Pat
 def all_files(model: ModelConfig, allow_unverified: bool = False) -> tuple[Path, ...]:
     """Those files, what belongs to them without being named, and the ranges: the model itself is the first."""
     file, weights = model_files(model, allow_unverified)
-    ranges_file = [fetched(model.quantize.range_file, allow_unverified)] if model.quantize.range_file else []
-    return (file, *([weights] if weights else []), *companions(model.platform, file, weights), *ranges_file)
+    beside = [found for found in (model.quantize.range_file, model.quantize.weights_file) if found]
+    narrowing = [fetched(found, allow_unverified) for found in beside]
+    return (file, *([weights] if weights else []), *companions(model.platform, file, weights), *narrowing)
 
 
 def fetched(file: FileRef, allow_unverified: bool = False) -> Path:
@@ -253,6 +254,12 @@ def ranges(model: ModelConfig, allow_unverified: bool = False) -> dict[str, Quan
         return {}
     found = range_files.read(fetched(file, allow_unverified))
     return {name: stored_as(low, high) for name, (low, high) in found.items()}
+
+
+def change_weights(model: ModelConfig, graph: Graph, allow_unverified: bool = False) -> None:
+    """Give an optimised graph the weights that the deployment names for few bits."""
+    if model.quantize.weights_file is not None:
+        weight_files.apply(graph, fetched(model.quantize.weights_file, allow_unverified))
 
 
 def choice_of(model: ModelConfig) -> Choice:

@@ -147,6 +147,19 @@ class CalibrationSettings:
 
 
 @dataclass(frozen=True)
+class Corrections:
+    """How weights and biases are changed before they are stored in a few bits."""
+
+    bias: bool = False  # whether biases take up what the rounding of weights and inputs shifts on average
+    rounding: bool = False  # whether weights of a layer are rounded together, so that its results change least
+    output: Path | None = None  # the file; None: the one that the deployment names, or one beside the ranges
+
+    @property
+    def wanted(self) -> bool:
+        return self.bias or self.rounding
+
+
+@dataclass(frozen=True)
 class Budget:
     """What storing a network in a few bits may cost."""
 
@@ -166,6 +179,7 @@ class Labour:
 SILENT = Silent()
 NOTHING = Overrides()
 NO_BUDGET = Budget()
+NO_CORRECTIONS = Corrections()
 DEFAULTS = Options()
 EVERYTHING = RunSettings()
 HERE = Labour()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,9 +20,10 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import Output
-from buildtool.settings import Budget, CalibrationSettings, Labour, Options, RunSettings
+from buildtool.settings import Budget, CalibrationSettings, Corrections, Labour, Options, RunSettings
 
 _ACCURACY = "accuracy"
+ROUNDINGS = ("nearest", "adaptive")
 ESTIMATORS = ("min-max", "percentile", "enhance", "kl", "mse", "moving-average")
 
 
@@ -76,6 +77,40 @@ class EstimatorOptions:
         float, typer.Option("--momentum", min=0, max=1, help="moving-average: share of the mean that stays.")
     ] = 0.9
     bits: Annotated[int, typer.Option("--bits", min=2, max=16, help="kl and mse: what tensors are stored in.")] = 8
+
+
+@dataclass(frozen=True)
+class CorrectionOptions:
+    """What is changed in weights and biases before they are stored."""
+
+    bias_correction: Annotated[
+        bool, typer.Option("--bias-correction", help="Biases take up what the rounding of a layer shifts on average.")
+    ] = False
+    rounding: Annotated[
+        str,
+        typer.Option(
+            "--rounding",
+            metavar="|".join(ROUNDINGS),
+            help="adaptive: the weights of a layer are rounded together, so that its results change least.",
+        ),
+    ] = ROUNDINGS[0]
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            "--weights",
+            metavar="FILE",
+            help="Where they go, for quantize_weights_file. Without it: the file that the deployment names, or one "
+            "beside the ranges.",
+        ),
+    ] = None
+
+    def given(self) -> Corrections:
+        """ConfigError where there is no such rounding."""
+        from buildtool.errors import ConfigError
+
+        if self.rounding not in ROUNDINGS:
+            raise ConfigError(f"--rounding cannot be '{self.rounding}'", rule=f"allowed: {', '.join(ROUNDINGS)}")
+        return Corrections(self.bias_correction, self.rounding != ROUNDINGS[0], self.weights)
 
 
 @dataclass(frozen=True)
@@ -137,6 +172,7 @@ def quantize(
     *,
     given: SampleOptions,
     estimator: EstimatorOptions,
+    weights: CorrectionOptions,
     layers: SensitivityOptions,
     out: Output,
 ) -> None:
@@ -145,6 +181,7 @@ def quantize(
     Runs the model on this machine in single precision, and builds a library of its own for that.
     """
     from buildtool import workflow
+    from buildtool.reports import corrections as corrections_report
     from buildtool.reports import quantisation as report
     from buildtool.reports import sensitivity as sensitivity_report
 
@@ -162,17 +199,24 @@ def quantize(
     options = Options(output=build_folder, allow_unverified=allow_unverified)
     labour = Labour(given.workers, fresh=given.fresh)
     replaced, settings = overrides(op_paths=op_path), RunSettings(model=model)
-    if layers.sensitivity:
-        with out.progress() as progress:
-            measured = workflow.sensitivity(
-                source, calibration, budget, replaced, options, settings, progress, labour
-            ).as_json()
-        out.document(measured, *sensitivity_report.parts(measured))
-        return
     with out.progress() as progress:
-        found = workflow.quantize(source, calibration, replaced, options, settings, progress, labour)
-    document = found.as_json()
-    out.document(document, *report.parts(document))
+        ranges = workflow.quantize(source, calibration, replaced, options, settings, progress, labour)
+        document: dict[str, Any] = ranges.as_json()
+        parts = report.parts(document)
+        if weights.given().wanted:
+            changed = workflow.correct(
+                source, ranges, calibration, weights.given(), replaced, options, settings, progress
+            )
+            document["corrections"] = changed.as_json()
+            parts.append(corrections_report.words(document["corrections"]))
+        if layers.sensitivity:
+            file_ = changed.file if weights.given().wanted else None
+            measured = workflow.sensitivity(
+                source, ranges, calibration, budget, file_, replaced, options, settings, progress
+            )
+            document["sensitivity"] = measured.as_json()
+            parts = [*parts[-2:], *sensitivity_report.parts(document["sensitivity"])]
+    out.document(document, *parts)
 
 
 def register(app: typer.Typer) -> None:

@@ -97,6 +97,7 @@ class QuantizeConfig:
     large_weights: str = ""  # int8, int16, int4: what large weights are stored as
     schema: str = ""
     range_file: FileRef | None = None
+    weights_file: FileRef | None = None  # what takes the place of weights
     change_concat_ranges: bool = False
     operators: tuple[str, ...] = ("all",)  # that are narrowed: these, all, or the usual ones
     keep_float: tuple[str, ...] = ()  # layers and operators that are not
@@ -178,8 +179,7 @@ class Deployment:
             yield model.model_file
             if model.weight_file:
                 yield model.weight_file
-            if model.quantize.range_file:
-                yield model.quantize.range_file
+            yield from (file for file in (model.quantize.range_file, model.quantize.weights_file) if file)
             for graph in model.subgraphs:
                 yield from graph.validation_inputs_data
                 yield from graph.validation_outputs_data

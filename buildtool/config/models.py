@@ -147,6 +147,10 @@ class GraphSection(Section):
     )
     quantize_keep_float: Texts = key("Layers and operators that stay in single precision, by name.")
     quantize_range_file: Path = key("The ranges of the tensors, as `quantize_stat` measured them.")
+    quantize_weights_file: Path = key(
+        "Weights and biases that lose less in 8 bits, as `lathe quantize` with `--bias-correction` or "
+        "`--rounding adaptive` wrote them."
+    )
     quantize_schema: Annotated[str | None, SCHEMES] = key(
         "How to quantise; empty for the target's own way.", default=""
     )

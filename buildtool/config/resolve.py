@@ -226,6 +226,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
             large_weights=_large_weights(wide),
             schema=wide.find("quantize_schema").value,
             range_file=wide.file("quantize_range_file"),
+            weights_file=wide.file("quantize_weights_file"),
             change_concat_ranges=bool(wide.find("change_concat_ranges").value),
             operators=tuple(wide.find("quantize_operators").value),
             keep_float=tuple(wide.find("quantize_keep_float").value or ()),

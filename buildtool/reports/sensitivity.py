@@ -12,7 +12,6 @@ import numpy as np
 from buildtool.builders import package
 from buildtool.quant.histogram import Histogram
 from buildtool.reports import html_page
-from buildtool.reports.quantisation import RangesReport
 from buildtool.reports.table import Table
 from buildtool.settings import Budget
 
@@ -51,7 +50,6 @@ class SensitivityReport:
     """All layers, the most harmful first, and those that are best left real."""
 
     model: str
-    ranges: RangesReport
     samples: int
     layers: tuple[LayerReport, ...]
     decibels: float  # at the outputs, where everything is stored
@@ -66,19 +64,17 @@ class SensitivityReport:
     def as_json(self) -> dict[str, Any]:
         names = ("float", "stored", "proposed")
         return {
-            **self.ranges.as_json(),
-            "sensitivity": {
-                "samples": self.samples,
-                "seconds": round(self.seconds, 3),
-                "page": str(self.page),
-                "output_db": round(self.decibels, 2),
-                "budget": {"db": self.budget.decibels, "points": self.budget.points},
-                "keep_float": [*self.already, *self.keep_float],
-                "proposed": list(self.keep_float),
-                "output_db_proposed": round(self.decibels_with, 2),
-                "accuracy": dict(zip(names, self.accuracy, strict=False)),
-                "layers": [layer.as_json() for layer in self.layers],
-            },
+            "model": self.model,
+            "samples": self.samples,
+            "seconds": round(self.seconds, 3),
+            "page": str(self.page),
+            "output_db": round(self.decibels, 2),
+            "budget": {"db": self.budget.decibels, "points": self.budget.points},
+            "keep_float": [*self.already, *self.keep_float],
+            "proposed": list(self.keep_float),
+            "output_db_proposed": round(self.decibels_with, 2),
+            "accuracy": dict(zip(names, self.accuracy, strict=False)),
+            "layers": [layer.as_json() for layer in self.layers],
         }
 
 
@@ -95,15 +91,13 @@ def bars(numbers: Histogram, ends: tuple[float, float]) -> dict[str, Any]:
 
 def write(report: SensitivityReport) -> None:
     """The page."""
-    document = report.as_json()
-    data = {"model": report.model, "ranges": len(document["ranges"]), **document["sensitivity"]}
+    data = report.as_json()
     del data["page"], data["seconds"]  # equal measurements give equal pages
     package.write_file(report.page, html_page.render("sensitivity_page", report.model, data))
 
 
-def parts(document: Mapping[str, Any]) -> list[str | Table]:
+def parts(found: Mapping[str, Any]) -> list[str | Table]:
     """The layers that do most harm, and what to write into the deployment."""
-    found = document["sensitivity"]
     right = frozenset({"alone (dB)", "in place (dB)", "low", "high", "cut off"})
     table = Table(["layer", "operator", "alone (dB)", "in place (dB)", "low", "high", "cut off"], right=right)
     for layer in found["layers"][:_SHOWN]:
@@ -119,14 +113,13 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         )
     left = len(found["layers"]) - len(table.rows)
     more = [f"and {left} that do less harm" if left > 1 else "and one that does less harm"] if left else []
-    return [table, *more, "\n".join(_words(document["model"], found)), *_keys(found)]
+    return [table, *more, "\n".join(_words(found)), *_keys(found)]
 
 
-def _words(model: str, found: Mapping[str, Any]) -> list[str]:
+def _words(found: Mapping[str, Any]) -> list[str]:
     accuracy = found["accuracy"]
-    text = [
-        f"{model} with all of that stored: {found['output_db']:.1f} dB at the outputs, of {found['samples']} samples"
-    ]
+    outputs = f"{found['output_db']:.1f} dB at the outputs, of {found['samples']} samples"
+    text = [f"{found['model']} with all of that stored: {outputs}"]
     if accuracy:
         text.append(f"accuracy: {accuracy['float']:.4f} in single precision, {accuracy['stored']:.4f} stored")
     if found["proposed"]:

@@ -12,7 +12,7 @@ from buildtool.workflow.building import build, commands, convert, export, prepar
 from buildtool.workflow.debugging import debug
 from buildtool.workflow.inside import dump, trap, validate_layers
 from buildtool.workflow.ndk_check import ndk_check
-from buildtool.workflow.quantising import log_ranges, quantize, ranges_of_log, sensitivity
+from buildtool.workflow.quantising import correct, log_ranges, quantize, ranges_of_log, sensitivity
 from buildtool.workflow.running import load, run, tune, validate
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "check",
     "commands",
     "convert",
+    "correct",
     "debug",
     "dump",
     "export",

@@ -63,6 +63,7 @@ def prepare(
             concats.share(graph)
         if model.quantize.enabled:
             requests.check_choice(model, graph, registry(deployment.op_paths))
+            requests.change_weights(model, graph, options.allow_unverified)
         prepared.append(PreparedModel(model, file, imported, graph, passes))
     if unsupported:
         raise UnsupportedError(unsupported)

@@ -24,6 +24,7 @@ from buildtool.passes import pipeline
 from buildtool.quant import mace_log, range_files
 from buildtool.quant.estimators import ESTIMATORS, Settings
 from buildtool.quant.observed import Observed
+from buildtool.reports.corrections import CorrectionsReport
 from buildtool.reports.documents import BuildReport
 from buildtool.reports.quantisation import RangesReport
 from buildtool.reports.sensitivity import SensitivityReport
@@ -37,6 +38,7 @@ from buildtool.settings import (
     SILENT,
     Budget,
     CalibrationSettings,
+    Corrections,
     Labour,
     Options,
     Overrides,
@@ -46,6 +48,7 @@ from buildtool.settings import (
 from buildtool.validation import observing, samples
 from buildtool.validation.observing import Task
 from buildtool.validation.samples import Samples
+from buildtool.workflow import correcting
 from buildtool.workflow import sensitivity as sensitivities
 from buildtool.workflow.building import up_to_date
 
@@ -98,20 +101,38 @@ def quantize(
     return report
 
 
-def sensitivity(
+def correct(
     file: Path | str,
+    ranges: RangesReport,
     calibration: CalibrationSettings,
-    budget: Budget = NO_BUDGET,
+    corrections: Corrections,
     overrides: Overrides = NOTHING,
     options: Options = DEFAULTS,
     settings: RunSettings = EVERYTHING,
     progress: Progress = SILENT,
-    labour: Labour = HERE,
-) -> SensitivityReport:
-    """Write the ranges, and measure with them what storing each layer costs."""
-    ranges = quantize(file, calibration, overrides, options, settings, progress, labour)
+) -> CorrectionsReport:
+    """Write weights and biases that lose less where they are stored by these ranges."""
     deployment = load_deployment(file, overrides, progress)
     model = _one_model(deployment, settings.model)
+    return correcting.correct(deployment, model, ranges.file, calibration, corrections, options, progress)
+
+
+def sensitivity(
+    file: Path | str,
+    ranges: RangesReport,
+    calibration: CalibrationSettings,
+    budget: Budget = NO_BUDGET,
+    weights: Path | None = None,
+    overrides: Overrides = NOTHING,
+    options: Options = DEFAULTS,
+    settings: RunSettings = EVERYTHING,
+    progress: Progress = SILENT,
+) -> SensitivityReport:
+    """Measure with these ranges what storing each layer costs; with these weights, or those of the deployment."""
+    deployment = load_deployment(file, overrides, progress)
+    model = _one_model(deployment, settings.model)
+    if weights is not None:
+        model = correcting.with_file(model, weights)
     return sensitivities.measure(deployment, model, ranges, calibration, budget, options, progress)
 
 

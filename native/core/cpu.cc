@@ -57,12 +57,13 @@ IsaMask Better() {
 
 IsaMask Better() {
   constexpr uint64_t kFphp = 1u << 9, kAsimdHp = 1u << 10, kAsimdDp = 1u << 20;  // of AT_HWCAP
-  constexpr uint64_t kI8mm = 1u << 13;                                           // of AT_HWCAP2
+  constexpr unsigned long kHwcap2 = 26;  // AT_HWCAP2: not all headers have a word for it
+  constexpr uint64_t kI8mm = 1u << 13;   // of it
   const uint64_t flags = getauxval(AT_HWCAP);
   IsaMask words = 8;
   if (HasAll(flags, kFphp | kAsimdHp)) words |= 4;
   if (!HasAll(flags, kAsimdDp)) return words;
-  return words | (HasAll(getauxval(AT_HWCAP2), kI8mm) ? 3 : 2);
+  return words | (HasAll(getauxval(kHwcap2), kI8mm) ? 3 : 2);
 }
 
 #elif defined(__arm__)

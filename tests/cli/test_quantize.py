@@ -193,7 +193,7 @@ def test_the_commands_of_the_page(lathe: Lathe, project: Path) -> None:
         picture.tofile(project / f"tensors/image_{number}.dat")
     blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines()]
-    assert len(lines) == 9
+    assert len(lines) == 10
     for line in lines:
         command, _, target = line.partition(" > ")
         told = lathe(*shlex.split(command.replace("--workers 2", "--workers 1"))[1:])
@@ -269,3 +269,33 @@ def test_a_wrong_budget_is_one_message(lathe: Lathe, project: Path, words: list[
     result = lathe("quantize", "accuracy.yml", "--inputs", "pictures.npy", *words)
     assert result.code == 2
     assert message in result.stderr
+
+
+def test_changed_weights_are_in_the_library_that_names_their_file(lathe: Lathe, project: Path) -> None:
+    with np.load("test.npz") as data:
+        pictures = (data["pictures"][:160] / 16).astype(np.float32).reshape(-1, 1, 8, 8)
+    np.save("many.npy", pictures)
+    words = ("--bias-correction", "--rounding", "adaptive", "--sensitivity", "--json")
+    told = lathe("quantize", "accuracy.yml", "--inputs", "many.npy", *words).document
+    found = told["corrections"]
+    assert found["file"] == str(project / "digits.weights.npz")
+    assert (found["layers"], found["samples"], found["judged_on"]) == (3, 48, 16)
+    assert found["output_db"] >= found["output_db_before"], "on pictures that it was not made with"
+
+    keys = "    quantize: 1\n    quantize_range_file: digits.ranges\n"
+    text = Path("accuracy.yml").read_text().rstrip() + "\n"
+    Path("int8.yml").write_text(text + keys + "    quantize_weights_file: digits.weights.npz\n")
+    outputs = []
+    for deployment in ("accuracy.yml", "int8.yml"):
+        with buildtool.load(deployment) as model:
+            outputs.append(np.stack([model.run({"image": one[None]})["probabilities"] for one in pictures[:64]]))
+    for part, decibels in ((slice(48, 64), found["output_db"]), (slice(0, 8), told["sensitivity"]["output_db"])):
+        error = np.square(outputs[0][part] - outputs[1][part]).sum()
+        assert decibels == pytest.approx(10 * np.log10(np.square(outputs[0][part]).sum() / error), abs=0.05)
+    again = lathe("quantize", "int8.yml", "--inputs", "many.npy", *words).document["corrections"]
+    assert again == found, "what the deployment names is written anew from the model's own weights"
+
+
+def test_there_are_two_ways_to_round(lathe: Lathe, project: Path) -> None:
+    result = lathe("quantize", "accuracy.yml", "--inputs", "pictures.npy", "--rounding", "up")
+    assert result.code == 2 and "allowed: nearest, adaptive" in result.stderr

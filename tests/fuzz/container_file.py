@@ -133,9 +133,9 @@ def _write_seeds() -> None:
             written = container.write(graph, name="seed", half=False)
             (_SEEDS / file.stem).write_bytes(_joined(written.model, written.data))
             optimise(graph)
-            kernels = select.select(graph, manifests, abi="host", isas=("portable",))
-            memory = arena.plan(graph, kernels)
-            plan = Plan("host", tuple(kernel.name for kernel in kernels), memory.placements, memory.size)
+            choices = select.select(graph, manifests, abi="host", isas=("portable",))
+            memory = arena.plan(graph, choices)
+            plan = Plan("host", tuple(choice.names for choice in choices), memory.placements, memory.size)
             written = container.write(graph, name="seed", half=False, plan=plan)
             (_SEEDS / f"{file.stem}-planned").write_bytes(_joined(written.model, written.data))
 

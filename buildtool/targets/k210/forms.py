@@ -96,7 +96,9 @@ class Program:
     def bytes_of(self, tensor: Tensor) -> Buffer:
         """Bytes in main memory, channels, rows, columns, without anything between."""
         if tensor.bytes is None:
-            if tensor.ram is not None and tensor.floats is None:
+            if tensor.sent is not None:
+                tensor.bytes = self._picked(tensor, tensor.sent)
+            elif tensor.ram is not None and tensor.floats is None:
                 tensor.bytes = self._picked(tensor, self._sent(tensor, tensor.ram))
             else:
                 tensor.bytes = self._quantized(tensor)
@@ -134,9 +136,8 @@ class Program:
 
     def _sent(self, tensor: Tensor, planes: Planes) -> Planes:
         """Planes in main memory."""
-        if tensor.sent is None:
-            send = tensor.send or (lambda: self._download(tensor, planes))
-            tensor.sent = Planes(send(), planes.height, planes.width, planes.pick)
+        send = tensor.send or (lambda: self._download(tensor, planes))
+        tensor.sent = Planes(send(), planes.height, planes.width, planes.pick)
         return tensor.sent
 
     def _download(self, tensor: Tensor, planes: Planes) -> Buffer:

@@ -15,6 +15,11 @@ from buildtool.targets.k210.quantise import Registers
 from buildtool.targets.k210.split import Part
 
 
+#: By pool: the steps that a mean loses on average, as it is cut off. Numbers are that much larger before they are
+#: rounded.
+_LOST_BY_MEANS = {2: 3 / 8, 4: 15 / 32}
+
+
 @dataclass(frozen=True)
 class Settings:
     """How weights are stored."""
@@ -45,27 +50,43 @@ def make(program: Program, job: Convolution, settings: Settings) -> Convolved:
     x, y = program.tensors[job.x], program.tensors[job.y]
     planes = program.planes_of(x, zeros_around=job.kernel == 3)
     weights = quantise.weights(job.weights, settings.weight_bits, settings.per_channel)
+    lost = _LOST_BY_MEANS.get(job.pool, 0.0) * known(y).scale
     registers = quantise.registers(
-        weights, job.bias, known(x), known(y), job.function, depthwise=job.depthwise, wide=settings.wide
+        weights, job.bias, known(x), known(y), lambda sums: job.function(sums) + lost, wide=settings.wide
     )
     outputs = len(job.weights)
     shape = ConvShape((x.channels, planes.height, planes.width), outputs, job.kernel, job.depthwise, job.pool)
     channel = job.weights[0].size * (2 if settings.wide else 1)
-    found = split.parts(outputs, channel, wide=settings.wide)
     _, height, width = shape.out_shape
     target = Buffer(y.name, True, layout.units(width, height, outputs))
+    most = _most_channels(planes.buffer, target, layout.units(width, height, split.STEP))
+    found = split.parts(outputs, channel, wide=settings.wide, most=most or split.MOST_CHANNELS)
     making = _Making(shape, registers, found, planes.buffer, target, channel, settings.wide)
-    step = Step(program.node, (planes.buffer,), (target,), making.layers)
+    main = Buffer(y.name, False, outputs * height * width)
+    if most:  # only main memory has room for all of the result
+        making.target = target = Buffer(f"a part of {y.name}", True, layout.units(width, height, most))
+        making.main, making.one_place = main, True
+        y.sent = Planes(main, height, width, job.pick)
+    step = Step(program.node, (planes.buffer,), (target, main) if most else (target,), making.layers)
     program.steps.append(step)
 
     def send() -> Buffer:
-        making.main = Buffer(y.name, False, outputs * height * width)
-        step.writes += (making.main,)
-        return making.main
+        making.main = main
+        step.writes += (main,)
+        return main
 
-    y.ram, y.late, y.send = Planes(target, height, width, job.pick), job.late, send
+    if not most:
+        y.ram, y.late, y.send = Planes(target, height, width, job.pick), job.late, send
     words = " + ".join(job.words) or "none"
     return Convolved(program.node, shape, words, registers.fit.error, weights.per_channel, len(found))
+
+
+def _most_channels(source: Buffer, target: Buffer, some: int) -> int:
+    """How many channels of a result the KPU's RAM takes beside what is read; 0: all. `some`: units of the fewest."""
+    room = layout.RAM_UNITS - source.size
+    if target.size <= room:
+        return 0
+    return room // some * split.STEP
 
 
 @dataclass
@@ -78,6 +99,7 @@ class _Making:
     channel: int  # bytes of the weights of one output channel
     wide: bool
     main: Buffer | None = None
+    one_place: bool = False  # in the KPU's RAM, each part takes the place of the one before
 
     def layers(self, at: Places) -> list[Layer]:
         return [self._layer(part, at) for part in self.parts]
@@ -94,7 +116,7 @@ class _Making:
         argument = layer_argument(
             shape,
             src=source,
-            dst=at[self.target] + layout.units(width, height, part.first),
+            dst=at[self.target] + (0 if self.one_place else layout.units(width, height, part.first)),
             wide=self.wide,
             pad_value=registers.pad_value,
             zero_points=registers.zero_points,

@@ -17,7 +17,7 @@ from buildtool.ops.avg_pool2d import AvgPool2d
 from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.max_pool2d import MaxPool2d
-from buildtool.targets.k210 import on_cpu
+from buildtool.targets.k210 import layout, on_cpu
 from buildtool.targets.k210.forms import LEAST_SIDE, Pick
 from buildtool.targets.k210.jobs import Convolution, Job, OnCpu
 from buildtool.targets.k210.rules import NotHereError, activation_of, scalar_function, shape_of
@@ -141,7 +141,7 @@ class _Placing:
             if not job.depthwise:
                 job.pool = pool
                 return
-            if pool == LEFT_TOP and self._next_leaves_out(job):
+            if pool == LEFT_TOP and self._next_leaves_out(job) and _fits_twice(job.x):
                 job.late, job.plane = True, plane
                 return
         job.pick, job.plane = Pick(first, (strides[0], strides[1])), plane
@@ -179,6 +179,12 @@ class _Placing:
             job.pool = pool
             job.y = node.outputs[0]
             self.taken.add(node)
+
+
+def _fits_twice(value: Value) -> bool:
+    """Whether the KPU's RAM has room for a picture and for another like it."""
+    _, height, width, channels = shape_of(value)
+    return 2 * layout.units(width, height, channels) <= layout.RAM_UNITS
 
 
 def _pool(node: Node, plane: tuple[int, int]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,9 +132,7 @@ class Registers:
     fit: Fit
 
 
-def registers(
-    found: Weights, bias: Array, x: Bytes, y: Bytes, function: Function, *, depthwise: bool, wide: bool
-) -> Registers:
+def registers(found: Weights, bias: Array, x: Bytes, y: Bytes, function: Function, *, wide: bool) -> Registers:
     """UnsupportedError where sums do not fit the KPU's registers."""
     edge = found.stored.shape[-1]
     zero_points = ZeroPoints(
@@ -174,6 +171,3 @@ def _scale(of_sums: Array, bias: Array, sums: Array, step: float) -> float:
     wanted = max(by_mul, by_add, by_result) * (1 + 1e-6)
     # Steps are whole numbers of its results, so that the ends of straight lines are.
     return least if wanted <= least else float(least * 2.0 ** np.ceil(np.log2(wanted / least)))
-
-
-Stored = Mapping[Value, Bytes]

@@ -8,7 +8,7 @@ from buildtool.targets.k210.arguments import LOAD_BYTES
 
 MOST_LOADS = 64
 MOST_CHANNELS = 1024
-_STEP = 8  # so that each part begins at a whole row of planes, and at a whole word of main memory
+STEP = 8  # so that each part begins at a whole row of planes, and at a whole word of main memory
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Part:
     count: int
 
 
-def parts(channels: int, channel_bytes: int, *, wide: bool) -> tuple[Part, ...]:
+def parts(channels: int, channel_bytes: int, *, wide: bool, most: int = MOST_CHANNELS) -> tuple[Part, ...]:
     """All channels in one part where that many are allowed; `channel_bytes`: the weights of one channel."""
     per_load = max(1, LOAD_BYTES[wide] // channel_bytes)
-    most = min(MOST_LOADS * per_load, MOST_CHANNELS)
+    most = min(MOST_LOADS * per_load, MOST_CHANNELS, most)
     if channels <= most:
         return (Part(0, channels),)
-    size = most // _STEP * _STEP
+    size = most // STEP * STEP
     return tuple(Part(first, min(size, channels - first)) for first in range(0, channels, size))

@@ -49,9 +49,8 @@ void RunRequantizeBytes(const RunContext& context) {
   });
 }
 
-constexpr KernelDef RequantizeBytesKernel(const char* name) {
-  return {name, "requantize",           sizeof(ByteConversion), 0,
-          -1,   PrepareRequantizeBytes, PlanRequantizeBytes,    RunRequantizeBytes};
+constexpr KernelDef RequantizeBytesKernel(const char* name, const char* op) {
+  return {name, op, sizeof(ByteConversion), 0, -1, PrepareRequantizeBytes, PlanRequantizeBytes, RunRequantizeBytes};
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ def test_all_that_has_no_layer_is_told_at_once() -> None:
         (lambda net: net.layer(net.input(1, 8, 8, 3), 4, pads=(2, 2, 2, 2)), "its pads are 2, 2, 2, 2"),
         (lambda net: net.layer(net.input(2, 8, 8, 3), 4), "several pictures at once"),
         (lambda net: net.layer(net.input(1, 2, 8, 3), 4), "the input has 2 x 8 pixels"),
-        (lambda net: net.layer(net.layer(net.input(1, 256, 256, 1), 16), 17), "the planes around layer 1 take"),
+        (lambda net: net.layer(net.layer(net.input(1, 256, 256, 1), 32), 9), "the planes around layer 2 take"),
     ],
 )
 def test_a_rule_is_told(build: Callable[[Net], object], words: str) -> None:
@@ -212,6 +212,17 @@ def test_a_missing_range_is_told() -> None:
     graph.ranges.clear()
     with pytest.raises(UnsupportedError, match="nothing says between which numbers"):
         generate(graph)
+
+
+def test_what_does_not_fit_beside_its_input_goes_to_main_memory_in_parts() -> None:
+    net = Net(12)
+    x = net.depthwise(net.layer(net.input(1, 112, 112, 3), 88, 1), strides=(2, 2))
+    graph = net.finish(net.layer(x, 8, 1))
+    made = generated(graph)
+    assert made.report.layers[1].parts > 1
+    assert LayerType.UPLOAD in [layer.TYPE for layer in made.model.layers]
+    assert made.report.ram_bytes <= 2 << 20
+    assert min(cosines(graph, made, 1)) > 0.98
 
 
 def test_more_channels_than_a_layer_has_become_several_layers() -> None:

@@ -45,7 +45,7 @@ def test_sums_come_to_scale(depthwise: bool, spread: float) -> None:
     bias = rng.normal(0, spread, 5)
     x, y = Bytes(0.02, 77), bytes_between(-3 * spread, 5 * spread)
     found = quantise.weights(real)
-    made = quantise.registers(found, bias, x, y, lambda sums: sums, depthwise=depthwise, wide=False)
+    made = quantise.registers(found, bias, x, y, lambda sums: sums, wide=False)
     window = rng.integers(0, 256, real.shape[1:])
     sums = (found.stored * window).sum(axis=(1, 2, 3))
     terms = made.zero_points
@@ -67,7 +67,7 @@ def test_sums_that_the_registers_do_not_hold_are_told() -> None:
     real = np.ones((1, 1024, 3, 3))
     found = quantise.weights(real, 16)
     with pytest.raises(UnsupportedError, match="its sums of products reach"):
-        quantise.registers(found, np.zeros(1), Bytes(1, 0), Bytes(1, 0), lambda x: x, depthwise=False, wide=True)
+        quantise.registers(found, np.zeros(1), Bytes(1, 0), Bytes(1, 0), lambda x: x, wide=True)
 
 
 def test_parts_hold_all_channels_in_the_loads_that_there_are() -> None:
