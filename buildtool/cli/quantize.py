@@ -20,7 +20,7 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import Output
-from buildtool.settings import Budget, CalibrationSettings, Corrections, Labour, Options, RunSettings
+from buildtool.settings import Budget, CalibrationSettings, Corrections, Labour, Options, Overrides, RunSettings
 
 _ACCURACY = "accuracy"
 ROUNDINGS = ("nearest", "adaptive")
@@ -180,12 +180,7 @@ def quantize(
 
     Runs the model on this machine in single precision, and builds a library of its own for that.
     """
-    from buildtool import workflow
-    from buildtool.reports import corrections as corrections_report
-    from buildtool.reports import quantisation as report
-    from buildtool.reports import sensitivity as sensitivity_report
-
-    source, budget = deployment_file(file, config), layers.given()
+    source = deployment_file(file, config)
     calibration = CalibrationSettings(
         inputs=given.given(),
         samples=given.samples,
@@ -196,26 +191,55 @@ def quantize(
         momentum=estimator.momentum,
         output=output,
     )
-    options = Options(output=build_folder, allow_unverified=allow_unverified)
-    labour = Labour(given.workers, fresh=given.fresh)
-    replaced, settings = overrides(op_paths=op_path), RunSettings(model=model)
+    asked = _Asked(
+        source,
+        calibration,
+        weights.given(),
+        layers.given() if layers.sensitivity or layers.budget else None,
+        overrides(op_paths=op_path),
+        Options(output=build_folder, allow_unverified=allow_unverified),
+        RunSettings(model=model),
+        Labour(given.workers, fresh=given.fresh),
+    )
+    _answer(asked, out)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What all options together say."""
+
+    source: Path
+    calibration: CalibrationSettings
+    corrections: Corrections
+    budget: Budget | None  # None: no layer is measured
+    replaced: Overrides
+    options: Options
+    settings: RunSettings
+    labour: Labour
+
+
+def _answer(asked: _Asked, out: Output) -> None:
+    """Finds the ranges; then changes weights, and then measures layers, where that is asked for."""
+    from buildtool import workflow
+    from buildtool.reports import corrections, quantisation, sensitivity
+
+    common = (asked.replaced, asked.options, asked.settings)
     with out.progress() as progress:
-        ranges = workflow.quantize(source, calibration, replaced, options, settings, progress, labour)
+        ranges = workflow.quantize(asked.source, asked.calibration, *common, progress, asked.labour)
         document: dict[str, Any] = ranges.as_json()
-        parts = report.parts(document)
-        if weights.given().wanted:
-            changed = workflow.correct(
-                source, ranges, calibration, weights.given(), replaced, options, settings, progress
-            )
+        parts = quantisation.parts(document)
+        weights: Path | None = None
+        if asked.corrections.wanted:
+            changed = workflow.correct(asked.source, ranges, asked.calibration, asked.corrections, *common, progress)
+            weights = changed.file
             document["corrections"] = changed.as_json()
-            parts.append(corrections_report.words(document["corrections"]))
-        if layers.sensitivity:
-            file_ = changed.file if weights.given().wanted else None
+            parts.append(corrections.words(document["corrections"]))
+        if asked.budget is not None:
             measured = workflow.sensitivity(
-                source, ranges, calibration, budget, file_, replaced, options, settings, progress
+                asked.source, ranges, asked.calibration, asked.budget, weights, *common, progress
             )
             document["sensitivity"] = measured.as_json()
-            parts = [*parts[-2:], *sensitivity_report.parts(document["sensitivity"])]
+            parts += sensitivity.parts(document["sensitivity"])
     out.document(document, *parts)
 
 

@@ -1,0 +1,46 @@
+"""What `lathe quantize --bias-correction` and `--rounding adaptive` changed: as data, and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CorrectionsReport:
+    """The file of changed weights, and what it is good for."""
+
+    file: Path
+    layers: int
+    samples: int
+    judged: int  # samples that the outputs were compared on
+    before: float  # decibels at the outputs
+    after: float
+    bias: bool
+    rounding: bool
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "file": str(self.file),
+            "layers": self.layers,
+            "samples": self.samples,
+            "judged_on": self.judged,
+            "output_db_before": round(self.before, 2),
+            "output_db": round(self.after, 2),
+            "bias_correction": self.bias,
+            "adaptive_rounding": self.rounding,
+        }
+
+
+def words(found: Mapping[str, Any]) -> str:
+    what = " and ".join(
+        word for word, done in (("biases", found["bias_correction"]), ("roundings", found["adaptive_rounding"])) if done
+    )
+    return (
+        f"{what} of {found['layers']} layers in {found['file']}: {found['output_db']:.1f} dB at the outputs, "
+        f"{found['output_db_before']:.1f} dB without, on {found['judged_on']} samples\n"
+        "Add to the model in the deployment file, if it is not there, and it is worth it:\n"
+        f"    quantize_weights_file: {Path(found['file']).name}"
+    )

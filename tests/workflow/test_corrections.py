@@ -1,0 +1,35 @@
+"""A deep network gains from corrected biases and from weights that are rounded together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import buildtool
+from buildtool.drafts import deployment
+from buildtool.settings import CalibrationSettings, Corrections
+from buildtool.workflow import correct, quantize
+from tests.zoo.networks import cached
+
+CACHE = Path(__file__).resolve().parents[2] / "build" / "test-zoo"
+
+
+@pytest.mark.slow
+def test_both_options_help_on_samples_that_they_have_not_seen(tmp_path: Path) -> None:
+    file = tmp_path / "net.yml"
+    text = deployment.write(
+        [cached("mobilenet_v2", CACHE, 64, 0.25)], relative_to=tmp_path, library_name="net", target_abis=["host"]
+    )
+    file.write_text(text.replace("data_type: fp16_fp32", "data_type: fp32_fp32"))
+    inputs = np.random.default_rng(0).uniform(-1, 1, (24, 1, 3, 64, 64)).astype(np.float32)
+    np.save(tmp_path / "x.npy", inputs)
+    calibration = CalibrationSettings(tmp_path / "x.npy", output=tmp_path / "net.ranges")
+    options = buildtool.Options(tmp_path / "build")
+    ranges = quantize(file, calibration, options=options)
+    for wanted in (Corrections(bias=True), Corrections(rounding=True), Corrections(bias=True, rounding=True)):
+        found = correct(file, ranges, calibration, wanted, options=options)
+        assert (found.samples, found.judged) == (18, 6)
+        assert found.layers == 53
+        assert found.after > found.before + 0.5
