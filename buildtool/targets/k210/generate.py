@@ -159,6 +159,8 @@ class _Generating:
             self._need_pictures(node, job.x)
             self._pictures.add(job.y)
             y = self._tensor(job.y)
+            if job.pooled is not None:
+                y.stored = self._stored.get(job.pooled)
             if job.y in residuals:
                 y.stored = self._without_residual(residuals[job.y])
             self._convolved.append(on_kpu.make(self._program, job, self._settings))

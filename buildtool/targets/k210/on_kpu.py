@@ -14,7 +14,6 @@ from buildtool.targets.k210.memory import Buffer, Places, Step
 from buildtool.targets.k210.quantise import Registers
 from buildtool.targets.k210.split import Part
 
-
 #: By pool: the steps that a mean loses on average, as it is cut off. Numbers are that much larger before they are
 #: rounded.
 _LOST_BY_MEANS = {2: 3 / 8, 4: 15 / 32}

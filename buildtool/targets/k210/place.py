@@ -176,7 +176,7 @@ class _Placing:
         node = self._users[job.y][0]
         pool = _pool(node, plane)
         if pool:
-            job.pool = pool
+            job.pool, job.pooled = pool, job.y
             job.y = node.outputs[0]
             self.taken.add(node)
 
