@@ -14,7 +14,7 @@ import numpy as np
 from buildtool.ir.graph import Value
 from buildtool.targets.k210 import cpu_layers as cpu
 from buildtool.targets.k210 import layout
-from buildtool.targets.k210.arguments import ConvShape, ZeroPoints, layer_argument
+from buildtool.targets.k210.arguments import ConvShape, layer_argument
 from buildtool.targets.k210.kpu_layers import Upload, conv
 from buildtool.targets.k210.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
 from buildtool.targets.k210.layer import Layer
@@ -81,6 +81,7 @@ class Program:
     """Steps in order. `node` is the name of the source node whose layers are being made."""
 
     node: str = ""
+    wide: bool = False  # whether weights have 16 bits
     steps: list[Step] = field(default_factory=list)
     tensors: dict[Value, Tensor] = field(default_factory=dict)
 
@@ -145,14 +146,14 @@ class Program:
         shape = ConvShape((tensor.channels, planes.height, planes.width), tensor.channels, 3, depthwise=True)
         source, spare = planes.buffer, Buffer(tensor.name, True, planes.buffer.size)
         target = Buffer(tensor.name, False, tensor.channels * planes.height * planes.width)
-        kernel = np.zeros((tensor.channels, 9), np.uint8)
+        kernel = np.zeros((tensor.channels, 9), "<u2" if self.wide else "u1")
         kernel[:, 4] = 1
         pieces = [Segment(FIRST_START, 0, 0, 0), *[Segment(0, 1, 0, 0)] * (SEGMENTS - 1)]
         self.step(
             [source],
             [spare, target],
             lambda at: conv(
-                layer_argument(shape, src=at[source], dst=at[spare], zero_points=ZeroPoints()),
+                layer_argument(shape, src=at[source], dst=at[spare], wide=self.wide),
                 kernel.tobytes(),
                 (BatchNorm(),) * tensor.channels,
                 Activation(tuple(pieces)),

@@ -14,6 +14,7 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.transpose import Transpose
 from buildtool.targets.k210 import checks, kmodel, layout, memory, on_cpu, on_kpu, quantise, sums
+from buildtool.targets.k210.cpu_layers import FullyConnected
 from buildtool.targets.k210.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
 from buildtool.targets.k210.jobs import Convolution, Job, OnCpu
 from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
@@ -72,7 +73,7 @@ class _Generating:
     def __init__(self, graph: Graph, settings: Settings) -> None:
         self._graph = graph
         self._settings = settings
-        self._program = Program()
+        self._program = Program(wide=settings.wide)
         self._stored = quantise.stored(graph)
         self._pictures: set[Value] = set()
         self._convolved: list[Convolved] = []
@@ -229,6 +230,13 @@ class _Generating:
     # -- the file ------------------------------------------------------------------------------------------------------
     def _written(self, into: Tensor, inputs: list[Buffer], outputs: list[tuple[Value, Buffer]]) -> Generated:
         steps, name = self._program.steps, self._graph.name
+        if not steps or (into.ram is None and not self._begins_with_a_product()):
+            raise UnsupportedError(
+                f"the input '{into.name}' goes to something else than a fully connected layer",
+                where=Where(model=name, node=steps[0].node if steps else ""),
+                rule="the first layer takes the input: a convolution a picture, a fully connected one a list",
+                remedy="begin the model with one of these",
+            )
         results = [buffer for _, buffer in outputs]
         plan = memory.plan(steps, inputs, results, name)
         if plan.main_peak > memory.MAIN_BYTES:
@@ -259,6 +267,11 @@ class _Generating:
         shape = (into.channels, into.height, into.width) if into.ram else (into.count,)
         port = Port(into.name, shape, into.stored if into.ram else None)
         return Generated(data, model, port, tuple(self._port(value) for value, _ in outputs), report)
+
+    def _begins_with_a_product(self) -> bool:
+        first = self._program.steps[0]
+        zeros = dict.fromkeys((*first.reads, *first.writes), 0)
+        return isinstance(first.make(zeros)[0], FullyConnected)
 
     def _port(self, value: Value) -> Port:
         shape = self._sizes(value) if value.type.rank == 4 else shape_of(value)

@@ -107,8 +107,24 @@ def activations() -> Graph:
     return net.finish(net("sigmoid", net.product(net.mean(x), 6)))
 
 
+def pool_first() -> Graph:
+    """What comes in has to come out of the KPU's RAM again, before anything else."""
+    net = Net(13)
+    x = net.pool(net.input(1, 15, 15, 3), 3, strides=(2, 2))
+    x = net("relu", net.layer(net("hard_swish", x), 8, act=""))
+    return net.finish(net.pool(x, 3, kind="avg_pool2d", strides=(2, 2), pads=(1, 1, 1, 1)))
+
+
+def lists() -> Graph:
+    """No picture anywhere."""
+    net = Net(14)
+    x = net("relu", net.product(net.input(1, 20), 30))
+    return net.finish(net("sigmoid", net.product(x, 6)), net("concat", net.product(x, 5), x, axis=1))
+
+
 NETS: dict[str, Callable[[], Graph]] = {
-    made.__name__: made for made in (digits, cifar, residual, branches, strides, small_planes, kernels, activations)
+    made.__name__: made
+    for made in (digits, cifar, residual, branches, strides, small_planes, kernels, activations, pool_first, lists)
 }
 
 
@@ -122,8 +138,9 @@ def test_it_comes_near_to_the_float_network(name: str) -> None:
 
 
 @pytest.mark.parametrize("settings", [Settings(16), Settings(per_channel=True), Settings(per_channel=False)], ids=str)
-def test_weights_are_stored_in_other_ways(settings: Settings) -> None:
-    graph = residual()
+@pytest.mark.parametrize("net", [residual, pool_first], ids=["residual", "pool_first"])
+def test_weights_are_stored_in_other_ways(net: Callable[[], Graph], settings: Settings) -> None:
+    graph = net()
     made = generated(graph, settings)
     assert made.model.wide_weights == (settings.weight_bits == 16)
     assert min(cosines(graph, made)) > 0.98
@@ -196,6 +213,7 @@ def test_all_that_has_no_layer_is_told_at_once() -> None:
         (lambda net: net.layer(net.input(1, 300, 8, 3), 4), "its input has 300 x 8 pixels"),
         (lambda net: net.layer(net.input(1, 8, 8, 3), 4, pads=(2, 2, 2, 2)), "its pads are 2, 2, 2, 2"),
         (lambda net: net.layer(net.input(2, 8, 8, 3), 4), "several pictures at once"),
+        (lambda net: net("softmax", net.input(1, 8), axis=1), "goes to something else than a fully connected layer"),
         (lambda net: net.layer(net.input(1, 2, 8, 3), 4), "the input has 2 x 8 pixels"),
         (lambda net: net.layer(net.layer(net.input(1, 256, 256, 1), 32), 9), "the planes around layer 2 take"),
     ],
