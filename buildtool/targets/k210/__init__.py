@@ -1,4 +1,4 @@
-"""The Kendryte K210: its kmodel files (version 3), read, written and simulated to the last bit.
+"""The Kendryte K210: kmodel files (version 3), made of graphs, read, written and simulated to the last bit.
 
-No `TARGET` yet: nothing can be built for this chip until graphs are turned into kmodels.
+No `TARGET` yet: `lathe build` makes none of them.
 """
