@@ -84,6 +84,7 @@ class Moments:
     node: Node
     type_: TensorType  # how the input is stored
     grid: Callable[[Array], QuantType]  # how weights are
+    joint: bool = True  # whether products of two numbers are of interest: that takes a square of memory
     count: int = 0
     products: Array | float = 0.0  # [groups, numbers, numbers]: sums of products of two of them
     exact: Array | float = 0.0  # [groups, numbers]: sums
@@ -92,7 +93,8 @@ class Moments:
     def see(self, x: Array) -> None:
         real = patches(self.node, x.astype(np.float64))
         stored = patches(self.node, dequantised(quantised(x, self.type_), self.type_))
-        self.products = self.products + np.swapaxes(stored, 1, 2) @ stored
+        if self.joint:
+            self.products = self.products + np.swapaxes(stored, 1, 2) @ stored
         self.exact = self.exact + real.sum(axis=1)
         self.rounded = self.rounded + stored.sum(axis=1)
         self.count += real.shape[1]

@@ -14,6 +14,7 @@ class CorrectionsReport:
 
     file: Path
     layers: int
+    apart: tuple[str, ...]  # those that are too large for their weights to be rounded together
     samples: int
     judged: int  # samples that the outputs were compared on
     before: float  # decibels at the outputs
@@ -25,6 +26,7 @@ class CorrectionsReport:
         return {
             "file": str(self.file),
             "layers": self.layers,
+            "too_large_to_round_together": list(self.apart),
             "samples": self.samples,
             "judged_on": self.judged,
             "output_db_before": round(self.before, 2),
@@ -38,9 +40,12 @@ def words(found: Mapping[str, Any]) -> str:
     what = " and ".join(
         word for word, done in (("biases", found["bias_correction"]), ("roundings", found["adaptive_rounding"])) if done
     )
+    apart = found["too_large_to_round_together"]
+    left = f"each weight to the nearest, as they are too large: {', '.join(apart)}\n" if apart else ""
     return (
         f"{what} of {found['layers']} layers in {found['file']}: {found['output_db']:.1f} dB at the outputs, "
         f"{found['output_db_before']:.1f} dB without, on {found['judged_on']} samples\n"
+        f"{left}"
         "Add to the model in the deployment file, if it is not there, and it is worth it:\n"
         f"    quantize_weights_file: {Path(found['file']).name}"
     )

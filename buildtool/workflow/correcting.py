@@ -27,7 +27,7 @@ from buildtool.workflow.mixtures import Bench, opened
 
 _SAMPLES = 64  # of those that the ranges come from: the first ones
 _APART = 4  # one of so many samples is only measured with
-_NUMBERS = 1 << 26  # that moments of several layers may have at once
+_NUMBERS = 1 << 26  # that moments of layers may have at once: half a GiB; one that needs more is not rounded together
 
 
 def correct(
@@ -46,15 +46,30 @@ def correct(
         progress.stage(f"weights of {model.name}")
         learnt, judged = _parts(bench)
         before = judged.decibels(judged.graph(bench.choice))
-        changes = {layer_name(seen.node): _changed(seen, wanted, progress) for seen in _moments(learnt)}
+        changes: dict[str, Change] = {}
+        apart: list[str] = []
+        for seen in _moments(learnt, wanted.rounding):
+            name = layer_name(seen.node)
+            progress.step(name)
+            changes[name] = _changed(seen, wanted)
+            apart += [name] if wanted.rounding and not seen.joint else []
         if not changes:
             what = "no layer with weights of this model can be stored in a few bits"
             raise UnsupportedError(what, where=Where(model=model.name))
         package.write_file(target, weight_files.contents(changes))
         changed = judged.changed(target)
         after = changed.decibels(changed.graph(bench.choice))
-    samples = len(learnt.samples), len(judged.samples)
-    return CorrectionsReport(target, len(changes), *samples, before, after, wanted.bias, wanted.rounding)
+    return CorrectionsReport(
+        file=target,
+        layers=len(changes),
+        apart=tuple(apart),
+        samples=len(learnt.samples),
+        judged=len(judged.samples),
+        before=before,
+        after=after,
+        bias=wanted.bias,
+        rounding=wanted.rounding,
+    )
 
 
 def _parts(bench: Bench) -> tuple[Bench, Bench]:
@@ -78,31 +93,33 @@ def with_file(model: ModelConfig, file: Path) -> ModelConfig:
     return replace(model, quantize=replace(model.quantize, weights_file=FileRef(str(file.resolve()))))
 
 
-def _changed(seen: Moments, wanted: Corrections, progress: Progress) -> Change:
-    name = layer_name(seen.node)
-    progress.step(name)
+def _changed(seen: Moments, wanted: Corrections) -> Change:
     weights = seen.node.inputs[1].constant
     assert weights is not None
-    if wanted.rounding:
+    if seen.joint:
         weights = rounded_together(seen, centred=wanted.bias)
     bias = corrected_bias(seen, weights) if wanted.bias else None
     return Change(source_of(seen.node), np.asarray(weights, np.float32), bias)
 
 
-def _moments(bench: Bench) -> Iterator[Moments]:
+def _moments(bench: Bench, rounding: bool) -> Iterator[Moments]:
     """What the layers read that are stored and have weights; as many at once as fit into memory."""
     there, types = layers(bench.graph(bench.choice)), known_types(bench.real)
-    part: list[tuple[Node, QuantType]] = []
-    size = 0
+    part: list[Moments] = []
+    total = 0
     for node in bench.real.nodes:
-        if layer_name(node) not in there or not _has_weights(node) or node.inputs[0] not in types:
+        x = node.inputs[0] if node.inputs else None
+        if layer_name(node) not in there or not _has_weights(node) or x not in types:
             continue
         rows = rows_of_weights(node, np.asarray(node.inputs[1].constant))
-        size += rows.shape[0] * rows.shape[2] ** 2
-        if part and size > _NUMBERS:
+        size = rows.shape[0] * rows.shape[2] ** 2
+        joint = rounding and size <= _NUMBERS
+        if joint and total + size > _NUMBERS:
             yield from _seen(bench, part)
-            part, size = [], rows.shape[0] * rows.shape[2] ** 2
-        part.append((node, types[node.inputs[0]]))
+            part, total = [], 0
+        total += size if joint else 0
+        grid = functools.partial(column_grid, axis=WEIGHTED[node.op.name])
+        part.append(Moments(node, _type(node.inputs[0], types[node.inputs[0]]), grid, joint))
     yield from _seen(bench, part)
 
 
@@ -111,17 +128,13 @@ def _has_weights(node: Node) -> bool:
     return node.op.name in WEIGHTED and groups_of(node) > 0 and all(constants)
 
 
-def _seen(bench: Bench, part: Sequence[tuple[Node, QuantType]]) -> list[Moments]:
-    found = [
-        Moments(node, _type(node.inputs[0], quant), functools.partial(column_grid, axis=WEIGHTED[node.op.name]))
-        for node, quant in part
-    ]
+def _seen(bench: Bench, part: Sequence[Moments]) -> Sequence[Moments]:
     with bench.mixes.load(bench.real, keep_all=True) as loaded:
         for sample in bench.samples:
             loaded.run(sample)
-            for moments in found:
+            for moments in part:
                 moments.see(loaded.value(moments.node.inputs[0].name))
-    return found
+    return part
 
 
 def _type(value: Value, quant: QuantType) -> TensorType:

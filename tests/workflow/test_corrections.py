@@ -9,8 +9,9 @@ import pytest
 
 import buildtool
 from buildtool.drafts import deployment
+from buildtool.quant import weight_files
 from buildtool.settings import CalibrationSettings, Corrections
-from buildtool.workflow import correct, quantize
+from buildtool.workflow import correct, correcting, quantize
 from tests.zoo.networks import cached
 
 CACHE = Path(__file__).resolve().parents[2] / "build" / "test-zoo"
@@ -33,3 +34,20 @@ def test_both_options_help_on_samples_that_they_have_not_seen(tmp_path: Path) ->
         assert (found.samples, found.judged) == (18, 6)
         assert found.layers == 53
         assert found.after > found.before + 0.5
+
+
+def test_layers_that_are_too_large_are_rounded_to_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example = Path(__file__).resolve().parents[2] / "examples" / "digits"
+    calibration = CalibrationSettings(example / "pictures.npy", output=tmp_path / "digits.ranges")
+    options = buildtool.Options(tmp_path / "build")
+    ranges = quantize(example / "accuracy.yml", calibration, options=options)
+    found = {}
+    for most in (correcting._NUMBERS, 100):  # the first convolution sums up 9 numbers
+        monkeypatch.setattr(correcting, "_NUMBERS", most)
+        report = correct(example / "accuracy.yml", ranges, calibration, Corrections(rounding=True), options=options)
+        found[most] = report.apart, weight_files.read(report.file)
+    (nothing, all_), (apart, some) = found.values()
+    assert (nothing, apart) == ((), ("relu_6_out", "fullyconnected_8_out"))
+    assert np.array_equal(all_["relu_2_out"].weights, some["relu_2_out"].weights)
+    assert not np.array_equal(all_["relu_6_out"].weights, some["relu_6_out"].weights)
+    assert not [change for change in some.values() if change.bias is not None]
