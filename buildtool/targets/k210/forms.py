@@ -37,6 +37,22 @@ ALL = Pick()
 
 
 @dataclass(frozen=True)
+class Border:
+    """Rows and columns around a picture."""
+
+    top: int = 0
+    left: int = 0
+    bottom: int = 0
+    right: int = 0
+
+    def around(self, height: int, width: int) -> tuple[int, int]:
+        return height + self.top + self.bottom, width + self.left + self.right
+
+
+NO_BORDER = Border()
+
+
+@dataclass(frozen=True)
 class Planes:
     """Planes in the KPU's RAM, or in main memory, that may be larger than what is wanted of them."""
 
@@ -125,10 +141,12 @@ class Program:
             exact = (there.height, there.width) == (tensor.height, tensor.width)
             if exact or tensor.late or there.zeros_around or not zeros_around:
                 return there
-        source = self.bytes_of(tensor)
-        height, width = max(tensor.height, LEAST_SIDE), max(tensor.width, LEAST_SIDE)
-        if (height, width) != (tensor.height, tensor.width):
-            source = self._padded(tensor, source, height, width)
+        border = Border(0, 0, max(LEAST_SIDE - tensor.height, 0), max(LEAST_SIDE - tensor.width, 0))
+        height, width = border.around(tensor.height, tensor.width)
+        if border == NO_BORDER:
+            source = self.bytes_of(tensor)
+        else:
+            source = self.bordered(tensor, border, known(tensor).zero_point)
         channels = tensor.channels
         target = Buffer(tensor.name, True, layout.units(width, height, channels))
         self.step([source], [target], lambda at: Upload(0, at[source], at[target], width, height, channels))
@@ -191,26 +209,32 @@ class Program:
         )
         return target
 
-    def _padded(self, tensor: Tensor, source: Buffer, height: int, width: int) -> Buffer:
-        """Rows and columns that stand for 0 behind those that are there."""
-        right, below = width - tensor.width, (height - tensor.height) * width
-        longest = right + below
-        zeros = Buffer(f"zeros beside {tensor.name}", False, longest)
-        self.table(source, zeros, bytes([known(tensor).zero_point]) * 256, longest)
+    def bordered(self, tensor: Tensor, border: Border, byte: int) -> Buffer:
+        """Its bytes with others around them: rows, put together with parts of a row of nothing but these."""
+        source = self.bytes_of(tensor)
+        height, width = border.around(tensor.height, tensor.width)
+        above, beside = border.top * width + border.left, border.left + border.right
+        below = border.right + border.bottom * width
+        filling = Buffer(f"what is around {tensor.name}", False, max(above, beside, below, 1))
+        self.table(source, filling, bytes([byte]) * 256, filling.size)
         target = Buffer(tensor.name, False, tensor.channels * height * width)
-        plane = tensor.height * tensor.width
 
-        def parts(at: Places) -> tuple[tuple[int, int], ...]:
+        def parts(at: Places) -> list[tuple[int, int]]:
             found = []
-            for channel in range(tensor.channels):
+            start = at[source]
+            for _ in range(tensor.channels):
+                found.append((at[filling], above))
                 for row in range(tensor.height):
-                    last = row == tensor.height - 1
-                    found.append((at[source] + channel * plane + row * tensor.width, tensor.width))
-                    found.append((at[zeros], right + (below if last else 0)))
-            return tuple(part for part in found if part[1])
+                    found.append((start, tensor.width))
+                    found.append((at[filling], beside if row < tensor.height - 1 else below))
+                    start += tensor.width
+            return [part for part in found if part[1]]
 
-        count = len(parts({source: 0, zeros: 0}))
-        self.step([source, zeros], [target], lambda at: cpu.QConcat(TO_MAIN, at[target], count, parts(at)))
+        def layer(at: Places) -> Layer:
+            made = parts(at)
+            return cpu.QConcat(TO_MAIN, at[target], len(made), tuple(made))
+
+        self.step([source, filling], [target], layer)
         return target
 
     def table(self, source: Buffer, target: Buffer, table: bytes, count: int) -> None:

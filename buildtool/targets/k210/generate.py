@@ -16,7 +16,7 @@ from buildtool.ops.transpose import Transpose
 from buildtool.targets.k210 import checks, kmodel, layout, memory, on_cpu, on_kpu, quantise, sums
 from buildtool.targets.k210.cpu_layers import FullyConnected
 from buildtool.targets.k210.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
-from buildtool.targets.k210.jobs import Convolution, Job, OnCpu
+from buildtool.targets.k210.jobs import Bordered, Convolution, Job, OnCpu
 from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
 from buildtool.targets.k210.memory import Buffer
 from buildtool.targets.k210.on_kpu import Convolved, Settings
@@ -25,7 +25,7 @@ from buildtool.targets.k210.quantise import Bytes, bytes_between
 from buildtool.targets.k210.rules import NotHereError, shape_of
 
 _TO_PLANES = (0, 2, 3, 1)
-_PICTURE_OPS = ("conv2d", "dwconv2d", "max_pool2d", "avg_pool2d", "resize2d", "reduce_mean")
+_PICTURE_OPS = ("conv2d", "dwconv2d", "max_pool2d", "avg_pool2d", "resize2d", "reduce_mean", "pad")
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,12 @@ class _Generating:
                 y.stored = self._without_residual(residuals[job.y])
             self._convolved.append(on_kpu.make(self._program, job, self._settings))
             self._kpu_macs += _macs(node)
+            return
+        if isinstance(job, Bordered):
+            self._need_pictures(node, job.x)
+            self._pictures.add(job.y)
+            self._tensor(job.y)
+            on_cpu.around(self._program, job.x, job.y, job.border)
             return
         x = next(value for value in (job.a, *node.inputs) if value is not None and not value.is_constant)
         if node.op.name in _PICTURE_OPS:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from buildtool.ir.graph import Node, Value
 from buildtool.ir.operator import Array
 from buildtool.targets.k210.activation import Function
-from buildtool.targets.k210.forms import Pick
+from buildtool.targets.k210.forms import Border, Pick
 
 
 @dataclass(eq=False)
@@ -53,4 +53,14 @@ class OnCpu:
         return values
 
 
-Job = Convolution | OnCpu
+@dataclass(eq=False)
+class Bordered:
+    """A picture in front of a convolution whose windows begin or end farther outside than those of the KPU."""
+
+    node: Node
+    x: Value
+    y: Value
+    border: Border
+
+
+Job = Convolution | OnCpu | Bordered

@@ -15,6 +15,7 @@ from buildtool.ops.avg_pool2d import AvgPool2d
 from buildtool.ops.concat import Concat
 from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.max_pool2d import MaxPool2d
+from buildtool.ops.pad import Pad
 from buildtool.ops.reduce_mean import ReduceMean
 from buildtool.ops.resize2d import Resize2d
 from buildtool.ops.softmax import Softmax
@@ -22,7 +23,7 @@ from buildtool.ops.transpose import Transpose
 from buildtool.targets.k210 import cpu_layers as cpu
 from buildtool.targets.k210 import sums
 from buildtool.targets.k210.cpu import nearest_sources
-from buildtool.targets.k210.forms import Program, Tensor, known
+from buildtool.targets.k210.forms import Border, Program, Tensor, known
 from buildtool.targets.k210.jobs import OnCpu
 from buildtool.targets.k210.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
 from buildtool.targets.k210.memory import Buffer
@@ -151,6 +152,32 @@ def _product(program: Program, job: OnCpu) -> None:
         lambda at: cpu.FullyConnected(TO_MAIN, at[source], at[target], inputs, outputs, act, data, biases),
     )
     y.floats = target
+
+
+# -- borders -----------------------------------------------------------------------------------------------------------
+def _pad_rules(node: Node) -> None:
+    op = node.op
+    assert isinstance(op, Pad)
+    if op.mode != "constant" or len(op.before) != 4 or op.before[0] or op.after[0] or op.before[3] or op.after[3]:
+        raise NotHereError(
+            f"its mode is {op.mode}, before {op.before}, behind {op.after}",
+            "a layer puts a constant around the rows and columns of a picture",
+            _OTHERWISE,
+        )
+
+
+def _pad(program: Program, job: OnCpu) -> None:
+    op = job.node.op
+    assert isinstance(op, Pad)
+    border = Border(op.before[1], op.before[2], op.after[1], op.after[2])
+    around(program, job.node.inputs[0], job.node.outputs[0], border, op.value)
+
+
+def around(program: Program, x: Value, y: Value, border: Border, number: float = 0.0) -> None:
+    """A picture with a number around it."""
+    picture, result = program.tensors[x], program.tensors[y]
+    result.stored = stored = known(picture)
+    result.bytes = program.bordered(picture, border, int(stored.stored(np.array([number]))[0]))
 
 
 # -- sums --------------------------------------------------------------------------------------------------------------
@@ -365,6 +392,7 @@ HANDLERS: Mapping[str, Handler] = {
     "concat": Handler(_concat_rules, _concat),
     "fully_connected": Handler(_product_rules, _product),
     "max_pool2d": Handler(_pool_rules, _max_pool),
+    "pad": Handler(_pad_rules, _pad),
     "reduce_mean": Handler(_mean_rules, _mean),
     "reshape": Handler(_fine, _reshape),
     "resize2d": Handler(_resize_rules, _resize),

@@ -18,8 +18,8 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.max_pool2d import MaxPool2d
 from buildtool.targets.k210 import layout, on_cpu
-from buildtool.targets.k210.forms import LEAST_SIDE, Pick
-from buildtool.targets.k210.jobs import Convolution, Job, OnCpu
+from buildtool.targets.k210.forms import LEAST_SIDE, NO_BORDER, Border, Pick
+from buildtool.targets.k210.jobs import Bordered, Convolution, Job, OnCpu
 from buildtool.targets.k210.rules import NotHereError, activation_of, scalar_function, shape_of
 from buildtool.targets.k210.split import MOST_CHANNELS
 
@@ -103,6 +103,13 @@ class _Placing:
             node, node.inputs[0], node.outputs[0], weights,
             zeros if bias is None or bias.constant is None else bias.constant.astype(np.float64), depthwise,
         )  # fmt: skip
+        before = self._border(job, first)
+        front: list[Job] = [] if before is None else [before]
+        if before is not None:
+            height, width = before.border.around(height, width)
+            first = first[0] + before.border.top, first[1] + before.border.left
+            job.x = before.y
+            _size_rules(node, height, width)
         self._strides(job, first, (height, width))
         if job.x in self._late:
             job.pool = LEFT_TOP
@@ -112,27 +119,33 @@ class _Placing:
         if residual is not None:
             sums = Value(f"{node.outputs[0].name} without its residual", node.outputs[0].type)
             job.y = sums
-            return [job, OnCpu(node, sums, residual, functions)]
+            return [*front, job, OnCpu(node, sums, residual, functions)]
         job.functions += functions
         job.words += [node.op.activation] if functions else []
         self._functions_behind(job)
         self._pool_behind(job, (height, width))
         if job.late:
             self._late.add(job.y)
-        return [job]
+        return [*front, job]
+
+    def _border(self, job: Convolution, first: tuple[int, int]) -> Bordered | None:
+        """What has to be around the picture, so that each window lies around a pixel; None where nothing has to."""
+        assert isinstance(job.node.op, Conv2d | DwConv2d)
+        plane, out, strides = shape_of(job.x)[1:3], shape_of(job.y)[1:3], job.node.op.strides
+        before = [max(0, -first[axis]) for axis in (0, 1)]
+        behind = [max(0, first[axis] + (out[axis] - 1) * strides[axis] - plane[axis] + 1) for axis in (0, 1)]
+        border = Border(before[0], before[1], behind[0], behind[1])
+        if border == NO_BORDER:
+            return None
+        height, width = border.around(plane[0], plane[1])
+        shape = (1, height, width, shape_of(job.x)[3])
+        return Bordered(job.node, job.x, Value(f"{job.x.name} with a border", job.x.type.with_shape(shape)), border)
 
     def _strides(self, job: Convolution, first: tuple[int, int], plane: tuple[int, int]) -> None:
         """How what is left out is left out: by the KPU, by the next layer, or by the CPU."""
         assert isinstance(job.node.op, Conv2d | DwConv2d)
         strides = job.node.op.strides
         out = shape_of(job.y)[1:3]
-        for axis in (0, 1):
-            if first[axis] < 0 or first[axis] + (out[axis] - 1) * strides[axis] >= plane[axis]:
-                raise NotHereError(
-                    f"its pads are {', '.join(map(str, job.node.op.pads))}",
-                    "windows of the KPU lie around a pixel of the picture",
-                    "pad less: at most by half of the kernel",
-                )
         if strides == (1, 1) and first == (0, 0) and out == plane:
             return
         small = min(plane) < LEAST_SIDE
