@@ -98,6 +98,7 @@ class Program:
 
     node: str = ""
     wide: bool = False  # whether weights have 16 bits
+    brief: bool = False  # planes stay in the KPU's RAM for the next step only, and come back from main memory
     steps: list[Step] = field(default_factory=list)
     tensors: dict[Value, Tensor] = field(default_factory=dict)
 
@@ -136,7 +137,7 @@ class Program:
 
     def planes_of(self, tensor: Tensor, *, zeros_around: bool) -> Planes:
         """Planes in the KPU's RAM, of four rows and columns at least."""
-        there = tensor.ram
+        there = None if self._is_gone(tensor) else tensor.ram
         if there is not None and min(there.height, there.width) >= LEAST_SIDE and there.pick == ALL:
             exact = (there.height, there.width) == (tensor.height, tensor.width)
             if exact or tensor.late or there.zeros_around or not zeros_around:
@@ -152,6 +153,12 @@ class Program:
         self.step([source], [target], lambda at: Upload(0, at[source], at[target], width, height, channels))
         tensor.ram = Planes(target, height, width, ALL, zeros_around=True)
         return tensor.ram
+
+    def _is_gone(self, tensor: Tensor) -> bool:
+        """Whether planes are not kept for as long as until now."""
+        if not self.brief or tensor.late or tensor.ram is None or tensor.send is None or not self.steps:
+            return False
+        return tensor.ram.buffer not in self.steps[-1].writes
 
     def _sent(self, tensor: Tensor, planes: Planes) -> Planes:
         """Planes in main memory."""

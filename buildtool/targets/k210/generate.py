@@ -18,7 +18,7 @@ from buildtool.targets.k210.cpu_layers import FullyConnected
 from buildtool.targets.k210.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
 from buildtool.targets.k210.jobs import Bordered, Convolution, Job, OnCpu
 from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
-from buildtool.targets.k210.memory import Buffer
+from buildtool.targets.k210.memory import Buffer, NoRoomError
 from buildtool.targets.k210.on_kpu import Convolved, Settings
 from buildtool.targets.k210.place import place
 from buildtool.targets.k210.quantise import Bytes, bytes_between
@@ -65,15 +65,21 @@ class Generated:
 
 def generate(graph: Graph, settings: Settings | None = None) -> Generated:
     """Of a graph as `pipeline.optimise(graph, quantised=True)` leaves it. UnsupportedError lists what has no layer."""
-    jobs = place(graph)
-    return _Generating(graph, settings or Settings()).run(jobs)
+    jobs, settings = place(graph), settings or Settings()
+    try:
+        return _Generating(graph, settings, brief=False).run(jobs)
+    except NoRoomError as problem:
+        try:
+            return _Generating(graph, settings, brief=True).run(jobs)
+        except NoRoomError:
+            raise problem from None
 
 
 class _Generating:
-    def __init__(self, graph: Graph, settings: Settings) -> None:
+    def __init__(self, graph: Graph, settings: Settings, *, brief: bool) -> None:
         self._graph = graph
         self._settings = settings
-        self._program = Program(wide=settings.wide)
+        self._program = Program(wide=settings.wide, brief=brief)
         self._stored = quantise.stored(graph)
         self._pictures: set[Value] = set()
         self._convolved: list[Convolved] = []

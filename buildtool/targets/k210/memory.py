@@ -33,6 +33,10 @@ class Buffer:
 Places = Mapping[Buffer, int]
 
 
+class NoRoomError(UnsupportedError):
+    """The KPU's RAM is too small for what has to be in it at once."""
+
+
 @dataclass(eq=False)
 class Step:
     """One layer, or several whose outputs lie behind each other; it is made when places are known."""
@@ -61,7 +65,7 @@ class _Life:
 
 
 def plan(steps: Sequence[Step], inputs: Sequence[Buffer], outputs: Sequence[Buffer], model: str) -> Memory:
-    """Places for all buffers. UnsupportedError names the step at which the KPU's RAM is too small."""
+    """Places for all buffers. NoRoomError names the step at which the KPU's RAM is too small."""
     lives = _lives(steps, inputs, outputs)
     ram = [life for life in lives if life.buffer.in_ram]
     main = [life for life in lives if not life.buffer.in_ram]
@@ -132,7 +136,7 @@ def _two_ended(lives: Sequence[_Life], size: int) -> tuple[dict[Buffer, int], in
     return {life.buffer: begin for begin, _, life in placed}, used
 
 
-def _too_large(steps: Sequence[Step], ram: Sequence[_Life], model: str) -> UnsupportedError:
+def _too_large(steps: Sequence[Step], ram: Sequence[_Life], model: str) -> NoRoomError:
     """At the step at which most is needed."""
 
     def needed(number: int) -> int:
@@ -141,7 +145,7 @@ def _too_large(steps: Sequence[Step], ram: Sequence[_Life], model: str) -> Unsup
     number = max(range(len(steps)), key=needed)
     there = [life.buffer for life in ram if life.first <= number <= life.last]
     listed = ", ".join(f"'{buffer.name}' {buffer.size * layout.UNIT}" for buffer in there)
-    return UnsupportedError(
+    return NoRoomError(
         f"the planes around layer {number} take {needed(number) * layout.UNIT} bytes: {listed}",
         where=Where(model=model, node=steps[number].node),
         rule=f"the KPU's RAM has {layout.RAM_BYTES} bytes, and holds what a layer reads and what it writes",

@@ -263,6 +263,17 @@ def test_what_does_not_fit_beside_its_input_goes_to_main_memory_in_parts() -> No
     assert min(cosines(graph, made, 1)) > 0.98
 
 
+def test_planes_of_two_branches_come_back_from_main_memory() -> None:
+    """They are read twice, and what is made of them first leaves no room for them."""
+    net = Net(16)
+    x = net.layer(net.input(1, 64, 65, 3), 100, 1)
+    left = net.mean(net.layer(net.layer(x, 80, 1), 80, 1))
+    graph = net.finish(net("concat", left, net.mean(net.layer(x, 20, 1)), axis=1))
+    made = generated(graph)
+    assert LayerType.UPLOAD in [layer.TYPE for layer in made.model.layers]
+    assert min(cosines(graph, made, 1)) > 0.98
+
+
 def test_more_channels_than_a_layer_has_become_several_layers() -> None:
     net = Net(10)
     x = net.depthwise(net.layer(net.input(1, 5, 6, 3), 1100, 1))
