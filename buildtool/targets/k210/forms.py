@@ -15,7 +15,7 @@ from buildtool.ir.graph import Value
 from buildtool.targets.k210 import cpu_layers as cpu
 from buildtool.targets.k210 import layout
 from buildtool.targets.k210.arguments import ConvShape, layer_argument
-from buildtool.targets.k210.kpu_layers import Upload, conv
+from buildtool.targets.k210.kpu_layers import AddPadding, RemovePadding, Upload, conv
 from buildtool.targets.k210.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
 from buildtool.targets.k210.layer import Layer
 from buildtool.targets.k210.memory import Buffer, Places, Step
@@ -142,6 +142,8 @@ class Program:
             exact = (there.height, there.width) == (tensor.height, tensor.width)
             if exact or tensor.late or there.zeros_around or not zeros_around:
                 return there
+        if (tensor.height, tensor.width) == (1, 1) and not zeros_around:
+            return self._padded(tensor)
         border = Border(0, 0, max(LEAST_SIDE - tensor.height, 0), max(LEAST_SIDE - tensor.width, 0))
         height, width = border.around(tensor.height, tensor.width)
         if border == NO_BORDER:
@@ -152,6 +154,14 @@ class Program:
         target = Buffer(tensor.name, True, layout.units(width, height, channels))
         self.step([source], [target], lambda at: Upload(0, at[source], at[target], width, height, channels))
         tensor.ram = Planes(target, height, width, ALL, zeros_around=True)
+        return tensor.ram
+
+    def _padded(self, tensor: Tensor) -> Planes:
+        """A list as the first pixels of planes, for layers that look at single pixels."""
+        source, channels = self.bytes_of(tensor), tensor.channels
+        target = Buffer(tensor.name, True, layout.units(LEAST_SIDE, LEAST_SIDE, channels))
+        self.step([source], [target], lambda at: AddPadding(0, at[source], at[target], channels))
+        tensor.ram = Planes(target, LEAST_SIDE, LEAST_SIDE)
         return tensor.ram
 
     def _is_gone(self, tensor: Tensor) -> bool:
@@ -192,6 +202,9 @@ class Program:
         if planes.pick == ALL and (planes.height, planes.width) == (tensor.height, tensor.width):
             return planes.buffer
         source, target, pick = planes.buffer, self.buffer(tensor), planes.pick
+        if tensor.count == tensor.channels and (planes.height, planes.width, pick) == (LEAST_SIDE, LEAST_SIDE, ALL):
+            self.step([source], [target], lambda at: RemovePadding(TO_MAIN, at[source], at[target], tensor.channels))
+            return target
         begin = pick.first[0] * planes.width + pick.first[1]
         # The last planes are read from behind their beginning: up to so many bytes that nobody looks at.
         source.size = max(source.size, tensor.channels * planes.height * planes.width + begin)

@@ -65,7 +65,8 @@ class Generated:
 
 def generate(graph: Graph, settings: Settings | None = None) -> Generated:
     """Of a graph as `pipeline.optimise(graph, quantised=True)` leaves it. UnsupportedError lists what has no layer."""
-    jobs, settings = place(graph), settings or Settings()
+    settings = settings or Settings()
+    jobs = place(graph, quantise.stored(graph), settings.product_bytes)
     try:
         return _Generating(graph, settings, brief=False).run(jobs)
     except NoRoomError as problem:
@@ -163,8 +164,9 @@ class _Generating:
     def _make(self, job: Job, residuals: Mapping[Value, OnCpu]) -> None:
         node = job.node
         if isinstance(job, Convolution):
-            self._need_pictures(node, job.x)
-            self._pictures.add(job.y)
+            if node.inputs[0].type.rank == 4:
+                self._need_pictures(node, job.x)
+                self._pictures.add(job.y)
             y = self._tensor(job.y)
             if job.pooled is not None:
                 y.stored = self._stored.get(job.pooled)

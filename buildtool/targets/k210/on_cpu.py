@@ -14,6 +14,7 @@ from buildtool.ops._activation import ActivatedOperator
 from buildtool.ops.avg_pool2d import AvgPool2d
 from buildtool.ops.concat import Concat
 from buildtool.ops.conv2d import Conv2d
+from buildtool.ops.fully_connected import FullyConnected
 from buildtool.ops.max_pool2d import MaxPool2d
 from buildtool.ops.pad import Pad
 from buildtool.ops.reduce_mean import ReduceMean
@@ -109,16 +110,34 @@ def _product_rules(node: Node) -> None:
 
 
 def is_product(node: Node) -> bool:
-    """Whether a convolution is one of a single pixel, which a fully connected layer does."""
-    if not isinstance(node.op, Conv2d) or node.op.groups != 1:
-        return False
-    if shape_of(node.inputs[0])[1:3] != (1, 1) or shape_of(node.outputs[0])[1:3] != (1, 1):
+    """Whether it is a fully connected layer, or a convolution of a single pixel, which one can do."""
+    if isinstance(node.op, Conv2d):
+        one_pixel = shape_of(node.inputs[0])[1:3] == shape_of(node.outputs[0])[1:3] == (1, 1)
+        if node.op.groups != 1 or not one_pixel:
+            return False
+    elif not isinstance(node.op, FullyConnected):
         return False
     try:
         _product_rules(node)
     except NotHereError:
         return False
     return True
+
+
+def product_weights(node: Node) -> Array:
+    """Outputs, inputs."""
+    weights = node.inputs[1].constant
+    assert weights is not None
+    if isinstance(node.op, Conv2d):  # of one pixel: the weight that lies upon it
+        weights = weights[:, node.op.pads[0], node.op.pads[1], :]
+    return weights
+
+
+def product_bias(node: Node) -> Array:
+    bias = node.input(2)
+    if bias is None or bias.constant is None:
+        return np.zeros(len(product_weights(node)))
+    return bias.constant
 
 
 def _act(op: ActivatedOperator) -> int:
@@ -136,12 +155,7 @@ def _act(op: ActivatedOperator) -> int:
 def _product(program: Program, job: OnCpu) -> None:
     node = job.node
     assert isinstance(node.op, ActivatedOperator)
-    weights = node.inputs[1].constant
-    assert weights is not None
-    if isinstance(node.op, Conv2d):  # of one pixel: the weight that lies upon it
-        weights = weights[:, node.op.pads[0], node.op.pads[1], :]
-    bias = node.input(2)
-    numbers = np.zeros(len(weights)) if bias is None or bias.constant is None else bias.constant
+    weights, numbers = product_weights(node), product_bias(node)
     x, y = program.tensors[node.inputs[0]], program.tensors[node.outputs[0]]
     source, target, act = program.floats_of(x), program.buffer(y, 4), _act(node.op)
     outputs, inputs = weights.shape

@@ -21,10 +21,11 @@ _LOST_BY_MEANS = {2: 3 / 8, 4: 15 / 32}
 
 @dataclass(frozen=True)
 class Settings:
-    """How weights are stored."""
+    """How weights are stored, and where."""
 
     weight_bits: int = 8  # or 16
     per_channel: bool | None = None  # None: layer by layer, what is nearer to the weights
+    product_bytes: int = 256 * 1024  # fully connected layers with more bytes of floats are convolutions of the KPU
 
     @property
     def wide(self) -> bool:

@@ -5,6 +5,8 @@ What cannot go to either is told in one error, with the number of each layer, th
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import numpy as np
 
 from buildtool.errors import Problem, UnsupportedError, Where
@@ -16,6 +18,7 @@ from buildtool.ops._activation import ActivatedOperator
 from buildtool.ops.avg_pool2d import AvgPool2d
 from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dwconv2d import DwConv2d
+from buildtool.ops.fully_connected import FullyConnected
 from buildtool.ops.max_pool2d import MaxPool2d
 from buildtool.targets.k210 import layout, on_cpu
 from buildtool.targets.k210.forms import LEAST_SIDE, NO_BORDER, Border, Pick
@@ -29,9 +32,12 @@ _MAX, _MEAN, _MAX_OF_FOUR, _MEAN_OF_FOUR, _MAX_IN_PLACE = 1, 2, 3, 4, 9
 _DECIMATIONS = {((0, 0), 2): LEFT_TOP, ((0, 1), 2): RIGHT_TOP, ((0, 0), 4): LEFT_TOP_OF_FOUR}
 
 
-def place(graph: Graph) -> list[Job]:
-    """What the nodes become, in order. UnsupportedError lists all that cannot go anywhere."""
-    placing = _Placing(graph)
+def place(graph: Graph, ranges: Container[Value] = (), product_bytes: int = 0) -> list[Job]:
+    """What the nodes become, in order. UnsupportedError lists all that cannot go anywhere.
+
+    Fully connected layers with more than `product_bytes` of floats go to the KPU where `ranges` has their results.
+    """
+    placing = _Placing(graph, ranges, product_bytes)
     jobs: list[Job] = []
     problems: list[Problem] = []
     for number, node in enumerate(graph.nodes):
@@ -68,8 +74,9 @@ def _common_rules(node: Node) -> None:
 
 
 class _Placing:
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph, ranges: Container[Value], product_bytes: int) -> None:
+        self._ranges = ranges
+        self._product_bytes = product_bytes
         self._users = graph.users()
         self._outputs = set(graph.outputs)
         self._late: set[Value] = set()  # planes of which the next layer leaves out what is not wanted
@@ -78,8 +85,10 @@ class _Placing:
     def node(self, node: Node) -> list[Job]:
         if isinstance(node.op, Conv2d | DwConv2d):
             if on_cpu.is_product(node):
-                return [OnCpu(node)]
+                return [self._product(node)]
             return self._convolution(node)
+        if isinstance(node.op, FullyConnected) and on_cpu.is_product(node):
+            return [self._product(node)]
         job = OnCpu(node)
         function = scalar_function(node)
         if function is None:
@@ -89,6 +98,20 @@ class _Placing:
         else:
             job.functions.append(function)
         return [job]
+
+    def _product(self, node: Node) -> Job:
+        """A fully connected layer: one of floats, or a convolution where these would be many."""
+        weights = on_cpu.product_weights(node)
+        outputs, inputs = weights.shape
+        x, y = node.inputs[0], node.outputs[0]
+        known = x in self._ranges and y in self._ranges
+        if not known or weights.size * 4 <= self._product_bytes or inputs > MOST_CHANNELS:
+            return OnCpu(node)
+        assert isinstance(node.op, ActivatedOperator)
+        bias = on_cpu.product_bias(node).astype(np.float64)
+        functions = activation_of(node.op)
+        words = [node.op.activation] if functions else []
+        return Convolution(node, x, y, weights.reshape(outputs, inputs, 1, 1), bias, False, functions, words)
 
     def _convolution(self, node: Node) -> list[Job]:
         real, depthwise = _weights(node)
