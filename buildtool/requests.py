@@ -259,7 +259,8 @@ def ranges(model: ModelConfig, allow_unverified: bool = False) -> dict[str, Quan
 def change_weights(model: ModelConfig, graph: Graph, allow_unverified: bool = False) -> None:
     """Give an optimised graph the weights that the deployment names for few bits."""
     if model.quantize.weights_file is not None:
-        weight_files.apply(graph, fetched(model.quantize.weights_file, allow_unverified))
+        file = fetched(model.quantize.weights_file, allow_unverified)
+        weight_files.apply(graph, weight_files.read(file), file, choice.real(graph, choice_of(model)))
 
 
 def choice_of(model: ModelConfig) -> Choice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ ALL = "all"
 #: What has nearly all the weights and products of most networks.
 USUAL = "usual"
 _CONCAT = "concat"
+_MADE_UP = re.compile(r"[a-z][a-z0-9_]*\.\d+")  # by an importer, for what has no name in the source
 _WITH_WEIGHTS = ("conv2d", "dwconv2d", "deconv2d", "fully_connected")
 
 
@@ -37,6 +39,13 @@ def names_of(node: Node) -> tuple[str, ...]:
     """What a layer is called in the source: by its own name, and by those of its results."""
     results = [name for value in node.outputs for name in value.source_names]
     return tuple(dict.fromkeys(name for name in (node.name, *results) if name)) or (node.outputs[0].name,)
+
+
+def layer_name(node: Node) -> str:
+    """What a layer is called where one name is wanted: as its result in the source, or else as itself."""
+    results = node.outputs[0].source_names
+    told = [name for name in results if not _MADE_UP.fullmatch(name)]
+    return next(iter(told or results), "") or names_of(node)[0]
 
 
 def moves(node: Node) -> bool:

@@ -12,7 +12,7 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.ir.quantised import is_quantised
 from buildtool.ops.requantize import Requantize
-from buildtool.quant.choice import moves, names_of
+from buildtool.quant.choice import layer_name, moves
 
 #: Decibels: what is closer than that counts as equal, as numbers of single precision are no closer.
 EXACT = 140.0
@@ -54,9 +54,8 @@ def layers(stored: Graph) -> dict[str, Layer]:
     found: dict[str, Layer] = {}
     for node in stored.nodes:
         if is_quantised(node) and not moves(node) and not isinstance(node.op, Requantize):
-            result = node.outputs[0]
-            name = result.source_names[0] if result.source_names else names_of(node)[0]
-            found.setdefault(name, Layer(name, node.op.name, result.name))
+            name = layer_name(node)
+            found.setdefault(name, Layer(name, node.op.name, node.outputs[0].name))
     return found
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from buildtool.errors import ModelFileError, Problem, Where
-from buildtool.ir.graph import Graph, Node
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
-from buildtool.quant.choice import names_of
+from buildtool.quant.choice import layer_name
 
 _WEIGHTS, _BIAS = 1, 2
 _REMEDY = "write it anew: lathe quantize with the options that wrote it"
@@ -30,12 +30,6 @@ class Change:
     source: str  # hash of what it had
     weights: Array
     bias: Array | None
-
-
-def layer_name(node: Node) -> str:
-    """The name that the result of a layer has in the source, or its own."""
-    names = node.outputs[0].source_names
-    return names[0] if names else names_of(node)[0]
 
 
 def source_of(node: Node) -> str:
@@ -80,17 +74,22 @@ def read(file: Path) -> dict[str, Change]:
         raise ModelFileError(what, where=Where(file=str(file)), remedy=_REMEDY) from problem
 
 
-def apply(graph: Graph, file: Path) -> None:
-    """Give the layers of an optimised graph their weights. ModelFileError where they belong to another model."""
+def apply(graph: Graph, changes: Mapping[str, Change], file: Path, real: Collection[Value] = ()) -> None:
+    """Give the layers of an optimised graph their weights. ModelFileError where they belong to another model.
+
+    `real`: the first results of nodes that stay in single precision. They keep their weights, which lose nothing.
+    """
     nodes = {layer_name(node): node for node in graph.nodes if len(node.inputs) > _WEIGHTS}
     problems = []
-    for name, change in read(file).items():
+    for name, change in changes.items():
         node = nodes.get(name)
         problem = "there is no such layer" if node is None else _misfit(node, change)
         if node is None or problem:
             where = Where(file=str(file), model=graph.name, node=name)
             rule = "the weights are those of the model that the file was made for, behind the same passes"
             problems.append(Problem(problem, where, rule, _REMEDY))
+            continue
+        if node.outputs[0] in real:
             continue
         _replace(graph, node, _WEIGHTS, change.weights)
         if change.bias is not None:

@@ -17,10 +17,11 @@ from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.passes.grids import column_grid
 from buildtool.passes.store_quantised import WEIGHTED, known_types
 from buildtool.quant import weight_files
+from buildtool.quant.choice import layer_name
 from buildtool.quant.corrections import corrected_bias, rounded_together
 from buildtool.quant.patches import Moments, groups_of, rows_of_weights
 from buildtool.quant.sensitivity import layers
-from buildtool.quant.weight_files import Change, layer_name, source_of
+from buildtool.quant.weight_files import Change, source_of
 from buildtool.reports.corrections import CorrectionsReport
 from buildtool.settings import CalibrationSettings, Corrections, Options, Progress
 from buildtool.workflow.mixtures import Bench, opened

@@ -15,8 +15,9 @@ from buildtool.config import Deployment, FileRef, ModelConfig
 from buildtool.errors import Problem
 from buildtool.ir.graph import Graph
 from buildtool.quant import weight_files
-from buildtool.quant.choice import Choice
+from buildtool.quant.choice import Choice, real
 from buildtool.quant.sensitivity import Noise
+from buildtool.quant.weight_files import Change
 from buildtool.requests import Algorithms
 from buildtool.settings import CalibrationSettings, Options, Progress
 from buildtool.targets.protocol import LibrarySource, ModelSource, Target
@@ -70,6 +71,7 @@ class Bench:
     model: ModelConfig
     folder: Path  # of the library
     script: Plugin | None
+    weights: tuple[Path, Mapping[str, Change]] | None = None  # that stored layers get instead of their own
 
     @property
     def choice(self) -> Choice:
@@ -80,11 +82,8 @@ class Bench:
         return replace(self.choice, keep_float=(*self.choice.keep_float, *names))
 
     def changed(self, file: Path) -> Bench:
-        """With the weights of a file, which the network in single precision has not."""
-        stored, real = self.source.models
-        graph = stored.graph.clone()
-        weight_files.apply(graph, file)
-        return replace(self, source=replace(self.source, models=(replace(stored, graph=graph), real)))
+        """With the weights of a file where layers are stored."""
+        return replace(self, weights=(file, weight_files.read(file)))
 
     def graphs(self, choices: Iterable[Choice]) -> Iterator[Graph]:
         """Several are lowered together: kernels are read once for them."""
@@ -96,9 +95,18 @@ class Bench:
     def _lowered(self, model: ModelSource, choices: Iterable[Choice]) -> Iterator[Graph]:
         left = iter(choices)
         while part := list(itertools.islice(left, _TOGETHER)):
-            models = tuple(replace(model, choice=choice) for choice in part)
+            models = tuple(replace(model, choice=choice, graph=self._weighted(model, choice)) for choice in part)
             program = self.target.lower(replace(self.source, models=models), _HOST)
             yield from (planned.source.graph for planned in program.models)
+
+    def _weighted(self, model: ModelSource, choice: Choice) -> Graph:
+        """The graph, with the weights that go with this choice."""
+        if self.weights is None:
+            return model.graph
+        graph = model.graph.clone()
+        file, changes = self.weights
+        weight_files.apply(graph, changes, file, real(graph, choice))
+        return graph
 
     @cached_property
     def real(self) -> Graph:

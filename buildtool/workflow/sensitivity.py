@@ -10,7 +10,7 @@ from buildtool.config import Deployment, ModelConfig
 from buildtool.errors import ConfigError, UnsupportedError, Where
 from buildtool.ir.graph import Graph
 from buildtool.ir.quantised import dequantised
-from buildtool.quant.choice import Choice
+from buildtool.quant.choice import Choice, layer_name
 from buildtool.quant.histogram import Histogram
 from buildtool.quant.ranges import between
 from buildtool.quant.sensitivity import Layer, Noise, fewest, layers
@@ -140,9 +140,7 @@ class _Seen:
 def _results(bench: Bench, stored: Graph, there: Mapping[str, Layer]) -> dict[str, _Seen]:
     """The results of all layers, in both forms of the network."""
     values = {value.name: value for value in stored.values()}
-    real = {
-        next(iter(value.source_names), value.name): value.name for node in bench.real.nodes for value in node.outputs
-    }
+    real = {layer_name(node): node.outputs[0].name for node in bench.real.nodes}
     seen: dict[str, _Seen] = {}
     for name, layer in there.items():
         quant = values[layer.value].type.quant

@@ -9,7 +9,7 @@ import pytest
 
 import buildtool
 from buildtool.errors import ConfigError
-from buildtool.quant.choice import Choice, real
+from buildtool.quant.choice import Choice, layer_name, names_of, real
 from buildtool.workflow import convert, prepare
 from tests.cli.conftest import EXAMPLE
 from tests.passes.harness import Maker
@@ -98,3 +98,19 @@ def test_only_what_moves_numbers_between_chosen_nodes_is_stored() -> None:
     assert set(real(graph, Choice(("usual",)))) == {made, behind}
     assert set(real(graph, Choice(("softmax",)))) == {before, product}
     assert not real(graph, Choice())
+
+
+def test_a_layer_has_the_name_that_the_source_gave_it() -> None:
+    make = Maker()
+    y = make("fully_connected", make.input(2, 4), make.random(3, 4))
+    (node,) = make.graph.nodes
+    for names, wanted in (
+        (("clip.42", "logits", "transpose.7"), "logits"),
+        (("clip.42",), "clip.42"),
+        (("layer1.0",), "layer1.0"),
+        (("", "a/b:0"), "a/b:0"),
+        ((), "fully_connected_0"),
+    ):
+        y.source_names = names
+        assert layer_name(node) == wanted
+        assert wanted in names_of(node)

@@ -165,12 +165,15 @@ def test_a_file_gives_its_weights_to_the_layers(tmp_path: Path) -> None:
     file.write_bytes(contents)
     before = node.inputs[1].constant
     other = graph.clone()
-    weight_files.apply(other, file)
+    weight_files.apply(other, weight_files.read(file), file)
     assert np.array_equal(other.nodes[0].inputs[1].constant, random(3, 4, seed=1))
     assert np.array_equal(other.nodes[0].inputs[2].constant, random(3, seed=2))
     assert graph.nodes[0].inputs[1].constant is before and len(graph.nodes[0].inputs) == 2
+    kept = graph.clone()
+    weight_files.apply(kept, weight_files.read(file), file, kept.nodes[0].outputs)
+    assert kept.nodes[0].inputs[1].constant is before, "a layer that stays in single precision keeps its weights"
     with pytest.raises(ModelFileError, match="other weights than those that were changed"):
-        weight_files.apply(other, file)
+        weight_files.apply(other, weight_files.read(file), file)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +194,7 @@ def test_weights_of_another_model_are_refused(
     file = tmp_path / "w.npz"
     file.write_bytes(weight_files.contents(change(source_of(node))))
     with pytest.raises(ModelFileError, match=message):
-        weight_files.apply(graph, file)
+        weight_files.apply(graph, weight_files.read(file), file)
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", None])
@@ -202,4 +205,4 @@ def test_damaged_files_are_refused(damage: bytes | None, tmp_path: Path) -> None
     else:
         file.write_bytes(damage)
     with pytest.raises(ModelFileError, match="no file of changed weights"):
-        weight_files.apply(_graph()[0], file)
+        weight_files.apply(_graph()[0], weight_files.read(file), file)
