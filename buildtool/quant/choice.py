@@ -43,7 +43,7 @@ def names_of(node: Node) -> tuple[str, ...]:
 
 def layer_name(node: Node) -> str:
     """What a layer is called where one name is wanted: as its result in the source, or else as itself."""
-    results = node.outputs[0].source_names
+    results = [name for name in node.outputs[0].source_names if name]
     told = [name for name in results if not _MADE_UP.fullmatch(name)]
     return next(iter(told or results), "") or names_of(node)[0]
 
