@@ -90,11 +90,8 @@ class _Generating:
     def run(self, jobs: list[Job]) -> Generated:
         into = self._input()
         residuals = {job.a: job for job in jobs if isinstance(job, OnCpu) and job.a is not None}
-        problems: list[Problem] = []
         for job in jobs:
-            problems += self._attempt(job, residuals)
-            if problems:  # what follows would only miss what was not made
-                raise UnsupportedError(problems)
+            self._attempt(job, residuals)
         outputs = [self._output(value) for value in self._graph.outputs]
         inputs = [buffer for buffer in (into.ram.buffer if into.ram else None, into.floats) if buffer is not None]
         return self._written(into, inputs, outputs)
@@ -128,7 +125,7 @@ class _Generating:
                 remedy="use a larger picture",
             )
         if tensor.stored is None:
-            raise quantise.unknown(value, graph.name)
+            raise quantise.unknown(value.name, graph.name)
         size = layout.units(tensor.width, tensor.height, tensor.channels)
         tensor.ram = Planes(Buffer(value.name, True, size), tensor.height, tensor.width, zeros_around=True)
         return tensor
@@ -139,27 +136,26 @@ class _Generating:
         try:
             return value, self._program.floats_of(tensor)
         except UnknownRangeError as problem:
-            raise quantise.unknown(Value(problem.name, value.type), self._graph.name) from problem
+            raise quantise.unknown(problem.name, self._graph.name) from problem
 
     # -- one job -------------------------------------------------------------------------------------------------------
-    def _attempt(self, job: Job, residuals: Mapping[Value, OnCpu]) -> list[Problem]:
+    def _attempt(self, job: Job, residuals: Mapping[Value, OnCpu]) -> None:
+        """The steps of a job. UnsupportedError names its node."""
         node = job.node
         self._program.node = name = node.name or node.outputs[0].name
-        place_of = Where(model=self._graph.name, node=name)
-        number = self._graph.nodes.index(node)
+        where = Where(model=self._graph.name, node=name)
+        layer = f"layer {self._graph.nodes.index(node)}, {node.op.name}"
         try:
             self._make(job, residuals)
         except NotHereError as problem:
-            what = f"layer {number}, {node.op.name}: {problem.what}"
-            return [Problem(what, place_of, problem.rule, problem.remedy)]
+            raise UnsupportedError(
+                f"{layer}: {problem.what}", where=where, rule=problem.rule, remedy=problem.remedy
+            ) from problem
         except UnknownRangeError as problem:
-            return list(quantise.unknown(Value(problem.name, node.outputs[0].type), self._graph.name).problems)
+            raise quantise.unknown(problem.name, self._graph.name) from problem
         except UnsupportedError as problem:
-            return [
-                Problem(f"layer {number}, {node.op.name}: {one.what}", place_of, one.rule, one.remedy)
-                for one in problem.problems
-            ]
-        return []
+            told = [Problem(f"{layer}: {one.what}", where, one.rule, one.remedy) for one in problem.problems]
+            raise UnsupportedError(told) from problem
 
     def _make(self, job: Job, residuals: Mapping[Value, OnCpu]) -> None:
         node = job.node
@@ -215,8 +211,8 @@ class _Generating:
         if value not in self._pictures:
             raise NotHereError(
                 f"'{value.name}' does not lie as a picture",
-                "layers do not move axes",
-                "leave out what moves them in the model",
+                "pictures lie channels first in a kmodel, and layers do not move axes",
+                "leave out what makes a picture of a list, or moves the axes of one",
             )
 
     def _without_residual(self, job: OnCpu) -> Bytes:

@@ -25,7 +25,6 @@ class Convolution:
     pool: int = 0
     pooled: Value | None = None  # what the pool is of: the range of means is not that of the numbers
     pick: Pick = field(default_factory=Pick)  # what the CPU takes of the result
-    plane: tuple[int, int] = (0, 0)  # of the result where the CPU takes parts of it, or the next layer does
     late: bool = False  # the next layer leaves out what is not wanted
 
     def function(self, sums: Array) -> Array:

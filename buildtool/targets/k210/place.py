@@ -121,11 +121,8 @@ class _Placing:
         bias = node.input(2)
         if bias is not None and bias.constant is None:
             raise NotHereError("its bias is computed", "layers of the KPU hold their biases", "give it a constant bias")
-        zeros = np.zeros(len(weights))
-        job = Convolution(
-            node, node.inputs[0], node.outputs[0], weights,
-            zeros if bias is None or bias.constant is None else bias.constant.astype(np.float64), depthwise,
-        )  # fmt: skip
+        numbers = np.zeros(len(weights)) if bias is None or bias.constant is None else bias.constant.astype(np.float64)
+        job = Convolution(node, node.inputs[0], node.outputs[0], weights, numbers, depthwise)
         before = self._border(job, first)
         front: list[Job] = [] if before is None else [before]
         if before is not None:
@@ -178,13 +175,12 @@ class _Placing:
                 job.pool = pool
                 return
             if pool == LEFT_TOP and self._next_leaves_out(job) and _fits_twice(job.x):
-                job.late, job.plane = True, plane
+                job.late = True
                 return
-        job.pick, job.plane = Pick(first, (strides[0], strides[1])), plane
+        job.pick = Pick(first, (strides[0], strides[1]))
 
     def _next_leaves_out(self, job: Convolution) -> bool:
         """Whether all that read the result of a depthwise layer are 1x1 convolutions, which can do it for it."""
-        assert isinstance(job.node.op, ActivatedOperator)
         value = job.y
         while self._private(value) and scalar_function(self._users[value][0]) is not None:
             value = self._users[value][0].outputs[0]

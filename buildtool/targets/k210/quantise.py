@@ -73,10 +73,10 @@ def _of(quant: QuantType) -> Bytes:
     return bytes_between(*between(quant))
 
 
-def unknown(value: Value, model: str) -> UnsupportedError:
+def unknown(name: str, model: str) -> UnsupportedError:
     return UnsupportedError(
-        f"nothing says between which numbers '{value.name}' lies",
-        where=Where(model=model, value=value.name),
+        f"nothing says between which numbers '{name}' lies",
+        where=Where(model=model, value=name),
         rule="the KPU computes with bytes, which stand for numbers of a known range",
         remedy="let `lathe quantize` find the ranges, and name its file as `quantize: {range_file: ...}`",
     )

@@ -114,6 +114,19 @@ def large_product() -> Graph:
     return net.finish(net.product(x, 1100))
 
 
+def tiny_yolo(height: int = 64, width: int = 96, share: float = 0.125) -> Graph:
+    """The second version: pools behind leaky convolutions, the last one of stride 1, and a picture as the result."""
+    net = Net(18)
+    x = net.input(1, height, width, 3)
+    for channels in (16, 32, 64, 128, 256):
+        x = net.pool(net("leaky_relu", net.layer(x, int(channels * share), act=""), alpha=0.1))
+    x = net("leaky_relu", net.layer(x, int(512 * share), act=""), alpha=0.1)
+    x = net.pool(x, 2, strides=(1, 1), pads=(0, 0, 1, 1))
+    for _ in range(2):
+        x = net("leaky_relu", net.layer(x, int(1024 * share), act=""), alpha=0.1)
+    return net.finish(net.layer(x, 125, 1, act=""))
+
+
 def borders() -> Graph:
     """Pads that are wider than the KPU's own, and a border of another number than zero."""
     net = Net(15)
@@ -183,6 +196,29 @@ def test_mobilenet() -> None:
     assert made.report.kpu_share == 1
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("name", "width", "most_bytes"),
+    [("mobilenet_v1", 0.25, 5e5), ("mobilenet_v1", 0.5, 1.4e6), ("mobilenet_v1", 0.75, 2.7e6),
+     ("mobilenet_v1", 1.0, 4.4e6), ("mobilenet_v2", 1.0, 7.6e6)],
+)  # fmt: skip
+def test_networks_for_pictures_of_224(name: str, width: float, most_bytes: float) -> None:
+    graph = import_model("onnx", ImportRequest(name, cached(name, CACHE, size=224, width=width))).graph
+    made = generated(graph)
+    assert min(cosines(graph, made, 1)) > 0.98
+    assert made.report.kpu_share > 0.99
+    assert made.report.file_bytes < most_bytes * 1.02
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("height", [224, 240])
+def test_whole_tiny_yolo(height: int) -> None:
+    graph = tiny_yolo(height, 320, 1.0)
+    made = generated(graph)
+    assert made.report.kpu_share == 1
+    assert min(cosines(graph, made, 1)) > 0.98
+
+
 def test_a_decimated_depthwise_layer_stays_in_the_memory_of_the_kpu() -> None:
     net = Net()
     x = net.layer(net.depthwise(net.layer(net.input(1, 16, 16, 3), 8), strides=(2, 2)), 8, 1)
@@ -239,6 +275,14 @@ def test_all_that_has_no_layer_is_told_at_once() -> None:
     [
         (lambda net: net.layer(net.input(1, 8, 8, 1025), 4, 1), "has 1025 channels"),
         (lambda net: net.layer(net.input(1, 300, 8, 3), 4), "its input has 300 x 8 pixels"),
+        (
+            lambda net: net.layer(net("transpose", net.input(1, 8, 6, 3), perm=(0, 2, 1, 3)), 4),
+            "layer 0, transpose: it moves axes: 0, 2, 1, 3",
+        ),
+        (
+            lambda net: net.layer(net("reshape", net.product(net.input(1, 9), 32), shape=(1, 4, 4, 2)), 4),
+            "layer 2, conv2d: 'reshape.* does not lie as a picture",
+        ),
         (lambda net: net.layer(net.input(2, 8, 8, 3), 4), "several pictures at once"),
         (lambda net: net("softmax", net.input(1, 8), axis=1), "goes to something else than a fully connected layer"),
         (lambda net: net.layer(net.input(1, 2, 8, 3), 4), "the input has 2 x 8 pixels"),
