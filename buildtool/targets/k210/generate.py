@@ -16,7 +16,7 @@ from buildtool.ops.transpose import Transpose
 from buildtool.targets.k210 import checks, kmodel, layout, memory, on_cpu, on_kpu, quantise, sums
 from buildtool.targets.k210.cpu_layers import FullyConnected
 from buildtool.targets.k210.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
-from buildtool.targets.k210.jobs import Bordered, Convolution, Job, OnCpu
+from buildtool.targets.k210.jobs import Bordered, Convolution, Folded, Job, OnCpu
 from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
 from buildtool.targets.k210.memory import Buffer, NoRoomError
 from buildtool.targets.k210.on_kpu import Convolved, Settings
@@ -177,6 +177,9 @@ class _Generating:
             self._tensor(job.y)
             on_cpu.around(self._program, job.x, job.y, job.border)
             return
+        if isinstance(job, Folded):
+            self._folded(job)
+            return
         x = next(value for value in (job.a, *node.inputs) if value is not None and not value.is_constant)
         if node.op.name in _PICTURE_OPS:
             self._need_pictures(node, x)
@@ -189,6 +192,14 @@ class _Generating:
             self._pictures.add(value)
         self._tensor(value)
         on_cpu.make(self._program, job)
+
+    def _folded(self, job: Folded) -> None:
+        """Numbers behind the last one meet weights of zero, so that it does not matter what they are."""
+        x = self._program.tensors[job.x]
+        planes = Tensor(job.y.name, job.channels, 3, 3, known(x))
+        planes.bytes = self._program.bytes_of(x)
+        planes.bytes.size = max(planes.bytes.size, planes.count)
+        self._program.tensors[job.y] = planes
 
     def _same(self, x: Value, value: Value, node: Node) -> None:
         """The same bytes, looked at in another way."""

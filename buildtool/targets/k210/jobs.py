@@ -62,4 +62,14 @@ class Bordered:
     border: Border
 
 
-Job = Convolution | OnCpu | Bordered
+@dataclass(eq=False)
+class Folded:
+    """A list as planes of 3x3, for a product of more numbers than the KPU has channels: a window sees all of them."""
+
+    node: Node
+    x: Value
+    y: Value
+    channels: int
+
+
+Job = Convolution | OnCpu | Bordered | Folded

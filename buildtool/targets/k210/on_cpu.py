@@ -137,7 +137,7 @@ def product_bias(node: Node) -> Array:
     bias = node.input(2)
     if bias is None or bias.constant is None:
         return np.zeros(len(product_weights(node)))
-    return bias.constant
+    return bias.constant.astype(np.float64)
 
 
 def _act(op: ActivatedOperator) -> int:

@@ -22,11 +22,12 @@ from buildtool.ops.fully_connected import FullyConnected
 from buildtool.ops.max_pool2d import MaxPool2d
 from buildtool.targets.k210 import layout, on_cpu
 from buildtool.targets.k210.forms import LEAST_SIDE, NO_BORDER, Border, Pick
-from buildtool.targets.k210.jobs import Bordered, Convolution, Job, OnCpu
+from buildtool.targets.k210.jobs import Bordered, Convolution, Folded, Job, OnCpu
 from buildtool.targets.k210.rules import NotHereError, activation_of, scalar_function, shape_of
 from buildtool.targets.k210.split import MOST_CHANNELS
 
 MOST_HEIGHT, MOST_WIDTH = 256, 512
+_WINDOW = 9  # pixels
 LEFT_TOP, RIGHT_TOP, LEFT_TOP_OF_FOUR = 5, 6, 7
 _MAX, _MEAN, _MAX_OF_FOUR, _MEAN_OF_FOUR, _MAX_IN_PLACE = 1, 2, 3, 4, 9
 _DECIMATIONS = {((0, 0), 2): LEFT_TOP, ((0, 1), 2): RIGHT_TOP, ((0, 0), 4): LEFT_TOP_OF_FOUR}
@@ -85,10 +86,10 @@ class _Placing:
     def node(self, node: Node) -> list[Job]:
         if isinstance(node.op, Conv2d | DwConv2d):
             if on_cpu.is_product(node):
-                return [self._product(node)]
+                return self._product(node)
             return self._convolution(node)
         if isinstance(node.op, FullyConnected) and on_cpu.is_product(node):
-            return [self._product(node)]
+            return self._product(node)
         job = OnCpu(node)
         function = scalar_function(node)
         if function is None:
@@ -99,19 +100,26 @@ class _Placing:
             job.functions.append(function)
         return [job]
 
-    def _product(self, node: Node) -> Job:
+    def _product(self, node: Node) -> list[Job]:
         """A fully connected layer: one of floats, or a convolution where these would be many."""
         weights = on_cpu.product_weights(node)
         outputs, inputs = weights.shape
         x, y = node.inputs[0], node.outputs[0]
         known = x in self._ranges and y in self._ranges
-        if not known or weights.size * 4 <= self._product_bytes or inputs > MOST_CHANNELS:
-            return OnCpu(node)
+        if not known or weights.size * 4 <= self._product_bytes or inputs > MOST_CHANNELS * _WINDOW:
+            return [OnCpu(node)]
         assert isinstance(node.op, ActivatedOperator)
-        bias = on_cpu.product_bias(node).astype(np.float64)
-        functions = activation_of(node.op)
-        words = [node.op.activation] if functions else []
-        return Convolution(node, x, y, weights.reshape(outputs, inputs, 1, 1), bias, False, functions, words)
+        job = Convolution(node, x, y, weights.reshape(outputs, inputs, 1, 1), on_cpu.product_bias(node), False)
+        job.functions = activation_of(node.op)
+        job.words = [node.op.activation] if job.functions else []
+        if inputs <= MOST_CHANNELS:
+            return [job]
+        channels = -(-inputs // _WINDOW)
+        squares = np.zeros((outputs, channels * _WINDOW), weights.dtype)
+        squares[:, :inputs] = weights
+        job.weights, job.pick = squares.reshape(outputs, channels, 3, 3), Pick((1, 1))
+        job.x = Value(f"{x.name} as planes", x.type)
+        return [Folded(node, x, job.x, channels), job]
 
     def _convolution(self, node: Node) -> list[Job]:
         real, depthwise = _weights(node)
