@@ -111,6 +111,8 @@ def results(made: Generated, data: bytes) -> list[Array]:
 
 def cosine(one: Array, other: Array) -> float:
     a, b = one.reshape(-1).astype(np.float64), other.reshape(-1).astype(np.float64)
+    if not a.any() or not b.any():
+        return float(a.any() == b.any())
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
