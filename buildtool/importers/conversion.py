@@ -75,6 +75,13 @@ class Conversion:
             value.source_names = (*value.source_names, name)
 
     def _import(self, node: SourceNode) -> Sequence[Tensor]:
+        missing = next((name for name in node.inputs if name and name not in self.tensors), None)
+        if missing is not None:  # in the body of a node: those of the model itself are in order
+            raise ModelFileError(
+                f"nothing makes '{missing}' before the node reads it",
+                where=self._builder.at(node.name),
+                remedy="the model is wrong here: export it again",
+            )
         inputs = [self.tensors[name] if name else None for name in node.inputs]
         step = Step(node, inputs, self._model.opset, self._builder, self)
         try:

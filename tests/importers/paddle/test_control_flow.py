@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.errors import UnsupportedError
+from buildtool.errors import LatheError, UnsupportedError
 from buildtool.importers.request import TensorRequest
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
@@ -125,3 +125,21 @@ def test_iterations_are_written_out_where_a_tensor_grows(tmp_path: Path) -> None
     graph = _graph("control_flow.zip", "grown", ".json", tmp_path)
     assert "loop" not in _operators(graph)
     assert graph.outputs[0].type.shape == (8, 3)
+
+
+@pytest.mark.parametrize("name", ["two_blocks", "one_block", "array_in_loop"])
+def test_without_one_of_its_operators(name: str, tmp_path: Path) -> None:
+    """A program, from which one operator after the other is taken out: still a model, or an error that says why not."""
+    whole = pb.Program.FromString(archive("blocks.zip")[f"{name}/model.pdmodel"])
+    model = tmp_path / "model.pdmodel"
+    errors = []
+    for block in range(len(whole.blocks)):
+        for place in range(len(whole.blocks[block].ops)):
+            program = pb.Program.FromString(whole.SerializeToString())
+            del program.blocks[block].ops[place]
+            model.write_bytes(program.SerializeToString())
+            try:
+                imported(model)
+            except LatheError as error:
+                errors.append(str(error))
+    assert any("before the node reads it" in error for error in errors)
