@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from buildtool.config.wording import did_you_mean, listed, quoted
+from buildtool.wording import did_you_mean, listed, quoted
 
 HOST = "host"
 

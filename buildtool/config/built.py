@@ -7,8 +7,8 @@ capability extends the one table here.
 from __future__ import annotations
 
 from buildtool.config.deployment import Deployment, ModelConfig
-from buildtool.config.wording import listed, quoted
 from buildtool.errors import Problem, Where
+from buildtool.wording import listed, quoted
 
 # Every value that can be built, by key. A key that is not here can be built with all of its values.
 BUILT: dict[str, frozenset[str]] = {

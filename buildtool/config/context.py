@@ -12,9 +12,9 @@ from typing import Any
 
 from buildtool.config.deployment import FileRef
 from buildtool.config.models import GraphSection, default_of
-from buildtool.config.wording import quoted
-from buildtool.config.yaml_marks import Node, place_of
 from buildtool.errors import Problem, Where
+from buildtool.wording import quoted
+from buildtool.yaml_marks import Node, place_of
 
 KeyPath = tuple[str | int, ...]
 

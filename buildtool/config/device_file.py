@@ -14,9 +14,9 @@ from buildtool.config.deployment import NOWHERE
 from buildtool.config.fields import Many
 from buildtool.config.models import Section, Text, Texts, default_of, key
 from buildtool.config.validate import validate
-from buildtool.config.wording import quoted
-from buildtool.config.yaml_marks import Node, place_of, read_yaml
 from buildtool.errors import ConfigError, Problem, Where
+from buildtool.wording import quoted
+from buildtool.yaml_marks import Node, place_of, read_yaml
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from buildtool.config.abis import ALIASES, TARGETS, canonical_abi, known_targets
 from buildtool.config.deployment import Dimension, ShapeConfig
-from buildtool.config.wording import counted, did_you_mean, listed, nearest, quoted
+from buildtool.wording import counted, did_you_mean, listed, nearest, quoted
 
 MAX_RANK = 8
 MAX_DIMENSION = 2**31 - 1

@@ -12,8 +12,8 @@ from buildtool.config.models import DeploymentSection
 from buildtool.config.normalise import Override, normalise
 from buildtool.config.resolve import resolve
 from buildtool.config.validate import validate
-from buildtool.config.yaml_marks import read_yaml
 from buildtool.errors import ConfigError, Problem
+from buildtool.yaml_marks import read_yaml
 
 
 def load_deployment(

@@ -11,9 +11,9 @@ from collections.abc import Sequence as AnySequence
 from dataclasses import dataclass, field, replace
 
 from buildtool.config.models import GraphSection
-from buildtool.config.wording import quoted
-from buildtool.config.yaml_marks import Entry, Mapping, Node, Scalar, Sequence
 from buildtool.errors import Problem, Where
+from buildtool.wording import quoted
+from buildtool.yaml_marks import Entry, Mapping, Node, Scalar, Sequence
 
 Path = tuple[str | int, ...]
 Override = str | int | AnySequence[str]

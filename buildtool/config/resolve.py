@@ -30,8 +30,8 @@ from buildtool.config.names import (
     is_file_name,
 )
 from buildtool.config.resolve_graph import resolve_subgraph
-from buildtool.config.wording import quoted
 from buildtool.errors import Where
+from buildtool.wording import quoted
 
 # Each graph of a model has its own; every other key is the same for all subgraphs of a model.
 _PER_GRAPH_PREFIXES = ("input_", "output_", "check_", "validation_")

@@ -8,8 +8,8 @@ from typing import Any
 
 from buildtool.config.context import Found, View
 from buildtool.config.deployment import ShapeConfig, SubgraphConfig, TensorConfig, Thresholds
-from buildtool.config.wording import counted, quoted
 from buildtool.errors import Where
+from buildtool.wording import counted, quoted
 
 DEFAULT_TYPE = "float32"
 DEFAULT_RANGE = (-1.0, 1.0)

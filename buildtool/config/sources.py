@@ -21,8 +21,8 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from buildtool.config.deployment import FileRef
 from buildtool.config.names import file_name_for
-from buildtool.config.wording import quoted
 from buildtool.errors import ModelFileError
+from buildtool.wording import quoted
 
 Progress = Callable[[int, int | None], None]  # bytes so far, and of how many if the server says
 

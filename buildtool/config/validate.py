@@ -13,9 +13,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from buildtool.config.models import ModelSection, SubgraphSection
-from buildtool.config.wording import listed, nearest, quoted
-from buildtool.config.yaml_marks import Node, place_of, plain_data
 from buildtool.errors import Problem
+from buildtool.wording import listed, nearest, quoted
+from buildtool.yaml_marks import Node, place_of, plain_data
 
 SectionT = TypeVar("SectionT", bound=BaseModel)
 Path = tuple[str | int, ...]

@@ -7,7 +7,7 @@ import pytest
 from buildtool.config.abis import ALIASES, TARGETS, canonical_abi
 from buildtool.config.built import BUILT
 from buildtool.config.names import CPP_KEYWORDS, file_name_for, identifier_for, is_file_name, is_identifier
-from buildtool.config.wording import did_you_mean, listed, quoted
+from buildtool.wording import did_you_mean, listed, quoted
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from buildtool.config.wording import quoted
 from buildtool.errors import ConfigError, Problem, Where
+from buildtool.wording import quoted
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32

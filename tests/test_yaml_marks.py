@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from buildtool.config.yaml_marks import MAX_DEPTH, Mapping, parse_yaml, place_of, plain_data
 from buildtool.errors import ConfigError, Where
+from buildtool.yaml_marks import MAX_DEPTH, Mapping, parse_yaml, place_of, plain_data
 
 
 def test_scalars_are_the_text_that_was_written() -> None:
@@ -57,7 +57,7 @@ def test_deepest_allowed_and_first_refused() -> None:
 
 
 def test_byte_order_mark_and_windows_lines(tmp_path: Path) -> None:
-    from buildtool.config.yaml_marks import read_yaml
+    from buildtool.yaml_marks import read_yaml
 
     path = tmp_path / "f.yml"
     path.write_bytes(b"\xef\xbb\xbfa: 1\r\nb: 2\r\n")
