@@ -22,6 +22,9 @@ Size = tuple[int, int]  # rows, columns; of one-dimensional data the length and 
 # What says which layer comes next; anything else is the number of a layer.
 STOP = -2
 
+# An offset that the planner chooses; it also chooses processors where a mask is 0.
+UNPLACED = -1
+
 
 @dataclass(frozen=True)
 class Source:
