@@ -32,7 +32,7 @@ _ELTWISE: dict[Eltwise, Callable[[Values, Values], Values]] = {
 def joined(sources: Sequence[Values], size: Size) -> Values:
     """Sources side by side along the channels; where their sizes differ, behind each other along the pixels.
 
-    `size` is that of the result in the second case. ValueError where neither fits.
+    `size` is that of the result in the second case.
     """
     if len({source.shape[1:] for source in sources}) == 1:
         return np.concatenate(sources, axis=0)
@@ -41,18 +41,12 @@ def joined(sources: Sequence[Values], size: Size) -> Values:
 
 
 def operands(values: Values, count: int, skip: int, channels: int) -> tuple[Values, ...]:
-    """The operands that lie behind each other, each without its first `skip` channels and with `channels` of the rest.
-
-    ValueError where the channels do not divide by `count`, or are too few.
-    """
-    parts = [part[skip : skip + channels] for part in np.split(values, count, axis=0)]
-    if len(parts[0]) != channels:
-        raise ValueError(f"{len(values)} channels are not {count} x ({skip} + {channels})")
-    return tuple(parts)
+    """The operands behind each other, each without its first `skip` channels and with `channels` of the rest."""
+    return tuple(part[skip : skip + channels] for part in np.split(values, count, axis=0))
 
 
 def reshaped(values: Values, crop: Size | None, size: Size) -> Values:
-    """Without the rows cut off above and below, then read as another size. ValueError where it does not fit."""
+    """Without the rows cut off above and below, then read as another size."""
     if crop is not None:
         values = values[:, crop[0] : values.shape[1] - crop[1]]
     return values.reshape(len(values), *size)
@@ -74,8 +68,6 @@ def pooled(values: Values, pool: Pool | None, *, rounds: bool) -> Values:
     if pool is None:
         return values
     extent = [(window - 1) * dilation + 1 for window, dilation in zip(pool.size, pool.dilation, strict=True)]
-    if extent[0] > values.shape[1] or extent[1] > values.shape[2]:
-        raise ValueError(f"a window of {extent[0]} x {extent[1]} is larger than {values.shape[1]} x {values.shape[2]}")
     windows = sliding_window_view(values, extent, axis=(1, 2))
     windows = windows[:, :: pool.stride[0], :: pool.stride[1], :: pool.dilation[0], :: pool.dilation[1]]
     if pool.kind == "max":
@@ -125,7 +117,7 @@ def convolved_size(operation: Operation, size: Size, kernel: Kernel) -> Size:
 
 
 def sums(operation: Operation, values: Values, kernel: Kernel) -> Values:
-    """The sums of products and the bias, at full width. ValueError where kernel and picture do not fit."""
+    """The sums of products and the bias, at full width."""
     stride, pad, dilation = kernel.stride, kernel.pad, kernel.dilation
     ends = (0, 0)
     if operation == "linear":
@@ -138,8 +130,6 @@ def sums(operation: Operation, values: Values, kernel: Kernel) -> Values:
             step * (window - 1) - side for step, window, side in zip(dilation, kernel.size, pad, strict=True)
         )
         stride, pad, ends = (1, 1), (rows, columns), kernel.output_pad
-    if min(*pad, *ends) < 0:
-        raise ValueError(f"the padding is more than a kernel of {kernel.size[0]} x {kernel.size[1]} bears")
     around = ((0, 0), (pad[0], pad[0] + ends[0]), (pad[1], pad[1] + ends[1]))
     result = _correlated(np.pad(values, around), kernel.weights, stride, dilation, kernel.groups)
     if kernel.bias is not None:
@@ -158,16 +148,10 @@ def stuffed(values: Values, factor: Size) -> Values:
 def _correlated(values: Values, weights: NDArray[np.int8], stride: Size, dilation: Size, groups: int) -> Values:
     """The plain correlation of a picture that is padded already."""
     out_channels, per_group, kernel_rows, kernel_columns = weights.shape
-    if len(values) != per_group * groups or out_channels % groups:
-        raise ValueError(
-            f"weights of {out_channels} x {per_group} in {groups} groups do not fit {len(values)} channels"
-        )
     rows, columns = (
         (side - (window - 1) * step - 1) // by + 1
         for side, window, step, by in zip(values.shape[1:], weights.shape[2:], dilation, stride, strict=True)
     )
-    if rows <= 0 or columns <= 0:
-        raise ValueError(f"a kernel of {kernel_rows} x {kernel_columns} is larger than the padded picture")
     picture = values.astype(np.float64)
     factors = weights.astype(np.float64).reshape(groups, out_channels // groups, *weights.shape[1:])
     result = np.zeros((groups, out_channels // groups, rows * columns))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from buildtool.errors import GraphError, Problem, RunError, UnsupportedError, Where
+from buildtool.errors import RunError, Where
 from buildtool.targets.max7800x import arithmetic
 from buildtool.targets.max7800x.arithmetic import Values
-from buildtool.targets.max7800x.network import INPUT, STOP, Layer, Network
-
-_NOT_SIMULATED = ("buffer_shift", "buffer_insert")
+from buildtool.targets.max7800x.checks import check, times
+from buildtool.targets.max7800x.network import INPUT, Layer, Network
 
 
 @dataclass(frozen=True)
@@ -41,16 +40,14 @@ class Trace:
 def run(network: Network, sample: NDArray[Any]) -> Trace:
     """Every layer's output for a sample of [channels, rows, columns], or of less where the rest is 1.
 
-    UnsupportedError where a layer is not simulated; RunError where the sample is not what the network takes; GraphError
-    where a layer's sizes contradict each other.
+    The errors of `checks.check`; RunError where the sample is not what the network takes.
     """
-    check(network)
+    ran = check(network)
     given = as_sample(network, sample)
     outputs: dict[int, Values] = {INPUT: given}
-    ran = order(network)
     for at in ran:
         layer = network.layers[at]
-        outputs[layer.index] = _layer(network, layer, [_output(outputs, layer, source) for source in layer.sources])
+        outputs[layer.index] = _layer(network, layer, [outputs[source] for source in layer.sources])
     nothing = np.zeros((0, 0, 0), np.int64)
     return Trace(network, given, tuple(outputs.get(layer.index, nothing) for layer in network.layers), ran)
 
@@ -60,7 +57,7 @@ def as_sample(network: Network, sample: NDArray[Any]) -> Values:
     wanted = (network.input_channels, *network.input_size)
     if sample.size != np.prod(wanted) or _without_ones(sample.shape) != _without_ones(wanted):
         raise RunError(
-            f"the sample is {_times(sample.shape)}, and the network takes {_times(wanted)}",
+            f"the sample is {times(sample.shape)}, and the network takes {times(wanted)}",
             where=Where(model=network.name, file=network.file),
             remedy="give channels, rows, columns in this order",
         )
@@ -77,75 +74,13 @@ def as_sample(network: Network, sample: NDArray[Any]) -> Values:
     return values
 
 
-def order(network: Network) -> tuple[int, ...]:
-    """The positions of the layers in the order in which they run. GraphError where they run in circles."""
-    at_index = {layer.index: at for at, layer in enumerate(network.layers)}
-    ran: list[int] = []
-    at = 0
-    while at < len(network.layers):
-        if at in ran:
-            raise GraphError("layers follow each other in a circle", where=where(network.layers[at]))
-        ran.append(at)
-        follower = network.layers[at].next_layer
-        if follower == STOP:
-            break
-        if follower is None:
-            at += 1
-        elif follower in at_index:
-            at = at_index[follower]
-        else:
-            raise GraphError(f"there is no layer {follower} to follow", where=where(network.layers[at]))
-    if not ran:
-        raise GraphError("the network has no layers", where=Where(model=network.name, file=network.file))
-    return tuple(ran)
-
-
-def where(layer: Layer) -> Where:
-    """The place of a layer, for messages."""
-    return Where(file=layer.source.file, line=layer.source.line, node=layer.source.node or layer.name)
-
-
-def check(network: Network) -> None:
-    """Refuse what is not simulated, all of it at once."""
-    problems = [problem for layer in network.layers for problem in _refusals(layer)]
-    if problems:
-        raise UnsupportedError(problems)
-
-
-def _refusals(layer: Layer) -> Iterator[Problem]:
-    place = where(layer)
-    if layer.activation and (layer.operation == "none" or layer.output_width == 32):
-        what = "layers without a convolution" if layer.operation == "none" else "outputs of 32 bits"
-        yield Problem(f"{what} have no activation", place, remedy="leave out `activate`")
-    if layer.operands > 1 and layer.eltwise is None:
-        yield Problem(f"{layer.operands} operands, and nothing to do with them", place, remedy="say `eltwise`")
-    if (layer.kernel is None) != (layer.operation == "none"):
-        yield Problem(f"'{layer.operation}' {'without' if layer.kernel is None else 'with'} weights", place)
-    for key in _NOT_SIMULATED:
-        if layer.hints.get(key):
-            yield Problem(f"'{key}' is not simulated", place, remedy="leave it out, or do not ask for expected outputs")
-
-
-def _output(outputs: dict[int, Values], layer: Layer, source: int) -> Values:
-    if source not in outputs:
-        raise GraphError(f"it reads layer {source}, which does not run before it", where=where(layer))
-    return outputs[source]
-
-
 def _layer(network: Network, layer: Layer, sources: Sequence[Values]) -> Values:
     """One layer's output."""
-    try:
-        result = _after_kernel(layer, before_kernel(network, layer, sources))
-    except ValueError as problem:
-        raise GraphError(f"sizes do not fit: {problem}", where=where(layer)) from problem
-    wanted = (layer.out_channels, *layer.out_size)
-    if result.shape != wanted:
-        raise GraphError(f"it puts out {_times(result.shape)}, and {_times(wanted)} were expected", where=where(layer))
-    return result
+    return _after_kernel(layer, before_kernel(network, layer, sources))
 
 
 def before_kernel(network: Network, layer: Layer, sources: Sequence[Values]) -> Values:
-    """What comes out of operands and pools, before convolution and flattening. ValueError where sizes do not fit."""
+    """What comes out of operands and pools, before convolution and flattening."""
     parts: tuple[Values, ...] = arithmetic.operands(
         arithmetic.joined(sources, layer.in_size), layer.operands, layer.in_channel_skip, layer.in_channels
     )
@@ -183,7 +118,3 @@ def _after_kernel(layer: Layer, values: Values) -> Values:
 
 def _without_ones(shape: Sequence[int]) -> list[int]:
     return [side for side in shape if side != 1]
-
-
-def _times(shape: Sequence[int]) -> str:
-    return " x ".join(str(side) for side in shape) or "one number"
