@@ -71,7 +71,10 @@
     fill(rows);
     return html("div", "scroll", html("table", "", html("thead", "", head), body));
   };
-  const pairs = (entries) => html("div", "scroll", html("table", "", html("tbody", "", ...entries.map(([key, value]) => html("tr", "", html("td", "", key), html("td", "code", String(value)))))));
+  const pairs = (entries) => html("div", "scroll", html("table", "pairs", html("tbody", "", ...entries.map(([key, value]) => html("tr", "", html("td", "", key), html("td", "code", String(value)))))));
+
+  // Names with those first that a reader looks for.
+  const inOrder = (names, first) => [...first.filter((name) => names.includes(name)), ...names.filter((name) => !first.includes(name))];
 
   // -- charts ----------------------------------------------------------------------------------------------------
   let charts = []; // of the shown page, drawn again when its width changes
@@ -261,13 +264,20 @@
   const validation = () => {
     if (!results().length) return [section("Validation", "This build has not been validated yet: lathe validate compares it with its source models.")];
     const keys = [...new Set(results().flatMap((result) => Object.keys(result)))].filter((key) => results().some((result) => typeof result[key] !== "object" || result[key] === null));
-    const shown = keys.filter((key) => key !== "passed" && results().some((result) => result[key] !== null && result[key] !== ""));
-    const columns = shown.map((key) => [key.replaceAll("_", " "), (row) => row[key], { number: results().some((row) => typeof row[key] === "number"), long: true, show: (row) => (typeof row[key] === "number" ? Number(row[key].toPrecision(7)).toString() : String(row[key] === null || row[key] === undefined ? "" : row[key])) }]);
+    const shown = inOrder(keys, ["model", "output", "abi", "device", "kind", "format", "reference", "cosine", "sqnr", "max_abs", "max_rel", "pixel_accuracy", "threshold"]).filter((key) => key !== "passed" && results().some((result) => result[key] !== null && result[key] !== ""));
+    const columns = shown.map((key) => [key === "sqnr" ? "sqnr, dB" : key.replaceAll("_", " "), (row) => row[key], { number: results().some((row) => typeof row[key] === "number"), long: true, show: (row) => (typeof row[key] === "number" ? Number(row[key].toPrecision(7)).toString() : String(row[key] === null || row[key] === undefined ? "" : row[key])) }]);
     columns.push(["", (row) => row.passed, { show: (row) => [html("span", row.passed ? "ok" : "wrong", row.passed ? "passed" : "failed")] }]);
     return [section("Validation", `The outputs of the library beside those of ${data.validation.reference}.`, table(columns, results()))];
   };
   const meter = (share) => { const bar = html("i"); bar.style.width = `${Math.min(100, 100 * share)}%`; return html("span", "meter", bar); };
   const list = (numbers) => (numbers || []).join("\u00d7");
+  // What the operators take: the medians of their nodes, which no single slow run can spoil.
+  const usual = (nodes) => {
+    const sums = new Map();
+    nodes.forEach((node) => sums.set(node.op, (sums.get(node.op) || 0) + node.median_ms));
+    const all = [...sums.values()].reduce((sum, ms) => sum + ms, 0) || 1;
+    return [...sums].sort((a, b) => b[1] - a[1]).map(([op, ms]) => [op, ms, ms / all]);
+  };
   const timed = (item) => {
     const plain = item.plain, colours = palette(item.operators.map((entry) => entry.op)), [low, high] = plain.median_interval;
     const energy = item.energy.known ? Object.entries(item.energy.millijoules_a_run).map(([name, value]) => tile(`energy, ${name}`, `${digits(value)} mJ`, "a run")) : [];
@@ -281,7 +291,7 @@
       ...(item.note ? [section("Note", "", html("p", "note", item.note))] : []),
       section("Rounds", "Each dot is a run. The line is the median, the band where the true median lies. Runs slower than 99 of 100 are at the upper edge.", rounds(item.rounds_ms, plain)),
       section("When what ran", "A run that took as long as most do.", timeline(item.nodes.map((node) => [node.op, node.start_ms, node.end_ms, `${node.op} ${node.name}\n${time(node.end_ms - node.start_ms)}, ${node.kernel}`, colours.of(node.op)]), tick), legend(colours)),
-      section("By operator", "", bars(item.operators.map((entry) => [entry.op, entry.avg_ms, `${time(entry.avg_ms)}, ${entry.percent.toFixed(1)} %`, colours.of(entry.op)]))),
+      section("By operator", "The medians of the nodes, added up.", bars(usual(item.nodes).map(([op, ms, share]) => [op, ms, `${time(ms)}, ${(100 * share).toFixed(1)} %`, colours.of(op)]))),
       ...(item.peak && item.peak.gmacs.f32 && item.nodes.some((node) => node.macs) ? [section("Roofline", "Each circle is a node, the larger the more of the time it takes. Solid: what memory and the arithmetic units allow; dashed: with everything in the nearest cache. Above the roof is what computes with fewer multiplications than are counted, such as Winograd's algorithms.", roofline(item.nodes, item.peak, colours), legend(colours))] : []),
       section("Nodes", "A click on a heading sorts.", table([
         ["#", (row) => row.index, { number: true, show: (row) => String(row.index) }], ["operator", (row) => row.op], ["name", (row) => row.name, { long: true }],
@@ -326,16 +336,23 @@
     if (!measured().length) return [section("Speed", "This build has not been measured yet: lathe bench does.")];
     return [...compared(), ...choice("speed", measured().map((item) => `${item.model}, ${item.abi}, ${item.device}`), (at) => (measured()[at].unit === "seconds" ? timed : counted)(measured()[at]))];
   };
-  const device = () => measured().map((item) => section(`${item.device}, ${item.abi}`, `ran ${item.model}`, pairs(Object.entries(item.properties)),
-    ...(item.peak ? [html("h2", "", "What its processor can do"), pairs([...Object.entries(item.peak.gmacs).map(([type, figure]) => [`GMAC/s of ${type} (${item.peak.source})`, digits(figure)]), ...item.peak.reading.map((entry) => [entry.bytes ? `GB/s from ${bytes(entry.bytes)}` : "GB/s", digits(entry.gb_s)])])] : [])));
-  const manifest = () => Object.entries(data.manifest).map(([key, content]) => {
-    const plain = typeof content !== "object" || content === null;
-    if (plain) return section(key.replaceAll("_", " "), "", html("div", "", String(content)));
-    const rows = Array.isArray(content) ? content : Object.entries(content).map(([name, entry]) => (typeof entry === "object" && entry !== null ? { name, ...entry } : { name, value: entry }));
-    const keys = [...new Set(rows.flatMap((row) => (typeof row === "object" && row !== null ? Object.keys(row) : [])))];
-    const text = (entry) => (typeof entry === "object" && entry !== null ? JSON.stringify(entry) : String(entry === undefined || entry === null ? "" : entry));
-    return section(key.replaceAll("_", " "), "", keys.length ? table(keys.map((name) => [name, (row) => text(row[name]), { code: true }]), rows) : html("div", "", rows.map(text).join(", ")));
-  });
+  const device = () => measured().flatMap((item) => [
+    section(`${item.device}, ${item.abi}`, `ran ${item.model}`, pairs(Object.entries(item.properties))),
+    ...(item.peak ? [section(`What the processor of ${item.device} can do`, "", pairs([...Object.entries(item.peak.gmacs).map(([type, figure]) => [`GMAC/s of ${type} (${item.peak.source})`, digits(figure)]), ...item.peak.reading.map((entry) => [entry.bytes ? `GB/s from ${bytes(entry.bytes)}` : "GB/s", digits(entry.gb_s)])]))] : []),
+  ]);
+  const manifest = () => {
+    const structured = (entry) => typeof entry === "object" && entry !== null;
+    const text = (entry) => (Array.isArray(entry) && !entry.some(structured) ? entry.join(", ") : structured(entry) ? JSON.stringify(entry) : String(entry === undefined || entry === null ? "" : entry));
+    const leaves = (name, entry) => (structured(entry) && !Array.isArray(entry) ? Object.entries(entry).flatMap(([key, inner]) => leaves(`${name} ${key}`.trim(), inner)) : [[name, text(entry)]]);
+    const part = ([key, content]) => {
+      const title = key.replaceAll("_", " ");
+      if (!Array.isArray(content) || !content.every(structured)) return section(title, "", pairs(leaves("", content)));
+      const keys = inOrder([...new Set(content.flatMap(Object.keys))], ["name", "path", "abi", "file", "role", "bytes"]);
+      return section(title, "", table(keys.map((name) => [name.replaceAll("_", " "), (row) => text(row[name]), { code: true }]), content));
+    };
+    const entries = Object.entries(data.manifest), plain = entries.filter(([, content]) => !structured(content));
+    return [...(plain.length ? [section("Build", "", pairs(plain.map(([key, content]) => [key.replaceAll("_", " "), text(content)])))] : []), ...entries.filter(([, content]) => structured(content)).map(part)];
+  };
 
   const graphs = Object.entries(data.pages.graphs);
   const PAGES = [
