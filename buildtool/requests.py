@@ -28,8 +28,15 @@ from buildtool.reports import depfile, stages, trust, tuning
 from buildtool.reports.depfile import FilesRead
 from buildtool.reports.tuning import Tuning
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress, RunSettings
-from buildtool.targets.protocol import LibrarySource, ModelSource, Target
-from buildtool.targets.registry import one_target
+from buildtool.targets.protocol import (
+    DescribedModel,
+    FirmwareTarget,
+    LibrarySource,
+    LibraryTarget,
+    ModelSource,
+    Target,
+)
+from buildtool.targets.registry import no_library, one_target
 from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Interpreter, Subject, choose_reference, inputs_for
@@ -64,6 +71,10 @@ def check(file: Path | str, *, files: bool = True) -> LoadedDeployment:
 def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
     """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
     own = overrides.toolchain is not None
+    if overrides.fallback not in ("", "cpu"):
+        raise ConfigError(
+            f"--fallback cannot be '{overrides.fallback}'", rule="layers that an accelerator cannot do go to the cpu"
+        )
     loaded = config.load_deployment(
         Path(file),
         library_name=overrides.library_name,
@@ -86,6 +97,8 @@ def _with_own_parts(deployment: Deployment, overrides: Overrides) -> Deployment:
     if overrides.op_paths:
         paths = (*deployment.op_paths, *(path.absolute() for path in overrides.op_paths))
         deployment = dataclasses.replace(deployment, op_paths=tuple(dict.fromkeys(paths)))
+    if overrides.fallback:
+        deployment = dataclasses.replace(deployment, fallback=overrides.fallback)
     if overrides.toolchain is None:
         return deployment
     names = overrides.target_abis or (overrides.toolchain.stem,)
@@ -105,7 +118,17 @@ def target_of(deployment: Deployment) -> Target:
     runtimes = [model.runtime for model in deployment.models]
     pairs = itertools.product(runtimes, ("host" if abi in own else abi for abi in deployment.target_abis))
     target = one_target(pairs, deployment.where_of("target_abis"))
-    return target.knowing({abi: (file, examine(file, abi).macros) for abi, file in own.items()}) if own else target
+    if not own or isinstance(target, FirmwareTarget):
+        return target
+    return target.knowing({abi: (file, examine(file, abi).macros) for abi, file in own.items()})
+
+
+def library_target_of(deployment: Deployment) -> LibraryTarget:
+    """The same for what only libraries can do. UnsupportedError where the deployment is one of firmware."""
+    target = target_of(deployment)
+    if isinstance(target, FirmwareTarget):
+        raise no_library(target, deployment.where_of("target_abis"))
+    return target
 
 
 def output_folder(deployment: Deployment, options: Options) -> Path:
@@ -291,9 +314,15 @@ def source_names(model: ModelConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def library_source(
-    deployment: Deployment, models: Mapping[str, tuple[ImportedModel, Graph]], algorithms: Algorithms
+    deployment: Deployment,
+    models: Mapping[str, tuple[ImportedModel, Graph]],
+    algorithms: Algorithms,
+    allow_unverified: bool = False,
 ) -> LibrarySource:
-    """What the targets make a library from; `models`: what was imported and what the passes made of it, by name."""
+    """What the targets make a library from; `models`: what was imported and what the passes made of it, by name.
+
+    Models that are not among them are for the target to read.
+    """
     return LibrarySource(
         name=deployment.library_name,
         identifier=deployment.library_identifier,
@@ -314,6 +343,7 @@ def library_source(
                 output_formats=models[model.name][0].output_formats,
             )
             for model in deployment.models
+            if model.name in models
         ),
         graph_in_library=deployment.model_graph_format == "code",
         data_in_library=deployment.model_data_format == "code",
@@ -321,7 +351,16 @@ def library_source(
         messages=deployment.messages,
         mace_headers=deployment.mace_compat != "0",
         file_name="mace" if deployment.mace_compat == "1" else "",
+        described=tuple(_described(model, allow_unverified) for model in deployment.models if model.name not in models),
+        fallback=deployment.fallback,
     )
+
+
+def _described(model: ModelConfig, allow_unverified: bool) -> DescribedModel:
+    """A model that a target reads itself."""
+    file, weights = model_files(model, allow_unverified)
+    inputs, outputs = recorded(model, allow_unverified)
+    return DescribedModel(model.identifier, model.platform, file, weights, inputs, outputs, model.where)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -48,6 +48,7 @@ class Overrides:
     mace_compat: str | None = None
     toolchain: Path | None = None  # a CMake toolchain file: it is the one target, by the name that target_abis gives
     op_paths: tuple[Path, ...] = ()  # beside those of the file
+    fallback: str = ""  # cpu: where layers go that an accelerator cannot do
 
 
 @dataclass(frozen=True)

@@ -115,3 +115,24 @@ class BuiltLibrary:
     reused: int = 0  # objects that came from the cache
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)  # seconds by stage, for --verbose
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """A program for a bare chip."""
+
+    name: str
+    elf: bytes
+    binary: bytes
+    memory_bytes: int  # what it takes up of the chip's memory, zeros and all but the stack included
+
+
+@dataclass(frozen=True)
+class BuiltFirmware:
+    """The programs of a library for one chip."""
+
+    name: str
+    abi: str
+    images: tuple[BuiltImage, ...]
+    compiler: str  # the first line of `gcc --version`
+    seconds: float = 0.0

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
 
-from buildtool.builders.built import BuiltLibrary
+from buildtool.builders.built import BuiltFirmware, BuiltLibrary
 from buildtool.builders.objects import writing_to
 from buildtool.codegen.source_tree import SourceTree
 
@@ -44,6 +44,17 @@ def contents_of(
         files[f"lib/{library.abi}/{library.shared.name}"] = library.shared
         files[f"lib/{library.abi}/{library.static.name}"] = library.static
         files[f"{DEBUG}/{library.abi}/{library.unstripped.name}"] = library.unstripped
+    return files
+
+
+def firmware_contents(tree: SourceTree, built: Sequence[BuiltFirmware]) -> dict[str, bytes | Path]:
+    """The same of firmware: what the tree holds for users, and the images."""
+    files: dict[str, bytes | Path] = {}
+    files.update((name, data) for name, data in tree.files.items() if name.startswith(("include/", "lib/")))
+    for firmware in built:
+        for image in firmware.images:
+            files[f"lib/{firmware.abi}/{image.name}.elf"] = image.elf
+            files[f"lib/{firmware.abi}/{image.name}.bin"] = image.binary
     return files
 
 

@@ -8,6 +8,16 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class Image:
+    """A program for a bare chip. Compilers run in the folder of the tree, so that all paths may be relative to it."""
+
+    name: str  # of its files: <name>.elf, and <name>.bin, which is what the chip's memory holds from its start on
+    sources: tuple[str, ...]  # C and assembler, of the tree
+    compile_flags: tuple[str, ...]
+    link_flags: tuple[str, ...]  # beside those; what stands behind the objects
+
+
+@dataclass(frozen=True)
 class SourceTree:
     """The sources of one library, for all its ABIs: `{path relative to the tree: contents}`, in sorted order.
 
@@ -20,6 +30,7 @@ class SourceTree:
     units: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # by ABI: core and kernels, which a cache may hold
+    images: Mapping[str, tuple[Image, ...]] = field(default_factory=dict)  # by ABI, of firmware
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.files))

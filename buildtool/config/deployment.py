@@ -155,6 +155,7 @@ class Deployment:
     op_paths: tuple[Path, ...] = ()
     messages: bool = True
     mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well
+    fallback: str = ""  # of the command line: where layers go that an accelerator cannot do
     toolchains: tuple[tuple[str, Path], ...] = ()  # targets that a CMake toolchain file of the user's describes
     where: Where = NOWHERE
     marks: tuple[tuple[str, Where], ...] = ()

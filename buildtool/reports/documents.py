@@ -51,6 +51,21 @@ class LibraryReport:
         return {**vars(self), **lists}
 
 
+@dataclass(frozen=True)
+class FirmwareReport:
+    """The firmware for one chip. Paths are relative to the folder of the build."""
+
+    abi: str
+    compiler: str  # empty where nothing was compiled
+    files: dict[str, int]  # what lies in lib/<abi>, with its bytes
+    images: dict[str, int]  # by the name of the file: what it takes up of the chip's memory
+    models: tuple[dict[str, Any], ...]  # name, figures: key, words, value, unit; details
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {**vars(self), "models": list(self.models)}
+
+
 # What differs between two builds of the same things. It is told, but not written down: equal inputs give equal files.
 _FLEETING = ("seconds", "compiled", "reused")
 
@@ -67,6 +82,7 @@ class BuildReport:
     fingerprint: str  # of everything that decides what is built
     models: tuple[ModelReport, ...]
     libraries: tuple[LibraryReport, ...] = ()
+    firmware: tuple[FirmwareReport, ...] = ()
     folder: Path = field(default=Path())
     archive: str = ""
     emitted: tuple[str, ...] = ()
@@ -110,6 +126,7 @@ class BuildReport:
             "seconds": round(self.seconds, 3),
             "models": [model.as_json() for model in self.models],
             "libraries": [library.as_json() for library in self.libraries],
+            **({"firmware": [firmware.as_json() for firmware in self.firmware]} if self.firmware else {}),
             "emitted": [str(self.folder / name) for name in self.emitted],
         }
 
@@ -121,6 +138,8 @@ class BuildReport:
         for library in data["libraries"]:
             for key in _FLEETING:
                 del library[key]
+        for firmware in data.get("firmware", ()):
+            del firmware["seconds"]
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -141,6 +160,9 @@ def read_build(folder: Path) -> BuildReport | None:
                 for model in data["models"]
             ),
             libraries=tuple(_library(item) for item in data["libraries"]),
+            firmware=tuple(
+                FirmwareReport(**{**item, "models": tuple(item["models"])}) for item in data.get("firmware", ())
+            ),
             folder=folder,
             archive=archive if (folder / archive).is_file() else "",
         )

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from buildtool.builders import android, android_check, toolchain
+from buildtool.builders import android, android_check, firmware, toolchain
 from buildtool.devices.choose import runs_here
 from buildtool.devices.qemu import EMULATORS, find
 from buildtool.errors import ConfigError, LatheError, ToolchainError
 from buildtool.reports.table import Table
 from buildtool.targets import registry
+from buildtool.targets.protocol import CrossCompiler, FirmwareTarget
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,10 @@ def _how(package: str) -> str:
 
 
 def _needs(abi: str) -> Iterator[Finding]:
+    for target in registry.all_targets().values():
+        if isinstance(target, FirmwareTarget) and abi in target.capabilities.abis:
+            yield from _cross_needs(abi, target.capabilities.abis[abi])
+            return
     if abi in android.ABIS:
         yield from _android_needs(abi)
     else:
@@ -144,6 +149,15 @@ def _program(abi: str, what: str, look: Callable[[], str], package: str, require
 def _compiler(abi: str) -> str:
     found = toolchain.probe(abi)
     return f"{found.cxx}: {found.version}"
+
+
+def _cross_needs(abi: str, compiler: CrossCompiler) -> Iterator[Finding]:
+    def look() -> str:
+        found = firmware.find(compiler, abi)
+        return f"{found.gcc}: {found.version}"
+
+    for package in compiler.packages:
+        yield _program(abi, f"compiler, C library ({package})", look, package)
 
 
 def _compiler_package(abi: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import buildtool
 from buildtool import resources
 from buildtool.builders import package
-from buildtool.builders.built import BuiltLibrary
+from buildtool.builders.built import BuiltFirmware, BuiltLibrary
 from buildtool.codegen import container
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import ConfigError
@@ -28,9 +28,9 @@ from buildtool.ir.work import macs
 from buildtool.passes import pipeline
 from buildtool.passes.pipeline import PassRun
 from buildtool.reports import graph_page
-from buildtool.reports.documents import BuildReport, LibraryReport, ModelReport
+from buildtool.reports.documents import BuildReport, FirmwareReport, LibraryReport, ModelReport
 from buildtool.settings import Options
-from buildtool.targets.protocol import PlannedModel, TargetProgram
+from buildtool.targets.protocol import FirmwareModel, FirmwareProgram, ModelSource, PlannedModel, TargetProgram
 
 
 def version() -> str:
@@ -48,10 +48,7 @@ def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProg
         portable = _container(model, planned=False)
         files[f"{name}.pb"], files[f"{name}.data"] = portable.model, portable.data
         files[f"{name}.pb_txt"] = container.describe(portable.model).encode()
-        graphs = {"As imported": before.graph, "After the passes": model.source.graph}
-        if model.source.obscured:
-            del graphs["As imported"]
-        files[f"{name}_index.html"] = graph_page.page(name, graphs, version())
+        files[f"{name}_index.html"] = _graph_page(before, model.source)
     for program in programs:
         for model in program.models:
             planned = _container(model, planned=True)
@@ -60,6 +57,19 @@ def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProg
             if not program.library.data_in_library:
                 files[f"{program.abi}/{model.source.name}.data"] = planned.data
     return files
+
+
+def _graph_page(before: ImportedModel, source: ModelSource) -> bytes:
+    graphs = {"As imported": before.graph, "After the passes": source.graph}
+    if source.obscured:
+        del graphs["As imported"]
+    return graph_page.page(source.name, graphs, version())
+
+
+def graph_pages(imported: Sequence[ImportedModel], sources: Sequence[ModelSource]) -> dict[str, bytes]:
+    """Of firmware: what `model_files` has for people to look at."""
+    pairs = zip(imported, sources, strict=True)
+    return {f"model/{source.name}_index.html": _graph_page(before, source) for before, source in pairs}
 
 
 def _container(model: PlannedModel, *, planned: bool) -> container.Container:
@@ -95,15 +105,17 @@ def contents(
 def emitted(
     options: Options,
     models: Sequence[tuple[ImportedModel, Sequence[PassRun]]],
+    sources: Sequence[ModelSource],
     programs: Sequence[TargetProgram],
     tree: SourceTree | None,
 ) -> dict[str, bytes | Path]:
-    """What --emit asks for, by path in the output folder. Each can be read back. `models`: with the passes they ran."""
+    """What --emit asks for, by path in the output folder. Each can be read back. `models`: with the passes they ran;
+    `sources`: what became of them."""
     files: dict[str, bytes | Path] = {}
     if "ir" in options.emit:
-        for (before, runs), planned in zip(models, programs[0].models, strict=True):
-            name = planned.source.name
-            graphs = {f"{name}.imported": before.graph, name: planned.source.graph}
+        for (before, runs), source in zip(models, sources, strict=True):
+            name = source.name
+            graphs = {f"{name}.imported": before.graph, name: source.graph}
             if options.after:
                 graphs[f"{name}.after_{options.after}"] = _graph_after(options.after, before.graph, runs)
             for stem, graph in graphs.items():
@@ -200,6 +212,55 @@ def library_report(built: BuiltLibrary) -> LibraryReport:
     )
 
 
+def firmware_model_report(
+    model: FirmwareModel, platform: str, imported: ImportedModel | None, passes: Sequence[PassRun]
+) -> ModelReport:
+    """The figures of one model of firmware; a description was not imported."""
+    layers = sum(model.operators.values())
+    return ModelReport(
+        name=model.name,
+        platform=platform,
+        source_nodes=imported.source_nodes if imported else layers,
+        nodes=layers,
+        macs=model.macs,
+        data_bytes=model.data_bytes,
+        operators=dict(model.operators),
+        passes=tuple(vars(run) for run in passes),
+    )
+
+
+def firmware_reports(
+    programs: Sequence[FirmwareProgram], built: Sequence[BuiltFirmware], contents: Mapping[str, bytes | Path]
+) -> list[FirmwareReport]:
+    """The figures of the firmware for each chip. `contents`: what the build writes."""
+    known = {firmware.abi: firmware for firmware in built}
+    found = []
+    for program in programs:
+        firmware, folder = known.get(program.abi), f"lib/{program.abi}/"
+        files = {path: len(data) for path, data in sorted(contents.items()) if isinstance(data, bytes)}
+        found.append(
+            FirmwareReport(
+                abi=program.abi,
+                compiler=firmware.compiler if firmware else "",
+                files={path: size for path, size in files.items() if path.startswith(folder)},
+                images={f"{folder}{image.name}.elf": image.memory_bytes for image in firmware.images}
+                if firmware
+                else {},
+                models=tuple(_firmware_figures(model) for model in program.models),
+                seconds=round(firmware.seconds, 3) if firmware else 0.0,
+            )
+        )
+    return found
+
+
+def _firmware_figures(model: FirmwareModel) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "figures": [vars(figure) for figure in model.figures],
+        "details": dict(model.details),
+    }
+
+
 def reports(built: BuildReport) -> dict[str, bytes]:
     """The figures of a build, as a file of `report/`."""
     return {"report/build.json": built.text().encode()}
@@ -221,7 +282,7 @@ def fingerprint(facts: Any, files: Iterable[Path], folders: Iterable[Path] = ())
     return digest.hexdigest()
 
 
-_SOURCES = frozenset({".py", ".cc", ".h", ".yaml", ".cmake", ".j2", ".css", ".js", ".proto"})
+_SOURCES = frozenset({".py", ".c", ".cc", ".h", ".yaml", ".cmake", ".j2", ".css", ".js", ".proto"})
 
 
 def _own_sources() -> tuple[Path, ...]:

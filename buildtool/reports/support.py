@@ -18,7 +18,7 @@ from buildtool.plan import manifest, select
 from buildtool.plan.manifest import Manifests
 from buildtool.reports.table import Table
 from buildtool.targets.protocol import AbiCapabilities
-from buildtool.targets.registry import all_targets
+from buildtool.targets.registry import library_targets
 
 if TYPE_CHECKING:  # slow to load
     import onnx
@@ -95,7 +95,7 @@ def of_model(
 
 def _capabilities(abis: Sequence[str]) -> dict[str, AbiCapabilities]:
     """What the ABIs can run that are asked for. ConfigError names what there is."""
-    known = {abi: found for target in all_targets().values() for abi, found in target.capabilities.abis.items()}
+    known = {abi: found for target in library_targets() for abi, found in target.capabilities.abis.items()}
     for abi in abis:
         if abi not in known:
             raise ConfigError(f"no target builds for the ABI '{abi}'", rule=f"ABIs: {', '.join(known)}")

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from buildtool.builders.built import BuiltLibrary
@@ -61,13 +62,23 @@ def inputs_of(deployment: Path, models: Iterable[Sequence[Path]], op_paths: Iter
     return found
 
 
-def files(origin: Origin, libraries: Sequence[BuiltLibrary], outputs: Mapping[str, bytes | Path]) -> dict[str, bytes]:
-    """The two documents of a build with these libraries, which ships `outputs`."""
-    manifest = _manifest(origin, libraries, outputs)
+def files(
+    origin: Origin,
+    libraries: Sequence[BuiltLibrary],
+    outputs: Mapping[str, bytes | Path],
+    compilers: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, bytes]:
+    """The two documents of a build with these libraries, which ships `outputs`; `compilers`: of firmware, by ABI."""
+    manifest = _manifest(origin, libraries, outputs, compilers)
     return {MANIFEST: _text(manifest), SBOM: _text(_bill(manifest))}
 
 
-def _manifest(origin: Origin, libraries: Sequence[BuiltLibrary], outputs: Mapping[str, bytes | Path]) -> dict[str, Any]:
+def _manifest(
+    origin: Origin,
+    libraries: Sequence[BuiltLibrary],
+    outputs: Mapping[str, bytes | Path],
+    compilers: Mapping[str, str],
+) -> dict[str, Any]:
     shipped = sorted(path for path in outputs if not path.startswith(("report/", "debug/")))
     return {
         "format": 1,
@@ -77,7 +88,7 @@ def _manifest(origin: Origin, libraries: Sequence[BuiltLibrary], outputs: Mappin
             "lathe": origin.version,
             "python": platform.python_version(),
             "packages": _packages(),
-            "compilers": {library.abi: library.compiler for library in libraries},
+            "compilers": {library.abi: library.compiler for library in libraries} | dict(compilers),
         },
         "inputs": [item.as_json() for item in origin.inputs],
         "libraries": [

@@ -1,15 +1,22 @@
-"""What a target is: capabilities as data, and two steps from optimised graphs to sources."""
+"""What a target is: capabilities as data, and two steps from optimised graphs to sources.
+
+There are two kinds: a `LibraryTarget` makes libraries around the native core, a `FirmwareTarget` programs for chips.
+A firmware target gives `FirmwareCapabilities`; `lower` makes of a library a `FirmwareProgram`, or a subclass of it that
+holds more; `emit` makes the tree: what lies under `include/` and `lib/<abi>/` reaches users as it is, everything else
+is there to be compiled; its `images` (codegen.source_tree.Image) become `lib/<abi>/<name>.elf` and `.bin`. Nothing else
+has to know of the target but the words of `runtime`, `platform` and `target_abis` in buildtool/config.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from buildtool.codegen.container_writer import Stored
 from buildtool.codegen.source_tree import SourceTree
-from buildtool.errors import Problem
+from buildtool.errors import Problem, Where
 from buildtool.ir.graph import Graph
 from buildtool.passes.compute_in_half import Kept
 from buildtool.plan.algorithms import Costs, Times
@@ -38,6 +45,19 @@ class ModelSource:
 
 
 @dataclass(frozen=True)
+class DescribedModel:
+    """A model whose files the target reads itself: they say more than a graph, such as where a layer's memory is."""
+
+    name: str  # as in ModelSource
+    platform: str  # a word of FirmwareCapabilities.descriptions
+    file: Path
+    weights: Path | None = None
+    inputs: tuple[Path, ...] = ()  # a sample, where the deployment names one
+    outputs: tuple[Path, ...] = ()  # what should come out of it
+    where: Where = field(default_factory=Where)  # of the name in the deployment file
+
+
+@dataclass(frozen=True)
 class LibrarySource:
     """Everything that decides what a library is made of, whatever the ABI."""
 
@@ -50,6 +70,8 @@ class LibrarySource:
     messages: bool = True  # whether the library holds the texts of its messages
     mace_headers: bool = False  # whether MACE's C++ interface comes along
     file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`
+    described: tuple[DescribedModel, ...] = ()  # for firmware, beside `models`
+    fallback: str = ""  # where what an accelerator cannot do goes: cpu; empty: it is an error
 
     @property
     def stem(self) -> str:
@@ -113,8 +135,59 @@ class TargetProgram:
     notes: tuple[Problem, ...] = ()  # what the user should know although nothing is wrong
 
 
-class Target(Protocol):
-    """A kind of machine. Implementations are found in `buildtool.targets.<name>` as the object `TARGET`."""
+@dataclass(frozen=True)
+class CrossCompiler:
+    """The GNU tools that build for a bare chip."""
+
+    prefix: str  # of their names, such as riscv64-unknown-elf-
+    packages: tuple[str, ...]  # of Debian, that hold them and the C library
+    check: tuple[str, ...] = ()  # flags with which the C library is found
+
+
+@dataclass(frozen=True)
+class FirmwareCapabilities:
+    """What a firmware target can do, as data."""
+
+    runtimes: tuple[str, ...]  # words of the deployment key `runtime`
+    abis: Mapping[str, CrossCompiler]
+    descriptions: tuple[str, ...] = ()  # words of `platform` whose files the target reads itself
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Something that reports tell of a model."""
+
+    key: str  # in JSON
+    words: str  # for people
+    value: int | float | str
+    unit: Literal["bytes", "share", "count", "steps", "text"] = "count"
+
+
+@dataclass(frozen=True)
+class FirmwareModel:
+    """What a target made of a model, for reports."""
+
+    name: str
+    macs: int
+    data_bytes: int  # what is stored of it on the chip
+    operators: Mapping[str, int]  # how often each kind of layer is there
+    figures: tuple[Figure, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)  # plain data, for JSON only
+
+
+@dataclass(frozen=True)
+class FirmwareProgram:
+    """A library lowered for one chip. Targets add what their `emit` needs."""
+
+    target: str
+    abi: str
+    library: LibrarySource
+    models: tuple[FirmwareModel, ...]  # of `library.models`, then of `library.described`
+    notes: tuple[Problem, ...] = ()
+
+
+class LibraryTarget(Protocol):
+    """A kind of machine with libraries. Implementations are found in `buildtool.targets.<name>` as `TARGET`."""
 
     @property
     def name(self) -> str: ...
@@ -122,7 +195,7 @@ class Target(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
-    def knowing(self, own: Mapping[str, tuple[Path, Collection[str]]]) -> Target:
+    def knowing(self, own: Mapping[str, tuple[Path, Collection[str]]]) -> LibraryTarget:
         """This target with ABIs of the user's own: of each its toolchain file, and what the compiler defines."""
         ...
 
@@ -133,3 +206,28 @@ class Target(Protocol):
     def emit(self, programs: Sequence[TargetProgram]) -> SourceTree:
         """The sources of the library for all ABIs that it was lowered for. Pure: reads sources, writes nothing."""
         ...
+
+
+@runtime_checkable
+class FirmwareTarget(Protocol):
+    """A kind of chip that runs one program. Implementations are found in `buildtool.targets.<name>` as `TARGET`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> FirmwareCapabilities: ...
+
+    @property
+    def makes_firmware(self) -> Literal[True]: ...
+
+    def lower(self, library: LibrarySource, abi: str) -> FirmwareProgram:
+        """Place every layer. UnsupportedError lists all that have no place, of all models."""
+        ...
+
+    def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
+        """What users get, what is compiled, and which images it becomes. Pure: reads sources, writes nothing."""
+        ...
+
+
+Target: TypeAlias = LibraryTarget | FirmwareTarget

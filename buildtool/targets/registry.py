@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from buildtool import targets
 from buildtool.errors import ConfigError, UnsupportedError, Where
-from buildtool.targets.protocol import Target
+from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 
 
 @functools.cache
@@ -31,14 +31,38 @@ def abis() -> tuple[str, ...]:
     return tuple(dict.fromkeys(abi for target in all_targets().values() for abi in target.capabilities.abis))
 
 
+def library_targets() -> tuple[LibraryTarget, ...]:
+    """Those that make libraries."""
+    return tuple(target for target in all_targets().values() if not isinstance(target, FirmwareTarget))
+
+
+def library_target(runtime: str, abi: str) -> LibraryTarget:
+    """The target whose libraries run a model with this `runtime`. ConfigError where there is none."""
+    target = target_for(runtime, abi)
+    if isinstance(target, FirmwareTarget):
+        raise no_library(target, Where())
+    return target
+
+
+def no_library(target: FirmwareTarget, where: Where) -> UnsupportedError:
+    """Somebody asked for what only a library can do."""
+    return UnsupportedError(
+        f"{target.name} gets firmware, and this command works with libraries",
+        where=where,
+        rule="`lathe build`, `lathe convert` and `lathe package` make firmware; `lathe quantize` finds its ranges",
+        remedy="try the model on this machine: set `runtime: cpu` and `target_abis: [host]`",
+    )
+
+
 def target_for(runtime: str, abi: str) -> Target:
     """The target that a model with this `runtime` runs on. ConfigError names what there is."""
     for target in all_targets().values():
         if runtime in target.capabilities.runtimes and abi in target.capabilities.abis:
             return target
+    known = [target.capabilities for target in all_targets().values()]
     raise ConfigError(
         f"no target runs '{runtime}' on '{abi}'",
-        rule="this version builds runtime cpu for " + ", ".join(abis()),
+        rule="; ".join(f"runtime {', '.join(each.runtimes)} is for {', '.join(each.abis)}" for each in known),
         remedy="change `runtime` or `target_abis`",
     )
 

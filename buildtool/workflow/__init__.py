@@ -8,10 +8,11 @@ Every function takes the path of a deployment file. All failures are LatheErrors
 from buildtool.requests import check
 from buildtool.workflow.accuracy import measure_accuracy
 from buildtool.workflow.benchmarking import bench
-from buildtool.workflow.building import build, commands, convert, export, prepare
+from buildtool.workflow.building import build, commands, convert, export
 from buildtool.workflow.debugging import debug
 from buildtool.workflow.inside import dump, trap, validate_layers
 from buildtool.workflow.ndk_check import ndk_check
+from buildtool.workflow.preparing import prepare
 from buildtool.workflow.quantising import correct, log_ranges, quantize, ranges_of_log, sensitivity
 from buildtool.workflow.running import load, run, tune, validate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from buildtool import config, requests
@@ -14,68 +14,23 @@ from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
-from buildtool.config import Deployment, ModelConfig
-from buildtool.errors import Problem, UnsupportedError
-from buildtool.importers.request import ImportedModel
-from buildtool.ir.graph import Graph
-from buildtool.ops.registry import registry
-from buildtool.passes import pipeline
-from buildtool.quant import concats
+from buildtool.config import Deployment
 from buildtool.reports import build_page, exports, stages, trust
 from buildtool.reports.documents import BuildReport, read_build
 from buildtool.reports.tuning import Tuning
 from buildtool.requests import Algorithms, load_deployment
 from buildtool.settings import DEFAULTS, NOTHING, SILENT, Options, Overrides, Progress
-from buildtool.targets.protocol import Target, TargetProgram
-from buildtool.workflow import java_side
-
-
-@dataclass(frozen=True)
-class PreparedModel:
-    """A model after the passes, with what it was before."""
-
-    config: ModelConfig
-    file: Path
-    imported: ImportedModel
-    graph: Graph  # optimised; that of `imported` is untouched
-    passes: tuple[pipeline.PassRun, ...]
-
-
-def prepare(
-    deployment: Deployment, options: Options = DEFAULTS, progress: Progress = SILENT
-) -> tuple[PreparedModel, ...]:
-    """Import and optimise all models. The unsupported operators of all of them are reported together."""
-    prepared: list[PreparedModel] = []
-    unsupported: list[Problem] = []
-    for model in deployment.models:
-        progress.stage(f"import {model.name}")
-        try:
-            file, imported = requests.imported(deployment, model, options)
-        except UnsupportedError as error:
-            unsupported.extend(error.problems)
-            continue
-        progress.stage(f"optimise {model.name}")
-        graph = imported.graph.clone()
-        graph.ranges.update(requests.ranges(model, options.allow_unverified))
-        names = model.graph_optimize_options or None
-        passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
-        if model.quantize.change_concat_ranges:
-            concats.share(graph)
-        if model.quantize.enabled:
-            requests.check_choice(model, graph, registry(deployment.op_paths))
-            requests.change_weights(model, graph, options.allow_unverified)
-        prepared.append(PreparedModel(model, file, imported, graph, passes))
-    if unsupported:
-        raise UnsupportedError(unsupported)
-    return tuple(prepared)
+from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, TargetProgram
+from buildtool.workflow import firmware, java_side
+from buildtool.workflow.preparing import PreparedModel, prepare
 
 
 def lower(
     deployment: Deployment, models: Sequence[PreparedModel], algorithms: Algorithms, progress: Progress = SILENT
-) -> tuple[Target, tuple[TargetProgram, ...]]:
+) -> tuple[LibraryTarget, tuple[TargetProgram, ...]]:
     """Choose kernels and plan memory, per ABI."""
     progress.stage("plan")
-    target = requests.target_of(deployment)
+    target = requests.library_target_of(deployment)
     graphs = {model.config.name: (model.imported, model.graph) for model in models}
     source = requests.library_source(deployment, graphs, algorithms)
     programs = tuple(target.lower(source, abi) for abi in deployment.target_abis)
@@ -117,6 +72,9 @@ def commands(
 ) -> tuple[str, ...]:
     """What `build` would run, ready to paste into a shell. Writes generated sources into the cache, nothing else."""
     deployment = load_deployment(file, overrides, progress)
+    kind = requests.target_of(deployment)
+    if isinstance(kind, FirmwareTarget):
+        return firmware.commands(deployment, kind, options, progress)
     algorithms = Algorithms(requests.known_tuning(deployment, options).times())
     target, programs = lower(deployment, prepare(deployment, options, progress), algorithms, progress)
     processes = Processes(dry_run=True)
@@ -136,6 +94,9 @@ def make(
     tuned: Tuning | None = None,
     everywhere: str | None = None,
 ) -> BuildReport:
+    kind = requests.target_of(deployment)
+    if isinstance(kind, FirmwareTarget):
+        return firmware.make(deployment, kind, options, progress, compiles=compiles)
     began = time.monotonic()
     folder = requests.output_folder(deployment, options)
     tuned = tuned or requests.known_tuning(deployment, options)
@@ -165,7 +126,8 @@ def make(
         libraries=tuple(stages.library_report(item) for item in built),
         folder=folder,
     )
-    emitted = stages.emitted(options, [(model.imported, model.passes) for model in models], programs, tree)
+    graphs = [(model.imported, model.passes) for model in models]
+    emitted = stages.emitted(options, graphs, [model.source for model in programs[0].models], programs, tree)
     contents = {**stages.contents(tree if compiles else None, built, files, programs), **emitted}
     if built and java_side.is_wanted(options):
         progress.stage("java")
@@ -181,7 +143,8 @@ def make(
 
 
 def up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:
-    """The build that is there, if it is of these very things, else a new one."""
+    """The library that is there, if it is of these very things, else a new one."""
+    requests.library_target_of(deployment)
     found = read_build(requests.output_folder(deployment, options))
     identity = requests.known_tuning(deployment, options).identity
     # What a toolchain file of the user's own says is not in the identity. Objects that stay the same are there already.

@@ -35,7 +35,8 @@ from buildtool.validation.stand import Stand
 from buildtool.validation.subject import Interpreter
 from buildtool.validation.trap import spring
 from buildtool.validation.values import Names, Values, file_name
-from buildtool.workflow.building import lower, prepare, up_to_date
+from buildtool.workflow.building import lower, up_to_date
+from buildtool.workflow.preparing import prepare
 
 ALL = slice(None)
 

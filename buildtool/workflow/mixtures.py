@@ -20,12 +20,13 @@ from buildtool.quant.sensitivity import Noise
 from buildtool.quant.weight_files import Change
 from buildtool.requests import Algorithms
 from buildtool.settings import CalibrationSettings, Options, Progress
-from buildtool.targets.protocol import LibrarySource, ModelSource, Target
+from buildtool.targets.protocol import LibrarySource, LibraryTarget, ModelSource
 from buildtool.validation import samples, work
 from buildtool.validation.metrics import Array
 from buildtool.validation.mixes import Mixes
 from buildtool.validation.plugin import Plugin
-from buildtool.workflow.building import prepare, up_to_date
+from buildtool.workflow.building import up_to_date
+from buildtool.workflow.preparing import prepare
 
 _HOST = "host"
 _TOGETHER = 16  # mixtures: their graphs are all in memory
@@ -55,7 +56,7 @@ def opened(
     source = requests.library_source(both, models, Algorithms())
     with tempfile.TemporaryDirectory() as folder:
         mixes = Mixes(built.file_of(_HOST, "shared"), built.identifier, model.identifier, Path(folder))
-        bench = Bench(requests.target_of(both), source, mixes, found, model, built.folder, script)
+        bench = Bench(requests.library_target_of(both), source, mixes, found, model, built.folder, script)
         changed = model.quantize.weights_file
         yield bench.changed(requests.fetched(changed, options.allow_unverified)) if changed else bench
 
@@ -64,7 +65,7 @@ def opened(
 class Bench:
     """Stores the network as it is asked to, and runs it on samples."""
 
-    target: Target
+    target: LibraryTarget
     source: LibrarySource
     mixes: Mixes
     samples: Sequence[Mapping[str, Array]]

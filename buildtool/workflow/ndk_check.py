@@ -17,7 +17,7 @@ from buildtool.errors import ConfigError
 from buildtool.reports.documents import BuildReport
 from buildtool.reports.ndk_check import Checked, Execution, NdkCheckReport
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress
-from buildtool.targets.registry import target_for
+from buildtool.targets.registry import library_target
 from buildtool.validation.metrics import Array, compare
 from buildtool.validation.stand import Stand
 from buildtool.workflow.building import make
@@ -58,7 +58,7 @@ def ndk_check(
 
 def _all_sources(abi: str, cache: ObjectCache, progress: Progress) -> Checked:
     progress.stage(f"compile all sources for {abi}")
-    isas = target_for("cpu", abi).capabilities.abis[abi].isas
+    isas = library_target("cpu", abi).capabilities.abis[abi].isas
     files = tuple(unit.path for unit in android_check.compile_all(abi, isas, cache).paths)
     return Checked(abi, len(files), files)
 

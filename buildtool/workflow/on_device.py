@@ -16,9 +16,9 @@ from buildtool.devices.choose import devices_for
 from buildtool.devices.native_tests import Tested
 from buildtool.devices.survey import Found, everything
 from buildtool.devices.survey import survey as survey_of
-from buildtool.errors import RunError, Where
+from buildtool.errors import RunError
 from buildtool.settings import SILENT, DeviceSpec, Progress, RunSettings
-from buildtool.targets.registry import one_target
+from buildtool.targets.registry import library_target
 
 
 def survey(
@@ -70,7 +70,7 @@ def _cases(
         return
     with tempfile.TemporaryDirectory(prefix="lathe-cases-") as name:
         progress.stage("write the cases")
-        isas = one_target([("cpu", abi)], Where()).capabilities.abis[abi].isas
+        isas = library_target("cpu", abi).capabilities.abis[abi].isas
         words = [sys.executable, "-m", "tests.ops", name, running.kernels_of(pattern), *isas]
         processes.run(words, doing="writing the cases", cwd=resources.root())
         yield Path(name) if any(Path(name).iterdir()) else None

@@ -243,6 +243,7 @@ def _in_real_numbers(deployment: Deployment) -> Deployment:
     models = tuple(
         replace(
             model,
+            runtime="cpu",
             data_type="fp32_fp32",
             quantize=QuantizeConfig(observed=True),
             obfuscate=False,

@@ -21,7 +21,8 @@ from buildtool.requests import load_deployment
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.validation.compare import Comparison
 from buildtool.validation.stand import Stand
-from buildtool.workflow.building import make, prepare, up_to_date
+from buildtool.workflow.building import make, up_to_date
+from buildtool.workflow.preparing import prepare
 
 
 def run(

@@ -1,0 +1,132 @@
+"""From a deployment to firmware: the stages of `lathe convert`, `build` and `package` for bare chips."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from buildtool import requests
+from buildtool.builders import firmware, package
+from buildtool.builders.built import BuiltFirmware
+from buildtool.builders.objects import ObjectCache
+from buildtool.builders.process import Processes
+from buildtool.codegen.source_tree import SourceTree
+from buildtool.config import Deployment
+from buildtool.errors import UnsupportedError
+from buildtool.reports import build_page, stages, trust
+from buildtool.reports.documents import BuildReport, ModelReport
+from buildtool.settings import Options, Progress
+from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget
+from buildtool.workflow.preparing import PreparedModel, prepare
+
+
+def make(
+    deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress, *, compiles: bool
+) -> BuildReport:
+    """Everything: `<output>/<library>/{include,lib/<abi>,model,report}` and its archive; else no images."""
+    began = time.monotonic()
+    _refuse_options(deployment, target, options)
+    folder = requests.output_folder(deployment, options)
+    tools = _tools(deployment, target) if compiles else []  # what is missing is told before the long work
+    models, programs = lower(deployment, target, options, progress)
+    tree = target.emit(programs)
+    built: tuple[BuiltFirmware, ...] = ()
+    if compiles:
+        cache = ObjectCache(processes=Processes(echo=progress.step))
+        built = _compile(deployment, tree, programs, tools, options, cache, progress)
+    progress.stage("write")
+    identity = requests.known_tuning(deployment, options).identity
+    sources = programs[0].library.models
+    pages = stages.graph_pages([model.imported for model in models], sources)
+    contents = {**package.firmware_contents(tree, built), **pages}
+    report = BuildReport(
+        library=deployment.library_name,
+        identifier=deployment.library_identifier,
+        version=stages.version(),
+        graph_format=deployment.model_graph_format,
+        data_format=deployment.model_data_format,
+        fingerprint=identity,
+        models=tuple(_model_reports(deployment, models, programs[0])),
+        firmware=tuple(stages.firmware_reports(programs, built, contents)),
+        folder=folder,
+    )
+    graphs = [(model.imported, model.passes) for model in models]
+    emitted = stages.emitted(options, graphs, sources, (), tree)
+    contents.update(emitted)
+    contents.update(stages.reports(report))
+    compilers = {item.abi: item.compiler for item in built}
+    contents.update(trust.files(requests.origin(deployment, options, identity), (), contents, compilers))
+    contents.update(build_page.files(report, (), contents))
+    packed = package.assemble(folder, deployment.library_name, contents, packed=options.archive)
+    archive = packed.name if packed else ""
+    return replace(report, archive=archive, emitted=tuple(emitted), seconds=time.monotonic() - began)
+
+
+def commands(deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress) -> tuple[str, ...]:
+    """What a build would run. Writes generated sources into the cache, nothing else."""
+    tools = _tools(deployment, target)
+    _, programs = lower(deployment, target, options, progress)
+    processes = Processes(dry_run=True)
+    cache = ObjectCache(processes=processes)
+    _compile(deployment, target.emit(programs), programs, tools, options, cache, progress)
+    return tuple(processes.commands)
+
+
+def lower(
+    deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress
+) -> tuple[tuple[PreparedModel, ...], tuple[FirmwareProgram, ...]]:
+    """Import and optimise the models that are graphs, and place all of them on each chip."""
+    graphs = tuple(model for model in deployment.models if model.platform not in target.capabilities.descriptions)
+    narrow = tuple(replace(model, quantize=replace(model.quantize, enabled=True)) for model in graphs)
+    models = prepare(replace(deployment, models=narrow), options, progress)
+    progress.stage("place")
+    known = {model.config.name: (model.imported, model.graph) for model in models}
+    source = requests.library_source(deployment, known, requests.Algorithms(), options.allow_unverified)
+    programs = tuple(target.lower(source, abi) for abi in deployment.target_abis)
+    for program in programs:
+        for note in program.notes:
+            progress.note(note)
+    return models, programs
+
+
+def _tools(deployment: Deployment, target: FirmwareTarget) -> list[firmware.Tools]:
+    return [firmware.find(target.capabilities.abis[abi], abi) for abi in deployment.target_abis]
+
+
+def _compile(
+    deployment: Deployment,
+    tree: SourceTree,
+    programs: Sequence[FirmwareProgram],
+    tools: Sequence[firmware.Tools],
+    options: Options,
+    cache: ObjectCache,
+    progress: Progress,
+) -> tuple[BuiltFirmware, ...]:
+    progress.stage(f"compile for {', '.join(program.abi for program in programs)}")
+    owner = requests.owner_of(deployment, options)
+    return firmware.build_all(programs, tree, tools, cache=cache, owner=owner)
+
+
+def _model_reports(
+    deployment: Deployment, models: Sequence[PreparedModel], program: FirmwareProgram
+) -> Iterator[ModelReport]:
+    platforms = {model.identifier: model.platform for model in deployment.models}
+    prepared = {model.config.identifier: model for model in models}
+    for model in program.models:
+        known = prepared.get(model.name)
+        imported, passes = (known.imported, known.passes) if known else (None, ())
+        yield stages.firmware_model_report(model, platforms[model.name], imported, passes)
+
+
+def _refuse_options(deployment: Deployment, target: FirmwareTarget, options: Options) -> None:
+    """UnsupportedError with everything that only libraries have."""
+    asked = {"--java": options.java, "--aar": options.aar, "--debuggable": options.debuggable}
+    unknown = [word for word, wanted in asked.items() if wanted]
+    if unknown:
+        raise UnsupportedError(
+            f"{' and '.join(unknown)} cannot be had for {target.name}",
+            where=deployment.where_of("target_abis"),
+            rule="these are for libraries, and a bare chip gets firmware",
+            remedy=f"leave out {' and '.join(unknown)}",
+        )

@@ -1,0 +1,56 @@
+"""The first stages, whatever is built: import and optimise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool import requests
+from buildtool.config import Deployment, ModelConfig
+from buildtool.errors import Problem, UnsupportedError
+from buildtool.importers.request import ImportedModel
+from buildtool.ir.graph import Graph
+from buildtool.ops.registry import registry
+from buildtool.passes import pipeline
+from buildtool.quant import concats
+from buildtool.settings import DEFAULTS, SILENT, Options, Progress
+
+
+@dataclass(frozen=True)
+class PreparedModel:
+    """A model after the passes, with what it was before."""
+
+    config: ModelConfig
+    file: Path
+    imported: ImportedModel
+    graph: Graph  # optimised; that of `imported` is untouched
+    passes: tuple[pipeline.PassRun, ...]
+
+
+def prepare(
+    deployment: Deployment, options: Options = DEFAULTS, progress: Progress = SILENT
+) -> tuple[PreparedModel, ...]:
+    """Import and optimise all models. The unsupported operators of all of them are reported together."""
+    prepared: list[PreparedModel] = []
+    unsupported: list[Problem] = []
+    for model in deployment.models:
+        progress.stage(f"import {model.name}")
+        try:
+            file, imported = requests.imported(deployment, model, options)
+        except UnsupportedError as error:
+            unsupported.extend(error.problems)
+            continue
+        progress.stage(f"optimise {model.name}")
+        graph = imported.graph.clone()
+        graph.ranges.update(requests.ranges(model, options.allow_unverified))
+        names = model.graph_optimize_options or None
+        passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
+        if model.quantize.change_concat_ranges:
+            concats.share(graph)
+        if model.quantize.enabled:
+            requests.check_choice(model, graph, registry(deployment.op_paths))
+            requests.change_weights(model, graph, options.allow_unverified)
+        prepared.append(PreparedModel(model, file, imported, graph, passes))
+    if unsupported:
+        raise UnsupportedError(unsupported)
+    return tuple(prepared)
