@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from buildtool.targets.max7800x.devices import Device
 
-INPUT = -1  # in `Layer.sources`: what the network is given
+# In `Layer.sources`; anything else is the number of a layer.
+INPUT = -1  # what the network is given
+BUFFER = -2  # the data buffer
 
 Operation = Literal["conv1d", "conv2d", "convtranspose2d", "linear", "none"]
 Eltwise = Literal["add", "sub", "or", "xor"]
@@ -38,7 +40,7 @@ class Source:
 @dataclass(frozen=True)
 class Pool:
     kind: Pooling
-    size: Size
+    size: Size  # 1 by 1: nothing is pooled, rows and columns are left out
     stride: Size
     dilation: Size = (1, 1)
 
@@ -100,6 +102,7 @@ class Layer:
     is_output: bool = False  # also where it is not the last
     next_layer: int | None = None  # None: the one after it; STOP
     bias_group: int | None = None  # the quadrant that holds its biases; None: chosen
+    bias_groups: tuple[int, ...] = ()  # those that it is chosen from; none: all that work
     source: Source = field(default_factory=Source)
     # keys of the description that change how registers are written and nothing that is computed:
     # bypass, calcx4, tcalc, readahead, weight_source, buffer_shift, buffer_insert, snoop_sequence
@@ -132,7 +135,7 @@ class Network:
     fast_fifo: bool = False
     unload: tuple[Mapping[str, Any], ...] = ()  # as written; empty: the outputs of the last layer
     output_map: tuple[int, ...] = ()
-    snoop: tuple[Mapping[str, Any], ...] = ()
+    snoop: tuple[int, ...] = ()  # the 32 values of its registers (MAX78002)
     data_buffers: tuple[DataBuffer, ...] = ()
     average_rounds: bool = False  # average pools round instead of cutting off
     file: str = ""
