@@ -35,9 +35,9 @@ class Layer:
     name: str = field(default="", kw_only=True)  # "": the kind of layer, numbered
 
     def __call__(self, *sources: Tensor | Sequence[Tensor]) -> Tensor:
-        flat: list[Tensor] = []
+        flat: list[Any] = []
         for source in sources:
-            flat += [source] if isinstance(source, Tensor) else list(source)
+            flat += source if isinstance(source, list | tuple) else [source]
         if not all(isinstance(source, Tensor) for source in flat):
             raise ConfigError(
                 f"{type(self).__name__} was called with something that is no tensor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import h5py
@@ -60,7 +61,11 @@ def write_list(file: Path, arrays: list[Array]) -> None:
 
 def write_names(file: Path, slots: tuple[Slot, ...], arrays: list[Array]) -> None:
     """`save_npz_dict`."""
-    np.savez(file, **{f"{slot.name}:0": array for slot, array in zip(slots, arrays, strict=True)})
+    save(file, {f"{slot.name}:0": array for slot, array in zip(slots, arrays, strict=True)})
+
+
+def save(file: Path, arrays: Mapping[str, Array]) -> None:
+    np.savez(file, **arrays)  # type: ignore[arg-type]  # what NumPy calls its own argument is not among the names
 
 
 def write_hdf5(file: Path, layers: tuple[str, ...], slots: tuple[Slot, ...], arrays: list[Array]) -> None:

@@ -190,7 +190,7 @@ def test_wrong_arguments(model: tl.Model, tmp_path: Path) -> None:
         ({"samples": good, "input_range": (1, 0)}, "a range"),
     ):
         with pytest.raises(ConfigError, match=words):
-            tl.pack(model, **arguments)  # type: ignore[arg-type]
+            tl.pack(model, **arguments)
     with pytest.raises(ConfigError, match="cannot be written"):
         tl.save_kmodel(model, "/proc/net.kmodel", good)
     with pytest.raises(ConfigError, match="called 'a b'"):

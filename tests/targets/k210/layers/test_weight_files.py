@@ -13,7 +13,7 @@ import pytest
 
 from buildtool.errors import ConfigError, LatheError, ModelFileError
 from buildtool.targets.k210 import layers as tl
-from tests.targets.k210.layers.nets import branched, drawn, pictures, write_hdf5, write_list, write_names
+from tests.targets.k210.layers.nets import branched, drawn, pictures, save, write_hdf5, write_list, write_names
 
 
 def loaded(file: Path, **arguments: bool) -> tuple[str, tl.Model]:
@@ -72,7 +72,7 @@ def test_names(known: tl.Model, tmp_path: Path) -> None:
     how, made = loaded(tmp_path / "net.npz")
     assert how == "names" and same(made, known)
     older = {"filters": "W_conv2d", "biases": "b_conv2d", "weights": "W", "moving_var": "moving_variance"}
-    np.savez(tmp_path / "old.npz", **{f"{slot.layer}/{older.get(slot.role, slot.role)}:0": array
+    save(tmp_path / "old.npz", {f"{slot.layer}/{older.get(slot.role, slot.role)}:0": array
                                       for slot, array in zip(known.slots, arrays, strict=True)})  # fmt: skip
     how, made = loaded(tmp_path / "old.npz")
     assert how == "names" and same(made, known)
@@ -85,7 +85,7 @@ def test_hdf5(known: tl.Model, tmp_path: Path) -> None:
 
 
 def test_names_of_another_network_are_taken_in_order(known: tl.Model, tmp_path: Path) -> None:
-    np.savez(tmp_path / "net.npz", **{f"model/{i}:0": array for i, array in enumerate(drawn(known.slots))})
+    save(tmp_path / "net.npz", {f"model/{i}:0": array for i, array in enumerate(drawn(known.slots))})
     how, made = loaded(tmp_path / "net.npz")
     assert how == "order" and same(made, known)
 
@@ -121,7 +121,7 @@ def test_everything_that_does_not_fit_is_told(known: tl.Model, tmp_path: Path) -
     assert [one.where.value for one in problem.value.problems] == ["conv/filters", "norm/beta"]
     named = {f"{slot.name.replace('probabilities', 'probabilties')}:0": array
              for slot, array in zip(known.slots, arrays, strict=True)}  # fmt: skip
-    np.savez(tmp_path / "near.npz", **named)
+    save(tmp_path / "near.npz", named)
     with pytest.raises(ModelFileError, match="did you mean 'probabilties/weights'"):
         loaded(tmp_path / "near.npz")
 
