@@ -1,0 +1,63 @@
+"""Sets of processors as bits of a number, and how channels spread over them.
+
+A processor works on one channel at a time. More channels than there are processors take several passes, and the
+channels of a pass lie behind each other in memory.
+"""
+
+from __future__ import annotations
+
+from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY, PROCESSORS_PER_QUADRANT, QUADRANTS
+
+_QUADRANT = (1 << PROCESSORS_PER_QUADRANT) - 1
+
+
+def used(processors: int) -> list[int]:
+    """The numbers of the processors, in order."""
+    return [number for number in range(PROCESSORS) if processors >> number & 1]
+
+
+def count(processors: int) -> int:
+    return processors.bit_count()
+
+
+def first(processors: int) -> int:
+    """The lowest number of a set that is not empty."""
+    return (processors & -processors).bit_length() - 1
+
+
+def last(processors: int) -> int:
+    """The highest number of a set that is not empty."""
+    return processors.bit_length() - 1
+
+
+def in_quadrant(processors: int, quadrant: int) -> int:
+    """Those of one quadrant, as bits 0 to 15."""
+    return processors >> quadrant * PROCESSORS_PER_QUADRANT & _QUADRANT
+
+
+def quadrants(processors: int) -> tuple[int, ...]:
+    """The quadrants that have some of them."""
+    return tuple(quadrant for quadrant in range(QUADRANTS) if in_quadrant(processors, quadrant))
+
+
+def first_memory(processors: int) -> int:
+    """The first processor of the data memory that the first of them reads or writes."""
+    return first(processors) // PROCESSORS_PER_MEMORY * PROCESSORS_PER_MEMORY
+
+
+def memories(processors: int) -> tuple[int, ...]:
+    """The numbers of the data memories that belong to them, in order."""
+    return tuple(dict.fromkeys(number // PROCESSORS_PER_MEMORY for number in used(processors)))
+
+
+def passes(channels: int) -> int:
+    """How often the processors have to work to get through all channels."""
+    return max(-(-channels // PROCESSORS), 1)
+
+
+def per_pass(channels: int) -> int:
+    """How many channels each pass has room for: as many processors read or write them."""
+    if channels <= PROCESSORS:
+        return channels
+    share = -(-channels // passes(channels))
+    return min(-(-share // PROCESSORS_PER_MEMORY) * PROCESSORS_PER_MEMORY, PROCESSORS)

@@ -1,0 +1,151 @@
+"""The registers of layers that stream: how much of its input a layer waits for, and where its ring of input ends.
+
+A layer that streams starts when `start` words have come in; then it goes on one step for every `delta1` words in a row
+and skips `delta2` words between rows. The two chips count differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from buildtool.targets.max7800x.devices import MAX78000
+from buildtool.targets.max7800x.hardware import HardwareLayer
+from buildtool.targets.max7800x.network import Network
+from buildtool.targets.max7800x.options import Options
+
+_WORD_PIXELS = 4  # of planes
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """What a layer waits for."""
+
+    start: int = 0
+    delta1: int = 0
+    delta2: int = 0
+    offset: int = 0  # passes of the layers that stream before it
+    rollover: int | None = None  # words of input after which memory is used again
+
+
+def streaming_of(network: Network, layers: Sequence[HardwareLayer], at: int, options: Options) -> Streaming:
+    """The words that the layer at a position of `layers` waits for; all zero where nothing streams."""
+    hardware = layers[at]
+    first = hardware.first
+    if not hardware.layer.streaming and not (first and network.fifo):
+        return Streaming()
+    if network.device is MAX78000:
+        previous = None if hardware.previous is None else layers[hardware.previous]
+        found = _of_max78000(network, hardware, previous)
+    else:
+        found = _of_max78002(network, layers, at, options)
+    offset = 0
+    if not first:
+        offset = sum(_offset(layer) for layer in layers[:at])
+    if not network.fifo or not hardware.layer.streaming:
+        found = Streaming(found.start, found.delta1, found.delta2)
+    return _overridden(hardware, Streaming(found.start, found.delta1, found.delta2, offset, found.rollover), options)
+
+
+def _offset(hardware: HardwareLayer) -> int:
+    return -(-hardware.in_passes // 4) * 4 if whole_words(hardware) else hardware.in_passes
+
+
+def whole_words(hardware: HardwareLayer) -> bool:
+    """Four passes at a time are computed (tcalc): with several passes where data is read ahead, unless said."""
+    said = hardware.layer.hints.get("tcalc")
+    return bool(said) if said is not None else hardware.hint("readahead") and hardware.in_passes > 1
+
+
+def _overridden(hardware: HardwareLayer, found: Streaming, options: Options) -> Streaming:
+    if not hardware.first:
+        return found
+    return Streaming(
+        found.start if options.stream_start is None else options.stream_start,
+        found.delta1 if options.stream_delta1 is None or not hardware.layer.streaming else options.stream_delta1,
+        found.delta2 if options.stream_delta2 is None or not hardware.layer.streaming else options.stream_delta2,
+        found.offset,
+        found.rollover if options.stream_rollover is None or found.rollover is None else options.stream_rollover,
+    )
+
+
+def _of_max78000(network: Network, hardware: HardwareLayer, previous: HardwareLayer | None) -> Streaming:
+    layer = hardware.layer
+    rows, columns = hardware.pool
+    width = hardware.in_size[1]
+    step = hardware.pool_stride
+    delta1 = delta2 = 0
+    if hardware.first or previous is None:
+        if layer.streaming:
+            start = (rows - 1) * width + columns
+            delta1 = (step[1] - 1) * layer.operands
+            delta2 = (rows - 1) * width * layer.operands
+        else:
+            start = hardware.in_size[0] * width
+            if layer.big_data:
+                start = -(-start // _WORD_PIXELS)
+        start *= rows
+    else:
+        padded = previous.pooled[1] + 2 * previous.pad[1]
+        kernel = previous.kernel_size
+        start = padded * (kernel[0] - 1 + rows - 1) + kernel[1] - 1 + columns + 2
+        delta1 = step[1] * layer.operands
+        delta2 = (step[0] - 1) * padded + columns * layer.operands
+    if layer.big_data:
+        rollover = 12
+    else:
+        rollover = start + (rows - 1) * width + max(hardware.stride[1], step[1], columns)
+    rollover += -rollover % hardware.in_passes
+    return Streaming(start, delta1, delta2, rollover=rollover)
+
+
+def _of_max78002(network: Network, layers: Sequence[HardwareLayer], at: int, options: Options) -> Streaming:
+    hardware = layers[at]
+    layer = hardware.layer
+    width, pad = hardware.in_size[1], hardware.pad[1]
+    step = hardware.pool_stride
+    rows = max(hardware.pool[0] * hardware.pool_dilation[0], step[0])
+    columns = max(hardware.pool[1] * hardware.pool_dilation[1], step[1])
+    ahead = step[1] if hardware.hint("readahead") else 0
+    padded = width + 2 * pad
+    single = step[0] == 1 and hardware.pool[0] == 1
+    window = (rows * padded + pad + 2 * columns) * layer.operands
+    if hardware.first:
+        if not layer.streaming:
+            start = hardware.in_size[0] * width
+        else:
+            start = columns if single else window + ahead
+    else:
+        start = pad * padded + window + ahead
+    rollover = start + columns
+    if hardware.first:
+        rollover += (step[1] - 1) * padded
+    else:
+        rollover += (hardware.in_passes - 1) * (rows * width + pad + columns)
+        rollover += -rollover % hardware.in_passes
+    delta1, delta2 = _deltas_of_max78002(hardware, single) if layer.streaming else (0, 0)
+    if layer.big_data:
+        start = -(-start // _WORD_PIXELS)
+        rollover = rollover * step[1] * _WORD_PIXELS if hardware.first else -(-rollover // _WORD_PIXELS)
+    if hardware.first and options.has_pipeline(network.device) and delta2:
+        delta2 += 1
+    return Streaming(start, delta1, delta2, rollover=rollover)
+
+
+def _deltas_of_max78002(hardware: HardwareLayer, single: bool) -> tuple[int, int]:
+    width = hardware.in_size[1]
+    step = hardware.pool_stride
+    whole = width // step[1]
+    if whole * step[1] + hardware.pool[1] - 1 > width:
+        whole -= 1
+    skipped = max(0, width - whole * step[1])
+    delta1 = step[1] * hardware.layer.operands
+    if hardware.first and single:
+        delta1 -= 1
+    planes = _WORD_PIXELS if hardware.layer.big_data else 1
+    delta1 = -(-delta1 // planes)
+    if step[0] == 1:
+        delta2 = delta1 + skipped
+    else:
+        delta2 = (step[0] - 1) * width + skipped + (hardware.pool[1] - 1 if hardware.first else 0)
+    return delta1, -(-delta2 // planes)
