@@ -7,6 +7,7 @@ double precision, which is exact: no sum comes near 2**53.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -19,7 +20,7 @@ Values = NDArray[np.int64]
 
 LOWEST, HIGHEST = -128, 127
 BIAS_FACTOR = 128  # a stored bias counts as one times this
-_FRACTION = 7  # bits behind the point of a product of two values
+FRACTION = 7  # bits behind the point of a product of two values
 
 _ELTWISE: dict[Eltwise, Callable[[Values, Values], Values]] = {
     "add": np.add,
@@ -101,66 +102,66 @@ def flattened(values: Values) -> Values:
     return values.reshape(-1, 1, 1)
 
 
-def convolved_size(operation: Operation, size: Size, kernel: Kernel) -> Size:
-    """What a convolution makes of a picture; `size` as it comes out of pooling, or (1, 1) after flattening."""
-    if operation == "linear":
-        return size
-    rows, columns = (
-        (side - 1) * stride - 2 * pad + dilation * (window - 1) + output_pad + 1
-        if operation == "convtranspose2d"
-        else (side + 2 * pad - dilation * (window - 1) - 1) // stride + 1
-        for side, window, stride, pad, dilation, output_pad in zip(
-            size, kernel.size, kernel.stride, kernel.pad, kernel.dilation, kernel.output_pad, strict=True
-        )
-    )
-    return (rows, 1) if operation == "conv1d" else (rows, columns)
+@dataclass(frozen=True)
+class Geometry:
+    """How a kernel goes over a picture: zeros come between and around the pixels, and the rest is a plain walk."""
+
+    stuffing: Size  # from one value to the next
+    pad: Size  # before the first value
+    padded_size: Size
+    stride: Size
+    dilation: Size
+    out_size: Size
 
 
-def sums(operation: Operation, values: Values, kernel: Kernel) -> Values:
-    """The sums of products and the bias, at full width."""
+def geometry(operation: Operation, size: Size, kernel: Kernel) -> Geometry:
+    """Of a convolution; `size` as it comes out of pooling, or (1, 1) after flattening."""
+    window = kernel.weights.shape[2:]
     stride, pad, dilation = kernel.stride, kernel.pad, kernel.dilation
-    ends = (0, 0)
+    stuffing, ends = (1, 1), (0, 0)
     if operation == "linear":
         stride, pad, dilation = (1, 1), (0, 0), (1, 1)
     elif operation == "conv1d":
         stride, pad, dilation = (stride[0], 1), (pad[0], 0), (dilation[0], 1)
     elif operation == "convtranspose2d":
-        values = stuffed(values, stride)
-        rows, columns = (
-            step * (window - 1) - side for step, window, side in zip(dilation, kernel.size, pad, strict=True)
-        )
-        stride, pad, ends = (1, 1), (rows, columns), kernel.output_pad
-    around = ((0, 0), (pad[0], pad[0] + ends[0]), (pad[1], pad[1] + ends[1]))
-    result = _correlated(np.pad(values, around), kernel.weights, stride, dilation, kernel.groups)
+        pad = (dilation[0] * (window[0] - 1) - pad[0], dilation[1] * (window[1] - 1) - pad[1])
+        stuffing, stride, ends = stride, (1, 1), kernel.output_pad
+    rows, columns = ((size[i] - 1) * stuffing[i] + 1 + 2 * pad[i] + ends[i] for i in (0, 1))
+    out_rows, out_columns = (
+        (side - (window[i] - 1) * dilation[i] - 1) // stride[i] + 1 for i, side in enumerate((rows, columns))
+    )
+    return Geometry(stuffing, pad, (rows, columns), stride, dilation, (out_rows, out_columns))
+
+
+def sums(operation: Operation, values: Values, kernel: Kernel) -> Values:
+    """The sums of products and the bias, at full width."""
+    _, rows, columns = values.shape
+    walk = geometry(operation, (rows, columns), kernel)
+    picture = np.zeros((len(values), *walk.padded_size))
+    bottom, right = (walk.pad[i] + (side - 1) * walk.stuffing[i] + 1 for i, side in enumerate((rows, columns)))
+    picture[:, walk.pad[0] : bottom : walk.stuffing[0], walk.pad[1] : right : walk.stuffing[1]] = values
+    result = _correlated(picture, kernel.weights, walk, kernel.groups)
     if kernel.bias is not None:
         result += BIAS_FACTOR * kernel.bias.astype(np.int64)[:, None, None]
     return result
 
 
-def stuffed(values: Values, factor: Size) -> Values:
-    """Zeros between the pixels."""
-    channels, rows, columns = values.shape
-    result = np.zeros((channels, (rows - 1) * factor[0] + 1, (columns - 1) * factor[1] + 1), np.int64)
-    result[:, :: factor[0], :: factor[1]] = values
-    return result
-
-
-def _correlated(values: Values, weights: NDArray[np.int8], stride: Size, dilation: Size, groups: int) -> Values:
-    """The plain correlation of a picture that is padded already."""
+def _correlated(picture: NDArray[np.float64], weights: NDArray[np.int8], walk: Geometry, groups: int) -> Values:
+    """The sums of products over a picture that is stuffed and padded."""
     out_channels, per_group, kernel_rows, kernel_columns = weights.shape
-    rows, columns = (
-        (side - (window - 1) * step - 1) // by + 1
-        for side, window, step, by in zip(values.shape[1:], weights.shape[2:], dilation, stride, strict=True)
-    )
-    picture = values.astype(np.float64)
     factors = weights.astype(np.float64).reshape(groups, out_channels // groups, *weights.shape[1:])
-    result = np.zeros((groups, out_channels // groups, rows * columns))
+    result = np.zeros((groups, out_channels // groups, walk.out_size[0] * walk.out_size[1]))
     for row in range(kernel_rows):
         for column in range(kernel_columns):
-            down = slice(row * dilation[0], row * dilation[0] + (rows - 1) * stride[0] + 1, stride[0])
-            right = slice(column * dilation[1], column * dilation[1] + (columns - 1) * stride[1] + 1, stride[1])
-            result += factors[:, :, :, row, column] @ picture[:, down, right].reshape(groups, per_group, -1)
-    return result.astype(np.int64).reshape(out_channels, rows, columns)
+            down, across = _positions(walk, 0, row), _positions(walk, 1, column)
+            result += factors[:, :, :, row, column] @ picture[:, down, across].reshape(groups, per_group, -1)
+    return result.astype(np.int64).reshape(out_channels, *walk.out_size)
+
+
+def _positions(walk: Geometry, axis: int, tap: int) -> slice:
+    """Where a tap of the kernel reads, for all outputs along an axis."""
+    first = tap * walk.dilation[axis]
+    return slice(first, first + (walk.out_size[axis] - 1) * walk.stride[axis] + 1, walk.stride[axis])
 
 
 def total_shift(output_shift: int, bits: int) -> int:
@@ -170,7 +171,7 @@ def total_shift(output_shift: int, bits: int) -> int:
 
 def narrowed(values: Values, shift: int) -> Values:
     """Sums as 8-bit values: multiplied by 2**shift, the fraction rounded to the nearest and halves up, saturated."""
-    down = _FRACTION - shift
+    down = FRACTION - shift
     if down > 0:
         values = (values + (1 << (down - 1))) >> down
     else:

@@ -132,7 +132,7 @@ def _convolved(layer: Layer, shape: Shape, require: _Require) -> Shape:
             pad > step * (side - 1) for pad, step, side in zip(kernel.pad, kernel.dilation, size, strict=True)
         )
         require(not too_much, f"padding of {times(kernel.pad)} is more than a kernel of {times(size)} bears")
-    rows, columns = arithmetic.convolved_size(layer.operation, shape[1:], kernel)
+    rows, columns = arithmetic.geometry(layer.operation, shape[1:], kernel).out_size
     require(rows > 0 and columns > 0, f"a kernel of {times(size)} is larger than the padded picture")
     return count, rows, columns
 
