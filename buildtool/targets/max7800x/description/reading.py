@@ -1,0 +1,207 @@
+"""From a description, weights and a sample to a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, Where
+from buildtool.targets.max7800x import checkpoint
+from buildtool.targets.max7800x.checkpoint import Weights
+from buildtool.targets.max7800x.description import binding, layers, order, rules, shapes
+from buildtool.targets.max7800x.description.binding import Bound
+from buildtool.targets.max7800x.description.chosen import Chosen, choose
+from buildtool.targets.max7800x.description.sections import Findings, Section, Sections, sections
+from buildtool.targets.max7800x.description.shapes import Shape, Surroundings
+from buildtool.targets.max7800x.devices import MAX78002, Device
+from buildtool.targets.max7800x.network import DataBuffer, Network
+from buildtool.yaml_marks import read_yaml
+
+
+@dataclass(frozen=True)
+class Options:
+    """What ai8xize takes from its command line and a network depends on."""
+
+    fifo: bool = False
+    fast_fifo: bool = False
+    average_rounds: bool = False
+    drops_channels: bool = False  # --reshape-inputs
+    no_bias: tuple[int, ...] = ()  # layers whose biases are left out
+
+
+@dataclass(frozen=True)
+class Described:
+    """A description, complete."""
+
+    network: Network
+    sample: NDArray[np.int64] | None  # [channels, rows, columns]
+    written: tuple[frozenset[str], ...]  # of each layer: the keys that the file gives
+    notes: tuple[Problem, ...] = ()
+    options: Options = Options()
+
+
+def read(
+    file: Path,
+    *,
+    device: Device,
+    weights: Path | None = None,
+    bias: Path | None = None,
+    sample: Path | None = None,
+    options: Options = Options(),
+) -> Described:
+    """The network of a description. ConfigError, or ModelFileError for the other files, with everything that is wrong."""
+    findings = Findings()
+    tree = read_yaml(file, environment={})
+    findings.problems += tree.problems
+    written = sections(tree.root, findings)
+    ordered = _ordered(written, device, findings)
+    _stop_at(findings)
+    running = order.running(ordered, findings)
+    held = checkpoint.read(weights, bias=bias) if weights is not None else None
+    data = _sample(sample)
+    bound = _bound(ordered, held, written, device, findings)
+    _stop_at(findings)
+    buffer = written.buffers[0] if written.buffers else None
+    given = _given(running[0], bound, data)
+    if given is None:
+        findings.refuse(
+            running[0].section,
+            "",
+            "nobody says how large the input is",
+            remedy="give a sample, or write `in_dim` in the first layer",
+        )
+        _stop_at(findings)
+    surroundings = Surroundings(given, buffer, options.drops_channels)
+    found = shapes.shapes(running, bound, surroundings, findings)
+    _stop_at(findings)
+    assert given is not None
+    general = written.general
+    made = layers.layers(running, found, bound, general, options.no_bias, findings)
+    network = Network(
+        general.get("arch"),
+        device,
+        made,
+        given.channels,
+        given.size,
+        general.get("dataset"),
+        options.fifo or options.fast_fifo,
+        options.fast_fifo,
+        tuple(_plain(section) for section in written.unload),
+        (general.get("output_map"),) if "output_map" in general else (),
+        general.get("snoop", ()),
+        tuple(_buffer(section) for section in written.buffers),
+        options.average_rounds,
+        str(file),
+    )
+    _stop_at(findings)
+    keys = tuple(frozenset(chosen.section.given) for chosen in running)
+    return Described(network, data, keys, tuple(findings.notes), options)
+
+
+def _ordered(written: Sections, device: Device, findings: Findings) -> tuple[Chosen, ...]:
+    """The layers by their numbers, each checked on its own."""
+    chosen = [choose(section) for section in written.layers]
+    if not chosen:
+        return ()
+    ordered = order.in_order(chosen, written.buffers, findings)
+    for layer in ordered:
+        rules.check_layer(layer, device, findings)
+    rules_of_all(written, ordered, device, findings)
+    return ordered
+
+
+def rules_of_all(written: Sections, ordered: Sequence[Chosen], device: Device, findings: Findings) -> None:
+    """What the description as a whole may not say."""
+    if len(ordered) > device.layers:
+        findings.refuse(
+            ordered[device.layers].section,
+            "",
+            f"the description has {len(ordered)} layers",
+            rule=f"at most {device.layers} on the {device.part}",
+        )
+    for layer in ordered[1:]:
+        if layer.section.get("data_format", False):
+            findings.refuse(
+                layer.section, "data_format", "`data_format: CHW` is for the first layer", remedy="remove it here"
+            )
+    if "snoop" in written.general and device is not MAX78002:
+        findings.refuse(written.general, "snoop", f"the {device.part} has no `snoop`", rule="MAX78002")
+    if len(written.buffers) > 1:
+        findings.refuse(written.buffers[1], "", "there is more than one data buffer", rule="at most one")
+
+
+def _bound(
+    ordered: Sequence[Chosen], held: Weights | None, written: Sections, device: Device, findings: Findings
+) -> dict[int, Bound]:
+    takers = [chosen for chosen in ordered if chosen.has_own_weights]
+    if held is None:
+        if takers:
+            findings.problems.append(
+                Problem(
+                    "the layers have no weights",
+                    written.general.where,
+                    rule=f"{takers[0].section.title} is the first of {len(takers)} that need some",
+                    remedy="give the checkpoint",
+                )
+            )
+        return {}
+    arch = written.general.get("arch", "")
+    if held.arch and not held.of_tests and held.arch.lower() != arch.lower():
+        findings.refuse(
+            written.general,
+            "arch",
+            f"`arch` is '{arch}', and the checkpoint is for '{held.arch}'",
+            rule=f"the checkpoint is {held.file}",
+            remedy="give the checkpoint of this network",
+        )
+    return binding.bind(ordered, held, device, findings)
+
+
+def _given(first: Chosen, bound: Mapping[int, Bound], data: NDArray[np.int64] | None) -> Shape | None:
+    if data is not None:
+        return Shape(data.shape[0], (data.shape[1], data.shape[2]))
+    return shapes.given_shape(first, bound.get(first.index))
+
+
+def _sample(path: Path | None) -> NDArray[np.int64] | None:
+    """A sample as [channels, rows, columns]."""
+    if path is None:
+        return None
+    (values, *rest) = checkpoint.arrays(path)
+    where = Where(file=str(path))
+    if rest or values.ndim not in (2, 3) or values.size == 0:
+        raise ModelFileError("this is no sample", where=where, rule="one array of [channels, rows, columns]")
+    if values.min() < -128 or values.max() > 127:
+        raise ModelFileError(
+            f"the sample reaches from {values.min()} to {values.max()}",
+            where=where,
+            rule="inputs are whole numbers from -128 to 127",
+            remedy="take 128 from pixels of 0 to 255",
+        )
+    values = values.astype(np.int64)
+    return values if values.ndim == 3 else values[:, :, np.newaxis]
+
+
+def _plain(section: Section) -> dict[str, object]:
+    return {key: found.value for key, found in section.given.items()}
+
+
+def _buffer(section: Section) -> DataBuffer:
+    return DataBuffer(
+        section.get("name"),
+        section.get("processors"),
+        section.get("dim"),
+        section.get("channels"),
+        section.get("offset"),
+        section.get("width", 8),
+    )
+
+
+def _stop_at(findings: Findings) -> None:
+    if findings.problems:
+        error: type[LatheError] = ConfigError
+        raise error(findings.problems)
