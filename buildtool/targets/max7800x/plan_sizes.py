@@ -1,0 +1,80 @@
+"""How much room data and kernels take, by the rules that the planner follows."""
+
+from __future__ import annotations
+
+import math
+
+from buildtool.targets.max7800x.devices import (
+    PROCESSORS,
+    PROCESSORS_PER_MEMORY,
+    QUADRANTS,
+)
+from buildtool.targets.max7800x.network import INPUT, Layer, Network
+from buildtool.targets.max7800x.processors import first, in_quadrant, passes, per_pass
+
+WORD = 4  # bytes: a channel of each of the four processors that share a memory
+COLUMN_BITS = 72
+MEMORIES = PROCESSORS // PROCESSORS_PER_MEMORY
+
+
+def words(channels: int, pixels: int, width: int = 8) -> int:
+    """Words of 32 bits in each memory that holds some of the channels."""
+    return pixels * passes(channels) * (width // 8)
+
+
+def planar_words(pixels: int) -> int:
+    """Of input that lies plane by plane, four pixels of a channel in a word."""
+    return -(-pixels // 4)
+
+
+def contiguous(start: int, count: int) -> int:
+    return ((1 << count) - 1) << start
+
+
+def memories(mask: int) -> int:
+    """A bit for each memory that processors of the mask share."""
+    return sum(1 << memory for memory in range(MEMORIES) if mask >> (memory * PROCESSORS_PER_MEMORY) & 0xF)
+
+
+def is_packed_version(given: int, written: int) -> bool:
+    """Whether a layer that passes data through may write to these processors what comes from those."""
+    for quadrant in range(QUADRANTS):
+        count = in_quadrant(given, quadrant).bit_count()
+        found = in_quadrant(written, quadrant)
+        if found != (contiguous(first(found), count) if found and count else 0):
+            return False
+    return True
+
+
+def columns(layer: Layer) -> int:
+    """Columns of 9 bytes in each processor of the layer, where what it writes begins with a memory."""
+    kernel = layer.kernel
+    if kernel is None or layer.operation == "none":
+        return 0
+    bits = abs(kernel.bits)
+    if layer.flatten:
+        count = layer.out_channels * math.prod(layer.in_size) * passes(layer.in_channels)
+    elif kernel.groups > 1:
+        count = passes(layer.in_channels)
+    else:
+        count = per_pass(layer.out_channels) * passes(layer.out_channels) * passes(layer.in_channels)
+    size = 1 if layer.operation == "linear" else math.prod(kernel.size)
+    share = 8 // bits
+    spare = (count % share) * size * (share - 1)
+    return -(-(count * size * bits + spare) // COLUMN_BITS)
+
+
+def channels_of(network: Network, source: int) -> int:
+    """Of the input, where one layer splits it into operands, those of one operand."""
+    if source != INPUT:
+        return network.layers[source].out_channels
+    split = split_input(network)
+    return split.in_channels if split is not None else network.input_channels
+
+
+def split_input(network: Network) -> Layer | None:
+    """The layer that takes all its operands from the input, which then lies interleaved."""
+    for layer in network.layers:
+        if layer.sources == (INPUT,) and layer.operands > 1:
+            return layer
+    return None
