@@ -87,7 +87,7 @@ def read(path: Path) -> Any:
         raise ModelFileError(f"cannot read the file: {error.strerror}", where=where) from None
     try:
         return _zipped(data) if data.startswith(b"PK") else _legacy(data)
-    except _Refused as refused:
+    except _RefusedError as refused:
         raise ModelFileError(
             f"this is no checkpoint of PyTorch that can be read: {refused}",
             where=where,
@@ -95,7 +95,7 @@ def read(path: Path) -> Any:
         ) from None
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Why a file cannot be read."""
 
 
@@ -105,10 +105,10 @@ def _zipped(data: bytes) -> Any:
             names = archive.namelist()
             pickles = [name for name in names if name.endswith("/data.pkl")]
             if len(pickles) != 1:
-                raise _Refused("it holds no data.pkl")
+                raise _RefusedError("it holds no data.pkl")
             folder = pickles[0].removesuffix("data.pkl")
             if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
-                raise _Refused("what is in it is too large")
+                raise _RefusedError("what is in it is too large")
             order = archive.read(f"{folder}byteorder") if f"{folder}byteorder" in names else b"little"
             stored = {
                 name.removeprefix(f"{folder}data/"): archive.read(name)
@@ -117,9 +117,9 @@ def _zipped(data: bytes) -> Any:
             }
             tree = _Machine(io.BytesIO(archive.read(pickles[0]))).run()
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise _Refused(f"damaged: {error}") from None
+        raise _RefusedError(f"damaged: {error}") from None
     except ValueError as error:
-        raise _Refused(f"damaged: {error}") from None
+        raise _RefusedError(f"damaged: {error}") from None
     return _with_arrays(tree, lambda storage: _numbers(storage, stored.get(storage.key), order == b"big"))
 
 
@@ -127,23 +127,23 @@ def _legacy(data: bytes) -> Any:
     """The format before PyTorch 1.6: pickles one behind the other, then the numbers."""
     stream = io.BytesIO(data)
     if _next_pickle(stream) != _LEGACY_MAGIC or _next_pickle(stream) != _LEGACY_PROTOCOL:
-        raise _Refused("it does not begin as one")
+        raise _RefusedError("it does not begin as one")
     system = _next_pickle(stream)
     big = isinstance(system, dict) and system.get("little_endian") is False
     tree = _next_pickle(stream)
     keys = _next_pickle(stream)
     if not isinstance(keys, list):
-        raise _Refused("it does not name its storages")
+        raise _RefusedError("it does not name its storages")
     storages = {storage.key: storage for storage in _storages(tree)}
     stored: dict[str, bytes] = {}
     for key in keys:
         storage = storages.get(str(key))
         if storage is None:
-            raise _Refused("it holds numbers that nothing uses")
+            raise _RefusedError("it holds numbers that nothing uses")
         count = int.from_bytes(stream.read(8), "big" if big else "little")
         size = count * np.dtype(storage.kind).itemsize
         if count != storage.count or size > len(data):
-            raise _Refused("damaged: sizes do not agree")
+            raise _RefusedError("damaged: sizes do not agree")
         stored[storage.key] = stream.read(size)
     return _with_arrays(tree, lambda storage: _numbers(storage, stored.get(storage.key), big))
 
@@ -152,13 +152,13 @@ def _next_pickle(stream: io.BytesIO) -> Any:
     try:
         return _Machine(stream).run()
     except ValueError as error:
-        raise _Refused(f"damaged: {error}") from None
+        raise _RefusedError(f"damaged: {error}") from None
 
 
 def _numbers(storage: _Storage, data: bytes | None, big: bool) -> NDArray[Any]:
     kind = np.dtype(storage.kind).newbyteorder(">" if big else "<")
     if data is None or len(data) < storage.count * kind.itemsize:
-        raise _Refused("damaged: numbers are missing")
+        raise _RefusedError("damaged: numbers are missing")
     return np.frombuffer(data, kind, storage.count).astype(np.dtype(storage.kind))
 
 
@@ -180,7 +180,7 @@ def _with_arrays(tree: Any, load: Callable[[_Storage], NDArray[Any]]) -> Any:
         if min(tensor.shape, default=1) > 0:
             reach += sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)) + 1
         if reach > values.size:
-            raise _Refused("damaged: a tensor reaches beyond its numbers")
+            raise _RefusedError("damaged: a tensor reaches beyond its numbers")
         strides = [stride * values.itemsize for stride in tensor.strides]
         view = np.lib.stride_tricks.as_strided(values[tensor.offset :], tensor.shape, strides, writeable=False)
         return np.array(view)
@@ -201,7 +201,7 @@ def _walk(tree: Any, replace: Callable[[_Tensor], Any]) -> Any:
         if id(value) in done:
             return done[id(value)]
         if depth > 32:
-            raise _Refused("it is nested too deeply")
+            raise _RefusedError("it is nested too deeply")
         keep.append(value)
         done[id(value)] = None  # what contains itself
         if isinstance(value, dict):
@@ -223,18 +223,18 @@ class _Machine:
     memo: dict[int, Any] = field(default_factory=dict)
 
     def run(self) -> Any:
-        """What the pickle builds. ValueError or _Refused where it is none, or asks for something unusual."""
+        """What the pickle builds. ValueError or _RefusedError where it is none, or asks for something unusual."""
         try:
             for opcode, argument, _ in pickletools.genops(self.stream):
                 if opcode.name == "STOP":
                     return self.pop()
                 step = _STEPS.get(opcode.name)
                 if step is None:
-                    raise _Refused(f"the instruction {opcode.name} is unusual")
+                    raise _RefusedError(f"the instruction {opcode.name} is unusual")
                 step(self, argument)
         except (IndexError, TypeError, AttributeError, KeyError, OverflowError, MemoryError, UnicodeError) as error:
-            raise _Refused(f"damaged: {type(error).__name__}") from None
-        raise _Refused("it ends too early")
+            raise _RefusedError(f"damaged: {type(error).__name__}") from None
+        raise _RefusedError("it ends too early")
 
     def pop(self) -> Any:
         return self.stack.pop()
@@ -274,26 +274,26 @@ def _tensor(arguments: tuple[Any, ...]) -> _Tensor:
     storage, offset, shape, strides = arguments[:4]
     numbers = (offset, *shape, *strides)
     if not isinstance(storage, _Storage) or not all(isinstance(item, int) and item >= 0 for item in numbers):
-        raise _Refused("damaged: a tensor without numbers")
+        raise _RefusedError("damaged: a tensor without numbers")
     if len(shape) != len(strides) or len(shape) > 8:
-        raise _Refused("damaged: a tensor without a shape")
+        raise _RefusedError("damaged: a tensor without a shape")
     elements = 1
     for size in shape:
         elements *= size
     if elements > MAX_BYTES:
-        raise _Refused("a tensor is too large")
+        raise _RefusedError("a tensor is too large")
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
 
 
 def _persistent(machine: _Machine, _: Any) -> None:
     words = machine.pop()
     if not isinstance(words, tuple) or len(words) < 5 or words[0] != "storage" or not isinstance(words[1], _Name):
-        raise _Refused("damaged: a storage without a kind")
+        raise _RefusedError("damaged: a storage without a kind")
     kind = _STORAGES.get(words[1].name) if words[1].module == "torch" else None
     if kind is None:
-        raise _Refused(f"numbers of the kind {words[1].name} are not known")
+        raise _RefusedError(f"numbers of the kind {words[1].name} are not known")
     if not isinstance(words[4], int) or not 0 <= words[4] <= MAX_BYTES:
-        raise _Refused("damaged: a storage without a size")
+        raise _RefusedError("damaged: a storage without a size")
     machine.push(_Storage(str(words[2]), kind, words[4]))
 
 

@@ -1,7 +1,8 @@
 """Descriptions of networks in the language of ai8xize, and what they say once nothing is left out.
 
-`values` and `keys` know the words, `sections` reads a file, `chosen` fills in the defaults of a layer, `rules` checks it,
-`order` resolves references, `binding` hands out the weights, `shapes` follows channels and sizes, `layers` adds the places.
+`values` and `keys` know the words, `sections` reads a file, `chosen` fills in the defaults of a layer, `rules` checks
+it, `order` resolves references, `binding` hands out the weights, `shapes` follows channels and sizes, `layers` adds
+the places.
 """
 
 from buildtool.targets.max7800x.description.reading import Described, Options, read

@@ -53,7 +53,7 @@ def read(
     sample: Path | None = None,
     options: Options = Options(),
 ) -> Described:
-    """The network of a description. ConfigError, or ModelFileError for the other files, with everything that is wrong."""
+    """The network of a description. ConfigError with all that is wrong, or ModelFileError for the other files."""
     findings = Findings()
     tree = read_yaml(file, environment={})
     findings.problems += tree.problems

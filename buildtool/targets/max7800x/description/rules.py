@@ -39,14 +39,14 @@ def _operation(chosen: Chosen, device: Device, findings: Findings) -> None:
         findings.refuse(
             section,
             "eltwise",
-            f"`eltwise` and `{section.called('operation')}` ask for different element-wise operations",
+            f"`eltwise` and `{section.called('operation')}` ask for different operations",
         )
     if chosen.eltwise is None and "operands" in section and section.knows("eltwise", "operation"):
         findings.refuse(
             section,
             "operands",
             "`operands` needs an element-wise operation",
-            remedy="write `eltwise: add`, or remove it",
+            remedy="write `eltwise: add`",
         )
     if chosen.eltwise is not None and chosen.operation == "conv1d":
         findings.refuse(
@@ -130,9 +130,7 @@ def _stride(chosen: Chosen, device: Device, findings: Findings) -> None:
             "stride",
             f"`stride` cannot be {shown} for {_called(chosen)}",
             rule=f"it is {wanted}",
-            remedy=""
-            if wanted == 2
-            else "a pool of the next layer, or `pool_stride` there, leaves out rows and columns",
+            remedy="" if wanted == 2 else "`pool_stride` of the next layer leaves out rows and columns",
         )
 
 
@@ -168,9 +166,7 @@ def _wide_dilation(chosen: Chosen, findings: Findings) -> None:
         findings.refuse(section, "pad", f"`pad` must be 0 with a `dilation` of {chosen.dilation[0]}", rule=rule)
     for key in ("bypass", "flatten", "readahead", "streaming"):
         if section.get(key, False):
-            findings.refuse(
-                section, key, f"`{key}` cannot stand beside a `dilation` of {chosen.dilation[0]}", rule=rule
-            )
+            findings.refuse(section, key, f"`{key}` cannot have a `dilation` of {chosen.dilation[0]}", rule=rule)
 
 
 def _pools(chosen: Chosen, device: Device, findings: Findings) -> None:
@@ -216,9 +212,7 @@ def _flatten(chosen: Chosen, device: Device, findings: Findings) -> None:
             section, "flatten", f"`flatten` does not work with {_called(chosen)}", remedy="write `op: linear`"
         )
     if chosen.pool is not None and max(chosen.pool.size) > 1:
-        findings.refuse(
-            section, "flatten", "`flatten` and a pool cannot share a layer", remedy="pool in a layer before"
-        )
+        findings.refuse(section, "flatten", "`flatten` and a pool cannot share a layer", remedy="pool one layer before")
     if section.get("streaming", False):
         findings.refuse(section, "flatten", "`flatten` and `streaming` cannot share a layer")
 

@@ -15,7 +15,7 @@ from buildtool.targets.max7800x.description.keys import (
     UNLOAD_KEYS,
     Key,
 )
-from buildtool.targets.max7800x.description.values import Wrong
+from buildtool.targets.max7800x.description.values import WrongValueError
 from buildtool.wording import counted, did_you_mean, nearest, quoted
 from buildtool.yaml_marks import Entry, Node, Scalar
 from buildtool.yaml_marks import Mapping as MappingNode
@@ -223,7 +223,7 @@ def _read(
         where = entry.key_where
     try:
         given[key.name] = Given(key.read(entry.value), where, entry.key)
-    except Wrong as wrong:
+    except WrongValueError as wrong:
         broken.add(key.name)
         what = wrong.what.replace("{key}", f"`{entry.key}`")
         findings.refuse(Section(section.title, where), "", what, rule=wrong.rule, remedy=wrong.remedy)

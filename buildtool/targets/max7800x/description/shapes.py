@@ -35,7 +35,7 @@ class Shapes:
     result: Shape
 
 
-class Unknown(Exception):
+class UnknownShapeError(Exception):
     """The shape of a layer cannot be known; what is wrong has been said."""
 
 
@@ -51,7 +51,7 @@ class Surroundings:
 def shapes(
     layers: Sequence[Chosen], bound: Mapping[int, Bound], surroundings: Surroundings, findings: Findings
 ) -> dict[int, Shapes]:
-    """The shapes of all layers, in the order in which they run, by number. Layers after an unknown one may be missing."""
+    """The shapes of the layers, in the order in which they run, by number. After an unknown one some may be missing."""
     found: dict[int, Shapes] = {}
     previous = INPUT
     for chosen in layers:
@@ -60,7 +60,7 @@ def shapes(
         try:
             inputs = [_source(source, found, surroundings) for source in sources]
             found[chosen.index] = _layer(chosen, sources, inputs, bound.get(chosen.index), surroundings, findings)
-        except Unknown:
+        except UnknownShapeError:
             continue
     return found
 
@@ -83,7 +83,7 @@ def _source(source: int, found: Mapping[int, Shapes], surroundings: Surroundings
     if source == INPUT and surroundings.given is not None:
         return surroundings.given
     if source not in found:
-        raise Unknown
+        raise UnknownShapeError
     return found[source].result
 
 
@@ -119,7 +119,7 @@ def _taken(chosen: Chosen, inputs: Sequence[Shape], surroundings: Surroundings, 
             f"{together.channels} channels cannot be split into {chosen.operands} operands",
             remedy="name the layers whose results are combined in `in_sequences`",
         )
-        raise Unknown
+        raise UnknownShapeError
     channels = together.channels // chosen.operands
     crop = section.get("in_crop", (0, 0))
     numbers, pixels = channels * together.size[0] * together.size[1], (size[0] + sum(crop)) * size[1]
@@ -131,7 +131,7 @@ def _taken(chosen: Chosen, inputs: Sequence[Shape], surroundings: Surroundings, 
             rule="`in_dim` keeps the numbers and changes only how they are read"
             + (", plus `in_crop`" if any(crop) else ""),
         )
-        raise Unknown
+        raise UnknownShapeError
     return _channels(chosen, numbers // pixels, size, surroundings, findings), size
 
 
@@ -149,17 +149,17 @@ def _joined(chosen: Chosen, inputs: Sequence[Shape], findings: Findings) -> Shap
             f"the results that `in_sequences` puts together have different sizes: {listed}",
             remedy="write `in_dim` where their pixels follow each other",
         )
-        raise Unknown
+        raise UnknownShapeError
     pixels = sum(shape.size[0] * shape.size[1] for shape in inputs)
     crop = chosen.section.get("in_crop", (0, 0))
     if any(shape.channels != first.channels for shape in inputs) or pixels != (size[0] + sum(crop)) * size[1]:
         findings.refuse(
             chosen.section,
             "in_dim",
-            f"the results that `in_sequences` puts together ({listed}) are not of the size {size[0]}x{size[1]} together",
+            f"the results that `in_sequences` puts together ({listed}) do not make up {size[0]}x{size[1]}",
             rule="where sizes differ, channels are the same and pixels follow each other",
         )
-        raise Unknown
+        raise UnknownShapeError
     return Shape(first.channels, (size[0] + sum(crop), size[1]))
 
 
@@ -179,7 +179,7 @@ def _channels(chosen: Chosen, available: int, size: Size, surroundings: Surround
         f"`in_channels` is {written}, and {available} channels come in",
         remedy="remove it, or correct `in_sequences` or `in_dim`",
     )
-    raise Unknown
+    raise UnknownShapeError
 
 
 def _pooled(chosen: Chosen, pool: Pool | None, size: Size, findings: Findings) -> Size:
@@ -190,7 +190,7 @@ def _pooled(chosen: Chosen, pool: Pool | None, size: Size, findings: Findings) -
         findings.refuse(
             chosen.section, "pool_stride", f"`pool_stride` cannot be {shown}", rule="one stride for both dimensions"
         )
-        raise Unknown
+        raise UnknownShapeError
     rows, columns = (
         (size[at] - pool.size[at] - pool.dilation[at] + 1) // pool.stride[at] + 1 for at in range(len(size))
     )
@@ -202,7 +202,7 @@ def _pooled(chosen: Chosen, pool: Pool | None, size: Size, findings: Findings) -
             f"nothing is left of {size[0]}x{size[1]} after a pool of {pool.size[0]}x{pool.size[1]}",
             remedy="use a smaller pool",
         )
-        raise Unknown
+        raise UnknownShapeError
     return rows, columns
 
 
@@ -214,7 +214,7 @@ def _outputs(chosen: Chosen, channels: int, pooled: Size, bound: Bound | None, f
     if bound is None:
         written: int | None = section.get("out_channels")
         if written is None:
-            raise Unknown
+            raise UnknownShapeError
         return written
     weights, groups = bound.kernel.weights, bound.kernel.groups
     pixels = _flattened(chosen, pooled, findings)
@@ -228,7 +228,7 @@ def _outputs(chosen: Chosen, channels: int, pooled: Size, bound: Bound | None, f
             rule="layers take weights in the order of the checkpoint",
             remedy=_why_channels(chosen, weights.shape[1] * groups, channels, pooled),
         )
-        raise Unknown
+        raise UnknownShapeError
     _agree(chosen, "out_channels", weights.shape[0], "the weights say so", findings)
     return int(weights.shape[0])
 
@@ -251,7 +251,7 @@ def _flattened(chosen: Chosen, pooled: Size, findings: Findings) -> int:
             rule=f"at most {LARGEST_FLATTENED}",
             remedy="pool before",
         )
-        raise Unknown
+        raise UnknownShapeError
     if pixels == 1:
         findings.note(chosen.section, "flatten", "`flatten` is not needed: there is one pixel")
     return pixels
@@ -275,7 +275,7 @@ def _convolved(chosen: Chosen, pooled: Size, findings: Findings) -> Size:
             f"{chosen.kernel_size[0]}x{chosen.kernel_size[1]}",
             remedy="use a smaller pool before, or a larger `pad`",
         )
-        raise Unknown
+        raise UnknownShapeError
     return sides[0], sides[1]
 
 

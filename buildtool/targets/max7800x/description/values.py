@@ -1,4 +1,4 @@
-"""What the text of a value means: one reader per kind of value. A reader raises `Wrong` for what it does not take."""
+"""What the text of a value means: one reader per kind. A reader raises `WrongValueError` for what it does not take."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-fA-F]+", re.IGNORECASE)
 _TRUTHS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-class Wrong(Exception):
+class WrongValueError(Exception):
     """The refusal of a value. In `what`, `{key}` stands for the key that the value belongs to."""
 
     def __init__(self, what: str, *, rule: str = "", remedy: str = "") -> None:
@@ -32,9 +32,9 @@ def text_of(node: Node) -> str:
     """The text of a single value."""
     if not isinstance(node, Scalar):
         kind = "list" if isinstance(node, Sequence) else "mapping"
-        raise Wrong(f"{{key}} must be a single value, not a {kind}")
+        raise WrongValueError(f"{{key}} must be a single value, not a {kind}")
     if node.is_null or not node.text.strip():
-        raise Wrong("{key} has no value", remedy="write a value, or remove the line")
+        raise WrongValueError("{key} has no value", remedy="write a value, or remove the line")
     return node.text.strip()
 
 
@@ -42,18 +42,18 @@ def number(node: Node) -> int:
     """A whole number: decimal, 0x or 0b, with `_` between digits."""
     text = text_of(node)
     if _LEADING_ZERO.fullmatch(text):
-        raise Wrong(
+        raise WrongValueError(
             f"{{key}} cannot be {quoted(text)}",
             rule="YAML reads a number that begins with 0 as octal, and hardly anybody means that",
             remedy="write 0x before hexadecimal digits, or leave the zeros out",
         )
     if not _WHOLE.fullmatch(text) or len(text) > 80:
-        raise Wrong(f"{{key}} cannot be {quoted(text)}", rule="allowed: a whole number")
+        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="allowed: a whole number")
     sign, digits = (-1 if text[0] == "-" else 1), text.lstrip("+-").replace("_", "")
     base = {"0x": 16, "0b": 2}.get(digits[:2], 10)
     digits = digits[2:] if base != 10 else digits
     if not digits:
-        raise Wrong(f"{{key}} cannot be {quoted(text)}", rule="allowed: a whole number")
+        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="allowed: a whole number")
     return sign * int(digits, base)
 
 
@@ -64,7 +64,7 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
         value = number(node)
         if not low <= value <= high:
             bounds = f"at least {low}" if high == LARGEST else f"from {low} to {high}"
-            raise Wrong(f"{{key}} cannot be {quoted(text_of(node))}", rule=f"allowed: a whole number {bounds}")
+            raise WrongValueError(f"{{key}} cannot be {quoted(text_of(node))}", rule=f"a whole number {bounds}")
         return value
 
     return read
@@ -74,7 +74,7 @@ def offset(node: Node) -> int:
     """A place in the data memory: bytes from its start."""
     value: int = whole()(node)
     if value % 4:
-        raise Wrong(
+        raise WrongValueError(
             f"{{key}} cannot be {quoted(text_of(node))}",
             rule="the data memory is read and written in words of 4 bytes",
             remedy=f"write {value - value % 4:#06x} or {value - value % 4 + 4:#06x}",
@@ -86,7 +86,7 @@ def truth(node: Node) -> bool:
     """True or false, as YAML 1.1 spells them."""
     text = text_of(node)
     if text.lower() not in _TRUTHS:
-        raise Wrong(f"{{key}} cannot be {quoted(text)}", rule="allowed: true or false")
+        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="allowed: true or false")
     return _TRUTHS[text.lower()]
 
 
@@ -97,7 +97,7 @@ def choice(words: Mapping[str, Any]) -> Reader:
         text = text_of(node)
         if text.lower() not in words:
             meant = nearest(text, words)
-            raise Wrong(
+            raise WrongValueError(
                 f"{{key}} cannot be {quoted(text)}",
                 rule=f"allowed: {listed(words)}",
                 remedy=f"did you mean '{meant}'?" if meant else "",
@@ -118,7 +118,7 @@ def processors(node: Node) -> int:
     plain = isinstance(node, Scalar) and node.plain
     rule = f"allowed: a number from 1 to 2^{PROCESSORS}-1; hexadecimal digits may have '_' or '.' between them"
     if plain and _FRACTION.fullmatch(text):
-        raise Wrong(
+        raise WrongValueError(
             f"{{key}} cannot be {quoted(text)}: YAML takes it for a decimal fraction",
             rule=rule,
             remedy=f"write 0x{text}" if _HEXADECIMAL.fullmatch(text.replace(".", "").replace("_", "")) else "",
@@ -128,12 +128,12 @@ def processors(node: Node) -> int:
     else:
         digits = text.replace(".", "").replace("_", "")
         if not _HEXADECIMAL.fullmatch(digits):
-            raise Wrong(f"{{key}} cannot be {quoted(text)}", rule=rule)
+            raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule=rule)
         value = int(digits, 16)
     if value == 0:
-        raise Wrong("{key} cannot be 0", rule="at least one processor works on a layer")
+        raise WrongValueError("{key} cannot be 0", rule="at least one processor works on a layer")
     if not 0 < value < 2**PROCESSORS:
-        raise Wrong(f"{{key}} cannot be {quoted(text)}", rule=rule)
+        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule=rule)
     return value
 
 
@@ -152,7 +152,7 @@ def items(node: Node) -> tuple[Node, ...]:
     """The items of a list, or a single value as a list of one."""
     if isinstance(node, Sequence):
         if not node.items:
-            raise Wrong("{key} is an empty list", remedy="write at least one value, or remove the line")
+            raise WrongValueError("{key} is an empty list", remedy="write at least one value, or remove the line")
         return node.items
     text_of(node)  # refuses mappings
     return (node,)
@@ -185,7 +185,7 @@ def exactly_two(reader: Reader) -> Reader:
     def read(node: Node) -> tuple[int, int]:
         values = _at_most_two(reader, node)
         if len(values) != 2:
-            raise Wrong("{key} has one value", rule="allowed: a list of two numbers")
+            raise WrongValueError("{key} has one value", rule="allowed: a list of two numbers")
         return values[0], values[1]
 
     return read
@@ -194,7 +194,7 @@ def exactly_two(reader: Reader) -> Reader:
 def _at_most_two(reader: Reader, node: Node) -> tuple[int, ...]:
     values = tuple(reader(item) for item in items(node))
     if len(values) > 2:
-        raise Wrong(f"{{key}} has {counted(len(values), 'value')}", rule="allowed: one number, or a list of two")
+        raise WrongValueError(f"{{key}} has {counted(len(values), 'value')}", rule="one number, or a list of two")
     return values
 
 
@@ -202,7 +202,7 @@ def kernel_size(node: Node) -> tuple[int, ...]:
     """`3x3`, or the length of a kernel of one dimension."""
     text = text_of(node).lower()
     if not re.fullmatch(r"[0-9]{1,4}(x[0-9]{1,4})?", text):
-        raise Wrong(f"{{key}} cannot be {quoted(text)}", rule="allowed: such as 3x3, or 1 to 9 in one dimension")
+        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="such as 3x3, or 1 to 9 in one dimension")
     return tuple(int(part) for part in text.split("x"))
 
 
