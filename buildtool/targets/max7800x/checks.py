@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from buildtool.errors import GraphError, LatheError, Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import arithmetic
-from buildtool.targets.max7800x.network import INPUT, STOP, Layer, Network, Size
+from buildtool.targets.max7800x.network import BUFFER, INPUT, STOP, Layer, Network, Size
 
 LARGEST_SHIFT = 15
 LARGEST_SUM = 2**31 - 1  # of products, whatever the values are
@@ -170,6 +170,8 @@ def _refusals(layer: Layer) -> Iterator[Problem]:
         if abs(shift) > LARGEST_SHIFT and layer.output_width == 8:
             rule = f"output_shift + 8 - bits of the weights is from -{LARGEST_SHIFT} to {LARGEST_SHIFT}"
             yield Problem(f"sums are shifted by {shift}", place, rule=rule)
+    if BUFFER in layer.sources:
+        yield Problem("the data buffer is not simulated", place, remedy="read the input, or another layer")
     for key in _NOT_SIMULATED:
         if layer.hints.get(key):
             yield Problem(f"'{key}' is not simulated", place, remedy="leave it out, or do not ask for expected outputs")

@@ -18,7 +18,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from buildtool.targets.max7800x.network import Layer
+from buildtool.targets.max7800x import description
+from buildtool.targets.max7800x.devices import MAX78000
+from buildtool.targets.max7800x.network import Layer, Network
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "max7800x"
 NAMES = (
@@ -58,8 +60,18 @@ class KnownAnswer:
 
     @cached_property
     def sample(self) -> NDArray[np.int64]:
-        values: NDArray[np.int64] = np.load(self.folder / "sample.npy", allow_pickle=False)
+        values: NDArray[np.int64] = np.load(self.sample_file, allow_pickle=False)
         return values
+
+    @cached_property
+    def network(self) -> Network:
+        return description.read(
+            self.description, weights=self.weights, sample=self.sample_file, device=MAX78000
+        ).network
+
+    @property
+    def sample_file(self) -> Path:
+        return self.folder / "sample.npy"
 
     @cached_property
     def expected(self) -> dict[str, Any]:

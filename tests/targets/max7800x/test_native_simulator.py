@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -12,7 +14,7 @@ from buildtool.targets.max7800x.simulate import Trace, run
 from tests.targets.max7800x import known_answers, native
 from tests.targets.max7800x.known_answers import KnownAnswer, words
 from tests.targets.max7800x.networks import networks, sample_for
-from tests.targets.max7800x.test_simulate import BY_HAND
+from tests.targets.max7800x.odd_networks import ODD_NETWORKS
 
 
 def assert_alike(left: Trace, right: Trace) -> None:
@@ -42,9 +44,24 @@ def test_many_random_networks(network: Network) -> None:
 
 
 @known_answers.exist
-@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize("name", known_answers.NAMES)
 def test_known_answers(name: str) -> None:
-    known, network = KnownAnswer(name), BY_HAND[name]()
-    assert words(network.layers[-1], Simulator(network, native.library()).run(known.sample).result) == (
-        known.expected_words()
+    known = KnownAnswer(name)
+    result = Simulator(known.network, native.library()).result(known.sample)
+    assert words(known.network.layers[-1], result) == known.expected_words()
+
+
+@pytest.mark.parametrize("name", ODD_NETWORKS)
+def test_what_is_rarely_drawn(name: str) -> None:
+    compare(ODD_NETWORKS[name])
+
+
+def test_threads_share_a_network() -> None:
+    network = ODD_NETWORKS["sources behind each other in each channel"]
+    simulator = Simulator(network, native.library())
+    samples = [sample_for(network, seed) for seed in range(64)]
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(simulator.result, samples))
+    assert all(
+        np.array_equal(result, run(network, given).result) for result, given in zip(results, samples, strict=True)
     )
