@@ -1,0 +1,214 @@
+/* What a layer computes, pixel after pixel in the order of the accelerator: what it writes may lie where it still
+ * reads. */
+#include <stdlib.h>
+
+#include "machine_state.h"
+
+/* A convolution at work: the lines of the picture that it holds, and how far it has read. */
+typedef struct {
+  kernel_set kernels;
+  int8_t* lines;      /* [row % kernel rows][column][channel] */
+  int64_t* sums;      /* [position] */
+  const int8_t* bias; /* [position] */
+  uint32_t next_row, next_column;
+} work;
+
+static bool too_much(lathe_max7800x_machine* machine, const layer* running, uint64_t channels,
+                     uint64_t multiplications) {
+  const uint64_t read = (uint64_t)running->pooled_rows * running->pooled_columns * running->pool_rows *
+                        running->pool_columns * channels * running->operands;
+  if (read + multiplications <= machine->most_work) return false;
+  machine_complain(machine, "layer %u: too much work", (unsigned)running->index);
+  return true;
+}
+
+static void read_pixel(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t row, uint32_t column) {
+  const uint32_t channels = at->kernels.channels;
+  int8_t* line = at->lines + ((size_t)(row % running->kernel_rows) * running->pooled_columns + column) * channels;
+  for (uint32_t channel = 0; channel < channels; channel++) {
+    bool defined = true;
+    const uint32_t processor = at->kernels.processor[channel];
+    line[channel] =
+        (int8_t)machine_value(machine, running, processor, at->kernels.pass[channel], row, column, &defined);
+    if (defined || at->kernels.is_used[channel] == 0 || !machine_say(machine, SAID_UNDEFINED)) continue;
+    machine_complain(machine, "layer %u: processor %u reads row %u, column %u, pass %u, which nobody wrote",
+                     (unsigned)running->index, (unsigned)processor, (unsigned)row, (unsigned)column,
+                     (unsigned)at->kernels.pass[channel]);
+  }
+}
+
+/* Reads on until this pixel is there. */
+static void read_up_to(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t row, uint32_t column) {
+  while (at->next_row < row || (at->next_row == row && at->next_column <= column)) {
+    read_pixel(machine, running, at, at->next_row, at->next_column);
+    if (++at->next_column < running->pooled_columns) continue;
+    at->next_column = 0;
+    at->next_row++;
+  }
+}
+
+static void add_tap(work* at, const layer* running, const int8_t* pixel, uint32_t tap) {
+  const uint32_t channels = at->kernels.channels;
+  const size_t step = (size_t)at->kernels.taps * channels;
+  const int8_t* weights = at->kernels.weights + (size_t)tap * channels;
+  for (uint32_t position = 0; position < running->positions; position++, weights += step) {
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < channels; i++) sum += pixel[i] * weights[i];
+    at->sums[position] += sum;
+  }
+}
+
+static int64_t scale(const layer* running, int64_t sum) {
+  if (running->wide) return sum;
+  const int right = 7 - running->shift;
+  int64_t value = sum;
+  if (right > 0) {
+    value += INT64_C(1) << (right - 1);
+    value = (value - (int64_t)((uint64_t)value & ((UINT64_C(1) << right) - 1))) /
+            (INT64_C(1) << right); /* down, also below zero */
+  } else {
+    value *= INT64_C(1) << -right;
+  }
+  value = value < INT8_MIN ? INT8_MIN : value > INT8_MAX ? INT8_MAX : value;
+  if (running->relu && value < 0) value = 0;
+  if (running->absolute && value < 0) value = value == INT8_MIN ? INT8_MAX : -value;
+  return value;
+}
+
+static void write_pixel(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t number) {
+  for (uint32_t position = 0; position < running->positions; position++) {
+    const uint32_t across = position % running->span;
+    target to = {running->write_base[MASTER], 0, across % INSTANCE_PROCESSORS};
+    to.pointer += across / INSTANCE_PROCESSORS << machine->chip->write_shift;
+    to.offset =
+        (uint64_t)number * running->write_increment + (uint64_t)(position / running->span) * running->write_pass;
+    if (running->wide) to.offset += to.lane;
+    const int64_t sum = at->sums[position] + (at->bias != NULL ? 128 * (int64_t)at->bias[position] : 0);
+    machine_store(machine, running, &to, scale(running, sum), at->kernels.is_gap[position] == 0);
+  }
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static void convolve_pixel(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t row,
+                           uint32_t column) {
+  const uint32_t last_row = smaller(row + running->kernel_rows - 1, running->pad_rows + running->pooled_rows - 1);
+  const uint32_t last_column =
+      smaller(column + running->kernel_columns - 1, running->pad_columns + running->pooled_columns - 1);
+  if (last_row >= running->pad_rows) {
+    read_up_to(machine, running, at, last_row - running->pad_rows,
+               last_column >= running->pad_columns ? last_column - running->pad_columns : 0);
+  }
+  for (uint32_t position = 0; position < running->positions; position++) at->sums[position] = 0;
+  for (uint32_t i = 0; i < running->kernel_rows; i++) {
+    const uint32_t y = row + i;
+    if (y < running->pad_rows || y - running->pad_rows >= running->pooled_rows) continue;
+    for (uint32_t j = 0; j < running->kernel_columns; j++) {
+      const uint32_t x = column + j;
+      if (x < running->pad_columns || x - running->pad_columns >= running->pooled_columns) continue;
+      const uint32_t line = (y - running->pad_rows) % running->kernel_rows;
+      const size_t pixel = ((size_t)line * running->pooled_columns + (x - running->pad_columns)) * at->kernels.channels;
+      add_tap(at, running, at->lines + pixel, i * running->kernel_columns + j);
+    }
+  }
+  write_pixel(machine, running, at, row * running->out_columns + column);
+}
+
+/* The biases, if all are there. */
+static bool find_bias(lathe_max7800x_machine* machine, const layer* running, work* at) {
+  at->bias = NULL;
+  if (!running->biased) return true;
+  const uint32_t end = running->bias_offset + running->positions;
+  if (end > machine->chip->bias_bytes) {
+    machine_complain(machine, "layer %u: its biases end at byte %u of quadrant %u, which has %u",
+                     (unsigned)running->index, (unsigned)end, (unsigned)running->bias_quadrant,
+                     (unsigned)machine->chip->bias_bytes);
+    return false;
+  }
+  for (uint32_t i = 0; i < running->positions; i++) {
+    if (machine->bias_written[running->bias_quadrant][running->bias_offset + i] != 0 || at->kernels.is_gap[i] != 0)
+      continue;
+    if (!machine_say(machine, SAID_BIAS)) break;
+    machine_complain(machine, "layer %u: reads bias byte %u of quadrant %u, which nobody wrote",
+                     (unsigned)running->index, (unsigned)(running->bias_offset + i), (unsigned)running->bias_quadrant);
+  }
+  at->bias = (const int8_t*)machine->bias[running->bias_quadrant] + running->bias_offset;
+  return true;
+}
+
+void machine_convolve(lathe_max7800x_machine* machine, const layer* running) {
+  work at = {.next_row = 0};
+  if (!machine_make_kernels(machine, running, &at.kernels)) return;
+  const uint64_t products =
+      (uint64_t)running->out_rows * running->out_columns * at.kernels.taps * at.kernels.channels * running->positions;
+  if (!too_much(machine, running, at.kernels.channels, products) && find_bias(machine, running, &at)) {
+    at.lines = malloc((size_t)running->kernel_rows * running->pooled_columns * at.kernels.channels);
+    at.sums = malloc(running->positions * sizeof *at.sums);
+    if (at.lines == NULL || at.sums == NULL) {
+      machine_complain(machine, "layer %u: no memory for %u columns of %u channels", (unsigned)running->index,
+                       (unsigned)running->pooled_columns, (unsigned)at.kernels.channels);
+    } else {
+      for (uint32_t row = 0; row < running->out_rows; row++) {
+        for (uint32_t column = 0; column < running->out_columns; column++)
+          convolve_pixel(machine, running, &at, row, column);
+      }
+    }
+    free(at.lines);
+    free(at.sums);
+  }
+  machine_free_kernels(&at.kernels);
+}
+
+/* The memories of a quadrant whose processors are enabled take time slots, one after the other; a wide value takes one.
+ */
+static void pass_pixel(lathe_max7800x_machine* machine, const layer* running, uint32_t quadrant, uint32_t row,
+                       uint32_t column) {
+  const uint32_t number = row * running->out_columns + column;
+  for (uint32_t pass = 0; pass < running->passes; pass++) {
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < QUADRANT_PROCESSORS / INSTANCE_PROCESSORS; i++) {
+      const uint32_t first = quadrant * QUADRANT_PROCESSORS + i * INSTANCE_PROCESSORS;
+      if ((running->processors >> first & 0xf) == 0) continue;
+      for (uint32_t lane = 0; lane < INSTANCE_PROCESSORS; lane++) {
+        if ((running->processors >> (first + lane) & 1) == 0) continue;
+        bool defined = true;
+        const int value = machine_value(machine, running, first + lane, pass, row, column, &defined);
+        target to = {running->write_base[quadrant] + slot * running->write_slot, 0, lane};
+        to.offset = ((uint64_t)number * running->passes + pass) * running->write_increment + (running->wide ? lane : 0);
+        machine_store(machine, running, &to, value, defined);
+      }
+      slot++;
+    }
+  }
+}
+
+static uint32_t memories_of(const layer* running, uint32_t quadrant) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < QUADRANT_PROCESSORS / INSTANCE_PROCESSORS; i++) {
+    const uint64_t all = UINT64_C(0xf) << (quadrant * QUADRANT_PROCESSORS + i * INSTANCE_PROCESSORS);
+    if ((running->processors & all) != 0) count++;
+  }
+  return count;
+}
+
+void machine_pass_through(lathe_max7800x_machine* machine, const layer* running) {
+  if (too_much(machine, running, (uint64_t)PROCESSORS * running->passes, 0)) return;
+  if (running->relu || running->absolute || running->shift != 0) {
+    machine_complain(machine, "layer %u: nothing is multiplied, so there is no activation and no shift",
+                     (unsigned)running->index);
+  }
+  uint32_t most = 0;
+  for (uint32_t q = 0; q < QUADRANTS; q++) {
+    const uint32_t count = memories_of(running, q);
+    if (count > most) most = count;
+  }
+  if (running->wide ? running->slots < most : running->slots != most) {
+    machine_complain(machine, "layer %u: ONED has %u time slots for %u memories of a quadrant",
+                     (unsigned)running->index, (unsigned)running->slots, (unsigned)most);
+  }
+  for (uint32_t row = 0; row < running->out_rows; row++) {
+    for (uint32_t column = 0; column < running->out_columns; column++) {
+      for (uint32_t q = 0; q < QUADRANTS; q++) pass_pixel(machine, running, q, row, column);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/* From the start to the interrupt: layer after layer. */
+#include <string.h>
+
+#include "machine_state.h"
+
+enum { MOST_STEPS = 1024, MEMORY_CONTROL = 0x40e };
+
+static uint32_t first_layer(const lathe_max7800x_machine* machine) {
+  return machine->control[MASTER][QUADRANT_LAYERS] >> 8 & 0xff;
+}
+
+static bool has_fifo(const lathe_max7800x_machine* machine) {
+  return (machine->control[MASTER][QUADRANT_CONTROL] & CONTROL_FIFO) != 0;
+}
+
+/* The quadrants whose FIFO the first layer reads. */
+static bool reads_fifo(const lathe_max7800x_machine* machine, uint32_t quadrant) {
+  const uint32_t first = first_layer(machine) % MOST_LAYERS;
+  return (machine->layer[quadrant][first][ENABLE] & 0xf) != 0;
+}
+
+static bool has_input(const lathe_max7800x_machine* machine) {
+  if (!has_fifo(machine)) return true;
+  for (uint32_t q = 0; q < QUADRANTS; q++) {
+    if (reads_fifo(machine, q) && machine->fifo_held[q] < machine->frame[MASTER]) return false;
+  }
+  return true;
+}
+
+/* One picture leaves the FIFO. */
+static void take_input(lathe_max7800x_machine* machine) {
+  for (uint32_t q = 0; q < QUADRANTS; q++) {
+    const uint32_t held = machine->fifo_held[q];
+    const uint32_t taken = held < machine->frame[MASTER] ? held : machine->frame[MASTER];
+    if (taken == 0) continue;
+    memmove(machine->fifo[q].words, machine->fifo[q].words + taken, (held - taken) * sizeof *machine->fifo[q].words);
+    machine->fifo_held[q] -= taken;
+  }
+}
+
+static void forget_writers(memory* forgotten) {
+  for (uint32_t i = 0; i < forgotten->length; i++) forgotten->flags[i] &= 0xf;
+}
+
+static void check_frame(lathe_max7800x_machine* machine, const layer* running) {
+  if (!running->from_fifo) return;
+  const uint32_t pixels = running->rows * running->columns * running->passes * running->operands;
+  const uint32_t wanted = running->big_data ? (pixels + 3) / 4 : pixels;
+  for (uint32_t q = 0; q < QUADRANTS; q++) {
+    if (!running->active[q] || machine->frame[q] == wanted) continue;
+    machine_complain(machine, "layer %u: the frame size of quadrant %u is 0x%x, but the picture has 0x%x words",
+                     (unsigned)running->index, (unsigned)q, (unsigned)machine->frame[q], (unsigned)wanted);
+  }
+}
+
+/* What a streaming layer keeps of its input: at least a pool's pixels, and what came before it starts. */
+static void check_ring(lathe_max7800x_machine* machine, const layer* running) {
+  if (!running->streams) return;
+  const uint32_t* registers = machine->layer[MASTER][running->index];
+  const uint32_t start = registers[STREAM_START] & 0xffff;
+  const uint32_t pool = (running->pool_rows - 1) * running->row_words + running->pool_columns * running->column_words;
+  if (!running->big_data && registers[ROLLOVER] < pool) {
+    machine_complain(machine, "layer %u: FMAX is 0x%x, but a pool reaches over 0x%x words", (unsigned)running->index,
+                     (unsigned)registers[ROLLOVER], (unsigned)pool);
+  }
+  if (!running->big_data && registers[ROLLOVER] < start) {
+    machine_complain(machine, "layer %u: FMAX is 0x%x, but it starts after 0x%x pixels", (unsigned)running->index,
+                     (unsigned)registers[ROLLOVER], (unsigned)start);
+  }
+  if (running->passes != 0 && registers[ROLLOVER] % running->passes != 0) {
+    machine_complain(machine, "layer %u: FMAX is 0x%x, no multiple of its passes", (unsigned)running->index,
+                     (unsigned)registers[ROLLOVER]);
+  }
+}
+
+/* Tells a streaming layer who reads behind it. The memory that it passes through holds parts of pictures afterwards. */
+static void join_stream(lathe_max7800x_machine* machine, layer* running) {
+  if (!running->streams || running->is_last || running->next >= machine->chip->layers) return;
+  layer next;
+  const size_t length = machine->report_length;
+  const size_t complaints = machine->complaints;
+  const bool decoded = machine_decode(machine, running->next, &next);
+  machine->report_length = length; /* it says so when its turn comes */
+  machine->report[length] = '\0';
+  machine->complaints = complaints;
+  if (!decoded || !next.streams) return;
+  const uint64_t words = (uint64_t)next.rows * next.row_words;
+  if (words == 0 || words > 1u << 26) return;
+  running->streams_on = true;
+  running->stream_words = (uint32_t)words;
+  for (uint32_t q = 0; q < QUADRANTS; q++) running->stream_base[q] = next.read_base[q];
+}
+
+static void hand_on_stream(lathe_max7800x_machine* machine, const layer* running) {
+  for (uint32_t i = 0; i < INSTANCES; i++) {
+    machine_free_memory(&machine->stream[0][i]);
+    machine->stream[0][i] = machine->stream[1][i];
+    memset(&machine->stream[1][i], 0, sizeof machine->stream[1][i]);
+    if (machine->stream[0][i].words == NULL) continue;
+    forget_writers(&machine->stream[0][i]);
+    const uint32_t base = running->stream_base[i / (INSTANCES / QUADRANTS)];
+    const uint32_t ring = machine->layer[MASTER][running->next][ROLLOVER];
+    for (uint32_t word = 0; word < ring && word < running->stream_words; word++) {
+      if ((uint64_t)base + word < machine->data[i].length) machine->data[i].flags[base + word] = 0;
+    }
+  }
+}
+
+static void run_layer(lathe_max7800x_machine* machine, layer* running) {
+  machine->said = 0;
+  for (uint32_t i = 0; i < INSTANCES; i++) forget_writers(&machine->data[i]);
+  check_frame(machine, running);
+  check_ring(machine, running);
+  join_stream(machine, running);
+  if (running->depthwise) {
+    machine_complain(machine, "layer %u: depthwise convolutions are not modelled", (unsigned)running->index);
+  } else if (running->convolves) {
+    machine_convolve(machine, running);
+  } else {
+    machine_pass_through(machine, running);
+  }
+  hand_on_stream(machine, running);
+}
+
+static void check_start(lathe_max7800x_machine* machine) {
+  for (uint32_t q = 0; q < QUADRANTS; q++) {
+    const uint32_t control = machine->control[q][QUADRANT_CONTROL];
+    if ((control & CONTROL_RUNS) == 0) continue;
+    if ((control & CONTROL_MASTER) >> 9 != MASTER)
+      machine_complain(machine, "quadrant %u has another master than quadrant 0", (unsigned)q);
+    if (q != MASTER && (control & CONTROL_SYNCHRONOUS) == 0)
+      machine_complain(machine, "quadrant %u does not wait for quadrant 0", (unsigned)q);
+    if ((control & CONTROL_CLOCK) == 0) machine_complain(machine, "quadrant %u runs without its clock", (unsigned)q);
+    if (machine->control[q][QUADRANT_MEMORY] != MEMORY_CONTROL)
+      machine_complain(machine, "quadrant %u runs without its memory control", (unsigned)q);
+    if (machine->control[q][QUADRANT_LAYERS] != machine->control[MASTER][QUADRANT_LAYERS]) {
+      machine_complain(machine, "quadrant %u has other layers than quadrant 0", (unsigned)q);
+    }
+  }
+}
+
+bool lathe_max7800x_run(lathe_max7800x_machine* machine) {
+  const bool on = (machine->control[MASTER][QUADRANT_CONTROL] & CONTROL_RUNS) != 0;
+  if (!machine->started || !on || !has_input(machine)) return false;
+  machine->started = false;
+  check_start(machine);
+  uint32_t index = first_layer(machine);
+  for (uint32_t step = 0;; step++) {
+    layer running;
+    if (index >= machine->chip->layers || step >= MOST_STEPS) {
+      machine_complain(machine, "layer %u comes after %u others", (unsigned)index, (unsigned)step);
+      break;
+    }
+    const bool decoded = machine_decode(machine, index, &running);
+    if (decoded) run_layer(machine, &running);
+    if (running.is_last) break;
+    index = running.next;
+  }
+  if (has_fifo(machine)) take_input(machine);
+  machine->control[MASTER][QUADRANT_CONTROL] |= CONTROL_DONE;
+  return true;
+}

@@ -1,0 +1,75 @@
+"""The model of the accelerator, given what a program would write."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.native_builds import ROOT, build
+
+FIFO = 0x50000008  # a word for each quadrant
+EXPRESS = 1  # the byte that says to which column kernels go
+
+
+@functools.cache
+def replay_program() -> Path:
+    """With AddressSanitizer and UndefinedBehaviorSanitizer."""
+    folder = build("lathe_max7800x_replay", variant="asan", source=ROOT / "native" / "max7800x")
+    return folder / "lathe_max7800x_replay"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the machine left, and what it complained of."""
+
+    interrupts: int
+    words: tuple[int, ...]  # those that were asked for
+    complaints: tuple[str, ...]
+
+
+@dataclass
+class Script:
+    """Accesses in the order in which a program makes them."""
+
+    device: str = "max78000"
+    lines: list[str] = field(default_factory=list)
+
+    def write(self, address: int, value: int) -> None:
+        self.lines.append(f"w {address:x} {value & 0xFFFFFFFF:x}")
+
+    def write_words(self, address: int, values: Iterable[int]) -> None:
+        for index, value in enumerate(values):
+            self.write(address + 4 * index, value)
+
+    def write_all(self, writes: Iterable[tuple[int, int]]) -> None:
+        for address, value in writes:
+            self.write(address, value)
+
+    def express(self, address: int, kernels: bytes) -> None:
+        """Kernels one after the other, to the column that the address says."""
+        self.lines.append(f"b {address | EXPRESS:x} 1")
+        padded = kernels + bytes(-len(kernels) % 4)
+        self.write_words(address, (int.from_bytes(padded[at : at + 4], "big") for at in range(0, len(padded), 4)))
+
+    def wait(self) -> None:
+        self.lines.append("i")
+
+    def read(self, address: int, count: int = 1) -> None:
+        self.lines.append(f"r {address:x} {count:x}")
+
+    def run(self, program: Sequence[Path] = ()) -> Outcome:
+        done = subprocess.run(
+            [*(program or [replay_program()]), self.device],
+            input="\n".join(self.lines) + "\n",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        complaints = tuple(done.stderr.splitlines())
+        assert done.returncode == (1 if complaints else 0), done.stderr[-4000:]
+        told = done.stdout.splitlines()
+        words = tuple(int(line, 16) for line in told if "interrupt" not in line)
+        return Outcome(told.count("interrupt"), words, complaints)
