@@ -27,7 +27,8 @@ void lathe_max7800x_write(lathe_max7800x_machine* machine, uint32_t address, uin
 void lathe_max7800x_write_byte(lathe_max7800x_machine* machine, uint32_t address, uint8_t value);
 uint32_t lathe_max7800x_read(lathe_max7800x_machine* machine, uint32_t address);
 
-/* Runs the network if it was started and has its input; true where it came to its end: that is the interrupt. */
+/* Runs the network if it was started and has its input; true where it came to its end since the last call: that is the
+ * interrupt. */
 bool lathe_max7800x_run(lathe_max7800x_machine* machine);
 
 /* What was done wrongly, a line each, at most some kilobytes of them; empty where all was well. */

@@ -249,7 +249,7 @@ uint32_t lathe_max7800x_read(lathe_max7800x_machine* machine, uint32_t address) 
   switch (at.region) {
     case GLOBAL:
       /* Whoever looks at these waits for something: for the end of the network, or of a test of memories. */
-      lathe_max7800x_run(machine);
+      machine_run(machine);
       return machine->control[at.quadrant][at.unit] | (at.unit == QUADRANT_TEST ? TEST_DONE : 0);
     case FRAME:
       return machine->frame[at.quadrant];
@@ -260,7 +260,7 @@ uint32_t lathe_max7800x_read(lathe_max7800x_machine* machine, uint32_t address) 
     case KERNEL:
       return read_kernel(machine, &at);
     case DATA:
-      lathe_max7800x_run(machine);
+      machine_run(machine);
       return machine->data[at.unit].words[at.offset / 4];
     default:
       break;

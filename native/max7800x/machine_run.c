@@ -139,9 +139,9 @@ static void check_start(lathe_max7800x_machine* machine) {
   }
 }
 
-bool lathe_max7800x_run(lathe_max7800x_machine* machine) {
+void machine_run(lathe_max7800x_machine* machine) {
   const bool on = (machine->control[MASTER][QUADRANT_CONTROL] & CONTROL_RUNS) != 0;
-  if (!machine->started || !on || !has_input(machine)) return false;
+  if (!machine->started || !on || !has_input(machine)) return;
   machine->started = false;
   check_start(machine);
   uint32_t index = first_layer(machine);
@@ -158,5 +158,12 @@ bool lathe_max7800x_run(lathe_max7800x_machine* machine) {
   }
   if (has_fifo(machine)) take_input(machine);
   machine->control[MASTER][QUADRANT_CONTROL] |= CONTROL_DONE;
-  return true;
+  machine->interrupt = true;
+}
+
+bool lathe_max7800x_run(lathe_max7800x_machine* machine) {
+  machine_run(machine);
+  const bool came = machine->interrupt;
+  machine->interrupt = false;
+  return came;
 }

@@ -110,6 +110,7 @@ struct lathe_max7800x_machine {
   memory stream[2][INSTANCES]; /* what streaming layers hand on: to this layer and from it */
   uint32_t always_on;
   bool started;
+  bool interrupt; /* came and was not taken yet */
   uint64_t most_work;
   uint32_t said; /* of this layer, of what is said once */
   size_t complaints;
@@ -196,6 +197,9 @@ typedef struct {
 } target;
 void machine_store(lathe_max7800x_machine* machine, const layer* running, const target* to, int64_t value,
                    bool defined);
+
+/* machine_run.c: runs what was started, if its input is there */
+void machine_run(lathe_max7800x_machine* machine);
 
 /* machine_compute.c */
 void machine_convolve(lathe_max7800x_machine* machine, const layer* running);
