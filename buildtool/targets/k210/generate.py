@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.operator import Array
 from buildtool.ir.types import TensorType
 from buildtool.ops.concat import Concat
 from buildtool.ops.conv2d import Conv2d
@@ -35,6 +36,17 @@ class Port:
     name: str
     shape: tuple[int, ...]
     stored: Bytes | None = None  # None: floats
+    channels_last: bool = False  # whether the model has them behind rows and columns
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape) * (1 if self.stored else 4)
+
+    def given(self, values: Array) -> bytes:
+        """An input of the model, as the file takes it."""
+        if self.channels_last:
+            values = values.transpose(0, 3, 1, 2)
+        return self.stored.stored(values).tobytes() if self.stored else values.astype("<f4").tobytes()
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,7 @@ class Generated:
     input: Port
     outputs: tuple[Port, ...]
     report: Report
+    tensors: tuple[str, ...]  # of the graph: what each layer makes, or a part of it
 
 
 def generate(graph: Graph, settings: Settings | None = None) -> Generated:
@@ -286,8 +299,10 @@ class _Generating:
             plan.main_peak,
         )
         shape = (into.channels, into.height, into.width) if into.ram else (into.count,)
-        port = Port(into.name, shape, into.stored if into.ram else None)
-        return Generated(data, model, port, tuple(self._port(value) for value, _ in outputs), report)
+        channels_last = self._graph.inputs[0] in self._pictures
+        port = Port(into.name, shape, into.stored if into.ram else None, channels_last)
+        tensors = tuple(step.writes[0].name for step, made in zip(steps, layers, strict=True) for _ in made)
+        return Generated(data, model, port, tuple(self._port(value) for value, _ in outputs), report, tensors)
 
     def _begins_with_a_product(self) -> bool:
         first = self._program.steps[0]
@@ -296,7 +311,7 @@ class _Generating:
 
     def _port(self, value: Value) -> Port:
         shape = self._sizes(value) if value.type.rank == 4 else shape_of(value)
-        return Port(value.name, tuple(shape))
+        return Port(value.name, tuple(shape), None, value.type.rank == 4 and value in self._pictures)
 
 
 def _macs(node: Node) -> int:

@@ -60,12 +60,9 @@ class Packed:
 
     def given(self, sample: Array) -> bytes:
         """An input as the kmodel takes it: channels, rows, columns of bytes, or floats."""
-        port = self.made.input
-        values = np.asarray(sample, np.float32)
-        if port.stored is None:
-            return values.astype("<f4").tobytes()
-        channels, rows, columns = port.shape
-        return port.stored.stored(values.reshape(rows, columns, channels).transpose(2, 0, 1)).tobytes()
+        shape = self.made.input.shape
+        batched = (1, *shape[1:], shape[0]) if self.made.input.channels_last else shape
+        return self.made.input.given(np.asarray(sample, np.float32).reshape(batched))
 
     def run(self, sample: Array) -> dict[str, Array]:
         """The outputs by the names of their layers, as the chip computes them; pictures channels last."""
@@ -73,8 +70,7 @@ class Packed:
         results = simulate(self.made.model, self.given(sample))
         for port, raw, shape in zip(self.made.outputs, results, self.shapes, strict=True):
             array = np.frombuffer(raw, "<f4").reshape(port.shape)
-            as_planes = len(shape) == 4 and port.shape == (shape[3], shape[1], shape[2])
-            found[port.name] = (array.transpose(1, 2, 0) if as_planes else array).reshape(shape)
+            found[port.name] = (array.transpose(1, 2, 0) if port.channels_last else array).reshape(shape)
         return found
 
 
