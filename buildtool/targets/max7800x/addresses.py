@@ -45,6 +45,7 @@ class AddressMap:
     biases: int
     tram: int
     tram_step: int  # from one processor to the next
+    tram_words: int  # of each processor
     kernels: int
     kernel_step: int  # from one processor to the next
     data: int
@@ -101,6 +102,7 @@ _MAX78000 = AddressMap(
     biases=0x50108000,
     tram=0x50110000,
     tram_step=0x4000,
+    tram_words=3072,
     kernels=0x50180000,
     kernel_step=0x4000,
     data=0x50400000,
@@ -128,6 +130,7 @@ _MAX78002 = AddressMap(
     biases=0x51180000,
     tram=0x51200000,
     tram_step=0x10000,
+    tram_words=12288,
     kernels=0x51400000,
     kernel_step=0x20000,
     data=0x51800000,

@@ -1,7 +1,7 @@
 """A place for the biases of every layer.
 
-Each quadrant has a memory of bytes. A layer's biases lie in one of them, those of depthwise convolutions in every quadrant
-that works on the layer.
+Each quadrant has a memory of bytes. A layer's biases lie in one of them, those of depthwise convolutions in every
+quadrant that works on the layer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Kernels as the processors read them: packed into columns of nine bytes, and a place for those of every layer.
 
 A processor goes through the kernels of its channel one after the other: for each pass of outputs one for every
-processor from the first of a data memory to the last that is written, for each of these one per pass of inputs. A kernel's bytes
-lie from the last byte of a column to its first; less than eight bits share bytes with the kernels that follow.
+processor from the first of a data memory to the last that is written, for each of these one per pass of inputs. The
+bytes of a kernel lie from the last of a column to its first; less than eight bits share bytes with those that follow.
 """
 
 from __future__ import annotations
@@ -162,8 +162,7 @@ def _columns(
     stream = np.pad(stream, ((0, 0), (0, rest)))
     held = np.pad(held, (0, rest))
     columns = stream.reshape(len(stream), -1, BYTES_PER_COLUMN)[:, :, ::-1]
-    claimed: NDArray[np.bool_] = held.reshape(-1, BYTES_PER_COLUMN).any(axis=1)
-    return columns, claimed
+    return columns, np.logical_or.reduce(held.reshape(-1, BYTES_PER_COLUMN), axis=1)
 
 
 def place(device: Device, layers: Sequence[HardwareLayer]) -> KernelMemory:

@@ -28,7 +28,6 @@ class Options:
     write_zeros: bool = False  # registers whose value is zero are written too
     clear_memories: bool = False  # and test them before use
     clear_tram: bool = False
-    clear_unused: bool = False  # registers of the layers that are not used
     single_bit_xor: bool = False  # 1-bit weights by exclusive or
     # of streaming, where the computed values are not the right ones
     stream_start: int | None = None

@@ -10,12 +10,27 @@ from numpy.typing import NDArray
 
 from buildtool.targets.max7800x import addresses, bias_memory, data_memory, kernel_memory, simulate
 from buildtool.targets.max7800x.data_memory import ExpectedBlock, InputBlock, Stored, Unload
-from buildtool.targets.max7800x.hardware import HardwareLayer, layers_of
+from buildtool.targets.max7800x.hardware import layers_of
 from buildtool.targets.max7800x.kernel_memory import Chunk
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.options import Options
-from buildtool.targets.max7800x.registers import Placed, Write, layer_writes, quadrants_of
-from buildtool.targets.max7800x.registers_control import clock_writes, fifo_writes, init_writes, start_writes
+from buildtool.targets.max7800x.registers import Placed, Setting, Write, layer_settings, quadrants_of
+from buildtool.targets.max7800x.registers_control import (
+    Step,
+    fifo_settings,
+    first_of,
+    init_steps,
+    snoop_settings,
+    start_writes,
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Registers that belong together, in the order in which they are written."""
+
+    title: str
+    settings: tuple[Setting, ...]
 
 
 @dataclass(frozen=True)
@@ -23,12 +38,23 @@ class Program:
     """What the generated functions do, as data."""
 
     placed: Placed
-    register_writes: Mapping[str, tuple[Write, ...]]  # by function, in order
+    init: tuple[Step, ...]  # writes, and what is waited for between them
+    configuration: tuple[Group, ...]
+    start: tuple[Write, ...]
     kernels: tuple[tuple[int, bytes], ...]  # address, bytes in the order of columns
     biases: tuple[tuple[int, bytes], ...]
     inputs: tuple[InputBlock, ...]
     expected: tuple[ExpectedBlock, ...]
     unload: tuple[Unload, ...]
+
+    @property
+    def register_writes(self) -> Mapping[str, tuple[Write, ...]]:
+        """By function: every register that it writes, in order."""
+        return {
+            "cnn_init": tuple((address, value) for kind, address, value in self.init if kind == "write"),
+            "cnn_configure": tuple(one[:2] for group in self.configuration for one in group.settings),
+            "cnn_start": self.start,
+        }
 
     @property
     def network(self) -> Network:
@@ -52,31 +78,31 @@ def make(network: Network, sample: NDArray[Any], options: Options | None = None)
     biases = bias_memory.place(network.device, layers, quadrants)
     placed = Placed(network, layers, kernels, biases, quadrants, options)
     trace = simulate.run(network, sample)
-    first = next(hardware for hardware in layers if hardware.first)
     outputs = {hardware.layer.index: hardware for hardware in layers}
     results = [(data_memory.stored(outputs[network.layers[at].index]), values) for at, values in trace.results.items()]
     return Program(
         placed,
-        {
-            "cnn_init": (*clock_writes(placed), *init_writes(placed)),
-            "cnn_configure": tuple(_configure(placed)),
-            "cnn_start": tuple(start_writes(placed)),
-        },
+        tuple(init_steps(placed)),
+        tuple(_configuration(placed)),
+        tuple(start_writes(placed)),
         tuple((_chunk_address(placed, chunk), chunk.data) for chunk in kernels.chunks()),
         tuple(
             (addresses.of(network.device).bias(quadrant), held) for quadrant, held in enumerate(biases.bytes) if held
         ),
-        data_memory.inputs(network, first, trace.sample),
+        data_memory.inputs(network, first_of(placed), trace.sample),
         data_memory.expected(network.device, results),
-        tuple(data_memory.unload(network.device, output) for output in _unloaded(network, layers, results)),
+        tuple(data_memory.unload(network.device, output) for output in _unloaded(network, results)),
     )
 
 
-def _configure(placed: Placed) -> Iterator[Write]:
-    for at in range(len(placed.layers)):
+def _configuration(placed: Placed) -> Iterator[Group]:
+    for at, hardware in enumerate(placed.layers):
         for quadrant in placed.quadrants:
-            yield from layer_writes(placed, at, quadrant)
-    yield from fifo_writes(placed)
+            title = f"layer {hardware.layer.index}, {hardware.layer.name}: quadrant {quadrant}"
+            yield Group(title, tuple(layer_settings(placed, at, quadrant)))
+    for title, settings in (("snooping", snoop_settings(placed)), ("FIFO", fifo_settings(placed))):
+        if settings:
+            yield Group(title, tuple(settings))
 
 
 def _chunk_address(placed: Placed, chunk: Chunk) -> int:
@@ -85,9 +111,8 @@ def _chunk_address(placed: Placed, chunk: Chunk) -> int:
     return addresses.of(placed.network.device).kernel_memory(chunk.processor) + chunk.column * step
 
 
-def _unloaded(network: Network, layers: tuple[HardwareLayer, ...], results: list[tuple[Stored, Any]]) -> list[Stored]:
+def _unloaded(network: Network, results: list[tuple[Stored, Any]]) -> list[Stored]:
     """The outputs that are read: those that were written down, else what the last layers put out."""
-    del layers
     if not network.unload:
         return [output for output, _ in results]
     return [

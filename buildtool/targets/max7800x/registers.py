@@ -26,6 +26,7 @@ from buildtool.targets.max7800x.options import Options
 from buildtool.targets.max7800x.registers_streaming import streaming_of, whole_words
 
 Write = tuple[int, int]  # address, value
+Setting = tuple[int, int, str]  # and what it is, for people
 Field = tuple[str, int]  # name of a register, value
 
 _MOST_FLAT = 16  # passes of flattened pixels that fit into the field for passes
@@ -53,7 +54,7 @@ def quadrants_of(layers: Sequence[HardwareLayer]) -> tuple[int, ...]:
     return processors.quadrants(used)
 
 
-def layer_writes(placed: Placed, at: int, quadrant: int) -> Iterator[Write]:
+def layer_settings(placed: Placed, at: int, quadrant: int) -> Iterator[Setting]:
     """All registers of one layer in one quadrant; those that are zero are left out, unless the options want them."""
     places = addresses.of(placed.network.device)
     hardware = placed.layers[at]
@@ -63,13 +64,13 @@ def layer_writes(placed: Placed, at: int, quadrant: int) -> Iterator[Write]:
     )
     for name, value in fields.items():
         if reset.get(name):
-            yield places.register(quadrant, name, hardware.number - 1), reset[name]
+            yield places.register(quadrant, name, hardware.number - 1), reset[name], f"{name} of the layer before"
         if value or placed.options.write_zeros:
-            yield places.register(quadrant, name, hardware.number), value
+            yield places.register(quadrant, name, hardware.number), value, name
     if hardware.first and placed.network.fifo:
         pixels = hardware.in_size[0] * hardware.in_size[1]
         words = -(-pixels // 4) if hardware.layer.big_data else pixels
-        yield places.frame_size_register(quadrant), words
+        yield places.frame_size_register(quadrant), words, "frame_size"
 
 
 def _reset_fields(fields: dict[str, int], hardware: HardwareLayer) -> Iterator[Field]:

@@ -65,8 +65,9 @@ class KnownAnswer:
 
     @cached_property
     def network(self) -> Network:
+        options = description.Options(fifo="--fifo" in (self.folder / "options.txt").read_text().split())
         return description.read(
-            self.description, weights=self.weights, sample=self.sample_file, device=MAX78000
+            self.description, weights=self.weights, sample=self.sample_file, device=MAX78000, options=options
         ).network
 
     @property
