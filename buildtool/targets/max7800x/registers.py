@@ -47,10 +47,10 @@ class Placed:
 
 
 def quadrants_of(layers: Sequence[HardwareLayer]) -> tuple[int, ...]:
-    """The quadrants that work, or that hold the last output."""
+    """The quadrants that work, or that an output lies in, also of a layer that nobody reads."""
     used = 0
     for hardware in layers:
-        used |= hardware.layer.processors | (hardware.layer.output_processors if hardware.last else 0)
+        used |= hardware.layer.processors | hardware.layer.output_processors
     return processors.quadrants(used)
 
 
