@@ -229,8 +229,10 @@ class _Growing:
         what |= {"pool": self.pool(shape[1:]), "pool_first": count > 2 or self.chance(2)}
         if self.chance(2):
             self.add("none", tuple(operands), shape[1:], **what)
-            return
-        pooled = arithmetic.pooled_size(shape[1:], what["pool"])
-        window = (3, 3) if min(pooled) >= 3 else (1, 1)
-        made = self.kernel(self.out_channels(), shape[0], window, pad=(0, 0))
-        self.add("conv2d", tuple(operands), shape[1:], **what, **made)
+        else:
+            pooled = arithmetic.pooled_size(shape[1:], what["pool"])
+            window = (3, 3) if min(pooled) >= 3 else (1, 1)
+            made = self.kernel(self.out_channels(), shape[0], window, pad=(0, 0))
+            self.add("conv2d", tuple(operands), shape[1:], **what, **made)
+        for operand in operands:  # nobody else may read it: the MAX78000 does not step over gaps
+            del self.shapes[operand]
