@@ -7,9 +7,9 @@
 /* A convolution at work: the lines of the picture that it holds, and how far it has read. */
 typedef struct {
   kernel_set kernels;
-  int8_t* lines;      /* [row % kernel rows][column][channel] */
-  int64_t* sums;      /* [position] */
-  const int8_t* bias; /* [position] */
+  int8_t* lines; /* [row % kernel rows][column][channel] */
+  int64_t* sums; /* [position] */
+  int8_t* bias;  /* [position] */
   uint32_t next_row, next_column;
 } work;
 
@@ -83,7 +83,7 @@ static void write_pixel(lathe_max7800x_machine* machine, const layer* running, w
     to.offset =
         (uint64_t)number * running->write_increment + (uint64_t)(position / running->span) * running->write_pass;
     if (running->wide) to.offset += to.lane;
-    const int64_t sum = at->sums[position] + (at->bias != NULL ? 128 * (int64_t)at->bias[position] : 0);
+    const int64_t sum = at->sums[position] + 128 * (int64_t)at->bias[position];
     machine_store(machine, running, &to, scale(running, sum), at->kernels.is_gap[position] == 0);
   }
 }
@@ -114,26 +114,34 @@ static void convolve_pixel(lathe_max7800x_machine* machine, const layer* running
   write_pixel(machine, running, at, row * running->out_columns + column);
 }
 
-/* The biases, if all are there. */
-static bool find_bias(lathe_max7800x_machine* machine, const layer* running, work* at) {
-  at->bias = NULL;
-  if (!running->biased) return true;
-  const uint32_t end = running->bias_offset + running->positions;
-  if (end > machine->chip->bias_bytes) {
-    machine_complain(machine, "layer %u: its biases end at byte %u of quadrant %u, which has %u",
-                     (unsigned)running->index, (unsigned)end, (unsigned)running->bias_quadrant,
-                     (unsigned)machine->chip->bias_bytes);
-    return false;
-  }
-  for (uint32_t i = 0; i < running->positions; i++) {
-    if (machine->bias_written[running->bias_quadrant][running->bias_offset + i] != 0 || at->kernels.is_gap[i] != 0)
-      continue;
-    if (!machine_say(machine, SAID_BIAS)) break;
+/* The bias of a position. Outputs of positions whose bias nobody wrote are as undefined as those without kernels; that
+ * is a mistake where the kernels are not zero, which they are where no channel is. */
+static void add_bias(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t position) {
+  const uint32_t quadrant = running->bias_quadrant;
+  const uint32_t byte = running->bias_offset + position;
+  const bool exists = byte < machine->chip->bias_bytes;
+  if (exists) at->bias[position] = (int8_t)machine->bias[quadrant][byte];
+  if ((exists && machine->bias_written[quadrant][byte] != 0) || at->kernels.is_gap[position] != 0) return;
+  const size_t count = (size_t)at->kernels.taps * at->kernels.channels;
+  const int8_t* weights = at->kernels.weights + position * count;
+  at->kernels.is_gap[position] = 1;
+  for (size_t i = 0; i < count; i++) {
+    if (weights[i] == 0) continue;
+    if (!machine_say(machine, SAID_BIAS)) return;
     machine_complain(machine, "layer %u: reads bias byte %u of quadrant %u, which nobody wrote",
-                     (unsigned)running->index, (unsigned)(running->bias_offset + i), (unsigned)running->bias_quadrant);
+                     (unsigned)running->index, (unsigned)byte, (unsigned)quadrant);
+    return;
   }
-  at->bias = (const int8_t*)machine->bias[running->bias_quadrant] + running->bias_offset;
-  return true;
+}
+
+static void convolve_picture(lathe_max7800x_machine* machine, const layer* running, work* at) {
+  for (uint32_t position = 0; position < running->positions && running->biased; position++) {
+    add_bias(machine, running, at, position);
+  }
+  for (uint32_t row = 0; row < running->out_rows; row++) {
+    for (uint32_t column = 0; column < running->out_columns; column++)
+      convolve_pixel(machine, running, at, row, column);
+  }
 }
 
 void machine_convolve(lathe_max7800x_machine* machine, const layer* running) {
@@ -141,20 +149,19 @@ void machine_convolve(lathe_max7800x_machine* machine, const layer* running) {
   if (!machine_make_kernels(machine, running, &at.kernels)) return;
   const uint64_t products =
       (uint64_t)running->out_rows * running->out_columns * at.kernels.taps * at.kernels.channels * running->positions;
-  if (!too_much(machine, running, at.kernels.channels, products) && find_bias(machine, running, &at)) {
+  if (!too_much(machine, running, at.kernels.channels, products)) {
     at.lines = malloc((size_t)running->kernel_rows * running->pooled_columns * at.kernels.channels);
     at.sums = malloc(running->positions * sizeof *at.sums);
-    if (at.lines == NULL || at.sums == NULL) {
+    at.bias = calloc(running->positions, 1);
+    if (at.lines == NULL || at.sums == NULL || at.bias == NULL) {
       machine_complain(machine, "layer %u: no memory for %u columns of %u channels", (unsigned)running->index,
                        (unsigned)running->pooled_columns, (unsigned)at.kernels.channels);
     } else {
-      for (uint32_t row = 0; row < running->out_rows; row++) {
-        for (uint32_t column = 0; column < running->out_columns; column++)
-          convolve_pixel(machine, running, &at, row, column);
-      }
+      convolve_picture(machine, running, &at);
     }
     free(at.lines);
     free(at.sums);
+    free(at.bias);
   }
   machine_free_kernels(&at.kernels);
 }

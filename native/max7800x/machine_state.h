@@ -174,7 +174,7 @@ bool machine_decode(lathe_max7800x_machine* machine, uint32_t index, layer* deco
 /* machine_kernels.c */
 typedef struct {
   int8_t* weights;    /* [position][tap][channel] */
-  uint8_t* is_gap;    /* [position]: nobody wrote its kernels */
+  uint8_t* is_gap;    /* [position]: nobody wrote its kernels or its bias */
   uint8_t* is_used;   /* [channel]: some weight is not zero */
   uint8_t* processor; /* [channel] */
   uint16_t* pass;     /* [channel] */

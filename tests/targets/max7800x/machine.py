@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from buildtool.targets.max7800x.addresses import WORD
+from buildtool.targets.max7800x.program import Program
 from tests.native_builds import ROOT, build
 
 FIFO = 0x50000008  # a word for each quadrant
@@ -73,3 +75,40 @@ class Script:
         told = done.stdout.splitlines()
         words = tuple(int(line, 16) for line in told if "interrupt" not in line)
         return Outcome(told.count("interrupt"), words, complaints)
+
+
+def script_of(program: Program) -> Script:
+    """The accesses of a program, up to the interrupt."""
+    made = Script(program.network.device.name)
+    writes = program.register_writes
+    made.write_all(writes["cnn_init"])
+    for address, kernels in program.kernels:
+        made.express(address, kernels)
+    for address, biases in program.biases:
+        made.write_words(address, biases)
+    made.write_all(writes["cnn_configure"])
+    through_fifo = [block for block in program.inputs if block.address is None]
+    for block in program.inputs:
+        if block.address is not None:
+            made.write_words(block.address, block.words)
+    made.write_all(writes["cnn_start"])
+    for block in through_fifo:
+        assert block.fifo is not None
+        made.write_all((FIFO + WORD * block.fifo, word) for word in block.words)
+    made.wait()
+    return made
+
+
+def differences(program: Program) -> tuple[list[tuple[int, int, int]], Outcome]:
+    """Address, word that is expected and word of the machine, both under the mask, where these are not the same."""
+    script = script_of(program)
+    for block in program.expected:
+        script.read(block.address, len(block.words))
+    outcome = script.run()
+    wanted = [
+        (block.address + WORD * index, block.mask, word)
+        for block in program.expected
+        for index, word in enumerate(block.words)
+    ]
+    compared = zip(wanted, outcome.words, strict=True)
+    return [(at, word & mask, got & mask) for (at, mask, word), got in compared if (word ^ got) & mask], outcome
