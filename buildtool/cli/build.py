@@ -13,6 +13,7 @@ from buildtool.cli.options import (
     AbisOption,
     ConfigOption,
     DataFormatOption,
+    FallbackOption,
     FileArgument,
     GraphFormatOption,
     LibraryOption,
@@ -62,6 +63,7 @@ def build(
     allow_unverified: UnverifiedOption = False,
     toolchain: ToolchainOption = None,
     op_paths: OpPathOption = None,
+    fallback: FallbackOption = "",
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not pack the result.")] = False,
     depfile: DepfileOption = None,
     java: JavaOption = False,
@@ -85,7 +87,7 @@ def build(
         aar=aar,
     )
     formats = (model_graph_format, model_data_format)
-    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths)
+    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths, fallback)
     if ndk_check:
         return _check_for_android(deployment_file(file, config) if file or config else None, replaced, options, out)
     file = deployment_file(file, config)

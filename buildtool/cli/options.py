@@ -53,6 +53,11 @@ DataFormatOption: TypeAlias = Annotated[
     str | None, typer.Option("--model-data-format", metavar="file|code", help="Instead of that of the file.")
 ]
 
+FallbackOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--fallback", metavar="cpu", help="Layers that an accelerator cannot do go to the CPU beside it."),
+]
+
 MessagesOption: TypeAlias = Annotated[
     bool, typer.Option("--no-messages", help="A smaller library: it tells codes, and no texts of messages.")
 ]
@@ -150,6 +155,7 @@ def overrides(
     mace_compat: bool = False,
     toolchain: Path | None = None,
     op_paths: list[Path] | None = None,
+    fallback: str = "",
 ) -> Overrides:
     """What the command line says instead of the deployment file."""
     return Overrides(
@@ -161,4 +167,5 @@ def overrides(
         mace_compat="1" if mace_compat else None,
         toolchain=toolchain,
         op_paths=tuple(op_paths or ()),
+        fallback=fallback,
     )

@@ -15,7 +15,9 @@ from buildtool.config.deployment import ShapeConfig
 from buildtool.config.fields import Many, choice
 
 PLATFORMS = choice(("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite"))
-RUNTIMES = choice(("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"})
+RUNTIMES = choice(
+    ("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp", "kpu"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"}
+)
 LARGE_WEIGHTS = choice(("0", "int8", "int16", "int4"), {"1": "int8"})
 PRECISIONS = choice(("fp16_fp32", "fp32_fp32", "bf16_fp32", "fp16_fp16", "uint8"), {"fp32": "fp32_fp32"})
 ELEMENT_TYPES = choice(("float32", "int32", "float16", "int16", "int8", "uint8", "bfloat16"))

@@ -14,6 +14,8 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
     shown: list[str | Table] = [_models(document["models"])]
     if document["libraries"]:
         shown.append(_libraries(document["libraries"]))
+    for firmware in document.get("firmware", ()):
+        shown += [_firmware(firmware), _images(firmware)]
     if verbose:
         for library in document["libraries"]:
             shown += size.tables(library["abi"], library["sizes"])
@@ -24,20 +26,41 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
 
 
 def _models(models: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(
-        ["model", "platform", "source nodes", "nodes", "weights", "arena"],
-        right=frozenset({"source nodes", "nodes", "weights", "arena"}),
-    )
+    planned = any(model["plans"] for model in models)  # firmware has layers, and a report of its own on memory
+    columns = ["source nodes", "nodes" if planned else "layers", "weights", *(["arena"] if planned else [])]
+    table = Table(["model", "platform", *columns], right=frozenset(columns))
     for model in models:
         arenas = {plan["arena_size"] for plan in model["plans"]}
-        table.add(
-            model["name"],
-            model["platform"],
-            model["source_nodes"],
-            model["nodes"],
-            byte_count(model["data_bytes"]),
-            ", ".join(byte_count(size) for size in sorted(arenas)),
-        )
+        sizes = [", ".join(byte_count(size) for size in sorted(arenas))] if planned else []
+        counts = (model["source_nodes"], model["nodes"], byte_count(model["data_bytes"]))
+        table.add(model["name"], model["platform"], *counts, *sizes)
+    return table
+
+
+def _firmware(firmware: Mapping[str, Any]) -> Table:
+    words = list(dict.fromkeys(figure["words"] for model in firmware["models"] for figure in model["figures"]))
+    table = Table([firmware["abi"], *words], right=frozenset(words))
+    for model in firmware["models"]:
+        found = {figure["words"]: _figure(figure["value"], figure["unit"]) for figure in model["figures"]}
+        table.add(model["name"], *(found.get(word, "") for word in words))
+    return table
+
+
+def _figure(value: Any, unit: str) -> str:
+    if unit == "bytes":
+        return byte_count(value)
+    if unit == "share":
+        return f"{value:.1%}"
+    return f"{value:.2f} steps" if unit == "steps" else str(value)
+
+
+def _images(firmware: Mapping[str, Any]) -> Table:
+    """What goes to the chip, or stands beside that; sources are not listed."""
+    table = Table([f"lib/{firmware['abi']}", "bytes", "in memory"], right=frozenset({"bytes", "in memory"}))
+    for path, count in firmware["files"].items():
+        memory = firmware["images"].get(path)
+        if path.count("/") == 2:
+            table.add(path.rpartition("/")[2], byte_count(count), "" if memory is None else byte_count(memory))
     return table
 
 

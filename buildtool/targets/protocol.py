@@ -18,6 +18,7 @@ from buildtool.codegen.container_writer import Stored
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, Where
 from buildtool.ir.graph import Graph
+from buildtool.ir.operator import Array
 from buildtool.passes.compute_in_half import Kept
 from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
@@ -42,6 +43,7 @@ class ModelSource:
     obscured: bool = False  # the names of nodes and inner values are replaced
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
+    sample: Mapping[str, Array] = field(default_factory=dict)  # an input, by name, for firmware to begin with
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from buildtool.config import Deployment
 from buildtool.errors import UnsupportedError
 from buildtool.reports import build_page, stages, trust
 from buildtool.reports.documents import BuildReport, ModelReport
-from buildtool.settings import Options, Progress
+from buildtool.settings import EVERYTHING, Options, Progress
 from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget
 from buildtool.workflow.preparing import PreparedModel, prepare
 
@@ -83,6 +83,8 @@ def lower(
     progress.stage("place")
     known = {model.config.name: (model.imported, model.graph) for model in models}
     source = requests.library_source(deployment, known, requests.Algorithms(), options.allow_unverified)
+    samples = {model.config.identifier: requests.run_of(model.config, options, EVERYTHING)[0] for model in models}
+    source = replace(source, models=tuple(replace(model, sample=samples[model.name]) for model in source.models))
     programs = tuple(target.lower(source, abi) for abi in deployment.target_abis)
     for program in programs:
         for note in program.notes:

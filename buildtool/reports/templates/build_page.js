@@ -214,13 +214,30 @@
   const results = () => (data.validation ? data.validation.results : []);
   const amount = (item) => (item.unit === "seconds" ? time(item.plain.median) : scaled(item.instructions, ["", " k", " M", " G"], 1000) + " instructions");
 
+  // Firmware tells its own figures; layers are whatever the target knows of them.
+  const figure = ({ value, unit }) => (unit === "bytes" ? bytes(value) : unit === "share" ? percent(value) : unit === "steps" ? `${digits(value)} steps` : String(value));
+  const firmwareOf = ({ abi, images, models }) => {
+    const words = [...new Set(models.flatMap((model) => model.figures.map((each) => each.words)))];
+    const found = (row, word) => row.figures.find((each) => each.words === word);
+    const columns = words.map((word) => [word, (row) => (found(row, word) || {}).value, { number: true, show: (row) => (found(row, word) ? figure(found(row, word)) : "") }]);
+    const plain = (item) => (Array.isArray(item) ? list(item) : typeof item === "number" ? digits(item) : String(item));
+    const layers = models.filter((model) => (model.details.layers || []).length).map(({ name, details }) => section(`Layers of ${name} on ${abi}`, "A click on a heading sorts.", table(
+      Object.keys(details.layers[0]).map((key) => [key.replaceAll("_", " "), (row) => row[key], { number: typeof details.layers[0][key] === "number", show: (row) => plain(row[key]) }]), details.layers)));
+    return [
+      section(`Firmware for ${abi}`, "", table([["model", (row) => row.name], ...columns], models)),
+      ...(Object.keys(images).length ? [section(`Images for ${abi}`, "", table([["file", ([path]) => path, { code: true }], ["memory", ([, size]) => size, { number: true, show: ([, size]) => grouped(size) }]], Object.entries(images)))] : []),
+      ...layers,
+    ];
+  };
+
   const overview = () => {
-    const build = data.build, failed = results().filter((result) => !result.passed);
+    const build = data.build, firmware = build.firmware || [], failed = results().filter((result) => !result.passed);
     const tiles = build.libraries.map((library) => tile(`library for ${library.abi}`, bytes(library.bytes_stripped), `${library.kernels.length} kernels, ${library.needed.join(", ") || "needs nothing"}`));
     tiles.push(...build.models.map((model) => tile(`model ${model.name}`, `${macs(model.macs)}MAC`, `${model.nodes} nodes, ${bytes(model.data_bytes)} of weights`)));
     if (results().length) tiles.push(tile("validation", html("span", failed.length ? "wrong" : "ok", failed.length ? `${failed.length} failed` : "passed"), `${results().length} comparisons with ${data.validation.reference}`));
     tiles.push(...measured().map((item) => tile(`${item.model} on ${item.abi}`, amount(item), `${item.device}, ${threads(item.threads)}`)));
-    const missing = [...(results().length ? [] : ["validated: lathe validate"]), ...(measured().length ? [] : ["measured: lathe bench"])];
+    tiles.push(...firmware.flatMap(({ abi, models }) => models.filter((model) => model.figures.length).map((model) => tile(`${model.name} on ${abi}`, figure(model.figures[0]), model.figures[0].words))));
+    const missing = firmware.length ? [] : [...(results().length ? [] : ["validated: lathe validate"]), ...(measured().length ? [] : ["measured: lathe bench"])];
     return [
       html("div", "tiles", ...tiles),
       ...(missing.length ? [section("Not done yet", `This build has not been ${missing.join("; nor ")}. The page is written anew then.`)] : []),
@@ -236,6 +253,7 @@
         ["kernels", (row) => row.kernels.length, { number: true, show: (row) => String(row.kernels.length) }],
         ["needs", (row) => row.needed.join(", ")], ["glibc", (row) => row.glibc], ["exports", (row) => row.exported.join(", "), { code: true }],
       ], build.libraries))] : []),
+      ...firmware.flatMap(firmwareOf),
     ];
   };
   const frame = (page, title) => { const element = html("iframe"); element.title = title; element.srcdoc = page; return element; };

@@ -1,4 +1,5 @@
-"""The Kendryte K210: kmodel files (version 3), made of graphs, read, written and simulated to the last bit.
+"""The Kendryte K210: kmodel files (version 3), made of graphs, read, written and simulated to the last bit."""
 
-No `TARGET` yet: `lathe build` makes none of them.
-"""
+from buildtool.targets.k210.target import K210Target
+
+TARGET = K210Target()

@@ -78,7 +78,8 @@ def unknown(name: str, model: str) -> UnsupportedError:
         f"nothing says between which numbers '{name}' lies",
         where=Where(model=model, value=name),
         rule="the KPU computes with bytes, which stand for numbers of a known range",
-        remedy="let `lathe quantize` find the ranges, and name its file as `quantize: {range_file: ...}`",
+        remedy="let `lathe quantize DEPLOYMENT --inputs SAMPLES` find the ranges, and name the file that it writes: "
+        "`quantize_range_file: FILE`",
     )
 
 

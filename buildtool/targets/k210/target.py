@@ -1,0 +1,224 @@
+"""Lowers graphs to kmodels, and emits what runs them: on any RISC-V machine, and on the chip by its SDK."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from buildtool import resources
+from buildtool.codegen import kpu
+from buildtool.codegen.source_tree import Image, SourceTree
+from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.ir.operator import Array
+from buildtool.targets.k210 import generate
+from buildtool.targets.k210.generate import Generated, Port
+from buildtool.targets.protocol import (
+    CrossCompiler,
+    Figure,
+    FirmwareCapabilities,
+    FirmwareModel,
+    FirmwareProgram,
+    LibrarySource,
+    ModelSource,
+)
+
+ABI = "k210"
+_MACHINE = ("-march=rv64imafdc", "-mabi=lp64d", "-mcmodel=medany", "--specs=picolibc.specs")
+_COMPILE = (
+    *_MACHINE,
+    *("-std=c99", "-O3", "-ffp-contract=off", "-fno-math-errno", "-ffunction-sections", "-fdata-sections"),
+    *("-DPICOLIBC_DOUBLE_PRINTF_SCANF", "-Wall", "-Inative/kpu", "-Inative/kpu/firmware"),
+    *(f"-Wa,-Ilib/{ABI}", "-Wa,-Ifirmware"),
+)
+# The chip's memory, and what lies in it beside the model.
+_MEMORY, _MEMORY_BYTES = 0x80000000, 6 << 20
+_PROGRAM_BYTES, _WORK_BYTES, _STACK_BYTES = 96 << 10, 192 << 10, 16 << 10
+_PAGE = 4096
+
+
+@dataclass(frozen=True)
+class KpuProgram(FirmwareProgram):
+    """With the kmodels, in the order of the models, and an input for each."""
+
+    made: tuple[Generated, ...] = ()
+    samples: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class K210Target:
+    """The target of `runtime: kpu`."""
+
+    name: str = "k210"
+    makes_firmware: Literal[True] = True
+    capabilities: FirmwareCapabilities = dataclasses.field(
+        default_factory=lambda: FirmwareCapabilities(
+            runtimes=("kpu",),
+            abis={
+                ABI: CrossCompiler(
+                    "riscv64-unknown-elf-",
+                    ("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf"),
+                    _MACHINE,
+                )
+            },
+        )
+    )
+
+    def lower(self, library: LibrarySource, abi: str) -> KpuProgram:
+        """A kmodel of each model; what cannot go to the chip is told of all models at once."""
+        made: list[Generated] = []
+        problems: list[Problem] = []
+        for model in library.models:
+            try:
+                made.append(generate.generate(model.graph))
+            except UnsupportedError as error:
+                problems += error.problems
+        if problems:
+            raise UnsupportedError(problems)
+        pairs = list(zip(library.models, made, strict=True))
+        return KpuProgram(
+            self.name,
+            abi,
+            library,
+            tuple(_report(model, found) for model, found in pairs),
+            tuple(note for model, found in pairs for note in _notes(model, found)),
+            tuple(made),
+            tuple(_sample(model, found) for model, found in pairs),
+        )
+
+    def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
+        """The kmodels with the interpreter's headers, a project for the SDK, and an image of each."""
+        (program,) = programs
+        assert isinstance(program, KpuProgram)
+        source, native = program.library, resources.native_dir() / "kpu"
+        interpreter = {path.name: path.read_bytes() for path in sorted(native.glob("*.[ch]"))}
+        files = {f"native/kpu/{name}": data for name, data in interpreter.items()}
+        files |= {f"native/kpu/firmware/{name}": _firmware(native, name) for name in ("bare.c", "image.h")}
+        files |= {f"include/{name}": (native / name).read_bytes() for name in ("lathe_kpu.h", "lathe_kpu.hpp")}
+        sdk = f"lib/{ABI}/sdk"
+        files |= {f"{sdk}/kpu/{name}": data for name, data in interpreter.items()}
+        files |= {f"{sdk}/kpu/{name}": _firmware(native, name) for name in ("kendryte.c", "image.h")}
+        files[f"{sdk}/CMakeLists.txt"] = kpu.sdk_project(source.name, [model.name for model in source.models])
+        images = []
+        units = tuple(f"native/kpu/{name}" for name in interpreter if name.endswith(".c"))
+        for model, made, sample in zip(source.models, program.made, program.samples, strict=True):
+            assembler = kpu.model_assembler(model.name, made.model.main_memory)
+            outputs = [_port(port) for port in made.outputs]
+            files |= {
+                f"lib/{ABI}/{model.name}.kmodel": made.data,
+                f"include/{source.name}/{model.name}.h": kpu.model_header(
+                    model.name, _port(made.input), outputs, made.model.main_memory
+                ),
+                f"{sdk}/{model.name}.S": assembler,
+                f"{sdk}/{model.name}.sample": sample,
+                f"firmware/{model.name}.S": assembler,
+                f"firmware/{model.name}.sample": sample,
+            }
+            parts = (*units, "native/kpu/firmware/bare.c", f"firmware/{model.name}.S")
+            images.append(Image(model.name, parts, _COMPILE, _link_flags(made, sample)))
+        return SourceTree(source.name, files, images={ABI: tuple(images)})
+
+
+def _firmware(native: Path, name: str) -> bytes:
+    return (native / "firmware" / name).read_bytes()
+
+
+def _sample(model: ModelSource, made: Generated) -> bytes:
+    """An input as the file takes it: that of the model source, or zeros."""
+    (value,) = model.graph.inputs
+    shape = tuple(int(dim) for dim in value.type.shape if isinstance(dim, int))
+    values: Array = model.sample.get(value.name, np.zeros(shape, np.float32))
+    return made.input.given(values.reshape(shape))
+
+
+def _port(port: Port) -> kpu.Port:
+    if port.stored is None:
+        return kpu.Port(port.name, port.shape, port.size)
+    return kpu.Port(port.name, port.shape, port.size, f"{port.stored.scale!r}f", port.stored.zero_point)
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+def _places(made: Generated, sample: bytes) -> tuple[int, int]:
+    """Bytes of what is only read, and of what is written."""
+    read = _PROGRAM_BYTES + len(made.data) + len(sample)
+    written = _WORK_BYTES + made.model.main_memory + made.input.size + _STACK_BYTES
+    return -(-read // _PAGE) * _PAGE, -(-written // _PAGE) * _PAGE
+
+
+def _link_flags(made: Generated, sample: bytes) -> tuple[str, ...]:
+    """Everything one behind the other; the KPU's RAM, which software stands in for, where the chip has it."""
+    read, written = _places(made, sample)
+    symbols = {
+        "__flash": _MEMORY,
+        "__flash_size": read,
+        "__ram": _MEMORY + read,
+        "__ram_size": written,
+        "__stack_size": _STACK_BYTES,
+        "lathe_kpu_ram": _MEMORY + max(_MEMORY_BYTES, read + written),
+    }
+    places = (f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items())
+    return ("--crt0=semihost", "--oslib=semihost", "-Wl,--gc-sections", "-Wl,--build-id=none", *places, "-lm")
+
+
+# -- what is told ------------------------------------------------------------------------------------------------------
+def _notes(model: ModelSource, made: Generated) -> list[Problem]:
+    needed = len(made.data) + made.model.main_memory
+    if needed + _PROGRAM_BYTES <= _MEMORY_BYTES:
+        return []
+    return [
+        Problem(
+            f"the kmodel and its main memory take {needed} bytes",
+            Where(model=model.name),
+            rule=f"the chip has {_MEMORY_BYTES}, for the program, too; emulators have more",
+            remedy="use a narrower model, or a smaller input",
+        )
+    ]
+
+
+def _report(model: ModelSource, made: Generated) -> FirmwareModel:
+    told = made.report
+    kinds: dict[str, int] = {}
+    for layer in made.model.layers:
+        kinds[layer.TYPE.name.lower()] = kinds.get(layer.TYPE.name.lower(), 0) + 1
+    worst = max((layer.error for layer in told.layers), default=0.0)
+    figures = (
+        Figure("kpu_share", "MACs on the KPU", told.kpu_share, "share"),
+        Figure("activation_error", "activations off by at most", worst, "steps"),
+        Figure("kmodel_bytes", "kmodel", told.file_bytes, "bytes"),
+        Figure("kpu_ram_bytes", "KPU RAM", told.ram_bytes, "bytes"),
+        Figure("main_memory_bytes", "main memory", told.main_bytes, "bytes"),
+    )
+    return FirmwareModel(
+        model.name,
+        told.all_macs,
+        told.weight_bytes,
+        dict(sorted(kinds.items())),
+        figures,
+        {
+            "input": _told(made.input),
+            "outputs": [_told(port) for port in made.outputs],
+            "layers": [
+                {
+                    "name": layer.name,
+                    "in": list(layer.shape.in_shape),
+                    "out": list(layer.shape.out_shape),
+                    "kernel": layer.shape.kernel,
+                    "depthwise": layer.shape.depthwise,
+                    "activation": layer.activation,
+                    "activation_error": layer.error,
+                    "scale_per_channel": layer.per_channel,
+                    "layers": layer.parts,
+                }
+                for layer in told.layers
+            ],
+        },
+    )
+
+
+def _told(port: Port) -> dict[str, Any]:
+    stored = {} if port.stored is None else {"scale": port.stored.scale, "zero_point": port.stored.zero_point}
+    return {"name": port.name, "shape": list(port.shape), "bytes": port.size, **stored}

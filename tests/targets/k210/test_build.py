@@ -1,0 +1,142 @@
+"""`lathe build` for the K210: files, reports and errors, and the same bytes from each way to run a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import buildtool
+from buildtool.errors import LatheError, ToolchainError, UnsupportedError
+from buildtool.workflow import commands
+from tests.native_builds import build as native
+from tests.targets.k210.building import as_file, by_simulator, described, mnist, nearness, on_host, on_riscv, told
+from tests.targets.k210.generating import Net
+from tests.targets.k210.test_generate import CACHE, cifar, digits, residual
+from tests.targets.kpu.builds import ROOM
+from tests.zoo.networks import cached
+
+MADE = {"digits": digits, "mnist": mnist, "cifar": cifar, "residual": residual}
+NAMES = (*MADE, "mobilenet")
+
+
+@pytest.fixture(scope="module")
+def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with models, and a library of all of them in `build/nets`."""
+    folder = tmp_path_factory.mktemp("k210")
+    files = {name: as_file(make(), folder / f"{name}.onnx") for name, make in MADE.items()}
+    small = folder / "mobilenet.onnx"
+    small.write_bytes(cached("mobilenet_v1", CACHE, size=32, width=0.25).read_bytes())
+    buildtool.build(described({**files, "mobilenet": small}, folder), options=buildtool.Options(folder / "build"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def library(nets: Path) -> Path:
+    return nets / "build" / "nets"
+
+
+@pytest.fixture(scope="module")
+def runner() -> Path:
+    """Runs kmodels on this machine."""
+    return native("lathe_kpu_run", variant="asan", source=ROOM) / "lathe_kpu_run"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_simulator_interpreter_and_image_give_the_same_bytes(
+    nets: Path, library: Path, runner: Path, name: str, tmp_path: Path
+) -> None:
+    kmodel, elf = (library / "lib" / "k210" / f"{name}{suffix}" for suffix in (".kmodel", ".elf"))
+    (report,) = json.loads((library / "report" / "build.json").read_text())["firmware"]
+    (details,) = (model["details"] for model in report["models"] if model["name"] == name)
+    into = details["input"]
+    picture = np.random.default_rng(7).uniform(-1, 1, (1, *into["shape"])).astype(np.float32)
+    data = np.clip(np.rint(picture / into["scale"]) + into["zero_point"], 0, 255).astype(np.uint8)
+    file = tmp_path / "in"
+    file.write_bytes(data.tobytes())
+    wanted = by_simulator(kmodel, file)
+    assert on_host(runner, kmodel, file, tmp_path) == wanted
+    said, found = on_riscv(elf, tmp_path, file)
+    assert found == wanted
+    assert [line.startswith(start) for line, start in zip(said.splitlines(), told(wanted), strict=True)] == [True]
+    given = picture if name == "mobilenet" else picture.transpose(0, 2, 3, 1)
+    assert nearness(nets / f"{name}.onnx", given, wanted) > 0.98
+    said, _ = on_riscv(elf, tmp_path)  # with the input that it holds
+    own = by_simulator(kmodel, library / "lib" / "k210" / "sdk" / f"{name}.sample")
+    assert said.startswith(told(own)[0])
+
+
+def test_reports_tell_what_became_of_the_models(library: Path) -> None:
+    build = json.loads((library / "report" / "build.json").read_text())
+    (firmware,) = build["firmware"]
+    for model in firmware["models"]:
+        figures = {figure["key"]: figure["value"] for figure in model["figures"]}
+        kmodel = (library / "lib" / "k210" / f"{model['name']}.kmodel").read_bytes()
+        assert figures["kmodel_bytes"] == len(kmodel) == firmware["files"][f"lib/k210/{model['name']}.kmodel"]
+        assert 0.9 < figures["kpu_share"] <= 1
+        assert 0 < figures["kpu_ram_bytes"] <= 2**21
+        assert figures["activation_error"] == max(layer["activation_error"] for layer in model["details"]["layers"])
+        assert figures["main_memory_bytes"] < firmware["images"][f"lib/k210/{model['name']}.elf"] < 6 << 20
+    assert "riscv64-unknown-elf-gcc" in firmware["compiler"]
+    assert [model["operators"]["k210_conv"] for model in build["models"]] == [2, 3, 5, 7, 26]
+    headers = {path.name: path.read_text() for path in (library / "include").rglob("*.h")}
+    assert "#define LATHE_MNIST_INPUT_BYTES 784" in headers["mnist.h"]
+    assert "lathe_kpu_run" in headers["lathe_kpu.h"]
+
+
+def test_a_second_build_is_the_same(nets: Path, library: Path, tmp_path: Path) -> None:
+    """In another folder, byte by byte."""
+    options = buildtool.Options(tmp_path / "again", archive=False)
+    buildtool.build(nets / "nets.yml", options=options)
+    for path in sorted(library.rglob("*")):
+        if path.is_file() and path.name != "nets.tar.gz":
+            assert (tmp_path / "again" / "nets" / path.relative_to(library)).read_bytes() == path.read_bytes(), path
+
+
+def test_converting_needs_no_compiler(nets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    made = buildtool.convert(nets / "nets.yml", options=buildtool.Options(tmp_path / "build", archive=False))
+    assert [firmware.compiler for firmware in made.firmware] == [""]
+    assert (made.folder / "lib" / "k210" / "cifar.kmodel").is_file()
+    assert not list(made.folder.rglob("*.elf"))
+    with pytest.raises(ToolchainError) as caught:
+        buildtool.build(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
+    assert "'riscv64-unknown-elf-gcc' is missing" in str(caught.value)
+    assert "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf" in str(caught.value)
+
+
+def test_a_dry_run_tells_the_commands(nets: Path, tmp_path: Path) -> None:
+    lines = commands(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
+    assert sum(line.endswith(".bin") for line in lines) == len(NAMES)
+    assert sum("software.c" in line for line in lines) == 1  # what images have in common is compiled once
+    assert not (tmp_path / "build").exists()
+
+
+def test_missing_ranges_are_one_error(nets: Path, tmp_path: Path) -> None:
+    file = described({"digits": nets / "digits.onnx"}, tmp_path, known=False)
+    with pytest.raises(UnsupportedError) as caught:
+        buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
+    assert len(caught.value.problems) == 1
+    assert "lathe quantize DEPLOYMENT --inputs SAMPLES" in str(caught.value)
+    assert not (tmp_path / "build").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "bench"])
+def test_what_needs_a_library_says_so(nets: Path, command: str, tmp_path: Path) -> None:
+    with pytest.raises(LatheError) as caught:
+        getattr(buildtool, command)(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
+    assert not (tmp_path / "build").exists()
+    assert caught.value.problems[0].remedy
+
+
+def test_what_has_no_place_is_told_with_the_layer_and_the_rule(tmp_path: Path) -> None:
+    net = Net(1)
+    x = net.layer(net.input(1, 16, 16, 3), 8, pads=(2, 2, 2, 2), dilations=(2, 2))
+    graph = net.finish(net.layer(net.layer(x, 8), 8, 7))
+    file = described({"odd": as_file(graph, tmp_path / "odd.onnx")}, tmp_path)
+    with pytest.raises(UnsupportedError) as caught:
+        buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
+    assert str(caught.value) == (Path(__file__).parent / "no_place.txt").read_text().rstrip("\n")
