@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from buildtool.errors import UnsupportedError
 from buildtool.targets.max7800x import bias_memory, kernel_memory
 from buildtool.targets.max7800x.devices import PROCESSORS
 from buildtool.targets.max7800x.hardware import layers_of
@@ -10,6 +11,10 @@ from buildtool.targets.max7800x.processors import used
 from buildtool.targets.max7800x.registers import quadrants_of
 
 _STEP = 4  # kernels of a layer begin at a multiple of so many columns
+
+
+class NoColumnsError(UnsupportedError):
+    """The kernel memory is too small; fewer bits would help."""
 
 
 class Columns:
@@ -38,7 +43,10 @@ class Columns:
 
 
 def require_room(network: Network) -> None:
-    """UnsupportedError where kernels or biases of a placed network do not fit, as they will be stored."""
+    """Of a placed network: NoColumnsError where kernels do not fit, UnsupportedError where biases do not."""
     layers = layers_of(network)
-    kernel_memory.place(network.device, layers)
+    try:
+        kernel_memory.place(network.device, layers)
+    except UnsupportedError as problem:
+        raise NoColumnsError(problem.problems) from problem
     bias_memory.place(network.device, layers, quadrants_of(layers))
