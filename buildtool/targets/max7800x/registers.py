@@ -145,7 +145,7 @@ def _read_size(hardware: HardwareLayer) -> tuple[int, int]:
 def _behind_last(hardware: HardwareLayer, size: int, axis: int) -> int:
     """From the last window to the end of a row or column."""
     step = hardware.pool_stride[axis]
-    windows = (size - hardware.pool[axis] - hardware.pool_dilation[axis] + 1) // step
+    windows = (size - (hardware.pool[axis] - 1) * hardware.pool_dilation[axis] - 1) // step
     return size - windows * step
 
 
