@@ -43,11 +43,13 @@ class Sketch:
         )
 
     def line(self, source: int, out: int, length: int, pool: Pool | None = None) -> int:
-        """A convolution of one dimension that keeps the length."""
+        """A convolution of one dimension that keeps the length, up to kernels of 5."""
         channels, size = self._read((source,), 1)
         size = arithmetic.pooled_size(size, pool)
         weights = self._weights((out, channels, length, 1), 8)
-        kernel = Kernel(weights, size=(length, 1), pad=(length // 2, 0))
+        pad = min(length // 2, 2)
+        kernel = Kernel(weights, size=(length, 1), pad=(pad, 0))
+        size = (size[0] + 2 * pad - length + 1, 1)
         return self._add(
             "conv1d", (source,), out_channels=out, out_size=size, kernel=kernel, pool=pool, output_shift=-4
         )
