@@ -42,10 +42,10 @@ class Weights:
 
 
 def is_arrays(path: Path) -> bool:
-    """Whether a file holds arrays of NumPy."""
+    """Whether a file holds arrays of NumPy, or none at all."""
     try:
         with path.open("rb") as stream:
-            return stream.read(len(_NPY_MAGIC)) == _NPY_MAGIC
+            return stream.read(len(_NPY_MAGIC)) in (_NPY_MAGIC, b"")
     except OSError:
         return False
 
@@ -70,7 +70,7 @@ def arrays(path: Path) -> tuple[NDArray[Any], ...]:
         raise ModelFileError(f"cannot read the file: {error.strerror}", where=where) from None
     except Exception as error:  # its reader lets through whatever a damaged header leads it into
         raise ModelFileError(f"this is no array of NumPy: {error}", where=where) from None
-    if not found or any(array.dtype.kind not in "iub" for array in found):
+    if any(array.dtype.kind not in "iub" for array in found):
         raise ModelFileError("the file holds no whole numbers", where=where, rule="arrays of numpy.save, as int64")
     return tuple(found)
 

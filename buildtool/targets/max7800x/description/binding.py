@@ -63,11 +63,13 @@ def _bound(
     values = parameters.weights
     if chosen.operation == "convtranspose2d" and values.ndim == 4 and not weights.of_tests:
         values = np.flip(values, axis=(2, 3)).swapaxes(0, 1)
+    if chosen.operation == "convtranspose2d" and chosen.section.get("groups", 1) > 1:
+        values = values.swapaxes(0, 1)  # of each group one channel comes in and one goes out
     shaped = _shaped(chosen, values, parameters, findings)
     if shaped is None:
         return None
     bits = _bits(chosen, shaped, parameters, weights, device)
-    if weights.of_tests:
+    if weights.of_tests and _fits(shaped, 8):
         shaped = _cut(shaped, bits)
     bias = _bias(chosen, parameters, shaped.shape[0], findings)
     if not _fits(shaped, bits):

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from buildtool.targets.max7800x import processors
 from buildtool.targets.max7800x.description import binding
 from buildtool.targets.max7800x.description.binding import Bound
 from buildtool.targets.max7800x.description.chosen import Chosen
-from buildtool.targets.max7800x.description.places import packed
 from buildtool.targets.max7800x.description.sections import Findings, Section
 from buildtool.targets.max7800x.description.shapes import Shapes
 from buildtool.targets.max7800x.network import Layer, Source
@@ -103,7 +103,7 @@ def _with_output_processors(chosen: Chosen, layer: Layer, following: Layer | Non
         return layer
     if following is not None:
         return replace(layer, output_processors=following.processors)
-    return replace(layer, output_processors=packed(layer.out_channels))
+    return replace(layer, output_processors=(1 << processors.per_pass(layer.out_channels)) - 1)
 
 
 def _with_outputs(running: Sequence[Chosen], made: Sequence[Layer], findings: Findings) -> tuple[Layer, ...]:

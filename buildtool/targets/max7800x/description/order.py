@@ -114,11 +114,11 @@ def _next(chosen: Chosen, key: str, known: _Known, findings: Findings) -> int | 
     return known.find(chosen, key, written, findings)
 
 
-def running(layers: Sequence[Chosen], findings: Findings) -> tuple[Chosen, ...]:
-    """The layers that run, in the order in which they do."""
+def running(layers: Sequence[Chosen], start: int, findings: Findings) -> tuple[Chosen, ...]:
+    """The layers that run, in the order in which they do, from the one with the number `start` on."""
     by_index = {chosen.index: chosen for chosen in layers}
     order: dict[int, Chosen] = {}
-    at = layers[0].index
+    at = start
     while at in by_index:
         chosen = by_index[at]
         if at in order:
@@ -129,4 +129,22 @@ def running(layers: Sequence[Chosen], findings: Findings) -> tuple[Chosen, ...]:
     for chosen in layers:
         if chosen.index not in order:
             findings.note(chosen.section, "", "no layer leads to this one, so it is left out")
+    _check_sources(tuple(order.values()), by_index, findings)
     return tuple(order.values())
+
+
+def _check_sources(running: Sequence[Chosen], by_index: Mapping[int, Chosen], findings: Findings) -> None:
+    """Layers read what is there already."""
+    ran = {INPUT, BUFFER}
+    for chosen in running:
+        for source in chosen.sources or ():
+            if source not in ran:
+                own = (
+                    "itself"
+                    if source == chosen.index
+                    else f"{by_index[source].section.title}, which does not run before"
+                )
+                findings.refuse(
+                    chosen.section, "in_sequences", f"it reads {own}", rule="layers read the results of earlier ones"
+                )
+        ran.add(chosen.index)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, Where
 from buildtool.targets.max7800x import checkpoint
 from buildtool.targets.max7800x.checkpoint import Weights
-from buildtool.targets.max7800x.description import binding, layers, order, rules, shapes
+from buildtool.targets.max7800x.description import binding, layers, limits, order, rules, shapes
 from buildtool.targets.max7800x.description.binding import Bound
 from buildtool.targets.max7800x.description.chosen import Chosen, choose
 from buildtool.targets.max7800x.description.sections import Findings, Section, Sections, sections
@@ -30,6 +30,8 @@ class Options:
     fast_fifo: bool = False
     average_rounds: bool = False
     drops_channels: bool = False  # --reshape-inputs
+    streams_freely: bool = False  # --allow-streaming
+    start_layer: int = 0  # the first that runs (MAX78002)
     no_bias: tuple[int, ...] = ()  # layers whose biases are left out
 
 
@@ -60,7 +62,8 @@ def read(
     written = sections(tree.root, findings)
     ordered = _ordered(written, device, findings)
     _stop_at(findings)
-    running = order.running(ordered, findings)
+    running = _running(ordered, options, device, findings)
+    _stop_at(findings)
     held = checkpoint.read(weights, bias=bias) if weights is not None else None
     data = _sample(sample)
     bound = _bound(ordered, held, written, device, findings)
@@ -97,6 +100,7 @@ def read(
         options.average_rounds,
         str(file),
     )
+    limits.check_limits(running, network, general, findings, streams_freely=options.streams_freely)
     _stop_at(findings)
     keys = tuple(frozenset(chosen.section.given) for chosen in running)
     return Described(network, data, keys, tuple(findings.notes), options)
@@ -114,6 +118,26 @@ def _ordered(written: Sections, device: Device, findings: Findings) -> tuple[Cho
     return ordered
 
 
+def _running(ordered: Sequence[Chosen], options: Options, device: Device, findings: Findings) -> tuple[Chosen, ...]:
+    """The layers that run, from the one that is asked for on."""
+    start = options.start_layer
+    if not 0 <= start < len(ordered) or (start and device is not MAX78002):
+        findings.refuse(
+            ordered[0].section,
+            "",
+            f"the network cannot start with layer {start}",
+            rule=f"one of its {len(ordered)} layers" if device is MAX78002 else f"the {device.part} starts with 0",
+        )
+        return ()
+    running = order.running(ordered, start, findings)
+    for layer in running[1:]:
+        if layer.section.get("data_format", False):
+            findings.refuse(
+                layer.section, "data_format", "`data_format: CHW` is for the first layer", remedy="remove it here"
+            )
+    return running
+
+
 def rules_of_all(written: Sections, ordered: Sequence[Chosen], device: Device, findings: Findings) -> None:
     """What the description as a whole may not say."""
     if len(ordered) > device.layers:
@@ -123,13 +147,8 @@ def rules_of_all(written: Sections, ordered: Sequence[Chosen], device: Device, f
             f"the description has {len(ordered)} layers",
             rule=f"at most {device.layers} on the {device.part}",
         )
-    for layer in ordered[1:]:
-        if layer.section.get("data_format", False):
-            findings.refuse(
-                layer.section, "data_format", "`data_format: CHW` is for the first layer", remedy="remove it here"
-            )
     if "snoop" in written.general and device is not MAX78002:
-        findings.refuse(written.general, "snoop", f"the {device.part} has no `snoop`", rule="MAX78002")
+        findings.refuse(written.general, "snoop", f"the {device.part} has no `snoop`", rule="the MAX78002 does")
     if len(written.buffers) > 1:
         findings.refuse(written.buffers[1], "", "there is more than one data buffer", rule="at most one")
 
@@ -171,9 +190,10 @@ def _sample(path: Path | None) -> NDArray[np.int64] | None:
     """A sample as [channels, rows, columns]."""
     if path is None:
         return None
-    (values, *rest) = checkpoint.arrays(path)
+    found = checkpoint.arrays(path)
     where = Where(file=str(path))
-    if rest or values.ndim not in (2, 3) or values.size == 0:
+    values = found[0] if len(found) == 1 else np.empty(0, np.int64)
+    if values.ndim not in (2, 3) or values.size == 0:
         raise ModelFileError("this is no sample", where=where, rule="one array of [channels, rows, columns]")
     if values.min() < -128 or values.max() > 127:
         raise ModelFileError(

@@ -263,7 +263,11 @@ def _device(chosen: Chosen, device: Device, findings: Findings) -> None:
         for key, value in _ONLY_LARGER.items():
             if section.get(key, value) != value:
                 findings.refuse(
-                    section, key, f"the {device.part} has no `{section.called(key)}`", rule="MAX78002", remedy=remedy
+                    section,
+                    key,
+                    f"the {device.part} has no `{section.called(key)}`",
+                    rule="the MAX78002 does",
+                    remedy=remedy,
                 )
         if section.get("quantization") == -1:
             findings.refuse(
@@ -277,7 +281,7 @@ def _device(chosen: Chosen, device: Device, findings: Findings) -> None:
                 section,
                 "next_sequence",
                 f"the {device.part} runs its layers as they stand",
-                rule="MAX78002",
+                rule="the MAX78002 does",
                 remedy=remedy,
             )
 
