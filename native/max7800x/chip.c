@@ -13,18 +13,21 @@
 #define TARGET_NUM 78000
 #endif
 
-enum { WRONG_USE = 3, ALL_QUADRANTS = 0xf };
+enum { WRONG_USE = 3, QUADRANTS = 4, ALL_QUADRANTS = 0xf };
 
 mxc_gcfr_regs_t lathe_chip_power;
 mxc_gcr_regs_t lathe_chip_clocks = {.ipll_ctrl = MXC_F_GCR_IPLL_CTRL_RDY};
 mxc_icc_regs_t lathe_chip_cache;
 mxc_tmr_regs_t lathe_chip_timer;
 mxc_gpio_regs_t lathe_chip_pins;
+mxc_pwrseq_regs_t lathe_chip_wakers;
+mxc_fcr_regs_t lathe_chip_functions;
+mxc_sema_regs_t lathe_chip_semaphores;
 uint32_t SystemCoreClock = TARGET_NUM == 78002 ? 120000000u : 100000000u;
 
 static lathe_max7800x_machine* machine;
 static void (*handler)(void);
-static int enabled, masked, clocked, waits, unpowered;
+static int enabled, masked, pending, clocked, waits, unpowered;
 
 static void end(void) {
   fflush(stdout);
@@ -35,7 +38,15 @@ static void end(void) {
   if (wrong) _Exit(WRONG_USE);
 }
 
-static lathe_max7800x_machine* accelerator(void) {
+/* The quadrants that an address belongs to; those of FIFOs and of what is always on belong to none. */
+static uint32_t quadrants_at(uint32_t address) {
+  const uint32_t first = TARGET_NUM == 78002 ? 0x51000000u : 0x50100000u;
+  const uint32_t size = TARGET_NUM == 78002 ? 0x01000000u : 0x00400000u;
+  if (address < first || (address - first) / size >= QUADRANTS) return 0;
+  return 1u << (address - first) / size;
+}
+
+static lathe_max7800x_machine* accelerator(uint32_t needed) {
   if (machine == NULL) {
     machine = lathe_max7800x_create(TARGET_NUM == 78002 ? LATHE_MAX78002 : LATHE_MAX78000);
     if (machine == NULL) {
@@ -45,39 +56,50 @@ static lathe_max7800x_machine* accelerator(void) {
     atexit(end);
   }
   const mxc_gcfr_regs_t* power = &lathe_chip_power;
-  if (clocked == 0 || power->reg0 != ALL_QUADRANTS || power->reg1 != ALL_QUADRANTS || power->reg2 != 0 ||
-      power->reg3 != 0) {
-    unpowered = 1;
-  }
+  const uint32_t there = power->reg0 & power->reg1 & ~power->reg2 & ALL_QUADRANTS;
+  if (clocked == 0 || (needed & ~there) != 0 || power->reg3 != 0) unpowered = 1;
   return machine;
 }
 
-void lathe_chip_write(uint32_t address, uint32_t value) { lathe_max7800x_write(accelerator(), address, value); }
-
-void lathe_chip_write_byte(uint32_t address, uint8_t value) {
-  lathe_max7800x_write_byte(accelerator(), address, value);
+void lathe_chip_write(uint32_t address, uint32_t value) {
+  lathe_max7800x_write(accelerator(quadrants_at(address)), address, value);
 }
 
-uint32_t lathe_chip_read(uint32_t address) { return lathe_max7800x_read(accelerator(), address); }
+void lathe_chip_write_byte(uint32_t address, uint8_t value) {
+  lathe_max7800x_write_byte(accelerator(quadrants_at(address)), address, value);
+}
+
+uint32_t lathe_chip_read(uint32_t address) { return lathe_max7800x_read(accelerator(quadrants_at(address)), address); }
+
+static void interrupt(void) {
+  if (pending == 0 || enabled == 0 || masked != 0 || handler == NULL) return;
+  pending = 0;
+  handler();
+}
 
 /* Sleeps until an interrupt comes. One that never comes ends the program: on the chip it would sleep for ever. */
 void lathe_chip_wait(void) {
-  if (!lathe_max7800x_run(accelerator())) {
+  if (!lathe_max7800x_run(accelerator(0))) {
     if (++waits < 16) return; /* an interrupt may have come before */
     fputs("the program waits for an interrupt that never comes\n", stderr);
     exit(WRONG_USE);
   }
   waits = 0;
-  if (enabled != 0 && masked == 0 && handler != NULL) handler();
+  pending = 1;
+  interrupt();
 }
 
 void MXC_NVIC_SetVector(IRQn_Type number, void (*new_handler)(void)) {
-  if (number == CNN_IRQn) handler = new_handler;
+  if (number != CNN_IRQn) return;
+  handler = new_handler;
+  enabled = 1;
 }
 
 void NVIC_SetVector(IRQn_Type number, void (*new_handler)(void)) { MXC_NVIC_SetVector(number, new_handler); }
 
-void NVIC_EnableIRQ(IRQn_Type number) { enabled = number == CNN_IRQn; }
+void NVIC_EnableIRQ(IRQn_Type number) {
+  if (number == CNN_IRQn) enabled = 1;
+}
 
 void NVIC_DisableIRQ(IRQn_Type number) {
   if (number == CNN_IRQn) enabled = 0;
@@ -85,7 +107,14 @@ void NVIC_DisableIRQ(IRQn_Type number) {
 
 void NVIC_ClearPendingIRQ(IRQn_Type number) { (void)number; }
 
-void lathe_chip_mask_interrupts(int new_masked) { masked = new_masked; }
+void NVIC_EnableEVENT(IRQn_Type number) { (void)number; }
+
+void NVIC_ClearPendingEVENT(IRQn_Type number) { (void)number; }
+
+void lathe_chip_mask_interrupts(int new_masked) {
+  masked = new_masked;
+  interrupt();
+}
 
 int MXC_SYS_Clock_Select(mxc_sys_system_clock_t clock) {
   (void)clock;
@@ -97,7 +126,9 @@ int MXC_SYS_ClockSourceEnable(mxc_sys_system_clock_t clock) {
   return 0;
 }
 
-void MXC_SYS_ClockEnable(mxc_sys_periph_clock_t clock) { clocked = clock == MXC_SYS_PERIPH_CLOCK_CNN; }
+void MXC_SYS_ClockEnable(mxc_sys_periph_clock_t clock) {
+  if (clock == MXC_SYS_PERIPH_CLOCK_CNN) clocked = 1;
+}
 
 void MXC_SYS_ClockDisable(mxc_sys_periph_clock_t clock) {
   if (clock == MXC_SYS_PERIPH_CLOCK_CNN) clocked = 0;

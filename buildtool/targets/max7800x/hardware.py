@@ -87,6 +87,11 @@ class HardwareLayer:
         source = self.layer.source
         return Where(file=source.file, line=source.line, node=source.node or self.layer.name)
 
+    @property
+    def title(self) -> str:
+        """Its number, and its name where it has one."""
+        return f"{self.layer.index} '{self.layer.name}'" if self.layer.name else str(self.layer.index)
+
     def hint(self, name: str) -> bool:
         return bool(self.layer.hints.get(name))
 

@@ -98,7 +98,7 @@ def make(network: Network, sample: NDArray[Any], options: Options | None = None)
 def _configuration(placed: Placed) -> Iterator[Group]:
     for at, hardware in enumerate(placed.layers):
         for quadrant in placed.quadrants:
-            title = f"layer {hardware.layer.index}, {hardware.layer.name}: quadrant {quadrant}"
+            title = f"layer {hardware.title}: quadrant {quadrant}"
             yield Group(title, tuple(layer_settings(placed, at, quadrant)))
     for title, settings in (("snooping", snoop_settings(placed)), ("FIFO", fifo_settings(placed))):
         if settings:

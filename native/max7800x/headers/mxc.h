@@ -22,13 +22,15 @@ uint32_t lathe_chip_read(uint32_t address);
 #define CNN_READ(address) lathe_chip_read((uint32_t)(address))
 
 /* --- interrupts, and waiting for one: that is when the model computes --- */
-typedef enum { CNN_IRQn = 0 } IRQn_Type;
+typedef enum { CNN_IRQn = 0, RISCV_IRQn = 1 } IRQn_Type;
 
 void MXC_NVIC_SetVector(IRQn_Type number, void (*handler)(void));
 void NVIC_SetVector(IRQn_Type number, void (*handler)(void));
 void NVIC_EnableIRQ(IRQn_Type number);
 void NVIC_DisableIRQ(IRQn_Type number);
 void NVIC_ClearPendingIRQ(IRQn_Type number);
+void NVIC_EnableEVENT(IRQn_Type number);
+void NVIC_ClearPendingEVENT(IRQn_Type number);
 void lathe_chip_wait(void);
 void lathe_chip_mask_interrupts(int masked);
 #define __WFI() lathe_chip_wait()
@@ -70,7 +72,7 @@ extern mxc_gcr_regs_t lathe_chip_clocks;
 #define MXC_F_GCR_IPLL_CTRL_EN (1u << 0)
 #define MXC_F_GCR_IPLL_CTRL_RDY (1u << 1)
 
-typedef enum { MXC_SYS_PERIPH_CLOCK_CNN } mxc_sys_periph_clock_t;
+typedef enum { MXC_SYS_PERIPH_CLOCK_CNN, MXC_SYS_PERIPH_CLOCK_SMPHR, MXC_SYS_PERIPH_CLOCK_CPU1 } mxc_sys_periph_clock_t;
 typedef enum { MXC_SYS_CLOCK_IPO, MXC_SYS_CLOCK_ISO, MXC_SYS_CLOCK_IPLL } mxc_sys_system_clock_t;
 int MXC_SYS_Clock_Select(mxc_sys_system_clock_t clock);
 int MXC_SYS_ClockSourceEnable(mxc_sys_system_clock_t clock);
@@ -87,6 +89,26 @@ extern mxc_icc_regs_t lathe_chip_cache;
 #define MXC_ICC1 (&lathe_chip_cache)
 void MXC_ICC_Enable(mxc_icc_regs_t* cache);
 
+/* --- the other core: it is there in name only --- */
+typedef struct {
+  volatile uint32_t lppwen;
+} mxc_pwrseq_regs_t;
+typedef struct {
+  volatile uint32_t urvbootaddr;
+} mxc_fcr_regs_t;
+typedef struct {
+  volatile uint32_t irq0;
+} mxc_sema_regs_t;
+extern mxc_pwrseq_regs_t lathe_chip_wakers;
+extern mxc_fcr_regs_t lathe_chip_functions;
+extern mxc_sema_regs_t lathe_chip_semaphores;
+#define MXC_PWRSEQ (&lathe_chip_wakers)
+#define MXC_FCR (&lathe_chip_functions)
+#define MXC_SEMA (&lathe_chip_semaphores)
+#define MXC_F_PWRSEQ_LPPWEN_CPU1 (1u << 10)
+#define MXC_F_SEMA_IRQ0_EN (1u << 0)
+#define MXC_F_SEMA_IRQ0_CM4_IRQ (1u << 16)
+
 /* --- time, which the model does not have: whatever is measured took one microsecond --- */
 typedef struct {
   uint32_t unused;
@@ -94,6 +116,8 @@ typedef struct {
 extern mxc_tmr_regs_t lathe_chip_timer;
 #define MXC_TMR0 (&lathe_chip_timer)
 #define MXC_TMR1 (&lathe_chip_timer)
+#define MXC_TMR2 (&lathe_chip_timer)
+#define MXC_TMR3 (&lathe_chip_timer)
 void MXC_TMR_SW_Start(mxc_tmr_regs_t* timer);
 unsigned int MXC_TMR_SW_Stop(mxc_tmr_regs_t* timer);
 int MXC_Delay(uint32_t microseconds);
@@ -131,6 +155,30 @@ typedef struct {
 #define MXC_GPIO_PIN_5 (1u << 5)
 #define MXC_GPIO_PIN_6 (1u << 6)
 #define MXC_GPIO_PIN_7 (1u << 7)
+#define MXC_GPIO_PIN_8 (1u << 8)
+#define MXC_GPIO_PIN_9 (1u << 9)
+#define MXC_GPIO_PIN_10 (1u << 10)
+#define MXC_GPIO_PIN_11 (1u << 11)
+#define MXC_GPIO_PIN_12 (1u << 12)
+#define MXC_GPIO_PIN_13 (1u << 13)
+#define MXC_GPIO_PIN_14 (1u << 14)
+#define MXC_GPIO_PIN_15 (1u << 15)
+#define MXC_GPIO_PIN_16 (1u << 16)
+#define MXC_GPIO_PIN_17 (1u << 17)
+#define MXC_GPIO_PIN_18 (1u << 18)
+#define MXC_GPIO_PIN_19 (1u << 19)
+#define MXC_GPIO_PIN_20 (1u << 20)
+#define MXC_GPIO_PIN_21 (1u << 21)
+#define MXC_GPIO_PIN_22 (1u << 22)
+#define MXC_GPIO_PIN_23 (1u << 23)
+#define MXC_GPIO_PIN_24 (1u << 24)
+#define MXC_GPIO_PIN_25 (1u << 25)
+#define MXC_GPIO_PIN_26 (1u << 26)
+#define MXC_GPIO_PIN_27 (1u << 27)
+#define MXC_GPIO_PIN_28 (1u << 28)
+#define MXC_GPIO_PIN_29 (1u << 29)
+#define MXC_GPIO_PIN_30 (1u << 30)
+#define MXC_GPIO_PIN_31 (1u << 31)
 int MXC_GPIO_Config(const mxc_gpio_cfg_t* configuration);
 void MXC_GPIO_OutSet(mxc_gpio_regs_t* port, uint32_t mask);
 void MXC_GPIO_OutClr(mxc_gpio_regs_t* port, uint32_t mask);
