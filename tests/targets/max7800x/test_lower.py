@@ -1,0 +1,139 @@
+"""Models become networks that fit, and compute what the models do, up to what bytes lose."""
+
+from __future__ import annotations
+
+import pytest
+
+from buildtool.errors import UnsupportedError
+from buildtool.ir.graph import Graph
+from buildtool.passes.pipeline import optimise
+from buildtool.targets.max7800x import overlap
+from buildtool.targets.max7800x.devices import MAX78000, MAX78002
+from buildtool.targets.max7800x.lower import Lowered, Settings, lower
+from tests.targets.k210.generating import Net, pictures, prepared
+from tests.targets.max7800x.graphs import GRAPHS, assert_machine_agrees, nearness
+
+LEAST = 0.985  # of cosines; what each comes to is in the figures of the page about the target
+
+
+def picture_of(graph: Graph) -> object:
+    (picture,) = pictures(graph, 1, seed=78)[0].values()
+    return picture
+
+
+def layer_of(lowered: Lowered, name: str) -> object:
+    return next(layer for layer in lowered.network.layers if layer.name == name)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_models_fit_and_come_near(name: str) -> None:
+    graph = prepared(GRAPHS[name]())
+    lowered = lower(graph, MAX78000)
+    assert overlap.check(lowered.network) == []
+    near = nearness(graph, lowered)
+    assert min(near) >= LEAST, near
+    assert_machine_agrees(lowered, picture_of(graph))
+
+
+def test_the_larger_chip() -> None:
+    graph = prepared(GRAPHS["residual"]())
+    assert min(nearness(graph, lower(graph, MAX78002))) >= LEAST
+
+
+def test_depthwise_layers_stay_so_on_the_larger_chip() -> None:
+    net = Net(1)
+    x = net.depthwise(net.layer(net.input(1, 12, 12, 3), 16))
+    graph = prepared(net.finish(net.product(net.mean(x), 4)))
+    small, large = lower(graph, MAX78000), lower(graph, MAX78002)
+    groups = [[layer.kernel.groups for layer in one.network.layers if layer.kernel] for one in (small, large)]
+    assert groups == [[1, 1, 1], [1, 16, 1]]
+    assert min(nearness(graph, small)) >= LEAST
+    assert min(nearness(graph, large)) >= LEAST
+
+
+def test_streams_and_planes_are_chosen_on_need() -> None:
+    lowered = lower(prepared(GRAPHS["large"]()), MAX78000)
+    assert [layer.streaming for layer in lowered.network.layers][:3] == [True, True, False]
+    assert lowered.network.fifo
+
+
+# -- bits --------------------------------------------------------------------------------------------------------------
+def deep(layers: int) -> Graph:
+    net = Net(9)
+    x = net.input(1, 4, 4, 64)
+    for _ in range(layers):
+        x = net.layer(x, 64)
+    return net.finish(net.product(net.mean(x), 10))
+
+
+def test_layers_get_fewer_bits_until_they_fit() -> None:
+    graph = prepared(deep(14))
+    lowered = lower(graph, MAX78000)
+    counts = sorted(lowered.bits.values())
+    assert counts[0] == 4
+    assert counts.count(8) > 8
+    assert min(nearness(graph, lowered)) > 0.9
+    assert_machine_agrees(lowered, picture_of(graph))
+
+
+def test_bits_that_are_asked_for_are_kept() -> None:
+    graph = prepared(deep(13))
+    names = [node.name for node in graph.nodes if node.op.name == "conv2d"]
+    lowered = lower(graph, MAX78000, Settings(bits={names[0]: 2, names[5]: 4}))
+    assert lowered.bits[names[0]] == 2
+    assert lowered.bits[names[5]] == 4
+    assert all(bits == 8 for name, bits in lowered.bits.items() if name not in (names[0], names[5]))
+
+
+def test_what_never_fits_is_told() -> None:
+    with pytest.raises(UnsupportedError, match="kernel memory is full"):
+        lower(
+            prepared(deep(14)),
+            MAX78000,
+            Settings(bits={node.name: 8 for node in deep(14).nodes if "conv" in node.name}),
+        )
+
+
+def test_bits_of_no_layer_are_told() -> None:
+    graph = prepared(deep(1))
+    with pytest.raises(UnsupportedError, match=r"'conv9' is to have weights of 3 bits(.|\n)*layers with weights: conv"):
+        lower(graph, MAX78000, Settings(bits={"conv9": 3}))
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+def test_everything_that_has_no_layer_is_told_at_once() -> None:
+    net = Net(1)
+    x = net.layer(net.input(1, 24, 24, 3), 8, 5)
+    x = net.layer(x, 8, dilations=(2, 2), pads=(2, 2, 2, 2))
+    x = net.layer(x, 8, act="hard_swish")
+    x = net.pool(x, 3, strides=(2, 2), pads=(1, 1, 1, 1))
+    x = net.layer(x, 8, strides=(2, 2), pads=(0, 0, 1, 1))
+    x = net("exp", x)
+    graph = net.finish(net.product(net("reshape", x, shape=(1, 6 * 6 * 8)), 4))
+    optimise(graph, quantised=True)
+    with pytest.raises(UnsupportedError) as caught:
+        lower(graph, MAX78000)
+    told = [problem.what.split(": ", 1)[1] for problem in caught.value.problems]
+    assert told == [
+        "its kernel is 5x5",
+        "its dilation is 2 x 2",
+        "the accelerator does not do it",
+        "it pads by 1, 1, 1, 1",
+        "its pads are 0 above, 1 below, 0 left and 1 right",
+        "the accelerator does not do it",
+    ]
+    assert all(problem.where.node and problem.rule and problem.remedy for problem in caught.value.problems)
+
+
+def test_unknown_ranges_are_told() -> None:
+    graph = GRAPHS["digits"]()
+    optimise(graph, quantised=True)
+    with pytest.raises(UnsupportedError, match=r"nothing says between which numbers 'x\.\d+' lies"):
+        lower(graph, MAX78000)
+
+
+def test_several_inputs_are_told() -> None:
+    net = Net(1)
+    graph = net.finish(net("add", net.layer(net.input(1, 8, 8, 3), 4), net.layer(net.input(1, 8, 8, 3), 4)))
+    with pytest.raises(UnsupportedError, match="the model has 2 inputs"):
+        lower(graph, MAX78000)
