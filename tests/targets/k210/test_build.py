@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import buildtool
+from buildtool.builders.toolchain import cmake_program, ninja_program
 from buildtool.errors import LatheError, ToolchainError, UnsupportedError
 from buildtool.workflow import commands
 from tests.native_builds import build as native
+from tests.native_builds import command
 from tests.targets.k210.building import as_file, by_simulator, described, mnist, nearness, on_host, on_riscv, told
 from tests.targets.k210.generating import Net
 from tests.targets.k210.test_generate import CACHE, cifar, digits, residual
@@ -124,10 +126,10 @@ def test_missing_ranges_are_one_error(nets: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "build").exists()
 
 
-@pytest.mark.parametrize("command", ["run", "validate", "bench"])
-def test_what_needs_a_library_says_so(nets: Path, command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["run", "validate", "bench"])
+def test_what_needs_a_library_says_so(nets: Path, verb: str, tmp_path: Path) -> None:
     with pytest.raises(LatheError) as caught:
-        getattr(buildtool, command)(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
+        getattr(buildtool, verb)(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
     assert not (tmp_path / "build").exists()
     assert caught.value.problems[0].remedy
 
@@ -140,3 +142,30 @@ def test_what_has_no_place_is_told_with_the_layer_and_the_rule(tmp_path: Path) -
     with pytest.raises(UnsupportedError) as caught:
         buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
     assert str(caught.value) == (Path(__file__).parent / "no_place.txt").read_text().rstrip("\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["residual", "mobilenet"])
+def test_the_project_for_the_sdk_compiles(library: Path, name: str, tmp_path: Path) -> None:
+    """With a folder that stands in for the SDK: nothing of this was run."""
+    sdk, source = Path(__file__).parent / "sdk_stand_in", library / "lib" / "k210" / "sdk"
+    configure = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}", "-S", source]
+    command([*configure, "-B", tmp_path, f"-DKENDRYTE_SDK_PATH={sdk}", f"-DLATHE_MODEL={name}"])
+    command([ninja_program(), "-C", tmp_path])
+    symbols = command(["riscv64-unknown-elf-nm", tmp_path / "nets_k210"])
+    assert " lathe_kpu_hardware_device" in symbols
+    assert " sysctl_pll_set_freq" in symbols
+    kmodel = (library / "lib" / "k210" / f"{name}.kmodel").read_bytes()
+    assert kmodel in (tmp_path / "nets_k210.bin").read_bytes()
+    commands_of = command([ninja_program(), "-C", tmp_path, "-t", "commands"])
+    floats = next(line for line in commands_of.splitlines() if line.endswith("float_layers.c"))
+    assert floats.index("-ffast-math") < floats.index("-fno-fast-math")
+
+
+def test_the_project_for_the_sdk_says_what_it_needs(library: Path, tmp_path: Path) -> None:
+    configure = [cmake_program(), "-S", library / "lib" / "k210" / "sdk", "-B", tmp_path]
+    with pytest.raises(AssertionError, match="KENDRYTE_SDK_PATH does not name the standalone SDK"):
+        command([*configure, f"-DKENDRYTE_SDK_PATH={tmp_path}"])
+    with pytest.raises(AssertionError, match="There is no model 'other'; LATHE_MODEL is one of"):
+        sdk = Path(__file__).parent / "sdk_stand_in"
+        command([*configure, f"-DKENDRYTE_SDK_PATH={sdk}", "-DLATHE_MODEL=other"])
