@@ -148,6 +148,19 @@ class CalibrationSettings:
 
 
 @dataclass(frozen=True)
+class CheckpointSettings:
+    """How the weights of a checkpoint become whole numbers."""
+
+    method: str = "QUANTILE"
+    scale: float = 0.85
+    deviations: float = 2.0
+    description: Path | None = None  # says how many bits each layer has
+    fuse_batch_norm: bool = False
+    arch: str = ""  # of the network once it is fused; empty: as it is
+    quantises: bool = True
+
+
+@dataclass(frozen=True)
 class Corrections:
     """How weights and biases are changed before they are stored in a few bits."""
 

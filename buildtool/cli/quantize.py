@@ -20,6 +20,7 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import Output
+from buildtool.cli.quantize_checkpoint import SchemeOptions, quantize_checkpoint
 from buildtool.settings import Budget, CalibrationSettings, Corrections, Labour, Options, Overrides, RunSettings
 
 _ACCURACY = "accuracy"
@@ -174,12 +175,17 @@ def quantize(
     estimator: EstimatorOptions,
     weights: CorrectionOptions,
     layers: SensitivityOptions,
+    scheme: SchemeOptions,
     out: Output,
 ) -> None:
     """Find the ranges of a model's tensors on samples, and write them for quantize_range_file.
 
     Runs the model on this machine in single precision, and builds a library of its own for that.
+    With --scheme: turn the weights of a checkpoint into whole numbers; nothing runs.
     """
+    if scheme.scheme is not None:
+        quantize_checkpoint(file, output, scheme, out)
+        return
     source = deployment_file(file, config)
     calibration = CalibrationSettings(
         inputs=given.given(),
