@@ -100,7 +100,7 @@ class Step:
 def canonical(channels: int, size: Size) -> Order:
     """The order of a picture with its channels last; of one dimension, with one row."""
     places = np.arange(channels * math.prod(size), dtype=np.int64).reshape(channels, *size)
-    return places.transpose(1, 2, 0)[None]
+    return np.asarray(places.transpose(1, 2, 0)[None])
 
 
 def of_data(data: Data) -> Read:
