@@ -99,6 +99,7 @@ class QuantizeConfig:
     range_file: FileRef | None = None
     weights_file: FileRef | None = None  # what takes the place of weights
     change_concat_ranges: bool = False
+    equalize: bool = False  # whether channels are made alike first
     operators: tuple[str, ...] = ("all",)  # that are narrowed: these, all, or the usual ones
     keep_float: tuple[str, ...] = ()  # layers and operators that are not
     observed: bool = False  # whether the graph is that of few bits, and computes on real numbers to be looked at

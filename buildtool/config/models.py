@@ -153,6 +153,11 @@ class GraphSection(Section):
         "Weights and biases that lose less in 8 bits, as `lathe quantize` with `--bias-correction` or "
         "`--rounding adaptive` wrote them."
     )
+    quantize_equalize: Flag = key(
+        "Whether to share out large and small numbers among layers first, channel by channel, so that `quantize` loses "
+        "less; the ranges have to be those of `lathe quantize` with this key.",
+        default=0,
+    )
     quantize_schema: Annotated[str | None, SCHEMES] = key(
         "How to quantise; empty for the target's own way.", default=""
     )

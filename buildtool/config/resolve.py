@@ -227,6 +227,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
             schema=wide.find("quantize_schema").value,
             range_file=wide.file("quantize_range_file"),
             weights_file=wide.file("quantize_weights_file"),
+            equalize=bool(wide.find("quantize_equalize").value),
             change_concat_ranges=bool(wide.find("change_concat_ranges").value),
             operators=tuple(wide.find("quantize_operators").value),
             keep_float=tuple(wide.find("quantize_keep_float").value or ()),

@@ -12,7 +12,7 @@ from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
-from buildtool.quant import concats
+from buildtool.quant import concats, equalisation
 from buildtool.settings import DEFAULTS, SILENT, Options, Progress
 
 
@@ -45,6 +45,8 @@ def prepare(
         graph.ranges.update(requests.ranges(model, options.allow_unverified))
         names = model.graph_optimize_options or None
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
+        if model.quantize.equalize and (model.quantize.enabled or model.quantize.observed):
+            _equalise(model, imported, graph, progress)
         if model.quantize.change_concat_ranges:
             concats.share(graph)
         if model.quantize.enabled:
@@ -54,3 +56,12 @@ def prepare(
     if unsupported:
         raise UnsupportedError(unsupported)
     return tuple(prepared)
+
+
+def _equalise(model: ModelConfig, imported: ImportedModel, graph: Graph, progress: Progress) -> None:
+    where = model.where_of("quantize_equalize")
+    if imported.graph.ranges:
+        what = "`quantize_equalize` does nothing for a model that has ranges from its training"
+        progress.note(Problem(what, where, rule="training made its channels what they are"))
+    elif not equalisation.equalise(graph):
+        progress.note(Problem("`quantize_equalize` finds no two layers to share numbers among", where))

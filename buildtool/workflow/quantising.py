@@ -245,7 +245,7 @@ def _in_real_numbers(deployment: Deployment) -> Deployment:
             model,
             runtime="cpu",
             data_type="fp32_fp32",
-            quantize=QuantizeConfig(observed=True),
+            quantize=QuantizeConfig(observed=True, equalize=model.quantize.equalize),
             obfuscate=False,
             graph_optimize_options=tuple(
                 name for name in model.graph_optimize_options or every if name not in lowering
