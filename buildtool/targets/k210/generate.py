@@ -17,7 +17,7 @@ from buildtool.ops.transpose import Transpose
 from buildtool.targets.k210 import checks, kmodel, layout, memory, on_cpu, on_kpu, quantise, sums
 from buildtool.targets.k210.cpu_layers import FullyConnected
 from buildtool.targets.k210.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
-from buildtool.targets.k210.jobs import Bordered, Convolution, Folded, Job, OnCpu
+from buildtool.targets.k210.jobs import Bordered, Convolution, Dense, Folded, Job, OnCpu
 from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
 from buildtool.targets.k210.memory import Buffer, NoRoomError
 from buildtool.targets.k210.on_kpu import Convolved, Settings
@@ -79,7 +79,7 @@ class Generated:
 def generate(graph: Graph, settings: Settings | None = None) -> Generated:
     """Of a graph as `pipeline.optimise(graph, quantised=True)` leaves it. UnsupportedError lists what has no layer."""
     settings = settings or Settings()
-    jobs = place(graph, quantise.stored(graph), settings.product_bytes)
+    jobs = place(graph, quantise.stored(graph), settings.product_bytes, fallback=settings.fallback)
     try:
         return _Generating(graph, settings, brief=False).run(jobs)
     except NoRoomError as problem:
@@ -192,6 +192,12 @@ class _Generating:
             return
         if isinstance(job, Folded):
             self._folded(job)
+            return
+        if isinstance(job, Dense):
+            self._need_pictures(node, node.inputs[0])
+            self._pictures.add(node.outputs[0])
+            self._tensor(node.outputs[0])
+            on_cpu.product(self._program, job)
             return
         x = next(value for value in (job.a, *node.inputs) if value is not None and not value.is_constant)
         if node.op.name in _PICTURE_OPS:

@@ -72,4 +72,14 @@ class Folded:
     channels: int
 
 
-Job = Convolution | OnCpu | Bordered | Folded
+@dataclass(eq=False)
+class Dense:
+    """A fully connected layer of the CPU. Of pictures, channels come before rows and columns in `weights`."""
+
+    node: Node
+    weights: Array  # outputs, inputs
+    bias: Array
+    act: int  # a word of that layer
+
+
+Job = Convolution | OnCpu | Bordered | Folded | Dense

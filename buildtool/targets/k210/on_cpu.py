@@ -25,7 +25,7 @@ from buildtool.targets.k210 import cpu_layers as cpu
 from buildtool.targets.k210 import sums
 from buildtool.targets.k210.cpu import nearest_sources
 from buildtool.targets.k210.forms import Border, Program, Tensor, known
-from buildtool.targets.k210.jobs import OnCpu
+from buildtool.targets.k210.jobs import Dense, OnCpu
 from buildtool.targets.k210.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
 from buildtool.targets.k210.memory import Buffer
 from buildtool.targets.k210.rules import NotHereError, scalar_function, shape_of
@@ -106,7 +106,7 @@ def _product_rules(node: Node) -> None:
             "its weights, or numbers added to it, are computed", "a layer holds its weights", "make them constant"
         )
     assert isinstance(node.op, ActivatedOperator)
-    _act(node.op)
+    act_of(node.op)
 
 
 def is_product(node: Node) -> bool:
@@ -140,7 +140,8 @@ def product_bias(node: Node) -> Array:
     return bias.constant.astype(np.float64)
 
 
-def _act(op: ActivatedOperator) -> int:
+def act_of(op: ActivatedOperator) -> int:
+    """The word of a fully connected layer for its activation. NotHereError where it has none."""
     if op.activation == "none":
         return 0
     if op.activation == "relu":
@@ -155,9 +156,14 @@ def _act(op: ActivatedOperator) -> int:
 def _product(program: Program, job: OnCpu) -> None:
     node = job.node
     assert isinstance(node.op, ActivatedOperator)
-    weights, numbers = product_weights(node), product_bias(node)
-    x, y = program.tensors[node.inputs[0]], program.tensors[node.outputs[0]]
-    source, target, act = program.floats_of(x), program.buffer(y, 4), _act(node.op)
+    product(program, Dense(node, product_weights(node), product_bias(node), act_of(node.op)))
+
+
+def product(program: Program, job: Dense) -> None:
+    """A fully connected layer of floats."""
+    weights, numbers, act = job.weights, job.bias, job.act
+    x, y = program.tensors[job.node.inputs[0]], program.tensors[job.node.outputs[0]]
+    source, target = program.floats_of(x), program.buffer(y, 4)
     outputs, inputs = weights.shape
     data, biases = weights.astype("<f4").tobytes(), numbers.astype("<f4").tobytes()
     program.step(

@@ -25,6 +25,7 @@ class Settings:
 
     weight_bits: int = 8  # or 16
     per_channel: bool | None = None  # None: layer by layer, what is nearer to the weights
+    fallback: bool = False  # whether convolutions that the KPU cannot do become large layers of the CPU
     product_bytes: int = 256 * 1024  # fully connected layers with more bytes of floats are convolutions of the KPU
 
     @property

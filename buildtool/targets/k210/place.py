@@ -20,7 +20,7 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.fully_connected import FullyConnected
 from buildtool.ops.max_pool2d import MaxPool2d
-from buildtool.targets.k210 import layout, on_cpu
+from buildtool.targets.k210 import dense, layout, on_cpu
 from buildtool.targets.k210.forms import LEAST_SIDE, NO_BORDER, Border, Pick
 from buildtool.targets.k210.jobs import Bordered, Convolution, Folded, Job, OnCpu
 from buildtool.targets.k210.rules import NotHereError, activation_of, scalar_function, shape_of
@@ -33,12 +33,13 @@ _MAX, _MEAN, _MAX_OF_FOUR, _MEAN_OF_FOUR, _MAX_IN_PLACE = 1, 2, 3, 4, 9
 _DECIMATIONS = {((0, 0), 2): LEFT_TOP, ((0, 1), 2): RIGHT_TOP, ((0, 0), 4): LEFT_TOP_OF_FOUR}
 
 
-def place(graph: Graph, ranges: Container[Value] = (), product_bytes: int = 0) -> list[Job]:
+def place(graph: Graph, ranges: Container[Value] = (), product_bytes: int = 0, *, fallback: bool = False) -> list[Job]:
     """What the nodes become, in order. UnsupportedError lists all that cannot go anywhere.
 
     Fully connected layers with more than `product_bytes` of floats go to the KPU where `ranges` has their results.
+    `fallback`: convolutions that it cannot do go to the CPU where they are small enough.
     """
-    placing = _Placing(graph, ranges, product_bytes)
+    placing = _Placing(graph, ranges, product_bytes, fallback)
     jobs: list[Job] = []
     problems: list[Problem] = []
     for number, node in enumerate(graph.nodes):
@@ -75,7 +76,8 @@ def _common_rules(node: Node) -> None:
 
 
 class _Placing:
-    def __init__(self, graph: Graph, ranges: Container[Value], product_bytes: int) -> None:
+    def __init__(self, graph: Graph, ranges: Container[Value], product_bytes: int, fallback: bool) -> None:
+        self._fallback = fallback
         self._ranges = ranges
         self._product_bytes = product_bytes
         self._users = graph.users()
@@ -87,7 +89,10 @@ class _Placing:
         if isinstance(node.op, Conv2d | DwConv2d):
             if on_cpu.is_product(node):
                 return self._product(node)
-            return self._convolution(node)
+            try:
+                return self._convolution(node)
+            except NotHereError as problem:
+                return [self._fallen_back(node, problem)]
         if isinstance(node.op, FullyConnected) and on_cpu.is_product(node):
             return self._product(node)
         job = OnCpu(node)
@@ -99,6 +104,17 @@ class _Placing:
         else:
             job.functions.append(function)
         return [job]
+
+    def _fallen_back(self, node: Node, problem: NotHereError) -> Job:
+        """What the CPU does instead; the problem again where nobody asked for it, or where that is too large."""
+        if dense.is_possible(node) and node.inputs[0] not in self._late:
+            if self._fallback:
+                return dense.of(node, *_weights(node))
+            problem.remedy += ", or let the CPU do it: `--fallback cpu`"
+        elif self._fallback and dense.size(node) > dense.MOST_BYTES:
+            problem.what += f", and a layer of the CPU would have {dense.size(node)} bytes of weights"
+            problem.rule += f"; the CPU takes up to {dense.MOST_BYTES}"
+        raise problem
 
     def _product(self, node: Node) -> list[Job]:
         """A fully connected layer: one of floats, or a convolution where these would be many."""

@@ -17,6 +17,7 @@ from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
 from buildtool.targets.k210 import generate
 from buildtool.targets.k210.generate import Generated, Port
+from buildtool.targets.k210.on_kpu import Settings
 from buildtool.targets.protocol import (
     CrossCompiler,
     Figure,
@@ -70,11 +71,12 @@ class K210Target:
 
     def lower(self, library: LibrarySource, abi: str) -> KpuProgram:
         """A kmodel of each model; what cannot go to the chip is told of all models at once."""
+        settings = Settings(fallback=library.fallback == "cpu")
         made: list[Generated] = []
         problems: list[Problem] = []
         for model in library.models:
             try:
-                made.append(generate.generate(model.graph))
+                made.append(generate.generate(model.graph, settings))
             except UnsupportedError as error:
                 problems += error.problems
         if problems:

@@ -10,7 +10,7 @@ import pytest
 
 import buildtool
 from buildtool.builders.toolchain import cmake_program, ninja_program
-from buildtool.errors import LatheError, ToolchainError, UnsupportedError
+from buildtool.errors import ConfigError, LatheError, ToolchainError, UnsupportedError
 from buildtool.workflow import commands
 from tests.native_builds import build as native
 from tests.native_builds import command
@@ -142,6 +142,20 @@ def test_what_has_no_place_is_told_with_the_layer_and_the_rule(tmp_path: Path) -
     with pytest.raises(UnsupportedError) as caught:
         buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
     assert str(caught.value) == (Path(__file__).parent / "no_place.txt").read_text().rstrip("\n")
+
+
+def test_the_cpu_takes_what_the_kpu_cannot_do_where_it_is_asked_to(tmp_path: Path) -> None:
+    net = Net(2)
+    graph = net.finish(net.layer(net.layer(net.input(1, 8, 8, 3), 4), 8, 7))
+    file = described({"odd": as_file(graph, tmp_path / "odd.onnx")}, tmp_path)
+    options = buildtool.Options(tmp_path / "build")
+    with pytest.raises(UnsupportedError, match="let the CPU do it: `--fallback cpu`"):
+        buildtool.convert(file, options=options)
+    made = buildtool.convert(file, buildtool.Overrides(fallback="cpu"), options)
+    (figures,) = ({figure["key"]: figure["value"] for figure in model["figures"]} for model in made.firmware[0].models)
+    assert 0 < figures["kpu_share"] < 1
+    with pytest.raises(ConfigError, match="--fallback cannot be 'gpu'"):
+        buildtool.convert(file, buildtool.Overrides(fallback="gpu"), options)
 
 
 @pytest.mark.slow

@@ -1,0 +1,61 @@
+"""Convolutions that the KPU cannot do go to the CPU where somebody asks for it: it gives what the float network gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from buildtool.errors import UnsupportedError
+from buildtool.ir.graph import Graph
+from buildtool.targets.k210.generate import generate
+from buildtool.targets.k210.layer import LayerType
+from buildtool.targets.k210.on_kpu import Settings
+from tests.targets.k210.generating import SAME, Net, cosines, generated, prepared
+
+
+def large_kernel() -> Graph:
+    """One of 7x7 on 8x8 pixels, with a pool behind it."""
+    net = Net(31)
+    x = net.layer(net.layer(net.input(1, 8, 8, 3), 4), 6, 7)
+    return net.finish(net.layer(net.pool(x), 5))
+
+
+def dilated() -> Graph:
+    """With gaps and a stride of 2, right behind the input; groups."""
+    net = Net(32)
+    x = net.layer(net.input(1, 10, 9, 3), 4, pads=(2, 2, 2, 2), dilations=(2, 2), strides=(2, 2))
+    wide = net("conv2d", x, net.drawn(6, 5, 5, 2, fan=50), net.bias(6), groups=2, strides=(1, 1), pads=(2, 2, 2, 2),
+               dilations=(1, 1))  # fmt: skip
+    return net.finish(net.product(net.mean(net("relu", wide)), 7))
+
+
+def depthwise() -> Graph:
+    net = Net(33)
+    x = net.layer(net.input(1, 8, 8, 3), 6)
+    x = net("dwconv2d", x, net.drawn(5, 5, 6, fan=25), net.bias(6), **{**SAME, "pads": (2, 2, 2, 2)})
+    return net.finish(net.layer(net("relu", x), 4, 1, act=""))
+
+
+@pytest.mark.parametrize("net", [large_kernel, dilated, depthwise])
+def test_the_cpu_does_what_the_kpu_cannot(net: Callable[[], Graph]) -> None:
+    graph = prepared(net())
+    with pytest.raises(UnsupportedError, match="or let the CPU do it: `--fallback cpu`"):
+        generate(graph)
+    made = generated(net(), Settings(fallback=True))
+    assert LayerType.FC in [layer.TYPE for layer in made.model.layers]
+    assert made.report.kpu_share < 1
+    assert min(cosines(graph, made)) > 0.99
+
+
+def test_what_would_be_too_large_is_an_error_all_the_same() -> None:
+    net = Net(34)
+    graph = prepared(net.finish(net.layer(net.input(1, 32, 32, 3), 8, 7)))
+    with pytest.raises(UnsupportedError) as caught:
+        generate(graph, Settings(fallback=True))
+    (problem,) = caught.value.problems
+    assert "its kernel is 7x7, and a layer of the CPU would have 100663296 bytes of weights" in problem.what
+    assert problem.rule.endswith("the CPU takes up to 2097152")
+    with pytest.raises(UnsupportedError) as caught:
+        generate(graph)
+    assert "--fallback" not in str(caught.value)
