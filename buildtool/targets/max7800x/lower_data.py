@@ -95,6 +95,7 @@ class Step:
     keeps_scale: bool = False  # its numbers stand for the same after it as before it
     is_output: bool = False
     wide: bool = False
+    softmax: bool = False  # the program takes it of what goes out
 
 
 def canonical(channels: int, size: Size) -> Order:

@@ -34,7 +34,7 @@ from buildtool.ops.sigmoid import Sigmoid
 from buildtool.ops.softmax import Softmax
 from buildtool.ops.sub import Sub
 from buildtool.ops.transpose import Transpose
-from buildtool.targets.max7800x.devices import PROCESSORS, Device
+from buildtool.targets.max7800x.devices import MAX78000, PROCESSORS, Device
 from buildtool.targets.max7800x.lower_data import Data, NotHereError, Order, Read, Step, canonical, of_data
 from buildtool.targets.max7800x.lower_kernels import form_of
 from buildtool.targets.max7800x.network import Activation, Eltwise, Pool, Size
@@ -179,7 +179,8 @@ class _Lowering:
             if read.pool is not None:
                 read = of_data(self._data(node, read, node.inputs[0]))
             read = read.pooled(Pool("max", (1, 1), form.stride_before))
-        read = self._fit_for(node, read, form.operation, node.inputs[0])
+        biased = node.input(2) is not None
+        read = self._fit_for(node, read, form.operation, node.inputs[0], biased=biased)
         made = tuple(
             side * (2 if form.operation == "convtranspose2d" else 1) + 2 * pad - kernel + 1
             for side, pad, kernel in zip(read.result, form.pad, form.kernel, strict=True)
@@ -221,6 +222,7 @@ class _Lowering:
         flatten = read.result != (1, 1)
         if flatten and not read.is_plain:
             read = replace(of_data(self._data(node, read, x)), order=read.order)
+        read = self._fit_for(node, read, "linear", x, biased=node.input(2) is not None)
         pixels = math.prod(read.result) * -(-read.channels // PROCESSORS)
         if flatten and pixels > _MOST_FLAT:
             raise NotHereError(
@@ -373,11 +375,13 @@ class _Lowering:
         height, width = _shape(value)[1:3]
         return replace(read, order=canonical(channels, size)), height == 1 and width > 1
 
-    def _fit_for(self, node: Node, read: Read, operation: str, value: Value) -> Read:
+    def _fit_for(self, node: Node, read: Read, operation: str, value: Value, *, biased: bool = False) -> Read:
         """What a layer of this kind can do on the way; the rest becomes a layer of its own."""
-        wide = read.channels > PROCESSORS
-        if read.eltwise and (operation == "conv1d" or (wide and (read.operands > 2 or read.channels > 2 * PROCESSORS))):
-            return of_data(self._data(node, read, value))
+        if read.eltwise is None:
+            return read
+        several = read.channels > PROCESSORS and (read.operands > 2 or read.channels > 2 * PROCESSORS)
+        if operation == "conv1d" or several or (biased and self._device is not MAX78000):
+            return replace(of_data(self._data(node, read, value)), order=read.order)
         return read
 
     # -- layers --
@@ -426,7 +430,7 @@ class _Lowering:
                 rule="outputs are what layers put out",
                 remedy="leave it out",
             )
-        step.is_output = True
+        step.is_output, step.softmax = True, after == "softmax"
         return Result(value, data, read.order, after)
 
 

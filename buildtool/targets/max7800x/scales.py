@@ -7,6 +7,7 @@ hardware has, the one that loses least is taken.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from buildtool.targets.max7800x.lower_data import Data, Step
 _LARGEST_SHIFT = 15
 _FRACTION = 7
 _TYPICAL = 32.0  # the magnitude of data, in steps: how much an error of a weight weighs beside one of a bias
+SOFTMAX_FRACTION = 14  # bits behind the point of what the program's softmax takes
 _NEAR = 1.01  # a limit is kept exactly where the range comes as near
 
 
@@ -130,7 +132,7 @@ def numbers_of(step: Step, bits: int, scale: float, result: float | None) -> Num
     weights = step.weights.astype(np.float64)
     bias = None if step.bias is None else step.bias.astype(np.float64)
     if result is None:
-        return _wide(weights, bias, bits, scale)
+        return _wide(weights, bias, bits, scale, step.softmax)
     found: list[tuple[float, int]] = []
     for shift in range(-_LARGEST_SHIFT, _LARGEST_SHIFT + 1):
         unit = result / scale * 2.0 ** (shift - _FRACTION)
@@ -150,13 +152,19 @@ def numbers_of(step: Step, bits: int, scale: float, result: float | None) -> Num
     return Numbers(stored, stored_bias, shift - (8 - bits), error, result)
 
 
-def _wide(weights: Array, bias: Array | None, bits: int, scale: float) -> Numbers:
-    """Sums that are not shifted: a step of theirs is a power of two."""
+def _wide(weights: Array, bias: Array | None, bits: int, scale: float, softmax: bool) -> Numbers:
+    """Sums that are not shifted: a step of theirs is a power of two.
+
+    Or such a one that, shifted up into `SOFTMAX_FRACTION` bits behind the point, powers of two are
+    taken of them.
+    """
     most = (1 << (bits - 1)) - 1 if bits > 1 else 1
     needed = float(np.abs(weights).max(initial=0.0)) * scale / most
     if bias is not None:
         needed = max(needed, float(np.abs(bias).max(initial=0.0)) / (BIAS_FACTOR * HIGHEST))
-    step = 2.0 ** int(np.ceil(np.log2(max(needed, 2.0**-60))))
+    base = math.log(2) if softmax else 1.0
+    power = math.ceil(math.log2(max(needed / base, 2.0**-60)))
+    step = base * 2.0 ** (max(power, -SOFTMAX_FRACTION) if softmax else power)
     unit = step / scale
     stored, stored_bias = _stored(weights, bias, bits, scale, unit)
     return Numbers(stored, stored_bias, 0, _error(weights, bias, bits, scale, unit), step)
@@ -175,7 +183,10 @@ def _error(weights: Array, bias: Array | None, bits: int, scale: float, unit: fl
     """The mean square of what the outputs lose, as a part of that of the outputs."""
     stored, stored_bias = _stored(weights, bias, bits, scale, unit)
     power = (scale * _TYPICAL) ** 2
-    lost, whole = float(np.square(stored.astype(np.float64) * unit - weights).sum()) * power, float(np.square(weights).sum()) * power
+    lost, whole = (
+        float(np.square(stored.astype(np.float64) * unit - weights).sum()) * power,
+        float(np.square(weights).sum()) * power,
+    )
     if bias is not None and stored_bias is not None:
         lost += float(np.square(stored_bias.astype(np.float64) * BIAS_FACTOR * scale * unit - bias).sum())
         whole += float(np.square(bias).sum())

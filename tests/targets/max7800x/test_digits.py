@@ -98,5 +98,5 @@ def test_what_fewer_bits_cost() -> None:
         right[bits] = found[0]
     sys.stdout.write(f"digits, right of {len(labels)}, by bits of weights: {right}\n")
     assert right[8] >= 0.97
-    assert right[4] >= right[8] - 0.03
+    assert right[4] >= right[8] - 0.05
     assert right[2] < right[8]
