@@ -8,8 +8,8 @@
 typedef struct {
   kernel_set kernels;
   int8_t* lines; /* [row % kernel rows][column][channel] */
-  int64_t* sums; /* [position] */
-  int8_t* bias;  /* [position] */
+  int64_t* sums; /* [output] */
+  int8_t* bias;  /* [output] */
   uint32_t next_row, next_column;
 } work;
 
@@ -51,6 +51,8 @@ static void add_tap(work* at, const layer* running, const int8_t* pixel, uint32_
   const uint32_t channels = at->kernels.channels;
   const size_t step = (size_t)at->kernels.taps * channels;
   const int8_t* weights = at->kernels.weights + (size_t)tap * channels;
+  for (uint32_t i = 0; i < channels && running->depthwise; i++) at->sums[i] += pixel[i] * weights[i];
+  if (running->depthwise) return;
   for (uint32_t position = 0; position < running->positions; position++, weights += step) {
     int32_t sum = 0;
     for (uint32_t i = 0; i < channels; i++) sum += pixel[i] * weights[i];
@@ -75,14 +77,23 @@ static int64_t scale(const layer* running, int64_t sum) {
   return value;
 }
 
+static target target_of(const lathe_max7800x_machine* machine, const layer* running, const work* at, uint32_t position,
+                        uint32_t number) {
+  if (running->depthwise) {
+    return machine_depthwise_target(machine, running, at->kernels.processor[position], at->kernels.pass[position],
+                                    number);
+  }
+  const uint32_t across = position % running->span;
+  target to = {running->write_base[MASTER], 0, across % INSTANCE_PROCESSORS};
+  to.pointer += across / INSTANCE_PROCESSORS << machine->chip->write_shift;
+  to.offset = (uint64_t)number * running->write_increment + (uint64_t)(position / running->span) * running->write_pass;
+  if (running->wide) to.offset += to.lane;
+  return to;
+}
+
 static void write_pixel(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t number) {
-  for (uint32_t position = 0; position < running->positions; position++) {
-    const uint32_t across = position % running->span;
-    target to = {running->write_base[MASTER], 0, across % INSTANCE_PROCESSORS};
-    to.pointer += across / INSTANCE_PROCESSORS << machine->chip->write_shift;
-    to.offset =
-        (uint64_t)number * running->write_increment + (uint64_t)(position / running->span) * running->write_pass;
-    if (running->wide) to.offset += to.lane;
+  for (uint32_t position = 0; position < at->kernels.outputs; position++) {
+    const target to = target_of(machine, running, at, position, number);
     const int64_t sum = at->sums[position] + 128 * (int64_t)at->bias[position];
     machine_store(machine, running, &to, scale(running, sum), at->kernels.is_gap[position] == 0);
   }
@@ -99,7 +110,7 @@ static void convolve_pixel(lathe_max7800x_machine* machine, const layer* running
     read_up_to(machine, running, at, last_row - running->pad_rows,
                last_column >= running->pad_columns ? last_column - running->pad_columns : 0);
   }
-  for (uint32_t position = 0; position < running->positions; position++) at->sums[position] = 0;
+  for (uint32_t output = 0; output < at->kernels.outputs; output++) at->sums[output] = 0;
   for (uint32_t i = 0; i < running->kernel_rows; i++) {
     const uint32_t y = row + i;
     if (y < running->pad_rows || y - running->pad_rows >= running->pooled_rows) continue;
@@ -116,17 +127,23 @@ static void convolve_pixel(lathe_max7800x_machine* machine, const layer* running
 
 /* The bias of a position. Outputs of positions whose bias nobody wrote are as undefined as those without kernels; that
  * is a mistake where the kernels are not zero, which they are where no channel is. */
-static void add_bias(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t position) {
-  const uint32_t quadrant = running->bias_quadrant;
-  const uint32_t byte = running->bias_offset + position;
+static void add_bias(lathe_max7800x_machine* machine, const layer* running, work* at, uint32_t output) {
+  const kernel_set* kernels = &at->kernels;
+  uint32_t quadrant = running->bias_quadrant;
+  uint32_t byte = running->bias_offset[quadrant] + output;
+  if (running->depthwise) {
+    quadrant = kernels->processor[output] / QUADRANT_PROCESSORS;
+    byte = machine_depthwise_bias(running, kernels->processor[output], kernels->pass[output]);
+  }
   const bool exists = byte < machine->chip->bias_bytes;
-  if (exists) at->bias[position] = (int8_t)machine->bias[quadrant][byte];
-  if ((exists && machine->bias_written[quadrant][byte] != 0) || at->kernels.is_gap[position] != 0) return;
-  const size_t count = (size_t)at->kernels.taps * at->kernels.channels;
-  const int8_t* weights = at->kernels.weights + position * count;
-  at->kernels.is_gap[position] = 1;
-  for (size_t i = 0; i < count; i++) {
-    if (weights[i] == 0) continue;
+  if (exists) at->bias[output] = (int8_t)machine->bias[quadrant][byte];
+  if ((exists && machine->bias_written[quadrant][byte] != 0) || kernels->is_gap[output] != 0) return;
+  const size_t count = (size_t)kernels->taps * (running->depthwise ? 1 : kernels->channels);
+  const size_t step = running->depthwise ? kernels->channels : 1;
+  const int8_t* weights = kernels->weights + output * (running->depthwise ? 1 : count);
+  kernels->is_gap[output] = 1;
+  for (size_t i = 0; i < count && !running->binary; i++) { /* no number is zero then */
+    if (weights[i * step] == 0) continue;
     if (!machine_say(machine, SAID_BIAS)) return;
     machine_complain(machine, "layer %u: reads bias byte %u of quadrant %u, which nobody wrote",
                      (unsigned)running->index, (unsigned)byte, (unsigned)quadrant);
@@ -135,8 +152,8 @@ static void add_bias(lathe_max7800x_machine* machine, const layer* running, work
 }
 
 static void convolve_picture(lathe_max7800x_machine* machine, const layer* running, work* at) {
-  for (uint32_t position = 0; position < running->positions && running->biased; position++) {
-    add_bias(machine, running, at, position);
+  for (uint32_t output = 0; output < at->kernels.outputs && running->biased; output++) {
+    add_bias(machine, running, at, output);
   }
   for (uint32_t row = 0; row < running->out_rows; row++) {
     for (uint32_t column = 0; column < running->out_columns; column++)
@@ -146,13 +163,14 @@ static void convolve_picture(lathe_max7800x_machine* machine, const layer* runni
 
 void machine_convolve(lathe_max7800x_machine* machine, const layer* running) {
   work at = {.next_row = 0};
+  if (running->depthwise) machine_check_depthwise(machine, running);
   if (!machine_make_kernels(machine, running, &at.kernels)) return;
   const uint64_t products =
       (uint64_t)running->out_rows * running->out_columns * at.kernels.taps * at.kernels.channels * running->positions;
   if (!too_much(machine, running, at.kernels.channels, products)) {
     at.lines = malloc((size_t)running->kernel_rows * running->pooled_columns * at.kernels.channels);
-    at.sums = malloc(running->positions * sizeof *at.sums);
-    at.bias = calloc(running->positions, 1);
+    at.sums = malloc(at.kernels.outputs * sizeof *at.sums);
+    at.bias = calloc(at.kernels.outputs, 1);
     if (at.lines == NULL || at.sums == NULL || at.bias == NULL) {
       machine_complain(machine, "layer %u: no memory for %u columns of %u channels", (unsigned)running->index,
                        (unsigned)running->pooled_columns, (unsigned)at.kernels.channels);

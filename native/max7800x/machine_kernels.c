@@ -15,7 +15,8 @@ static bool make_set(const layer* running, kernel_set* made) {
   made->channels = count_bits(running->processors) * running->passes;
   made->taps = running->kernel_rows * running->kernel_columns;
   made->weights = calloc((size_t)running->positions * made->taps, made->channels);
-  made->is_gap = calloc(running->positions, 1);
+  made->outputs = running->depthwise ? made->channels : running->positions;
+  made->is_gap = calloc(made->outputs, 1);
   made->is_used = calloc(made->channels, 1);
   made->processor = calloc(made->channels, 1);
   made->pass = calloc(made->channels, sizeof *made->pass);
@@ -58,7 +59,7 @@ static void take_channel(const lathe_max7800x_machine* machine, const layer* run
   const uint32_t p = made->processor[channel];
   const kernel_memory* kernels = &machine->kernels[p];
   for (uint32_t position = 0; position < running->positions; position++) {
-    const uint32_t number = position * running->passes + made->pass[channel];
+    const uint32_t number = running->skipped + position * running->passes + made->pass[channel];
     const uint32_t at = running->mask_start[p / QUADRANT_PROCESSORS] + number * running->bits;
     const uint32_t first = at / 8 * made->taps + running->mask_remainder;
     missing[position] = 0;
@@ -89,7 +90,7 @@ static void find_gaps(lathe_max7800x_machine* machine, const layer* running, ker
 }
 
 static bool fits(lathe_max7800x_machine* machine, const layer* running, uint32_t p, uint32_t taps) {
-  const uint32_t kernels = running->positions * running->passes;
+  const uint32_t kernels = running->skipped + running->positions * running->passes;
   const uint64_t last = running->mask_start[p / QUADRANT_PROCESSORS] + (uint64_t)(kernels - 1) * running->bits;
   const uint64_t columns = (last / 8 * taps + running->mask_remainder + taps - 1) / COLUMN_BYTES + 1;
   if (columns <= machine->kernels[p].columns) return true;

@@ -24,14 +24,17 @@ static void expect(lathe_max7800x_machine* machine, const layer* made, enum laye
 /* Registers that must be the same in all quadrants, and what of them must. */
 static void compare_quadrants(lathe_max7800x_machine* machine, const layer* made) {
   for (uint32_t which = 0; which < LAYER_REGISTERS; which++) {
-    if (which == READ_BASE || which == ENABLE || (which == WRITE_BASE && !made->convolves)) continue;
+    if (which == READ_BASE || which == ENABLE || (which == WRITE_BASE && (!made->convolves || made->depthwise)))
+      continue;
     uint32_t same = UINT32_MAX;
     if (which == CONTROL) same = ~0xf000u;
     if (which == POST) same = ~0x1fffu;
     const uint32_t wanted = machine->layer[MASTER][made->index][which];
     for (uint32_t q = 1; q < QUADRANTS; q++) {
       const uint32_t value = machine->layer[q][made->index][which];
-      if (!made->active[q] || (value & same) == (wanted & same)) continue;
+      /* Without a convolution, quadrants whose processors do not read do nothing. */
+      if (!made->active[q] || (!made->convolves && machine->layer[q][made->index][ENABLE] == 0)) continue;
+      if ((value & same) == (wanted & same)) continue;
       machine_complain(machine, "layer %u: %s is 0x%x in quadrant %u and 0x%x in quadrant 0", (unsigned)made->index,
                        machine_register_names[which], (unsigned)value, (unsigned)q, (unsigned)wanted);
     }
@@ -57,7 +60,8 @@ static bool decode_processors(lathe_max7800x_machine* machine, layer* made) {
   if (made->convolves && masks != made->processors)
     return refuse(machine, made, ENABLE, "processors and kernels are enabled differently");
   const uint32_t sources = bits_of(machine->layer[MASTER][made->index][CONTROL], 12, 4);
-  for (uint32_t q = 1; q < QUADRANTS && made->convolves; q++) {
+  made->depthwise = made->convolves && bit_of(machine->layer[MASTER][made->index][POST], 30);
+  for (uint32_t q = 1; q < QUADRANTS && made->convolves && !made->depthwise; q++) {
     const uint64_t all = UINT64_C(0xffff) << q * QUADRANT_PROCESSORS;
     if ((made->processors & all) == 0 || bit_of(sources, q)) continue;
     machine_complain(machine, "layer %u: LCTL of quadrant 0 leaves out quadrant %u, whose processors are enabled",
@@ -89,7 +93,7 @@ static void decode_flags(lathe_max7800x_machine* machine, layer* made) {
   made->pool_first = bit_of(one, 16);
   made->transposed = bit_of(post, 28);
   made->flattens = bit_of(post, 27);
-  made->depthwise = bit_of(post, 30);
+  made->broadcasts = made->depthwise && bit_of(control, 29);
   made->bits = (const uint32_t[]){8, 1, 2, 4}[bits_of(post, 22, 2)];
   made->binary = made->bits == 1 && bit_of(global, 30);
   made->shift = bit_of(post, 17) ? -(int)bits_of(post, 13, 4) : (int)bits_of(post, 13, 4);
@@ -200,6 +204,10 @@ static bool decode_masks(lathe_max7800x_machine* machine, layer* made) {
   if (kernels % made->passes != 0)
     return refuse(machine, made, MASK_COUNT, "the number of kernels is no multiple of the passes");
   made->positions = kernels / made->passes;
+  if (made->depthwise) {
+    made->skipped = (made->positions - 1) * made->passes;
+    made->positions = 1;
+  }
   for (uint32_t q = 0; q < QUADRANTS; q++) {
     made->mask_start[q] =
         old ? machine->layer[q][made->index][MASK_COUNT] >> 16 : machine->layer[q][made->index][MASK_START];
@@ -224,9 +232,9 @@ static void decode_bias(lathe_max7800x_machine* machine, layer* made) {
     }
     made->biased = true;
     made->bias_quadrant = q;
-    made->bias_offset = bits_of(post, 0, 12);
+    made->bias_offset[q] = bits_of(post, 0, 12);
     /* The first chip's first layer, when it streams, lets one byte pass before the biases. */
-    if (machine->part == LATHE_MAX78000 && made->index == 0 && made->streams) made->bias_offset++;
+    if (machine->part == LATHE_MAX78000 && made->index == 0 && made->streams) made->bias_offset[q]++;
   }
 }
 

@@ -112,9 +112,7 @@ static void run_layer(lathe_max7800x_machine* machine, layer* running) {
   check_frame(machine, running);
   check_ring(machine, running);
   join_stream(machine, running);
-  if (running->depthwise) {
-    machine_complain(machine, "layer %u: depthwise convolutions are not modelled", (unsigned)running->index);
-  } else if (running->convolves) {
+  if (running->convolves) {
     machine_convolve(machine, running);
   } else {
     machine_pass_through(machine, running);

@@ -141,10 +141,12 @@ typedef struct {
   bool binary;
   uint32_t mask_start[QUADRANTS];
   uint32_t mask_remainder;
-  uint32_t positions; /* of outputs, gaps among them */
+  uint32_t positions; /* of outputs, gaps among them; of a depthwise convolution one */
+  uint32_t skipped;   /* kernels that a depthwise convolution leaves out */
+  bool broadcasts;    /* of a depthwise convolution: outputs stay with their processors */
   int shift;          /* to the left */
   bool biased;
-  uint32_t bias_quadrant, bias_offset;
+  uint32_t bias_quadrant, bias_offset[QUADRANTS]; /* of depthwise convolutions every quadrant has its own */
   /* what goes out */
   uint32_t out_rows, out_columns;
   uint32_t write_base[QUADRANTS];
@@ -174,11 +176,12 @@ bool machine_decode(lathe_max7800x_machine* machine, uint32_t index, layer* deco
 /* machine_kernels.c */
 typedef struct {
   int8_t* weights;    /* [position][tap][channel] */
-  uint8_t* is_gap;    /* [position]: nobody wrote its kernels or its bias */
+  uint8_t* is_gap;    /* [output]: nobody wrote its kernels or its bias */
   uint8_t* is_used;   /* [channel]: some weight is not zero */
   uint8_t* processor; /* [channel] */
   uint16_t* pass;     /* [channel] */
   uint32_t channels, taps;
+  uint32_t outputs; /* of a pixel: positions, or of a depthwise convolution channels */
 } kernel_set;
 bool machine_make_kernels(lathe_max7800x_machine* machine, const layer* running, kernel_set* made);
 void machine_free_kernels(kernel_set* freed);
@@ -200,6 +203,12 @@ void machine_store(lathe_max7800x_machine* machine, const layer* running, const 
 
 /* machine_run.c: runs what was started, if its input is there */
 void machine_run(lathe_max7800x_machine* machine);
+
+/* machine_depthwise.c: where the output of a channel goes, and where its bias is */
+void machine_check_depthwise(lathe_max7800x_machine* machine, const layer* running);
+target machine_depthwise_target(const lathe_max7800x_machine* machine, const layer* running, uint32_t processor,
+                                uint32_t pass, uint32_t number);
+uint32_t machine_depthwise_bias(const layer* running, uint32_t processor, uint32_t pass);
 
 /* machine_compute.c */
 void machine_convolve(lathe_max7800x_machine* machine, const layer* running);
