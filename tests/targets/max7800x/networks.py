@@ -52,6 +52,7 @@ class _Growing:
         self.draw = draw
         self.device = device
         self.rng = np.random.default_rng(self.number(0, 2**16))
+        self.single_bit = 1 if device is MAX78000 else self.one_of((1, -1))  # not both in one network
         one_dimensional = self.chance(5)
         size = (self.number(1, LARGEST_SIDE), 1 if one_dimensional else self.number(1, LARGEST_SIDE))
         self.input = (self.number(1, 12), *size)
@@ -69,9 +70,10 @@ class _Growing:
         return self.number(1, of) == of
 
     def network(self) -> Network:
-        """With a last layer whose sums may stay whole."""
+        """With a last layer whose sums may stay whole, unless it is depthwise: those have few time slots."""
         last = self.layers[-1]
-        if (last.kernel is not None or last.eltwise is not None) and self.chance(3):
+        depthwise = last.kernel is not None and last.kernel.groups > 1
+        if (last.kernel is not None or last.eltwise is not None) and not depthwise and self.chance(3):
             self.layers[-1] = replace(last, output_width=32, activation=None, output_shift=0)
         return Network(
             "random",
@@ -143,7 +145,7 @@ class _Growing:
         dilation = (self.number(1, 2), 1 if one_dimensional else self.number(1, 2))
         if self.device is MAX78000:
             dilation = (1, 1)
-        windows = [min(16, (side - 1) // step + 1) for side, step in zip(size, dilation, strict=True)]
+        windows = [min(15, side - 1) // step + 1 for side, step in zip(size, dilation, strict=True)]
         window = (self.number(1, windows[0]), 1 if one_dimensional else self.number(1, windows[1]))
         stride = self.number(1, 16 if self.chance(4) else 3)
         kind = "average" if self.chance(2) and window != (1, 1) else "max"
@@ -151,7 +153,7 @@ class _Growing:
 
     def kernel(self, out_channels: int, per_group: int, window: Size, **more: Any) -> dict[str, Any]:
         """The kernel of a layer, and what is done with its sums."""
-        bits = self.one_of((8, 8, 8, 4, 2, 1) if self.device is MAX78000 else (8, 8, 4, 2, 1, -1))
+        bits = self.one_of((8, 8, 8, 4, 2, self.single_bit))
         shape = (out_channels, per_group, *window)
         if bits == -1:
             weights = self.rng.choice(np.array([-1, 1]), shape)
@@ -227,7 +229,9 @@ class _Growing:
             operands.append(len(self.layers) - 1)
         what: dict[str, Any] = {"operands": count, "eltwise": self.one_of(("add", "sub", "or", "xor"))}
         what |= {"pool": self.pool(shape[1:]), "pool_first": count > 2 or self.chance(2)}
-        if self.chance(2):
+        by_rows = self.device is MAX78000 and shape[0] > 64 and count > 2  # then it does nothing else
+        what |= {"pool": None} if by_rows else {}
+        if by_rows or self.chance(2):
             self.add("none", tuple(operands), shape[1:], **what)
         else:
             pooled = arithmetic.pooled_size(shape[1:], what["pool"])
