@@ -90,11 +90,11 @@ def test_reports_tell_what_became_of_the_models(library: Path) -> None:
 
 
 def test_a_second_build_is_the_same(nets: Path, library: Path, tmp_path: Path) -> None:
-    """In another folder, byte by byte."""
+    """In another folder, byte by byte; reports name the sources of Lathe, too, which may change meanwhile."""
     options = buildtool.Options(tmp_path / "again", archive=False)
     buildtool.build(nets / "nets.yml", options=options)
     for path in sorted(library.rglob("*")):
-        if path.is_file() and path.name != "nets.tar.gz":
+        if path.is_file() and path.name != "nets.tar.gz" and path.parent.name != "report":
             assert (tmp_path / "again" / "nets" / path.relative_to(library)).read_bytes() == path.read_bytes(), path
 
 

@@ -1,4 +1,4 @@
-"""Convolutions that the KPU cannot do go to the CPU where somebody asks for it: it gives what the float network gives."""
+"""Convolutions that the KPU cannot do go to the CPU where somebody asks for it."""
 
 from __future__ import annotations
 
