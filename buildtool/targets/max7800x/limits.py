@@ -2,22 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from buildtool.errors import ConfigError, Problem, Where
-from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.targets.max7800x.program import Program
+from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
+from buildtool.targets.max7800x import processors
+from buildtool.targets.max7800x.devices import MAX78000, MAX78002, PROCESSORS
+from buildtool.targets.max7800x.hardware import LONGEST_KERNEL, STREAMING_LAYERS, HardwareLayer
+from buildtool.targets.max7800x.network import UNPLACED, Network
+from buildtool.targets.max7800x.options import Options
+
+_LARGEST_POOL = 16
+_MOST_PASSES = 16
+_MOST_PADDING = 2
+_MOST_FLATTENED = 1 << 14  # passes over the pixels
+_NOT_MADE = ("calcx4", "buffer_shift", "buffer_insert")
+_NEWER = ("bypass", "readahead", "tcalc", "snoop_sequence")
 
 
-def check_options(program: Program) -> None:
+def check(network: Network, layers: Sequence[HardwareLayer]) -> None:
+    """UnsupportedError with everything that has no registers."""
+    problems = list(_network_problems(network, layers))
+    for hardware in layers:
+        problems += _size_problems(hardware)
+        problems += _kernel_problems(network, hardware)
+        problems += _hint_problems(network, hardware)
+    if problems:
+        raise UnsupportedError(problems)
+
+
+def _network_problems(network: Network, layers: Sequence[HardwareLayer]) -> Iterator[Problem]:
+    place = Where(file=network.file, model=network.name)
+    highest = max(hardware.number for hardware in layers)
+    if highest >= network.device.layers:
+        yield Problem(
+            f"the network has {highest + 1} layers",
+            place,
+            rule=f"at most {network.device.layers} on the {network.device.part}",
+            remedy="join pools and activations with convolutions, or take the larger chip",
+        )
+    streaming = sum(hardware.layer.streaming for hardware in layers)
+    if streaming > STREAMING_LAYERS:
+        yield Problem(f"{streaming} layers stream", place, rule=f"at most {STREAMING_LAYERS}")
+    unplaced = [hardware for hardware in layers if UNPLACED in (hardware.layer.in_offset, hardware.layer.out_offset)]
+    for hardware in unplaced:
+        yield Problem("the layer has no place in data memory", hardware.where, remedy="let the planner choose one")
+    used = 0
+    for hardware in layers:
+        used |= hardware.layer.processors | (hardware.layer.output_processors if hardware.last else 0)
+    if not processors.in_quadrant(used, 0):
+        yield Problem(
+            "no layer uses the first quadrant",
+            place,
+            rule="it leads the others",
+            remedy="give one of the layers processors below 16",
+        )
+
+
+def _size_problems(hardware: HardwareLayer) -> Iterator[Problem]:
+    layer = hardware.layer
+    reads, writes = (layer.in_channels, layer.processors), (layer.out_channels, layer.output_processors)
+    for what, (channels, chosen) in (("in", reads), ("out", writes)):
+        needed = processors.per_pass(channels)
+        if processors.count(chosen) != needed:
+            yield Problem(
+                f"{channels} channels go {what}, with {processors.count(chosen)} processors",
+                hardware.where,
+                rule=f"{needed} processors for {channels} channels",
+                remedy="change `processors` or `output_processors`",
+            )
+        if processors.passes(channels) > _MOST_PASSES:
+            rule = f"at most {_MOST_PASSES * PROCESSORS}"
+            yield Problem(f"{channels} channels go {what}", hardware.where, rule=rule, remedy="split the layer")
+    if max((size - 1) * apart for size, apart in zip(hardware.pool, hardware.pool_dilation, strict=True)) >= 16:
+        size = f"{hardware.pool[0]}x{hardware.pool[1]}"
+        yield Problem(f"a pool of {size} is too large", hardware.where, rule=f"at most {_LARGEST_POOL} pixels wide")
+    one_dimensional = hardware.operation == "conv1d" or (not hardware.convolves and hardware.in_size[1] == 1)
+    if not one_dimensional and hardware.pool_stride[0] != hardware.pool_stride[1]:
+        steps = f"{hardware.pool_stride[0]}x{hardware.pool_stride[1]}"
+        yield Problem(f"a pool steps by {steps}", hardware.where, rule="as far down as across")
+    if layer.flatten and (hardware.pools or max(hardware.pool_stride) > 1 or layer.streaming):
+        what = "streams" if layer.streaming else "pools"
+        remedy = "" if layer.streaming else "pool in a layer of its own before it"
+        yield Problem(f"a layer that flattens {what}", hardware.where, rule="not both", remedy=remedy)
+    if layer.flatten and hardware.in_passes * hardware.pooled[0] * hardware.pooled[1] > _MOST_FLATTENED:
+        yield Problem("too many pixels are flattened", hardware.where, rule=f"pixels x passes up to {_MOST_FLATTENED}")
+
+
+def _kernel_problems(network: Network, hardware: HardwareLayer) -> Iterator[Problem]:
+    kernel = hardware.layer.kernel
+    if kernel is None:
+        return
+    size = f"{hardware.kernel_size[0]}x{hardware.kernel_size[1]}"
+    sizes = {
+        "conv1d": [(length, 1) for length in range(1, LONGEST_KERNEL + 1)],
+        "conv2d": [(1, 1), (3, 3)],
+        "convtranspose2d": [(3, 3)],
+        "linear": [(1, 1)],
+    }[hardware.operation]
+    if hardware.kernel_size not in sizes:
+        rule = ", ".join(f"{rows}x{columns}" for rows, columns in sizes)
+        yield Problem(f"there is no {hardware.operation} of {size}", hardware.where, rule=rule)
+    step = (2, 2) if hardware.operation == "convtranspose2d" else (1, 1)
+    if hardware.stride != step:
+        what = f"a {hardware.operation} steps by {hardware.stride[0]}x{hardware.stride[1]}"
+        yield Problem(what, hardware.where, rule=f"{step[0]}x{step[1]}", remedy="step in the pool before it")
+    if max(hardware.pad) > _MOST_PADDING:
+        yield Problem(f"padding of {max(hardware.pad)} pixels", hardware.where, rule=f"at most {_MOST_PADDING}")
+    if max(kernel.dilation) > 1 and hardware.layer.operation != "conv1d":
+        yield Problem(f"a {hardware.operation} is dilated", hardware.where, rule="in one dimension only")
+    channels = (hardware.layer.in_channels, hardware.layer.out_channels)
+    if hardware.groups > 1 and (network.device is MAX78000 or set(channels) != {hardware.groups}):
+        rule = "one group, or on the MAX78002 as many as channels that go in and out"
+        what = f"{hardware.groups} groups for {channels[0]} channels that become {channels[1]}"
+        yield Problem(what, hardware.where, rule=rule)
+    if hardware.bits < 0 and network.device is MAX78000:
+        yield Problem("weights are plus and minus one", hardware.where, rule="on the MAX78002 only")
+    if hardware.layer.operands > 1 and hardware.operation == "conv1d":
+        yield Problem("operands of a conv1d", hardware.where, remedy="write a layer of its own for the operation")
+    biased = kernel.bias is not None and kernel.bias.any()
+    if network.device is MAX78002 and hardware.layer.operands > 1 and biased:
+        remedy = "write a layer of its own for the operation, or train without a bias"
+        yield Problem("operands before a convolution with biases", hardware.where, rule="not both", remedy=remedy)
+
+
+def _hint_problems(network: Network, hardware: HardwareLayer) -> Iterator[Problem]:
+    for name in _NOT_MADE:
+        if hardware.layer.hints.get(name):
+            yield Problem(f"'{name}' is not made", hardware.where, remedy="leave it out")
+    if network.device is not MAX78000:
+        return
+    for name in _NEWER:
+        if hardware.layer.hints.get(name):
+            yield Problem(f"the MAX78000 has no '{name}'", hardware.where, remedy="leave it out")
+    if hardware.layer.in_skip:
+        yield Problem("the MAX78000 leaves nothing out as it reads", hardware.where, remedy="leave out `in_skip`")
+
+
+def check_options(network: Network, options: Options) -> None:
     """ConfigError where options do not go together, or not with the network."""
-    problems = list(_option_problems(program))
+    problems = list(_option_problems(network, options))
     if problems:
         raise ConfigError(problems)
 
 
-def _option_problems(program: Program) -> Iterator[Problem]:
-    network, options = program.network, program.options
+def _option_problems(network: Network, options: Options) -> Iterator[Problem]:
     place = Where(file=network.file, model=network.name)
     if network.fast_fifo and options.processor != "riscv":
         yield Problem(

@@ -15,6 +15,7 @@ class Options:
     processor: Literal["arm", "riscv"] = "arm"  # the core that runs the network
     compact_weights: bool = True  # kernels are loaded as bytes in a row, not as words for each column
     softmax: bool = False
+    softmax_shift: int | None = None  # bits by which sums go up for it; None: those that the weights have too few
     known_answer: bool = True  # the program checks its output for the sample
     unload: bool = True
     timer: int | None = 0  # measures inferences
@@ -28,6 +29,7 @@ class Options:
     write_zeros: bool = False  # registers whose value is zero are written too
     clear_memories: bool = False  # and test them before use
     clear_tram: bool = False
+    overlap_data: bool = False  # outputs may be written over what is still read
     single_bit_xor: bool = False  # 1-bit weights by exclusive or
     # of streaming, where the computed values are not the right ones
     stream_start: int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.max7800x import bias_memory, kernel_memory
+from buildtool.targets.max7800x import bias_memory, kernel_memory, limits
 from buildtool.targets.max7800x.devices import PROCESSORS
 from buildtool.targets.max7800x.hardware import layers_of
 from buildtool.targets.max7800x.network import Network
@@ -43,8 +43,9 @@ class Columns:
 
 
 def require_room(network: Network) -> None:
-    """Of a placed network: NoColumnsError where kernels do not fit, UnsupportedError where biases do not."""
+    """Of a placed network: NoColumnsError where kernels do not fit, UnsupportedError where biases do not, or layers are none."""
     layers = layers_of(network)
+    limits.check(network, layers)
     try:
         kernel_memory.place(network.device, layers)
     except UnsupportedError as problem:

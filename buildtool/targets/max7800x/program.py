@@ -8,7 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from buildtool.targets.max7800x import addresses, bias_memory, data_memory, kernel_memory, simulate
+from buildtool.errors import UnsupportedError
+from buildtool.targets.max7800x import addresses, bias_memory, data_memory, kernel_memory, limits, overlap, simulate
 from buildtool.targets.max7800x.data_memory import ExpectedBlock, InputBlock, Stored, Unload
 from buildtool.targets.max7800x.hardware import layers_of
 from buildtool.targets.max7800x.kernel_memory import Chunk
@@ -72,12 +73,17 @@ def make(network: Network, sample: NDArray[Any], options: Options | None = None)
     everything that does not fit.
     """
     options = options or Options()
+    limits.check_options(network, options)
+    trace = simulate.run(network, sample)
     layers = layers_of(network)
+    limits.check(network, layers)
+    overlapping = [] if options.overlap_data else overlap.check(network)
+    if overlapping:
+        raise UnsupportedError(overlapping)
     quadrants = quadrants_of(layers)
     kernels = kernel_memory.place(network.device, layers)
     biases = bias_memory.place(network.device, layers, quadrants)
     placed = Placed(network, layers, kernels, biases, quadrants, options)
-    trace = simulate.run(network, sample)
     outputs = {hardware.layer.index: hardware for hardware in layers}
     results = [(data_memory.stored(outputs[network.layers[at].index]), values) for at, values in trace.results.items()]
     return Program(

@@ -24,11 +24,12 @@ from typing import Any
 
 from buildtool import version
 from buildtool.codegen import max7800x as codegen
-from buildtool.targets.max7800x import addresses, limits
+from buildtool.targets.max7800x import addresses
 from buildtool.targets.max7800x.addresses import BYTES_PER_COLUMN, WORD
 from buildtool.targets.max7800x.data_memory import InputBlock
 from buildtool.targets.max7800x.devices import MAX78000, QUADRANTS
 from buildtool.targets.max7800x.hardware import HardwareLayer
+from buildtool.targets.max7800x.options import Options
 from buildtool.targets.max7800x.program import Program
 from buildtool.targets.max7800x.registers_control import DONE, ENABLE, STREAMS
 
@@ -37,7 +38,6 @@ _POWER_BITS = 30  # behind the point, in the table of softmax
 
 def emit(program: Program) -> dict[str, bytes]:
     """Every file of the project, by its path. What runs on the RISC-V core is a project in the folder `riscv`."""
-    limits.check_options(program)
     values = _values(program)
     files = {
         "main.c": codegen.render("main.c", **values),
@@ -57,6 +57,12 @@ def emit(program: Program) -> dict[str, bytes]:
     inner = {f"riscv/{name}": content for name, content in files.items()}
     outer = _project(values, ["main.c"], loads_riscv=True)
     return inner | outer | {"main.c": codegen.render("main_arm.c", **values)}
+
+
+def _softmax_shift(options: Options, last: HardwareLayer) -> int:
+    if options.softmax_shift is not None:
+        return options.softmax_shift
+    return 8 - last.weight_bits if last.convolves else 0
 
 
 def _project(
@@ -87,7 +93,7 @@ def _values(program: Program) -> dict[str, Any]:
         "riscv": options.processor == "riscv",
         "fifo": network.fifo,
         "softmax": options.softmax,
-        "softmax_shift": 8 - last.weight_bits if last.convolves else 0,
+        "softmax_shift": _softmax_shift(options, last),
         "known_answer": options.known_answer,
         "unload": options.unload,
         "timer": options.timer,
