@@ -87,12 +87,12 @@ def cases_program(abi: str = "host", variant: str = "", options: Sequence[str] =
     return build("op_cases_test", abi=abi, variant=variant, options=options) / "tests" / "op_cases_test"
 
 
-def run_cases(program: Path, folder: Path, abi: str, without: Sequence[str] = ()) -> None:
+def run_cases(program: Path, folder: Path, abi: str, without: Sequence[str] = (), report: Path | None = None) -> None:
     """Every file is a test, but for those whose names match a pattern of `without`. Those of kernels for another
-    architecture are skipped; what this machine lacks is told.
+    architecture are skipped; what this machine lacks is told. `report`: where to write one in XML.
     """
-    chosen = f"--gtest_filter=*-{':'.join(without)}"
-    output = command([*QEMU.get(abi, ()), program, "--gtest_brief=1", chosen], LATHE_CASES=str(folder))
+    options = [f"--gtest_filter=*-{':'.join(without)}", *([f"--gtest_output=xml:{report}"] if report else [])]
+    output = command([*QEMU.get(abi, ()), program, "--gtest_brief=1", *options], LATHE_CASES=str(folder))
     passed = re.search(r"\[  PASSED  \] (\d+) tests", output)
     skipped = re.findall(r"this machine does not run (\w+)", output)
     files = [file.stem for file in folder.iterdir() if file.suffix in (".case", ".hostile")]

@@ -63,14 +63,14 @@ def write_cases(
         for native in (natives or variants)(case):
             for kernel in manifests.of(case.op.name):
                 for packing in packings(native.graph, kernel):
-                    _write(folder, files, native, kernel, packing)
+                    write_case(folder, files, native, kernel, packing)
         for kernel in manifests.of(case.op.name) if natives is None else ():
             cut, joined = strides_of(case, kernel)
             if not cut and not joined:
                 continue
             native = NativeCase(f"{case.name}_strided", *strided_graph(case, cut, joined))
             for packing in packings(case_graph(case.op, case.inputs, frozenset(case.constants)), kernel)[:1]:
-                _write(folder, files, native, kernel, packing, manifests)
+                write_case(folder, files, native, kernel, packing, manifests)
     return Written(files)
 
 
@@ -80,11 +80,11 @@ def write_natives(folder: Path, operator: str, natives: Iterable[NativeCase], ma
     for native in natives:
         for kernel in manifests.of(operator):
             for packing in packings(native.graph, kernel):
-                _write(folder, files, replace(native, name=f"stored_{native.name}"), kernel, packing)
+                write_case(folder, files, replace(native, name=f"stored_{native.name}"), kernel, packing)
     return Written(files)
 
 
-def _write(
+def write_case(
     folder: Path,
     files: dict[str, int],
     native: NativeCase,
@@ -92,6 +92,7 @@ def _write(
     packing: str,
     manifests: Manifests | None = None,
 ) -> None:
+    """One file. `manifests`: where the kernels of other nodes are found."""
     stem = f"{kernel.name}_{files[kernel.name]:04}_{native.name}_{packing}".rstrip("_")
     name = re.sub(r"\W+", "_", stem)
     (folder / f"{name}.case").write_bytes(encode(native, kernel, packing, manifests))
@@ -240,7 +241,8 @@ def _more(case: NativeCase) -> float:
 
 def _other(node: Node, manifests: Manifests | None) -> KernelInfo:
     assert manifests is not None, "the graph has one node"
-    (kernel,) = (kernel for kernel in manifests.of(node.op.name) if misfit(kernel, node) is None)
+    fitting = [kernel for kernel in manifests.of(node.op.name) if misfit(kernel, node) is None]
+    (kernel,) = [kernel for kernel in fitting if kernel.parts] or fitting
     return kernel
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from buildtool.ir.dims import Dim
 from buildtool.ir.evaluate import evaluate
-from buildtool.ir.graph import Graph, Value
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, QuantType, TensorType
 from tests.ops.inputs import Rng
@@ -46,21 +47,34 @@ Storage = tuple[DType, QuantType] | None  # None: the numbers are what they are
 def stored_case(name: str, op: Operator, operands: Sequence[Operand], *results: Storage) -> NativeCase:
     """One node; what it gives is what the evaluator says."""
     graph = Graph(name="case")
-    values = []
-    for index, operand in enumerate(operands):
-        if operand.constant:
-            value = graph.new_constant(f"c{index}", operand.array)
-            value.type = operand.type
-        else:
-            value = Value(f"x{index}", operand.type)
-            graph.inputs.append(value)
-        values.append(value)
-    node = graph.new_node(op, values, op.name, stored=list(results))
+    add_stored(graph, op, [add_operand(graph, operand) for operand in operands], results)
+    inputs = tuple(operand.array for operand in operands if not operand.constant)
+    return NativeCase(name, graph, inputs, evaluated(graph, inputs))
+
+
+def add_operand(graph: Graph, operand: Operand, shape: Sequence[Dim] | None = None) -> Value:
+    """A constant, or an input of the graph. `shape`: what the graph says of it, where it is not its own."""
+    index = len(graph.inputs)
+    if operand.constant:
+        value = graph.new_constant(f"c{index}", operand.array)
+        value.type = operand.type
+        return value
+    value = Value(f"x{index}", operand.type if shape is None else replace(operand.type, shape=tuple(shape)))
+    graph.inputs.append(value)
+    return value
+
+
+def add_stored(graph: Graph, op: Operator, inputs: Sequence[Value], results: Sequence[Storage]) -> Node:
+    """A node whose results are those of the graph now."""
+    node = graph.new_node(op, inputs, op.name, stored=list(results))
     graph.nodes.append(node)
     graph.outputs = list(node.outputs)
-    inputs = tuple(operand.array for operand in operands if not operand.constant)
+    return node
+
+
+def evaluated(graph: Graph, inputs: Sequence[Array]) -> tuple[Array, ...]:
     found = evaluate(graph, {value.name: array for value, array in zip(graph.inputs, inputs, strict=True)})
-    return NativeCase(name, graph, inputs, tuple(found[value.name] for value in graph.outputs))
+    return tuple(found[value.name] for value in graph.outputs)
 
 
 def whole(rng: Rng, shape: Sequence[int], dtype: Any = np.int8) -> Array:

@@ -211,7 +211,7 @@ def test_panels_hold_the_same_numbers(word: str, groups: int) -> None:
         assert moved is not None
         back = PACKINGS[name].unpack(_there_and_back(packed, moved), node)
         np.testing.assert_array_equal(back, plain)
-    assert scaled.of_packed(weights, "bytes16", (1, 2, 3, 3, 10, 64)) is None
+    assert scaled.of_packed(weights, "signed16", (1, 2, 3, 3, 10, 64)) is None
     transformed = scaled.of_packed(weights, "winograd4_8", (36, 3, 40, 8))
     assert transformed == Weights(View(108, 40, 8, 32 if word == "int4" else 40), FORMS[word])
     shallow = scaled.of_packed(weights, "winograd4_8", (36, 3, 16, 8))

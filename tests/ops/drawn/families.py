@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from buildtool.ir.operator import Array
 from buildtool.ops.layer_norm import LayerNorm
@@ -18,6 +15,7 @@ from buildtool.ops.registry import builtin
 from buildtool.ops.rms_norm import RmsNorm
 from tests.ops.case import OpCase
 from tests.ops.drawn import elements, pairs, products, windows
+from tests.ops.drawn.drawing import distinct
 from tests.ops.inputs import uniform
 
 _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
@@ -95,35 +93,13 @@ def in_half(case: OpCase) -> OpCase:
     return replace(case, inputs=inputs)
 
 
-class _NoConstants(HypothesisProvider):
-    """Draws no numbers that hypothesis read in our modules, which are others after every import."""
-
-    def _maybe_draw_constant(self, *_: object, **__: object) -> None:
-        return None
-
-
-AVAILABLE_PROVIDERS["no-constants"] = _NoConstants
-
-
 def drawn(family: str, count: int) -> list[OpCase]:
     """So many different cases, the same ones every time."""
-    found: dict[str, OpCase] = {}
+    return [
+        replace(case, name=f"drawn_{family}_{number}_{case.name}")
+        for number, case in enumerate(distinct(family, families()[family], count, _what))
+    ]
 
-    def collect(case: OpCase) -> None:
-        what = f"{case.op} {[array.shape for array in case.inputs]} {case.constants}"
-        if len(found) < count and what not in found:
-            found[what] = replace(case, name=f"drawn_{family}_{len(found)}_{case.name}")
 
-    for attempt in range(20):  # hypothesis likes to draw once more what it has drawn before
-        if len(found) == count:
-            break
-        options = settings(
-            backend="no-constants",
-            max_examples=count,
-            phases=[Phase.generate],
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        )
-        seed(zlib.crc32(f"{family} {attempt}".encode()))(options(given(families()[family])(collect)))()
-    return list(found.values())
+def _what(case: OpCase) -> str:
+    return f"{case.op} {[array.shape for array in case.inputs]} {case.constants}"
