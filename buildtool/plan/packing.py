@@ -163,8 +163,8 @@ def _winograd(code: int, tile: int, width: int) -> None:
     PACKINGS[name] = Packing(name, code, pack, unpack, fits)
 
 
-def _bytes(name: str, code: int, width: int, depth: int, offset: int) -> None:
-    """s8 + offset, modulo 256, in panels of `width` outputs: [groups, panels, height, width, steps, bytes of a step].
+def _bytes(name: str, code: int, width: int, depth: int) -> None:
+    """s8 in panels of `width` outputs: [groups, panels, height, width, steps, bytes of a step].
 
     A step is `depth` channels; where they end it is filled up with zeros.
     """
@@ -174,12 +174,11 @@ def _bytes(name: str, code: int, width: int, depth: int, offset: int) -> None:
         plain = array if array.ndim == 4 else array[:, None, None, :]
         per_group, channels = plain.shape[0] // groups, plain.shape[3]
         panels, steps = -(-per_group // width), -(-channels // depth)
-        padded = np.zeros((groups, panels * width, *plain.shape[1:3], steps * depth), np.uint8)
-        shifted = (plain.astype(np.int16) + offset).astype(np.uint8)
-        padded[:, :per_group, :, :, :channels] = shifted.reshape(groups, per_group, *plain.shape[1:])
+        padded = np.zeros((groups, panels * width, *plain.shape[1:3], steps * depth), np.int8)
+        padded[:, :per_group, :, :, :channels] = plain.reshape(groups, per_group, *plain.shape[1:])
         split = padded.reshape(groups, panels, width, *plain.shape[1:3], steps, depth)
         ordered = np.ascontiguousarray(np.moveaxis(split, 2, -2))
-        return ordered.reshape(*ordered.shape[:-2], width * depth).view(np.int8)
+        return ordered.reshape(*ordered.shape[:-2], width * depth)
 
     def unpack(array: Array, node: Node) -> Array:
         groups, outputs = _groups(node), _outputs(node)
@@ -189,11 +188,10 @@ def _bytes(name: str, code: int, width: int, depth: int, offset: int) -> None:
         wanted = (groups, panels, *array.shape[2:4], steps, width * depth)
         if array.ndim != 6 or rest or channels % groups or array.shape != wanted:
             raise ValueError(f"its shape is not that of bytes in panels of {width} for {outputs} outputs")
-        split = np.moveaxis(array.view(np.uint8).reshape(*array.shape[:-1], width, depth), -2, 2)
+        split = np.moveaxis(array.reshape(*array.shape[:-1], width, depth), -2, 2)
         flat = split.reshape(groups, panels * width, *array.shape[2:4], steps * depth)
         plain = flat[:, :per_group, :, :, : channels // groups].reshape(outputs, *array.shape[2:4], channels // groups)
-        signed = (plain.astype(np.int16) - offset).astype(np.int8)
-        return np.ascontiguousarray(signed if _RANKS[node.op.name] == 4 else signed.reshape(outputs, -1))
+        return np.ascontiguousarray(plain if _RANKS[node.op.name] == 4 else plain.reshape(outputs, -1))
 
     name = f"{name}{width}"
     PACKINGS[name] = Packing(name, code, pack, unpack, lambda node: True, stored=True)
@@ -203,5 +201,4 @@ for _code, _width in enumerate((4, 8, 16)):
     _panels(1 + _code, _width)
     _winograd(4 + _code, 2, _width)
     _winograd(7 + _code, 4, _width)
-_bytes("bytes", 10, 16, 4, offset=128)
-_bytes("signed", 11, 16, 4, offset=0)
+_bytes("signed", 11, 16, 4)

@@ -14,7 +14,6 @@ struct BytePanelJob {
   int8_t* output;
   int64_t pixels;
   int64_t output_step;  // from pixel to pixel
-  bool summed;          // the sum of the bytes of a row stands in front of it, as s32
   char* scratch;        // ByteThreadBytes() per thread
   int64_t thread_bytes;
 };
@@ -22,9 +21,8 @@ struct BytePanelJob {
 // Some pixels of a job times some outputs of a group.
 struct ByteTile {
   const int8_t* const*
-      rows;             // per tap kBytePixels pointers, all to rows; they are read in whole steps of kByteForm.reach()
-  const int32_t* sums;  // 128 times the sum of x, of each pixel: where there are `row_sums`
-  int count;            // pixels
+      rows;   // per tap kBytePixels pointers, all to rows; they are read in whole steps of kByteForm.reach()
+  int count;  // pixels
   int64_t group;
   int64_t output;   // the first, within the group: that of a panel
   int64_t outputs;  // how many
@@ -34,37 +32,14 @@ struct ByteTile {
 
 inline namespace LATHE_VECTORS {
 
-// What follows is there once per instruction set: isa/byte_panels__<set>.cc.
-
-int32_t SumBytes(const int8_t* row, int64_t count);  // only where there are `row_sums`
+// There once per instruction set: isa/byte_panels__<set>.cc.
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile);
 
 }  // namespace LATHE_VECTORS
 namespace {
 
-constexpr int64_t kByteSum = static_cast<int64_t>(sizeof(int32_t));
-
-// The sum of some bytes; nothing where nobody needs it.
-inline int32_t RowSum([[maybe_unused]] const int8_t* row, [[maybe_unused]] int64_t count) {
-  if constexpr (kByteForm.row_sums) {
-    return SumBytes(row, count);
-  }
-  return 0;
-}
-
 LATHE_INLINE int64_t ByteThreadBytes(const BytePanelShape& shape) {
-  return (shape.taps * kBytePixels * static_cast<int64_t>(sizeof(int8_t*)) + kBytePixels * 4 + 63) / 64 * 64;
-}
-
-// The bytes that a pixel reads of a group.
-inline int32_t SumWindow(const BytePanelJob& job, const int8_t* const* rows, int64_t group) {
-  const BytePanelShape& shape = job.state->shape;
-  int32_t sum = 0;
-  for (int64_t tap = 0; tap < shape.taps; ++tap, rows += kBytePixels) {
-    sum += job.summed ? *reinterpret_cast<const int32_t*>(*rows - kByteSum)
-                      : RowSum(*rows + group * shape.depth, shape.depth);
-  }
-  return sum;
+  return (shape.taps * kBytePixels * static_cast<int64_t>(sizeof(int8_t*)) + 63) / 64 * 64;
 }
 
 // Tiles that are not whole compute the first row once more.
@@ -130,7 +105,6 @@ inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const
   const int64_t splits = (panels + each - 1) / each;
   context.For(chunks * splits, 1, [&](int64_t begin, int64_t end, int thread) {
     const int8_t** rows = reinterpret_cast<const int8_t**>(job.scratch + thread * job.thread_bytes);
-    int32_t* sums = reinterpret_cast<int32_t*>(rows + shape.taps * kBytePixels);
     int64_t at_hand = -1;
     for (int64_t item = begin; item < end; ++item) {
       const int64_t chunk = item / splits;
@@ -139,17 +113,12 @@ inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const
       if (chunk != at_hand) {
         locate(pixel, count, rows);
         RepeatRows(shape.taps, count, rows);
+        at_hand = chunk;
       }
-      int64_t group = -1;
       int64_t panel = (item - chunk * splits) * each;
       const int64_t last = panel + each < panels ? panel + each : panels;
       while (panel < last) {
         const int64_t first = panel % shape.panels();
-        if (kByteForm.row_sums && group != panel / shape.panels() && (chunk != at_hand || shape.groups > 1)) {
-          group = panel / shape.panels();
-          for (int p = 0; p < count; ++p) sums[p] = kFilterOffset * SumWindow(job, rows + p, group);
-        }
-        at_hand = chunk;
         const int64_t rest = shape.panels() - first;
         const int64_t taken = rest < last - panel ? rest : last - panel;
         const int64_t output = first * kBytePanel;
@@ -157,8 +126,7 @@ inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const
             shape.outputs - output < taken * kBytePanel ? shape.outputs - output : taken * kBytePanel;
         const int64_t number = panel / shape.panels();
         const int64_t channel = number * shape.outputs + output;
-        ByteTile tile = {rows,   sums, count, number, output, outputs, job.output + pixel * job.output_step + channel,
-                         nullptr};
+        ByteTile tile = {rows, count, number, output, outputs, job.output + pixel * job.output_step + channel, nullptr};
         if (job.residual != nullptr) tile.residual = job.residual + pixel * shape.groups * shape.outputs + channel;
         RunByteTile(job, tile);
         panel += taken;

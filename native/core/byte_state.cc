@@ -8,7 +8,7 @@ namespace {
 
 // Writes a filter's number for every byte of the packed order: `at(output, tap, depth)`, and zero outside.
 template <typename At>
-void FillPanels(const BytePanelShape& shape, uint8_t flip, uint8_t* to, const At& at) {
+void FillPanels(const BytePanelShape& shape, int8_t* to, const At& at) {
   const int64_t outputs = shape.groups * shape.panels() * kBytePanel;
   for (int64_t first = 0; first < outputs; first += kBytePanel) {
     const int64_t panel = first / kBytePanel % shape.panels() * kBytePanel;
@@ -17,7 +17,7 @@ void FillPanels(const BytePanelShape& shape, uint8_t flip, uint8_t* to, const At
         for (int64_t j = 0; j < kBytePanel * kByteDepth; ++j, ++to) {
           const int64_t output = j / kByteDepth, depth = k + j % kByteDepth;
           const bool inside = panel + output < shape.outputs && depth < shape.depth;
-          *to = inside ? static_cast<uint8_t>(static_cast<uint8_t>(at(first + output, tap, depth)) ^ flip) : 0;
+          *to = inside ? at(first + output, tap, depth) : int8_t{0};
         }
       }
     }
@@ -31,43 +31,40 @@ int64_t PlaceOf(const BytePanelShape& shape, int64_t output, int64_t tap, int64_
 }
 
 // Packs filters that come plain, or packed with their taps apart; `shape` is theirs, `state.shape` what it becomes.
-void PackFilters(const BytePanelState& state, const BytePanelShape& shape, const Tensor& w, uint8_t* to) {
+void PackFilters(const BytePanelState& state, const BytePanelShape& shape, const Tensor& w, int8_t* to) {
   const int8_t* from = w.As<int8_t>();
   const BytePanelShape& own = state.shape;
   const int64_t whole = shape.panels() * kBytePanel;
-  FillPanels(own, state.flip, to, [&](int64_t output, int64_t tap, int64_t depth) {
+  FillPanels(own, to, [&](int64_t output, int64_t tap, int64_t depth) {
     const int64_t inner = tap * own.depth + depth;  // of taps and depth in the order of plain filters
     if (w.packing == Packing::kNone)
       return from[(output / whole * shape.outputs + output % whole) * own.taps * own.depth + inner];
-    return static_cast<int8_t>(from[PlaceOf(shape, output, inner / shape.depth, inner % shape.depth)] ^ state.flip);
+    return from[PlaceOf(shape, output, inner / shape.depth, inner % shape.depth)];
   });
 }
 
-// What the zero point of x adds to the sum of an output: the zero point times the sum of the filters. The sum of a
-// kernel with `row_sums` lacks nothing else.
-void AddStarts(BytePanelState* state, int32_t* starts) {
+// What the zero point of x, and the form's offset, add to the sum of an output: they times the sum of the filters.
+void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
   const BytePanelShape& shape = state->shape;
-  const uint8_t* packed = state->packed;
-  const uint32_t bias = state->flip == 0 ? 0 : static_cast<uint32_t>(kFilterOffset * shape.taps * shape.depth);
-  uint8_t lowest = 0;
+  const int8_t* packed = state->packed;
+  const uint32_t added = static_cast<uint32_t>(state->x_zero + form.offset);
+  int least = 0;
   for (int64_t group = 0; group < shape.groups; ++group) {
     for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
       uint32_t sums[kBytePanel] = {};
       for (int64_t i = 0; i < shape.panel_bytes() / (kBytePanel * kByteDepth); ++i) {
         for (int j = 0; j < kBytePanel * kByteDepth; ++j, ++packed) {
-          const int32_t number = state->flip == 0 ? static_cast<int8_t>(*packed) : *packed;
-          sums[j / kByteDepth] += static_cast<uint32_t>(number);
-          lowest = lowest | (number == -kFilterOffset);
+          sums[j / kByteDepth] += static_cast<uint32_t>(*packed);
+          least = *packed < least ? *packed : least;
         }
       }
       for (int64_t j = 0; j < kBytePanel && first + j < shape.outputs; ++j) {
         int32_t* start = starts + group * shape.outputs + first + j;
-        *start = static_cast<int32_t>(static_cast<uint32_t>(*start) -
-                                      static_cast<uint32_t>(state->x_zero) * (sums[j] - bias));
+        *start = static_cast<int32_t>(static_cast<uint32_t>(*start) - added * sums[j]);
       }
     }
   }
-  state->lowest = lowest != 0;
+  state->lowest = least == INT8_MIN;
 }
 
 // Two steps of 4 of depth become one of 8, output by output.
@@ -75,13 +72,13 @@ Code OrderEights(PrepareContext& context, BytePanelState* state) {
   const BytePanelShape& shape = state->shape;
   const int64_t steps = shape.steps(), eights = (steps + 1) / 2;
   state->panel_bytes = shape.taps * eights * 2 * kByteDepth * kBytePanel;
-  uint8_t* to = nullptr;
+  int8_t* to = nullptr;
   LATHE_TRY(AllocateArray(context, shape.groups * shape.panels() * state->panel_bytes, &to));  // of zeros
-  const uint8_t* from = state->packed;
+  const int8_t* from = state->packed;
   state->packed = to;
   for (int64_t row = 0; row < shape.groups * shape.panels() * shape.taps; ++row) {
     for (int64_t step = 0; step < steps; ++step, from += kBytePanel * kByteDepth) {
-      uint8_t* target = to + (row * eights + step / 2) * 2 * kBytePanel * kByteDepth + step % 2 * kByteDepth;
+      int8_t* target = to + (row * eights + step / 2) * 2 * kBytePanel * kByteDepth + step % 2 * kByteDepth;
       for (int j = 0; j < kBytePanel; ++j) memcpy(target + j * 2 * kByteDepth, from + j * kByteDepth, kByteDepth);
     }
   }
@@ -104,7 +101,7 @@ Code ReadByteFactor(const PrepareContext& context, float from, float to, float* 
 
 }  // namespace
 
-Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, bool joined, BytePanelState* state) {
+Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state) {
   const BytePanelShape shape = state->shape;
   const Tensor& w = context.input(1);
   const int64_t outputs = shape.groups * shape.outputs;
@@ -147,17 +144,18 @@ Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, bool joine
     LATHE_TRY(ReadByteFactor(context, residual.scale, y.scale, &state->residual_factor));
     state->residual_zero = residual.zero;
   }
-  if (joined) state->shape = {1, shape.outputs, 1, shape.taps * shape.depth};
-  state->flip = (w.packing == Packing::kNone ? form.packing : w.packing) == Packing::kBytes16 ? kFilterOffset : 0;
-  state->packed = w.As<uint8_t>();
+  state->shape.taps = shape.taps / joined;
+  state->shape.depth = shape.depth * joined;
+  state->packed = w.As<int8_t>();
   state->panel_bytes = state->shape.panel_bytes();
-  if (joined || w.packing == Packing::kNone) {
-    uint8_t* packed = nullptr;
+  // Whole steps of taps lie one after the other in any case.
+  if (w.packing == Packing::kNone || (joined > 1 && shape.depth % kByteDepth != 0)) {
+    int8_t* packed = nullptr;
     LATHE_TRY(AllocateArray(context, state->shape.bytes(), &packed));
     PackFilters(*state, shape, w, packed);
     state->packed = packed;
   }
-  AddStarts(state, starts);
+  AddStarts(form, state, starts);
   if (form.eights) LATHE_TRY(OrderEights(context, state));
   state->starts = starts;
   state->factors = factors;

@@ -3,9 +3,8 @@
 //
 //   [group][panel of 16 outputs][tap][depth / 4, rounded up][16 outputs][4 of depth]
 //
-// and zero where the depth ends, so that what is read behind it does not count. A byte is the filter itself, or the
-// filter + 128 where instructions multiply signed by unsigned numbers. Sums are exact, and rounding is the same for all
-// instruction sets:
+// and zero where the depth ends, so that what is read behind it does not count. Sums are exact, and rounding is the
+// same for all instruction sets:
 //
 //   sum    = sum over the taps and depth of w * x
 //   y      = clip(single(sum + start) * factor + residual), rounded half to even, + zero point
@@ -20,10 +19,9 @@
 
 namespace lathe {
 
-constexpr int kBytePanel = 16;      // outputs of a panel
-constexpr int kByteDepth = 4;       // of depth side by side
-constexpr int kBytePixels = 60;     // of a chunk: the unit of parallel work, a multiple of every tile
-constexpr int kFilterOffset = 128;  // added to the filters of Packing::kBytes16
+constexpr int kBytePanel = 16;   // outputs of a panel
+constexpr int kByteDepth = 4;    // of depth side by side
+constexpr int kBytePixels = 60;  // of a chunk: the unit of parallel work, a multiple of every tile
 
 struct BytePanelShape {
   int64_t groups;
@@ -39,11 +37,10 @@ struct BytePanelShape {
 
 // How the products of an instruction set want their operands. bytes_*.h has one, `kByteForm`.
 struct ByteForm {
-  Packing packing;  // of filters that come plain
   // Filters are brought into another order: [16 outputs][8 of depth], zero where the depth ends.
   bool eights;
-  // Sums are those of filters + 128: 128 times the sum of a row is taken off.
-  bool row_sums;
+  // What is added to x where instructions multiply signed by unsigned numbers: starts take it off again.
+  int32_t offset;
 
   LATHE_INLINE constexpr int reach() const { return eights ? 8 : kByteDepth; }  // rows are read in whole steps of it
 };
@@ -51,7 +48,7 @@ struct ByteForm {
 // What a kernel knows when its engine is made.
 struct BytePanelState {
   BytePanelShape shape;
-  const uint8_t* packed;
+  const int8_t* packed;
   int64_t panel_bytes;    // from panel to panel
   const int32_t* starts;  // of all outputs, filled up with zeros to whole panels
   const float* factors;
@@ -61,13 +58,12 @@ struct BytePanelState {
   int32_t y_zero;
   float low;  // in steps of y, zero point not added
   float high;
-  uint8_t flip;  // the bits in which a packed byte differs from the filter
-  bool lowest;   // a filter may be -128
+  bool lowest;  // a filter may be -128
 };
 
 // Inputs are x, filters, a bias of s32 and a residual; all but the last are constant or stored with one scale.
-// `state->shape` is that of the filters as they come. `joined`: all taps become one row, in the order of the filters.
-Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, bool joined, BytePanelState* state);
+// `state->shape` is that of the filters as they come. `joined`: so many taps become one, in the order of the filters.
+Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state);
 
 }  // namespace lathe
 

@@ -138,7 +138,7 @@ __attribute__((noinline)) inline void StorePart(const ByteStore& what, const Sto
 struct ByteSource {
   const int8_t* const* rows;  // of the first tap; those of the next are kBytePixels further on
   const int32_t* starts;
-  const uint8_t* packed;
+  const int8_t* packed;
   int64_t taps;
   int64_t steps;    // of depth
   int64_t offset;   // of the bytes in their rows

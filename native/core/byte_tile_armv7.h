@@ -23,7 +23,7 @@ namespace {
 __attribute__((noinline)) inline void SumRow(const ByteSource& source, const int8_t* const* rows, int32_t pairs,
                                              int32_t singles, int32_t* buffer) {
   const int8_t* row;
-  const uint8_t *filters = source.packed, *next;
+  const int8_t *filters = source.packed, *next;
   int32_t taps = static_cast<int32_t>(source.taps), left;
   asm volatile(
       "vmov.i32 q8, #0\n vmov.i32 q9, #0\n vmov.i32 q10, #0\n vmov.i32 q11, #0\n"

@@ -70,7 +70,7 @@ namespace {
 __attribute__((noinline)) inline void SumFourRows(const ByteSource& source, int64_t tiles) {
   const int8_t *const *rows = source.rows, *const *of_tap;
   const int8_t *row0, *row1, *row2, *row3;
-  const uint8_t* filters;
+  const int8_t* filters;
   int8_t* to = source.to;
   int32_t* buffer = source.buffer;
   int64_t taps, left;
@@ -128,7 +128,7 @@ __attribute__((noinline)) inline void SumFourRows(const ByteSource& source, int6
 __attribute__((noinline)) inline void SumSingleRows(const ByteSource& source, int64_t tiles) {
   const int8_t *const *rows = source.rows, *const *of_tap;
   const int8_t* row0;
-  const uint8_t* filters;
+  const int8_t* filters;
   int32_t* buffer = source.buffer;
   int64_t taps, left;
   asm volatile(

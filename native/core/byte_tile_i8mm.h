@@ -61,7 +61,7 @@ namespace {
 __attribute__((noinline)) inline void SumThreePairs(const ByteSource& source, int64_t tiles) {
   const int8_t *const *rows = source.rows, *const *of_tap;
   const int8_t *row0, *row1, *row2, *row3, *row4, *row5;
-  const uint8_t* packed;
+  const int8_t* packed;
   const int32_t* starts;
   int8_t* to = source.to;
   int32_t* buffer = source.buffer;
@@ -121,7 +121,7 @@ __attribute__((noinline)) inline void SumThreePairs(const ByteSource& source, in
 __attribute__((noinline)) inline void SumPairs(const ByteSource& source, int64_t tiles) {
   const int8_t *const *rows = source.rows, *const *of_tap;
   const int8_t *row0, *row1;
-  const uint8_t* packed;
+  const int8_t* packed;
   const int32_t* starts;
   int32_t* buffer = source.buffer;
   int64_t taps, left;

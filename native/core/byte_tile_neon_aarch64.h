@@ -53,7 +53,7 @@ __attribute__((noinline)) inline void SumTwoRows(const ByteSource& source, int64
                                                  int64_t tiles) {
   const int8_t *const *rows = source.rows, *const *of_tap;
   const int8_t *row0, *row1;
-  const uint8_t* filters;
+  const int8_t* filters;
   int8_t* to = source.to;
   int32_t* buffer = source.buffer;
   int64_t taps, left;

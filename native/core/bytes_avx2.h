@@ -11,7 +11,7 @@
 namespace lathe {
 namespace {
 
-constexpr ByteForm kByteForm = {Packing::kBytes16, false, true};
+constexpr ByteForm kByteForm = {false, 0};
 
 }  // namespace
 }  // namespace lathe

@@ -11,7 +11,7 @@
 namespace lathe {
 namespace {
 
-constexpr ByteForm kByteForm = {Packing::kSigned16, false, false};
+constexpr ByteForm kByteForm = {false, 0};
 
 }  // namespace
 }  // namespace lathe

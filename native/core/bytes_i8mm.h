@@ -11,7 +11,7 @@
 namespace lathe {
 namespace {
 
-constexpr ByteForm kByteForm = {Packing::kSigned16, true, false};
+constexpr ByteForm kByteForm = {true, 0};
 
 }  // namespace
 }  // namespace lathe

@@ -61,8 +61,8 @@ enum class Packing : uint8_t {
   kWinograd4x4,
   kWinograd4x8,
   kWinograd4x16,
-  kBytes16,  // see byte_state.h
-  kSigned16
+  kFormer,   // of which nothing is left
+  kSigned16  // see byte_state.h
 };
 constexpr Packing kLastPacking = Packing::kSigned16;
 LATHE_INLINE constexpr uint32_t PackingBit(Packing packing) { return uint32_t{1} << static_cast<int>(packing); }

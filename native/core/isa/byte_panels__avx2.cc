@@ -23,7 +23,7 @@ __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& 
   const BytePanelState& state = *job.state;
   const BytePanelShape& shape = state.shape;
   const int64_t panel = tile.group * shape.panels() + (tile.output + first) / kBytePanel;
-  const uint8_t* packed = state.packed + panel * state.panel_bytes;
+  const int8_t* packed = state.packed + panel * state.panel_bytes;
   __m256i sums[rows][kVectors];
 #pragma GCC unroll 4
   for (int i = 0; i < rows; ++i) {
@@ -41,7 +41,7 @@ __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& 
       for (int i = 0; i < rows; ++i) x[i] = FourTimes(row[i] + k);
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        const __m256i w = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(packed) + j));
+        const __m256i w = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(packed) + j));
 #pragma GCC unroll 4
         for (int i = 0; i < rows; ++i) sums[i][j] = _mm256_add_epi32(sums[i][j], _mm256_madd_epi16(w, x[i]));
       }
@@ -71,9 +71,9 @@ struct Store {
   }
 
   // Half of a panel. `residual` may be null.
-  LATHE_INLINE __m256i Half(const int32_t* sums, int32_t of_row, const int8_t* residual, int j) const {
+  LATHE_INLINE __m256i Half(const int32_t* sums, const int8_t* residual, int j) const {
     const __m256i found = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums) + j);
-    const __m256i sum = _mm256_add_epi32(_mm256_sub_epi32(found, _mm256_set1_epi32(of_row)), starts[j]);
+    const __m256i sum = _mm256_add_epi32(found, starts[j]);
     __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), factors[j]);
     if (residual != nullptr) {
       const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(residual + 8 * j));
@@ -84,8 +84,8 @@ struct Store {
     return _mm256_add_epi32(_mm256_cvtps_epi32(value), _mm256_set1_epi32(state.y_zero));
   }
 
-  LATHE_INLINE __m128i operator()(const int32_t* sums, int32_t of_row, const int8_t* residual) const {
-    const __m256i words = _mm256_packs_epi32(Half(sums, of_row, residual, 0), Half(sums, of_row, residual, 1));
+  LATHE_INLINE __m128i operator()(const int32_t* sums, const int8_t* residual) const {
+    const __m256i words = _mm256_packs_epi32(Half(sums, residual, 0), Half(sums, residual, 1));
     const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
     return _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1));
   }
@@ -106,7 +106,7 @@ __attribute__((noinline)) void StoreTile(const BytePanelJob& job, const ByteTile
       memcpy(few, residual, static_cast<size_t>(width));
       residual = few;
     }
-    const __m128i bytes = store(buffer, tile.sums[pixel], residual);
+    const __m128i bytes = store(buffer, residual);
     if (width == kBytePanel) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
     } else {
@@ -118,21 +118,6 @@ __attribute__((noinline)) void StoreTile(const BytePanelJob& job, const ByteTile
 
 }  // namespace
 inline namespace LATHE_VECTORS {
-
-int32_t SumBytes(const int8_t* row, int64_t depth) {
-  const __m256i ones = _mm256_set1_epi16(1);
-  __m256i sums = _mm256_setzero_si256();
-  int64_t k = 0;
-  for (; k + 16 <= depth; k += 16) {
-    const __m256i words = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(row + k)));
-    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(words, ones));
-  }
-  const __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-  const __m128i quarter = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
-  int32_t sum = _mm_cvtsi128_si32(_mm_add_epi32(quarter, _mm_shuffle_epi32(quarter, 0xb1)));
-  for (; k < depth; ++k) sum += row[k];
-  return sum;
-}
 
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   alignas(32) int32_t buffer[kRows * kBytePanel];

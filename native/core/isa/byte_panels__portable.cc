@@ -15,16 +15,14 @@ inline int8_t RequantisedSum(const BytePanelState& state, int32_t sum, int64_t o
   return Quantised<int8_t>(value, state.y_zero);
 }
 
-void SumPanel(const BytePanelShape& shape, const int8_t* const* rows, int64_t offset, const uint8_t* packed,
-              uint8_t flip, int32_t (&sums)[kBytePanel]) {
+void SumPanel(const BytePanelShape& shape, const int8_t* const* rows, int64_t offset, const int8_t* packed,
+              int32_t (&sums)[kBytePanel]) {
   for (int64_t tap = 0; tap < shape.taps; ++tap) {
     const int8_t* row = rows[tap * kBytePixels] + offset;
     for (int64_t k = 0; k < shape.depth; k += kByteDepth, packed += kBytePanel * kByteDepth) {
       const int64_t rest = shape.depth - k < kByteDepth ? shape.depth - k : kByteDepth;
       for (int64_t i = 0; i < rest; ++i) {
-        for (int j = 0; j < kBytePanel; ++j) {
-          sums[j] += static_cast<int8_t>(packed[j * kByteDepth + i] ^ flip) * row[k + i];
-        }
+        for (int j = 0; j < kBytePanel; ++j) sums[j] += packed[j * kByteDepth + i] * row[k + i];
       }
     }
   }
@@ -39,12 +37,12 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   const int64_t channels = shape.groups * shape.outputs;
   for (int64_t first = 0; first < tile.outputs; first += kBytePanel) {
     const int64_t panel = tile.group * shape.panels() + (tile.output + first) / kBytePanel;
-    const uint8_t* packed = state.packed + panel * state.panel_bytes;
+    const int8_t* packed = state.packed + panel * state.panel_bytes;
     const int64_t width = tile.outputs - first < kBytePanel ? tile.outputs - first : kBytePanel;
     const int64_t channel = tile.group * shape.outputs + tile.output + first;
     for (int p = 0; p < tile.count; ++p) {
       int32_t sums[kBytePanel] = {};
-      SumPanel(shape, tile.rows + p, tile.group * shape.depth, packed, state.flip, sums);
+      SumPanel(shape, tile.rows + p, tile.group * shape.depth, packed, sums);
       for (int64_t j = 0; j < width; ++j) {
         const uint32_t total = static_cast<uint32_t>(sums[j]) + static_cast<uint32_t>(state.starts[channel + j]);
         const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + p * channels + first + j;

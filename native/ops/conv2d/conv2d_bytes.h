@@ -9,21 +9,17 @@
 namespace lathe {
 namespace {
 
-constexpr int64_t kFewBytes = 16;         // a window of pixels with fewer channels is joined to one row
-constexpr int64_t kMostJoined = 1 << 10;  // bytes of such a row
-
 struct ByteConvState {
   BytePanelState panels;
   Window window;
   int64_t channels;  // of the input
-  bool joined;
+  bool lines;        // the pixels of a line of the window are one row
 };
 
 struct ByteConvPlan {
   int64_t threads;
   int64_t thread_bytes;
-  bool copied;  // pixels that several windows read stand once more, with the sum in front
-  int64_t row;  // bytes of a pixel, or of a joined window, from one to the next
+  int64_t pitch;  // bytes from line to line of an image that has beside it what windows reach: where there are `lines`
 };
 
 // Filters [outputs, height, width, depth], or packed [groups, panels, height, width, steps of depth, bytes of a step].
@@ -62,10 +58,21 @@ __attribute__((cold)) Code PrepareByteConv(PrepareContext& context) {
   LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
   LATHE_TRY(ReadByteFilter(context, groups, &state));
   if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
-  const BytePanelShape& shape = state.panels.shape;
-  state.joined = groups == 1 && shape.taps > 1 && shape.depth < kFewBytes && shape.taps * shape.depth <= kMostJoined;
-  return PrepareBytePanels(context, kByteForm, state.joined, &state.panels);
+  state.lines = groups == 1 && state.window.kernel[1] > 1 && state.window.dilations[1] == 1;
+  return PrepareBytePanels(context, kByteForm, state.lines ? state.window.kernel[1] : 1, &state.panels);
 }
+
+// How many pixels windows reach beside a line, before it and behind it.
+struct Reach {
+  int64_t before;
+  int64_t behind;
+
+  Reach(const Window& window, int64_t width, int64_t columns) {
+    before = window.before[1];
+    const int64_t last = (columns - 1) * window.strides[1] - before + window.kernel[1];
+    behind = last > width ? last - width : 0;
+  }
+};
 
 __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
   const ByteConvState& state = *static_cast<const ByteConvState*>(context.state());
@@ -82,126 +89,86 @@ __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
   ByteConvPlan& plan = *static_cast<ByteConvPlan*>(context.plan());
   plan.threads = context.threads();
   plan.thread_bytes = ByteThreadBytes(shape);
-  plan.row = in[3];
-  if (state.joined) {
-    plan.row = (shape.depth + kByteForm.reach() - 1) / kByteForm.reach() * kByteForm.reach();
-    plan.thread_bytes += kBytePixels * plan.row;
-    return RequestScratch(context, plan.threads * plan.thread_bytes);
-  }
-  plan.copied = kByteForm.row_sums && shape.groups == 1 && shape.taps > 1;
-  int64_t extra = ByteTail::Bytes(in[3]);
-  if (plan.copied) {
-    plan.row = kByteSum + shape.steps() * kByteDepth;
-    if (in.Count() > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its image is too large");
-    extra = in.Count(0, 3) * plan.row;
-  }
-  // A pixel outside of the image goes before.
-  return RequestScratch(context, plan.threads * plan.thread_bytes + plan.row + kByteForm.reach() + extra);
+  // Behind what threads have: a pixel or a line of a window outside of the image, and the copy.
+  int64_t scratch = plan.threads * plan.thread_bytes;
+  if (!state.lines) return RequestScratch(context, scratch + in[3] + kByteForm.reach() + ByteTail::Bytes(in[3]));
+  const Reach reach(state.window, in[2], expected[2]);
+  plan.pitch = (reach.before + in[2] + reach.behind) * in[3];
+  if (in[0] * in[1] > kMaxPackedElements / plan.pitch)
+    return context.Fail(Code::kUnsupported, "its image is too large");
+  return RequestScratch(context, scratch + shape.depth + 2 * kByteForm.reach() + in[0] * in[1] * plan.pitch);
 }
 
-constexpr int64_t kWord = 8;  // bytes that are copied at once
-
-// A few bytes, without reading behind them.
-inline void CopyFew(const int8_t* from, int64_t count, int8_t* to) {
-  if (count < kWord) {
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
-    return;
-  }
-  for (int64_t i = 0; i < count - kWord; i += kWord) memcpy(to + i, from + i, kWord);
-  memcpy(to + count - kWord, from + count - kWord, kWord);
-}
-
-// Every pixel with its sum in front, `row` bytes in all; what is left of the last step is not cleared.
-inline void CopyPixels(const RunContext& context, const Tensor& input, int64_t row, int8_t* to) {
-  const int64_t channels = input.shape[3], step = input.RowStep();
-  const int8_t* from = input.As<int8_t>();
-  context.For(input.shape.Count(0, 3), 1024, [&](int64_t begin, int64_t end, int) {
-    for (int64_t pixel = begin; pixel < end; ++pixel) {
-      const int8_t* source = from + pixel * step;
-      int8_t* target = to + pixel * row;
-      int32_t sum = 0;
-      if (channels < 16) {
-        for (int64_t c = 0; c < channels; ++c) {
-          target[kByteSum + c] = source[c];
-          sum += source[c];
-        }
+// The image with the zero point beside its lines.
+inline void CopyLines(const RunContext& context, const ByteConvState& state, const ByteConvPlan& plan, int8_t* to) {
+  const Tensor& input = context.inputs[0];
+  const Shape& in = input.shape;
+  const int64_t channels = in[3], step = input.RowStep(), before = state.window.before[1] * channels;
+  const int64_t behind = plan.pitch - before - in[2] * channels;
+  const int8_t* image = input.As<int8_t>();
+  constexpr int64_t kGrain = 4096;
+  context.For(in[0] * in[1], kGrain / plan.pitch + 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      int8_t* target = to + line * plan.pitch;
+      const int8_t* from = image + line * in[2] * step;
+      memset(target, state.panels.x_zero, static_cast<size_t>(before));
+      target += before;
+      if (step == channels) {
+        memcpy(target, from, static_cast<size_t>(in[2] * channels));
       } else {
-        memcpy(target + kByteSum, source, static_cast<size_t>(channels));
-        sum = RowSum(source, channels);
+        for (int64_t x = 0; x < in[2]; ++x) {
+          memcpy(target + x * channels, from + x * step, static_cast<size_t>(channels));
+        }
       }
-      memcpy(target, &sum, sizeof sum);
+      memset(target + in[2] * channels, state.panels.x_zero, static_cast<size_t>(behind));
     }
   });
 }
 
-// A window that reaches out of the image, or whose pixels lie apart.
-inline void JoinParted(const ByteConvState& state, const Tensor& input, const PixelPlace& place, int64_t top,
-                       int64_t left, int8_t* to) {
+// Where the lines of windows begin: in the image, beside which is what they reach, or `outside`.
+inline void LocateLines(const ByteConvState& state, const ByteConvPlan& plan, const int8_t* image,
+                        const int8_t* outside, const Shape& in, const Shape& out, int64_t pixel, int count,
+                        const int8_t** rows) {
   const Window& window = state.window;
-  const Shape& in = input.shape;
-  const int64_t step = input.RowStep();
-  for (int64_t i = 0; i < window.kernel[0]; ++i) {
-    const int64_t y = top + i * window.dilations[0];
-    const int8_t* line = input.As<int8_t>() + (place.batch * in[1] + y) * in[2] * step;
-    for (int64_t j = 0; j < window.kernel[1]; ++j, to += state.channels) {
-      const int64_t x = left + j * window.dilations[1];
-      if (y >= 0 && y < in[1] && x >= 0 && x < in[2]) {
-        for (int64_t c = 0; c < state.channels; ++c) to[c] = line[x * step + c];
-      } else {
-        for (int64_t c = 0; c < state.channels; ++c) to[c] = static_cast<int8_t>(state.panels.x_zero);
-      }
-    }
-  }
-}
-
-// The windows of pixels as one row each, in the order of the filters. What is left of the last step is not cleared.
-inline void JoinWindows(const ByteConvState& state, const ByteConvPlan& plan, const Tensor& input, const Shape& out,
-                        int64_t pixel, int count, int8_t* to) {
-  const Window& window = state.window;
-  const Shape& in = input.shape;
-  const int64_t step = input.RowStep(), height = window.kernel[0];
-  const int64_t bytes = window.kernel[1] * state.channels;  // of a line of a window
-  const int64_t lines = window.dilations[0] * in[2] * step;
-  const int64_t bottom = in[1] - window.dilations[0] * (height - 1);
-  const bool whole = window.dilations[1] == 1 && step == state.channels;
-  const int64_t right = whole ? in[2] - (window.kernel[1] - 1) : 0;
+  const int64_t step = window.strides[1] * state.channels;
   PixelPlace place(pixel, out);
-  for (int p = 0; p < count; ++p, place.Next(out), to += plan.row) {
+  for (int p = 0; p < count;) {
+    const int64_t left = out[2] - place.column;
+    const int run = left < count - p ? static_cast<int>(left) : count - p;
     const int64_t top = place.line * window.strides[0] - window.before[0];
-    const int64_t left = place.column * window.strides[1] - window.before[1];
-    if (top < 0 || top >= bottom || left < 0 || left >= right) {
-      JoinParted(state, input, place, top, left, to);
-      continue;
+    const int8_t** row = rows + p;
+    for (int64_t i = 0; i < window.kernel[0]; ++i, row += kBytePixels) {
+      const int64_t y = top + i * window.dilations[0];
+      const bool inside = y >= 0 && y < in[1];
+      const int8_t* from = inside ? image + (place.batch * in[1] + y) * plan.pitch + place.column * step : outside;
+      const int64_t each = inside ? step : 0;
+      for (int x = 0; x < run; ++x, from += each) row[x] = from;
     }
-    const int8_t* from = input.As<int8_t>() + ((place.batch * in[1] + top) * in[2] + left) * step;
-    int8_t* target = to;
-    if (bytes >= kWord && bytes <= 2 * kWord) {
-      for (int64_t i = 0; i < height; ++i, from += lines, target += bytes) {
-        memcpy(target, from, kWord);
-        memcpy(target + bytes - kWord, from + bytes - kWord, kWord);
-      }
-      continue;
-    }
-    for (int64_t i = 0; i < height; ++i, from += lines, target += bytes) CopyFew(from, bytes, target);
+    p += run;
+    place.column += run - 1;
+    place.Next(out);
   }
 }
 
-void RunJoined(const RunContext& context, const BytePanelJob& job) {
+void RunLines(const RunContext& context, const BytePanelJob& job) {
   const ByteConvState& state = context.State<ByteConvState>();
   const ByteConvPlan& plan = context.Plan<ByteConvPlan>();
-  const Tensor& input = context.inputs[0];
+  const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
+  const int64_t line = state.panels.shape.depth + kByteForm.reach();
+  int8_t* outside = reinterpret_cast<int8_t*>(job.scratch + plan.threads * plan.thread_bytes);
+  memset(outside, state.panels.x_zero, static_cast<size_t>(line));
+  CopyLines(context, state, plan, outside + line);
   RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
-    int8_t* windows = reinterpret_cast<int8_t*>(rows) + ByteThreadBytes(state.panels.shape);
-    JoinWindows(state, plan, input, out, pixel, count, windows);
-    for (int p = 0; p < count; ++p) rows[p] = windows + p * plan.row;
+    LocateLines(state, plan, outside + line, outside, in, out, pixel, count, rows);
   });
 }
 
 void RunByteConv(const RunContext& context) {
   const ByteConvState& state = context.State<ByteConvState>();
   const ByteConvPlan& plan = context.Plan<ByteConvPlan>();
-  const Shape& in = context.inputs[0].shape;
+  const Tensor& input = context.inputs[0];
+  const Shape& in = input.shape;
   const Shape& out = context.outputs[0].shape;
   const Window& window = state.window;
   const BytePanelShape& shape = state.panels.shape;
@@ -213,24 +180,12 @@ void RunByteConv(const RunContext& context) {
   job.output_step = context.outputs[0].RowStep();
   job.scratch = static_cast<char*>(context.scratch);
   job.thread_bytes = plan.thread_bytes;
-  if (state.joined) return RunJoined(context, job);
+  if (state.lines) return RunLines(context, job);
   int8_t* outside = reinterpret_cast<int8_t*>(job.scratch + plan.threads * plan.thread_bytes);
-  int8_t* behind = outside + plan.row + kByteForm.reach();
-  Tensor input = context.inputs[0];
-  memset(outside, state.panels.x_zero, static_cast<size_t>(plan.row));
-  if (plan.copied) {
-    const int32_t outside_sum = state.panels.x_zero * static_cast<int32_t>(state.channels);
-    CopyPixels(context, input, plan.row, behind);
-    memcpy(outside, &outside_sum, sizeof outside_sum);
-    outside += kByteSum;
-    input.data = behind + kByteSum;
-    input.pitch = plan.row;
-    job.summed = true;
-  }
+  memset(outside, state.panels.x_zero, static_cast<size_t>(in[3]));
   const int8_t* image = input.As<int8_t>();
   const int64_t step = input.RowStep();
-  // Copies have whole steps.
-  const ByteTail tail(image, in.Count(0, 3), in[3], step, plan.copied ? 0 : shape.depth, behind);
+  const ByteTail tail(image, in.Count(0, 3), in[3], step, shape.depth, outside + in[3] + kByteForm.reach());
   if (out[1] == in[1] && out[2] == in[2] && shape.taps == 1 && window.strides[0] * window.strides[1] == 1) {
     return RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
       for (int p = 0; p < count; ++p) rows[p] = image + (pixel + p) * step;

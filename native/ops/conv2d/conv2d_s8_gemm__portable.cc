@@ -2,14 +2,13 @@
 // The header of the instruction set goes first.
 #include "native/ops/conv2d/conv2d_bytes.h"
 
-LATHE_KERNEL(conv2d_s8_gemm__portable) = {
-    "conv2d_s8_gemm__portable",
-    "conv2d",
-    sizeof(lathe::ByteConvState),
-    sizeof(lathe::ByteConvPlan),
-    -1,
-    lathe::PrepareByteConv,
-    lathe::PlanByteConv,
-    lathe::RunByteConv,
-    0,
-    lathe::PackingBit(lathe::Packing::kBytes16) | lathe::PackingBit(lathe::Packing::kSigned16)};
+LATHE_KERNEL(conv2d_s8_gemm__portable) = {"conv2d_s8_gemm__portable",
+                                          "conv2d",
+                                          sizeof(lathe::ByteConvState),
+                                          sizeof(lathe::ByteConvPlan),
+                                          -1,
+                                          lathe::PrepareByteConv,
+                                          lathe::PlanByteConv,
+                                          lathe::RunByteConv,
+                                          0,
+                                          lathe::PackingBit(lathe::Packing::kSigned16)};

@@ -11,4 +11,4 @@ LATHE_KERNEL(conv2d_s8_gemm__vnni) = {"conv2d_s8_gemm__vnni",
                                       lathe::PlanByteConv,
                                       lathe::RunByteConv,
                                       0,
-                                      lathe::PackingBit(lathe::Packing::kBytes16)};
+                                      lathe::PackingBit(lathe::Packing::kSigned16)};

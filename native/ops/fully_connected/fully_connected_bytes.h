@@ -28,7 +28,7 @@ __attribute__((cold)) Code PrepareByteConnected(PrepareContext& context) {
   const Shape packed = {6, {1, shape.panels(), 1, 1, shape.steps(), kBytePanel * kByteDepth}};
   if (plain ? w.shape[1] != shape.depth : w.shape != packed)
     return context.Fail(Code::kBadModel, "input and weight differ in depth");
-  return PrepareBytePanels(context, kByteForm, false, &state);
+  return PrepareBytePanels(context, kByteForm, 1, &state);
 }
 
 __attribute__((cold)) Code PlanByteConnected(PlanContext& context) {

@@ -11,4 +11,4 @@ LATHE_KERNEL(fully_connected_s8_gemm__avx2) = {"fully_connected_s8_gemm__avx2",
                                                lathe::PlanByteConnected,
                                                lathe::RunByteConnected,
                                                0,
-                                               lathe::PackingBit(lathe::Packing::kBytes16)};
+                                               lathe::PackingBit(lathe::Packing::kSigned16)};
