@@ -67,12 +67,12 @@ class Simulator:
     def __init__(self, network: Network, library: Path) -> None:
         """`library`: the compiled simulator. The errors of `checks.check`."""
         self.network = network
-        self._order = check(network)
+        self.order = check(network)
         self._library = _load(library)
         self._kept: list[NDArray[Any]] = []  # what the structures point into
         layers = [_Layer() for _ in network.layers]
         positions = {INPUT: INPUT, **{layer.index: at for at, layer in enumerate(network.layers)}}
-        for at in self._order:
+        for at in self.order:
             layer = network.layers[at]
             shapes = [_shape(network, positions[source]) for source in layer.sources]
             sources = self._pointer(np.array([positions[source] for source in layer.sources], np.int32))
@@ -80,8 +80,8 @@ class Simulator:
         self._layers = (_Layer * len(layers))(*layers)
         self._network = _Network(
             ctypes.addressof(self._layers),
-            self._pointer(np.array(self._order, np.int32)),
-            len(self._order),
+            self._pointer(np.array(self.order, np.int32)),
+            len(self.order),
             network.input_channels,
             _Size(*network.input_size),
         )
@@ -92,18 +92,18 @@ class Simulator:
         given = as_sample(self.network, sample)
         outputs = self._outputs(given)
         values = [np.zeros((0, 0, 0), np.int64) if output is None else output.astype(np.int64) for output in outputs]
-        return Trace(self.network, given, tuple(values), self._order)
+        return Trace(self.network, given, tuple(values), self.order)
 
     def result(self, sample: NDArray[Any]) -> arithmetic.Values:
         """The output of the layer that ran last."""
-        output = self._outputs(as_sample(self.network, sample))[self._order[-1]]
+        output = self._outputs(as_sample(self.network, sample))[self.order[-1]]
         assert output is not None
         values: arithmetic.Values = output.astype(np.int64)
         return values
 
     def _outputs(self, given: arithmetic.Values) -> list[NDArray[Any] | None]:
         outputs: list[NDArray[Any] | None] = [None] * len(self.network.layers)
-        for at in self._order:
+        for at in self.order:
             layer = self.network.layers[at]
             outputs[at] = np.empty(
                 (layer.out_channels, *layer.out_size), np.int32 if layer.output_width == 32 else np.int8
