@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from buildtool import resources
 from buildtool.targets.max7800x.native_simulator import Simulator
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.simulate import Trace, run
+from tests.native_builds import ROOT, command
 from tests.targets.max7800x import known_answers, native
 from tests.targets.max7800x.known_answers import KnownAnswer, words
 from tests.targets.max7800x.networks import networks, sample_for
@@ -65,3 +69,47 @@ def test_threads_share_a_network() -> None:
     assert all(
         np.array_equal(result, run(network, given).result) for result, given in zip(results, samples, strict=True)
     )
+
+
+SANITIZED = """
+import sys
+from pathlib import Path
+from hypothesis import HealthCheck, Phase, given, settings
+from buildtool.targets.max7800x.native_simulator import Simulator
+from tests.targets.max7800x.networks import networks, sample_for
+from tests.targets.max7800x.odd_networks import ODD_NETWORKS
+
+library = Path(sys.argv[1])
+
+def ran(network):
+    Simulator(network, library).run(sample_for(network))
+
+checks = list(HealthCheck)
+
+@settings(max_examples=40, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=checks)
+@given(networks())
+def random(network):
+    ran(network)
+
+for odd in ODD_NETWORKS.values():
+    ran(odd)
+random()
+print("done")
+"""
+
+
+@pytest.mark.slow
+def test_it_stays_inside_its_memory(tmp_path: Path) -> None:
+    """With the sanitizers of address and of undefined behaviour, in a process that loads them first."""
+    library = tmp_path / "simulator.so"
+    source = resources.native_dir() / "max7800x" / "simulator.c"
+    flags = ["-std=c99", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fPIC", "-shared"]
+    command(["gcc", *flags, "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic", source, "-o", library])
+    preloaded = [command(["gcc", f"-print-file-name={name}"]).strip() for name in ("libasan.so", "libubsan.so")]
+    told = command(
+        [sys.executable, "-c", SANITIZED, library],
+        LD_PRELOAD=" ".join(preloaded),
+        ASAN_OPTIONS="detect_leaks=0",
+        PYTHONPATH=str(ROOT),
+    )
+    assert told.endswith("done\n")

@@ -1,0 +1,41 @@
+"""How long each layer of an accelerator takes: for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from buildtool.reports.table import Table
+
+
+def parts(document: Mapping[str, Any]) -> list[str | Table]:
+    """A line for each layer, and the sum. `document`: of an estimate, with the joules where the power is known."""
+    columns = ["layer", "cycles", "time", "MACs", "processors", "busy"]
+    knows_energy = "joules" in document
+    if knows_energy:
+        columns.append("energy")
+    table = Table(columns, right=frozenset(columns[1:]))
+    for layer in document["layers"]:
+        cells = [
+            f"{layer['layer']} {layer['name']}",
+            f"{'about ' if layer['rough'] else ''}{layer['cycles']:,}",
+            _time(layer["cycles"] / document["hertz"]),
+            f"{layer['macs']:,}",
+            layer["processors"],
+            f"{100 * layer['busy']:.1f} %",
+        ]
+        table.add(*cells, *([_energy(layer["joules"])] if knows_energy else []))
+    about = "about " if document["rough"] else ""
+    words = (
+        f"{about}{document['cycles']:,} cycles, {_time(document['seconds'])} at {document['hertz'] / 1e6:g} MHz, "
+        f"{document['macs']:,} multiply-accumulates"
+    )
+    return [table, f"{words}, {_energy(document['joules'])}" if knows_energy else words]
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} us"
+
+
+def _energy(joules: float) -> str:
+    return f"{joules * 1e6:.2f} uJ"
