@@ -185,7 +185,7 @@ static void run_softmax(const lathe_kpu* model, const kpu_layer* layer) {
   const float* in = at(model, layer, 1);
   float* out = at(model, layer, 2);
   const uint32_t channels = kpu_field(layer, 3);
-  float most = 0x1p-126f; /* where the SDK of the chip begins, too */
+  float most = -HUGE_VALF; /* the SDK of the chip begins above 0, and divides 0 by 0 where all numbers are far below */
   for (uint32_t i = 0; i < channels; ++i) most = in[i] > most ? in[i] : most;
   float sum = 0.0f;
   for (uint32_t i = 0; i < channels; ++i) {

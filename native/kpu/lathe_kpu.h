@@ -126,18 +126,24 @@ lathe_kpu_status lathe_kpu_output(const lathe_kpu* model, uint32_t index, const 
 /* --- the KPU in software, bit by bit --- */
 
 enum {
-  LATHE_KPU_LANES = 16,    /* output channels that are computed together */
+  LATHE_KPU_LANES = 64,    /* output channels that are computed together, at most */
   LATHE_KPU_PIXELS = 2064, /* of one channel: four rows of the widest image, with their borders */
+  LATHE_KPU_SUMS = 4 * LATHE_KPU_PIXELS,
   LATHE_KPU_TILE = 24 * 1024,
+  LATHE_KPU_WEIGHTS = 2048,
 };
 
 /* What one thread works in. Nothing has to be in it before. */
 typedef struct lathe_kpu_workspace {
-  uint32_t sums[LATHE_KPU_LANES * 512];
+  uint32_t sums[LATHE_KPU_SUMS];
   uint32_t pixel_sums[LATHE_KPU_PIXELS];
-  int64_t pixel_terms[LATHE_KPU_PIXELS];
+  union {
+    int64_t whole[LATHE_KPU_PIXELS];
+    double real[LATHE_KPU_PIXELS];
+  } pixel_terms;
   int64_t lane_terms[LATHE_KPU_LANES];
-  uint8_t tile[LATHE_KPU_TILE];
+  uint32_t weights[LATHE_KPU_WEIGHTS];
+  uint8_t tile[LATHE_KPU_TILE + 64]; /* vector units read a little more than they need */
   uint8_t results[LATHE_KPU_PIXELS];
 } lathe_kpu_workspace;
 

@@ -6,6 +6,13 @@
 
 #include "lathe_kpu.h"
 
+/* Whatever the flags of the compiler: products are rounded before they are added, so that all processors agree. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 enum {
   KPU_UNIT = 64,       /* bytes of a row of the KPU's memory */
   KPU_ARGUMENT = 96,   /* bytes of a layer argument */

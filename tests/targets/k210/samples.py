@@ -42,6 +42,7 @@ def models() -> Iterator[tuple[str, Kmodel]]:
     yield from layers_of_bytes()
     yield from layers_of_floats()
     yield "planes_between_memories", planes_between_memories()
+    yield from at_the_edges()
 
 
 def input_for(model: Kmodel, rng: np.random.Generator) -> bytes:
@@ -248,6 +249,14 @@ def layers_of_floats() -> Iterator[tuple[str, Kmodel]]:
         size = 3 * width * height * 4
         resize = cpu.ResizeNn(flag, 64, 320, 5, 4, 3, width, height, 0)
         yield f"resize_nn_{width}x{height}", on_floats([resize], 320, size)
+
+
+def at_the_edges() -> Iterator[tuple[str, Kmodel]]:
+    """Where the chip's software does something unexpected."""
+    add = cpu.QAdd(TO_MAIN, 0, 3, 256, 197, -100, 1201, 7, 5, -900, 5, 128, 3001, 15)
+    yield "q_add_ends_with_the_memory", dataclasses.replace(on_bytes([add], 256, 197), main_memory=453)
+    below = [cpu.Quantize(TO_MAIN, 64, 320, 60, 0.119, -11.7), cpu.Dequantize(TO_MAIN, 320, 384, 60, 0.05, -150)]
+    yield "softmax_far_below_zero", on_floats([*below, cpu.Softmax(TO_MAIN, 384, 624, 60)], 624, 240)
 
 
 def write_all(folder: Path) -> None:

@@ -73,6 +73,51 @@ def test_drawn_convolutions_give_the_bytes_of_the_simulator(runner: Path, tmp_pa
         assert run(runner, tmp_path, short) == sample[3], sample[0]
 
 
+@pytest.fixture(scope="module")
+def portable_runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without vector units, and without the flags that CMakeLists.txt sets."""
+    return linked("gcc", tmp_path_factory.mktemp("portable"), "-O2", "-std=gnu11", "-DLATHE_KPU_PORTABLE")
+
+
+@pytest.fixture(scope="module")
+def fused_runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made by a compiler that may fuse products and sums, if nobody forbids it."""
+    if "fma" not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip("this processor does not fuse products and sums")
+    return linked("gcc", tmp_path_factory.mktemp("fused"), "-O3", "-std=gnu11", "-mfma", "-ffp-contract=fast")
+
+
+def linked(compiler: str, folder: Path, *flags: str) -> Path:
+    made = folder / "lathe_kpu_run"
+    sources = [*sorted(ROOM.glob("*.c")), ROOM / "tools" / "lathe_kpu_run.c"]
+    command([compiler, "-D_POSIX_C_SOURCE=200809L", *flags, "-I", ROOM, *sources, "-o", made, "-lm", "-pthread"])
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["portable_runner", "fused_runner"])
+def test_other_ways_to_compile_it_give_the_same_bytes(
+    kind: str, all_samples: list[Sample], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    other = request.getfixturevalue(kind)
+    drawn = ((f"{index}", *sample[1:]) for index, sample in enumerate(drawn_convolutions(np.random.default_rng(34))))
+    different = [sample[0] for sample in (*all_samples, *drawn) if run(other, tmp_path, sample) != sample[3]]
+    assert not different
+
+
+@pytest.mark.slow
+@pytest.mark.arm
+def test_neon_gives_the_bytes_of_the_simulator(all_samples: list[Sample], tmp_path: Path) -> None:
+    made = linked("aarch64-linux-gnu-gcc", tmp_path, "-O2", "-std=c11", "-Wall", "-Wextra", "-Werror", "-static")
+    starter = tmp_path / "run"
+    starter.write_text(f'#!/bin/sh\nexec qemu-aarch64 {made} "$@"\n')
+    starter.chmod(0o755)
+    drawn = ((f"{index}", *sample[1:]) for index, sample in enumerate(drawn_convolutions(np.random.default_rng(35))))
+    convolutions = [sample for sample in all_samples if sample[0].startswith(("conv", "pool", "soft", "q_add"))]
+    different = [sample[0] for sample in (*convolutions, *drawn) if run(starter, tmp_path, sample) != sample[3]]
+    assert not different
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 def test_it_is_c99_without_a_warning(compiler: str, tmp_path: Path) -> None:
