@@ -341,6 +341,7 @@ def library_source(
                 obscured=model.obfuscate,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
+                settings=dict(model.cnn),
             )
             for model in deployment.models
             if model.name in models
@@ -360,7 +361,8 @@ def _described(model: ModelConfig, allow_unverified: bool) -> DescribedModel:
     """A model that a target reads itself."""
     file, weights = model_files(model, allow_unverified)
     inputs, outputs = recorded(model, allow_unverified)
-    return DescribedModel(model.identifier, model.platform, file, weights, inputs, outputs, model.where)
+    settings = dict(model.cnn)
+    return DescribedModel(model.identifier, model.platform, file, weights, inputs, outputs, model.where, settings)
 
 
 @dataclasses.dataclass(frozen=True)

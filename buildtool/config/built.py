@@ -13,10 +13,20 @@ from buildtool.wording import listed, quoted
 # Every value that can be built, by key. A key that is not here can be built with all of its values.
 BUILT: dict[str, frozenset[str]] = {
     "target_abis": frozenset(
-        {"host", "aarch64-linux-gnu", "arm-linux-gnueabihf", "arm64-v8a", "armeabi-v7a", "x86_64", "k210"}
+        {
+            "host",
+            "aarch64-linux-gnu",
+            "arm-linux-gnueabihf",
+            "arm64-v8a",
+            "armeabi-v7a",
+            "x86_64",
+            "k210",
+            "max78000",
+            "max78002",
+        }
     ),
-    "platform": frozenset({"caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite"}),
-    "runtime": frozenset({"cpu", "kpu"}),
+    "platform": frozenset({"ai8x", "caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite"}),
+    "runtime": frozenset({"cpu", "kpu", "cnn"}),
     "data_type": frozenset({"fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
     "micro": frozenset({""}),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from buildtool.config.names import identifier_for
 from buildtool.errors import Problem, Where
@@ -131,6 +131,7 @@ class ModelConfig:
     quantize: QuantizeConfig = QuantizeConfig()
     opencl: OpenclConfig = OpenclConfig()
     graph_optimize_options: tuple[str, ...] = ()
+    cnn: tuple[tuple[str, Any], ...] = ()  # settings of the program for a MAX7800x that the file gives, by name
     micro_backend: str = ""  # cmsis, xtensa, portable; empty where the model is not for a microcontroller
     where: Where = NOWHERE  # of the name
     marks: tuple[tuple[str, Where], ...] = ()  # of the values of the keys that the file gives

@@ -14,9 +14,9 @@ from buildtool.config import fields
 from buildtool.config.deployment import ShapeConfig
 from buildtool.config.fields import Many, choice
 
-PLATFORMS = choice(("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite"))
+PLATFORMS = choice(("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite", "ai8x"))
 RUNTIMES = choice(
-    ("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp", "kpu"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"}
+    ("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp", "kpu", "cnn"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"}
 )
 LARGE_WEIGHTS = choice(("0", "int8", "int16", "int4"), {"1": "int8"})
 PRECISIONS = choice(("fp16_fp32", "fp32_fp32", "bf16_fp32", "fp16_fp16", "uint8"), {"fp32": "fp32_fp32"})
@@ -33,6 +33,7 @@ Paths = Annotated[list[str] | None, Many(fields.PATH)]
 Checksum = Annotated[str | None, fields.CHECKSUM]
 Flag = Annotated[int | None, fields.FLAG]
 Whole = Annotated[int | None, fields.WHOLE]
+Numbers = Annotated[list[int] | None, Many(fields.WHOLE)]
 Shapes = Annotated[list[ShapeConfig] | None, Many(fields.SHAPE)]
 ElementTypes = Annotated[list[str] | None, Many(ELEMENT_TYPES)]
 Formats = Annotated[list[str] | None, Many(FORMATS)]
@@ -68,6 +69,37 @@ class MicroSection(Section):
     backend: Annotated[str | None, choice(("cmsis", "xtensa", "portable"))] = key(
         "Which kernels to use: CMSIS-NN for Cortex-M, those for Xtensa DSPs, or portable C.", default="portable"
     )
+
+
+class CnnSection(Section):
+    """Settings of the program for a MAX78000 or MAX78002, named as the switches of ai8xize that they stand for."""
+
+    bias_input: Path = key("Biases of tests, where the weights are an array (.npy).")
+    fifo: Flag = key("The input comes through the FIFO while the network runs.", default=0)
+    fast_fifo: Flag = key("It comes through the fast FIFO, which needs `riscv`.", default=0)
+    allow_streaming: Flag = key("The first layer may stream without a FIFO.", default=0)
+    reshape_inputs: Flag = key("Layers may take fewer channels than come in.", default=0)
+    avg_pool_rounding: Flag = key("Average pools round, as the model was trained to.", default=0)
+    start_layer: Whole = key("The layer that runs first (MAX78002).", default=0)
+    no_bias: Numbers = key("Layers whose biases are left out.")
+    overlap_data: Flag = key("Layers may write over what they read.", default=0)
+    riscv: Flag = key("The RISC-V core runs the network.", default=0)
+    softmax: Flag = key("The program turns its results into probabilities.", default=0)
+    timer: Whole = key("The timer that measures inferences.", default=0)
+    no_timer: Flag = key("Nothing is measured.", default=0)
+    boost: Text = key("Port and pin that are high while the accelerator works, such as `2.5`.")
+    pll: Flag = key("The accelerator is clocked by the PLL (MAX78002).", default=1)
+    pipeline: Flag = key("The accelerator works as a pipeline (MAX78002).", default=1)
+    clock_divider: Whole = key("Of the accelerator's clock.", default_words="the fastest that works")
+    compact_weights: Flag = key("Kernels are stored in the program as bytes in a row.", default=1)
+    no_kat: Flag = key("The program does not check its output for the sample.", default=0)
+    no_unload: Flag = key("The program does not read its output.", default=0)
+    no_wfi: Flag = key("The program asks for the end instead of sleeping until it comes.", default=0)
+    deepsleep: Flag = key("The ARM core sleeps while the RISC-V core works.", default=0)
+    powerdown: Flag = key("Kernel memories that are not used get no power.", default=0)
+    zero_sram: Flag = key("Memories are cleared and tested before use.", default=0)
+    write_zero_registers: Flag = key("Registers whose value is zero are written, too.", default=0)
+    simple1b: Flag = key("Weights of one bit are multiplied by exclusive or.", default=0)
 
 
 class ThresholdSection(Section):
@@ -172,6 +204,7 @@ class GraphSection(Section):
     graph_optimize_options: Texts = key("The optimisation passes to run, by name.", default_words="all")
     order: Whole = key("The place of the subgraph among those of its model.", default=0)
     micro: MicroSection | None = key("Settings of a model for microcontrollers.")
+    cnn: CnnSection | None = key("Settings of a model for a MAX78000 or MAX78002.")
     nnlib_graph_mode: Ignored = dead_key("Nothing reads this key.")
     dsp_mode: Ignored = dead_key("Nothing reads this key.")
     docker_image_tag: Ignored = dead_key("Nothing reads this key.")

@@ -14,6 +14,7 @@ from buildtool.config.built import BUILT
 from buildtool.config.device_file import DeviceSection
 from buildtool.config.fields import Many, Reader
 from buildtool.config.models import (
+    CnnSection,
     DeploymentSection,
     GraphSection,
     MicroSection,
@@ -52,6 +53,7 @@ def tables() -> dict[str, str]:
         **grouped,
         "thresholds": _table(ThresholdSection, ThresholdSection.model_fields),
         "micro": _table(MicroSection, MicroSection.model_fields),
+        "cnn": _table(CnnSection, CnnSection.model_fields),
         "dead": "\n".join(f"- `{key}`" for key in dead) + "\n",
         "devices": _table(DeviceSection, DeviceSection.model_fields),
     }
@@ -65,7 +67,7 @@ def updated_page(page: str) -> str:
 
 def documented_keys() -> set[str]:
     """Every key of a model or subgraph that some table holds; a test compares it with all keys."""
-    return {key for name in _GROUPS for key in _group_keys(name)} | {"micro"}
+    return {key for name in _GROUPS for key in _group_keys(name)} | {"cnn", "micro"}
 
 
 def _group_keys(name: str) -> list[str]:

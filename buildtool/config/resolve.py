@@ -15,6 +15,7 @@ from buildtool.config.deployment import (
     QuantizeConfig,
 )
 from buildtool.config.models import (
+    CnnSection,
     DeploymentSection,
     GraphSection,
     MicroSection,
@@ -238,6 +239,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
             mem_type=wide.find("cl_mem_type").value,
         ),
         graph_optimize_options=tuple(wide.find("graph_optimize_options").value or ()),
+        cnn=_cnn(wide),
         micro_backend=micro,
         where=where,
         marks=tuple((key, wide.where_of(key)) for key in _MODEL_WIDE if wide.find(key).is_given),
@@ -295,6 +297,14 @@ def _micro(view: View) -> str:
     if section is None:
         return ""
     return str(section.backend or default_of(MicroSection, "backend"))
+
+
+def _cnn(view: View) -> tuple[tuple[str, Any], ...]:
+    section = view.find("cnn").value
+    given = {} if section is None else {name: getattr(section, name) for name in CnnSection.model_fields}
+    if given.get("bias_input") is not None:
+        given["bias_input"] = view.context.absolute(given["bias_input"])
+    return tuple((name, value) for name, value in given.items() if value is not None)
 
 
 def _check_model(view: View, model: ModelConfig) -> None:

@@ -11,6 +11,7 @@ from buildtool.config.deployment import ShapeConfig, SubgraphConfig, TensorConfi
 from buildtool.errors import Where
 from buildtool.wording import counted, quoted
 
+DESCRIPTIONS = ("ai8x",)  # platforms whose files say themselves what goes in and comes out
 DEFAULT_TYPE = "float32"
 DEFAULT_RANGE = (-1.0, 1.0)
 SPATIAL_RANK = 4
@@ -39,8 +40,9 @@ CHECKS = _Group("check_tensors", "check_shapes")
 
 def resolve_subgraph(view: View) -> SubgraphConfig:
     """The subgraph that a view shows. What is wrong goes to the view's context."""
-    inputs = _tensors(view, INPUTS, required=True)
-    outputs = _tensors(view, OUTPUTS, required=True)
+    described = view.find("platform").value in DESCRIPTIONS
+    inputs = _tensors(view, INPUTS, required=not described)
+    outputs = _tensors(view, OUTPUTS, required=not described)
     checks = _tensors(view, CHECKS, required=False)
     data_key = "validation_inputs_data"
     if view.find("input_files").is_given:

@@ -44,6 +44,7 @@ class ModelSource:
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
     sample: Mapping[str, Array] = field(default_factory=dict)  # an input, by name, for firmware to begin with
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the program around it, by the target's own words
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class DescribedModel:
     inputs: tuple[Path, ...] = ()  # a sample, where the deployment names one
     outputs: tuple[Path, ...] = ()  # what should come out of it
     where: Where = field(default_factory=Where)  # of the name in the deployment file
+    settings: Mapping[str, Any] = field(default_factory=dict)  # as in ModelSource
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,28 @@ class FirmwareTarget(Protocol):
     def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
         """What users get, what is compiled, and which images it becomes. Pure: reads sources, writes nothing."""
         ...
+
+
+@runtime_checkable
+class FlashedTarget(Protocol):
+    """A firmware target whose chip starts from a flash memory. `lathe package` asks for what goes there."""
+
+    def flash(
+        self, program: FirmwareProgram, images: Mapping[str, bytes], own: bytes | None
+    ) -> tuple[Mapping[str, bytes], Sequence[Flashed]]:
+        """Files for `lib/<abi>/`, and what they put where. `images`: those that were built, by the names of models;
+        `own`: a program of the user's to take instead.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Flashed:
+    """Something in a flash memory."""
+
+    name: str
+    address: int
+    bytes: int
 
 
 Target: TypeAlias = LibraryTarget | FirmwareTarget

@@ -1,0 +1,109 @@
+"""What is told of a network: its layers as plain data, and what its program takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from buildtool.targets.max7800x.addresses import BYTES_PER_COLUMN
+from buildtool.targets.max7800x.devices import QUADRANTS, Device
+from buildtool.targets.max7800x.estimate import Estimate, estimate
+from buildtool.targets.max7800x.network import BUFFER, INPUT, Layer, Network, Size
+from buildtool.targets.max7800x.program import Program
+from buildtool.targets.protocol import Figure, FirmwareModel
+
+_SOURCES: Mapping[int, str] = {INPUT: "input", BUFFER: "buffer"}
+
+
+def document(network: Network) -> dict[str, Any]:
+    """A network for JSON, with an estimate of its cycles."""
+    counted = estimate(network)
+    return {
+        "name": network.name,
+        "device": network.device.name,
+        "input": _shape(network.input_channels, network.input_size),
+        "fifo": network.fifo,
+        "cycles": counted.cycles,
+        "macs": counted.macs,
+        "rough": counted.rough,
+        "layers": rows(network, counted),
+    }
+
+
+def rows(network: Network, counted: Estimate) -> list[dict[str, Any]]:
+    """Its layers."""
+    of_layer = {one.layer.index: one for one in counted.layers}
+    return [
+        {
+            **_row(layer),
+            "cycles": of_layer[layer.index].cycles,
+            "macs": of_layer[layer.index].macs,
+        }
+        for layer in network.layers
+        if layer.index in of_layer
+    ]
+
+
+def _row(layer: Layer) -> dict[str, Any]:
+    kernel = layer.kernel
+    return {
+        "layer": layer.index,
+        "name": layer.name,
+        "operation": layer.operation,
+        "sources": [_SOURCES.get(source, source) for source in layer.sources],
+        "in": _shape(layer.in_channels, layer.in_size),
+        "in_offset": layer.in_offset,
+        "processors": layer.processors,
+        "operands": layer.operands,
+        "eltwise": layer.eltwise,
+        "pool": None if layer.pool is None else f"{layer.pool.kind} {_times(layer.pool.size)}/{layer.pool.stride[0]}",
+        "kernel": None if kernel is None else _times(kernel.size),
+        "pad": None if kernel is None else kernel.pad[0],
+        "bits": None if kernel is None else kernel.bits,
+        "bias": kernel is not None and kernel.bias is not None,
+        "output_shift": layer.output_shift,
+        "activation": layer.activation,
+        "out": _shape(layer.out_channels, layer.out_size),
+        "out_offset": layer.out_offset,
+        "output_processors": layer.output_processors,
+        "output_width": layer.output_width,
+        "flatten": layer.flatten,
+        "streaming": layer.streaming,
+        "write_gap": layer.write_gap,
+    }
+
+
+def report_of(name: str, program: Program) -> FirmwareModel:
+    """For the report of a build."""
+    network = program.network
+    counted = estimate(network)
+    kinds: dict[str, int] = {}
+    for layer in network.layers:
+        kinds[_kind(layer)] = kinds.get(_kind(layer), 0) + 1
+    kernels = sum(len(data) for _, data in program.kernels)
+    biases = sum(len(held) for _, held in program.biases)
+    room = _kernel_bytes(network.device)
+    figures = (
+        Figure("cycles", "cycles, estimated", counted.cycles, "count"),
+        Figure("kernel_bytes", "kernel memory", kernels, "bytes"),
+        Figure("kernel_share", "of all kernel memory", kernels / room, "share"),
+        Figure("bias_bytes", f"bias memory, of {network.device.bias_bytes * QUADRANTS}", biases, "bytes"),
+    )
+    return FirmwareModel(name, counted.macs, kernels + biases, dict(sorted(kinds.items())), figures, document(network))
+
+
+def _kernel_bytes(device: Device) -> int:
+    processors = 64 - QUADRANTS
+    return (device.kernel_columns * processors + device.first_kernel_columns * QUADRANTS) * BYTES_PER_COLUMN
+
+
+def _kind(layer: Layer) -> str:
+    return layer.eltwise or "passthrough" if layer.operation == "none" else layer.operation
+
+
+def _shape(channels: int, size: Size) -> str:
+    return f"{channels}x{_times(size)}"
+
+
+def _times(size: Size) -> str:
+    return f"{size[0]}x{size[1]}"

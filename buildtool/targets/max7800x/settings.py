@@ -1,0 +1,73 @@
+"""The settings of a deployment in the words of the parts that they are for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from buildtool.errors import ConfigError, Where
+from buildtool.targets.max7800x import description
+from buildtool.targets.max7800x.options import Options
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a user says of a model."""
+
+    program: Options
+    description: description.Options
+    bias: Path | None = None
+
+
+def of(words: Mapping[str, Any], where: Where) -> Settings:
+    """The settings that the section `cnn` of a model holds. ConfigError where they contradict each other."""
+
+    def on(word: str, default: bool = False) -> bool:
+        return bool(words.get(word, default))
+
+    fast = on("fast_fifo")
+    if fast and not on("riscv"):
+        raise ConfigError("`fast_fifo` needs `riscv`", where=where, rule="only that core can feed the fast FIFO")
+    program = Options(
+        processor="riscv" if on("riscv") else "arm",
+        compact_weights=on("compact_weights", True),
+        softmax=on("softmax"),
+        known_answer=not on("no_kat"),
+        unload=not on("no_unload"),
+        timer=None if on("no_timer") else words.get("timer", 0),
+        boost=_boost(words.get("boost"), where),
+        power_down=on("powerdown"),
+        deep_sleep=on("deepsleep"),
+        sleep=not on("no_wfi"),
+        pll=None if "pll" not in words else on("pll"),
+        pipeline=None if "pipeline" not in words else on("pipeline"),
+        clock_divider=words.get("clock_divider"),
+        write_zeros=on("write_zero_registers"),
+        clear_memories=on("zero_sram"),
+        overlap_data=on("overlap_data"),
+        single_bit_xor=on("simple1b"),
+    )
+    reading = description.Options(
+        fifo=on("fifo") or fast,
+        fast_fifo=fast,
+        average_rounds=on("avg_pool_rounding"),
+        drops_channels=on("reshape_inputs"),
+        streams_freely=on("allow_streaming"),
+        start_layer=words.get("start_layer", 0),
+        no_bias=tuple(words.get("no_bias", ())),
+    )
+    return Settings(program, reading, words.get("bias_input"))
+
+
+def _boost(word: str | None, where: Where) -> tuple[int, int] | None:
+    if word is None:
+        return None
+    found = re.fullmatch(r"([0-3])\.([0-9]|[12][0-9]|3[01])", word)
+    if not found:
+        raise ConfigError(
+            f"`boost` cannot be '{word}'", where=where, rule="a port from 0 to 3 and a pin from 0 to 31, such as 2.5"
+        )
+    return int(found.group(1)), int(found.group(2))

@@ -1,0 +1,150 @@
+"""Makes programs in C of graphs and of descriptions, and images of them that run in an emulator of a Cortex-M."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buildtool.codegen.source_tree import Image, SourceTree
+from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
+from buildtool.targets.max7800x import description, emulated, lower, program, settings, sources
+from buildtool.targets.max7800x.devices import DEVICES, Device
+from buildtool.targets.max7800x.network import Network
+from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.report import report_of
+from buildtool.targets.protocol import (
+    CrossCompiler,
+    DescribedModel,
+    FirmwareCapabilities,
+    FirmwareModel,
+    FirmwareProgram,
+    LibrarySource,
+    ModelSource,
+)
+
+DESCRIPTIONS = "ai8x"  # the word of `platform`
+_SEED = 78000  # of samples that nobody gives
+
+
+@dataclass(frozen=True)
+class Made:
+    """The program of one model."""
+
+    name: str
+    program: Program
+    model: FirmwareModel
+
+
+@dataclass(frozen=True)
+class CnnProgram(FirmwareProgram):
+    """With the programs, in the order of the models."""
+
+    made: tuple[Made, ...] = ()
+
+
+@dataclass(frozen=True)
+class Max7800xTarget:
+    """The target of `runtime: cnn`."""
+
+    name: str = "max7800x"
+    makes_firmware: Literal[True] = True
+    capabilities: FirmwareCapabilities = dataclasses.field(
+        default_factory=lambda: FirmwareCapabilities(
+            runtimes=("cnn",),
+            abis={
+                name: CrossCompiler(
+                    "arm-none-eabi-", ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"), emulated.MACHINE
+                )
+                for name in DEVICES
+            },
+            descriptions=(DESCRIPTIONS,),
+        )
+    )
+
+    def lower(self, library: LibrarySource, abi: str) -> CnnProgram:
+        """A program for each model; what has no place on the chip is told of all models at once."""
+        device = DEVICES[abi]
+        jobs: list[Callable[[list[Problem]], Made]] = []
+        jobs += [_job(_of_graph, model, device) for model in library.models]
+        jobs += [_job(_of_description, model, device) for model in library.described]
+        made: list[Made] = []
+        notes: list[Problem] = []
+        errors: list[LatheError] = []
+        for job in jobs:
+            try:
+                made.append(job(notes))
+            except (ConfigError, UnsupportedError) as error:
+                errors.append(error)
+        if errors:
+            raise type(errors[0])([problem for error in errors for problem in error.problems])
+        reports = tuple(one.model for one in made)
+        return CnnProgram(self.name, abi, library, reports, tuple(notes), tuple(made))
+
+    def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
+        """A project for the manufacturer's SDK of each model, and an image of each for an emulator."""
+        files = emulated.files()
+        images: dict[str, tuple[Image, ...]] = {}
+        for of_abi in programs:
+            assert isinstance(of_abi, CnnProgram)
+            device = DEVICES[of_abi.abi]
+            found: list[Image] = []
+            for made in of_abi.made:
+                folder = f"lib/{of_abi.abi}/{made.name}"
+                project = sources.emit(made.program)
+                files |= {f"{folder}/{name}": data for name, data in project.items()}
+                found += emulated.images(made.name, folder, project, device)
+            images[of_abi.abi] = tuple(found)
+        return SourceTree(programs[0].library.name, files, images=images)
+
+
+def _job(make: Callable[..., Made], model: Any, device: Device) -> Callable[[list[Problem]], Made]:
+    return lambda notes: make(model, device, notes)
+
+
+def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
+    lowered = lower.lower(model.graph, device, name=model.name)
+    chosen = settings.of(model.settings, Where(model=model.name))
+    given = model.sample.get(lowered.input.name)
+    network = dataclasses.replace(lowered.network, average_rounds=chosen.description.average_rounds)
+    sample = _random(network) if given is None else lowered.input.stored(given)
+    return _made(model.name, network, sample, chosen)
+
+
+def _of_description(model: DescribedModel, device: Device, notes: list[Problem]) -> Made:
+    chosen = settings.of(model.settings, model.where)
+    described = description.read(
+        model.file,
+        device=device,
+        weights=model.weights,
+        bias=chosen.bias,
+        sample=model.inputs[0] if model.inputs else None,
+        options=chosen.description,
+    )
+    notes += described.notes
+    network = described.network
+    sample = described.sample
+    if sample is None:
+        sample = _random(network)
+        notes.append(
+            Problem(
+                "there is no sample: the program begins with random numbers",
+                model.where,
+                remedy="name a .npy file in `validation_inputs_data`, or with --sample-input",
+            )
+        )
+    return _made(model.name, network, sample, chosen)
+
+
+def _made(name: str, network: Network, sample: NDArray[np.int64], chosen: settings.Settings) -> Made:
+    made = program.make(network, sample, chosen.program)
+    return Made(name, made, report_of(name, made))
+
+
+def _random(network: Network) -> NDArray[np.int64]:
+    shape = (network.input_channels, *network.input_size)
+    return np.random.default_rng(_SEED).integers(-128, 128, shape, np.int64)
