@@ -62,6 +62,8 @@ class Options:
     archive: bool = True  # whether the build is packed, too
     java: bool = False  # whether Java gets classes, and what ties them to the library
     aar: bool = False  # whether all of that is packed for Android, too
+    flash: bool = False  # whether firmware is packed for the flash memory of a board, too
+    program: Path | None = None  # with `flash`: instead of the program that the build makes
     debuggable: bool = False  # whether the unstripped twins tell debuggers of lines, types and frames
 
 
@@ -158,6 +160,22 @@ class CheckpointSettings:
     fuse_batch_norm: bool = False
     arch: str = ""  # of the network once it is fused; empty: as it is
     quantises: bool = True
+
+
+@dataclass(frozen=True)
+class SimulationSettings:
+    """What a described network is given, and what is wanted of it."""
+
+    device: str = "max78000"
+    weights: Path | None = None
+    bias: Path | None = None
+    sample: Path | None = None
+    average_rounds: bool = False
+    log_folder: Path | None = None  # gets the outputs of all layers as text
+    against: Path | None = None  # a folder with such outputs, to be compared with
+    data: Path | None = None  # labelled samples: an .npz
+    top: int = 1  # of those, right is what has its label among so many answers
+    power: tuple[float, float] | None = None  # watts of the accelerator: always, and for each processor that works
 
 
 @dataclass(frozen=True)

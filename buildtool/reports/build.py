@@ -15,7 +15,7 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
     if document["libraries"]:
         shown.append(_libraries(document["libraries"]))
     for firmware in document.get("firmware", ()):
-        shown += [_firmware(firmware), _images(firmware)]
+        shown += [_firmware(firmware), _images(firmware), _flash(firmware)]
     if verbose:
         for library in document["libraries"]:
             shown += size.tables(library["abi"], library["sizes"])
@@ -81,6 +81,13 @@ def _libraries(libraries: Sequence[Mapping[str, Any]]) -> Table:
             ", ".join(library["needed"]),
             library["glibc"],
         )
+    return table
+
+
+def _flash(firmware: Mapping[str, Any]) -> Table:
+    table = Table(["flash memory", "address", "bytes"], right=frozenset({"address", "bytes"}))
+    for part in firmware["flash"]:
+        table.add(part["name"], f"{part['address']:#x}", byte_count(part["bytes"]))
     return table
 
 

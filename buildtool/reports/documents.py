@@ -60,10 +60,11 @@ class FirmwareReport:
     files: dict[str, int]  # what lies in lib/<abi>, with its bytes
     images: dict[str, int]  # by the name of the file: what it takes up of the chip's memory
     models: tuple[dict[str, Any], ...]  # name, figures: key, words, value, unit; details
+    flash: tuple[dict[str, Any], ...] = ()  # of a package: name, address, bytes
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        return {**vars(self), "models": list(self.models)}
+        return {**vars(self), "models": list(self.models), "flash": list(self.flash)}
 
 
 # What differs between two builds of the same things. It is told, but not written down: equal inputs give equal files.
@@ -161,7 +162,8 @@ def read_build(folder: Path) -> BuildReport | None:
             ),
             libraries=tuple(_library(item) for item in data["libraries"]),
             firmware=tuple(
-                FirmwareReport(**{**item, "models": tuple(item["models"])}) for item in data.get("firmware", ())
+                FirmwareReport(**{**item, "models": tuple(item["models"]), "flash": tuple(item["flash"])})
+                for item in data.get("firmware", ())
             ),
             folder=folder,
             archive=archive if (folder / archive).is_file() else "",

@@ -30,7 +30,7 @@ from buildtool.passes.pipeline import PassRun
 from buildtool.reports import graph_page
 from buildtool.reports.documents import BuildReport, FirmwareReport, LibraryReport, ModelReport
 from buildtool.settings import Options
-from buildtool.targets.protocol import FirmwareModel, FirmwareProgram, ModelSource, PlannedModel, TargetProgram
+from buildtool.targets.protocol import FirmwareModel, FirmwareProgram, Flashed, ModelSource, PlannedModel, TargetProgram
 
 
 def version() -> str:
@@ -230,9 +230,13 @@ def firmware_model_report(
 
 
 def firmware_reports(
-    programs: Sequence[FirmwareProgram], built: Sequence[BuiltFirmware], contents: Mapping[str, bytes | Path]
+    programs: Sequence[FirmwareProgram],
+    built: Sequence[BuiltFirmware],
+    contents: Mapping[str, bytes | Path],
+    flashed: Mapping[str, Sequence[Flashed]],
 ) -> list[FirmwareReport]:
-    """The figures of the firmware for each chip. `contents`: what the build writes."""
+    """The figures of the firmware for each chip. `contents`: what the build writes; `flashed`: what packages put where,
+    by ABI."""
     known = {firmware.abi: firmware for firmware in built}
     found = []
     for program in programs:
@@ -247,6 +251,7 @@ def firmware_reports(
                 if firmware
                 else {},
                 models=tuple(_firmware_figures(model) for model in program.models),
+                flash=tuple(vars(part) for part in flashed.get(program.abi, ())),
                 seconds=round(firmware.seconds, 3) if firmware else 0.0,
             )
         )

@@ -8,7 +8,7 @@ Every function takes the path of a deployment file. All failures are LatheErrors
 from buildtool.requests import check
 from buildtool.workflow.accuracy import measure_accuracy
 from buildtool.workflow.benchmarking import bench
-from buildtool.workflow.building import build, commands, convert, export
+from buildtool.workflow.building import build, commands, convert, export, package_firmware
 from buildtool.workflow.debugging import debug
 from buildtool.workflow.inside import dump, trap, validate_layers
 from buildtool.workflow.ndk_check import ndk_check
@@ -30,6 +30,7 @@ __all__ = [
     "log_ranges",
     "measure_accuracy",
     "ndk_check",
+    "package_firmware",
     "prepare",
     "quantize",
     "ranges_of_log",

@@ -15,6 +15,7 @@ from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment
+from buildtool.errors import UnsupportedError
 from buildtool.reports import build_page, exports, stages, trust
 from buildtool.reports.documents import BuildReport, read_build
 from buildtool.reports.tuning import Tuning
@@ -65,6 +66,20 @@ def build(
 ) -> BuildReport:
     """Everything: `<output>/<library>/{include,lib/<abi>,model,report}` and its archive."""
     return make(load_deployment(file, overrides, progress), options, progress, compiles=True)
+
+
+def package_firmware(
+    file: Path | str, overrides: Overrides = NOTHING, options: Options = DEFAULTS, progress: Progress = SILENT
+) -> BuildReport:
+    """`build`, and what goes to the flash memory of a board."""
+    deployment = load_deployment(file, overrides, progress)
+    if not isinstance(requests.target_of(deployment), FirmwareTarget):
+        raise UnsupportedError(
+            "`lathe package` packs firmware, and this deployment makes libraries",
+            where=deployment.where_of("target_abis"),
+            remedy="`lathe build` packs libraries: <library>.tar.gz",
+        )
+    return make(deployment, replace(options, flash=True), progress, compiles=True)
 
 
 def commands(

@@ -13,11 +13,11 @@ from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment
-from buildtool.errors import UnsupportedError
+from buildtool.errors import ConfigError, UnsupportedError, Where
 from buildtool.reports import build_page, stages, trust
 from buildtool.reports.documents import BuildReport, ModelReport
 from buildtool.settings import EVERYTHING, Options, Progress
-from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget
+from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget, Flashed, FlashedTarget
 from buildtool.workflow.preparing import PreparedModel, prepare
 
 
@@ -28,6 +28,7 @@ def make(
     began = time.monotonic()
     _refuse_options(deployment, target, options)
     folder = requests.output_folder(deployment, options)
+    own = _own_program(options)
     tools = _tools(deployment, target) if compiles else []  # what is missing is told before the long work
     models, programs = lower(deployment, target, options, progress)
     tree = target.emit(programs)
@@ -40,6 +41,12 @@ def make(
     sources = programs[0].library.models
     pages = stages.graph_pages([model.imported for model in models], sources)
     contents = {**package.firmware_contents(tree, built), **pages}
+    flashed: dict[str, Sequence[Flashed]] = {}
+    if isinstance(target, FlashedTarget) and options.flash:
+        for program, firmware_ in zip(programs, built, strict=True):
+            images = {image.name: image.binary for image in firmware_.images}
+            files, flashed[program.abi] = target.flash(program, images, own)
+            contents.update((f"lib/{program.abi}/{name}", data) for name, data in files.items())
     report = BuildReport(
         library=deployment.library_name,
         identifier=deployment.library_identifier,
@@ -48,7 +55,7 @@ def make(
         data_format=deployment.model_data_format,
         fingerprint=identity,
         models=tuple(_model_reports(deployment, models, programs[0])),
-        firmware=tuple(stages.firmware_reports(programs, built, contents)),
+        firmware=tuple(stages.firmware_reports(programs, built, contents, flashed)),
         folder=folder,
     )
     graphs = [(model.imported, model.passes) for model in models]
@@ -121,8 +128,29 @@ def _model_reports(
         yield stages.firmware_model_report(model, platforms[model.name], imported, passes)
 
 
+def _own_program(options: Options) -> bytes | None:
+    """That of the user. ConfigError where it cannot be read."""
+    if options.program is None:
+        return None
+    try:
+        return options.program.read_bytes()
+    except OSError as problem:
+        raise ConfigError(
+            f"the program cannot be read: {problem.strerror}",
+            where=Where(file=str(options.program)),
+            rule="--program names the image of a program, a .bin file",
+        ) from problem
+
+
 def _refuse_options(deployment: Deployment, target: FirmwareTarget, options: Options) -> None:
-    """UnsupportedError with everything that only libraries have."""
+    """UnsupportedError with everything that only libraries have, or what this target does not do."""
+    if options.flash and not isinstance(target, FlashedTarget):
+        raise UnsupportedError(
+            f"'lathe package' makes nothing for {target.name}",
+            where=deployment.where_of("target_abis"),
+            rule="it packs what goes to the flash memory of a board, where a tool of the board reads such a package",
+            remedy="use the files of `lathe build`",
+        )
     asked = {"--java": options.java, "--aar": options.aar, "--debuggable": options.debuggable}
     unknown = [word for word, wanted in asked.items() if wanted]
     if unknown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from buildtool.codegen import kpu
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
-from buildtool.targets.k210 import generate
+from buildtool.targets.k210 import flash, generate
 from buildtool.targets.k210.generate import Generated, Port
 from buildtool.targets.k210.on_kpu import Settings
 from buildtool.targets.protocol import (
@@ -24,6 +24,7 @@ from buildtool.targets.protocol import (
     FirmwareCapabilities,
     FirmwareModel,
     FirmwareProgram,
+    Flashed,
     LibrarySource,
     ModelSource,
 )
@@ -123,6 +124,18 @@ class K210Target:
             parts = (*units, "native/kpu/firmware/bare.c", f"firmware/{model.name}.S")
             images.append(Image(model.name, parts, _COMPILE, _link_flags(made, sample)))
         return SourceTree(source.name, files, images={ABI: tuple(images)})
+
+    def flash(
+        self, program: FirmwareProgram, images: Mapping[str, bytes], own: bytes | None
+    ) -> tuple[Mapping[str, bytes], Sequence[Flashed]]:
+        """A package for flashing tools and the same byte by byte, with all models behind one program."""
+        assert isinstance(program, KpuProgram)
+        library = program.library
+        models = {model.name: made.data for model, made in zip(library.models, program.made, strict=True)}
+        chosen = images[library.models[0].name] if own is None else own
+        found = flash.parts(f"{library.name}.program", chosen, models)
+        files = {f"{library.name}.kfpkg": flash.package(found), f"{library.name}.flash.bin": flash.contents(found)}
+        return files, [Flashed(part.name, part.address, len(part.written)) for part in found]
 
 
 def _firmware(native: Path, name: str) -> bytes:
