@@ -64,21 +64,21 @@ def _masks_and_offsets(network: Network, layer: Layer) -> Iterator[Problem]:
         yield _problem(
             network, layer, "two planes share a memory", "each plane (CHW) has a memory of its own", "leave 3 out"
         )
-    if layer.operation == "none" and not _is_packed(layer):
+    if layer.operation == "none" and not _keeps_together(layer):
         yield _problem(
             network,
             layer,
             f"it passes data from 0x{layer.processors:016x} to 0x{layer.output_processors:016x}",
-            "in each quadrant it writes to as many processors, one beside the other, as it reads from",
+            "in each quadrant it reads from neighbours, and writes to as many",
             "use the same processors, or a convolution that gives back what comes in",
         )
 
 
-def _is_packed(layer: Layer) -> bool:
+def _keeps_together(layer: Layer) -> bool:
     for quadrant in range(QUADRANTS):
-        count = sets.in_quadrant(layer.processors, quadrant).bit_count()
-        written = sets.in_quadrant(layer.output_processors, quadrant)
-        if written.bit_count() != count or (written and written >> sets.first(written) != (1 << count) - 1):
+        masks = [sets.in_quadrant(mask, quadrant) for mask in (layer.processors, layer.output_processors)]
+        counts = [mask.bit_count() for mask in masks]
+        if counts[0] != counts[1] or any(mask and mask >> sets.first(mask) != (1 << counts[0]) - 1 for mask in masks):
             return False
     return True
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import plan_sizes as sizes
+from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY
 from buildtool.targets.max7800x.network import INPUT, STOP, UNPLACED, Kernel, Layer, Network
 from buildtool.targets.max7800x.processors import passes, per_pass
 from buildtool.targets.max7800x.streaming import ring_words, streamed
@@ -89,7 +90,7 @@ def blocks_of(network: Network) -> list[Block]:
         taken.update(sources)
     for sources in sorted(reads.parts, key=len, reverse=True):
         if not set(sources) & taken:
-            interleaved = _channels(network, sources) > 64
+            interleaved = _channels(network, sources) > PROCESSORS
             found.append(Block([pieces[source] for source in sources], interleaved))
             taken.update(sources)
     found += [Block([piece]) for producer, piece in pieces.items() if producer not in taken]
@@ -158,7 +159,7 @@ def _copied(network: Network) -> tuple[Layer, int] | None:
     reads = _reads(network)
     arranged: dict[int, tuple[int, ...]] = {}  # how each producer lies
     for sources, layer in (*reads.operands.items(), *sorted(reads.parts.items(), key=lambda one: -len(one[0]))):
-        interleaved = layer.operands > 1 or _channels(network, sources) > 64
+        interleaved = layer.operands > 1 or _channels(network, sources) > PROCESSORS
         together = {arranged.get(source) for source in sources}
         whole = together.pop() if len(together) == 1 else None
         if whole is not None and not interleaved and _is_part(sources, whole) and whole not in reads.operands:
@@ -200,7 +201,17 @@ def _unarrangeable(network: Network, layer: Layer) -> Iterator[Problem]:
             "let each operand come from a layer of its own",
         )
     channels = [sizes.channels_of(network, source) for source in layer.sources]
-    if layer.operands > 1 or len(channels) == 1 or sum(channels) <= 64:
+    if layer.operands > 1 or len(channels) == 1:
+        return
+    whole = sum(-(-part // PROCESSORS_PER_MEMORY) * PROCESSORS_PER_MEMORY for part in channels[:-1]) + channels[-1]
+    if sum(channels) <= PROCESSORS < whole:
+        yield Problem(
+            f"layer {layer.index}: it joins {' + '.join(map(str, channels))} channels, which take {whole} processors",
+            place,
+            f"there are {PROCESSORS}, and each part begins with the {PROCESSORS_PER_MEMORY} that share a memory",
+            f"let all parts but the last have a multiple of {PROCESSORS_PER_MEMORY} channels",
+        )
+    if sum(channels) <= PROCESSORS:
         return
     if len(set(channels)) > 1 or channels[0] > 64 or channels[0] % 4 or passes(sum(channels)) != len(channels):
         yield Problem(

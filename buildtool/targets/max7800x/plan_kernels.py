@@ -43,7 +43,7 @@ class Columns:
 
 
 def require_room(network: Network) -> None:
-    """Of a placed network: NoColumnsError where kernels do not fit, UnsupportedError where biases do not, or layers are none."""
+    """Of a placed network: NoColumnsError where kernels do not fit, UnsupportedError where anything else does not."""
     layers = layers_of(network)
     limits.check(network, layers)
     try:

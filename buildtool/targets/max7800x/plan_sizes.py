@@ -36,12 +36,16 @@ def memories(mask: int) -> int:
     return sum(1 << memory for memory in range(MEMORIES) if mask >> (memory * PROCESSORS_PER_MEMORY) & 0xF)
 
 
-def is_packed_version(given: int, written: int) -> bool:
-    """Whether a layer that passes data through may write to these processors what comes from those."""
+def can_pass(given: int, written: int) -> bool:
+    """Whether a layer without a kernel carries data from processors to others.
+
+    It keeps to each quadrant, and to neighbours that follow each other: it does not close gaps.
+    """
     for quadrant in range(QUADRANTS):
-        count = in_quadrant(given, quadrant).bit_count()
-        found = in_quadrant(written, quadrant)
-        if found != (contiguous(first(found), count) if found and count else 0):
+        come, go = in_quadrant(given, quadrant), in_quadrant(written, quadrant)
+        if come.bit_count() != go.bit_count():
+            return False
+        if come and (come != contiguous(first(come), come.bit_count()) or go != contiguous(first(go), go.bit_count())):
             return False
     return True
 

@@ -223,7 +223,7 @@ class _Placing:
             given = 0
             for source in layer.sources:
                 given |= known[source]
-            if not sizes.is_packed_version(given, known[layer.index]):
+            if not sizes.can_pass(given, known[layer.index]):
                 return layer
         return None
 

@@ -82,6 +82,10 @@ class Sketch:
     def sample(self) -> Any:
         return self._rng.integers(-128, 128, (self._channels, *self._size))
 
+    def shape(self, number: int) -> tuple[int, Size]:
+        """Channels, rows and columns of a layer, or of the input."""
+        return self._read((number,), 1)
+
     def _read(self, sources: tuple[int, ...], operands: int) -> tuple[int, Size]:
         channels, size = 0, self._size
         for source in sources:
