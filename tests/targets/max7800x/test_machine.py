@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from buildtool.errors import UnsupportedError
+from buildtool.targets.max7800x import planner, program
+from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
+from buildtool.targets.max7800x.network import Network
 from tests.targets.max7800x.known_answers import NAMES, KnownAnswer, exist
-from tests.targets.max7800x.machine import FIFO, Script
+from tests.targets.max7800x.machine import FIFO, Script, differences
+from tests.targets.max7800x.networks import networks, sample_for
 
 
 def script_of(known: KnownAnswer) -> Script:
@@ -46,3 +52,40 @@ def test_the_machine_computes_the_known_answers(name: str) -> None:
     assert [word & mask for word, (mask, _) in zip(outcome.words, wanted.values(), strict=True)] == [
         word & mask for mask, word in wanted.values()
     ]
+
+
+def compare_random_networks(device: Device, count: int, start: int) -> None:
+    """Networks that the planner places compute on the machine what the simulator says; most of them have places."""
+    tried = []
+
+    @seed(start)
+    @settings(
+        max_examples=count, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck]
+    )
+    @given(networks(device))
+    def compare(network: Network) -> None:
+        try:
+            made = program.make(planner.place(network), sample_for(network, start))
+        except UnsupportedError:
+            tried.append(False)
+            return
+        tried.append(True)
+        wrong, outcome = differences(made)
+        assert outcome.complaints == ()
+        assert outcome.interrupts == 1
+        assert wrong == []
+
+    compare()
+    assert tried.count(True) >= count * 2 // 3
+
+
+@pytest.mark.parametrize("device", [MAX78000, MAX78002], ids=lambda device: device.name)
+def test_random_networks_compute_what_the_simulator_says(device: Device) -> None:
+    compare_random_networks(device, 20, 1)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("start", range(2))
+@pytest.mark.parametrize("device", [MAX78000, MAX78002], ids=lambda device: device.name)
+def test_many_random_networks_compute_what_the_simulator_says(device: Device, start: int) -> None:
+    compare_random_networks(device, 150, 100 + start)
