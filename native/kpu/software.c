@@ -48,6 +48,11 @@ typedef struct tile {
 
 /* --- how a layer is cut --- */
 
+/* Where no vector unit may be there, the compiler leaves out what would use it. */
+static bool in_pairs(const job* work) { return KPU_MAY_HAVE_VECTORS && work->in_pairs; }
+
+static bool in_windows(const job* work) { return KPU_MAY_HAVE_VECTORS && work->in_windows; }
+
 static void plan(job* work) {
   const lathe_kpu_convolution* layer = work->layer;
   work->in_planes = kpu_planes_of(layer->in_width, layer->in_height);
@@ -71,7 +76,7 @@ static void plan(job* work) {
   work->in_pairs = work->vectors != NULL && !layer->depthwise && layer->weight_bytes == 1 && layer->shr_x == 0;
   work->in_windows = work->vectors != NULL && layer->depthwise && layer->kernel == 3 && layer->weight_bytes == 1 &&
                      layer->shr_x == 0 && layer->arg_x <= 0 && layer->arg_x >= -UINT8_MAX;
-  const uint32_t most = work->in_pairs ? FEWER_PIXELS : PIXELS;
+  const uint32_t most = in_pairs(work) ? FEWER_PIXELS : PIXELS;
   uint32_t rows = work->step;
   while (rows < work->height && (rows + work->step + shared) * work->stride <= most) rows += work->step;
   work->rows = rows;
@@ -81,7 +86,7 @@ static void plan(job* work) {
   work->lanes = layer->depthwise || layer->weight_bytes == 2 ? 1 : LATHE_KPU_SUMS / work->lane_stride;
   if (work->lanes > LATHE_KPU_LANES) work->lanes = LATHE_KPU_LANES;
   work->chunk = LATHE_KPU_TILE / work->channel_bytes;
-  if (work->in_pairs) {
+  if (in_pairs(work)) {
     const uint32_t most_channels = 2 * KPU_MOST_PAIRS / (layer->kernel * layer->kernel);
     if (work->chunk > most_channels) work->chunk = most_channels;
     work->chunk -= work->chunk % 2;
@@ -277,7 +282,7 @@ static void add_chunk(const job* work, const tile* part, lathe_kpu_workspace* sp
                       uint32_t channels) {
   const lathe_kpu_convolution* layer = work->layer;
   const uint32_t taps_bytes = layer->kernel * layer->kernel * layer->weight_bytes;
-  if (work->in_pairs) {
+  if (in_pairs(work)) {
     for (uint32_t i = 0; i < channels; i += 2) {
       const uint32_t odd = i + 1 < channels ? i + 1 : i;
       gather_pair(work, part, first + i, first + odd, space->tile + (size_t)i * work->channel_bytes);
@@ -288,7 +293,7 @@ static void add_chunk(const job* work, const tile* part, lathe_kpu_workspace* sp
   for (uint32_t i = 0; i < channels; ++i) {
     gather(work, part, first + i, space->tile + (size_t)i * work->channel_bytes);
   }
-  if (work->in_windows) {
+  if (in_windows(work)) {
     const uint8_t* weights = weights_of(layer, part->first_lane);
     int16_t shifted[9];
     for (uint32_t tap = 0; tap < 9; ++tap) shifted[tap] = (int16_t)(weights[tap] + layer->arg_x);
@@ -313,15 +318,15 @@ static void add_channels(const job* work, const tile* part, lathe_kpu_workspace*
   const uint32_t begin = layer->depthwise ? part->first_lane : 0;
   const uint32_t end = layer->depthwise ? begin + 1 : layer->in_channels;
   const uint32_t lanes = (part->lanes + KPU_TOGETHER - 1) / KPU_TOGETHER * KPU_TOGETHER;
-  memset(space->sums, 0, (size_t)(work->in_pairs ? lanes : part->lanes) * work->lane_stride * sizeof *space->sums);
-  if (!work->in_windows) {
+  memset(space->sums, 0, (size_t)(in_pairs(work) ? lanes : part->lanes) * work->lane_stride * sizeof *space->sums);
+  if (!in_windows(work)) {
     memset(space->pixel_sums, 0, work->lane_stride * sizeof *space->pixel_sums);
     memset(space->pixel_terms.whole, 0, work->lane_stride * sizeof *space->pixel_terms.whole);
   }
   for (uint32_t first = begin; first < end; first += work->chunk) {
     add_chunk(work, part, space, first, end - first < work->chunk ? end - first : work->chunk);
   }
-  for (uint32_t p = 0; !work->in_windows && p < part->pixels; ++p) {
+  for (uint32_t p = 0; !in_windows(work) && p < part->pixels; ++p) {
     space->pixel_terms.whole[p] += (int64_t)layer->arg_x * space->pixel_sums[p];
   }
 }
@@ -349,7 +354,7 @@ static bool stays_exact(const job* work, const tile* part, const lathe_kpu_works
   const uint64_t sources = layer->depthwise ? 1 : layer->in_channels;
   const uint64_t sums = sources * layer->kernel * layer->kernel * UINT8_MAX * UINT8_MAX;
   uint64_t pixels = 0;
-  for (uint32_t p = 0; !work->in_windows && p < part->pixels; ++p) {
+  for (uint32_t p = 0; !in_windows(work) && p < part->pixels; ++p) {
     const uint64_t size = size_of(space->pixel_terms.whole[p]);
     pixels = size > pixels ? size : pixels;
   }
@@ -448,9 +453,9 @@ static void store_lane(const job* work, const tile* part, lathe_kpu_workspace* s
 }
 
 static void finish_tile(const job* work, const tile* part, lathe_kpu_workspace* space) {
-  const bool in_vectors = work->vectors != NULL && stays_exact(work, part, space);
+  const bool in_vectors = KPU_MAY_HAVE_VECTORS && work->vectors != NULL && stays_exact(work, part, space);
   if (in_vectors) {
-    for (uint32_t p = 0; !work->in_windows && p < part->pixels; ++p)
+    for (uint32_t p = 0; !in_windows(work) && p < part->pixels; ++p)
       space->pixel_terms.real[p] = (double)space->pixel_terms.whole[p];
   }
   for (uint32_t i = 0; i < part->lanes; ++i) {
@@ -505,7 +510,7 @@ static lathe_kpu_status convolve(void* context, const lathe_kpu_convolution* lay
   work.layer = layer;
   work.vectors = kpu_vectors_here();
   kpu_read_activation(layer->activation, &work.act);
-  if (work.vectors != NULL) kpu_find_pieces(&work.act);
+  if (KPU_MAY_HAVE_VECTORS && work.vectors != NULL) kpu_find_pieces(&work.act);
   plan(&work);
   if (software->parallel != NULL) {
     software->parallel(software->parallel_context, run_part, &work, software->parts);

@@ -7,6 +7,7 @@
 #ifndef LATHE_KPU_VECTORS_H_
 #define LATHE_KPU_VECTORS_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -51,10 +52,21 @@ typedef struct kpu_vectors {
   void (*finish)(const kpu_finish* lane);
 } kpu_vectors;
 
-/* Those of this processor; NULL where it has none, or where LATHE_KPU_PORTABLE leaves them out. */
-const kpu_vectors* kpu_vectors_here(void);
-
 extern const kpu_vectors kpu_vectors_avx2;
 extern const kpu_vectors kpu_vectors_neon;
+
+/* LATHE_KPU_PORTABLE leaves them out. */
+#if !defined(LATHE_KPU_PORTABLE) && defined(__x86_64__) && defined(__GNUC__)
+enum { KPU_MAY_HAVE_VECTORS = 1 };
+static inline const kpu_vectors* kpu_vectors_here(void) {
+  return __builtin_cpu_supports("avx2") ? &kpu_vectors_avx2 : NULL;
+}
+#elif !defined(LATHE_KPU_PORTABLE) && defined(__aarch64__) && defined(__ARM_NEON)
+enum { KPU_MAY_HAVE_VECTORS = 1 };
+static inline const kpu_vectors* kpu_vectors_here(void) { return &kpu_vectors_neon; }
+#else
+enum { KPU_MAY_HAVE_VECTORS = 0 };
+static inline const kpu_vectors* kpu_vectors_here(void) { return NULL; }
+#endif
 
 #endif /* LATHE_KPU_VECTORS_H_ */
