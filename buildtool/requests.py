@@ -83,6 +83,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         model_data_format=overrides.model_data_format,
         messages=None if overrides.messages is None else int(overrides.messages),
         mace_compat=overrides.mace_compat,
+        beside=config.Beside(overrides.weights, overrides.sample, overrides.cnn),
     )
     unbuilt = config.unbuilt(loaded.deployment)
     if unbuilt:

@@ -49,6 +49,10 @@ class Overrides:
     toolchain: Path | None = None  # a CMake toolchain file: it is the one target, by the name that target_abis gives
     op_paths: tuple[Path, ...] = ()  # beside those of the file
     fallback: str = ""  # cpu: where layers go that an accelerator cannot do
+    # beside a description of a network that is given instead of a deployment file:
+    weights: Path | None = None
+    sample: Path | None = None
+    cnn: tuple[str, ...] = ()  # KEY or KEY=VALUE of the section `cnn`
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,24 @@ ToolchainOption: TypeAlias = Annotated[
         "--toolchain", metavar="FILE", help="Build with this CMake toolchain file; --abi then only names the result."
     ),
 ]
+CheckpointOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--checkpoint-file", metavar="FILE", help="With a description: the quantised checkpoint."),
+]
+SampleOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--sample-input", metavar="FILE", help="With a description: a sample (.npy) of [channels, rows, columns]."
+    ),
+]
+CnnOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cnn",
+        metavar="KEY[=VALUE]",
+        help="With a description: as in the section `cnn`; repeatable.",
+    ),
+]
 OpPathOption: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option("--op-path", metavar="FOLDER", help="A folder with operators, beside those of the file; repeatable."),

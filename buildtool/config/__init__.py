@@ -15,6 +15,7 @@ from buildtool.config.deployment import (
     TensorConfig,
     Thresholds,
 )
+from buildtool.config.described import Beside
 from buildtool.config.device_file import DeviceConfig, load_devices
 from buildtool.config.load import load_deployment
 from buildtool.config.names import is_file_name
@@ -22,6 +23,7 @@ from buildtool.config.schema import json_schema, schema_text
 from buildtool.config.sources import default_cache_dir, resolve_model_file
 
 __all__ = [
+    "Beside",
     "Deployment",
     "DeviceConfig",
     "Dimension",

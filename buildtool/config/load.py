@@ -8,12 +8,14 @@ from pathlib import Path
 from buildtool.config.built import unbuilt
 from buildtool.config.context import Context
 from buildtool.config.deployment import LoadedDeployment
+from buildtool.config.described import Beside, is_description
+from buildtool.config.described import deployment as deployment_of_description
 from buildtool.config.models import DeploymentSection
 from buildtool.config.normalise import Override, normalise
 from buildtool.config.resolve import resolve
 from buildtool.config.validate import validate
 from buildtool.errors import ConfigError, Problem
-from buildtool.yaml_marks import read_yaml
+from buildtool.yaml_marks import Document, read_yaml
 
 
 def load_deployment(
@@ -28,13 +30,15 @@ def load_deployment(
     messages: int | None = None,
     mace_compat: str | None = None,
     environment: Mapping[str, str] | None = None,
+    beside: Beside = Beside(),  # noqa: B008 (frozen)
 ) -> LoadedDeployment:
     """Reads, checks and resolves a deployment file.
 
     The keywords named like keys win over the file, for options of the command line; a target there may be
     several with commas between them. `${NAME}` is expanded from
-    `environment`, or from that of the process. Raises ConfigError with every problem of the file, in the order of
-    its lines.
+    `environment`, or from that of the process. A description of a network stands for a deployment of it, with what is
+    given `beside` it; the target reads it later. Raises ConfigError with every problem of the file, in the order of its
+    lines.
     """
     given: dict[str, Override | None] = {
         "library_name": library_name,
@@ -48,6 +52,10 @@ def load_deployment(
     }
     overrides = {key: value for key, value in given.items() if value is not None}
     document = read_yaml(path, environment=environment)
+    if is_description(document.root):
+        document = Document(deployment_of_description(path, beside))
+    else:
+        beside.refuse(path)
     normal = normalise(document.root, overrides)
     checked = validate(DeploymentSection, normal.root)
     problems = [*normal.problems, *checked.problems]

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import buildtool
+from buildtool import workflow
 from buildtool.errors import ConfigError, LatheError, ModelFileError
-from buildtool.settings import SILENT
+from buildtool.settings import SILENT, Overrides
 from buildtool.targets.max7800x import emulated, program, sources
 from buildtool.targets.max7800x.devices import MAX78000
 from buildtool.targets.max7800x.program import Program
@@ -95,7 +96,7 @@ def image(made: Program, tree: Path) -> Path:
 
 def test_reports_tell_of_layers_and_memory(described: Path) -> None:
     file = deployment(described, {"net": described / "network.yaml"}, weights="weights.npy", sample="sample.npy")
-    made = buildtool.workflow.convert(file, options=buildtool.Options(described / "build"), progress=SILENT)
+    made = workflow.convert(file, options=buildtool.Options(described / "build"), progress=SILENT)
     (firmware,) = json.loads(json.dumps(made.as_json()))["firmware"]
     (model,) = firmware["models"]
     assert [layer["out"] for layer in model["details"]["layers"]] == ["8x8x8", "16x4x4", "16x4x4", "4x16x1", "10x1x1"]
@@ -135,3 +136,31 @@ def test_a_damaged_checkpoint_names_the_file(described: Path) -> None:
     file = deployment(described, {"net": described / "network.yaml"}, weights="weights.npy", sample="sample.npy")
     with pytest.raises(ModelFileError, match=r"weights\.npy"):
         buildtool.build(file)
+
+
+def test_a_description_stands_for_a_deployment(described: Path) -> None:
+    """The same as with a deployment file; the options of the command line are the keys of one."""
+    beside = Overrides(
+        weights=described / "weights.npy",
+        sample=described / "sample.npy",
+        cnn=("softmax", "no-bias=0,1"),
+        target_abis=("max78002",),
+        library_name="net",
+    )
+    options = buildtool.Options(described / "build")
+    made = workflow.convert(described / "network.yaml", beside, options)
+    library = described / "build/net/lib/max78002/network"
+    assert made.library == "net" and "softmax_q17p14_q15" in (library / "main.c").read_text()
+
+
+def test_what_stands_beside_a_description_is_not_for_deployments(described: Path) -> None:
+    file = deployment(described, {"net": described / "network.yaml"}, weights="weights.npy")
+    with pytest.raises(ConfigError, match="--cnn cannot be used with a deployment file"):
+        workflow.convert(file, Overrides(cnn=("softmax",)))
+
+
+def test_an_unknown_setting_on_the_command_line(described: Path) -> None:
+    with pytest.raises(
+        ConfigError, match=r"option --cnn: error: unknown key 'softmaxx'\n  fix:  did you mean 'softmax'"
+    ):
+        workflow.convert(described / "network.yaml", Overrides(cnn=("softmaxx",)))

@@ -75,7 +75,7 @@ def read(
             running[0].section,
             "",
             "nobody says how large the input is",
-            remedy="give a sample, or write `in_dim` in the first layer",
+            remedy="give a sample (--sample-input), or write `in_dim` in the first layer",
         )
         _stop_at(findings)
     surroundings = Surroundings(given, buffer, options.drops_channels)
@@ -164,7 +164,7 @@ def _bound(
                     "the layers have no weights",
                     written.general.where,
                     rule=f"{takers[0].section.title} is the first of {len(takers)} that need some",
-                    remedy="give the checkpoint",
+                    remedy="give the checkpoint: --checkpoint-file, or `weight_file_path` in a deployment file",
                 )
             )
         return {}
