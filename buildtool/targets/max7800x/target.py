@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
-from buildtool.targets.max7800x import description, emulated, lower, program, settings, sources
+from buildtool.targets.max7800x import description, emulated, lower, program, settings, sources, tensors
 from buildtool.targets.max7800x.devices import DEVICES, Device
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.program import Program
@@ -38,6 +38,7 @@ class Made:
     name: str
     program: Program
     model: FirmwareModel
+    beside: Mapping[str, bytes] = dataclasses.field(default_factory=dict)  # files of its project that are not compiled
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Max7800xTarget:
             for made in of_abi.made:
                 folder = f"lib/{of_abi.abi}/{made.name}"
                 project = sources.emit(made.program)
-                files |= {f"{folder}/{name}": data for name, data in project.items()}
+                files |= {f"{folder}/{name}": data for name, data in {**project, **made.beside}.items()}
                 found += emulated.images(made.name, folder, project, device)
             images[of_abi.abi] = tuple(found)
         return SourceTree(programs[0].library.name, files, images=images)
@@ -109,10 +110,16 @@ def _job(make: Callable[..., Made], model: Any, device: Device) -> Callable[[lis
 def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
     lowered = lower.lower(model.graph, device, name=model.name)
     chosen = settings.of(model.settings, Where(model=model.name))
+    if "softmax" not in model.settings:
+        chosen = dataclasses.replace(chosen, program=tensors.with_softmax(chosen.program, lowered))
     given = model.sample.get(lowered.input.name)
-    network = dataclasses.replace(lowered.network, average_rounds=chosen.description.average_rounds)
+    network = lowered.network
+    if "avg_pool_rounding" in model.settings:
+        network = dataclasses.replace(network, average_rounds=chosen.description.average_rounds)
     sample = _random(network) if given is None else lowered.input.stored(given)
-    return _made(model.name, network, sample, chosen)
+    made = _made(model.name, network, sample, chosen)
+    told = dataclasses.replace(made.model, details={**made.model.details, **tensors.details(lowered)})
+    return dataclasses.replace(made, model=told, beside=tensors.files(dataclasses.replace(lowered, network=network)))
 
 
 def _of_description(model: DescribedModel, device: Device, notes: list[Problem]) -> Made:
