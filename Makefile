@@ -81,7 +81,7 @@ fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importe
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
 	@$(VENV)/python -m tests.fuzz $(FUZZ_TARGET) --seconds $(FUZZ_SECONDS)
 
-fuzz-native: setup ## fuzz the native runtime with all kernels, or the kmodel interpreter, sanitized, for FUZZ_SECONDS: FUZZ_NATIVE=model kmodel
+fuzz-native: setup ## fuzz the native runtime with all kernels, the kmodel interpreter or the model of the MAX7800x, sanitized, for FUZZ_SECONDS: FUZZ_NATIVE=model kmodel max7800x
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
 	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
 	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet $(FUZZ_NATIVE)_fuzzer

@@ -30,10 +30,16 @@ TARGETS = (
     "graph_text",
     "native_model",
     "native_kmodel",
+    "native_max7800x",
 )
 #: Programs in build/fuzz/native, made by `make fuzz-native`.
-_NATIVE = {"native_model": "model_fuzzer", "native_kmodel": "kmodel_fuzzer"}
-_SEEDS_OF = {"native_model": "container_file", "native_kmodel": "kmodel"}  # else each target has its own
+_NATIVE = {
+    "native_model": "model_fuzzer",
+    "native_kmodel": "kmodel_fuzzer",
+    "native_max7800x": "max7800x_fuzzer",
+}
+# Else each target has its own.
+_SEEDS_OF = {"native_model": "container_file", "native_kmodel": "kmodel", "native_max7800x": "max7800x_program"}
 _MOST_PROCESSES = 20  # what ends the process again and again is known by then
 _MEBIBYTES = 3072  # of the whole process: the 1 GiB that one input may take is watched by the target
 _HANG = 60  # seconds of the clock; only for code that does not come back to Python, which stops itself long before
