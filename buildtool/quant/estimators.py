@@ -205,3 +205,4 @@ ESTIMATORS: Mapping[str, Callable[[Settings], Estimator]] = {
     "mse": SquareError,
     "moving-average": MovingAverage,
 }
+WHOLE = "min-max"  # cuts nothing off

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from buildtool.ir.operator import Array
-from buildtool.quant.estimators import ESTIMATORS, Estimator, Settings
+from buildtool.quant.estimators import ESTIMATORS, WHOLE, Estimator, Settings
 
 
 @dataclass
@@ -18,6 +18,7 @@ class Observed:
 
     kind: str  # one of ESTIMATORS
     settings: Settings
+    whole: frozenset[str] = frozenset()  # tensors of which nothing is cut off, whatever the kind
     tensors: dict[str, Estimator] = field(default_factory=dict)
 
     def update(self, name: str, array: Array) -> None:
@@ -59,7 +60,8 @@ class Observed:
 
     def _of(self, name: str) -> Estimator:
         if name not in self.tensors:
-            self.tensors[name] = ESTIMATORS[self.kind](self.settings)
+            kind = WHOLE if name in self.whole else self.kind
+            self.tensors[name] = ESTIMATORS[kind](self.settings)
         return self.tensors[name]
 
 

@@ -34,10 +34,11 @@ class Task:
     inputs: tuple[TensorSpec, ...]
     kind: str  # of the estimators
     settings: Settings
+    whole: frozenset[str] = frozenset()  # of `tensors`, by their names in the result: nothing of them is cut off
 
     def nothing(self) -> Observed:
         """Of no samples at all."""
-        return Observed(self.kind, self.settings)
+        return Observed(self.kind, self.settings, self.whole)
 
 
 class Watched:

@@ -21,6 +21,7 @@ from buildtool.ir.graph import Graph, Value
 from buildtool.ir.types import DType
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
+from buildtool.passes.store_quantised import BOUNDED
 from buildtool.quant import mace_log, range_files
 from buildtool.quant.estimators import ESTIMATORS, Settings
 from buildtool.quant.observed import Observed
@@ -229,10 +230,11 @@ def _task(
         inputs=inputs,
         kind=calibration.estimator,
         settings=Settings(calibration.bits, calibration.percentile, calibration.ratio, calibration.momentum),
+        whole=_probabilities(graph),
     )
     if not task.tensors:
         raise UnsupportedError("no tensor of this model holds numbers of single precision", where=model.where)
-    return task, f"{identity} {task.kind} {task.settings} {list(task.tensors.items())}"
+    return task, f"{identity} {task.kind} {task.settings} {list(task.tensors.items())} {sorted(task.whole)}"
 
 
 def _in_real_numbers(deployment: Deployment) -> Deployment:
@@ -287,6 +289,15 @@ def _tensors(graph: Graph) -> dict[str, str]:
         if value.type.dtype is DType.F32 and not value.is_constant:
             named.setdefault(value.source_names[0] if value.source_names else name, name)
     return {value: name for name, value in named.items()}
+
+
+def _probabilities(graph: Graph) -> frozenset[str]:
+    """What a softmax or the like makes, by its name in the source.
+
+    Its rare large numbers are what the network has to say: estimators that cut off what is rare would cut off that.
+    """
+    made = (node.outputs[0] for node in graph.nodes if node.op.name in BOUNDED)
+    return frozenset(value.source_names[0] if value.source_names else value.name for value in made)
 
 
 # -- the samples ------------------------------------------------------------------------------------------------------

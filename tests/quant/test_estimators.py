@@ -42,6 +42,18 @@ def _square_error(numbers: np.ndarray, ends: tuple[float, float], bits: int = 8)
     return float(np.mean(np.square(dequantised(quantised(numbers, type_), type_) - numbers)))
 
 
+def test_of_some_tensors_nothing_is_cut_off() -> None:
+    rare = np.r_[np.linspace(0, 0.01, 4000), 1.0]
+    observed = Observed("kl", Settings(), frozenset({"probabilities"}))
+    for name in ("probabilities", "others"):
+        observed.update(name, rare)
+    assert observed.ranges()["probabilities"] == (0, 1)
+    assert observed.ranges()["others"][1] < 0.1
+    again = Observed("kl", Settings(), frozenset({"probabilities"}))
+    again.load(observed.saved())
+    assert again.ranges() == observed.ranges()
+
+
 def test_min_max() -> None:
     samples = _samples()
     whole = np.stack(samples)
