@@ -121,10 +121,7 @@ class _Generating:
             )
         (value,) = graph.inputs
         readers = graph.users().get(value, [])
-        turned = readers and all(
-            isinstance(node.op, Transpose) and tuple(node.op.perm) == _TO_PLANES for node in readers
-        )
-        if value.type.rank == 4 and not turned:
+        if value.type.rank == 4 and not (readers and all(_turns(node) for node in readers)):
             self._pictures.add(value)
         tensor = self._tensor(value)
         if value.type.rank != 4:
@@ -222,7 +219,7 @@ class _Generating:
 
     def _same(self, x: Value, value: Value, node: Node) -> None:
         """The same bytes, looked at in another way."""
-        turned = isinstance(node.op, Transpose) and value.type.rank == 4
+        turned = value.type.rank == 4 and (isinstance(node.op, Transpose) or _turns(node))
         one_pixel = value.type.rank == 4 and shape_of(value)[1:3] == (1, 1)
         if (turned and x not in self._pictures) or one_pixel:
             self._pictures.add(value)
@@ -318,6 +315,15 @@ class _Generating:
     def _port(self, value: Value) -> Port:
         shape = self._sizes(value) if value.type.rank == 4 else shape_of(value)
         return Port(value.name, tuple(shape), None, value.type.rank == 4 and value in self._pictures)
+
+
+def _turns(node: Node) -> bool:
+    """Whether it makes a picture of planes. With one channel a reshape does."""
+    if isinstance(node.op, Transpose):
+        return tuple(node.op.perm) == _TO_PLANES
+    before, after = shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    is_grey = node.op.name == "reshape" and len(before) == len(after) == 4 and before[1] == 1
+    return is_grey and after == (before[0], before[2], before[3], 1)
 
 
 def _macs(node: Node) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from buildtool.passes.pipeline import optimise
 from buildtool.quant import range_files
 from buildtool.quant.ranges import between
 from buildtool.targets.k210.kmodel import read
+from buildtool.targets.k210.quantise import Bytes
 from buildtool.targets.k210.simulator import simulate
 from tests.native_builds import command
 from tests.targets.k210.generating import Net, calibrate, cosine, pictures
@@ -45,11 +47,11 @@ def as_file(graph: Graph, file: Path) -> Path:
     return file
 
 
-def ranges(file: Path) -> str:
+def ranges(file: Path, samples: int = 4) -> str:
     """A range file from random pictures, without a library."""
     graph = import_model("onnx", ImportRequest(file.stem, file)).graph
     optimise(graph, quantised=True)
-    calibrate(graph, pictures(graph, 4))
+    calibrate(graph, pictures(graph, samples))
     found = {value: graph.range_of(value) for value in graph.values()}
     known = {
         name: between(quant) for value, quant in found.items() if quant for name in (value.name, *value.source_names)
@@ -57,7 +59,7 @@ def ranges(file: Path) -> str:
     return range_files.text(known)
 
 
-def described(files: Mapping[str, Path], folder: Path, known: bool = True) -> Path:
+def described(files: Mapping[str, Path], folder: Path, known: bool = True, samples: int = 4) -> Path:
     """A deployment file for these models; `known`: with ranges beside it."""
     text = deployment.write(list(files.values()), relative_to=folder, library_name="nets", target_abis=["k210"])
     parts = text.split("    runtime: cpu\n    data_type: fp16_fp32\n")
@@ -66,7 +68,7 @@ def described(files: Mapping[str, Path], folder: Path, known: bool = True) -> Pa
     for name, part in zip(files, parts[1:], strict=True):
         made += "    runtime: kpu\n"
         if known:
-            (folder / f"{name}.ranges").write_text(ranges(files[name]))
+            (folder / f"{name}.ranges").write_text(ranges(files[name], samples))
             made += f"    quantize: 1\n    quantize_range_file: {name}.ranges\n"
         made += part
     (folder / "nets.yml").write_text(made)
@@ -96,6 +98,14 @@ def by_simulator(kmodel: Path, into: Path) -> list[bytes]:
 def told(outputs: list[bytes]) -> list[str]:
     """What images say of outputs, as far as it is not about floats."""
     return [f"output {index}: {len(data)} bytes, CRC-32 {zlib.crc32(data):08x}," for index, data in enumerate(outputs)]
+
+
+def picture_of(graph: Graph, into: Mapping[str, Any]) -> tuple[Array, bytes]:
+    """A picture that ranges were not found with, and as the file takes it; `into`: what the report tells of it."""
+    (value,) = graph.inputs
+    picture = pictures(graph, 1, seed=77)[0][value.name]
+    planes = picture if list(picture.shape[1:]) == into["shape"] else picture.transpose(0, 3, 1, 2)
+    return picture, Bytes(into["scale"], into["zero_point"]).stored(planes).tobytes()
 
 
 def nearness(file: Path, picture: Array, outputs: list[bytes]) -> float:

@@ -215,6 +215,16 @@ def test_whole_tiny_yolo(height: int) -> None:
     assert min(cosines(graph, made, 1)) > 0.98
 
 
+def test_a_grey_picture_that_comes_as_planes() -> None:
+    """With one channel, what turns planes into a picture is a reshape."""
+    net = Net(20)
+    x = net("reshape", net.input(1, 1, 8, 9), shape=(1, 8, 9, 1))
+    graph = net.finish(net.product(net.mean(net.layer(net.layer(x, 6), 4)), 5))
+    made = generated(graph)
+    assert made.input.shape == (1, 8, 9)
+    assert min(cosines(graph, made)) > 0.98
+
+
 def test_a_decimated_depthwise_layer_stays_in_the_memory_of_the_kpu() -> None:
     net = Net()
     x = net.layer(net.depthwise(net.layer(net.input(1, 16, 16, 3), 8), strides=(2, 2)), 8, 1)

@@ -1,10 +1,15 @@
-"""The Python examples of docs/k210.md run as they stand."""
+"""The examples of docs/k210.md run as they stand: Python, and commands."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from buildtool.importers.frameworks import import_model
@@ -51,3 +56,36 @@ def test_the_example_that_runs_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     names: dict[str, object] = {}
     exec(compile(example(1), str(PAGE), "exec"), names)
     assert [len(output) for output in names["outputs"]] == [1440, 900, 180]  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_the_commands_that_build_and_run(tmp_path: Path) -> None:
+    """All of `lathe build`, in order, and the programs in the emulator."""
+    page = PAGE.read_text()
+    (deployment,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    building, running = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    example = PAGE.parents[1] / "examples" / "digits"
+    for name in ("digits.onnx", "pictures.npy"):
+        (tmp_path / name).write_bytes((example / name).read_bytes())
+    (tmp_path / "digits.yml").write_text(deployment)
+    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run(line: str) -> str:
+        assert line.split()[0] in ("lathe", "qemu-system-riscv64")
+        env = {**os.environ, "PATH": paths}
+        done = subprocess.run(shlex.split(line), cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr  # semihosting writes to the latter
+
+    said = [run(line) for line in building.splitlines()]
+    assert "MACs on the KPU" in said[1]
+    assert "K210_CONV" in said[2]
+    for file in ("lib/k210/digits.bin", "lib/k210/sdk/CMakeLists.txt", "include/digits/digits.h", "report/index.html"):
+        assert (tmp_path / "build" / "digits" / file).is_file()
+    (tmp_path / "input.bin").write_bytes(bytes(range(64)))
+    own, given = (run(f"{line} -monitor none -serial none") for line in running.splitlines())
+    assert own.startswith("output 0: 40 bytes")
+    probabilities = np.frombuffer((tmp_path / "output0").read_bytes(), "<f4")
+    assert probabilities.sum() == pytest.approx(1, abs=1e-5)
+    assert f"at {probabilities.argmax()}" in given
+    assert "0x300000" in run(re.findall(r"`(lathe package [^`]*\.yml)`", page)[0])
