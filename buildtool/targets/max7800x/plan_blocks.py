@@ -16,9 +16,10 @@ from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import plan_sizes as sizes
 from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY
 from buildtool.targets.max7800x.network import INPUT, STOP, UNPLACED, Kernel, Layer, Network
-from buildtool.targets.max7800x.processors import passes, per_pass
+from buildtool.targets.max7800x.processors import passes, per_pass, used
 from buildtool.targets.max7800x.streaming import ring_words, streamed
 
+_COPIED = " copied for "
 _ONE = 64  # with a shift of one, the weight that gives back what comes in
 
 
@@ -119,7 +120,7 @@ def _pieces(network: Network) -> dict[int, Piece]:
         words = ring_words(network, readers[producer]) if producer in readers else _words(network, producer, planar)
         if producer in readers or (made_by is not None and made_by.streaming):
             first, last[producer] = -1, max(last[producer], len(streams) - 1)
-        name = "the input" if made_by is None else made_by.name
+        name = "the input" if made_by is None else _called(made_by)
         channels = sizes.channels_of(network, producer)
         pieces[producer] = Piece(producer, name, channels, words, first, end if is_result else last[producer], planar)
     return pieces
@@ -255,7 +256,7 @@ def copy_of(network: Network, reader: Layer, source: int, index: int) -> Layer:
     channels = sizes.channels_of(network, source)
     plain = Layer(
         index=index,
-        name=f"{'input' if made is None else made.name} copied for {reader.name}",
+        name=f"{'input' if made is None else _called(made)}{_COPIED}{_called(reader)}",
         operation="none",
         sources=(source,),
         in_channels=channels,
@@ -269,6 +270,15 @@ def copy_of(network: Network, reader: Layer, source: int, index: int) -> Layer:
         source=reader.source,
     )
     return plain if reader.operands > 1 and not plain.big_data else by_kernel(plain)
+
+
+def is_copy(layer: Layer) -> bool:
+    """Whether the planner put it in."""
+    return _COPIED in layer.name
+
+
+def _called(layer: Layer) -> str:
+    return layer.name or f"layer {layer.index}"
 
 
 def by_kernel(layer: Layer) -> Layer:
@@ -287,11 +297,21 @@ def _take_written(network: Network, blocks: Sequence[Block]) -> None:
         block, piece = of[layer.index]
         piece.mask = piece.mask or layer.output_processors
         _fix(network, layer, block, layer.out_offset, layer.index)
-        if len(layer.sources) == 1:
-            piece = of[layer.sources[0]][1]
-            if per_pass(layer.in_channels) == piece.processors or piece.planar:
-                piece.mask = piece.mask or layer.processors
+        for source, mask in zip(layer.sources, _shares(network, layer), strict=True):
+            of[source][1].mask = of[source][1].mask or mask
         _fix(network, layer, of[layer.sources[0]][0], layer.in_offset, layer.sources[0])
+
+
+def _shares(network: Network, layer: Layer) -> Iterator[int]:
+    """Of the processors that a layer says it reads with, those for each of its sources; 0 where that is not clear."""
+    rest = used(layer.processors)
+    for source in layer.sources:
+        count = per_pass(sizes.channels_of(network, source))
+        if layer.operands > 1 or len(layer.sources) == 1:
+            yield layer.processors if len(rest) == count or layer.big_data else 0
+        else:
+            share, rest = rest[:count], rest[count:]
+            yield sum(1 << one for one in share) if len(share) == count else 0
 
 
 def _fix(network: Network, layer: Layer, block: Block, offset: int, producer: int) -> None:

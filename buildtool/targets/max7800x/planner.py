@@ -15,9 +15,11 @@ from buildtool.targets.max7800x import plan_blocks, plan_kernels, plan_streaming
 from buildtool.targets.max7800x import plan_sizes as sizes
 from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY, Device
 from buildtool.targets.max7800x.network import INPUT, UNPLACED, Layer, Network
-from buildtool.targets.max7800x.plan_blocks import Block, Piece
+from buildtool.targets.max7800x.plan_blocks import Block, Piece, is_copy
 from buildtool.targets.max7800x.processors import first, last
 from buildtool.targets.max7800x.streaming import streamed
+
+__all__ = ["is_copy", "place", "refuse_limits", "unplaced"]
 
 _FIFO_STARTS = (0, 16, 32, 48)
 _NOT_FOUND = "no place is free"

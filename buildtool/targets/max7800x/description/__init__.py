@@ -5,6 +5,6 @@ it, `order` resolves references, `binding` hands out the weights, `shapes` follo
 the places.
 """
 
-from buildtool.targets.max7800x.description.reading import Described, Options, read
+from buildtool.targets.max7800x.description.reading import Described, Options, outline, read
 
-__all__ = ["Described", "Options", "read"]
+__all__ = ["Described", "Options", "outline", "read"]

@@ -76,7 +76,7 @@ SECTIONS = ("layers", "unload", "data_buffer")
 LAYER_KEYS = (
     Key("sequence", whole()),
     Key("name", name),
-    Key("processors", processors, required=True),
+    Key("processors", processors),
     Key("output_processors", processors),
     Key("in_offset", offset),
     Key("out_offset", offset),

@@ -55,7 +55,7 @@ def _layer(chosen: Chosen, shapes: Shapes, bound: Bound | None, previous: Layer 
         sources=shapes.sources,
         in_channels=shapes.channels,
         in_size=shapes.size,
-        processors=section.get("processors"),
+        processors=section.get("processors", 0),
         in_offset=section.get("in_offset", previous.out_offset if previous is not None else 0),
         big_data=section.get("data_format", False),
         streaming=section.get("streaming", False),

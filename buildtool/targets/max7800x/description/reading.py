@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, Where
 from buildtool.targets.max7800x import checkpoint
 from buildtool.targets.max7800x.checkpoint import Weights
-from buildtool.targets.max7800x.description import binding, layers, limits, order, rules, shapes
+from buildtool.targets.max7800x.description import binding, layers, limits, order, places, rules, shapes
 from buildtool.targets.max7800x.description.binding import Bound
 from buildtool.targets.max7800x.description.chosen import Chosen, choose
 from buildtool.targets.max7800x.description.sections import Findings, Section, Sections, sections
@@ -57,13 +57,7 @@ def read(
 ) -> Described:
     """The network of a description. ConfigError with all that is wrong, or ModelFileError for the other files."""
     findings = Findings()
-    tree = read_yaml(file, environment={})
-    findings.problems += tree.problems
-    written = sections(tree.root, findings)
-    ordered = _ordered(written, device, findings)
-    _stop_at(findings)
-    running = _running(ordered, options, device, findings)
-    _stop_at(findings)
+    written, ordered, running = _parsed(file, device, options, findings)
     held = checkpoint.read(weights, bias=bias) if weights is not None else None
     data = _sample(sample)
     bound = _bound(ordered, held, written, device, findings)
@@ -100,10 +94,40 @@ def read(
         options.average_rounds,
         str(file),
     )
-    limits.check_limits(running, network, general, findings, streams_freely=options.streams_freely)
-    _stop_at(findings)
     keys = tuple(frozenset(chosen.section.given) for chosen in running)
+    if places.are_left_out(keys):
+        _stop_at(findings)
+        network, keys = places.found(network, keys)
+    else:
+        limits.check_limits(running, network, general, findings, streams_freely=options.streams_freely)
+        _stop_at(findings)
     return Described(network, data, keys, tuple(findings.notes), options)
+
+
+def outline(
+    file: Path, *, device: Device, options: Options = Options()
+) -> tuple[tuple[Chosen, ...], tuple[Problem, ...]]:
+    """What a description says without its weights: its layers in the order in which they run, and notes.
+
+    ConfigError with all that is wrong as far as that can be known.
+    """
+    findings = Findings()
+    _, _, running = _parsed(file, device, options, findings)
+    return running, tuple(findings.notes)
+
+
+def _parsed(
+    file: Path, device: Device, options: Options, findings: Findings
+) -> tuple[Sections, tuple[Chosen, ...], tuple[Chosen, ...]]:
+    """The sections of a file, its layers by their numbers, and those that run, in their order."""
+    tree = read_yaml(file, environment={})
+    findings.problems += tree.problems
+    written = sections(tree.root, findings)
+    ordered = _ordered(written, device, findings)
+    _stop_at(findings)
+    running = _running(ordered, options, device, findings)
+    _stop_at(findings)
+    return written, ordered, running
 
 
 def _ordered(written: Sections, device: Device, findings: Findings) -> tuple[Chosen, ...]:

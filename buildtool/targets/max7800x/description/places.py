@@ -1,0 +1,41 @@
+"""Descriptions that leave places out: where some layer has no `processors`, the planner finds what nobody wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from buildtool.errors import ConfigError
+from buildtool.targets.max7800x import overlap, planner
+from buildtool.targets.max7800x.network import UNPLACED, Layer, Network
+
+
+def are_left_out(written: Sequence[frozenset[str]]) -> bool:
+    """Whether some layer does not say which processors work on it. `written`: the keys that each layer has."""
+    return any("processors" not in keys for keys in written)
+
+
+def found(network: Network, written: Sequence[frozenset[str]]) -> tuple[Network, tuple[frozenset[str], ...]]:
+    """The network with all places, and the keys of its layers: there may be more, which copy and have none.
+
+    UnsupportedError where nothing fits beside what was written, ConfigError where what was written contradicts itself.
+    """
+    layers = tuple(_free(layer, keys) for layer, keys in zip(network.layers, written, strict=True))
+    placed = planner.place(replace(network, layers=layers))
+    wrong = overlap.check(placed)
+    if wrong:
+        raise ConfigError(wrong)
+    rest = iter(written)
+    keys = tuple(frozenset() if planner.is_copy(layer) else next(rest) for layer in placed.layers)
+    return placed, keys
+
+
+def _free(layer: Layer, keys: frozenset[str]) -> Layer:
+    """Without the places that the file does not give."""
+    return replace(
+        layer,
+        processors=layer.processors if "processors" in keys else 0,
+        output_processors=layer.output_processors if "output_processors" in keys else 0,
+        in_offset=layer.in_offset if "in_offset" in keys else UNPLACED,
+        out_offset=layer.out_offset if "out_offset" in keys else UNPLACED,
+    )
