@@ -53,9 +53,10 @@ _DTYPES = {
 }
 
 
-def check(file: Path | str, *, files: bool = True) -> LoadedDeployment:
+def check(file: Path | str, *, files: bool = True, overrides: Overrides = NOTHING) -> LoadedDeployment:
     """Read a deployment file; with `files`, the local files that it names, too. Raises all problems at once."""
-    loaded = config.load_deployment(Path(file))
+    beside = config.Beside(overrides.weights, overrides.sample, overrides.cnn)
+    loaded = config.load_deployment(Path(file), target_abis=overrides.target_abis or None, beside=beside)
     errors: list[LatheError] = []
     for reference in loaded.deployment.files() if files else ():
         try:
@@ -353,12 +354,12 @@ def library_source(
         messages=deployment.messages,
         mace_headers=deployment.mace_compat != "0",
         file_name="mace" if deployment.mace_compat == "1" else "",
-        described=tuple(_described(model, allow_unverified) for model in deployment.models if model.name not in models),
+        described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),
         fallback=deployment.fallback,
     )
 
 
-def _described(model: ModelConfig, allow_unverified: bool) -> DescribedModel:
+def described(model: ModelConfig, allow_unverified: bool = False) -> DescribedModel:
     """A model that a target reads itself."""
     file, weights = model_files(model, allow_unverified)
     inputs, outputs = recorded(model, allow_unverified)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.options import ConfigOption, FileArgument, deployment_file
+from buildtool.cli.options import (
+    AbisOption,
+    CheckpointOption,
+    CnnOption,
+    ConfigOption,
+    FileArgument,
+    SampleOption,
+    deployment_file,
+    overrides,
+)
 from buildtool.cli.output import Output
 
 
@@ -17,16 +27,26 @@ def check(
     files: Annotated[
         bool, typer.Option("--files/--no-files", help="Look at the files that the deployment names, too.")
     ] = True,
+    target_abis: AbisOption = None,
+    checkpoint_file: CheckpointOption = None,
+    sample_input: SampleOption = None,
+    cnn: CnnOption = None,
     *,
     out: Output,
 ) -> None:
-    """Check a deployment file: all problems at once, and notes on what is known but not built yet."""
-    from buildtool import workflow
+    """Check a deployment file: all problems at once, and notes on what is known but not built yet. Descriptions of
+    networks for the MAX78000 and MAX78002 are checked layer by layer, and shown as a table."""
+    from buildtool import requests, workflow
+    from buildtool.reports import descriptions
 
-    checked = workflow.check(deployment_file(file, config), files=files)
+    replaced = replace(overrides(target_abis), weights=checkpoint_file, sample=sample_input, cnn=tuple(cnn or ()))
+    checked = workflow.check(deployment_file(file, config), files=files, overrides=replaced)
     deployment = checked.deployment
+    described = [requests.described(model) for model in deployment.models if model.platform == descriptions.PLATFORM]
+    layers, found = descriptions.documents(described if files else [], deployment.target_abis)
+    notes = (*checked.notes, *found)
     if not out.json:
-        for note in checked.notes:
+        for note in notes:
             out.note(note)
     models = ", ".join(model.name for model in deployment.models)
     out.document(
@@ -36,10 +56,12 @@ def check(
             "target_abis": list(deployment.target_abis),
             "models": [model.name for model in deployment.models],
             "problems": [],
-            "notes": [note.as_json() for note in checked.notes],
+            "notes": [note.as_json() for note in notes],
+            **({"descriptions": layers} if layers else {}),
         },
         f"{deployment.path.name}: library {deployment.library_name} with {models} for "
         f"{', '.join(deployment.target_abis)}: no mistakes",
+        *(part for one in layers for part in descriptions.parts(one)),
     )
 
 

@@ -86,8 +86,11 @@ def _support_of_deployment(file: Path, abis: Sequence[str], op_paths: Sequence[P
 
 
 def _deployment(file: Path) -> dict[str, Any]:
-    from buildtool.config import load_deployment
+    from buildtool.config import is_description, load_deployment
+    from buildtool.reports import descriptions
 
+    if is_description(file):
+        return descriptions.of_file(file)
     found = load_deployment(file).deployment
     return {
         "kind": "deployment",

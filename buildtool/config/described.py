@@ -33,7 +33,7 @@ class Beside:
             )
 
 
-def is_description(root: Node) -> bool:
+def describes(root: Node) -> bool:
     """Whether a file describes a network layer by layer, as ai8xize reads it."""
     return isinstance(root, Mapping) and root.get("models") is None and root.get("layers") is not None
 

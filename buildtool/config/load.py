@@ -8,7 +8,7 @@ from pathlib import Path
 from buildtool.config.built import unbuilt
 from buildtool.config.context import Context
 from buildtool.config.deployment import LoadedDeployment
-from buildtool.config.described import Beside, is_description
+from buildtool.config.described import Beside, describes
 from buildtool.config.described import deployment as deployment_of_description
 from buildtool.config.models import DeploymentSection
 from buildtool.config.normalise import Override, normalise
@@ -52,7 +52,7 @@ def load_deployment(
     }
     overrides = {key: value for key, value in given.items() if value is not None}
     document = read_yaml(path, environment=environment)
-    if is_description(document.root):
+    if describes(document.root):
         document = Document(deployment_of_description(path, beside))
     else:
         beside.refuse(path)
@@ -67,6 +67,11 @@ def load_deployment(
     if problems or document.problems:
         raise ConfigError(_in_order(document.problems, problems))
     return LoadedDeployment(deployment, _in_order((), [*context.notes, *unbuilt(deployment)]))
+
+
+def is_description(path: Path) -> bool:
+    """Whether a file describes a network, instead of a deployment. ConfigError where it is no YAML."""
+    return describes(read_yaml(path, environment={}).root)
 
 
 def _in_order(of_the_text: Sequence[Problem], others: Sequence[Problem]) -> tuple[Problem, ...]:

@@ -15,7 +15,7 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.work import macs
 from buildtool.ops.quantize_linear import QuantizeLinear
 from buildtool.ops.registry import registry
-from buildtool.reports import footprint, kmodel, size
+from buildtool.reports import descriptions, footprint, kmodel, size
 from buildtool.reports.table import Table, byte_count
 
 LISTS = ("ops", "passes")
@@ -82,6 +82,7 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
         "model": _show_model,
         "onnx": _show_onnx,
         "deployment": _show_deployment,
+        "description": lambda found, verbose: descriptions.parts(found),
         "kmodel": kmodel.parts,
     }
     if document["kind"] in render:

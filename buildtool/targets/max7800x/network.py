@@ -49,9 +49,9 @@ class Pool:
 class Kernel:
     """What a convolution multiplies by: whole numbers, as the accelerator holds them.
 
-    `weights` are [out, in / groups, rows, columns] ([out, in, length, 1] in one dimension; of a linear layer that flattens
-    [out, channels * rows * columns, 1, 1] in the order channel, row, column), of a transposed convolution already turned
-    and in this order: the plain convolution over the stuffed picture uses them as they are.
+    `weights` are [out, in / groups, rows, columns] ([out, in, length, 1] in one dimension; of a linear layer that
+    flattens [out, channels * rows * columns, 1, 1] in the order channel, row, column), of a transposed convolution
+    already turned and in this order: the plain convolution over the stuffed picture uses them as they are.
     """
 
     weights: NDArray[np.int8]

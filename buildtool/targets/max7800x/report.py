@@ -8,11 +8,11 @@ from typing import Any
 from buildtool.targets.max7800x.addresses import BYTES_PER_COLUMN
 from buildtool.targets.max7800x.devices import QUADRANTS, Device
 from buildtool.targets.max7800x.estimate import Estimate, estimate
-from buildtool.targets.max7800x.network import BUFFER, INPUT, Layer, Network, Size
+from buildtool.targets.max7800x.network import BUFFER, INPUT, Layer, Network, Pool, Size
 from buildtool.targets.max7800x.program import Program
 from buildtool.targets.protocol import Figure, FirmwareModel
 
-_SOURCES: Mapping[int, str] = {INPUT: "input", BUFFER: "buffer"}
+SOURCES: Mapping[int, str] = {INPUT: "input", BUFFER: "buffer"}
 
 
 def document(network: Network) -> dict[str, Any]:
@@ -50,13 +50,13 @@ def _row(layer: Layer) -> dict[str, Any]:
         "layer": layer.index,
         "name": layer.name,
         "operation": layer.operation,
-        "sources": [_SOURCES.get(source, source) for source in layer.sources],
+        "sources": [SOURCES.get(source, source) for source in layer.sources],
         "in": _shape(layer.in_channels, layer.in_size),
         "in_offset": layer.in_offset,
         "processors": layer.processors,
         "operands": layer.operands,
         "eltwise": layer.eltwise,
-        "pool": None if layer.pool is None else f"{layer.pool.kind} {_times(layer.pool.size)}/{layer.pool.stride[0]}",
+        "pool": None if layer.pool is None else pool_words(layer.pool),
         "kernel": None if kernel is None else _times(kernel.size),
         "pad": None if kernel is None else kernel.pad[0],
         "bits": None if kernel is None else kernel.bits,
@@ -71,6 +71,13 @@ def _row(layer: Layer) -> dict[str, Any]:
         "streaming": layer.streaming,
         "write_gap": layer.write_gap,
     }
+
+
+def pool_words(pool: Pool) -> str:
+    """A pool, or what leaves out rows and columns."""
+    if pool.size == (1, 1):
+        return f"every {_times(pool.stride)}"
+    return f"{pool.kind} {_times(pool.size)} every {_times(pool.stride)}"
 
 
 def report_of(name: str, program: Program) -> FirmwareModel:
