@@ -22,6 +22,7 @@ from tests.bench.tasks.tasks import TASKS, Task
 ROOT = Path(__file__).resolve().parents[3]
 WORK = ROOT / "build" / "tasks"
 RUNS = 50
+BUDGET = "20"  # decibels
 Array = npt.NDArray[Any]
 
 _FLOAT: dict[str, dict[str, Any]] = {
@@ -92,22 +93,39 @@ def outputs_of(task: Task, built: Path, samples: Array) -> tuple[Array, float]:
 def variants(task: Task, folder: Path) -> dict[str, dict[str, Any]]:
     """The keys of every variant; what calibration writes is written."""
     found = dict(_FLOAT)
-    plain = deployment(task, folder / "calibrate", {})
     np.save(folder / "calibration.npy", task.calibration())
     for estimator in _ESTIMATORS:
-        ranges = folder / f"{estimator}.ranges"
-        lathe("quantize", plain, "--inputs", folder / "calibration.npy", "--estimator", estimator, "-o", ranges)
-        found[f"`quantize: 1`, `{estimator}`"] = {"quantize": 1, "quantize_range_file": str(ranges)}
-    better, weights = folder / "better.ranges", folder / "better.npz"
-    options = ("--estimator", "mse", "--bias-correction", "--rounding", "adaptive", "--weights", weights, "-o", better)
-    lathe("quantize", plain, "--inputs", folder / "calibration.npy", *options)
-    keys = {"quantize": 1, "quantize_range_file": str(better), "quantize_weights_file": str(weights)}
+        found[f"`quantize: 1`, `{estimator}`"] = calibrated(task, folder, estimator, ("--estimator", estimator))[0]
+    squares = ("--estimator", "mse")
+    equal = {"quantize_equalize": 1}
+    found["`mse`, equalised"] = calibrated(task, folder, "equal", squares, equal)[0]
+    correct = (*squares, "--bias-correction", "--rounding", "adaptive")
+    keys, _ = calibrated(task, folder, "corrected", correct)
     found["`mse`, bias correction, adaptive rounding"] = keys
+    keys, told_ = calibrated(task, folder, "best", (*correct, "--sensitivity", "--budget", BUDGET), equal)
+    found["`mse`, equalised, corrected"] = keys
+    if kept := told_["sensitivity"]["keep_float"]:
+        budget = f"the same, {len(kept)} layers kept by `--sensitivity --budget {BUDGET}`"
+        found[budget] = {**keys, "quantize_keep_float": kept}
     return found
+
+
+def calibrated(
+    task: Task, folder: Path, name: str, options: tuple[str, ...], keys: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], Any]:
+    """The keys of a deployment in 8 bits, and what `lathe quantize` told."""
+    ranges, weights = folder / f"{name}.ranges", folder / f"{name}.npz"
+    plain = deployment(task, folder / f"calibrate-{name}", keys or {})
+    told_ = lathe(
+        "quantize", plain, "--inputs", folder / "calibration.npy", "-o", ranges, "--weights", weights, *options
+    )
+    found: dict[str, Any] = {**(keys or {}), "quantize": 1, "quantize_range_file": str(ranges)}
+    return found | ({"quantize_weights_file": str(weights)} if "corrections" in told_ else {}), told_
 
 
 def measure(task: Task) -> list[Row]:
     folder = WORK / task.name
+    folder.mkdir(parents=True, exist_ok=True)
     samples, truth = task.samples(), task.truth()
     single: Array | None = None
     rows: list[Row] = []
