@@ -71,6 +71,7 @@ class Thresholds:
     hta: float = 0.980
     apu: float = 0.980
     htp: float = 0.980
+    cnn: float = 0.980
 
 
 @dataclass(frozen=True)

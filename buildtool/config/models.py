@@ -111,6 +111,7 @@ class ThresholdSection(Section):
     hta: Similarity = key("On the Hexagon tensor accelerator.", default=0.98)
     apu: Similarity = key("On the MediaTek APU.", default=0.98)
     htp: Similarity = key("On the Hexagon tensor processor.", default=0.98)
+    cnn: Similarity = key("On a MAX78000 or MAX78002.", default=0.98)
 
 
 class GraphSection(Section):

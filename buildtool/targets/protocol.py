@@ -247,6 +247,15 @@ class FlashedTarget(Protocol):
         ...
 
 
+@runtime_checkable
+class SimulatedTarget(Protocol):
+    """A firmware target whose chip this machine can simulate. `lathe run` and `lathe validate` ask for it."""
+
+    def simulate(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        """The outputs of a model by name. Without inputs a described model takes the sample that it comes with."""
+        ...
+
+
 @dataclass(frozen=True)
 class Flashed:
     """Something in a flash memory."""

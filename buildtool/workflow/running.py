@@ -21,6 +21,7 @@ from buildtool.requests import load_deployment
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.validation.compare import Comparison
 from buildtool.validation.stand import Stand
+from buildtool.workflow import on_simulator
 from buildtool.workflow.building import make, up_to_date
 from buildtool.workflow.preparing import prepare
 
@@ -34,6 +35,8 @@ def run(
 ) -> RunReport:
     """Run the models of a library, on this machine or in an emulator. Builds what is not up to date."""
     deployment = load_deployment(file, overrides, progress)
+    if target := on_simulator.simulated(deployment):
+        return on_simulator.run(deployment, target, options, settings, progress)
     built = up_to_date(deployment, options, progress)
     runs, noted = [], set()
     for stand, model, result in _runs(deployment, built, options, settings, progress):
@@ -99,6 +102,8 @@ def validate(
 ) -> ValidationReport:
     """Compare a library with its source models: every ABI, shared and static. Builds what is not up to date."""
     deployment = load_deployment(file, overrides, progress)
+    if target := on_simulator.simulated(deployment):
+        return on_simulator.validate(deployment, target, options, settings, progress)
     builds = [up_to_date(deployment, options, progress)]
     if settings.all_variants:
         other = "file" if deployment.model_graph_format == "code" else "code"

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
-from buildtool.targets.max7800x import description, emulated, lower, program, settings, sources, tensors
+from buildtool.ir.operator import Array
+from buildtool.targets.max7800x import description, emulated, lower, program, settings, simulated, sources, tensors
 from buildtool.targets.max7800x.devices import DEVICES, Device
+from buildtool.targets.max7800x.lower import Lowered
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.program import Program
 from buildtool.targets.max7800x.report import report_of
@@ -38,7 +40,9 @@ class Made:
     name: str
     program: Program
     model: FirmwareModel
+    sample: NDArray[np.int64]
     beside: Mapping[str, bytes] = dataclasses.field(default_factory=dict)  # files of its project that are not compiled
+    lowered: Lowered | None = None  # where it was a graph
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,14 @@ class Max7800xTarget:
             images[of_abi.abi] = tuple(found)
         return SourceTree(programs[0].library.name, files, images=images)
 
+    def simulate(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        """What the simulator makes of inputs, or of the sample of a description."""
+        assert isinstance(program, CnnProgram)
+        made = next(made for made in program.made if made.name == model)
+        if made.lowered is not None:
+            return simulated.of_graph(made.lowered, inputs)
+        return simulated.of_description(made.program.network, made.sample, inputs)
+
 
 def _job(make: Callable[..., Made], model: Any, device: Device) -> Callable[[list[Problem]], Made]:
     return lambda notes: make(model, device, notes)
@@ -119,7 +131,8 @@ def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
     sample = _random(network) if given is None else lowered.input.stored(given)
     made = _made(model.name, network, sample, chosen)
     told = dataclasses.replace(made.model, details={**made.model.details, **tensors.details(lowered)})
-    return dataclasses.replace(made, model=told, beside=tensors.files(dataclasses.replace(lowered, network=network)))
+    lowered = dataclasses.replace(lowered, network=network)
+    return dataclasses.replace(made, model=told, beside=tensors.files(lowered), lowered=lowered)
 
 
 def _of_description(model: DescribedModel, device: Device, notes: list[Problem]) -> Made:
@@ -149,7 +162,7 @@ def _of_description(model: DescribedModel, device: Device, notes: list[Problem])
 
 def _made(name: str, network: Network, sample: NDArray[np.int64], chosen: settings.Settings) -> Made:
     made = program.make(network, sample, chosen.program)
-    return Made(name, made, report_of(name, made))
+    return Made(name, made, report_of(name, made), sample)
 
 
 def _random(network: Network) -> NDArray[np.int64]:
