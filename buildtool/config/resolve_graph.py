@@ -14,6 +14,8 @@ from buildtool.wording import counted, quoted
 DESCRIPTIONS = ("ai8x",)  # platforms whose files say themselves what goes in and comes out
 DEFAULT_TYPE = "float32"
 DEFAULT_RANGE = (-1.0, 1.0)
+#: Of numbers that are stored ones, or pictures: all that there are. Those of 32 bits are often places or words.
+WHOLE_RANGES = {"int8": (-128.0, 127.0), "uint8": (0.0, 255.0), "int16": (-32768.0, 32767.0)}
 SPATIAL_RANK = 4
 
 
@@ -95,7 +97,7 @@ def _tensors(view: View, group: _Group, *, required: bool) -> tuple[TensorConfig
             shape=shape,
             data_type=types[index] or DEFAULT_TYPE,
             data_format=_format_of(view, group, index, shape, formats[index]),
-            value_range=ranges[index] or DEFAULT_RANGE,
+            value_range=ranges[index] or WHOLE_RANGES.get(types[index] or DEFAULT_TYPE, DEFAULT_RANGE),
             alias=aliases[index] or name,
             where=view.where_of(group.names, index),
             shape_where=view.where_of(group.shapes, index),

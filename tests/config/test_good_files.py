@@ -190,6 +190,18 @@ def test_defaults(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "low", "high"),
+    [("float16", -1, 1), ("int32", -1, 1), ("int16", -32768, 32767), ("int8", -128, 127), ("uint8", 0, 255)],
+)
+def test_ranges_of_stored_numbers_are_whole(tmp_path: Path, word: str, low: float, high: float) -> None:
+    path = tmp_path / "net.yml"
+    declared = f"    input_data_types: {word}\n"
+    for ranges, expected in (("", (low, high)), ("    input_ranges: 0,1\n", (0, 1))):
+        path.write_text(MINIMAL + declared + ranges, encoding="utf-8")
+        assert load_deployment(path).deployment.models[0].subgraphs[0].inputs[0].value_range == expected
+
+
+@pytest.mark.parametrize(
     ("value", "word", "cosine"),
     [
         ("0", "", 0.999),
