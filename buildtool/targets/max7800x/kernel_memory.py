@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from buildtool.errors import Problem, UnsupportedError
 from buildtool.targets.max7800x import processors
 from buildtool.targets.max7800x.addresses import BYTES_PER_COLUMN
-from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_QUADRANT, Device
+from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY, PROCESSORS_PER_QUADRANT, Device
 from buildtool.targets.max7800x.hardware import HardwareLayer
 
 FREE = -1  # in `KernelMemory.owners`
@@ -109,13 +109,16 @@ def pack(hardware: HardwareLayer) -> PackedKernels:
             kernels = by_pass.transpose(2, 0, 1, 3).reshape(hardware.in_per_pass, -1, taps)
         used = np.repeat(used, kernels.shape[1] // len(slots))
     columns, claimed = _columns(kernels, used, hardware.weight_bits)
-    return PackedKernels(columns, claimed, *_counts(hardware, kernels.shape[1]))
+    count, outputs = _counts(hardware, kernels.shape[1])
+    beyond = max(0, _reserved(hardware, count) - len(claimed))
+    columns = np.pad(columns, ((0, 0), (0, beyond), (0, 0)))
+    return PackedKernels(columns, np.pad(claimed, (0, beyond), constant_values=True), count, outputs)
 
 
 def _slots(hardware: HardwareLayer) -> list[int | None]:
     """The output channel that each kernel makes, None where the processor is not written."""
     layer = hardware.layer
-    reached = range(processors.first_memory(layer.output_processors), processors.last(layer.output_processors) + 1)
+    reached = range(_first(hardware), processors.last(layer.output_processors) + 1)
     slots: list[int | None] = []
     channel = 0
     for _ in range(hardware.out_passes):
@@ -138,12 +141,36 @@ def _counts(hardware: HardwareLayer, kernels: int) -> tuple[int, int]:
     """How many kernels and how many outputs the registers tell of."""
     layer = hardware.layer
     if hardware.groups > 1:
-        reached = processors.last(layer.output_processors) + 1 - processors.first_memory(layer.output_processors)
+        reached = processors.last(layer.output_processors) + 1 - _first(hardware)
         return kernels, reached * hardware.in_passes
     if layer.flatten:
         missing = hardware.out_passes * processors.count(layer.output_processors) - layer.out_channels
         kernels -= missing * hardware.in_passes * hardware.pooled[0] * hardware.pooled[1]
     return kernels, kernels
+
+
+def _reserved(hardware: HardwareLayer, count: int) -> int:
+    """The columns that a layer takes at least.
+
+    Kernels that share bytes are given room as if those that are too few for a byte had one each, for each pass of
+    inputs. A few columns are lost; in return places are those that the manufacturer's tool chooses.
+    """
+    together = 8 // hardware.weight_bits
+    taps = hardware.kernel_size[0] * hardware.kernel_size[1]
+    lead = processors.first(hardware.layer.output_processors) % PROCESSORS_PER_MEMORY
+    slots = processors.last(hardware.layer.output_processors) + 1 - _first(hardware)
+    if hardware.out_passes == 1 and hardware.groups == 1:
+        count -= lead * (count // slots)
+    bits = count * taps * hardware.weight_bits + count % together * taps * (together - 1)
+    reserved = lead + -(-bits // (8 * BYTES_PER_COLUMN))
+    if hardware.groups > 1 or hardware.layer.flatten:
+        return reserved
+    shared = hardware.out_passes * -(-slots // together) * hardware.in_passes * taps
+    return max(reserved, -(-shared // BYTES_PER_COLUMN))
+
+
+def _first(hardware: HardwareLayer) -> int:
+    return processors.first_memory(hardware.layer.output_processors)
 
 
 def _columns(
