@@ -129,7 +129,7 @@ def _parameters(path: Path, state: Mapping[str, NDArray[Any]], problems: list[Pr
                     "the batch normalisation is not part of the weights yet",
                     where,
                     rule="the accelerator has convolutions only",
-                    remedy="fuse it first: `lathe convert --fuse`, or batchnormfuser.py",
+                    remedy=f"{_QUANTISE} --fuse-batch-norm",
                 )
             )
         elif weights.ndim < 2 or weights.ndim > 4:
@@ -142,7 +142,7 @@ def _parameters(path: Path, state: Mapping[str, NDArray[Any]], problems: list[Pr
             yield _one(state, key, layer)
 
 
-_QUANTISE = "quantise the checkpoint first"
+_QUANTISE = "quantise it first: lathe quantize FILE --scheme max7800x"
 
 
 def _not_quantised(weights: NDArray[Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import pickletools
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -225,15 +226,20 @@ class _Machine:
     def run(self) -> Any:
         """What the pickle builds. ValueError or _RefusedError where it is none, or asks for something unusual."""
         try:
-            for opcode, argument, _ in pickletools.genops(self.stream):
-                if opcode.name == "STOP":
-                    return self.pop()
-                step = _STEPS.get(opcode.name)
-                if step is None:
-                    raise _RefusedError(f"the instruction {opcode.name} is unusual")
-                step(self, argument)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of escapes in texts, which damaged files may hold
+                return self._followed()
         except (IndexError, TypeError, AttributeError, KeyError, OverflowError, MemoryError, UnicodeError) as error:
             raise _RefusedError(f"damaged: {type(error).__name__}") from None
+
+    def _followed(self) -> Any:
+        for opcode, argument, _ in pickletools.genops(self.stream):
+            if opcode.name == "STOP":
+                return self.pop()
+            step = _STEPS.get(opcode.name)
+            if step is None:
+                raise _RefusedError(f"the instruction {opcode.name} is unusual")
+            step(self, argument)
         raise _RefusedError("it ends too early")
 
     def pop(self) -> Any:
