@@ -13,7 +13,7 @@ from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment
-from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.reports import build_page, stages, trust
 from buildtool.reports.documents import BuildReport, ModelReport
 from buildtool.settings import EVERYTHING, Options, Progress
@@ -151,6 +151,18 @@ def _refuse_options(deployment: Deployment, target: FirmwareTarget, options: Opt
             rule="it packs what goes to the flash memory of a board, where a tool of the board reads such a package",
             remedy="use the files of `lathe build`",
         )
+    narrowed = [
+        Problem(
+            "'quantize_large_weights' is for weights that are computed with in single precision",
+            model.where_of("quantize_large_weights"),
+            rule=f"{target.name} computes with whole numbers",
+            remedy="remove the line",
+        )
+        for model in deployment.models
+        if model.quantize.large_weights
+    ]
+    if narrowed:
+        raise UnsupportedError(narrowed)
     asked = {"--java": options.java, "--aar": options.aar, "--debuggable": options.debuggable}
     unknown = [word for word, wanted in asked.items() if wanted]
     if unknown:

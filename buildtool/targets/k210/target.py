@@ -12,6 +12,7 @@ import numpy as np
 
 from buildtool import resources
 from buildtool.codegen import kpu
+from buildtool.codegen.names import obscure
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
@@ -83,6 +84,9 @@ class K210Target:
         if problems:
             raise UnsupportedError(problems)
         pairs = list(zip(library.models, made, strict=True))
+        for model in library.models:
+            if model.obscured:
+                obscure(model.graph)
         return KpuProgram(
             self.name,
             abi,
@@ -218,7 +222,7 @@ def _report(model: ModelSource, made: Generated) -> FirmwareModel:
             "outputs": [_told(port) for port in made.outputs],
             "layers": [
                 {
-                    "name": layer.name,
+                    "name": str(number) if model.obscured else layer.name,
                     "in": list(layer.shape.in_shape),
                     "out": list(layer.shape.out_shape),
                     "kernel": layer.shape.kernel,
@@ -228,7 +232,7 @@ def _report(model: ModelSource, made: Generated) -> FirmwareModel:
                     "scale_per_channel": layer.per_channel,
                     "layers": layer.parts,
                 }
-                for layer in told.layers
+                for number, layer in enumerate(told.layers)
             ],
         },
     )

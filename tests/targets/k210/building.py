@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,11 @@ def as_file(graph: Graph, file: Path) -> Path:
     return file
 
 
-def ranges(file: Path, samples: int = 4) -> str:
-    """A range file from random pictures, without a library."""
+def ranges(file: Path, samples: int = 4, given: Sequence[Mapping[str, Array]] = ()) -> str:
+    """A range file from random pictures, or from those that are given, without a library."""
     graph = import_model("onnx", ImportRequest(file.stem, file)).graph
     optimise(graph, quantised=True)
-    calibrate(graph, pictures(graph, samples))
+    calibrate(graph, given or pictures(graph, samples))
     found = {value: graph.range_of(value) for value in graph.values()}
     known = {
         name: between(quant) for value, quant in found.items() if quant for name in (value.name, *value.source_names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,29 @@ import pytest
 import buildtool
 from buildtool.builders.toolchain import cmake_program, ninja_program
 from buildtool.errors import ConfigError, LatheError, ToolchainError, UnsupportedError
+from buildtool.importers.frameworks import import_model
+from buildtool.importers.request import ImportRequest
+from buildtool.ir.evaluate import evaluate
+from buildtool.reports import build as report_of
+from buildtool.reports.table import Table
+from buildtool.targets.k210.kmodel import read
+from buildtool.targets.k210.quantise import Bytes
+from buildtool.targets.k210.simulator import Simulator
 from buildtool.workflow import commands
 from tests.native_builds import build as native
 from tests.native_builds import command
-from tests.targets.k210.building import as_file, by_simulator, described, mnist, nearness, on_host, on_riscv, told
+from tests.reports.test_graph_page import CHROMIUM, browse
+from tests.targets.k210.building import (
+    as_file,
+    by_simulator,
+    described,
+    mnist,
+    nearness,
+    on_host,
+    on_riscv,
+    ranges,
+    told,
+)
 from tests.targets.k210.generating import Net
 from tests.targets.k210.test_generate import CACHE, cifar, digits, residual
 from tests.targets.kpu.builds import ROOM
@@ -89,6 +109,27 @@ def test_reports_tell_what_became_of_the_models(library: Path) -> None:
     assert "lathe_kpu_run" in headers["lathe_kpu.h"]
 
 
+def test_people_see_the_same_figures(library: Path) -> None:
+    document = json.loads((library / "report" / "build.json").read_text())
+    shown = report_of.parts({**document, "archive": "", "folder": "build/nets", "seconds": 1.0})
+    text = "\n".join(part.plain() if isinstance(part, Table) else part for part in shown)
+    (head,) = (line for line in text.splitlines() if line.startswith("k210"))
+    for words in ("MACs on the KPU", "activations off by at most", "kmodel", "KPU RAM", "main memory"):
+        assert words in head
+    assert "mobilenet.elf" in text
+    assert "kendryte.c" not in text  # sources are there to be found, not to be listed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_draws_the_figures(library: Path, tmp_path: Path) -> None:
+    page = Path(shutil.copy(library / "report" / "index.html", tmp_path))
+    body = browse(page, "--dump-dom").partition('id="data"')[0]
+    assert "Firmware for k210" in body
+    assert "Layers of residual on k210" in body
+    assert "Not done yet" not in body
+
+
 def test_a_second_build_is_the_same(nets: Path, library: Path, tmp_path: Path) -> None:
     """In another folder, byte by byte; reports name the sources of Lathe, too, which may change meanwhile."""
     options = buildtool.Options(tmp_path / "again", archive=False)
@@ -124,6 +165,24 @@ def test_missing_ranges_are_one_error(nets: Path, tmp_path: Path) -> None:
     assert len(caught.value.problems) == 1
     assert "lathe quantize DEPLOYMENT --inputs SAMPLES" in str(caught.value)
     assert not (tmp_path / "build").exists()
+
+
+def test_an_obfuscated_model_names_nothing(nets: Path, tmp_path: Path) -> None:
+    file = described({"digits": nets / "digits.onnx"}, tmp_path)
+    file.write_text(file.read_text() + "    obfuscate: 1\n")
+    made = buildtool.convert(file, options=buildtool.Options(tmp_path / "build", archive=False))
+    assert [layer["name"] for layer in made.firmware[0].models[0]["details"]["layers"]] == ["0", "1"]
+    names = [node.name for node in import_model("onnx", ImportRequest("digits", nets / "digits.onnx")).graph.nodes]
+    for path in (made.folder / "lib", made.folder / "model", made.folder / "report"):
+        for item in path.rglob("*"):
+            assert not item.is_file() or not any(name.encode() in item.read_bytes() for name in names), item
+
+
+def test_weights_that_stay_large_are_refused(nets: Path, tmp_path: Path) -> None:
+    file = described({"digits": nets / "digits.onnx"}, tmp_path, known=False)
+    file.write_text(file.read_text() + "    quantize_large_weights: 1\n")
+    with pytest.raises(UnsupportedError, match="k210 computes with whole numbers"):
+        buildtool.convert(file, options=buildtool.Options(tmp_path / "build"))
 
 
 @pytest.mark.parametrize("verb", ["run", "validate", "bench"])
@@ -183,3 +242,25 @@ def test_the_project_for_the_sdk_says_what_it_needs(library: Path, tmp_path: Pat
     with pytest.raises(AssertionError, match="There is no model 'other'; LATHE_MODEL is one of"):
         sdk = Path(__file__).parent / "sdk_stand_in"
         command([*configure, f"-DKENDRYTE_SDK_PATH={sdk}", "-DLATHE_MODEL=other"])
+
+
+@pytest.mark.slow
+def test_trained_digits_are_read_as_well_as_in_single_precision(tmp_path: Path) -> None:
+    example = Path(__file__).resolve().parents[3] / "examples" / "digits"
+    known = np.load(example / "test.npz")
+    pictures, labels = (known["pictures"] / 16).astype(np.float32), known["labels"]
+    (tmp_path / "digits.onnx").write_bytes((example / "digits.onnx").read_bytes())
+    text = described({"digits": tmp_path / "digits.onnx"}, tmp_path, known=False).read_text()
+    (tmp_path / "nets.yml").write_text(f"{text}    quantize: 1\n    quantize_range_file: digits.ranges\n")
+    graph = import_model("onnx", ImportRequest("digits", tmp_path / "digits.onnx")).graph
+    name = graph.inputs[0].name
+    samples = [{name: one[None]} for one in pictures[:20]]
+    (tmp_path / "digits.ranges").write_text(ranges(tmp_path / "digits.onnx", given=samples))
+    built = buildtool.convert(tmp_path / "nets.yml", options=buildtool.Options(tmp_path / "build", archive=False))
+    into = built.firmware[0].models[0]["details"]["input"]
+    simulator = Simulator(read((built.folder / "lib" / "k210" / "digits.kmodel").read_bytes()))
+    stored = Bytes(into["scale"], into["zero_point"]).stored(pictures)
+    found = [np.frombuffer(simulator.run(one.tobytes())[0], "<f4").argmax() for one in stored]
+    wanted = [evaluate(graph, {name: one[None]})[graph.outputs[0].name].argmax() for one in pictures]
+    right = [float((np.array(each) == labels).mean()) for each in (found, wanted)]
+    assert right[0] > right[1] - 0.006, right
