@@ -170,6 +170,12 @@ void machine_complain(lathe_max7800x_machine* machine, const char* format, ...)
 bool machine_make_memory(memory* made, uint32_t words);
 void machine_free_memory(memory* freed);
 
+/* machine_checks.c: what has one right value only */
+uint32_t machine_bits(uint32_t value, uint32_t from, uint32_t count);
+bool machine_bit(uint32_t value, uint32_t bit);
+void machine_expect(lathe_max7800x_machine* machine, const layer* made, enum layer_register which, uint32_t wanted);
+void machine_check_registers(lathe_max7800x_machine* machine, const layer* made);
+
 /* machine_layer.c: false where the layer cannot run, which has been said. */
 bool machine_decode(lathe_max7800x_machine* machine, uint32_t index, layer* decoded);
 
