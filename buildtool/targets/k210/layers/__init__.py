@@ -35,6 +35,7 @@ from buildtool.targets.k210.layers.kinds import (
 )
 from buildtool.targets.k210.layers.model import Model
 from buildtool.targets.k210.layers.packing import QUANTISERS, Packed, c_array, pack, save_kmodel
+from buildtool.targets.k210.layers.saved_models import load
 
 __all__ = [
     "QUANTISERS",
@@ -59,6 +60,7 @@ __all__ = [
     "UpSampling2d",
     "ZeroPad2d",
     "c_array",
+    "load",
     "pack",
     "save_kmodel",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from buildtool.ops.registry import builtin
 from buildtool.targets.k210.rules import NotHereError
 
 _CALLS = itertools.count()
+_MOST_WEIGHTS = 1 << 25
 
 
 @dataclass(eq=False)
@@ -80,6 +82,7 @@ class Making:
         self.graph = graph
         self.slots: dict[Slot, None] = {}  # in order
         self.layer = ""
+        self._elements = 0  # of all slots
         self._arrays = arrays
         self._operators = builtin()
 
@@ -96,6 +99,13 @@ class Making:
     def weight(self, role: str, *shape: int) -> Array:
         """An array of the layer that is being built."""
         slot = Slot(self.layer, role, shape)
+        self._elements += 0 if slot in self.slots else math.prod(shape)
+        if self._elements > _MOST_WEIGHTS:
+            raise NotHereError(
+                f"with its '{role}' {list(shape)} the model has {self._elements} weights",
+                f"more than {_MOST_WEIGHTS} are of no use: the chip has 6 MiB of memory, boards 16 MiB of flash memory",
+                "make the layer smaller",
+            )
         self.slots[slot] = None
         return np.zeros(shape, np.float32) if self._arrays is None else self._arrays[slot]
 
