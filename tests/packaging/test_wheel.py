@@ -35,3 +35,14 @@ def test_installed_lathe_finds_its_resources(environment: Environment, tmp_path:
 def test_installed_schemas_work_with_the_installed_protobuf(environment: Environment, tmp_path: Path) -> None:
     script = "from buildtool.schemas import container_pb2 as schema; print(schema.Model(name='a').ByteSize())"
     assert environment.run("python", "-c", script, folder=tmp_path).stdout == "3\n"
+
+
+def test_installed_simulators_are_compiled_on_first_use(environment: Environment, tmp_path: Path) -> None:
+    script = (
+        "import ctypes, pathlib\n"
+        "from buildtool.builders.device_simulators import max7800x_simulator\n"
+        "from buildtool.builders.objects import ObjectCache\n"
+        "library = max7800x_simulator(ObjectCache(pathlib.Path('cache').absolute()))\n"
+        "print(hasattr(ctypes.CDLL(str(library)), 'lathe_max7800x_simulate'))\n"
+    )
+    assert environment.run("python", "-c", script, folder=tmp_path).stdout == "True\n"
