@@ -81,7 +81,16 @@ class CnnSection(Section):
     reshape_inputs: Flag = key("Layers may take fewer channels than come in.", default=0)
     avg_pool_rounding: Flag = key("Average pools round, as the model was trained to.", default=0)
     start_layer: Whole = key("The layer that runs first (MAX78002).", default=0)
+    stop_after: Whole = key("The layer that runs last.", default_words="the last")
     no_bias: Numbers = key("Layers whose biases are left out.")
+    skip_checkpoint_layers: Whole = key("So many layers of the checkpoint are passed over.", default=0)
+    ignore_streaming: Flag = key("No layer streams, whatever the description says.", default=0)
+    streaming_layers: Numbers = key("Layers that stream beside those that say so.")
+    ignore_activation: Flag = key("No layer has an activation, whatever the description says.", default=0)
+    input_offset: Whole = key("Where the input begins in the data memory.", default_words="as the first layer says")
+    output_width: Annotated[int | None, fields.number_choice(8, 32)] = key(
+        "Bits of the results of the last layer.", default_words="as the last layer says"
+    )
     overlap_data: Flag = key("Layers may write over what they read.", default=0)
     riscv: Flag = key("The RISC-V core runs the network.", default=0)
     softmax: Flag = key("The program turns its results into probabilities.", default=0)
@@ -98,6 +107,11 @@ class CnnSection(Section):
     deepsleep: Flag = key("The ARM core sleeps while the RISC-V core works.", default=0)
     powerdown: Flag = key("Kernel memories that are not used get no power.", default=0)
     zero_sram: Flag = key("Memories are cleared and tested before use.", default=0)
+    init_tram: Flag = key("The memory of rows (TRAM) is cleared before use.", default=0)
+    override_start: Whole = key("Of streaming layers: the start, instead of the computed one.")
+    override_delta1: Whole = key("Of streaming layers: the first step.")
+    override_delta2: Whole = key("Of streaming layers: the second step.")
+    override_rollover: Whole = key("Of streaming layers: the length of the ring.")
     write_zero_registers: Flag = key("Registers whose value is zero are written, too.", default=0)
     simple1b: Flag = key("Weights of one bit are multiplied by exclusive or.", default=0)
 

@@ -47,8 +47,13 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         clock_divider=words.get("clock_divider"),
         write_zeros=on("write_zero_registers"),
         clear_memories=on("zero_sram"),
+        clear_tram=on("init_tram"),
         overlap_data=on("overlap_data"),
         single_bit_xor=on("simple1b"),
+        stream_start=words.get("override_start"),
+        stream_delta1=words.get("override_delta1"),
+        stream_delta2=words.get("override_delta2"),
+        stream_rollover=words.get("override_rollover"),
     )
     reading = description.Options(
         fifo=on("fifo") or fast,
@@ -58,6 +63,13 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         streams_freely=on("allow_streaming"),
         start_layer=words.get("start_layer", 0),
         no_bias=tuple(words.get("no_bias", ())),
+        stop_after=words.get("stop_after"),
+        skipped_weights=words.get("skip_checkpoint_layers", 0),
+        streaming_layers=tuple(words.get("streaming_layers", ())),
+        ignore_streaming=on("ignore_streaming"),
+        ignore_activation=on("ignore_activation"),
+        input_offset=words.get("input_offset"),
+        output_width=words.get("output_width"),
     )
     return Settings(program, reading, words.get("bias_input"))
 

@@ -5,6 +5,7 @@ it, `order` resolves references, `binding` hands out the weights, `shapes` follo
 the places.
 """
 
-from buildtool.targets.max7800x.description.reading import Described, Options, outline, read
+from buildtool.targets.max7800x.description.adapted import Options
+from buildtool.targets.max7800x.description.reading import Described, outline, read
 
 __all__ = ["Described", "Options", "outline", "read"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, Where
 from buildtool.targets.max7800x import checkpoint
 from buildtool.targets.max7800x.checkpoint import Weights
-from buildtool.targets.max7800x.description import binding, layers, limits, order, places, rules, shapes
+from buildtool.targets.max7800x.description import adapted, binding, layers, limits, order, places, rules, shapes
+from buildtool.targets.max7800x.description.adapted import DEFAULTS, Options
 from buildtool.targets.max7800x.description.binding import Bound
 from buildtool.targets.max7800x.description.chosen import Chosen, choose
 from buildtool.targets.max7800x.description.sections import Findings, Section, Sections, sections
@@ -23,19 +24,6 @@ from buildtool.yaml_marks import read_yaml
 
 
 @dataclass(frozen=True)
-class Options:
-    """What ai8xize takes from its command line and a network depends on."""
-
-    fifo: bool = False
-    fast_fifo: bool = False
-    average_rounds: bool = False
-    drops_channels: bool = False  # --reshape-inputs
-    streams_freely: bool = False  # --allow-streaming
-    start_layer: int = 0  # the first that runs (MAX78002)
-    no_bias: tuple[int, ...] = ()  # layers whose biases are left out
-
-
-@dataclass(frozen=True)
 class Described:
     """A description, complete."""
 
@@ -43,7 +31,7 @@ class Described:
     sample: NDArray[np.int64] | None  # [channels, rows, columns]
     written: tuple[frozenset[str], ...]  # of each layer: the keys that the file gives
     notes: tuple[Problem, ...] = ()
-    options: Options = Options()
+    options: Options = DEFAULTS
 
 
 def read(
@@ -53,13 +41,15 @@ def read(
     weights: Path | None = None,
     bias: Path | None = None,
     sample: Path | None = None,
-    options: Options = Options(),
+    options: Options = DEFAULTS,
 ) -> Described:
     """The network of a description. ConfigError with all that is wrong, or ModelFileError for the other files."""
     findings = Findings()
     written, ordered, running = _parsed(file, device, options, findings)
     held = checkpoint.read(weights, bias=bias) if weights is not None else None
     data = _sample(sample)
+    if held is not None:
+        held = replace(held, parameters=held.parameters[options.skipped_weights :])
     bound = _bound(ordered, held, written, device, findings)
     _stop_at(findings)
     buffer = written.buffers[0] if written.buffers else None
@@ -105,7 +95,7 @@ def read(
 
 
 def outline(
-    file: Path, *, device: Device, options: Options = Options()
+    file: Path, *, device: Device, options: Options = DEFAULTS
 ) -> tuple[tuple[Chosen, ...], tuple[Problem, ...]]:
     """What a description says without its weights: its layers in the order in which they run, and notes.
 
@@ -123,19 +113,19 @@ def _parsed(
     tree = read_yaml(file, environment={})
     findings.problems += tree.problems
     written = sections(tree.root, findings)
-    ordered = _ordered(written, device, findings)
+    ordered = _ordered(written, options, device, findings)
     _stop_at(findings)
-    running = _running(ordered, options, device, findings)
+    running = _running(adapted.stopped(ordered, options, findings), options, device, findings)
     _stop_at(findings)
     return written, ordered, running
 
 
-def _ordered(written: Sections, device: Device, findings: Findings) -> tuple[Chosen, ...]:
+def _ordered(written: Sections, options: Options, device: Device, findings: Findings) -> tuple[Chosen, ...]:
     """The layers by their numbers, each checked on its own."""
     chosen = [choose(section) for section in written.layers]
     if not chosen:
         return ()
-    ordered = order.in_order(chosen, written.buffers, findings)
+    ordered = adapted.of_each(order.in_order(chosen, written.buffers, findings), options)
     for layer in ordered:
         rules.check_layer(layer, device, findings)
     rules_of_all(written, ordered, device, findings)
@@ -153,7 +143,7 @@ def _running(ordered: Sequence[Chosen], options: Options, device: Device, findin
             rule=f"one of its {len(ordered)} layers" if device is MAX78002 else f"the {device.part} starts with 0",
         )
         return ()
-    running = order.running(ordered, start, findings)
+    running = adapted.of_borders(order.running(ordered, start, findings), options)
     for layer in running[1:]:
         if layer.section.get("data_format", False):
             findings.refuse(

@@ -1,0 +1,54 @@
+"""What is asked for beside a description changes it as if it said so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from buildtool.errors import ConfigError
+from buildtool.targets.max7800x.network import Network
+from tests.targets.max7800x.description.refused import Description
+
+
+def network(folder: Path, *changes: str, **options: Any) -> Network:
+    description = Description(options=options)
+    for change in changes:
+        description.change(change)
+    return description.read(folder).network
+
+
+def test_the_network_stops_after_a_layer(tmp_path: Path) -> None:
+    layers = network(tmp_path, stop_after=1).layers
+    assert [layer.index for layer in layers] == [0, 1]
+    assert layers[1].is_output and layers[1].output_processors == 0xFFFF
+
+
+def test_a_layer_that_is_not_there_cannot_be_the_last(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot stop after layer 9"):
+        network(tmp_path, stop_after=9)
+
+
+def test_layers_stream_or_do_not(tmp_path: Path) -> None:
+    asked = network(tmp_path, streaming_layers=(0, 1), streams_freely=True)
+    assert [layer.streaming for layer in asked.layers] == [True, True, False, False, False]
+    said = network(tmp_path, "0 streaming: true", ignore_streaming=True)
+    assert not any(layer.streaming for layer in said.layers)
+
+
+def test_activations_are_left_out(tmp_path: Path) -> None:
+    assert [layer.activation for layer in network(tmp_path).layers[:2]] == ["relu", "relu"]
+    assert {layer.activation for layer in network(tmp_path, ignore_activation=True).layers} == {None}
+
+
+def test_the_borders_have_other_places_and_widths(tmp_path: Path) -> None:
+    layers = network(tmp_path, input_offset=0x100, output_width=8).layers
+    assert (layers[0].in_offset, layers[1].in_offset, layers[-1].output_width) == (0x100, 0x2000, 8)
+
+
+def test_biases_and_weights_are_passed_over(tmp_path: Path) -> None:
+    changes = ("weights 0 1x1x1x1", "weights 1 8x3x3x3", "weights 2 16x8x3x3", "weights 3 4x16x3", "weights 4 10x64")
+    assert network(tmp_path, *changes, skipped_weights=1).layers[0].out_channels == 8
+    with pytest.raises(ConfigError):
+        network(tmp_path, *changes)
