@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buildtool.errors import Problem, UnsupportedError
 from buildtool.targets.max7800x import processors
@@ -21,6 +22,8 @@ from buildtool.targets.max7800x.devices import (
     Device,
 )
 from buildtool.targets.max7800x.hardware import HardwareLayer
+
+_NOBODY = 1 << 20  # in place of a bias where no channel is
 
 
 @dataclass(frozen=True)
@@ -68,11 +71,12 @@ def place(device: Device, layers: Sequence[HardwareLayer], quadrants: Sequence[i
     biased = [at for at, hardware in enumerate(layers) if has_biases(hardware)]
     for at in biased:
         if layers[at].groups > 1:
-            placed[at] = _place_everywhere(memories, layers[at])
+            twin = next((other for other in placed if _same_everywhere(layers[other], layers[at])), None)
+            placed[at] = _place_everywhere(memories, layers[at]) if twin is None else placed[twin]
     problems = _overfull(memories, [layers[at] for at in placed])
     stored: dict[bytes, int] = {}
     singles = [at for at in biased if at not in placed]
-    for at in sorted(singles, key=lambda at: _rank(device, layers[at])):
+    for at in sorted(singles, key=lambda at: _rank(device, layers[at], quadrants)):
         values = _values(device, layers[at], first=at == 0)
         choice = _choice(layers[at], quadrants)
         if values in stored:
@@ -103,10 +107,10 @@ def _choice(hardware: HardwareLayer, quadrants: Sequence[int]) -> Sequence[int]:
     return hardware.layer.bias_groups or quadrants
 
 
-def _rank(device: Device, hardware: HardwareLayer) -> int:
+def _rank(device: Device, hardware: HardwareLayer, quadrants: Sequence[int]) -> int:
     if device is MAX78000 and hardware.layer.flatten:
         return -device.bias_bytes - 2
-    if len(_choice(hardware, range(QUADRANTS))) == 1:
+    if len(_choice(hardware, quadrants)) == 1:
         return -device.bias_bytes - 1
     return -_length(hardware)
 
@@ -122,22 +126,33 @@ def _length(hardware: HardwareLayer) -> int:
 
 
 def _values(device: Device, hardware: HardwareLayer, first: bool) -> bytes:
-    kernel = hardware.layer.kernel
-    assert kernel is not None and kernel.bias is not None
     lead = _lead(hardware)
     if first and hardware.layer.streaming and device is MAX78000:
         lead += 1  # the first layer that streams begins one byte late
-    return bytes(lead) + kernel.bias.astype(np.int8).tobytes()
+    return bytes(lead) + _biases(hardware).tobytes()
+
+
+def _same_everywhere(one: HardwareLayer, other: HardwareLayer) -> bool:
+    """Whether two depthwise layers have the same biases in the same places."""
+    return (
+        one.layer.processors == other.layer.processors
+        and one.broadcasts == other.broadcasts
+        and _biases(one).tobytes() == _biases(other).tobytes()
+    )
+
+
+def _biases(hardware: HardwareLayer) -> NDArray[np.int8]:
+    kernel = hardware.layer.kernel
+    assert kernel is not None and kernel.bias is not None
+    return kernel.bias.astype(np.int8)
 
 
 def _place_everywhere(memories: _Memories, hardware: HardwareLayer) -> PlacedBiases:
     layer = hardware.layer
-    kernel = layer.kernel
-    assert kernel is not None and kernel.bias is not None
     quadrants = processors.quadrants(layer.processors)
-    padded = np.zeros((hardware.in_passes, hardware.in_per_pass), np.int64)
-    padded.reshape(-1)[: layer.out_channels] = kernel.bias
-    at_processor = np.zeros((hardware.in_passes, QUADRANTS, PROCESSORS_PER_QUADRANT), np.int64)
+    padded = np.full((hardware.in_passes, hardware.in_per_pass), _NOBODY)
+    padded.reshape(-1)[: layer.out_channels] = _biases(hardware)
+    at_processor = np.full((hardware.in_passes, QUADRANTS, PROCESSORS_PER_QUADRANT), _NOBODY)
     numbers = np.array(processors.used(layer.processors))
     if not hardware.broadcasts:  # the first quadrant counts from its first processor that is used
         within = numbers // PROCESSORS_PER_QUADRANT == quadrants[0]
@@ -151,7 +166,10 @@ def _place_everywhere(memories: _Memories, hardware: HardwareLayer) -> PlacedBia
             values = values.reshape(-1, 4, PROCESSORS_PER_MEMORY).transpose(0, 2, 1).reshape(len(values), -1)
         elif len(quadrants) == 1:
             values = values[:, : int(numbers[-1]) % PROCESSORS_PER_QUADRANT + 1]
-        offsets[quadrant] = memories.add(quadrant, values.reshape(-1).tolist())
+        flat = values.reshape(-1)
+        if quadrant == quadrants[-1]:  # what nobody reads at the end takes no room
+            flat = flat[: int(np.flatnonzero(flat != _NOBODY)[-1]) + 1]
+        offsets[quadrant] = memories.add(quadrant, [0 if value == _NOBODY else int(value) for value in flat])
     return PlacedBiases(tuple(offsets), None)
 
 

@@ -96,6 +96,8 @@ def pack(hardware: HardwareLayer) -> PackedKernels:
         kernels, used = _depthwise(hardware, weights.reshape(layer.out_channels, 1, taps))
     else:
         slots = _slots(hardware)
+        while layer.flatten and (slots[-1] is None or slots[-1] >= layer.out_channels):
+            slots.pop()
         channels = weights.reshape(layer.out_channels, layer.in_channels, -1)  # of a flattened layer: by pixels
         padded = np.zeros((len(slots), inputs, channels.shape[2]), channels.dtype)
         for at, slot in enumerate(slots):
@@ -143,9 +145,6 @@ def _counts(hardware: HardwareLayer, kernels: int) -> tuple[int, int]:
     if hardware.groups > 1:
         reached = processors.last(layer.output_processors) + 1 - _first(hardware)
         return kernels, reached * hardware.in_passes
-    if layer.flatten:
-        missing = hardware.out_passes * processors.count(layer.output_processors) - layer.out_channels
-        kernels -= missing * hardware.in_passes * hardware.pooled[0] * hardware.pooled[1]
     return kernels, kernels
 
 

@@ -107,6 +107,7 @@ def _of_max78002(network: Network, layers: Sequence[HardwareLayer], at: int, opt
     rows = max(hardware.pool[0] * hardware.pool_dilation[0], step[0])
     columns = max(hardware.pool[1] * hardware.pool_dilation[1], step[1])
     ahead = step[1] if hardware.hint("readahead") else 0
+    left_over = _left_over(hardware, columns)
     padded = width + 2 * pad
     single = step[0] == 1 and hardware.pool[0] == 1
     window = (rows * padded + pad + 2 * columns) * layer.operands
@@ -116,14 +117,16 @@ def _of_max78002(network: Network, layers: Sequence[HardwareLayer], at: int, opt
         else:
             start = columns if single else window + ahead
     else:
-        start = pad * padded + window + ahead
+        start = (pad or step[0]) * padded + window + ahead
+        if hardware.following is None or not layers[hardware.following].layer.streaming:
+            start += left_over * step[1]
     rollover = start + columns
     if hardware.first:
         rollover += (step[1] - 1) * padded
     else:
         rollover += (hardware.in_passes - 1) * (rows * width + pad + columns)
         rollover += -rollover % hardware.in_passes
-    delta1, delta2 = _deltas_of_max78002(hardware, single) if layer.streaming else (0, 0)
+    delta1, delta2 = _deltas_of_max78002(hardware, single, left_over) if layer.streaming else (0, 0)
     if layer.big_data:
         start = -(-start // _WORD_PIXELS)
         rollover = rollover * step[1] * _WORD_PIXELS if hardware.first else -(-rollover // _WORD_PIXELS)
@@ -132,7 +135,18 @@ def _of_max78002(network: Network, layers: Sequence[HardwareLayer], at: int, opt
     return Streaming(start, delta1, delta2, rollover=rollover)
 
 
-def _deltas_of_max78002(hardware: HardwareLayer, single: bool) -> tuple[int, int]:
+def _left_over(hardware: HardwareLayer, columns: int) -> int:
+    """Columns at the end of a row that no window of so many begins in."""
+    if columns == 1:
+        return 0
+    width = hardware.in_size[1]
+    whole = width // columns
+    if whole * hardware.pool_stride[1] + hardware.pool[1] > width:
+        whole -= 1
+    return width - whole * columns
+
+
+def _deltas_of_max78002(hardware: HardwareLayer, single: bool, left_over: int) -> tuple[int, int]:
     width = hardware.in_size[1]
     step = hardware.pool_stride
     whole = width // step[1]
@@ -144,8 +158,8 @@ def _deltas_of_max78002(hardware: HardwareLayer, single: bool) -> tuple[int, int
         delta1 -= 1
     planes = _WORD_PIXELS if hardware.layer.big_data else 1
     delta1 = -(-delta1 // planes)
-    if step[0] == 1:
-        delta2 = delta1 + skipped
-    else:
-        delta2 = (step[0] - 1) * width + skipped + (hardware.pool[1] - 1 if hardware.first else 0)
+    beyond = left_over
+    if hardware.first:
+        beyond = skipped + (hardware.pool[1] - 1 if step[0] > 1 else 0)
+    delta2 = beyond + (delta1 if step[0] == 1 else (step[0] - 1) * width)
     return delta1, -(-delta2 // planes)
