@@ -5,7 +5,10 @@ Places in memory are checked elsewhere.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
 
 from buildtool.errors import GraphError, LatheError, Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import arithmetic
@@ -13,6 +16,7 @@ from buildtool.targets.max7800x.network import BUFFER, INPUT, STOP, Layer, Netwo
 
 LARGEST_SHIFT = 15
 LARGEST_SUM = 2**31 - 1  # of products, whatever the values are
+MOST_VALUES = 2**28  # that a layer reads, pads or puts out
 _NOT_SIMULATED = ("buffer_shift", "buffer_insert")
 _BITS = (8, 4, 2, 1, -1)
 
@@ -132,8 +136,11 @@ def _convolved(layer: Layer, shape: Shape, require: _Require) -> Shape:
             pad > step * (side - 1) for pad, step, side in zip(kernel.pad, kernel.dilation, size, strict=True)
         )
         require(not too_much, f"padding of {times(kernel.pad)} is more than a kernel of {times(size)} bears")
-    rows, columns = arithmetic.geometry(layer.operation, shape[1:], kernel).out_size
+    walk = arithmetic.geometry(layer.operation, shape[1:], kernel)
+    require(math.prod(walk.padded_size) * shape[0] <= MOST_VALUES, f"{times(walk.padded_size)} once it is padded")
+    rows, columns = walk.out_size
     require(rows > 0 and columns > 0, f"a kernel of {times(size)} is larger than the padded picture")
+    require(count * rows * columns <= MOST_VALUES, f"it puts out {times((count, rows, columns))}")
     return count, rows, columns
 
 
@@ -150,8 +157,32 @@ def _shape(network: Network, known: dict[int, Layer | None], layer: Layer, sourc
     return (read.out_channels, *read.out_size)
 
 
+def _impossible(layer: Layer) -> str:
+    """What no layer can have, whatever the others are; empty where it may be."""
+    pool, kernel = layer.pool, layer.kernel
+    counts = [layer.operands, layer.in_channels, layer.out_channels, *layer.in_size, *layer.out_size]
+    gaps = [layer.in_channel_skip, *(layer.in_crop or ())]
+    if pool is not None:
+        counts += [*pool.size, *pool.stride, *pool.dilation]
+    if kernel is not None:
+        counts += [*kernel.size, *kernel.stride, *kernel.dilation, kernel.groups]
+        gaps += [*kernel.pad, *kernel.output_pad]
+        if kernel.weights.ndim != 4 or kernel.weights.dtype != np.int8 or not kernel.weights.size:
+            return f"weights of {kernel.weights.dtype} in {kernel.weights.ndim} dimensions"
+        if kernel.bias is not None and kernel.bias.dtype != np.int8:
+            return f"biases of {kernel.bias.dtype}"
+    if min(counts) < 1 or min(gaps) < 0:
+        return f"{min(counts)} or {min(gaps)} among its sizes"
+    if math.prod(layer.in_size) * layer.in_channels * layer.operands > MOST_VALUES:
+        return f"{layer.operands} x {layer.in_channels} pictures of {times(layer.in_size)}"
+    return ""
+
+
 def _refusals(layer: Layer) -> Iterator[Problem]:
     place = where(layer)
+    if what := _impossible(layer):
+        yield Problem(what, place)
+        return
     if layer.activation and (layer.operation == "none" or layer.output_width == 32):
         what = "layers without a convolution" if layer.operation == "none" else "outputs of 32 bits"
         yield Problem(f"{what} have no activation", place, remedy="leave out `activate`")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from buildtool.errors import GraphError, RunError, UnsupportedError
-from buildtool.targets.max7800x.network import BUFFER, Layer, Network
+from buildtool.targets.max7800x.network import BUFFER, Kernel, Layer, Network, Pool
 from buildtool.targets.max7800x.simulate import run
 from tests.targets.max7800x import known_answers, slow_simulator
 from tests.targets.max7800x.known_answers import KnownAnswer, words
@@ -70,6 +70,11 @@ WRONG: dict[str, tuple[type[Exception], Layer, str]] = {
     "operands": (UnsupportedError, replace(ONE, operands=2), "2 operands for 'nothing'"),
     "buffer": (UnsupportedError, replace(ONE, hints={"buffer_shift": 1}), "'buffer_shift' is not simulated"),
     "data buffer": (UnsupportedError, replace(ONE, sources=(BUFFER,)), "the data buffer is not simulated"),
+    "no stride": (UnsupportedError, replace(ONE, pool=Pool("max", (1, 1), (0, 1))), "0 or 0 among its sizes"),
+    "gap": (UnsupportedError, replace(ONE, in_channel_skip=-1), "1 or -1 among its sizes"),
+    "numbers": (UnsupportedError, replace(ONE, kernel=Kernel(np.zeros((3, 2, 3, 3)))), "weights of float64"),
+    "size of all": (UnsupportedError, replace(ONE, in_size=(1 << 20, 1 << 20)), "pictures of 1048576 x 1048576"),
+    "padding": (GraphError, replace(ONE, kernel=kernel(3, 2, 3, 3, pad=(1 << 20, 1 << 20))), "once it is padded"),
     "channels": (GraphError, replace(ONE, in_channels=3), "2 channels come in, and 1 x 3 were expected"),
     "size": (GraphError, replace(ONE, in_size=(4, 5)), "pictures of 4 x 4 come in, and 4 x 5 were expected"),
     "output": (GraphError, replace(ONE, out_channels=4), "it puts out 3 x 4 x 4, and 4 x 4 x 4 were expected"),
