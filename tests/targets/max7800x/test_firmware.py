@@ -15,7 +15,6 @@ from tests.native_builds import ROOT, build, command
 from tests.targets.kpu.test_bare_machines import run_image
 from tests.targets.max7800x.known_answers import NAMES, KnownAnswer, exist
 
-HERE = Path(__file__).parent
 ROOM = ROOT / "native" / "max7800x"
 C99 = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fdata-sections")
 INCLUDED: tuple[str | Path, ...] = ("-I", ROOM / "headers", "-I", ROOM)
@@ -44,7 +43,7 @@ def emulator(name: str, *machine: str) -> Callable[[Path], str]:
 HOST = Core(("gcc", "-g1", "-fsanitize=address,undefined"), (), lambda image: command([image]))
 CORTEX_M4 = Core(
     ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"),
-    ("--specs=rdimon.specs", "-T", HERE / "cortex_m4.ld", HERE.parent / "kpu" / "cortex_m7_start.c"),
+    ("--specs=rdimon.specs", "-nostartfiles", "-T", ROOM / "emulator" / "mps2.ld", ROOM / "emulator" / "startup.c"),
     emulator("qemu-system-arm", "-M", "mps2-an386"),
 )
 RV32 = Core(
