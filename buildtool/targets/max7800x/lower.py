@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from buildtool.errors import InternalError, UnsupportedError, Where
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
-from buildtool.targets.max7800x import overlap, plan_sizes, planner
+from buildtool.targets.max7800x import overlap, plan_kernels, plan_sizes, planner
 from buildtool.targets.max7800x.arithmetic import HIGHEST, LOWEST
 from buildtool.targets.max7800x.devices import Device
 from buildtool.targets.max7800x.lower_data import Data, Order, Step
@@ -87,14 +87,17 @@ def lower(graph: Graph, device: Device, settings: Settings | None = None, name: 
     fixed = {step for step in bits if step.out.name in settings.bits or _name(step) in settings.bits}
     while True:
         network = making.network(bits)
+        fewer = _least_harm(making, network, bits, fixed)
+        if fewer is not None and plan_kernels.is_overfull(network):
+            bits = fewer
+            continue
         try:
             placed = planner.place(network)
             break
-        except NoColumnsError as problem:
-            lowered = _least_harm(making, network, bits, fixed)
-            if lowered is None:
-                raise problem from None
-            bits = lowered
+        except NoColumnsError:
+            if fewer is None:
+                raise
+            bits = fewer
     wrong = overlap.check(placed)
     if wrong:
         raise InternalError("the planner made a wrong plan: " + wrong[0].render(), remedy="report this with the model")

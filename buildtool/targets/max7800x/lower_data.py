@@ -13,6 +13,7 @@ from buildtool.ir.operator import Array
 from buildtool.targets.max7800x.arithmetic import pooled_size
 from buildtool.targets.max7800x.network import Activation, Eltwise, Operation, Pool, Size
 
+BORDER = 2  # rows and columns of zeros that a layer may put around a picture, in front and behind together
 Order = NDArray[np.int64]
 
 

@@ -13,13 +13,17 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.deconv2d import Deconv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.targets.max7800x.devices import MAX78000, Device
-from buildtool.targets.max7800x.lower_data import NotHereError
+from buildtool.targets.max7800x.lower_data import BORDER, NotHereError
 from buildtool.targets.max7800x.network import Operation, Size
 
 MOST_PAD = 2
 LONGEST = 9
 MOST_STRIDE = 16
 _SIDE = 3
+
+
+class WrongPadsError(NotHereError):
+    """The windows do not lie as those of the accelerator do."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,11 @@ class Form:
     groups: int = 1
 
 
-def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool) -> Form:
+def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, border: int | None = None) -> Form:
     """Of a convolution over rows and columns of `size` that gives `out`; in one dimension columns are 1.
 
-    `turned`: rows and columns are those of the graph the other way round. NotHereError says which rule it breaks.
+    `turned`: rows and columns are those of the graph the other way round. `border`: the picture has got one, with so
+    many zeros in front. NotHereError says which rule it breaks, WrongPadsError where a border might help.
     """
     op = node.op
     assert isinstance(op, Conv2d | DwConv2d | Deconv2d)
@@ -55,13 +60,18 @@ def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool) 
     if turned:
         weights, strides = weights.transpose(0, 1, 3, 2), (strides[1], strides[0])
         pads = (pads[1], pads[0], pads[3], pads[2])
-    strides = (strides[0] if out[0] > 1 else 1, strides[1] if out[1] > 1 else 1)
+    strides = (strides[0] if size[0] > 1 else 1, strides[1] if size[1] > 1 else 1)
     _stride_rule(strides)
+    if border is not None:
+        flat = size[1] == 1
+        behind = BORDER - border
+        pads = (pads[0] - border, pads[1] - border * (not flat), pads[2] - behind, pads[3] - behind * (not flat))
+        size = (size[0] + BORDER, size[1] + BORDER * (not flat))
     if weights.shape[2:] == (1, 1) and not any(pads):
         operation: Operation = "conv1d" if size[1] == 1 and size[0] > 1 else "conv2d"
         return Form(operation, weights, (1, 1), (0, 0), strides, groups=groups)
     if size[1] == 1 and size[0] > 1 and weights.shape[3] == 1:
-        return _line(weights, pads, strides, groups)
+        return _line(weights, pads, strides, (size[0], out[0]), groups)
     return _picture(weights, pads, strides, (size, out), groups)
 
 
@@ -96,7 +106,7 @@ def _stride_rule(strides: Size) -> None:
         )
 
 
-def _line(weights: Array, pads: tuple[int, int, int, int], strides: Size, groups: int) -> Form:
+def _line(weights: Array, pads: tuple[int, int, int, int], strides: Size, sizes: tuple[int, int], groups: int) -> Form:
     length = weights.shape[2]
     if length > LONGEST:
         raise NotHereError(
@@ -104,7 +114,8 @@ def _line(weights: Array, pads: tuple[int, int, int, int], strides: Size, groups
             f"kernels of one dimension have 1 to {LONGEST}",
             f"use {-(-(length - 1) // (LONGEST - 1))} layers one behind the other",
         )
-    if pads[0] != pads[2] or pads[0] > MOST_PAD:
+    size, out = sizes
+    if not 0 <= pads[0] <= MOST_PAD or -(-(size + 2 * pads[0] - length + 1) // strides[0]) != out:
         raise _wrong_pads(pads)
     return Form("conv1d", weights, (length, 1), (pads[0], 0), stride_behind=strides, groups=groups)
 
@@ -135,16 +146,16 @@ def _fits(kernel: int, before: int, behind: int, stride: int, sizes: tuple[int, 
     size, out = sizes
     for place in range(_SIDE - kernel + 1):
         pad = before + place
-        if pad <= MOST_PAD and -(-(size + 2 * pad - _SIDE + 1) // stride) == out:
+        if 0 <= pad <= MOST_PAD and -(-(size + 2 * pad - _SIDE + 1) // stride) == out:
             found.append((place, pad))
     return found
 
 
-def _wrong_pads(pads: tuple[int, int, int, int]) -> NotHereError:
-    return NotHereError(
+def _wrong_pads(pads: tuple[int, int, int, int]) -> WrongPadsError:
+    return WrongPadsError(
         f"its pads are {pads[0]} above, {pads[2]} below, {pads[1]} left and {pads[3]} right",
-        f"pads are the same at both ends, 0 to {MOST_PAD}",
-        "pad pictures at all sides alike (frameworks that say `same` do so for strides of 1)",
+        f"pads are the same at both ends, 0 to {MOST_PAD}; a border that a layer puts around adds {BORDER}",
+        "pad less, or pad in two steps",
     )
 
 

@@ -34,12 +34,13 @@ from buildtool.ops.sigmoid import Sigmoid
 from buildtool.ops.softmax import Softmax
 from buildtool.ops.sub import Sub
 from buildtool.ops.transpose import Transpose
+from buildtool.quant.ranges import between
 from buildtool.targets.max7800x.devices import MAX78000, PROCESSORS, Device
-from buildtool.targets.max7800x.lower_data import Data, NotHereError, Order, Read, Step, canonical, of_data
-from buildtool.targets.max7800x.lower_kernels import form_of
-from buildtool.targets.max7800x.network import Activation, Eltwise, Pool, Size
+from buildtool.targets.max7800x.lower_data import BORDER, Data, NotHereError, Order, Read, Step, canonical, of_data
+from buildtool.targets.max7800x.lower_kernels import Form, WrongPadsError, form_of
+from buildtool.targets.max7800x.lower_pools import pool_of, require_size
+from buildtool.targets.max7800x.network import Activation, Eltwise, Operation, Pool, Size
 
-_LARGEST_POOL = 16
 _MOST_FLAT = 256  # pixels times passes of what a fully connected layer flattens
 _MOST_OPERANDS = 16
 _SOFTWARE: Mapping[type, str] = {Softmax: "softmax", Sigmoid: "sigmoid"}
@@ -174,7 +175,11 @@ class _Lowering:
         value = node.outputs[0]
         read, turned = self._as_picture(node.inputs[0])
         channels, size = _picture(value)
-        form = form_of(node, read.result, size, self._device, turned=turned)
+        try:
+            form = form_of(node, read.result, size, self._device, turned=turned)
+        except WrongPadsError as problem:
+            form, border = _form_with_border(node, read.result, size, self._device, turned, problem)
+            read = self._bordered(node, read, border)
         if form.stride_before != (1, 1):
             if read.pool is not None:
                 read = of_data(self._data(node, read, node.inputs[0]))
@@ -254,13 +259,16 @@ class _Lowering:
             pool = Pool("average", read.result, (1, 1))
         else:
             assert isinstance(op, MaxPool2d | AvgPool2d)
-            pool = _pool_of(op, read.result, _picture(value)[1], turned)
-        if max(pool.size) > _LARGEST_POOL or max(pool.stride) > _LARGEST_POOL:
-            raise NotHereError(
-                f"its window is {pool.size[0]} x {pool.size[1]}",
-                f"windows and their strides are at most {_LARGEST_POOL} long",
-                "pool twice",
-            )
+            pool, border = pool_of(op, read.result, _picture(value)[1], turned=turned)
+            if border is not None:
+                if isinstance(op, MaxPool2d) and not self._is_never_negative(read, x):
+                    raise NotHereError(
+                        "its windows hang over the end, or into pads",
+                        "what stands around a picture is zero, which is the least where nothing is negative",
+                        "pool behind the activation, or without pads",
+                    )
+                read = self._bordered(node, read, border)
+        require_size(pool)
         if read.pool is not None or (read.eltwise and read.operands > 2):
             read = of_data(self._data(node, read, x))
         pooled = read.pooled(pool) if pool.size != (1, 1) or pool.stride != (1, 1) else read
@@ -384,6 +392,30 @@ class _Lowering:
             return replace(of_data(self._data(node, read, value)), order=read.order)
         return read
 
+    def _is_never_negative(self, read: Read, value: Value) -> bool:
+        """As far as layers or ranges say so."""
+        made = [self._made.get(data) for data in read.sources]
+        if read.eltwise != "sub" and all(step is not None and step.activation for step in made):
+            return True
+        quant = self._graph.range_of(value)
+        return quant is not None and quant.axis is None and between(quant)[0] >= 0
+
+    def _bordered(self, node: Node, read: Read, before: int) -> Read:
+        """Zeros around what is read: so many rows and columns in front, and the rest of `BORDER` behind."""
+        size = read.result
+        flat = size[1] == 1
+        operation: Operation = "conv1d" if flat else "conv2d"
+        read = self._fit_for(node, read, operation, node.inputs[0])
+        tap = (BORDER - before, 0 if flat else BORDER - before)
+        kernel, pad = ((3, 1), (BORDER, 0)) if flat else ((3, 3), (BORDER, BORDER))
+        weights = np.zeros((read.channels, read.channels, *kernel), np.float32)
+        weights[np.arange(read.channels), np.arange(read.channels), tap[0], tap[1]] = 1
+        around = (size[0] + BORDER, 1 if flat else size[1] + BORDER)
+        values = [value for data in read.sources for value in data.values]
+        out = Data(f"{_name(node)} with a border", read.channels, around, values)
+        self._add(Step(node, operation, read, out, weights, None, kernel, pad, keeps_scale=True))
+        return of_data(out)
+
     # -- layers --
     def _data(self, node: Node, read: Read, value: Value) -> Data:
         """What is read as what one layer puts out; a layer of its own does it where none has."""
@@ -432,6 +464,18 @@ class _Lowering:
             )
         step.is_output, step.softmax = True, after == "softmax"
         return Result(value, data, read.order, after)
+
+
+def _form_with_border(
+    node: Node, size: Size, out: Size, device: Device, turned: bool, problem: WrongPadsError
+) -> tuple[Form, int]:
+    """A convolution over the picture with a border; the zeros in front of it. The problem, where none helps."""
+    for before in range(BORDER + 1):
+        try:
+            return form_of(node, size, out, device, turned=turned, border=before), before
+        except WrongPadsError:
+            continue
+    raise problem
 
 
 def value_node(graph: Graph, value: Value) -> Node:
@@ -500,27 +544,3 @@ def _no_activation(kind: str) -> NotHereError:
         "layers know relu, relu up to a limit, and abs",
         "train with relu, or leave the last activation to the program",
     )
-
-
-def _pool_of(op: MaxPool2d | AvgPool2d, size: Size, out: Size, turned: bool) -> Pool:
-    kernel, stride = (op.kernel[0], op.kernel[1]), (op.strides[0], op.strides[1])
-    if turned:
-        kernel, stride = (kernel[1], kernel[0]), (stride[1], stride[0])
-    if any(op.pads) and out != tuple((size[a] - kernel[a]) // stride[a] + 1 for a in (0, 1)):
-        raise NotHereError(
-            f"it pads by {', '.join(map(str, op.pads))}", "pools do not pad", "pad in a convolution, or pool without"
-        )
-    if any(op.pads[:2]):
-        raise NotHereError(f"it pads by {', '.join(map(str, op.pads))}", "pools do not pad", "pool without pads")
-    if op.dilations != (1, 1) and max(kernel) > 1:
-        raise NotHereError("its windows have gaps", "windows have none", "use a dilation of 1")
-    if out != tuple((size[a] - kernel[a]) // stride[a] + 1 for a in (0, 1)):
-        raise NotHereError("its windows hang over the end", "only whole windows count", "do without `ceil_mode`")
-    one = (stride[0] if out[0] > 1 else 1, stride[1] if out[1] > 1 else 1)
-    if size[1] > 1 and one[0] != one[1]:
-        one = (max(one), max(one)) if 1 in out else one
-    if size[1] > 1 and one[0] != one[1]:
-        raise NotHereError(
-            f"its strides are {stride[0]} x {stride[1]}", "rows and columns have one stride", "use the same for both"
-        )
-    return Pool("max" if isinstance(op, MaxPool2d) else "average", kernel, one)

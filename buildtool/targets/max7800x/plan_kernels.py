@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from buildtool.errors import UnsupportedError
 from buildtool.targets.max7800x import bias_memory, kernel_memory, limits
-from buildtool.targets.max7800x.devices import PROCESSORS
+from buildtool.targets.max7800x import plan_sizes as sizes
+from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_QUADRANT, Device
 from buildtool.targets.max7800x.hardware import layers_of
 from buildtool.targets.max7800x.network import Network
-from buildtool.targets.max7800x.processors import used
+from buildtool.targets.max7800x.processors import per_pass, used
 from buildtool.targets.max7800x.registers import quadrants_of
 
 _STEP = 4  # kernels of a layer begin at a multiple of so many columns
+
+
+_ALL = (1 << PROCESSORS) - 1
 
 
 class NoColumnsError(UnsupportedError):
@@ -40,6 +44,30 @@ class Columns:
     def level(self, mask: int) -> int:
         """How high the kernels of these processors reach."""
         return max((end for processor in used(mask) for _, end in self._taken[processor]), default=0)
+
+
+def missing(network: Network) -> int:
+    """How many columns are too few, by a count of columns: what is stored twice is not looked for."""
+    memory = Columns()
+    short = 0
+    for layer in sorted(network.layers, key=lambda layer: layer.processors != _ALL):
+        count = sizes.columns(layer)
+        if count:
+            start = memory.start(layer.processors, count)
+            memory.take(layer.processors, start, count)
+            short += max(0, start + count - min(_held(network.device, one) for one in used(layer.processors)))
+    return short
+
+
+def is_overfull(network: Network) -> bool:
+    """Whether kernels cannot fit, wherever they go."""
+    device = network.device
+    needed = sum(sizes.columns(layer) * per_pass(layer.in_channels) for layer in network.layers)
+    return needed > sum(_held(device, processor) for processor in range(PROCESSORS))
+
+
+def _held(device: Device, processor: int) -> int:
+    return device.kernel_columns if processor % PROCESSORS_PER_QUADRANT else device.first_kernel_columns
 
 
 def require_room(network: Network) -> None:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import plan_blocks, plan_kernels, plan_streaming
 from buildtool.targets.max7800x import plan_sizes as sizes
-from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY, Device
-from buildtool.targets.max7800x.network import INPUT, UNPLACED, Layer, Network
+from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY, QUADRANTS, Device
+from buildtool.targets.max7800x.network import INPUT, UNPLACED, Kernel, Layer, Network
 from buildtool.targets.max7800x.plan_blocks import Block, Piece, is_copy
+from buildtool.targets.max7800x.plan_kernels import NoColumnsError
 from buildtool.targets.max7800x.processors import first, last
 from buildtool.targets.max7800x.streaming import streamed
 
@@ -61,6 +62,8 @@ def place(network: Network) -> Network:
     for variant in _variants(network):
         try:
             return _placed(plan_blocks.with_copies(variant))
+        except NoColumnsError:
+            raise  # kernels are the same in each
         except UnsupportedError as problem:
             first_problem = first_problem or problem
     assert first_problem is not None
@@ -103,7 +106,8 @@ def _placed(network: Network) -> Network:
     while True:
         passed: Layer | None = None
         failures: list[_NoPlaceError] = []
-        kernels: list[UnsupportedError] = []
+        too_full: list[tuple[int, Network]] = []
+        others: list[UnsupportedError] = []
         for strategy in _STRATEGIES:
             try:
                 found = _applied(network, _Placing(network, strategy).run())
@@ -111,10 +115,14 @@ def _placed(network: Network) -> Network:
                 failures.append(failure)
                 passed = passed or failure.passed
                 continue
+            missing = plan_kernels.missing(found)
+            if missing:
+                too_full.append((missing, found))
+                continue
             try:
                 plan_kernels.require_room(found)
             except UnsupportedError as problem:
-                kernels.append(problem)
+                others.append(problem)
                 continue
             return found
         if passed is not None and (passed.operands == 1 or passed.in_channels <= PROCESSORS):
@@ -122,8 +130,10 @@ def _placed(network: Network) -> Network:
             by_kernel = plan_blocks.by_kernel(passed)
             network = replace(network, layers=tuple(by_kernel if one is passed else one for one in network.layers))
             continue
-        if kernels:
-            raise min(kernels, key=lambda problem: len(problem.problems))
+        if others:
+            raise min(others, key=lambda problem: len(problem.problems))
+        if too_full:
+            plan_kernels.require_room(min(too_full, key=lambda one: one[0])[1])
         raise _no_room(network, min(failures, key=lambda failure: failure.reach))
 
 
@@ -368,6 +378,18 @@ def refuse_limits(network: Network) -> None:
                 "leave out layers; pools and additions in front of a convolution are no layers of their own",
             )
         )
+    biases = sum(
+        layer.out_channels for layer in network.layers if layer.kernel is not None and _is_biased(layer.kernel)
+    )
+    if biases > QUADRANTS * device.bias_bytes:
+        problems.append(
+            Problem(
+                f"the layers have {biases} biases",
+                Where(network.file, model=network.name),
+                f"the {device.part} holds {device.bias_bytes} for each of {QUADRANTS} quadrants",
+                "make layers narrower, or train some of them without biases",
+            )
+        )
     for layer in network.layers:
         problems += [
             Problem(f"layer {layer.index}: {what}", plan_blocks.where(network, layer), rule, remedy)
@@ -375,6 +397,10 @@ def refuse_limits(network: Network) -> None:
         ]
     if problems:
         raise UnsupportedError(problems)
+
+
+def _is_biased(kernel: Kernel) -> bool:
+    return kernel.bias is not None and bool(kernel.bias.any())
 
 
 def _limits(device: Device, layer: Layer) -> Iterator[tuple[str, str, str]]:

@@ -107,9 +107,9 @@ def test_everything_that_has_no_layer_is_told_at_once() -> None:
     x = net.layer(x, 8, dilations=(2, 2), pads=(2, 2, 2, 2))
     x = net.layer(x, 8, act="hard_swish")
     x = net.pool(x, 3, strides=(2, 2), pads=(1, 1, 1, 1))
-    x = net.layer(x, 8, strides=(2, 2), pads=(0, 0, 1, 1))
+    x = net.layer(x, 8, strides=(2, 2), pads=(0, 0, 2, 2), kernel=2)
     x = net("exp", x)
-    graph = net.finish(net.product(net("reshape", x, shape=(1, 6 * 6 * 8)), 4))
+    graph = net.finish(net.product(net("reshape", x, shape=(1, 7 * 7 * 8)), 4))
     optimise(graph, quantised=True)
     with pytest.raises(UnsupportedError) as caught:
         lower(graph, MAX78000)
@@ -118,11 +118,39 @@ def test_everything_that_has_no_layer_is_told_at_once() -> None:
         "its kernel is 5x5",
         "its dilation is 2 x 2",
         "the accelerator does not do it",
-        "it pads by 1, 1, 1, 1",
-        "its pads are 0 above, 1 below, 0 left and 1 right",
+        "its windows hang over the end, or into pads",
         "the accelerator does not do it",
     ]
     assert all(problem.where.node and problem.rule and problem.remedy for problem in caught.value.problems)
+
+
+def test_borders_that_are_not_alike() -> None:
+    """Convolutions and pools whose pads are at one end only, and those of pools, get a border from a layer."""
+    net = Net(2)
+    x = net.layer(net.input(1, 24, 24, 3), 8, strides=(2, 2), pads=(0, 0, 1, 1))  # 12 x 12, as TensorFlow pads
+    x = net.pool(x, 3, strides=(2, 2), pads=(0, 0, 1, 1))  # 6 x 6
+    x = net.pool(net.layer(x, 12), 3, strides=(1, 1), pads=(1, 1, 1, 1))
+    x = net.pool(x, 3, kind="avg_pool2d", strides=(1, 1), pads=(1, 1, 1, 1), count_include_pad=True)
+    x = net.pool(net.layer(x, 12), 3, strides=(2, 2), ceil_mode=True)  # 6 to 3, the last window hangs over
+    x = net.layer(x, 10, strides=(2, 2), pads=(2, 2, 0, 0))
+    graph = prepared(net.finish(net.product(net("reshape", x, shape=(1, 2 * 2 * 10)), 5)))
+    lowered = lower(graph, MAX78000)
+    assert sum(layer.name.endswith(" with a border") for layer in lowered.network.layers) == 6
+    assert min(nearness(graph, lowered)) >= LEAST
+    assert_machine_agrees(lowered, picture_of(graph))
+
+
+def test_lines_with_borders() -> None:
+    net = Net(3)
+    weights = net.drawn(8, 1, 5, 6, fan=30)
+    geometry = {"strides": (1, 2), "pads": (0, 1, 0, 2), "dilations": (1, 1)}
+    x = net("relu", net("conv2d", net.input(1, 1, 30, 6), weights, net.bias(8), **geometry))
+    x = net("max_pool2d", x, kernel=(1, 3), strides=(1, 2), pads=(0, 1, 0, 1))
+    graph = prepared(net.finish(net.product(net("reshape", x, shape=(1, 8 * 8)), 5)))
+    lowered = lower(graph, MAX78000)
+    assert [layer.operation for layer in lowered.network.layers][:3] == ["conv1d", "conv1d", "conv1d"]
+    assert min(nearness(graph, lowered)) >= LEAST
+    assert_machine_agrees(lowered, picture_of(graph))
 
 
 def test_unknown_ranges_are_told() -> None:

@@ -71,8 +71,8 @@ def wide() -> Sketch:
     x = net.conv(INPUT, out=100, pool=halved())
     y = net.conv(x, out=48, size=1)
     z = net.conv(x, out=48, size=1)
-    x = net.conv(y, z, out=130, size=1, pool=halved())
-    x = net.add(x, net.conv(x, out=130, size=1, bits=2))
+    x = net.conv(y, z, out=132, size=1, pool=halved())
+    x = net.add(x, net.conv(x, out=132, size=1, bits=2))
     net.linear(x, 20)
     return net
 
