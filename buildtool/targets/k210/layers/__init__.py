@@ -35,6 +35,7 @@ from buildtool.targets.k210.layers.kinds import (
 )
 from buildtool.targets.k210.layers.model import Model
 from buildtool.targets.k210.layers.packing import QUANTISERS, Packed, c_array, pack, save_kmodel
+from buildtool.targets.k210.layers.samples import pictures
 from buildtool.targets.k210.layers.saved_models import load
 
 __all__ = [
@@ -62,5 +63,6 @@ __all__ = [
     "c_array",
     "load",
     "pack",
+    "pictures",
     "save_kmodel",
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from buildtool.errors import ConfigError, ModelFileError, UnsupportedError
 from buildtool.ir.operator import Array
@@ -146,6 +147,24 @@ def test_files(model: tl.Model, tmp_path: Path) -> None:
     )
     command(["gcc", "-std=c99", "-Wall", "-Werror", tmp_path / "main.c", "-o", tmp_path / "main"])
     assert subprocess.run([tmp_path / "main"], capture_output=True, check=True).stdout == packed.data
+
+
+def test_pictures_of_a_folder(model: tl.Model, tmp_path: Path) -> None:
+    for number in (2, 10):
+        Image.new("RGB", (32, 40), (255, 0, 10 * number)).save(tmp_path / f"{number:02}.png")
+    (tmp_path / "text.txt").write_text("no picture")
+    found = tl.pictures(tmp_path, model, between=(-1, 1))
+    assert [array.shape for array in found] == [(20, 16, 3)] * 2
+    assert found[0][3, 3] == pytest.approx([1, -1, 20 / 255 * 2 - 1])
+    assert found[1][0, 0, 2] == pytest.approx(100 / 255 * 2 - 1)
+    np.testing.assert_allclose(tl.pictures(tmp_path / "10.png", model)[0], (found[1] + 1) / 2, atol=1e-6)
+    with pytest.raises(ConfigError, match="no pictures"):
+        tl.pictures(tmp_path / "elsewhere", model)
+    x = tl.Input((5,))
+    lists = tl.Model(x, tl.Dense(2, bias=False)(x))
+    lists.set_weights([np.zeros((5, 2))])
+    with pytest.raises(ConfigError, match="1 or 3 channels"):
+        tl.pictures(tmp_path, lists)
 
 
 # -- what is wrong -----------------------------------------------------------------------------------------------------
