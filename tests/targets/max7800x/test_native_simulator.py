@@ -75,24 +75,37 @@ SANITIZED = """
 import sys
 from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
+from buildtool.errors import LatheError
 from buildtool.targets.max7800x.native_simulator import Simulator
+from tests.targets.max7800x.mutations import mutated
 from tests.targets.max7800x.networks import networks, sample_for
 from tests.targets.max7800x.odd_networks import ODD_NETWORKS
 
 library = Path(sys.argv[1])
+checks = list(HealthCheck)
 
 def ran(network):
     Simulator(network, library).run(sample_for(network))
 
-checks = list(HealthCheck)
+def ran_with_mistakes(network, count):
+    done = 0
+    for seed in range(count):
+        try:
+            ran(mutated(network, seed))
+            done += 1
+        except LatheError:
+            pass
+    return done
 
 @settings(max_examples=40, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=checks)
 @given(networks())
 def random(network):
     ran(network)
+    ran_with_mistakes(network, 20)
 
 for odd in ODD_NETWORKS.values():
     ran(odd)
+assert sum(ran_with_mistakes(odd, 40) for odd in ODD_NETWORKS.values()) > 40
 random()
 print("done")
 """
