@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from buildtool.reports import cycles
 from buildtool.reports.table import Table, number
 
 
@@ -27,7 +28,11 @@ def parts(document: Mapping[str, Any], *, memory: bool = False) -> list[str | Ta
             )
         times.add(run["model"], run["abi"], run["threads"] or "all", run["rounds"], number(run["milliseconds"], 4))
     files = [f"wrote {output['file']}" for run in document["runs"] for output in run["outputs"] if output.get("file")]
-    return [table, times, *([_memory(document)] if memory else []), *files]
+    on_chips: list[str | Table] = []
+    for run in document["runs"]:
+        if "estimate" in run:
+            on_chips += [f"{run['model']} on the {run['abi']}, estimated:", *cycles.parts(run["estimate"])]
+    return [table, times, *([_memory(document)] if memory else []), *on_chips, *files]
 
 
 def _memory(document: Mapping[str, Any]) -> Table:

@@ -42,7 +42,8 @@ def run(
         began = time.perf_counter()
         outputs = target.simulate(program, model.identifier, inputs)
         result = RunResult(outputs, (time.perf_counter() - began) * 1e3)
-        runs.append(_report(program.abi, model.identifier, result, settings))
+        told = _report(program.abi, model.identifier, result, settings)
+        runs.append({**told, "estimate": dict(target.estimate(program, model.identifier))})
     return RunReport(deployment.library_name, requests.output_folder(deployment, options), tuple(runs))
 
 

@@ -15,6 +15,7 @@ from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError,
 from buildtool.ir.operator import Array
 from buildtool.targets.max7800x import description, emulated, lower, program, settings, simulated, sources, tensors
 from buildtool.targets.max7800x.devices import DEVICES, Device
+from buildtool.targets.max7800x.estimate import estimate
 from buildtool.targets.max7800x.lower import Lowered
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.program import Program
@@ -108,11 +109,19 @@ class Max7800xTarget:
 
     def simulate(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
         """What the simulator makes of inputs, or of the sample of a description."""
-        assert isinstance(program, CnnProgram)
-        made = next(made for made in program.made if made.name == model)
+        made = _named(program, model)
         if made.lowered is not None:
             return simulated.of_graph(made.lowered, inputs)
         return simulated.of_description(made.program.network, made.sample, inputs)
+
+    def estimate(self, program: FirmwareProgram, model: str) -> Mapping[str, Any]:
+        """Cycles, and what follows from them."""
+        return estimate(_named(program, model).program.network).as_json()
+
+
+def _named(program: FirmwareProgram, model: str) -> Made:
+    assert isinstance(program, CnnProgram)
+    return next(made for made in program.made if made.name == model)
 
 
 def _job(make: Callable[..., Made], model: Any, device: Device) -> Callable[[list[Problem]], Made]:
