@@ -72,6 +72,7 @@ class Thresholds:
     apu: float = 0.980
     htp: float = 0.980
     cnn: float = 0.980
+    kpu: float = 0.980
 
 
 @dataclass(frozen=True)

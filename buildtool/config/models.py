@@ -126,6 +126,7 @@ class ThresholdSection(Section):
     apu: Similarity = key("On the MediaTek APU.", default=0.98)
     htp: Similarity = key("On the Hexagon tensor processor.", default=0.98)
     cnn: Similarity = key("On a MAX78000 or MAX78002.", default=0.98)
+    kpu: Similarity = key("On a K210.", default=0.98)
 
 
 class GraphSection(Section):

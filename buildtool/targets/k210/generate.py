@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
@@ -47,6 +49,11 @@ class Port:
         if self.channels_last:
             values = values.transpose(0, 3, 1, 2)
         return self.stored.stored(values).tobytes() if self.stored else values.astype("<f4").tobytes()
+
+    def taken(self, data: bytes) -> Array:
+        """An output of the file, as the model has it but for axes of one element."""
+        values = np.frombuffer(data, "<f4").reshape(self.shape)
+        return np.ascontiguousarray(values.transpose(1, 2, 0) if self.channels_last else values)
 
 
 @dataclass(frozen=True)

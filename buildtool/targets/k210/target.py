@@ -15,10 +15,12 @@ from buildtool.codegen import kpu
 from buildtool.codegen.names import obscure
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.ir.graph import Value
 from buildtool.ir.operator import Array
 from buildtool.targets.k210 import flash, generate
 from buildtool.targets.k210.generate import Generated, Port
 from buildtool.targets.k210.on_kpu import Settings
+from buildtool.targets.k210.simulator import simulate
 from buildtool.targets.protocol import (
     CrossCompiler,
     Figure,
@@ -129,6 +131,17 @@ class K210Target:
             images.append(Image(model.name, parts, _COMPILE, _link_flags(made, sample)))
         return SourceTree(source.name, files, images={ABI: tuple(images)})
 
+    def simulate(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        """What the kmodel gives, to the last bit."""
+        assert isinstance(program, KpuProgram)
+        pairs = zip(program.library.models, program.made, strict=True)
+        source, made = next((source, made) for source, made in pairs if source.name == model)
+        found = simulate(made.model, made.input.given(_values(source, inputs)))
+        return {
+            value.name: port.taken(data).reshape(_shape(value))
+            for value, port, data in zip(source.graph.outputs, made.outputs, found, strict=True)
+        }
+
     def flash(
         self, program: FirmwareProgram, images: Mapping[str, bytes], own: bytes | None
     ) -> tuple[Mapping[str, bytes], Sequence[Flashed]]:
@@ -148,10 +161,16 @@ def _firmware(native: Path, name: str) -> bytes:
 
 def _sample(model: ModelSource, made: Generated) -> bytes:
     """An input as the file takes it: that of the model source, or zeros."""
+    return made.input.given(_values(model, model.sample))
+
+
+def _values(model: ModelSource, given: Mapping[str, Array]) -> Array:
     (value,) = model.graph.inputs
-    shape = tuple(int(dim) for dim in value.type.shape if isinstance(dim, int))
-    values: Array = model.sample.get(value.name, np.zeros(shape, np.float32))
-    return made.input.given(values.reshape(shape))
+    return np.asarray(given.get(value.name, np.zeros(_shape(value), np.float32))).reshape(_shape(value))
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    return tuple(int(dim) for dim in value.type.shape if isinstance(dim, int))
 
 
 def _port(port: Port) -> kpu.Port:
