@@ -17,7 +17,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     table = Table(columns, right=frozenset(columns[1:]))
     for layer in document["layers"]:
         cells = [
-            f"{layer['layer']} {layer['name']}",
+            f"{layer['layer']} {layer['name']}".strip(),
             f"{'about ' if layer['rough'] else ''}{layer['cycles']:,}",
             _time(layer["cycles"] / document["hertz"]),
             f"{layer['macs']:,}",

@@ -113,6 +113,7 @@ def test_a_description_runs_on_its_sample_or_another(tmp_path: Path, lathe: Lath
         result = lathe("run", file, *words, "--output", tmp_path / "build", "--output-dir", tmp_path / "out", "--json")
         assert result.code == 0, result.stderr
         (output,) = result.document["runs"][0]["outputs"]
+        assert output["name"] == "layer3"
         assert np.array_equal(np.load(output["file"]), run(known.network, sample).result)
     told = lathe("run", file, "--output", tmp_path / "build").stdout
     assert "12,194 cycles, 243.9 us at 50 MHz" in told

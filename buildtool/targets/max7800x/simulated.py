@@ -32,7 +32,8 @@ def of_description(network: Network, sample: Array, inputs: Mapping[str, Array])
             f"there is no input '{unknown[0]}'", where=Where(model=network.name), rule=f"it is called '{INPUT_NAME}'"
         )
     trace = simulate.run(network, inputs.get(INPUT_NAME, sample))
-    return {network.layers[at].name: output.astype(np.int32) for at, output in trace.results.items()}
+    layers = {at: network.layers[at] for at in trace.results}
+    return {layer.name or f"layer{layer.index}": trace.results[at].astype(np.int32) for at, layer in layers.items()}
 
 
 def _position(network: Network, index: int) -> int:
