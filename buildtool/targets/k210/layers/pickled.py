@@ -64,7 +64,9 @@ def _encode(text: object, encoding: object = "latin1") -> bytes:
     return text.encode("latin1")
 
 
-class _Reader(pickle.Unpickler):
+class _Reader(pickle._Unpickler):
+    """That of Python's own in Python: the one in C makes as much room as a file asks for."""
+
     def find_class(self, module: str, name: str) -> Any:
         if module in _NUMPY:
             known = {"_reconstruct": _Record, "ndarray": _Name, "dtype": _Dtype, "_frombuffer": _from_buffer}
