@@ -8,7 +8,7 @@ from typing import Any
 
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.reports.table import Table
-from buildtool.targets.max7800x import description, report, settings
+from buildtool.targets.max7800x import description, program, report, settings
 from buildtool.targets.max7800x.description.chosen import Chosen
 from buildtool.targets.max7800x.devices import DEVICES, MAX78000, MAX78002
 from buildtool.targets.protocol import DescribedModel
@@ -60,7 +60,8 @@ def document(model: DescribedModel, abi: str) -> tuple[dict[str, Any], list[Prob
         sample=model.inputs[0] if model.inputs else None,
         options=chosen.description,
     )
-    return {"path": str(model.file), **report.document(described.network)}, list(described.notes)
+    placed = program.place(described.network, chosen.program)
+    return {"path": str(model.file), **report.document(placed)}, list(described.notes)
 
 
 def _outlined(layer: Chosen) -> dict[str, Any]:
@@ -91,7 +92,9 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     text = f"{document['name']} for {document['device']}: {len(layers)} layers"
     if "macs" in document:
         about = "at most " if document["rough"] else ""
-        text += f", {document['macs']:,} multiply-accumulates in {about}{document['cycles']:,} cycles, estimated"
+        text += f", {document['macs']:,} multiply-accumulates in {about}{document['cycles']:,} cycles, estimated\n"
+        text += f"kernel memory {document['kernel_bytes']:,} bytes, {100 * document['kernel_share']:.1f} %; "
+        text += f"biases {document['bias_bytes']:,} bytes, {100 * document['bias_share']:.1f} %"
     numbers = frozenset({"layer", "bits", "shift", "cycles"})
     known = "out" in layers[0]
     names = ["layer", "operation", "from", *(["in", "out", "bits", "shift"] if known else []), "from where", "to where"]

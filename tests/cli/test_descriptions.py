@@ -26,8 +26,8 @@ def test_check_shows_the_layers(lathe: Lathe, network: Path) -> None:
     assert result.code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[1].startswith("test for max78000: 5 layers, 35,968 multiply-accumulates")
-    assert [line.split()[0] for line in lines[3:]] == ["0", "1", "2", "3", "4"]
-    assert "max 2x2 every 2x2, conv2d 3x3 pad 1, relu" in lines[4] and "16x4x4" in lines[4]
+    assert [line.split()[0] for line in lines[4:]] == ["0", "1", "2", "3", "4"]
+    assert "max 2x2 every 2x2, conv2d 3x3 pad 1, relu" in lines[5] and "16x4x4" in lines[5]
     (shown,) = lathe("check", network, *beside(network), "--abi", "max78002", "--json").document["descriptions"]
     assert shown["device"] == "max78002" and shown["layers"][4]["out"] == "10x1x1"
 

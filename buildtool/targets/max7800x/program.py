@@ -9,7 +9,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.max7800x import addresses, bias_memory, data_memory, kernel_memory, limits, overlap, simulate
+from buildtool.targets.max7800x import (
+    addresses,
+    bias_memory,
+    checks,
+    data_memory,
+    kernel_memory,
+    limits,
+    overlap,
+    simulate,
+)
 from buildtool.targets.max7800x.data_memory import ExpectedBlock, InputBlock, Stored, Unload
 from buildtool.targets.max7800x.hardware import layers_of
 from buildtool.targets.max7800x.kernel_memory import Chunk
@@ -66,15 +75,14 @@ class Program:
         return self.placed.options
 
 
-def make(network: Network, sample: NDArray[Any], options: Options | None = None) -> Program:
-    """Place kernels and biases and compute every register of a network whose layers have their places.
+def place(network: Network, options: Options | None = None) -> Placed:
+    """Kernels and biases of a network whose layers have their places.
 
-    `sample` is [channels, rows, columns]; its simulated outputs are what the program expects. UnsupportedError names
-    everything that does not fit.
+    UnsupportedError names everything that does not fit, GraphError where layers contradict each other.
     """
     options = options or Options()
     limits.check_options(network, options)
-    trace = simulate.run(network, sample)
+    checks.check(network)
     layers = layers_of(network)
     limits.check(network, layers)
     overlapping = [] if options.overlap_data else overlap.check(network)
@@ -82,9 +90,19 @@ def make(network: Network, sample: NDArray[Any], options: Options | None = None)
         raise UnsupportedError(overlapping)
     quadrants = quadrants_of(layers)
     kernels = kernel_memory.place(network.device, layers)
-    biases = bias_memory.place(network.device, layers, quadrants)
-    placed = Placed(network, layers, kernels, biases, quadrants, options)
-    outputs = {hardware.layer.index: hardware for hardware in layers}
+    return Placed(network, layers, kernels, bias_memory.place(network.device, layers, quadrants), quadrants, options)
+
+
+def make(network: Network, sample: NDArray[Any], options: Options | None = None) -> Program:
+    """Place kernels and biases and compute every register of a network whose layers have their places.
+
+    `sample` is [channels, rows, columns]; its simulated outputs are what the program expects. UnsupportedError names
+    everything that does not fit.
+    """
+    placed = place(network, options)
+    trace = simulate.run(network, sample)
+    kernels, biases = placed.kernels, placed.biases
+    outputs = {hardware.layer.index: hardware for hardware in placed.layers}
     results = [(data_memory.stored(outputs[network.layers[at].index]), values) for at, values in trace.results.items()]
     return Program(
         placed,

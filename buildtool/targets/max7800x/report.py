@@ -10,14 +10,17 @@ from buildtool.targets.max7800x.devices import QUADRANTS, Device
 from buildtool.targets.max7800x.estimate import Estimate, estimate
 from buildtool.targets.max7800x.network import BUFFER, INPUT, Layer, Network, Pool, Size
 from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.registers import Placed
 from buildtool.targets.protocol import Figure, FirmwareModel
 
 SOURCES: Mapping[int, str] = {INPUT: "input", BUFFER: "buffer"}
 
 
-def document(network: Network) -> dict[str, Any]:
-    """A network for JSON, with an estimate of its cycles."""
+def document(placed: Placed) -> dict[str, Any]:
+    """A network for JSON, with what it takes of the chip and an estimate of its cycles."""
+    network = placed.network
     counted = estimate(network)
+    kernels, biases = _held(placed)
     return {
         "name": network.name,
         "device": network.device.name,
@@ -26,6 +29,10 @@ def document(network: Network) -> dict[str, Any]:
         "cycles": counted.cycles,
         "macs": counted.macs,
         "rough": counted.rough,
+        "kernel_bytes": kernels,
+        "kernel_share": kernels / _kernel_bytes(network.device),
+        "bias_bytes": biases,
+        "bias_share": biases / (network.device.bias_bytes * QUADRANTS),
         "layers": rows(network, counted),
     }
 
@@ -87,8 +94,7 @@ def report_of(name: str, program: Program) -> FirmwareModel:
     kinds: dict[str, int] = {}
     for layer in network.layers:
         kinds[_kind(layer)] = kinds.get(_kind(layer), 0) + 1
-    kernels = sum(len(data) for _, data in program.kernels)
-    biases = sum(len(held) for _, held in program.biases)
+    kernels, biases = _held(program.placed)
     room = _kernel_bytes(network.device)
     figures = (
         Figure("cycles", "cycles, estimated", counted.cycles, "count"),
@@ -96,7 +102,15 @@ def report_of(name: str, program: Program) -> FirmwareModel:
         Figure("kernel_share", "of all kernel memory", kernels / room, "share"),
         Figure("bias_bytes", f"bias memory, of {network.device.bias_bytes * QUADRANTS}", biases, "bytes"),
     )
-    return FirmwareModel(name, counted.macs, kernels + biases, dict(sorted(kinds.items())), figures, document(network))
+    return FirmwareModel(
+        name, counted.macs, kernels + biases, dict(sorted(kinds.items())), figures, document(program.placed)
+    )
+
+
+def _held(placed: Placed) -> tuple[int, int]:
+    """Bytes of kernels and biases on the chip."""
+    kernels = sum(len(chunk.data) for chunk in placed.kernels.chunks())
+    return kernels, sum(len(held) for held in placed.biases.bytes)
 
 
 def _kernel_bytes(device: Device) -> int:
