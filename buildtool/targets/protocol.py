@@ -255,6 +255,10 @@ class SimulatedTarget(Protocol):
         """The outputs of a model by name. Without inputs a described model takes the sample that it comes with."""
         ...
 
+    def intermediates(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, bytes]:
+        """Files for people with what every layer puts out."""
+        ...
+
     def estimate(self, program: FirmwareProgram, model: str) -> Mapping[str, Any]:
         """How long it takes on the chip, layer by layer: plain data, which reports.cycles shows."""
         ...

@@ -35,6 +35,7 @@ from buildtool.validation.stand import Stand
 from buildtool.validation.subject import Interpreter
 from buildtool.validation.trap import spring
 from buildtool.validation.values import Names, Values, file_name
+from buildtool.workflow import on_simulator
 from buildtool.workflow.building import lower, up_to_date
 from buildtool.workflow.preparing import prepare
 
@@ -203,9 +204,14 @@ def dump(
     *,
     folder: Path,
 ) -> tuple[Path, ...]:
-    """Write what every node computed as `<folder>/<abi>/<model>/<number>_<value>.npy`, and values.json that tells."""
+    """Write what every node computed as `<folder>/<abi>/<model>/<number>_<value>.npy`, and values.json that tells.
+
+    Of a chip that is simulated: what every layer puts out, as text.
+    """
     written: list[Path] = []
     deployment = load_deployment(file, overrides, progress)
+    if target := on_simulator.simulated(deployment):
+        return on_simulator.dump(deployment, target, options, settings, progress, folder)
     built = up_to_date(deployment, options, progress)
     for opened in _opened(deployment, built, options, settings, progress):
         progress.stage(f"values of {opened.name} on {opened.abi}, {opened.stand.device.name}")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from buildtool import requests
+from buildtool.builders import package
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.runner import RunResult
 from buildtool.errors import ConfigError, LatheError
@@ -45,6 +46,25 @@ def run(
         told = _report(program.abi, model.identifier, result, settings)
         runs.append({**told, "estimate": dict(target.estimate(program, model.identifier))})
     return RunReport(deployment.library_name, requests.output_folder(deployment, options), tuple(runs))
+
+
+def dump(
+    deployment: Deployment,
+    target: SimulatedTarget,
+    options: Options,
+    settings: RunSettings,
+    progress: Progress,
+    folder: Path,
+) -> tuple[Path, ...]:
+    """Write what every layer puts out as text: `<folder>/<abi>/<model>/layer-<number>-<name>.txt`."""
+    places = []
+    for program, model in _programs(deployment, target, options, settings, progress):
+        place = folder / program.abi / model.identifier
+        inputs = _inputs(deployment, model, options, settings)
+        for name, text in target.intermediates(program, model.identifier, inputs).items():
+            package.write_file(place / name, text)
+        places.append(place)
+    return tuple(places)
 
 
 def validate(

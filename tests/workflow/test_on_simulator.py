@@ -12,7 +12,7 @@ import pytest
 from buildtool import workflow
 from buildtool.quant import range_files
 from buildtool.settings import Options, RunSettings
-from buildtool.targets.max7800x import lower, simulate
+from buildtool.targets.max7800x import compare, intermediates, lower, simulate
 from buildtool.targets.max7800x.devices import MAX78000
 from buildtool.targets.max7800x.simulate import run
 from tests.cli.conftest import Lathe, lathe
@@ -115,7 +115,10 @@ def test_a_description_runs_on_its_sample_or_another(tmp_path: Path, lathe: Lath
         (output,) = result.document["runs"][0]["outputs"]
         assert output["name"] == "layer3"
         assert np.array_equal(np.load(output["file"]), run(known.network, sample).result)
-    told = lathe("run", file, "--output", tmp_path / "build").stdout
+    told = lathe("run", file, "--output", tmp_path / "build", "--dump", tmp_path / "layers").stdout
+    dumped = intermediates.read(tmp_path / "layers" / "max78000" / known.name)
+    assert sorted(dumped) == [0, 1, 2, 3]
+    assert compare.with_outputs(run(known.network, known.sample), dumped).same
     assert "12,194 cycles, 243.9 us at 50 MHz" in told
     result = lathe("run", file, "--input", f"image={tmp_path / 'other.npy'}", "--output", tmp_path / "build")
     assert result.code != 0

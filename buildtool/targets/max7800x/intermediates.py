@@ -42,7 +42,7 @@ def read(folder: Path) -> dict[int, Values]:
     except OSError as error:
         raise RunError(f"cannot read the folder: {error.strerror}", where=Where(file=str(folder))) from None
     if not files:
-        remedy = "give a folder that --log-intermediate wrote"
+        remedy = "give a folder that `lathe run --dump` wrote"
         raise RunError("no outputs of layers are here", where=Where(file=str(folder)), remedy=remedy)
     return {index: _values(path) for index, path in files.items()}
 

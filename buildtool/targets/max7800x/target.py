@@ -13,13 +13,24 @@ from numpy.typing import NDArray
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
-from buildtool.targets.max7800x import description, emulated, lower, program, settings, simulated, sources, tensors
+from buildtool.targets.max7800x import (
+    description,
+    emulated,
+    intermediates,
+    lower,
+    program,
+    settings,
+    simulated,
+    sources,
+    tensors,
+)
 from buildtool.targets.max7800x.devices import DEVICES, Device
 from buildtool.targets.max7800x.estimate import estimate
 from buildtool.targets.max7800x.lower import Lowered
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.program import Program
 from buildtool.targets.max7800x.report import report_of
+from buildtool.targets.max7800x.simulate import Trace
 from buildtool.targets.protocol import (
     CrossCompiler,
     DescribedModel,
@@ -110,9 +121,12 @@ class Max7800xTarget:
     def simulate(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
         """What the simulator makes of inputs, or of the sample of a description."""
         made = _named(program, model)
-        if made.lowered is not None:
-            return simulated.of_graph(made.lowered, inputs)
-        return simulated.of_description(made.program.network, made.sample, inputs)
+        trace = _trace(made, inputs)
+        return simulated.of_description(trace) if made.lowered is None else simulated.of_graph(made.lowered, trace)
+
+    def intermediates(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, bytes]:
+        """What the simulator makes in every layer, as text."""
+        return intermediates.texts(_trace(_named(program, model), inputs))
 
     def estimate(self, program: FirmwareProgram, model: str) -> Mapping[str, Any]:
         """Cycles, and what follows from them."""
@@ -122,6 +136,12 @@ class Max7800xTarget:
 def _named(program: FirmwareProgram, model: str) -> Made:
     assert isinstance(program, CnnProgram)
     return next(made for made in program.made if made.name == model)
+
+
+def _trace(made: Made, inputs: Mapping[str, Array]) -> Trace:
+    if made.lowered is None:
+        return simulated.trace_of_description(made.program.network, made.sample, inputs)
+    return simulated.trace_of_graph(made.lowered, inputs)
 
 
 def _job(make: Callable[..., Made], model: Any, device: Device) -> Callable[[list[Problem]], Made]:
