@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from buildtool.targets.k210 import cpu_layers as cpu
+from buildtool.targets.k210.kmodel import Kmodel
 from buildtool.targets.k210.kpu_layers import AddPadding, Conv, RemovePadding, Upload
 from buildtool.targets.k210.layer import Layer
 
+HERTZ = 400e6  # of the KPU, and of the CPU as it starts
 WINDOWS_PER_CYCLE = 64
 BYTES_PER_CYCLE = 8
 CYCLES_PER_MAC = 3  # of the CPU: two loads and a fused multiply-add
@@ -48,3 +52,26 @@ def cycles(layer: Layer) -> int:
         return layer.out_w * layer.out_h * layer.out_c * layer.kw * layer.kh * CYCLES_PER_ELEMENT
     elements = sum(part.bytes // part.element for part in (*layer.reads(), *layer.writes()))
     return elements * CYCLES_PER_ELEMENT + exponents * CYCLES_PER_EXP
+
+
+def document(model: Kmodel) -> dict[str, Any]:
+    """All layers as plain data, with the KPU's 64 multipliers or the one of the CPU."""
+    layers = []
+    for number, layer in enumerate(model.layers):
+        on_kpu, took = isinstance(layer, Conv), cycles(layer)
+        least = -(-windows(layer) // WINDOWS_PER_CYCLE) if isinstance(layer, Conv) else took
+        layers.append({
+            "layer": number, "name": layer.TYPE.name.lower(), "cycles": took, "rough": True, "macs": macs(layer),
+            "processors": WINDOWS_PER_CYCLE if on_kpu else 1, "busy": least / took if took else 0.0,
+        })  # fmt: skip
+    total = sum(cycles(layer) for layer in model.layers)
+    return {
+        "device": "k210",
+        "hertz": HERTZ,
+        "cycles": total,
+        "seconds": total / HERTZ,
+        "macs": sum(macs(layer) for layer in model.layers),
+        "rough": True,
+        "rule": RULE,
+        "layers": layers,
+    }

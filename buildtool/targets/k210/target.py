@@ -17,7 +17,7 @@ from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Value
 from buildtool.ir.operator import Array
-from buildtool.targets.k210 import flash, generate
+from buildtool.targets.k210 import estimate, flash, generate, intermediates
 from buildtool.targets.k210.generate import Generated, Port
 from buildtool.targets.k210.on_kpu import Settings
 from buildtool.targets.k210.simulator import simulate
@@ -133,14 +133,21 @@ class K210Target:
 
     def simulate(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
         """What the kmodel gives, to the last bit."""
-        assert isinstance(program, KpuProgram)
-        pairs = zip(program.library.models, program.made, strict=True)
-        source, made = next((source, made) for source, made in pairs if source.name == model)
+        source, made = _named(program, model)
         found = simulate(made.model, made.input.given(_values(source, inputs)))
         return {
             value.name: port.taken(data).reshape(_shape(value))
             for value, port, data in zip(source.graph.outputs, made.outputs, found, strict=True)
         }
+
+    def intermediates(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, bytes]:
+        """What each layer of the kmodel gives."""
+        source, made = _named(program, model)
+        return intermediates.texts(made.model, made.input.given(_values(source, inputs)))
+
+    def estimate(self, program: FirmwareProgram, model: str) -> Mapping[str, Any]:
+        """Cycles by a rule of thumb."""
+        return estimate.document(_named(program, model)[1].model)
 
     def flash(
         self, program: FirmwareProgram, images: Mapping[str, bytes], own: bytes | None
@@ -153,6 +160,12 @@ class K210Target:
         found = flash.parts(f"{library.name}.program", chosen, models)
         files = {f"{library.name}.kfpkg": flash.package(found), f"{library.name}.flash.bin": flash.contents(found)}
         return files, [Flashed(part.name, part.address, len(part.written)) for part in found]
+
+
+def _named(program: FirmwareProgram, model: str) -> tuple[ModelSource, Generated]:
+    assert isinstance(program, KpuProgram)
+    pairs = zip(program.library.models, program.made, strict=True)
+    return next((source, made) for source, made in pairs if source.name == model)
 
 
 def _firmware(native: Path, name: str) -> bytes:

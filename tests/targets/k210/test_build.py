@@ -206,6 +206,7 @@ def test_the_simulator_validates(nets: Path, tmp_path: Path) -> None:
     assert buildtool.validate(file, options=options).passed
     (run,) = buildtool.run(file, options=options).runs
     assert run["outputs"][0]["shape"] == [1, 9, 12, 5]
+    assert sum(layer["cycles"] for layer in run["estimate"]["layers"]) == run["estimate"]["cycles"]
 
 
 def test_what_has_no_place_is_told_with_the_layer_and_the_rule(tmp_path: Path) -> None:
