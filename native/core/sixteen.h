@@ -221,14 +221,43 @@ struct SixteenSums {
 #endif
 
 // From one way of storing to another.
-inline void ConvertStretch(const ByteConversion& conversion, const int8_t* from, int8_t* to) {
+__attribute__((always_inline)) inline void ConvertStretch(const ByteConversion& conversion, const int8_t* from,
+                                                          int8_t* to) {
   (Sixteen::OfBytes(from, conversion.zero) * Sixteen::Fill(conversion.factor)).Store(conversion.steps, to);
 }
 
+#if defined(__AVX512BW__)
+
+// Four stretches, which are packed together.
+inline void ConvertFour(const ByteConversion& conversion, const int8_t* from, int8_t* to) {
+  const __m512 high = _mm512_set1_ps(conversion.steps.high);
+  const auto steps = [&](int i) {
+    const __m512 value = (Sixteen::OfBytes(from + i * kStretch, conversion.zero) * Sixteen::Fill(conversion.factor)).v;
+    return _mm512_maskz_cvtps_epi32(Sixteen::kAll, _mm512_maskz_min_ps(Sixteen::kAll, value, high));
+  };
+  // What is too low remains so in 16 bits.
+  const __m512i zeros = _mm512_set1_epi16(static_cast<int16_t>(conversion.steps.zero));
+  const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(steps(0), steps(1)), zeros);
+  const __m512i last = _mm512_adds_epi16(_mm512_packs_epi32(steps(2), steps(3)), zeros);
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i bytes = _mm512_packs_epi16(first, last);
+  _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi32(Sixteen::kAll, order, bytes));
+}
+
+#endif
+
+// `to` is other memory.
 inline void ConvertBytes(const ByteConversion& conversion, const int8_t* from, int8_t* to, int64_t count) {
   const ByteConversion own = conversion;
   int64_t i = 0;
+#if defined(__AVX512BW__)
+  for (; i + 4 * kStretch <= count; i += 4 * kStretch) ConvertFour(own, from + i, to + i);
+#endif
   for (; i + kStretch <= count; i += kStretch) ConvertStretch(own, from + i, to + i);
+  if (i < count && i > 0) {  // overlaps the one before
+    ConvertStretch(own, from + count - kStretch, to + count - kStretch);
+    return;
+  }
   for (; i < count; ++i) to[i] = ConvertByte(own, from[i]);
 }
 

@@ -42,8 +42,9 @@ inline Taps TapsInside(const Window& window, int axis, int64_t position, int64_t
   Taps taps;
   const int64_t dilation = window.dilations[axis];
   taps.origin = position * window.strides[axis] - window.before[axis];
-  taps.first = taps.origin < 0 ? (-taps.origin + dilation - 1) / dilation : 0;
-  const int64_t fitting = taps.origin < size ? (size - 1 - taps.origin) / dilation + 1 : 0;
+  const auto steps = [=](int64_t distance) { return dilation == 1 ? distance : distance / dilation; };
+  taps.first = taps.origin < 0 ? steps(-taps.origin + dilation - 1) : 0;
+  const int64_t fitting = taps.origin < size ? steps(size - 1 - taps.origin) + 1 : 0;
   taps.last = fitting < window.kernel[axis] ? fitting : window.kernel[axis];
   if (taps.first > taps.last) taps.first = taps.last;
   return taps;

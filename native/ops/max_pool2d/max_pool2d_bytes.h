@@ -31,7 +31,7 @@ struct MaxBytes {
     constexpr int kBytes = width < kMaxWidth ? width : kMaxWidth;
     typedef int8_t Bytes __attribute__((vector_size(kBytes)));
     Bytes best[width / kBytes];
-    for (Bytes& part : best) memset(&part, INT8_MIN, sizeof part);
+    for (Bytes& part : best) part = Bytes{} + int8_t{INT8_MIN};
     patch.ForTaps([&](const int8_t* from) {
       for (int i = 0; i < width / kBytes; ++i) {
         Bytes x;
@@ -39,7 +39,10 @@ struct MaxBytes {
         best[i] = x > best[i] ? x : best[i];
       }
     });
-    memcpy(to, best, sizeof best);
+    for (int i = 0; i < width / kBytes; ++i) {
+      const Bytes result = best[i];  // a copy: what has an address is kept in memory
+      memcpy(to + i * kBytes, &result, sizeof result);
+    }
     if (!Converts(patch)) return;
     for (int i = 0; i < width; i += kStretch) ConvertStretch(conversion, to + i, to + i);
   }

@@ -62,6 +62,7 @@ inline void RunMeans(const ReducePlan& plan, const ByteMeans& means, const int8_
   SixteenSums sums[width];
   ForLines(plan, from, [&](const int8_t* row) {
     for (int64_t j = 0; j < last.size; ++j, row += last.stride) {
+#pragma GCC unroll 4
       for (int i = 0; i < width; ++i) sums[i].Add(row + i * kStretch);
     }
   });
@@ -78,13 +79,18 @@ void RunByteMeans(const RunContext& context) {
   int8_t* to = context.outputs[0].As<int8_t>();
   const Axes last = plan.kept[plan.kept_rank - 1];
   const int32_t count = static_cast<int32_t>(plan.count);
-  const int64_t grain = plan.count < kElementGrain ? kElementGrain / (plan.count + 1) + 1 : 1;
+  constexpr int64_t kWide = 4 * kStretch;
+  const int64_t grain =
+      plan.side_by_side ? (kElementGrain / (plan.count + 1) / kWide + 1) * kWide : kElementGrain / (plan.count + 1) + 1;
   context.For(context.outputs[0].shape.Count(), grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t at = begin; at < end;) {
       const int64_t column = at % last.size;
       const int8_t* start = from + OuterOffset(plan.kept, plan.kept_rank, at / last.size) + column * last.stride;
       const int64_t left = last.size - column < end - at ? last.size - column : end - at;
-      if (plan.side_by_side && left >= 2 * kStretch) {
+      if (plan.side_by_side && left >= kWide) {
+        RunMeans<4>(plan, means, start, to + at);
+        at += kWide;
+      } else if (plan.side_by_side && left >= 2 * kStretch) {
         RunMeans<2>(plan, means, start, to + at);
         at += 2 * kStretch;
       } else if (plan.side_by_side && left >= kStretch) {
