@@ -47,7 +47,9 @@ def emit(program: Program) -> dict[str, bytes]:
         "sampledata.h": codegen.render("sampledata.h", macros=_input_macros(program), **values),
     }
     if values["known_answer"]:
-        files["sampleoutput.h"] = codegen.render("sampleoutput.h", macros=[_output_macro(program)], **values)
+        files["sampleoutput.h"] = codegen.render(
+            "sampleoutput.h", macros=[codegen.macro("SAMPLE_OUTPUT", output_array(program))], **values
+        )
     if values["softmax"]:
         powers = [f"{round(2 ** (_POWER_BITS + step / 32))}U" for step in range(33)]
         files["softmax.c"] = codegen.render("softmax.c", powers=powers, **values)
@@ -180,15 +182,28 @@ def _input_values(fast: bool, block: InputBlock) -> dict[str, int | None]:
     return {"name": block.name, "status": status, "full": full, "data": data}
 
 
+def kernel_array(program: Program) -> list[int]:
+    """All kernels: of each piece its address, how many words or columns it has, and these; a zero at the end."""
+    words: list[int] = []
+    for address, data in program.kernels:
+        pieces = list(_kernel_words(program.options.compact_weights, data))
+        count = len(pieces) if program.options.compact_weights else len(data) // BYTES_PER_COLUMN
+        words += [address, count, *pieces]
+    return [*words, 0]
+
+
+def output_array(program: Program) -> list[int]:
+    """What is expected: of each piece its address, the bits that count, how many words, these; a zero at the end."""
+    words: list[int] = []
+    for block in program.expected:
+        words += [block.address, block.mask, len(block.words), *block.words]
+    return [*words, 0]
+
+
 def _weight_macros(program: Program) -> list[str]:
     macros = []
     if program.kernels:
-        words: list[int] = []
-        for address, data in program.kernels:
-            pieces = list(_kernel_words(program.options.compact_weights, data))
-            count = len(pieces) if program.options.compact_weights else len(data) // BYTES_PER_COLUMN
-            words += [address, count, *pieces]
-        macros.append(codegen.macro("KERNELS", [*words, 0]))
+        macros.append(codegen.macro("KERNELS", kernel_array(program)))
     places = addresses.of(program.network.device)
     for address, held in program.biases:
         quadrant = (address - places.biases) // places.quadrant
@@ -210,13 +225,6 @@ def _kernel_words(compact: bool, data: bytes) -> Iterator[int]:
 
 def _input_macros(program: Program) -> list[str]:
     return [codegen.macro(f"SAMPLE_INPUT_{block.name}", block.words) for block in program.inputs]
-
-
-def _output_macro(program: Program) -> str:
-    words: list[int] = []
-    for block in program.expected:
-        words += [block.address, block.mask, len(block.words), *block.words]
-    return codegen.macro("SAMPLE_OUTPUT", [*words, 0])
 
 
 def _described(hardware: HardwareLayer) -> str:
