@@ -198,8 +198,9 @@ static void pass_pixel(lathe_max7800x_machine* machine, const layer* running, ui
         if ((running->processors >> (first + lane) & 1) == 0) continue;
         bool defined = true;
         const int value = machine_value(machine, running, first + lane, pass, row, column, &defined);
-        /* The last pass has channels that nobody needs; and averages are reset by whatever the first pixel is. */
-        if (!defined && pass == 0 && number != 0 && machine_say(machine, SAID_UNDEFINED)) {
+        /* Of several passes the last has channels that nobody needs; averages are reset by whatever the first pixel is.
+         */
+        if (!defined && running->write_pass == 0 && number != 0 && machine_say(machine, SAID_UNDEFINED)) {
           machine_complain(machine, "layer %u: processor %u reads row %u, column %u, which nobody wrote",
                            (unsigned)running->index, (unsigned)(first + lane), (unsigned)row, (unsigned)column);
         }

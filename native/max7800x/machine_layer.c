@@ -132,7 +132,8 @@ static bool decode_size_78002(lathe_max7800x_machine* machine, layer* made) {
   made->pooled_rows = machine_bits(rows, 0, 11) / made->stride + 1;
   made->pooled_columns = machine_bits(columns, 0, 11) / made->stride + 1;
   made->columns = machine_bits(columns, 0, 11) + machine_bits(columns, 16, 16);
-  made->rows = machine_bits(rows, 0, 11) + (made->pool_rows - 1) * made->pool_row_step + 1; /* at least */
+  made->rows = machine_bits(rows, 0, 11) + (made->pool_rows - 1) * made->pool_row_step + 1;
+  made->unread_rows = made->stride - 1;
   const uint32_t step = machine_bits(registers[STRIDE], 4, 28);
   if (step % made->stride != 0)
     return refuse(machine, made, STRIDE, "the step of addresses is no multiple of the stride");

@@ -42,14 +42,20 @@ static void forget_writers(memory* forgotten) {
   for (uint32_t i = 0; i < forgotten->length; i++) forgotten->flags[i] &= 0xf;
 }
 
+static uint32_t frame_words(const layer* running, uint32_t rows) {
+  const uint32_t words = rows * running->columns * running->passes * running->operands;
+  return running->big_data ? (words + 3) / 4 : words;
+}
+
 static void check_frame(lathe_max7800x_machine* machine, const layer* running) {
   if (!running->from_fifo) return;
-  const uint32_t pixels = running->rows * running->columns * running->passes * running->operands;
-  const uint32_t wanted = running->big_data ? (pixels + 3) / 4 : pixels;
+  const uint32_t least = frame_words(running, running->rows);
+  const uint32_t most = frame_words(running, running->rows + running->unread_rows);
   for (uint32_t q = 0; q < QUADRANTS; q++) {
-    if (!running->active[q] || machine->frame[q] == wanted) continue;
+    const uint32_t told = machine->frame[q];
+    if (!running->active[q] || (told >= least && told <= most)) continue;
     machine_complain(machine, "layer %u: the frame size of quadrant %u is 0x%x, but the picture has 0x%x words",
-                     (unsigned)running->index, (unsigned)q, (unsigned)machine->frame[q], (unsigned)wanted);
+                     (unsigned)running->index, (unsigned)q, (unsigned)told, (unsigned)least);
   }
 }
 
@@ -73,6 +79,31 @@ static void check_ring(lathe_max7800x_machine* machine, const layer* running) {
   }
 }
 
+/* How far the layer before is, in pixels, when each row of pools begins: all that a pool needs must be there. A layer
+ * that reads the FIFO counts what it waits for beyond the next pixel. Whether something was overwritten by then depends
+ * on times that nobody has written down, and is not asked. */
+static void check_pace(lathe_max7800x_machine* machine, const layer* running) {
+  if (!running->streams || running->from_fifo || running->passes * running->operands != 1 || running->big_data ||
+      machine->part != LATHE_MAX78000)
+    return;
+  const uint32_t* registers = machine->layer[MASTER][running->index];
+  const uint32_t step = machine_bits(registers[STREAM_DELTA], 4, 5);
+  const uint32_t turn = machine_bits(registers[STREAM_DELTA], 16, 12);
+  uint64_t arrived = machine_bits(registers[STREAM_START], 0, 14);
+  const uint64_t all = (uint64_t)running->rows * running->columns;
+  for (uint32_t row = 0; row < running->pooled_rows; row++) {
+    const uint64_t first = (uint64_t)row * running->stride * running->columns;
+    const uint64_t needed = first + (running->pool_rows - 1) * running->columns + running->pool_columns;
+    const uint64_t there = arrived < all ? arrived : all;
+    if (there < needed) {
+      machine_complain(machine, "layer %u: STREAM1 and STREAM2 let row %u begin after %lu pixels, but it needs %lu",
+                       (unsigned)running->index, (unsigned)row, (unsigned long)there, (unsigned long)needed);
+      return;
+    }
+    arrived += (uint64_t)(running->pooled_columns - 1) * step + turn;
+  }
+}
+
 /* Tells a streaming layer who reads behind it. The memory that it passes through holds parts of pictures afterwards. */
 static void join_stream(lathe_max7800x_machine* machine, layer* running) {
   if (!running->streams || running->is_last || running->next >= machine->chip->layers) return;
@@ -84,7 +115,7 @@ static void join_stream(lathe_max7800x_machine* machine, layer* running) {
   machine->report[length] = '\0';
   machine->complaints = complaints;
   if (!decoded || !next.streams) return;
-  const uint64_t words = (uint64_t)next.rows * next.row_words;
+  const uint64_t words = (uint64_t)(next.rows + next.unread_rows) * next.row_words;
   if (words == 0 || words > 1u << 26) return;
   running->streams_on = true;
   running->stream_words = (uint32_t)words;
@@ -111,6 +142,7 @@ static void run_layer(lathe_max7800x_machine* machine, layer* running) {
   for (uint32_t i = 0; i < INSTANCES; i++) forget_writers(&machine->data[i]);
   check_frame(machine, running);
   check_ring(machine, running);
+  check_pace(machine, running);
   join_stream(machine, running);
   if (running->convolves) {
     machine_convolve(machine, running);

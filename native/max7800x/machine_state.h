@@ -127,6 +127,7 @@ typedef struct {
   bool relu, absolute, wide, big_data, averages, rounds, pools;
   /* what comes in */
   uint32_t rows, columns; /* of a transposed convolution, between which zeros were put */
+  uint32_t unread_rows;   /* at most: the MAX78002 does not say how many rows follow the last pool */
   uint32_t passes, operands, eltwise;
   bool pool_first;
   uint32_t pool_rows, pool_columns, pool_row_step, pool_column_step, stride;
