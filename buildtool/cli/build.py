@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -12,10 +11,9 @@ from buildtool.cli.command import command
 from buildtool.cli.convert import EmitOption, emitted
 from buildtool.cli.options import (
     AbisOption,
-    CheckpointOption,
-    CnnOption,
     ConfigOption,
     DataFormatOption,
+    DescriptionOptions,
     FallbackOption,
     FileArgument,
     GraphFormatOption,
@@ -24,7 +22,6 @@ from buildtool.cli.options import (
     MessagesOption,
     OpPathOption,
     OutputOption,
-    SampleOption,
     ToolchainOption,
     UnverifiedOption,
     deployment_file,
@@ -68,9 +65,6 @@ def build(
     toolchain: ToolchainOption = None,
     op_paths: OpPathOption = None,
     fallback: FallbackOption = "",
-    checkpoint_file: CheckpointOption = None,
-    sample_input: SampleOption = None,
-    cnn: CnnOption = None,
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not pack the result.")] = False,
     depfile: DepfileOption = None,
     java: JavaOption = False,
@@ -78,6 +72,7 @@ def build(
     ndk_check: NdkCheckOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, run none of them.")] = False,
     *,
+    described: DescriptionOptions,
     out: Output,
 ) -> None:
     """Build the library of a deployment file, with everything that belongs to it."""
@@ -95,7 +90,7 @@ def build(
     )
     formats = (model_graph_format, model_data_format)
     replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths, fallback)
-    replaced = replace(replaced, weights=checkpoint_file, sample=sample_input, cnn=tuple(cnn or ()))
+    replaced = described.beside(replaced)
     if ndk_check:
         return _check_for_android(deployment_file(file, config) if file or config else None, replaced, options, out)
     file = deployment_file(file, config)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -10,11 +9,9 @@ import typer
 from buildtool.cli.command import command
 from buildtool.cli.options import (
     AbisOption,
-    CheckpointOption,
-    CnnOption,
     ConfigOption,
+    DescriptionOptions,
     FileArgument,
-    SampleOption,
     deployment_file,
     overrides,
 )
@@ -28,10 +25,8 @@ def check(
         bool, typer.Option("--files/--no-files", help="Look at the files that the deployment names, too.")
     ] = True,
     target_abis: AbisOption = None,
-    checkpoint_file: CheckpointOption = None,
-    sample_input: SampleOption = None,
-    cnn: CnnOption = None,
     *,
+    described: DescriptionOptions,
     out: Output,
 ) -> None:
     """Check a deployment file: all problems at once, and notes on what is known but not built yet. Descriptions of
@@ -39,16 +34,17 @@ def check(
     from buildtool import requests, workflow
     from buildtool.reports import descriptions
 
-    replaced = replace(overrides(target_abis), weights=checkpoint_file, sample=sample_input, cnn=tuple(cnn or ()))
-    checked = workflow.check(deployment_file(file, config), files=files, overrides=replaced)
+    checked = workflow.check(
+        deployment_file(file, config), files=files, overrides=described.beside(overrides(target_abis))
+    )
     deployment = checked.deployment
-    described = [requests.described(model) for model in deployment.models if model.platform == descriptions.PLATFORM]
-    layers, found = descriptions.documents(described if files else [], deployment.target_abis)
+    models = [requests.described(model) for model in deployment.models if model.platform == descriptions.PLATFORM]
+    layers, found = descriptions.documents(models if files else [], deployment.target_abis)
     notes = (*checked.notes, *found)
     if not out.json:
         for note in notes:
             out.note(note)
-    models = ", ".join(model.name for model in deployment.models)
+    names = ", ".join(model.name for model in deployment.models)
     out.document(
         {
             "file": str(deployment.path),
@@ -59,7 +55,7 @@ def check(
             "notes": [note.as_json() for note in notes],
             **({"descriptions": layers} if layers else {}),
         },
-        f"{deployment.path.name}: library {deployment.library_name} with {models} for "
+        f"{deployment.path.name}: library {deployment.library_name} with {names} for "
         f"{', '.join(deployment.target_abis)}: no mistakes",
         *(part for one in layers for part in descriptions.parts(one)),
     )

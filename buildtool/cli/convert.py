@@ -12,6 +12,7 @@ from buildtool.cli.options import (
     AbisOption,
     ConfigOption,
     DataFormatOption,
+    DescriptionOptions,
     FileArgument,
     GraphFormatOption,
     LibraryOption,
@@ -91,6 +92,7 @@ def convert(
     to: ToOption = FORMATS[0],
     allow_unverified: UnverifiedOption = False,
     *,
+    described: DescriptionOptions,
     out: Output,
 ) -> None:
     """Convert the models of a deployment file; writes <library>/model and compiles nothing.
@@ -113,7 +115,7 @@ def convert(
     with out.progress() as progress:
         converted = workflow.convert(
             deployment_file(file, config),
-            overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages),
+            described.beside(overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)),
             options,
             progress,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -40,24 +40,6 @@ ToolchainOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--toolchain", metavar="FILE", help="Build with this CMake toolchain file; --abi then only names the result."
-    ),
-]
-CheckpointOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--checkpoint-file", metavar="FILE", help="With a description: the quantised checkpoint."),
-]
-SampleOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--sample-input", metavar="FILE", help="With a description: a sample (.npy) of [channels, rows, columns]."
-    ),
-]
-CnnOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cnn",
-        metavar="KEY[=VALUE]",
-        help="With a description: as in the section `cnn`; repeatable.",
     ),
 ]
 OpPathOption: TypeAlias = Annotated[
@@ -145,6 +127,30 @@ def devices(device: list[str] | None, file: Path | None, out: Output) -> tuple[D
     from buildtool.cli.device_words import chosen
 
     return chosen(words(device), file, out)
+
+
+@dataclass(frozen=True)
+class DescriptionOptions:
+    """What stands beside a description of a network that is given instead of a deployment file."""
+
+    checkpoint_file: Annotated[
+        Path | None,
+        typer.Option("--checkpoint-file", metavar="FILE", help="With a description: the quantised checkpoint."),
+    ] = None
+    sample_input: Annotated[
+        Path | None,
+        typer.Option(
+            "--sample-input", metavar="FILE", help="With a description: a sample (.npy) of [channels, rows, columns]."
+        ),
+    ] = None
+    cnn: Annotated[
+        list[str] | None,
+        typer.Option("--cnn", metavar="KEY[=VALUE]", help="With a description: as in the section `cnn`; repeatable."),
+    ] = None
+
+    def beside(self, replaced: Overrides) -> Overrides:
+        """With them."""
+        return replace(replaced, weights=self.checkpoint_file, sample=self.sample_input, cnn=tuple(self.cnn or ()))
 
 
 def deployment_file(argument: Path | None, option: Path | None) -> Path:

@@ -16,6 +16,7 @@ from buildtool.cli.options import (
     AbisOption,
     ConfigOption,
     DataFormatOption,
+    DescriptionOptions,
     FileArgument,
     GraphFormatOption,
     LibraryOption,
@@ -162,6 +163,7 @@ def run(
     allow_unverified: UnverifiedOption = False,
     toolchain: ToolchainOption = None,
     *,
+    described: DescriptionOptions,
     steps: StepOptions,
     ways: WayOptions,
     stand: StandOptions,
@@ -184,7 +186,7 @@ def run(
     ways = replace(ways, input_dir=None) if samples else ways  # its files are no inputs of one run
     settings = replace(ways.settings(stand.settings(out)), model=model)
     formats = (model_graph_format, model_data_format)
-    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain)
+    replaced = described.beside(overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain))
     if steps.quantize_stat:
         _log_ranges(source, replaced, options, settings, samples, out)
         return

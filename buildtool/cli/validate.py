@@ -14,6 +14,7 @@ from buildtool.cli.options import (
     AbisOption,
     ConfigOption,
     DataFormatOption,
+    DescriptionOptions,
     FileArgument,
     GraphFormatOption,
     LibraryOption,
@@ -141,6 +142,7 @@ def validate(
     allow_unverified: UnverifiedOption = False,
     toolchain: ToolchainOption = None,
     *,
+    described: DescriptionOptions,
     stand: StandOptions,
     comparison: ComparisonOptions,
     out: Output,
@@ -168,7 +170,7 @@ def validate(
         all_variants=all_variants,
     )
     formats = (model_graph_format, model_data_format)
-    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain)
+    replaced = described.beside(overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain))
     report_validation(deployment_file(file, config), replaced, options, settings, comparison, out)
 
 
