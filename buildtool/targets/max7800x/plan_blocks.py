@@ -16,7 +16,8 @@ from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import plan_sizes as sizes
 from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY
 from buildtool.targets.max7800x.network import INPUT, STOP, UNPLACED, Kernel, Layer, Network
-from buildtool.targets.max7800x.processors import passes, per_pass, used
+from buildtool.targets.max7800x.plan_splits import Slot, slots
+from buildtool.targets.max7800x.processors import per_pass, used
 from buildtool.targets.max7800x.streaming import ring_words, streamed
 
 _COPIED = " copied for "
@@ -43,15 +44,21 @@ class Piece:
 
 @dataclass(eq=False)
 class Block:
-    """Pieces with one offset: behind each other along the processors, or, `interleaved`, word by word."""
+    """Pieces with one offset: behind each other along the processors, or, `interleaved`, word by word.
+
+    Interleaved pieces may be those of several passes: `slots` says which, and where they begin.
+    """
 
     pieces: list[Piece]
     interleaved: bool = False
+    slots: list[Slot] = field(default_factory=list)
     offset: int = UNPLACED  # of the first piece
     fixed: bool = False  # whether somebody wrote the offset
 
     @property
     def gap(self) -> int:
+        if self.slots:
+            return max(slot.turn for slot in self.slots)
         return len(self.pieces) - 1 if self.interleaved else 0
 
     @property
@@ -59,7 +66,9 @@ class Block:
         return tuple(piece.producer for piece in self.pieces)
 
     def offset_of(self, producer: int) -> int:
-        return self.offset + (self.producers.index(producer) * sizes.WORD if self.interleaved else 0)
+        place = self.producers.index(producer)
+        turn = self.slots[place].turn if self.slots else place
+        return self.offset + (turn * sizes.WORD if self.interleaved else 0)
 
 
 @dataclass
@@ -91,8 +100,10 @@ def blocks_of(network: Network) -> list[Block]:
         taken.update(sources)
     for sources in sorted(reads.parts, key=len, reverse=True):
         if not set(sources) & taken:
-            interleaved = _channels(network, sources) > PROCESSORS
-            found.append(Block([pieces[source] for source in sources], interleaved))
+            found.append(Block([pieces[source] for source in sources]))
+            if _channels(network, sources) > PROCESSORS:
+                found[-1].interleaved = True
+                found[-1].slots = slots([sizes.channels_of(network, source) for source in sources])
             taken.update(sources)
     found += [Block([piece]) for producer, piece in pieces.items() if producer not in taken]
     _take_written(network, found)
@@ -156,7 +167,7 @@ def _reads(network: Network) -> _Reads:
 # -- copies ------------------------------------------------------------------------------------------------------------
 def _copied(network: Network) -> tuple[Layer, int] | None:
     """A reader and the place among its sources where a copy has to stand; None where nothing has to be copied."""
-    _refuse(network)
+    refuse(network)
     reads = _reads(network)
     arranged: dict[int, tuple[int, ...]] = {}  # how each producer lies
     for sources, layer in (*reads.operands.items(), *sorted(reads.parts.items(), key=lambda one: -len(one[0]))):
@@ -179,7 +190,8 @@ def _is_part(some: Sequence[int], whole: Sequence[int]) -> bool:
     return all(one in rest for one in some)
 
 
-def _refuse(network: Network) -> None:
+def refuse(network: Network) -> None:
+    """UnsupportedError lists the layers whose sources cannot lie as they have to."""
     problems = [problem for layer in network.layers for problem in _unarrangeable(network, layer)]
     if problems:
         raise UnsupportedError(problems)
@@ -212,15 +224,13 @@ def _unarrangeable(network: Network, layer: Layer) -> Iterator[Problem]:
             f"there are {PROCESSORS}, and each part begins with the {PROCESSORS_PER_MEMORY} that share a memory",
             f"let all parts but the last have a multiple of {PROCESSORS_PER_MEMORY} channels",
         )
-    if sum(channels) <= PROCESSORS:
-        return
-    if len(set(channels)) > 1 or channels[0] > 64 or channels[0] % 4 or passes(sum(channels)) != len(channels):
+    if sum(channels) > PROCESSORS and any(slot.start % PROCESSORS_PER_MEMORY for slot in slots(channels)):
         yield Problem(
             f"layer {layer.index}: it joins {' + '.join(map(str, channels))} = {sum(channels)} channels",
             place,
-            "up to 64 channels lie side by side; more are read in passes, and each pass is a part of as many channels, "
-            "a multiple of 4",
-            "make the parts equal, with as few of them as passes of 64 channels",
+            f"more than {PROCESSORS} are read in passes, and each part begins with the {PROCESSORS_PER_MEMORY} "
+            "processors that share a memory",
+            f"let all parts but the last have a multiple of {PROCESSORS_PER_MEMORY} channels",
         )
 
 

@@ -17,6 +17,7 @@ from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY
 from buildtool.targets.max7800x.network import INPUT, UNPLACED, Kernel, Layer, Network
 from buildtool.targets.max7800x.plan_blocks import Block, Piece, is_copy
 from buildtool.targets.max7800x.plan_kernels import NoColumnsError
+from buildtool.targets.max7800x.plan_splits import with_splits
 from buildtool.targets.max7800x.processors import first, last
 from buildtool.targets.max7800x.streaming import streamed
 
@@ -61,7 +62,7 @@ def place(network: Network) -> Network:
     first_problem: UnsupportedError | None = None
     for variant in _variants(network):
         try:
-            return _placed(plan_blocks.with_copies(variant))
+            return _placed(plan_blocks.with_copies(with_splits(variant)))
         except NoColumnsError:
             raise  # kernels are the same in each
         except UnsupportedError as problem:
@@ -141,7 +142,7 @@ def _no_room(network: Network, failure: _NoPlaceError) -> UnsupportedError:
     block, device = failure.block, network.device
     named = " and ".join(dict.fromkeys(piece.name for piece in block.pieces))
     layer = next((one for one in network.layers if one.index == block.pieces[0].producer), network.layers[0])
-    largest = max(piece.words for piece in block.pieces) * len(block.pieces if block.interleaved else [0]) * sizes.WORD
+    largest = max(piece.words for piece in block.pieces) * (block.gap + 1) * sizes.WORD
     if failure.reach >= _NEVER:
         return UnsupportedError(
             f"no processors are left for what {named} puts out",
@@ -207,7 +208,7 @@ class _Placing:
         if all(piece.mask for piece in block.pieces):
             yield tuple(piece.mask for piece in block.pieces)
             return
-        if block.interleaved and any(piece.mask for piece in block.pieces):
+        if block.interleaved and not block.slots and any(piece.mask for piece in block.pieces):
             mask = next(piece.mask for piece in block.pieces if piece.mask)
             yield (mask,) * len(block.pieces)
             return
@@ -246,8 +247,7 @@ class _Placing:
         return mask
 
     def _size(self, block: Block) -> int:
-        share = len(block.pieces) if block.interleaved else 1
-        return max(piece.words for piece in block.pieces) * share * sizes.WORD
+        return (block.gap + 1) * max(piece.words for piece in block.pieces) * sizes.WORD
 
     def _free_offset(self, block: Block, masks: tuple[int, ...]) -> int:
         """The lowest at which all pieces are free of what is there at the same time."""
@@ -302,6 +302,12 @@ def _life(block: Block) -> tuple[int, int]:
 def _masks_from(block: Block, start: int) -> tuple[int, ...] | None:
     """Behind each other from a processor on, each from a memory on; None where there are too few."""
     masks: list[int] = []
+    if block.slots:
+        masks = [
+            piece.mask or sizes.contiguous(start + slot.start, piece.processors)
+            for piece, slot in zip(block.pieces, block.slots, strict=True)
+        ]
+        return None if max(masks).bit_length() > PROCESSORS else tuple(masks)
     for piece in block.pieces:
         if piece.planar:
             mask = sum(1 << (start + channel * PROCESSORS_PER_MEMORY) for channel in range(piece.channels))

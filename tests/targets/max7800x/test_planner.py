@@ -77,6 +77,18 @@ def wide() -> Sketch:
     return net
 
 
+def joins() -> Sketch:
+    """Parts that would lie in two passes: of layers that can be split, and of data that others want whole."""
+    net = Sketch(4, (12, 12))
+    x = net.conv(INPUT, out=64)
+    y = net.conv(x, net.conv(x, out=32), out=16)  # 64 is wanted whole, 32 need not be cut
+    a, b = net.conv(y, out=96, size=1), net.conv(y, out=96)
+    x = net.conv(a, b, out=72, size=1)  # both are split
+    x = net.passed(x, net.passed(x, pool=None), y)  # 72 + 72 + 16
+    net.conv(x, out=10, size=1, pool=halved())
+    return net
+
+
 def lines() -> Sketch:
     """One dimension."""
     net = Sketch(64, (128, 1))
@@ -98,7 +110,7 @@ def outputs() -> Sketch:
 
 
 NETWORKS: dict[str, Callable[[], Sketch]] = {
-    one.__name__: one for one in (chain, residual, upwards, dense, wide, lines, outputs)
+    one.__name__: one for one in (chain, residual, upwards, dense, wide, joins, lines, outputs)
 }
 
 
@@ -225,9 +237,9 @@ def test_the_larger_chip_holds_more() -> None:
 
 def test_what_cannot_be_put_together_is_told() -> None:
     net = Sketch(3, (8, 8))
-    x = net.conv(INPUT, out=64)
-    net.conv(x, net.conv(x, out=32), out=8)
-    with pytest.raises(UnsupportedError, match=r"it joins 64 \+ 32 = 96 channels"):
+    x = net.conv(INPUT, out=30)
+    net.conv(x, net.conv(x, out=52), out=8)
+    with pytest.raises(UnsupportedError, match=r"it joins 30 \+ 14 \+ 38 = 82 channels"):
         planner.place(net.network())
 
 

@@ -25,9 +25,8 @@ def found(network: Network, written: Sequence[frozenset[str]]) -> tuple[Network,
     wrong = overlap.check(placed)
     if wrong:
         raise ConfigError(wrong)
-    rest = iter(written)
-    keys = tuple(frozenset() if planner.is_copy(layer) else next(rest) for layer in placed.layers)
-    return placed, keys
+    of = {layer.source: keys for layer, keys in zip(network.layers, written, strict=True)}
+    return placed, tuple(frozenset() if planner.is_copy(layer) else of[layer.source] for layer in placed.layers)
 
 
 def _free(layer: Layer, keys: frozenset[str]) -> Layer:
