@@ -15,7 +15,7 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
     if document["libraries"]:
         shown.append(_libraries(document["libraries"]))
     for firmware in document.get("firmware", ()):
-        shown += [_firmware(firmware), _images(firmware), _flash(firmware)]
+        shown += firmware_tables(firmware)
     if verbose:
         for library in document["libraries"]:
             shown += size.tables(library["abi"], library["sizes"])
@@ -35,6 +35,11 @@ def _models(models: Sequence[Mapping[str, Any]]) -> Table:
         counts = (model["source_nodes"], model["nodes"], byte_count(model["data_bytes"]))
         table.add(model["name"], model["platform"], *counts, *sizes)
     return table
+
+
+def firmware_tables(firmware: Mapping[str, Any]) -> list[str | Table]:
+    """What was made for one chip."""
+    return [_firmware(firmware), _images(firmware), _flash(firmware)]
 
 
 def _firmware(firmware: Mapping[str, Any]) -> Table:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.errors import ConfigError, LatheError, Where
-from buildtool.reports import size
+from buildtool.reports import build, size
 from buildtool.reports.documents import BuildReport, read_build
 from buildtool.reports.table import Table, byte_count
 
@@ -34,6 +34,7 @@ def of_build(folder: Path) -> dict[str, Any]:
             {"abi": item.abi, "shared": item.shared, "bytes_stripped": item.bytes_stripped, "sizes": item.sizes}
             for item in built.libraries
         ],
+        "firmware": [item.as_json() for item in built.firmware],
         "memory": [{"model": name, "abi": plan["abi"], **_memory(built, name, plan)} for name, plan in plans],
     }
 
@@ -72,6 +73,8 @@ def parts(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
     for library in document["libraries"]:
         tables = size.tables(library["abi"], library["sizes"])
         shown += tables if verbose else tables[-2:]
+    for firmware in document["firmware"]:
+        shown += build.firmware_tables(firmware)
     columns = ["model", "abi", "arena", "lower bound", "scratch", "weights in place", "expanded"]
     memory = Table(columns, title="memory of one run on one thread", right=frozenset(columns[2:]))
     for row in document["memory"]:

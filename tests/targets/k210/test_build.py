@@ -16,6 +16,7 @@ from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.evaluate import evaluate
 from buildtool.reports import build as report_of
+from buildtool.reports import footprint
 from buildtool.reports.table import Table
 from buildtool.targets.k210.kmodel import read
 from buildtool.targets.k210.quantise import Bytes
@@ -118,6 +119,8 @@ def test_people_see_the_same_figures(library: Path) -> None:
         assert words in head
     assert "mobilenet.elf" in text
     assert "kendryte.c" not in text  # sources are there to be found, not to be listed
+    inspected = footprint.parts(footprint.of_build(library), verbose=False)
+    assert head in [line for part in inspected if isinstance(part, Table) for line in part.plain().splitlines()]
 
 
 @pytest.mark.slow
