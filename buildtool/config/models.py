@@ -155,7 +155,8 @@ class GraphSection(Section):
         default_words="`NHWC` for four dimensions, else `NONE`",
     )
     input_ranges: Annotated[list[tuple[float, float]] | None, Many(fields.RANGE)] = key(
-        "The range of the random numbers that each input gets where no data is given.", default_words="`-1.0,1.0`"
+        "The range of the random numbers that each input gets where no data is given.",
+        default_words="`-1.0,1.0`; of 8 and 16 bits all that there are",
     )
     input_aliases: Texts = key("The names of the inputs in the library.", default_words="`input_tensors`")
     output_tensors: Texts = key("The names of the outputs in the model.", required=True)
