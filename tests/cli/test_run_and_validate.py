@@ -69,7 +69,8 @@ def test_random_inputs_are_the_same_each_time_and_change_with_the_seed(lathe: La
         (["--input", "image=none.npy"], 8, "does not exist"),
         (["--input-dir", "none"], 2, "no file for an input"),
         (["--model", "other"], 2, "its models: digits"),
-        (["--cpu", "cortex-a53", "--abi", "k210"], 4, "k210"),
+        (["--cpu", "cortex-a53", "--abi", "k210"], 2, "no target runs 'cpu' on 'k210'"),
+        (["--cpu", "cortex-a53", "--abi", "cortex-m"], 4, "cortex-m"),
     ],
 )
 def test_wrong_runs(lathe: Lathe, project: Path, arguments: list[str], code: int, message: str) -> None:
