@@ -80,6 +80,9 @@ class CnnSection(Section):
     allow_streaming: Flag = key("The first layer may stream without a FIFO.", default=0)
     reshape_inputs: Flag = key("Layers may take fewer channels than come in.", default=0)
     avg_pool_rounding: Flag = key("Average pools round, as the model was trained to.", default=0)
+    weight_bits: Annotated[int | None, fields.number_choice(8, 4, 2, 1)] = key(
+        "Bits of the weights of a graph, at most; layers get fewer where the kernel memory is too small.", default=8
+    )
     start_layer: Whole = key("The layer that runs first (MAX78002).", default=0)
     stop_after: Whole = key("The layer that runs last.", default_words="the last")
     no_bias: Numbers = key("Layers whose biases are left out.")

@@ -149,7 +149,9 @@ def _job(make: Callable[..., Made], model: Any, device: Device) -> Callable[[lis
 
 
 def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
-    lowered = lower.lower(model.graph, device, name=model.name)
+    most = model.settings.get("weight_bits", 8)
+    lowered = lower.lower(model.graph, device, lower.Settings(most_bits=most), model.name)
+    notes += _fewer_bits(model.name, lowered, most)
     chosen = settings.of(model.settings, Where(model=model.name))
     if "softmax" not in model.settings:
         chosen = dataclasses.replace(chosen, program=tensors.with_softmax(chosen.program, lowered))
@@ -162,6 +164,21 @@ def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
     told = dataclasses.replace(made.model, details={**made.model.details, **tensors.details(lowered)})
     lowered = dataclasses.replace(lowered, network=network)
     return dataclasses.replace(made, model=told, beside=tensors.files(lowered), lowered=lowered)
+
+
+def _fewer_bits(name: str, lowered: Lowered, most: int) -> list[Problem]:
+    """What the user should know of layers whose weights lost bits."""
+    fewer = [f"{layer} has {bits}" for layer, bits in lowered.bits.items() if bits < most]
+    if not fewer:
+        return []
+    return [
+        Problem(
+            f"weights have fewer than {most} bits, so that they fit: {', '.join(fewer)}",
+            Where(model=name),
+            rule=f"the kernel memory of the {lowered.network.device.part} is too small for all of them",
+            remedy="make the model narrower, or measure what it costs: `lathe validate --accuracy`",
+        )
+    ]
 
 
 def _of_description(model: DescribedModel, device: Device, notes: list[Problem]) -> Made:

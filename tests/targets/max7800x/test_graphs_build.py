@@ -11,13 +11,25 @@ import numpy as np
 import pytest
 
 import buildtool
-from buildtool.errors import UnsupportedError
+from buildtool.errors import Problem, UnsupportedError
 from buildtool.ir.evaluate import evaluate
-from buildtool.settings import SILENT
+from buildtool.settings import SILENT, Silent
 from tests.targets.k210.building import as_file, described, ranges
 from tests.targets.max7800x.graphs import GRAPHS
 from tests.targets.max7800x.test_digits import DIGITS, digits, test_set
+from tests.targets.max7800x.test_lower import deep
 from tests.targets.max7800x.test_target import on_board
+
+
+class Listener(Silent):
+    """Keeps what users should know."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, problem: Problem) -> None:
+        self.notes.append(problem.what)
+
 
 RULES = """      - input_tensors: [image]
         input_shapes: ["1,1,8,8"]
@@ -99,6 +111,22 @@ def test_tensors_are_told(tmp_path: Path) -> None:
 def test_models_without_ranges_are_told(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="nothing says between which numbers 'image'"):
         converted(deployment(tmp_path, known=False))
+
+
+def test_weights_of_fewer_bits_are_asked_for(tmp_path: Path) -> None:
+    folder = converted(deployment(tmp_path, cnn="{weight_bits: 4}"))
+    text = (folder / "plan" / "network.yaml").read_text()
+    assert re.findall(r"quantization: (\d)", text) == ["4", "4", "4"]
+
+
+def test_layers_that_lose_bits_are_told(tmp_path: Path) -> None:
+    """Fourteen layers of 64 channels: more than the kernel memory holds in 8 bits."""
+    file = described({"net": as_file(deep(14), tmp_path / "net.onnx")}, tmp_path)
+    file.write_text(file.read_text().replace("runtime: kpu", "runtime: cnn").replace("k210", "max78000"))
+    listener = Listener()
+    buildtool.workflow.convert(file, options=buildtool.Options(tmp_path / "build"), progress=listener)
+    told = "weights have fewer than 8 bits, so that they fit: .* has 4"
+    assert any(re.search(told, note) for note in listener.notes), listener.notes
 
 
 @pytest.mark.slow
