@@ -7,7 +7,7 @@ and skips `delta2` words between rows. The two chips count differently.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from buildtool.targets.max7800x.devices import MAX78000
 from buildtool.targets.max7800x.hardware import HardwareLayer
@@ -31,20 +31,26 @@ class Streaming:
 def streaming_of(network: Network, layers: Sequence[HardwareLayer], at: int, options: Options) -> Streaming:
     """The words that the layer at a position of `layers` waits for; all zero where nothing streams."""
     hardware = layers[at]
-    first = hardware.first
-    if not hardware.layer.streaming and not (first and network.fifo):
+    if not hardware.layer.streaming and not (hardware.first and network.fifo):
         return Streaming()
+    found = _found(network, layers, at, options)
+    offset = 0 if hardware.first else sum(_offset(layer) for layer in layers[:at])
+    rollover = found.rollover if network.fifo and hardware.layer.streaming else None
+    return _overridden(hardware, replace(found, offset=offset, rollover=rollover), options)
+
+
+def ring_words(network: Network, layers: Sequence[HardwareLayer], at: int) -> int:
+    """Words of the ring that a layer that streams reads from, in each memory."""
+    rollover = _found(network, layers, at, Options()).rollover
+    assert rollover is not None
+    return rollover
+
+
+def _found(network: Network, layers: Sequence[HardwareLayer], at: int, options: Options) -> Streaming:
     if network.device is MAX78000:
-        previous = None if hardware.previous is None else layers[hardware.previous]
-        found = _of_max78000(network, hardware, previous)
-    else:
-        found = _of_max78002(network, layers, at, options)
-    offset = 0
-    if not first:
-        offset = sum(_offset(layer) for layer in layers[:at])
-    if not network.fifo or not hardware.layer.streaming:
-        found = Streaming(found.start, found.delta1, found.delta2)
-    return _overridden(hardware, Streaming(found.start, found.delta1, found.delta2, offset, found.rollover), options)
+        previous = layers[at].previous
+        return _of_max78000(layers[at], None if previous is None else layers[previous], options)
+    return _of_max78002(layers, at, options, pipeline=options.has_pipeline(network.device))
 
 
 def _offset(hardware: HardwareLayer) -> int:
@@ -60,16 +66,16 @@ def whole_words(hardware: HardwareLayer) -> bool:
 def _overridden(hardware: HardwareLayer, found: Streaming, options: Options) -> Streaming:
     if not hardware.first:
         return found
-    return Streaming(
-        found.start if options.stream_start is None else options.stream_start,
-        found.delta1 if options.stream_delta1 is None or not hardware.layer.streaming else options.stream_delta1,
-        found.delta2 if options.stream_delta2 is None or not hardware.layer.streaming else options.stream_delta2,
-        found.offset,
-        found.rollover if options.stream_rollover is None or found.rollover is None else options.stream_rollover,
+    streams = hardware.layer.streaming
+    return replace(
+        found,
+        delta1=options.stream_delta1 if streams and options.stream_delta1 is not None else found.delta1,
+        delta2=options.stream_delta2 if streams and options.stream_delta2 is not None else found.delta2,
+        rollover=options.stream_rollover if found.rollover and options.stream_rollover else found.rollover,
     )
 
 
-def _of_max78000(network: Network, hardware: HardwareLayer, previous: HardwareLayer | None) -> Streaming:
+def _of_max78000(hardware: HardwareLayer, previous: HardwareLayer | None, options: Options) -> Streaming:
     layer = hardware.layer
     rows, columns = hardware.pool
     width = hardware.in_size[1]
@@ -84,7 +90,7 @@ def _of_max78000(network: Network, hardware: HardwareLayer, previous: HardwareLa
             start = hardware.in_size[0] * width
             if layer.big_data:
                 start = -(-start // _WORD_PIXELS)
-        start *= rows
+        start = start * rows if options.stream_start is None else options.stream_start
     else:
         padded = previous.pooled[1] + 2 * previous.pad[1]
         kernel = previous.kernel_size
@@ -99,7 +105,7 @@ def _of_max78000(network: Network, hardware: HardwareLayer, previous: HardwareLa
     return Streaming(start, delta1, delta2, rollover=rollover)
 
 
-def _of_max78002(network: Network, layers: Sequence[HardwareLayer], at: int, options: Options) -> Streaming:
+def _of_max78002(layers: Sequence[HardwareLayer], at: int, options: Options, *, pipeline: bool) -> Streaming:
     hardware = layers[at]
     layer = hardware.layer
     width, pad = hardware.in_size[1], hardware.pad[1]
@@ -120,6 +126,8 @@ def _of_max78002(network: Network, layers: Sequence[HardwareLayer], at: int, opt
         start = (pad or step[0]) * padded + window + ahead
         if hardware.following is None or not layers[hardware.following].layer.streaming:
             start += left_over * step[1]
+    if hardware.first and options.stream_start is not None:
+        start = options.stream_start
     rollover = start + columns
     if hardware.first:
         rollover += (step[1] - 1) * padded
@@ -128,9 +136,9 @@ def _of_max78002(network: Network, layers: Sequence[HardwareLayer], at: int, opt
         rollover += -rollover % hardware.in_passes
     delta1, delta2 = _deltas_of_max78002(hardware, single, left_over) if layer.streaming else (0, 0)
     if layer.big_data:
-        start = -(-start // _WORD_PIXELS)
+        start = start if hardware.first and options.stream_start is not None else -(-start // _WORD_PIXELS)
         rollover = rollover * step[1] * _WORD_PIXELS if hardware.first else -(-rollover // _WORD_PIXELS)
-    if hardware.first and options.has_pipeline(network.device) and delta2:
+    if hardware.first and pipeline and delta2:
         delta2 += 1
     return Streaming(start, delta1, delta2, rollover=rollover)
 

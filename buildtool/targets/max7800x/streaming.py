@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from buildtool.targets.max7800x import registers_streaming
 from buildtool.targets.max7800x.hardware import layers_of
 from buildtool.targets.max7800x.network import Layer, Network
-from buildtool.targets.max7800x.options import Options
-from buildtool.targets.max7800x.registers_streaming import streaming_of
 
 
 def streamed(network: Network) -> tuple[Layer, ...]:
@@ -21,9 +18,7 @@ def streamed(network: Network) -> tuple[Layer, ...]:
 
 
 def ring_words(network: Network, layer: Layer) -> int:
-    """Words of the ring that a streaming layer reads from, in each memory: what its registers say."""
-    hardware = layers_of(network)
-    at = next(position for position, one in enumerate(hardware) if one.layer.index == layer.index)
-    rollover = streaming_of(replace(network, fifo=True), hardware, at, Options()).rollover
-    assert rollover is not None
-    return rollover
+    """Words of the ring that a streaming layer reads from, in each memory: those of its register."""
+    layers = layers_of(network)
+    at = next(at for at, hardware in enumerate(layers) if hardware.layer.index == layer.index)
+    return registers_streaming.ring_words(network, layers, at)

@@ -129,10 +129,11 @@ def test_programs_pass_on_the_model_of_the_chip(name: str, compact: bool, device
     assert "*** PASS ***" in run(write(tmp_path, sources.emit(found)), device)
 
 
-def test_input_through_the_fifo(tmp_path: Path) -> None:
-    found = made(classifier(fifo=True))
+@pytest.mark.parametrize("device", [MAX78000, MAX78002], ids=lambda device: device.name)
+def test_input_through_the_fifo(device: Device, tmp_path: Path) -> None:
+    found = made(classifier(device, fifo=True))
     assert all(block.fifo is not None for block in found.inputs)
-    assert "*** PASS ***" in run(write(tmp_path, sources.emit(found)), MAX78000)
+    assert "*** PASS ***" in run(write(tmp_path, sources.emit(found)), device)
 
 
 DRIVER = """
