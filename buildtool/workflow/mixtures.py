@@ -167,10 +167,10 @@ class _Quiet:
 
 
 def _stored(deployment: Deployment, model: ModelConfig, ranges: Path) -> Deployment:
-    """The model alone, stored by these ranges, for this machine."""
+    """The model alone, stored by these ranges, for this machine, whatever it is for."""
     file = FileRef(str(ranges.resolve()))
     quantize = replace(model.quantize, enabled=True, large_weights="", range_file=file, weights_file=None)
-    model = replace(model, data_type="fp32_fp32", quantize=quantize, obfuscate=False)
+    model = replace(model, runtime="cpu", data_type="fp32_fp32", quantize=quantize, obfuscate=False)
     return replace(
         deployment,
         models=(model,),
