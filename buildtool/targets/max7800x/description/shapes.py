@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from buildtool.targets.max7800x.description.binding import Bound
 from buildtool.targets.max7800x.description.chosen import Chosen, in_one_dimension
 from buildtool.targets.max7800x.description.sections import Findings, Section
+from buildtool.targets.max7800x.devices import PROCESSORS
 from buildtool.targets.max7800x.network import BUFFER, INPUT, Pool, Size
 
 LARGEST_FLATTENED = 256  # pixels
+MOST_CHANNELS = 16 * PROCESSORS
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,12 @@ def _outputs(chosen: Chosen, channels: int, pooled: Size, bound: Bound | None, f
     """The channels that a convolution gives."""
     section = chosen.section
     if section.get("bypass", False):
-        return int(section.get("out_channels", channels))
+        outputs = int(section.get("out_channels", channels))
+        if max(outputs, channels) > MOST_CHANNELS:
+            what = f"{channels} channels become {outputs}"
+            findings.refuse(section, "out_channels", what, rule=f"at most {MOST_CHANNELS}")
+            raise UnknownShapeError
+        return outputs
     if bound is None:
         written: int | None = section.get("out_channels")
         if written is None:
