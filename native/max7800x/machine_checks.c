@@ -49,9 +49,13 @@ static void complain_of(lathe_max7800x_machine* machine, const layer* made, enum
 
 static void check_bits(lathe_max7800x_machine* machine, const layer* made) {
   const uint32_t* meant = machine->part == LATHE_MAX78000 ? meant_78000 : meant_78002;
-  for (uint32_t which = 0; which < LAYER_REGISTERS; which++) {
-    if ((machine->layer[MASTER][made->index][which] & ~meant[which]) == 0) continue;
-    complain_of(machine, made, (enum layer_register)which, "some of its bits mean nothing");
+  for (uint32_t q = 0; q < QUADRANTS; q++) {
+    for (uint32_t which = 0; which < LAYER_REGISTERS && made->active[q]; which++) {
+      const uint32_t value = machine->layer[q][made->index][which];
+      if ((value & ~meant[which]) == 0) continue;
+      machine_complain(machine, "layer %u: %s of quadrant %u is 0x%x: some of its bits mean nothing",
+                       (unsigned)made->index, machine_register_names[which], (unsigned)q, (unsigned)value);
+    }
   }
 }
 
@@ -118,7 +122,7 @@ static void check_unused(lathe_max7800x_machine* machine, const layer* made) {
   if (made->convolves) return;
   if (machine_bits(one, 8, 5) != (made->operands == 1)) complain_of(machine, made, ONE_DIMENSION, "there is no kernel");
   if (made->mask_remainder != 0) complain_of(machine, made, ONE_DIMENSION, "there are no kernels to begin within");
-  if (made->biased) complain_of(machine, made, POST, "nothing is multiplied, but there is a bias");
+  if ((post & 0x58c01000u) != 0) complain_of(machine, made, POST, "nothing is multiplied, but it says how");
   machine_expect(machine, made, WRITE_MASK, 0);
   machine_expect(machine, made, machine->part == LATHE_MAX78000 ? MASK_COUNT : MASK_START, 8 * (made->passes - 1));
 }
@@ -135,9 +139,17 @@ static void check_sources(lathe_max7800x_machine* machine, const layer* made) {
   }
 }
 
-/* What the MAX78002 has beyond: how many outputs there are. */
-static void check_channels(lathe_max7800x_machine* machine, const layer* made) {
-  if (machine->part == LATHE_MAX78000 || made->depthwise) return;
+/* What the MAX78002 has beyond: how many outputs there are, kernels of any size, reading ahead, no kernels at all. */
+static void check_newer(lathe_max7800x_machine* machine, const layer* made) {
+  if (machine->part == LATHE_MAX78000) return;
+  const uint32_t control = machine->layer[MASTER][made->index][CONTROL];
+  if (machine_bit(control, 30)) complain_of(machine, made, CONTROL, "bit 30: bypassed kernels are not modelled");
+  if (!machine_bit(control, 17) && machine_bits(control, 26, 3) != 0)
+    complain_of(machine, made, CONTROL, "bits 26 to 28 are for reading ahead");
+  if (!made->convolves && machine_bits(control, 18, 8) != 0) complain_of(machine, made, CONTROL, "there is no kernel");
+  if (!made->depthwise && !machine_bit(control, 17) && machine_bit(control, 29))
+    complain_of(machine, made, CONTROL, "bit 29 is for depthwise convolutions");
+  if (made->depthwise) return;
   machine_expect(machine, made, CHANNELS, made->convolves ? made->positions * made->passes - 1 : made->slots - 1);
 }
 
@@ -153,6 +165,6 @@ void machine_check_registers(lathe_max7800x_machine* machine, const layer* made)
   check_tram(machine, made);
   check_unused(machine, made);
   check_sources(machine, made);
-  check_channels(machine, made);
+  check_newer(machine, made);
   check_write_pointer(machine, made);
 }

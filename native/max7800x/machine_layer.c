@@ -142,6 +142,12 @@ static bool decode_size_78002(lathe_max7800x_machine* machine, layer* made) {
   if (pitch % made->stride != 0)
     return refuse(machine, made, ROWS, "the step to the next row is no multiple of the stride");
   made->row_words = pitch / made->stride;
+  if (made->row_words != made->columns * made->column_words) {
+    refuse(machine, made, ROWS, "the step to the next row is not that of all its columns, which CCNT and STRIDE tell");
+  }
+  if (made->pad_rows == 0 && machine_bits(rows, 13, 2) != 0) refuse(machine, made, ROWS, "a border that is off");
+  if (made->pad_columns == 0 && machine_bits(columns, 13, 2) != 0)
+    refuse(machine, made, COLUMNS, "a border that is off");
   if (made->transposed) {
     if (made->columns % 2 != 0 || made->rows % 2 != 0)
       return refuse(machine, made, ROWS, "of a transposed convolution rows and columns are even");
