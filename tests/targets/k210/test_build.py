@@ -11,13 +11,15 @@ import pytest
 
 import buildtool
 from buildtool.builders.toolchain import cmake_program, ninja_program
-from buildtool.errors import ConfigError, LatheError, ToolchainError, UnsupportedError
+from buildtool.errors import ConfigError, LatheError, Problem, ToolchainError, UnsupportedError
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.evaluate import evaluate
 from buildtool.reports import build as report_of
 from buildtool.reports import footprint
 from buildtool.reports.table import Table
+from buildtool.settings import Silent
+from buildtool.targets.k210 import target
 from buildtool.targets.k210.kmodel import read
 from buildtool.targets.k210.quantise import Bytes
 from buildtool.targets.k210.simulator import Simulator
@@ -159,6 +161,26 @@ def test_a_dry_run_tells_the_commands(nets: Path, tmp_path: Path) -> None:
     assert sum(line.endswith(".bin") for line in lines) == len(NAMES)
     assert sum("software.c" in line for line in lines) == 1  # what images have in common is compiled once
     assert not (tmp_path / "build").exists()
+
+
+def test_what_is_larger_than_the_chip_is_noted_and_linked_all_the_same(
+    nets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(target, "_MEMORY_BYTES", 100_000)
+    notes: list[Problem] = []
+
+    class Listening(Silent):
+        def note(self, problem: Problem) -> None:
+            notes.append(problem)
+
+    file = described({"mnist": nets / "mnist.onnx"}, tmp_path)
+    made = buildtool.build(file, options=buildtool.Options(tmp_path / "build", archive=False), progress=Listening())
+    (note,) = notes
+    assert "the kmodel and its main memory take" in note.what
+    assert "the chip has 100000" in note.rule
+    folder = made.folder / "lib" / "k210"
+    said, _ = on_riscv(folder / "mnist.elf", tmp_path)
+    assert said.startswith(told(by_simulator(folder / "mnist.kmodel", folder / "sdk" / "mnist.sample"))[0])
 
 
 def test_missing_ranges_are_one_error(nets: Path, tmp_path: Path) -> None:
