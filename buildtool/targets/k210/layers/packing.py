@@ -23,6 +23,7 @@ from buildtool.quant.ranges import stored_as
 from buildtool.targets.k210 import on_kpu
 from buildtool.targets.k210.generate import Generated, generate
 from buildtool.targets.k210.layers.model import Model
+from buildtool.targets.k210.layers.refining import refine
 from buildtool.targets.k210.rules import shape_of
 from buildtool.targets.k210.simulator import simulate
 
@@ -81,19 +82,26 @@ def pack(
     quantiser: str = "minmax",
     weight_bits: int = 8,
     input_range: tuple[float, float] | None = None,
+    refined: bool = True,
 ) -> Packed:
     """The kmodel of a model. Samples are inputs without a batch: pictures channels last, or lists.
 
     `input_range`: between which numbers the input lies where samples need not show it; with (0, 1) a byte of a picture
-    is what goes in. ConfigError where an argument is wrong, UnsupportedError lists the layers that have no place.
+    is what goes in. `refined`: weights of 8 bits are rounded together, and biases take up what that loses on average,
+    which takes one more run over the samples. ConfigError where an argument is wrong, UnsupportedError lists the layers
+    that have no place.
     """
     kind, settings = _quantiser(quantiser)
     if weight_bits not in (8, 16):
         raise ConfigError(f"weights of {weight_bits} bits", rule="the KPU has weights of 8 and of 16 bits")
     graph = model.graph()
     optimise(graph, quantised=True)
-    graph.ranges.update(_ranges(graph, samples, Observed(kind, settings), input_range))
-    return Packed(generate(graph, on_kpu.Settings(weight_bits)), tuple(shape_of(value) for value in graph.outputs))
+    kept: list[Array] = []
+    graph.ranges.update(_ranges(graph, samples, Observed(kind, settings), input_range, kept if refined else None))
+    stored = on_kpu.Settings(weight_bits)
+    if refined and not stored.wide:
+        refine(graph, kept, stored)
+    return Packed(generate(graph, stored), tuple(shape_of(value) for value in graph.outputs))
 
 
 def save_kmodel(
@@ -104,10 +112,13 @@ def save_kmodel(
     quantiser: str = "minmax",
     weight_bits: int = 8,
     input_range: tuple[float, float] | None = None,
+    refined: bool = True,
     header: Path | str | None = None,
 ) -> Packed:
     """`pack`, and the file; with `header` also the kmodel as an array of C. Nothing is written where anything fails."""
-    packed = pack(model, samples, quantiser=quantiser, weight_bits=weight_bits, input_range=input_range)
+    packed = pack(
+        model, samples, quantiser=quantiser, weight_bits=weight_bits, input_range=input_range, refined=refined
+    )
     packed.save(file)
     if header is not None:
         packed.save_header(header, re.sub(r"\W", "_", f"{Path(file).stem}_kmodel", flags=re.ASCII))
@@ -144,7 +155,11 @@ def _quantiser(name: str) -> tuple[str, Settings]:
 
 
 def _ranges(
-    graph: Graph, samples: Iterable[Array], observed: Observed, input_range: tuple[float, float] | None
+    graph: Graph,
+    samples: Iterable[Array],
+    observed: Observed,
+    input_range: tuple[float, float] | None,
+    kept: list[Array] | None,
 ) -> dict[str, QuantType]:
     """How each tensor is stored. The input keeps all of its numbers: what is cut off there is lost to all layers."""
     (value,) = graph.inputs
@@ -165,6 +180,8 @@ def _ranges(
             raise ConfigError(f"sample {count} holds NaN or infinite numbers", where=where)
         if input_range is None:
             low, high = min(low, float(array.min())), max(high, float(array.max()))
+        if kept is not None:
+            kept.append(array.reshape(shape))
         for name, result in evaluate(graph, {value.name: array.reshape(shape)}, keep=True).items():
             if name != value.name and result.dtype == np.float32:
                 try:

@@ -128,6 +128,21 @@ def test_what_quantisers_find() -> None:
     assert cut["kld"] < 15
 
 
+def test_refined_weights_lose_less() -> None:
+    x = y = tl.Input((16, 16, 3), name="picture")
+    for number in range(4):
+        y = tl.Conv2d(16, (3, 3), bias=number % 2 == 0, act="relu", name=f"conv{number}")(y)
+    made = tl.Model(x, tl.GlobalMeanPool2d(name="mean")(tl.DepthwiseConv2d(act="relu", name="depth")(y)))
+    rng = np.random.default_rng(2)
+    made.set_weights([array * rng.choice([0.1, 1, 1, 4], array.shape) for array in drawn(made.slots)])
+    errors = []
+    for refined in (False, True):
+        packed = tl.pack(made, pictures(8, (16, 16, 3)), refined=refined)
+        pairs = [(made.run(one)["mean"], packed.run(one)["mean"]) for one in pictures(6, (16, 16, 3), seed=4)]
+        errors.append(float(np.mean([np.square(real - stored).mean() for real, stored in pairs])))
+    assert errors[1] < errors[0] / 2
+
+
 def test_bytes_of_pictures_go_in_as_they_are(model: tl.Model) -> None:
     packed = tl.pack(model, pictures(2), input_range=(0, 1))
     raw = np.random.default_rng(3).integers(0, 256, (20, 16, 3))
