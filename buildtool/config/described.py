@@ -6,10 +6,13 @@ from collections.abc import Sequence as AnySequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from buildtool.config.fields import FLAG
+from buildtool.config.models import CnnSection
 from buildtool.errors import ConfigError, Where
 from buildtool.yaml_marks import Entry, Mapping, Node, Scalar, Sequence
 
 DEFAULT_TARGET = "max78000"
+_PATHS = ("bias_input",)
 
 
 @dataclass(frozen=True)
@@ -69,13 +72,21 @@ def _settings(words: AnySequence[str]) -> Mapping:
     where = Where("option --cnn")
     found: dict[str, Node] = {}
     for word in words:
-        key, equals, value = word.partition("=")
-        parts = value.split(",")
-        one: Node = _scalar(value if equals else "1", where)
-        found[key.replace("-", "_")] = (
-            one if len(parts) == 1 else Sequence(tuple(_scalar(p, where) for p in parts), where)
-        )
+        name, equals, value = word.partition("=")
+        key = name.replace("-", "_")
+        if key in _PATHS and value:
+            value = str(Path(value).absolute())  # as all paths on the command line
+        parts = tuple(_scalar(part, where) for part in (value if equals else _unsaid(key)).split(","))
+        found[key] = parts[0] if len(parts) == 1 else Sequence(parts, where)
     return _mapping(found, where)
+
+
+def _unsaid(key: str) -> str:
+    """What a setting without a value means: those that are on or off are on, and no layer has a bias."""
+    field = CnnSection.model_fields.get(key)
+    if field is not None and FLAG not in field.metadata:
+        return "all" if key == "no_bias" else ""
+    return "1"
 
 
 def _scalar(text: str, where: Where) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,8 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         drops_channels=on("reshape_inputs"),
         streams_freely=on("allow_streaming"),
         start_layer=words.get("start_layer", 0),
-        no_bias=tuple(words.get("no_bias", ())),
+        no_bias=_layers(words.get("no_bias", ()), where),
+        skipped_layers=words.get("skip_yaml_layers", 0),
         stop_after=words.get("stop_after"),
         skipped_weights=words.get("skip_checkpoint_layers", 0),
         streaming_layers=tuple(words.get("streaming_layers", ())),
@@ -72,6 +73,16 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         output_width=words.get("output_width"),
     )
     return Settings(program, reading, words.get("bias_input"))
+
+
+def _layers(words: Sequence[str], where: Where) -> tuple[int, ...] | None:
+    """The numbers of layers; None stands for all."""
+    if "all" in words:
+        return None
+    wrong = [word for word in words if not (word.isascii() and word.isdecimal() and len(word) < 6)]
+    if wrong:
+        raise ConfigError(f"`no_bias` cannot be '{wrong[0]}'", where=where, rule="numbers of layers, or all")
+    return tuple(int(word) for word in words)
 
 
 def _boost(word: str | None, where: Where) -> tuple[int, int] | None:

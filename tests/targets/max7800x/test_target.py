@@ -164,3 +164,15 @@ def test_an_unknown_setting_on_the_command_line(described: Path) -> None:
         ConfigError, match=r"option --cnn: error: unknown key 'softmaxx'\n  fix:  did you mean 'softmax'"
     ):
         workflow.convert(described / "network.yaml", Overrides(cnn=("softmaxx",)))
+
+
+def test_settings_without_a_value(described: Path) -> None:
+    """What is on or off is on; of biases all are left out; the rest needs a value."""
+    folder = described / "with-dashes"
+    folder.mkdir()
+    (folder / "bias.npy").write_bytes(b"no array")
+    words = ("softmax", "no-bias", f"bias-input={folder}/bias.npy")
+    with pytest.raises(ModelFileError, match="with-dashes/bias.npy"):
+        workflow.convert(described / "network.yaml", Overrides(weights=described / "weights.npy", cnn=words))
+    with pytest.raises(ConfigError, match="'stop_after' is empty"):
+        workflow.convert(described / "network.yaml", Overrides(cnn=("stop-after",)))

@@ -22,8 +22,9 @@ class Options:
     streams_freely: bool = False  # --allow-streaming
     start_layer: int = 0  # the first that runs (MAX78002)
     stop_after: int | None = None  # the last that runs
-    no_bias: tuple[int, ...] = ()  # layers whose biases are left out
+    no_bias: tuple[int, ...] | None = ()  # layers whose biases are left out; None: all
     skipped_weights: int = 0  # --skip-checkpoint-layers
+    skipped_layers: int = 0  # --skip-yaml-layers
     streaming_layers: tuple[int, ...] = ()  # beside those that say so
     ignore_streaming: bool = False
     ignore_activation: bool = False
@@ -55,9 +56,13 @@ def stopped(layers: Sequence[Chosen], options: Options, findings: Findings) -> t
     last = options.stop_after
     if last is None:
         return tuple(layers)
+    last -= options.skipped_layers  # they are numbered as they are written
     if not any(chosen.index == last for chosen in layers):
         findings.refuse(
-            layers[0].section, "", f"the network cannot stop after layer {last}", rule=f"it has {len(layers)} layers"
+            layers[0].section,
+            "",
+            f"the network cannot stop after layer {options.stop_after}",
+            rule=f"it has {len(layers)} layers",
         )
     return tuple(replace(chosen, next_layer=STOP) if chosen.index == last else chosen for chosen in layers)
 

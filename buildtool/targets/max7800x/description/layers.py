@@ -22,7 +22,7 @@ def layers(
     found: Mapping[int, Shapes],
     bound: Mapping[int, Bound],
     general: Section,
-    no_bias: Collection[int],
+    no_bias: Collection[int] | None,
     findings: Findings,
 ) -> tuple[Layer, ...]:
     """The layers in the order in which they run, with all places."""
@@ -33,7 +33,7 @@ def layers(
         shapes = found[chosen.index]
         if chosen.has_kernel and kernel is None:  # it bypasses the kernel memory
             kernel = binding.without_memory(chosen, shapes.channels, shapes.result.channels)
-        if kernel is not None and chosen.index in no_bias:
+        if kernel is not None and (no_bias is None or chosen.index in no_bias):
             kernel = replace(kernel, kernel=replace(kernel.kernel, bias=None))
         layer = _layer(chosen, shapes, kernel, previous)
         made.append(layer)

@@ -34,27 +34,29 @@ class _Known:
         return found
 
 
-def in_order(layers: Sequence[Chosen], buffers: Sequence[Section], findings: Findings) -> tuple[Chosen, ...]:
-    """The layers by their numbers, without gaps, with their references resolved."""
-    numbered = _numbered(layers, findings)
+def in_order(
+    layers: Sequence[Chosen], buffers: Sequence[Section], findings: Findings, *, first: int = 0
+) -> tuple[Chosen, ...]:
+    """The layers by their numbers, without gaps, with their references resolved. `first`: where numbers begin."""
+    numbered = _numbered(layers, first, findings)
     indices = {number: index for index, number in enumerate(sorted(numbered))}
     ordered = [replace(numbered[number], index=index) for number, index in indices.items()]
     known = _Known(indices, _names(ordered, buffers, findings))
     return tuple(_resolved(chosen, known, findings) for chosen in ordered)
 
 
-def _numbered(layers: Sequence[Chosen], findings: Findings) -> dict[int, Chosen]:
+def _numbered(layers: Sequence[Chosen], first: int, findings: Findings) -> dict[int, Chosen]:
     numbered: dict[int, Chosen] = {}
-    number = 0
+    number = first
     for chosen in layers:
         number = chosen.section.get("sequence", number)
         if number in numbered:
-            first = numbered[number].section.where.line
+            line = numbered[number].section.where.line
             findings.refuse(
                 chosen.section,
                 "sequence",
                 f"there are two layers with the number {number}",
-                rule=f"each `sequence` is there once; first in line {first}",
+                rule=f"each `sequence` is there once; first in line {line}",
             )
         numbered.setdefault(number, chosen)
         number += 1

@@ -122,10 +122,15 @@ def _parsed(
 
 def _ordered(written: Sections, options: Options, device: Device, findings: Findings) -> tuple[Chosen, ...]:
     """The layers by their numbers, each checked on its own."""
-    chosen = [choose(section) for section in written.layers]
+    chosen = [choose(section) for section in written.layers[options.skipped_layers :]]
     if not chosen:
+        if written.layers:
+            findings.refuse(
+                written.general, "", f"no layer is left of {len(written.layers)}", remedy="skip fewer layers"
+            )
         return ()
-    ordered = adapted.of_each(order.in_order(chosen, written.buffers, findings), options)
+    in_order = order.in_order(chosen, written.buffers, findings, first=options.skipped_layers)
+    ordered = adapted.of_each(in_order, options)
     for layer in ordered:
         rules.check_layer(layer, device, findings)
     rules_of_all(written, ordered, device, findings)

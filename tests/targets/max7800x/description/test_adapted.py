@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from buildtool.errors import ConfigError
+from buildtool.targets.max7800x import description
+from buildtool.targets.max7800x.description import Options
+from buildtool.targets.max7800x.devices import MAX78002
 from buildtool.targets.max7800x.network import Network
 from tests.targets.max7800x.description.refused import Description
 
@@ -52,3 +56,31 @@ def test_biases_and_weights_are_passed_over(tmp_path: Path) -> None:
     assert network(tmp_path, *changes, skipped_weights=1).layers[0].out_channels == 8
     with pytest.raises(ConfigError):
         network(tmp_path, *changes)
+
+
+def test_layers_are_passed_over_and_numbers_stay(tmp_path: Path) -> None:
+    """References go on to mean the numbers that are written."""
+    changes = ("2 in_sequences: 1", "weights 0 16x3x3x3", "weights 1 4x16x3", "weights 2 10x64", "sample 3x8x8")
+    found = network(tmp_path, *changes, "1 processors: 0x7", skipped_layers=1, stop_after=2)
+    assert [(layer.index, layer.sources) for layer in found.layers] == [(0, (-1,)), (1, (0,))]
+    with pytest.raises(ConfigError, match="no layer is left of 5"):
+        network(tmp_path, skipped_layers=5)
+
+
+def test_all_biases_are_left_out(tmp_path: Path) -> None:
+    bias = tmp_path / "bias.npy"
+    with bias.open("wb") as stream:
+        for count in (8, 16, 4, 10):
+            np.save(stream, np.arange(count))
+    network(tmp_path)
+    for options, kept in ((Options(), 4), (Options(no_bias=(0, 4)), 2), (Options(no_bias=None), 0)):
+        found = description.read(
+            tmp_path / "network.yaml",
+            device=MAX78002,
+            weights=tmp_path / "weights.npy",
+            bias=bias,
+            sample=tmp_path / "sample.npy",
+            options=options,
+        )
+        held = [layer for layer in found.network.layers if layer.kernel is not None and layer.kernel.bias is not None]
+        assert len(held) == kept
