@@ -11,6 +11,7 @@ enum {
   FAST_FIFO_ADDRESS = 0x400c0400,
   FAST_FIFO_DATA = 0x10,
   FAST_FIFO_END = 0x18,
+  TEST_CLEARS = 1 << 7,   /* registers of layers */
   TEST_DONE = 0x0a3c0000, /* every test of memories ended at once, without errors */
   MOST_FIFO_WORDS = 1 << 22,
 };
@@ -130,6 +131,10 @@ static void write_global(lathe_max7800x_machine* machine, const place* at, uint3
   uint32_t* control = machine->control[at->quadrant];
   const uint32_t before = control[at->unit];
   control[at->unit] = value;
+  if (at->unit == QUADRANT_TEST && (value & TEST_CLEARS) != 0) {
+    memset(machine->layer[at->quadrant], 0, sizeof machine->layer[at->quadrant]);
+    machine->cleared[at->quadrant] = true;
+  }
   if (at->unit != QUADRANT_CONTROL || at->quadrant != MASTER) return;
   if ((value & CONTROL_RUNS) != 0 && (before & CONTROL_RUNS) == 0) machine->started = true;
 }

@@ -98,6 +98,7 @@ struct lathe_max7800x_machine {
   const geometry* chip;
   lathe_max7800x_part part;
   uint32_t control[QUADRANTS][QUADRANT_REGISTERS];
+  bool cleared[QUADRANTS]; /* registers of layers; those of the MAX78002 begin with anything */
   uint32_t frame[QUADRANTS];
   uint32_t layer[QUADRANTS][MOST_LAYERS][LAYER_REGISTERS];
   uint8_t* bias[QUADRANTS];

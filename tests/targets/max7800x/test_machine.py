@@ -175,3 +175,13 @@ def test_single_faults_in_registers_are_noticed() -> None:
         same = all((got ^ word) & mask == 0 for got, (mask, word) in zip(outcome.words, wanted, strict=True))
         noticed += bool(outcome.complaints) or not same
     assert noticed >= 54
+
+
+def test_registers_of_the_larger_chip_are_cleared_first() -> None:
+    net = Sketch(3, (6, 5), MAX78002)
+    net.conv(INPUT, out=4)
+    script = script_of(program.make(planner.place(net.network()), net.sample()))
+    assert script.run().complaints == ()
+    test_of_memories = "w 5100000c "
+    script.lines = [line for line in script.lines if not line.startswith(test_of_memories)]
+    assert script.run().complaints == ("quadrant 0 runs with registers that nobody cleared",)
