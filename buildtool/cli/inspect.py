@@ -21,7 +21,8 @@ def inspect(
     path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FILE", help="The file after its kind: library, build, model, onnx, deployment, kmodel."
+            metavar="FILE",
+            help="The file after its kind: library, build, model, onnx, deployment, description, kmodel.",
         ),
     ] = None,
     op_paths: Annotated[
@@ -36,7 +37,7 @@ def inspect(
     out: Output,
 ) -> None:
     """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library,
-    the folder of a build, or a kmodel of the Kendryte K210.
+    the folder of a build, a kmodel of the Kendryte K210, or a description of a network for the MAX78000 or MAX78002.
 
     `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
     `lathe inspect ops MODEL` tells which operators of an ONNX model, or of the models of a deployment file, each ABI

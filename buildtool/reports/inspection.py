@@ -19,7 +19,7 @@ from buildtool.reports import descriptions, footprint, kmodel, size
 from buildtool.reports.table import Table, byte_count
 
 LISTS = ("ops", "passes")
-KINDS = ("library", "build", "model", "onnx", "deployment", "kmodel")
+KINDS = ("library", "build", "model", "onnx", "deployment", "description", "kmodel")
 _SUFFIXES = {
     ".so": "library", ".a": "library", ".o": "library", ".pb": "model",
     ".onnx": "onnx", ".yml": "deployment", ".yaml": "deployment",
@@ -69,6 +69,8 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
 
         sizes = footprint.sizes_of(file)
         return {"kind": "library", **inspect_library(file).as_json()} | ({"sizes": sizes} if sizes else {})
+    if kind == "description":
+        return descriptions.of_file(file)
     if kind == "kmodel":
         return kmodel.document(file)
     return _onnx(file) if kind == "onnx" else _model(file, op_paths)

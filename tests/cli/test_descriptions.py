@@ -50,7 +50,7 @@ def test_check_tells_all_mistakes_with_their_lines(lathe: Lathe, network: Path) 
 def test_inspect_finds_the_chip(lathe: Lathe, network: Path) -> None:
     assert lathe("inspect", network, "--json").document["device"] == "max78000"
     network.write_text(network.read_text().replace("pad: 1", "calcx4: true"))
-    document = lathe("inspect", network, "--json").document
+    document = lathe("inspect", "description", network, "--json").document
     assert (document["kind"], document["device"], len(document["layers"])) == ("description", "max78002", 5)
 
 

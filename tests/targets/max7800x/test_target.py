@@ -172,7 +172,7 @@ def test_settings_without_a_value(described: Path) -> None:
     folder.mkdir()
     (folder / "bias.npy").write_bytes(b"no array")
     words = ("softmax", "no-bias", f"bias-input={folder}/bias.npy")
-    with pytest.raises(ModelFileError, match="with-dashes/bias.npy"):
+    with pytest.raises(ModelFileError, match=r"with-dashes/bias\.npy"):
         workflow.convert(described / "network.yaml", Overrides(weights=described / "weights.npy", cnn=words))
     with pytest.raises(ConfigError, match="'stop_after' is empty"):
         workflow.convert(described / "network.yaml", Overrides(cnn=("stop-after",)))
