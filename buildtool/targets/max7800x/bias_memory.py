@@ -82,7 +82,11 @@ def place(device: Device, layers: Sequence[HardwareLayer], quadrants: Sequence[i
         if values in stored:
             placed[at] = placed[stored[values]]
             continue
-        quadrant = memories.emptiest(choice)
+        if layers[at].hint("calcx4"):  # four biases are read at once
+            quadrant = min(choice, key=lambda quadrant: -(-len(memories.held[quadrant]) // 4))
+            memories.add(quadrant, bytes(-len(memories.held[quadrant]) % 4))
+        else:
+            quadrant = memories.emptiest(choice)
         room = memories.size - len(memories.held[quadrant])
         if len(values) > room:
             problems.append(_no_room(memories, layers[at], len(values), choice))

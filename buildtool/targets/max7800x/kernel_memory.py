@@ -20,6 +20,7 @@ from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY
 from buildtool.targets.max7800x.hardware import HardwareLayer
 
 FREE = -1  # in `KernelMemory.owners`
+_AT_ONCE = 4  # outputs that calcx4 computes, with kernels from four parts of the memory
 _ALIGNMENT = 4  # of the columns where a layer's kernels begin
 _EVERY_PROCESSOR = (1 << PROCESSORS) - 1
 _BLOCK = 1024  # columns of kernel memory that one memory of the MAX78002 holds; of the first processors' rest a quarter
@@ -92,6 +93,8 @@ def pack(hardware: HardwareLayer) -> PackedKernels:
     taps = hardware.kernel_size[0] * hardware.kernel_size[1]
     inputs = hardware.in_passes * hardware.in_per_pass
     weights = np.minimum(hardware.weights, 0) if hardware.bits < 0 else hardware.weights
+    if hardware.hint("calcx4"):  # every fourth output, then those beside them
+        weights = np.concatenate([weights[first::_AT_ONCE] for first in range(_AT_ONCE)])
     if hardware.groups > 1:
         kernels, used = _depthwise(hardware, weights.reshape(layer.out_channels, 1, taps))
     else:
@@ -164,7 +167,7 @@ def _reserved(hardware: HardwareLayer, count: int) -> int:
     reserved = lead + -(-bits // (8 * BYTES_PER_COLUMN))
     if hardware.groups > 1 or hardware.layer.flatten:
         return reserved
-    shared = hardware.out_passes * -(-slots // together) * hardware.in_passes * taps
+    shared = -(-hardware.out_passes * slots // together) * hardware.in_passes * taps
     return max(reserved, -(-shared // BYTES_PER_COLUMN))
 
 
@@ -199,7 +202,8 @@ def place(device: Device, layers: Sequence[HardwareLayer]) -> KernelMemory:
     finds no place, and how many columns it is short of.
     """
     owners = np.full((PROCESSORS, max(device.kernel_columns, device.first_kernel_columns)), FREE, np.int64)
-    memory = KernelMemory(device, {}, owners, np.zeros((*owners.shape, BYTES_PER_COLUMN), np.uint8))
+    # where searches are made; with calcx4 not where columns are
+    memory = KernelMemory(device, {}, owners.copy(), np.zeros((*owners.shape, BYTES_PER_COLUMN), np.uint8))
     placed: dict[int, PlacedKernels] = {}
     packed: dict[int, PackedKernels] = {}
     problems: list[Problem] = []
@@ -212,19 +216,56 @@ def place(device: Device, layers: Sequence[HardwareLayer]) -> KernelMemory:
         if twin is not None:
             placed[at] = placed[twin]
             continue
-        start = _free_columns(device, memory, hardware, kernels)
+        changes = at > 0 and hardware.hint("calcx4") and not layers[at - 1].hint("calcx4")
+        taken = memory.owners != FREE
+        if not hardware.hint("calcx4"):
+            taken |= owners != FREE
+        start = _free_columns(device, taken, hardware, kernels)
+        if start is not None and changes:
+            start *= _AT_ONCE  # behind the columns of the layers before it in each part
         if start is None:
             problems.append(_no_room(device, memory, hardware, kernels))
             continue
         packed[at] = kernels
         placed[at] = PlacedKernels(start, len(kernels.claimed), kernels.count, kernels.outputs)
         rows = np.array(processors.used(hardware.layer.processors))[:, None]
-        taken = start + np.flatnonzero(kernels.claimed)
-        owners[rows, taken] = hardware.layer.index
-        memory.bytes[rows, taken] = kernels.columns[:, kernels.claimed]
+        held = np.flatnonzero(kernels.claimed)
+        memory.owners[rows, start + held] = hardware.layer.index
+        columns = real_columns(device, hardware, start, held)
+        if (owners[rows, columns] != FREE).any():
+            problems.append(_mixed(hardware))
+            continue
+        owners[rows, columns] = hardware.layer.index
+        memory.bytes[rows, columns] = kernels.columns[:, kernels.claimed]
     if problems:
         raise UnsupportedError(problems)
     return KernelMemory(device, dict(sorted(placed.items())), owners, memory.bytes)
+
+
+def real_columns(device: Device, hardware: HardwareLayer, start: int, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where columns of a layer that begins at `start` are: with calcx4 a fourth of them in each part of the memory."""
+    if not hardware.hint("calcx4"):
+        return start + columns
+    taps = hardware.kernel_size[0] * hardware.kernel_size[1]
+    numbers = hardware.in_passes * hardware.layer.out_channels * hardware.weight_bits
+    share = -(-(numbers * BYTES_PER_COLUMN // (taps * 8)) // _AT_ONCE)
+    part, rest = np.divmod(columns, share)
+    return part * (device.kernel_columns // _AT_ONCE) + rest + start // _AT_ONCE
+
+
+def real_kernel(device: Device, kernel: int) -> int:
+    """The number of a kernel as registers count it where calcx4 reads four parts of the memory."""
+    rest, part = divmod(kernel, _AT_ONCE)
+    return part * (device.kernel_columns // _AT_ONCE) + rest
+
+
+def _mixed(hardware: HardwareLayer) -> Problem:
+    return Problem(
+        "kernels of four outputs at a time lie where those of other layers are",
+        hardware.where,
+        rule="calcx4 reads four parts of the kernel memory at once",
+        remedy="use calcx4 in all layers behind this one, or in none",
+    )
 
 
 def _twin(
@@ -241,7 +282,9 @@ def _twin(
     return None
 
 
-def _free_columns(device: Device, memory: KernelMemory, hardware: HardwareLayer, kernels: PackedKernels) -> int | None:
+def _free_columns(
+    device: Device, held: NDArray[np.bool_], hardware: HardwareLayer, kernels: PackedKernels
+) -> int | None:
     """The column where a layer's kernels go, None where no place is left.
 
     Only the first processors of quadrants have the columns at the end: what is theirs alone begins there.
@@ -249,10 +292,10 @@ def _free_columns(device: Device, memory: KernelMemory, hardware: HardwareLayer,
     numbers = processors.used(hardware.layer.processors)
     room = min(width(device, number) for number in numbers)
     length = len(kernels.claimed)
-    taken = (memory.owners[numbers] != FREE).any(axis=0)
+    taken = np.logical_or.reduce(held[numbers], axis=0)
     depthwise = hardware.groups > 1 and device.kernel_columns > _BLOCK
     starts = range(0, room - length + 1, _ALIGNMENT)
-    at_end = room > device.kernel_columns and (not depthwise or length <= _SMALL_BLOCK)
+    at_end = room > device.kernel_columns and not hardware.hint("calcx4") and (not depthwise or length <= _SMALL_BLOCK)
     for start in reversed(starts) if at_end else starts:
         if taken[start : start + length].any():
             continue

@@ -15,8 +15,8 @@ _LARGEST_POOL = 16
 _MOST_PASSES = 16
 _MOST_PADDING = 2
 _MOST_FLATTENED = 1 << 14  # passes over the pixels
-_NOT_MADE = ("calcx4", "buffer_shift", "buffer_insert")
-_NEWER = ("bypass", "readahead", "tcalc", "snoop_sequence")
+_NOT_MADE = ("buffer_shift", "buffer_insert")
+_NEWER = ("bypass", "calcx4", "readahead", "tcalc", "snoop_sequence")
 
 
 def check(network: Network, layers: Sequence[HardwareLayer]) -> None:
@@ -129,6 +129,9 @@ def _hint_problems(network: Network, hardware: HardwareLayer) -> Iterator[Proble
     for name in _NOT_MADE:
         if hardware.layer.hints.get(name):
             yield Problem(f"'{name}' is not made", hardware.where, remedy="leave it out")
+    layer = hardware.layer
+    if hardware.hint("calcx4") and (layer.out_channels % 4 or layer.flatten or hardware.groups > 1):
+        yield Problem("'calcx4' computes four outputs at a time", hardware.where, rule="a multiple of 4, no groups")
     if network.device is not MAX78000:
         return
     for name in _NEWER:

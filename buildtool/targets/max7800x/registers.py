@@ -20,7 +20,7 @@ from buildtool.targets.max7800x.devices import (
     Device,
 )
 from buildtool.targets.max7800x.hardware import HardwareLayer
-from buildtool.targets.max7800x.kernel_memory import KernelMemory
+from buildtool.targets.max7800x.kernel_memory import KernelMemory, real_kernel
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.options import Options
 from buildtool.targets.max7800x.registers_streaming import streaming_of, whole_words
@@ -313,7 +313,8 @@ def _kernel_start(placed: Placed, at: int) -> tuple[int, int]:
     hardware = placed.layers[at]
     kernels = placed.kernels.placed.get(at)
     taps = hardware.kernel_size[0] * hardware.kernel_size[1]
-    return divmod(BYTES_PER_COLUMN * (kernels.start if kernels else 0), taps)
+    kernel, byte = divmod(BYTES_PER_COLUMN * (kernels.start if kernels else 0), taps)
+    return real_kernel(placed.network.device, kernel) if hardware.hint("calcx4") else kernel, byte
 
 
 def _masks(placed: Placed, at: int) -> Iterator[Field]:
@@ -327,7 +328,11 @@ def _masks(placed: Placed, at: int) -> Iterator[Field]:
     kernels = placed.kernels.placed.get(at)
     count = kernels.count if kernels else hardware.layer.out_channels // hardware.groups
     start = _kernel_start(placed, at)[0] * 8
-    end = start + (count - 1) * _kernel_bits(hardware)
+    bits = _kernel_bits(hardware)
+    reach = (count - 1) * bits
+    if hardware.first and hardware.hint("calcx4"):
+        reach = -(-(reach + bits) // 4) - bits
+    end = start + reach
     if device is MAX78000:
         yield "masks", start << 16 | end
     else:
@@ -344,7 +349,8 @@ def _outputs(placed: Placed, at: int, slots: int) -> int:
         return hardware.layer.out_channels - 1
     if hardware.groups > 1:
         return (slots + 1) * hardware.in_passes - 1
-    return placed.kernels.placed[at].outputs - 1
+    outputs = placed.kernels.placed[at].outputs - 1
+    return outputs // 4 if hardware.hint("calcx4") else outputs
 
 
 def _one_d(placed: Placed, at: int, slots: int) -> int:
@@ -401,7 +407,8 @@ def _post(placed: Placed, at: int, quadrant: int) -> int:
     if biases is not None and biases.quadrant in (None, quadrant):
         offset = biases.offsets[quadrant]
         if offset is not None:
-            value |= 1 << 12 | (offset // PROCESSORS_PER_MEMORY if hardware.broadcasts else offset)
+            four_at_once = hardware.broadcasts or hardware.hint("calcx4")
+            value |= 1 << 12 | (offset // 4 if four_at_once else offset)
     if not hardware.convolves:
         value |= (3 if layer.operands == 1 else 1) << 24
     value |= (layer.activation == "abs") << 26
@@ -411,4 +418,4 @@ def _post(placed: Placed, at: int, quadrant: int) -> int:
     value |= (hardware.operation == "convtranspose2d") << 28
     if hardware.groups > 1:
         value |= 1 << 30 | 1 << 24
-    return value | whole_words(hardware) << 31
+    return value | hardware.hint("calcx4") << 29 | whole_words(hardware) << 31
