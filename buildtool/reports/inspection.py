@@ -84,7 +84,7 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
         "model": _show_model,
         "onnx": _show_onnx,
         "deployment": _show_deployment,
-        "description": lambda found, verbose: descriptions.parts(found),
+        "description": _show_description,
         "kmodel": kmodel.parts,
     }
     if document["kind"] in render:
@@ -283,6 +283,10 @@ def _show_deployment(document: Mapping[str, Any], verbose: bool) -> list[str | T
     for model in document["models"]:
         table.add(*(model[key] for key in ("name", "platform", "runtime", "data_type", "file")))
     return [f"library {document['library']} for {', '.join(document['target_abis'])}", table]
+
+
+def _show_description(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
+    return descriptions.parts(document)
 
 
 def _show_tensors(document: Mapping[str, Any]) -> Table:
