@@ -39,11 +39,12 @@ class Form:
     groups: int = 1
 
 
-def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, border: int | None = None) -> Form:
+def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, border: Size | None = None) -> Form:
     """Of a convolution over rows and columns of `size` that gives `out`; in one dimension columns are 1.
 
     `turned`: rows and columns are those of the graph the other way round. `border`: the picture has got one, with so
-    many zeros in front. NotHereError says which rule it breaks, WrongPadsError where a border might help.
+    many rows and columns of zeros in front. NotHereError says which rule it breaks, WrongPadsError where a border might
+    help.
     """
     op = node.op
     assert isinstance(op, Conv2d | DwConv2d | Deconv2d)
@@ -63,10 +64,10 @@ def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, 
     strides = (strides[0] if size[0] > 1 else 1, strides[1] if size[1] > 1 else 1)
     _stride_rule(strides)
     if border is not None:
-        flat = size[1] == 1
-        behind = BORDER - border
-        pads = (pads[0] - border, pads[1] - border * (not flat), pads[2] - behind, pads[3] - behind * (not flat))
-        size = (size[0] + BORDER, size[1] + BORDER * (not flat))
+        around = (BORDER, BORDER if size[1] > 1 else 0)
+        behind = (around[0] - border[0], around[1] - border[1])
+        pads = (pads[0] - border[0], pads[1] - border[1], pads[2] - behind[0], pads[3] - behind[1])
+        size = (size[0] + around[0], size[1] + around[1])
     if weights.shape[2:] == (1, 1) and not any(pads):
         operation: Operation = "conv1d" if size[1] == 1 and size[0] > 1 else "conv2d"
         return Form(operation, weights, (1, 1), (0, 0), strides, groups=groups)

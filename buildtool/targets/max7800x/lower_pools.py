@@ -10,8 +10,8 @@ from buildtool.targets.max7800x.network import Pool, Size
 _LARGEST = 16
 
 
-def pool_of(op: MaxPool2d | AvgPool2d, size: Size, out: Size, *, turned: bool) -> tuple[Pool, int | None]:
-    """The pool, and where it needs zeros around the picture how many of the two stand in front; None: no border.
+def pool_of(op: MaxPool2d | AvgPool2d, size: Size, out: Size, *, turned: bool) -> tuple[Pool, Size | None]:
+    """The pool, and where it needs zeros around the picture how many rows and columns stand in front; None: no border.
 
     `turned`: rows and columns are those of the graph the other way round. NotHereError says which rule it breaks.
     """
@@ -20,7 +20,7 @@ def pool_of(op: MaxPool2d | AvgPool2d, size: Size, out: Size, *, turned: bool) -
         kernel, stride, pads = (kernel[1], kernel[0]), (stride[1], stride[0]), (pads[1], pads[0])
     if op.dilations != (1, 1) and max(kernel) > 1:
         raise NotHereError("its windows have gaps", "windows have none", "use a dilation of 1")
-    border: int | None = None
+    border: Size | None = None
     if any(pads) or out != _windows(size, kernel, stride):
         border = _border(op, size, out, (kernel, stride, pads))
     stride = _one_stride(size if border is None else _with_border(size), kernel, stride)
@@ -39,6 +39,15 @@ def require_size(pool: Pool) -> None:
         )
 
 
+def mean_in_two(size: Size) -> tuple[Pool, Pool] | None:
+    """The mean of a picture that is too large for a window, as that of means of squares; None where none divides it."""
+    for side in range(_LARGEST, 1, -1):
+        if size[0] % side == size[1] % side == 0 and max(size) // side <= _LARGEST:
+            rest = (size[0] // side, size[1] // side)
+            return Pool("average", (side, side), (side, side)), Pool("average", rest, (1, 1))
+    return None
+
+
 def _windows(size: Size, kernel: Size, stride: Size) -> Size:
     rows, columns = ((size[axis] - kernel[axis]) // stride[axis] + 1 for axis in (0, 1))
     return rows, columns
@@ -48,12 +57,11 @@ def _with_border(size: Size) -> Size:
     return size[0] + BORDER, size[1] + BORDER if size[1] > 1 else 1
 
 
-def _border(op: MaxPool2d | AvgPool2d, size: Size, out: Size, window: tuple[Size, Size, Size]) -> int:
+def _border(op: MaxPool2d | AvgPool2d, size: Size, out: Size, window: tuple[Size, Size, Size]) -> Size:
     kernel, stride, pads = window
-    before = pads[0] if size[1] == 1 else max(pads)
-    alike = size[1] == 1 or pads[0] == pads[1]
+    before = (pads[0], pads[1] if size[1] > 1 else 0)
     counts = isinstance(op, MaxPool2d) or (op.count_include_pad and not op.ceil_mode)
-    if not alike or not counts or before > BORDER or out != _windows(_with_border(size), kernel, stride):
+    if not counts or max(before) > BORDER or out != _windows(_with_border(size), kernel, stride):
         what = f"it pads by {', '.join(map(str, op.pads))}" if any(op.pads) else "its windows hang over the end"
         raise NotHereError(
             what,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 
@@ -38,9 +39,10 @@ from buildtool.quant.ranges import between
 from buildtool.targets.max7800x.devices import MAX78000, PROCESSORS, Device
 from buildtool.targets.max7800x.lower_data import BORDER, Data, NotHereError, Order, Read, Step, canonical, of_data
 from buildtool.targets.max7800x.lower_kernels import Form, WrongPadsError, form_of
-from buildtool.targets.max7800x.lower_pools import pool_of, require_size
+from buildtool.targets.max7800x.lower_pools import mean_in_two, pool_of, require_size
 from buildtool.targets.max7800x.network import Activation, Eltwise, Operation, Pool, Size
 
+_LARGEST_WINDOW = 16
 _MOST_FLAT = 256  # pixels times passes of what a fully connected layer flattens
 _MOST_OPERANDS = 16
 _SOFTWARE: Mapping[type, str] = {Softmax: "softmax", Sigmoid: "sigmoid"}
@@ -257,6 +259,10 @@ class _Lowering:
                     "use a fully connected layer",
                 )
             pool = Pool("average", read.result, (1, 1))
+            steps = mean_in_two(read.result)
+            if max(pool.size) > _LARGEST_WINDOW and steps is not None:
+                plain = read if read.pool is None else of_data(self._data(node, read, x))
+                read, pool = of_data(self._data(node, plain.pooled(steps[0]), value)), steps[1]
         else:
             assert isinstance(op, MaxPool2d | AvgPool2d)
             pool, border = pool_of(op, read.result, _picture(value)[1], turned=turned)
@@ -400,13 +406,13 @@ class _Lowering:
         quant = self._graph.range_of(value)
         return quant is not None and quant.axis is None and between(quant)[0] >= 0
 
-    def _bordered(self, node: Node, read: Read, before: int) -> Read:
+    def _bordered(self, node: Node, read: Read, before: Size) -> Read:
         """Zeros around what is read: so many rows and columns in front, and the rest of `BORDER` behind."""
         size = read.result
         flat = size[1] == 1
         operation: Operation = "conv1d" if flat else "conv2d"
         read = self._fit_for(node, read, operation, node.inputs[0])
-        tap = (BORDER - before, 0 if flat else BORDER - before)
+        tap = (BORDER - before[0], 0 if flat else BORDER - before[1])
         kernel, pad = ((3, 1), (BORDER, 0)) if flat else ((3, 3), (BORDER, BORDER))
         weights = np.zeros((read.channels, read.channels, *kernel), np.float32)
         weights[np.arange(read.channels), np.arange(read.channels), tap[0], tap[1]] = 1
@@ -468,9 +474,9 @@ class _Lowering:
 
 def _form_with_border(
     node: Node, size: Size, out: Size, device: Device, turned: bool, problem: WrongPadsError
-) -> tuple[Form, int]:
+) -> tuple[Form, Size]:
     """A convolution over the picture with a border; the zeros in front of it. The problem, where none helps."""
-    for before in range(BORDER + 1):
+    for before in product(range(BORDER + 1), range(BORDER + 1) if size[1] > 1 else (0,)):
         try:
             return form_of(node, size, out, device, turned=turned, border=before), before
         except WrongPadsError:

@@ -91,7 +91,7 @@ def _reach_of_operands(step: Step, ranges: Mapping[Value, tuple[float, float]]) 
 
 
 def _unknown(graph: Graph, data: Sequence[Data]) -> UnsupportedError:
-    names = list(dict.fromkeys(value.name for one in data for value in one.values))
+    names = list(dict.fromkeys(name for one in data for name in ([value.name for value in one.values] or [one.name])))
     return UnsupportedError(
         [
             Problem(

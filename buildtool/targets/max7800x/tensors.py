@@ -11,6 +11,7 @@ import numpy as np
 
 from buildtool import version
 from buildtool.codegen import max7800x as codegen
+from buildtool.errors import UnsupportedError
 from buildtool.targets.max7800x import describe
 from buildtool.targets.max7800x.lower import Lowered, Port
 from buildtool.targets.max7800x.options import Options
@@ -30,19 +31,23 @@ def with_softmax(options: Options, lowered: Lowered) -> Options:
 
 
 def files(lowered: Lowered) -> dict[str, bytes]:
-    """A header about the tensors, and the plan in the language of ai8xize."""
+    """A header about the tensors, and the plan in the language of ai8xize where it has words for it."""
     values = {
         "name": lowered.network.name,
         "version": version(),
         "input": {**_told(lowered.input), "steps": _steps(lowered.input), **_size(lowered.input)},
         "outputs": [_told(port) for port in lowered.outputs],
     }
-    plan = describe.written(lowered.network)
-    return {
-        "tensors.h": codegen.render("tensors.h", **values),
-        "plan/network.yaml": plan.description.encode(),
-        "plan/weights.pth.tar": plan.checkpoint,
-    }
+    return {"tensors.h": codegen.render("tensors.h", **values), **_plan(lowered)}
+
+
+def _plan(lowered: Lowered) -> dict[str, bytes]:
+    """Nothing where ai8xize has no words for what a layer does."""
+    try:
+        plan = describe.written(lowered.network)
+    except UnsupportedError:
+        return {}
+    return {"plan/network.yaml": plan.description.encode(), "plan/weights.pth.tar": plan.checkpoint}
 
 
 def details(lowered: Lowered) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from buildtool.errors import UnsupportedError
 from buildtool.ir.graph import Graph
 from buildtool.passes.pipeline import optimise
-from buildtool.targets.max7800x import overlap
+from buildtool.targets.max7800x import overlap, tensors
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002
 from buildtool.targets.max7800x.lower import Lowered, Settings, lower
 from tests.targets.k210.generating import Net, pictures, prepared
@@ -35,9 +35,13 @@ def test_models_fit_and_come_near(name: str) -> None:
     assert_machine_agrees(lowered, picture_of(graph))
 
 
-def test_the_larger_chip() -> None:
-    graph = prepared(GRAPHS["residual"]())
-    assert min(nearness(graph, lower(graph, MAX78002))) >= LEAST
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_larger_chip(name: str) -> None:
+    graph = prepared(GRAPHS[name]())
+    lowered = lower(graph, MAX78002)
+    assert overlap.check(lowered.network) == []
+    assert min(nearness(graph, lowered, 2)) >= LEAST
+    assert_machine_agrees(lowered, picture_of(graph))
 
 
 def test_depthwise_layers_stay_so_on_the_larger_chip() -> None:
@@ -132,10 +136,33 @@ def test_borders_that_are_not_alike() -> None:
     x = net.pool(net.layer(x, 12), 3, strides=(1, 1), pads=(1, 1, 1, 1))
     x = net.pool(x, 3, kind="avg_pool2d", strides=(1, 1), pads=(1, 1, 1, 1), count_include_pad=True)
     x = net.pool(net.layer(x, 12), 3, strides=(2, 2), ceil_mode=True)  # 6 to 3, the last window hangs over
-    x = net.layer(x, 10, strides=(2, 2), pads=(2, 2, 0, 0))
+    x = net.layer(x, 10, strides=(2, 2), pads=(2, 0, 0, 2))
     graph = prepared(net.finish(net.product(net("reshape", x, shape=(1, 2 * 2 * 10)), 5)))
     lowered = lower(graph, MAX78000)
     assert sum(layer.name.endswith(" with a border") for layer in lowered.network.layers) == 6
+    assert min(nearness(graph, lowered)) >= LEAST
+    assert_machine_agrees(lowered, picture_of(graph))
+
+
+def test_rows_and_columns_are_padded_differently() -> None:
+    """The chip can, and ai8xize has no words for it."""
+    net = Net(5)
+    x = net.layer(net.input(1, 10, 12, 3), 8, pads=(0, 1, 0, 1))
+    graph = prepared(net.finish(net.layer(x, 6, pads=(2, 0, 2, 0))))
+    lowered = lower(graph, MAX78000)
+    assert [layer.kernel.pad for layer in lowered.network.layers if layer.kernel] == [(0, 1), (2, 0)]
+    assert min(nearness(graph, lowered)) >= LEAST
+    assert_machine_agrees(lowered, picture_of(graph))
+    assert set(tensors.files(lowered)) == {"tensors.h"}
+
+
+def test_means_of_large_pictures() -> None:
+    """By two pools, one behind the other."""
+    net = Net(4)
+    graph = prepared(net.finish(net.product(net.mean(net.layer(net.input(1, 32, 48, 3), 10)), 5)))
+    lowered = lower(graph, MAX78000)
+    pools = [layer.pool.size for layer in lowered.network.layers if layer.pool]
+    assert pools == [(16, 16), (2, 3)]
     assert min(nearness(graph, lowered)) >= LEAST
     assert_machine_agrees(lowered, picture_of(graph))
 
