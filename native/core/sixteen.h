@@ -9,6 +9,7 @@
 #include <arm_neon.h>
 #endif
 
+#include "native/core/span.h"
 #include "native/core/steps.h"
 
 namespace lathe {
@@ -108,7 +109,7 @@ struct Sixteen {
   float32x4_t v[4];
 
   template <typename F>
-  static Sixteen Each(const F& f) {
+  static LATHE_INLINE Sixteen Each(const F& f) {
     return {{f(0), f(1), f(2), f(3)}};
   }
   static Sixteen Fill(float x) {
@@ -140,9 +141,10 @@ struct Sixteen {
   Sixteen operator/(const Sixteen& b) const {
     return Each([&](int i) { return vdivq_f32(v[i], b.v[i]); });
   }
-  void Store(const Steps& steps, int8_t* to) const {
+  LATHE_INLINE void Store(const Steps& steps, int8_t* to) const {
     const float32x4_t low = vdupq_n_f32(steps.low), high = vdupq_n_f32(steps.high);
     int32x4_t sums[4];
+#pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       // The smaller number, of NaN the limit.
       sums[i] = vcvtnq_s32_f32(vmaxnmq_f32(vminnmq_f32(v[i], high), low));
@@ -221,8 +223,7 @@ struct SixteenSums {
 #endif
 
 // From one way of storing to another.
-__attribute__((always_inline)) inline void ConvertStretch(const ByteConversion& conversion, const int8_t* from,
-                                                          int8_t* to) {
+LATHE_INLINE void ConvertStretch(const ByteConversion& conversion, const int8_t* from, int8_t* to) {
   (Sixteen::OfBytes(from, conversion.zero) * Sixteen::Fill(conversion.factor)).Store(conversion.steps, to);
 }
 

@@ -14,7 +14,7 @@ struct AddBytes {
     }
     return ReadStoredClip(context, stored[2], &pair->steps.low, &pair->steps.high);
   }
-  static Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
+  static LATHE_INLINE Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
     return a * Sixteen::Fill(pair.factors[0]) + b * Sixteen::Fill(pair.factors[1]);
   }
 };

@@ -11,7 +11,7 @@ struct MulBytes {
   static Code Read(const PrepareContext& context, const Stored (&stored)[3], BytePair* pair) {
     return ReadFactor(context, stored[0].scale * stored[1].scale, stored[2].scale, &pair->factors[0]);
   }
-  static Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
+  static LATHE_INLINE Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
     return a * b * Sixteen::Fill(pair.factors[0]);
   }
 };

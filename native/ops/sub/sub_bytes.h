@@ -14,7 +14,7 @@ struct SubBytes {
     }
     return Code::kOk;
   }
-  static Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
+  static LATHE_INLINE Sixteen Mix(const BytePair& pair, const Sixteen& a, const Sixteen& b) {
     return a * Sixteen::Fill(pair.factors[0]) - b * Sixteen::Fill(pair.factors[1]);
   }
 };
