@@ -1,9 +1,9 @@
-"""The MAX78002 against the manufacturer's public tool, which was run on four networks with drawn weights.
+"""The MAX78002 against the manufacturer's public tool, which was run on five networks with drawn weights.
 
 A file in `known_max78002` holds the description, how its numbers are drawn, the registers that the tool wrote, in
 order, and digests of its arrays of words. `sums` has operands of two passes, pools behind sums, upsampling and
 flattening; `stream` a FIFO, data that is read ahead and pools that overlap; `depthwise` biases in all quadrants and
-stretched pools; `signal` dilation of both kinds and weights of one bit.
+stretched pools; `four` outputs that are computed four at a time (calcx4); `signal` dilation of both kinds and weights of one bit.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def digest(words: Iterable[int]) -> str:
 
 
 def test_there_are_known_answers() -> None:
-    assert NAMES == ["depthwise", "signal", "stream", "sums"]
+    assert NAMES == ["depthwise", "four", "signal", "stream", "sums"]
 
 
 @each
