@@ -3,7 +3,8 @@
 A file in `known_max78002` holds the description, how its numbers are drawn, the registers that the tool wrote, in
 order, and digests of its arrays of words. `sums` has operands of two passes, pools behind sums, upsampling and
 flattening; `stream` a FIFO, data that is read ahead and pools that overlap; `depthwise` biases in all quadrants and
-stretched pools; `four` outputs that are computed four at a time (calcx4); `signal` dilation of both kinds and weights of one bit.
+stretched pools; `four` outputs that are computed four at a time (calcx4); `signal` dilation of both kinds and weights
+of one bit.
 """
 
 from __future__ import annotations
