@@ -14,6 +14,7 @@ from buildtool.targets.max7800x.arithmetic import pooled_size
 from buildtool.targets.max7800x.network import Activation, Eltwise, Operation, Pool, Size
 
 BORDER = 2  # rows and columns of zeros that a layer may put around a picture, in front and behind together
+Border = tuple[int | None, int | None]  # rows and columns of them in front; None: no border along this axis
 Order = NDArray[np.int64]
 
 

@@ -13,7 +13,7 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.deconv2d import Deconv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.targets.max7800x.devices import MAX78000, Device
-from buildtool.targets.max7800x.lower_data import BORDER, NotHereError
+from buildtool.targets.max7800x.lower_data import BORDER, Border, NotHereError
 from buildtool.targets.max7800x.network import Operation, Size
 
 MOST_PAD = 2
@@ -39,7 +39,7 @@ class Form:
     groups: int = 1
 
 
-def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, border: Size | None = None) -> Form:
+def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, border: Border = (None, None)) -> Form:
     """Of a convolution over rows and columns of `size` that gives `out`; in one dimension columns are 1.
 
     `turned`: rows and columns are those of the graph the other way round. `border`: the picture has got one, with so
@@ -57,23 +57,30 @@ def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, 
         )
     if isinstance(op, Deconv2d):
         return _transposed(op, weights, size, out)
-    strides, pads = (op.strides[0], op.strides[1]), (op.pads[0], op.pads[1], op.pads[2], op.pads[3])
+    strides, pads = (op.strides[0], op.strides[1]), tuple(op.pads)
     if turned:
         weights, strides = weights.transpose(0, 1, 3, 2), (strides[1], strides[0])
         pads = (pads[1], pads[0], pads[3], pads[2])
     strides = (strides[0] if size[0] > 1 else 1, strides[1] if size[1] > 1 else 1)
     _stride_rule(strides)
-    if border is not None:
-        around = (BORDER, BORDER if size[1] > 1 else 0)
-        behind = (around[0] - border[0], around[1] - border[1])
-        pads = (pads[0] - border[0], pads[1] - border[1], pads[2] - behind[0], pads[3] - behind[1])
-        size = (size[0] + around[0], size[1] + around[1])
+    size, pads = _around(size, pads, border)
     if weights.shape[2:] == (1, 1) and not any(pads):
         operation: Operation = "conv1d" if size[1] == 1 and size[0] > 1 else "conv2d"
         return Form(operation, weights, (1, 1), (0, 0), strides, groups=groups)
     if size[1] == 1 and size[0] > 1 and weights.shape[3] == 1:
         return _line(weights, pads, strides, (size[0], out[0]), groups)
     return _picture(weights, pads, strides, (size, out), groups)
+
+
+def _around(size: Size, pads: tuple[int, ...], border: Border) -> tuple[Size, tuple[int, ...]]:
+    """The picture with its border, and what is left to pad."""
+    sides, rest = list(size), list(pads)
+    for axis, before in enumerate(border):
+        if before is not None:
+            sides[axis] += BORDER
+            rest[axis] -= before
+            rest[axis + 2] -= BORDER - before
+    return (sides[0], sides[1]), tuple(rest)
 
 
 def _weights(node: Node, device: Device) -> tuple[Array, int]:
@@ -107,7 +114,7 @@ def _stride_rule(strides: Size) -> None:
         )
 
 
-def _line(weights: Array, pads: tuple[int, int, int, int], strides: Size, sizes: tuple[int, int], groups: int) -> Form:
+def _line(weights: Array, pads: tuple[int, ...], strides: Size, sizes: tuple[int, int], groups: int) -> Form:
     length = weights.shape[2]
     if length > LONGEST:
         raise NotHereError(
@@ -121,9 +128,7 @@ def _line(weights: Array, pads: tuple[int, int, int, int], strides: Size, sizes:
     return Form("conv1d", weights, (length, 1), (pads[0], 0), stride_behind=strides, groups=groups)
 
 
-def _picture(
-    weights: Array, pads: tuple[int, int, int, int], strides: Size, sizes: tuple[Size, Size], groups: int
-) -> Form:
+def _picture(weights: Array, pads: tuple[int, ...], strides: Size, sizes: tuple[Size, Size], groups: int) -> Form:
     kernel = weights.shape[2:]
     if max(kernel) > _SIDE:
         raise NotHereError(
@@ -152,7 +157,7 @@ def _fits(kernel: int, before: int, behind: int, stride: int, sizes: tuple[int, 
     return found
 
 
-def _wrong_pads(pads: tuple[int, int, int, int]) -> WrongPadsError:
+def _wrong_pads(pads: tuple[int, ...]) -> WrongPadsError:
     return WrongPadsError(
         f"its pads are {pads[0]} above, {pads[2]} below, {pads[1]} left and {pads[3]} right",
         f"pads are the same at both ends, 0 to {MOST_PAD}; a border that a layer puts around adds {BORDER}",

@@ -37,7 +37,17 @@ from buildtool.ops.sub import Sub
 from buildtool.ops.transpose import Transpose
 from buildtool.quant.ranges import between
 from buildtool.targets.max7800x.devices import MAX78000, PROCESSORS, Device
-from buildtool.targets.max7800x.lower_data import BORDER, Data, NotHereError, Order, Read, Step, canonical, of_data
+from buildtool.targets.max7800x.lower_data import (
+    BORDER,
+    Border,
+    Data,
+    NotHereError,
+    Order,
+    Read,
+    Step,
+    canonical,
+    of_data,
+)
 from buildtool.targets.max7800x.lower_kernels import Form, WrongPadsError, form_of
 from buildtool.targets.max7800x.lower_pools import mean_in_two, pool_of, require_size
 from buildtool.targets.max7800x.network import Activation, Eltwise, Operation, Pool, Size
@@ -406,20 +416,23 @@ class _Lowering:
         quant = self._graph.range_of(value)
         return quant is not None and quant.axis is None and between(quant)[0] >= 0
 
-    def _bordered(self, node: Node, read: Read, before: Size) -> Read:
+    def _bordered(self, node: Node, read: Read, before: Border) -> Read:
         """Zeros around what is read: so many rows and columns in front, and the rest of `BORDER` behind."""
         size = read.result
         flat = size[1] == 1
         operation: Operation = "conv1d" if flat else "conv2d"
         read = self._fit_for(node, read, operation, node.inputs[0])
-        tap = (BORDER - before[0], 0 if flat else BORDER - before[1])
-        kernel, pad = ((3, 1), (BORDER, 0)) if flat else ((3, 3), (BORDER, BORDER))
+        tap = [1 if zeros is None else BORDER - zeros for zeros in before]
+        pad = [1 if zeros is None else BORDER for zeros in before]
+        if flat:
+            tap[1], pad[1] = 0, 0
+        kernel = (3, 1) if flat else (3, 3)
         weights = np.zeros((read.channels, read.channels, *kernel), np.float32)
         weights[np.arange(read.channels), np.arange(read.channels), tap[0], tap[1]] = 1
-        around = (size[0] + BORDER, 1 if flat else size[1] + BORDER)
+        around = (size[0] + 2 * pad[0] - 2, 1 if flat else size[1] + 2 * pad[1] - 2)
         values = [value for data in read.sources for value in data.values]
         out = Data(f"{_name(node)} with a border", read.channels, around, values)
-        self._add(Step(node, operation, read, out, weights, None, kernel, pad, keeps_scale=True))
+        self._add(Step(node, operation, read, out, weights, None, kernel, (pad[0], pad[1]), keeps_scale=True))
         return of_data(out)
 
     # -- layers --
@@ -474,9 +487,10 @@ class _Lowering:
 
 def _form_with_border(
     node: Node, size: Size, out: Size, device: Device, turned: bool, problem: WrongPadsError
-) -> tuple[Form, Size]:
-    """A convolution over the picture with a border; the zeros in front of it. The problem, where none helps."""
-    for before in product(range(BORDER + 1), range(BORDER + 1) if size[1] > 1 else (0,)):
+) -> tuple[Form, Border]:
+    """A convolution over the picture with a border, and the border. The problem, where none helps."""
+    some: tuple[int | None, ...] = (*range(BORDER + 1), None)
+    for before in product(some, some if size[1] > 1 else (None,)):
         try:
             return form_of(node, size, out, device, turned=turned, border=before), before
         except WrongPadsError:

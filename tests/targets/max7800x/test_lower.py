@@ -136,7 +136,7 @@ def test_borders_that_are_not_alike() -> None:
     x = net.pool(net.layer(x, 12), 3, strides=(1, 1), pads=(1, 1, 1, 1))
     x = net.pool(x, 3, kind="avg_pool2d", strides=(1, 1), pads=(1, 1, 1, 1), count_include_pad=True)
     x = net.pool(net.layer(x, 12), 3, strides=(2, 2), ceil_mode=True)  # 6 to 3, the last window hangs over
-    x = net.layer(x, 10, strides=(2, 2), pads=(2, 0, 0, 2))
+    x = net.layer(x, 10, strides=(2, 2), pads=(2, 1, 0, 1))  # rows have a border, and columns pads
     graph = prepared(net.finish(net.product(net("reshape", x, shape=(1, 2 * 2 * 10)), 5)))
     lowered = lower(graph, MAX78000)
     assert sum(layer.name.endswith(" with a border") for layer in lowered.network.layers) == 6
