@@ -71,10 +71,38 @@ void lathe_chip_write_byte(uint32_t address, uint8_t value) {
 
 uint32_t lathe_chip_read(uint32_t address) { return lathe_max7800x_read(accelerator(quadrants_at(address)), address); }
 
+#ifdef __riscv
+/* On the RISC-V core handlers are found by their names, and return as interrupts do: to where `mepc` says. */
+void CNN_IRQHandler(void) __attribute__((weak));
+
+static void call_handler(void) {
+  if (CNN_IRQHandler == NULL) return;
+  __asm__ volatile(
+      ".option push\n"
+      ".option arch, +zicsr\n"
+      "la t0, 1f\n"
+      "csrw mepc, t0\n"
+      "li t0, 0x1800\n" /* and stay in machine mode */
+      "csrs mstatus, t0\n"
+      "jr %0\n"
+      "1:\n"
+      ".option pop"
+      :
+      : "r"(CNN_IRQHandler)
+      : "t0", "memory");
+}
+#else
+static void call_handler(void) {}
+#endif
+
 static void interrupt(void) {
-  if (pending == 0 || enabled == 0 || masked != 0 || handler == NULL) return;
+  if (pending == 0 || enabled == 0 || masked != 0) return;
   pending = 0;
-  handler();
+  if (handler != NULL) {
+    handler();
+  } else {
+    call_handler();
+  }
 }
 
 /* Sleeps until an interrupt comes. One that never comes ends the program: on the chip it would sleep for ever. */

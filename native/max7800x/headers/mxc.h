@@ -34,6 +34,7 @@ void NVIC_ClearPendingEVENT(IRQn_Type number);
 void lathe_chip_wait(void);
 void lathe_chip_mask_interrupts(int masked);
 #define __WFI() lathe_chip_wait()
+#define CNN_WAIT() lathe_chip_wait() /* where programs do not sleep, or have no function for it */
 #define __enable_irq() lathe_chip_mask_interrupts(0)
 #define __disable_irq() lathe_chip_mask_interrupts(1)
 #define MXC_LP_EnterSleepMode() lathe_chip_wait()

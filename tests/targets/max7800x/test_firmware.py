@@ -10,6 +10,7 @@ import pytest
 
 from buildtool.targets.max7800x import planner, program, sources
 from buildtool.targets.max7800x.devices import MAX78002, Device
+from buildtool.targets.max7800x.options import Options
 from buildtool.targets.max7800x.program import Program
 from tests.native_builds import ROOT, build, command
 from tests.targets.kpu.test_bare_machines import run_image
@@ -78,8 +79,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Core], list[Pat
 
 def run(core: Core, objects: list[Path], made: Program, folder: Path) -> str:
     """What the generated program prints."""
+    of_the_core = "riscv/" if made.options.processor == "riscv" else ""
     for name, content in sources.emit(made).items():
-        (folder / name).write_bytes(content)
+        if name.startswith(of_the_core) and name.endswith((".c", ".h")):
+            (folder / name.removeprefix(of_the_core)).write_bytes(content)
     image = folder / "image.elf"
     part = made.network.device.part.removeprefix("MAX")
     files = [*sorted(folder.glob("*.c")), ROOM / "chip.c", *objects]
@@ -88,13 +91,13 @@ def run(core: Core, objects: list[Path], made: Program, folder: Path) -> str:
     return core.run(image)
 
 
-def program_of(name: str, device: Device | None = None) -> Program:
+def program_of(name: str, device: Device | None = None, options: Options | None = None) -> Program:
     """Of a known answer; for another device it is placed anew."""
     known = KnownAnswer(name)
     network = known.network
     if device is not None:
         network = planner.place(replace(planner.unplaced(network), device=device))
-    return program.make(network, known.sample)
+    return program.make(network, known.sample, options)
 
 
 @exist
@@ -119,3 +122,27 @@ def test_and_on_cores_like_those_of_the_chip(
 def test_a_known_network_on_the_larger_chip(core: Core, model: Callable[[Core], list[Path]], tmp_path: Path) -> None:
     made = program_of("t_cifar10_bias_q4", MAX78002)
     assert "*** PASS ***" in run(core, model(core), made, tmp_path)
+
+
+@exist
+@pytest.mark.slow
+@pytest.mark.parametrize("sleep", [True, False], ids=["sleeping", "awake"])
+@pytest.mark.parametrize("name", ["mnist_extrasmall", "t_fifostream_cifar_hwc"])
+def test_programs_for_the_riscv_core(
+    name: str, sleep: bool, model: Callable[[Core], list[Path]], tmp_path: Path
+) -> None:
+    made = program_of(name, options=Options(processor="riscv", sleep=sleep))
+    assert "*** PASS ***" in run(RV32, model(RV32), made, tmp_path)
+
+
+@exist
+@pytest.mark.slow
+@pytest.mark.parametrize("core", EMULATED)
+def test_a_wrong_answer_and_a_wrong_register_end_with_an_error(
+    core: Core, model: Callable[[Core], list[Path]], tmp_path: Path
+) -> None:
+    made = program_of("t_upsample_nonsq")
+    first = made.expected[0]
+    spoilt = replace(first, words=(first.words[0] ^ 1, *first.words[1:]))
+    with pytest.raises(AssertionError, match="FAIL"):
+        run(core, model(core), replace(made, expected=(spoilt, *made.expected[1:])), tmp_path)
