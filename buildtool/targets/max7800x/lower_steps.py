@@ -186,7 +186,7 @@ class _Lowering:
     def _convolution(self, node: Node) -> None:
         value = node.outputs[0]
         read, turned = self._as_picture(node.inputs[0])
-        channels, size = _picture(value)
+        channels, size = _shape(value)[3], _made_size(value, turned)
         try:
             form = form_of(node, read.result, size, self._device, turned=turned)
         except WrongPadsError as problem:
@@ -219,7 +219,7 @@ class _Lowering:
             kind, limit = _activation(node.op)
             both = self._together(node, [(value, behind), (residual, self._read(residual))], "add")
             behind = self._activated(node, both, value, kind, limit) if kind else both
-        self._reads[value] = behind
+        self._reads[value] = replace(behind, order=behind.order.reshape(_shape(value)))
 
     def _product(self, node: Node) -> None:
         value, x = node.outputs[0], node.inputs[0]
@@ -275,7 +275,7 @@ class _Lowering:
                 read, pool = of_data(self._data(node, plain.pooled(steps[0]), value)), steps[1]
         else:
             assert isinstance(op, MaxPool2d | AvgPool2d)
-            pool, border = pool_of(op, read.result, _picture(value)[1], turned=turned)
+            pool, border = pool_of(op, read.result, _made_size(value, turned), turned=turned)
             if border is not None:
                 if isinstance(op, MaxPool2d) and not self._is_never_negative(read, x):
                     raise NotHereError(
@@ -527,6 +527,12 @@ def _picture(value: Value) -> tuple[int, Size]:
     if len(shape) != 4:
         return math.prod(shape), (1, 1)
     return shape[3], ((shape[2], 1) if shape[1] == 1 else (shape[1], shape[2]))
+
+
+def _made_size(value: Value, turned: bool) -> Size:
+    """Rows and columns of a result, which lie as those of what it is made of."""
+    _, height, width, _ = _shape(value)
+    return (width, height) if turned else (height, width)
 
 
 def _is_canonical(value: Value, read: Read) -> bool:

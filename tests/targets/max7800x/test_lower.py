@@ -144,6 +144,16 @@ def test_borders_that_are_not_alike() -> None:
     assert_machine_agrees(lowered, picture_of(graph))
 
 
+def test_pictures_that_become_lines() -> None:
+    net = Net(6)
+    x = net.layer(net.input(1, 3, 14, 3), 8, pads=(0, 1, 0, 1))  # one row of 14
+    x = net("max_pool2d", net.layer(x, 12, pads=(1, 1, 1, 1)), kernel=(1, 2), strides=(1, 2))
+    graph = prepared(net.finish(net.product(net("reshape", x, shape=(1, 7 * 12)), 5)))
+    lowered = lower(graph, MAX78000)
+    assert min(nearness(graph, lowered)) >= LEAST
+    assert_machine_agrees(lowered, picture_of(graph))
+
+
 def test_rows_and_columns_are_padded_differently() -> None:
     """The chip can, and ai8xize has no words for it."""
     net = Net(5)
