@@ -118,6 +118,7 @@ class CnnSection(Section):
     override_rollover: Whole = key("Of streaming layers: the length of the ring.")
     write_zero_registers: Flag = key("Registers whose value is zero are written, too.", default=0)
     simple1b: Flag = key("Weights of one bit are multiplied by exclusive or.", default=0)
+    memory_images: Flag = key("Registers and memories are written as text, for simulations of the chip.", default=0)
 
 
 class ThresholdSection(Section):

@@ -24,6 +24,16 @@ _COLOURS = {"<": "#4c78a8", ">": "#f58518", "#": "#b279a2", "-": "#bab0ac"}
 _PANEL, _ROW, _MARGIN, _TITLE = 480, 8, 30, 16  # pixels
 
 
+def emit(program: Program) -> dict[str, bytes]:
+    """The maps as files."""
+    kernels = kernel_use(program.placed.kernels, program.placed.layers) + "\n" + kernel_map(program.placed.kernels)
+    return {
+        "kernels.txt": kernels.encode(),
+        "data.txt": data_map(program).encode(),
+        "data.svg": data_map_svg(program),
+    }
+
+
 def kernel_map(memory: KernelMemory) -> str:
     """A line for each processor that has kernels: for each column the number of the layer, a dot where it is free."""
     owners = memory.owners

@@ -30,6 +30,7 @@ class Options:
     clear_memories: bool = False  # and test them before use
     clear_tram: bool = False
     overlap_data: bool = False  # outputs may be written over what is still read
+    memory_images: bool = False  # registers and memories as text lie beside the program
     single_bit_xor: bool = False  # 1-bit weights by exclusive or
     # of streaming, where the computed values are not the right ones
     stream_start: int | None = None

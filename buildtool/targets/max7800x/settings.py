@@ -50,6 +50,7 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         clear_tram=on("init_tram"),
         overlap_data=on("overlap_data"),
         single_bit_xor=on("simple1b"),
+        memory_images=on("memory_images"),
         stream_start=words.get("override_start"),
         stream_delta1=words.get("override_delta1"),
         stream_delta2=words.get("override_delta2"),

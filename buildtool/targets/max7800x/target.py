@@ -18,6 +18,8 @@ from buildtool.targets.max7800x import (
     emulated,
     intermediates,
     lower,
+    maps,
+    memory_images,
     program,
     settings,
     simulated,
@@ -163,7 +165,7 @@ def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
     made = _made(model.name, network, sample, chosen)
     told = dataclasses.replace(made.model, details={**made.model.details, **tensors.details(lowered)})
     lowered = dataclasses.replace(lowered, network=network)
-    return dataclasses.replace(made, model=told, beside=tensors.files(lowered), lowered=lowered)
+    return dataclasses.replace(made, model=told, beside={**made.beside, **tensors.files(lowered)}, lowered=lowered)
 
 
 def _fewer_bits(name: str, lowered: Lowered, most: int) -> list[Problem]:
@@ -208,7 +210,10 @@ def _of_description(model: DescribedModel, device: Device, notes: list[Problem])
 
 def _made(name: str, network: Network, sample: NDArray[np.int64], chosen: settings.Settings) -> Made:
     made = program.make(network, sample, chosen.program)
-    return Made(name, made, report_of(name, made), sample)
+    beside = {f"maps/{file}": data for file, data in maps.emit(made).items()}
+    if chosen.program.memory_images:
+        beside |= {f"memories/{file}": data for file, data in memory_images.emit(made).items()}
+    return Made(name, made, report_of(name, made), sample, beside)
 
 
 def _random(network: Network) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from buildtool.targets.max7800x import images
+from buildtool.targets.max7800x import memory_images
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002
 from tests.targets.max7800x import test_sources as programs
 
@@ -20,7 +20,7 @@ def loaded(text: bytes) -> dict[int, str]:
 
 def test_registers_are_those_of_the_program_in_order() -> None:
     program = programs.made(programs.classifier(MAX78002), clear_memories=True, clear_tram=True)
-    lines = images.emit(program)["registers.txt"].decode().splitlines()
+    lines = memory_images.emit(program)["registers.txt"].decode().splitlines()
     starts = [lines.index(f"# {name}") for name in ("cnn_init", "cnn_configure", "cnn_start")]
     sections = zip(starts, [*starts[1:], len(lines)], program.register_writes.values(), strict=True)
     for begin, end, writes in sections:
@@ -31,7 +31,7 @@ def test_registers_are_those_of_the_program_in_order() -> None:
 
 def test_kernels_and_biases_are_those_that_are_loaded() -> None:
     program = programs.made(programs.classifier())
-    files = images.emit(program)
+    files = memory_images.emit(program)
     memory = program.placed.kernels
     for name in (name for name in files if name.startswith("kernels/")):
         processor = int(name.removeprefix("kernels/processor_").removesuffix(".mem"))
@@ -45,14 +45,14 @@ def test_kernels_and_biases_are_those_that_are_loaded() -> None:
 
 def test_words_that_do_not_count_are_unknown() -> None:
     program = programs.made(programs.picture())
-    found = [loaded(text) for name, text in images.emit(program).items() if name.startswith("expected/")]
+    found = [loaded(text) for name, text in memory_images.emit(program).items() if name.startswith("expected/")]
     assert sum(len(words) for words in found) == sum(len(block.words) for block in program.expected)
     values = {value for words in found for value in words.values()}
     assert any("x" in value for value in values) and all(len(value) == 8 for value in values)
 
 
 def test_input_is_in_memory_or_in_fifos() -> None:
-    files = images.emit(programs.made(programs.classifier()))
+    files = memory_images.emit(programs.made(programs.classifier()))
     assert len(loaded(files["input/memory_00.mem"])) == 64
-    fifo = images.emit(programs.made(programs.classifier(MAX78000, fifo=True)))["input/fifo_0.mem"]
+    fifo = memory_images.emit(programs.made(programs.classifier(MAX78000, fifo=True)))["input/fifo_0.mem"]
     assert fifo.decode().split() == list(loaded(files["input/memory_00.mem"]).values())
