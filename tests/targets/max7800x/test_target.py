@@ -103,6 +103,18 @@ def test_reports_tell_of_layers_and_memory(described: Path) -> None:
     assert (described / "build/nets/lib/max78000/net/cnn.c").is_file()
 
 
+def test_maps_and_memories_lie_beside_the_program(described: Path) -> None:
+    models = {"net": described / "network.yaml"}
+    file = deployment(described, models, weights="weights.npy", sample="sample.npy", cnn="{memory_images: 1}")
+    workflow.convert(file, options=buildtool.Options(described / "build"), progress=SILENT)
+    folder = described / "build/nets/lib/max78000/net"
+    assert "first column" in (folder / "maps/kernels.txt").read_text()
+    assert (folder / "maps/data.txt").read_text().count("Layer ") == 5
+    assert (folder / "maps/data.svg").read_text().startswith("<svg")
+    assert (folder / "memories/registers.txt").read_text().startswith("# cnn_init\n")
+    assert list((folder / "memories/kernels").glob("processor_*.mem"))
+
+
 def test_all_models_are_told_of_at_once(described: Path) -> None:
     for name in ("one", "two"):
         folder = described / name
