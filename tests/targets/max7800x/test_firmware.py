@@ -138,7 +138,7 @@ def test_programs_for_the_riscv_core(
 @exist
 @pytest.mark.slow
 @pytest.mark.parametrize("core", EMULATED)
-def test_a_wrong_answer_and_a_wrong_register_end_with_an_error(
+def test_wrong_answers_and_wrong_use_end_with_an_error(
     core: Core, model: Callable[[Core], list[Path]], tmp_path: Path
 ) -> None:
     made = program_of("t_upsample_nonsq")
@@ -146,3 +146,6 @@ def test_a_wrong_answer_and_a_wrong_register_end_with_an_error(
     spoilt = replace(first, words=(first.words[0] ^ 1, *first.words[1:]))
     with pytest.raises(AssertionError, match="FAIL"):
         run(core, model(core), replace(made, expected=(spoilt, *made.expected[1:])), tmp_path)
+    short = replace(made.inputs[0], words=made.inputs[0].words[:-1])
+    with pytest.raises(AssertionError, match="which nobody wrote"):
+        run(core, model(core), replace(made, inputs=(short, *made.inputs[1:])), tmp_path)
