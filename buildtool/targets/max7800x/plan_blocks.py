@@ -299,6 +299,19 @@ def by_kernel(layer: Layer) -> Layer:
     return replace(layer, operation="conv2d", kernel=one, output_shift=1, output_processors=0)
 
 
+def as_dense(layer: Layer) -> Layer:
+    """A depthwise layer as a convolution of all channels, with zeros where they do not meet: it writes anywhere."""
+    kernel = layer.kernel
+    assert kernel is not None
+    count = len(kernel.weights)
+    weights = np.zeros((count, layer.in_channels, *kernel.weights.shape[2:]), np.int8)
+    share, out = kernel.weights.shape[1], count // kernel.groups
+    for number in range(count):
+        first = number // out * share
+        weights[number, first : first + share] = kernel.weights[number]
+    return replace(layer, kernel=replace(kernel, weights=weights, groups=1))
+
+
 # -- what was written --------------------------------------------------------------------------------------------------
 def _take_written(network: Network, blocks: Sequence[Block]) -> None:
     """Places that somebody wrote are kept."""

@@ -128,8 +128,8 @@ def _placed(network: Network) -> Network:
             return found
         if passed is not None and (passed.operands == 1 or passed.in_channels <= PROCESSORS):
             # What only passes data through may not leave its quadrants; a convolution may.
-            by_kernel = plan_blocks.by_kernel(passed)
-            network = replace(network, layers=tuple(by_kernel if one is passed else one for one in network.layers))
+            freed = plan_blocks.by_kernel(passed) if passed.operation == "none" else plan_blocks.as_dense(passed)
+            network = replace(network, layers=tuple(freed if one is passed else one for one in network.layers))
             continue
         if others:
             raise min(others, key=lambda problem: len(problem.problems))
@@ -220,7 +220,7 @@ class _Placing:
                 yield masks
         # What a layer passes on keeps its places in each quadrant, wherever these begin.
         for layer in self._network.layers:
-            if layer.operation == "none" and block.producers == (layer.index,):
+            if _keeps_processors(layer) and block.producers == (layer.index,):
                 mask = self._read_mask(layer)
                 if mask and not block.pieces[0].mask:
                     yield (mask,)
@@ -229,14 +229,15 @@ class _Placing:
         """A layer that would have to carry data where it cannot."""
         known = {**self._masks, **dict(zip(block.producers, masks, strict=True))}
         for layer in self._network.layers:
-            if layer.operation != "none" or layer.index not in known:
+            if not _keeps_processors(layer) or layer.index not in known:
                 continue
             if not all(source in known for source in layer.sources):
                 continue
             given = 0
             for source in layer.sources:
                 given |= known[source]
-            if not sizes.can_pass(given, known[layer.index]):
+            carries = layer.operation != "none" or sizes.can_pass(given, known[layer.index])
+            if not carries or (layer.operation != "none" and given != known[layer.index]):
                 return layer
         return None
 
@@ -293,6 +294,11 @@ class _Placing:
                 count, mask = sizes.columns(layer), self._read_mask(layer)
                 if count:
                     self._kernels.take(mask, self._kernels.start(mask, count), count)
+
+
+def _keeps_processors(layer: Layer) -> bool:
+    """Layers without a kernel, and depthwise ones: each channel stays where it is."""
+    return layer.operation == "none" or (layer.kernel is not None and layer.kernel.groups > 1)
 
 
 def _life(block: Block) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from buildtool.errors import UnsupportedError
 from buildtool.targets.max7800x import kernel_memory, overlap, plan_sizes, planner, program, simulate
 from buildtool.targets.max7800x.devices import MAX78002
 from buildtool.targets.max7800x.hardware import layers_of
-from buildtool.targets.max7800x.network import INPUT, Network, Pool
+from buildtool.targets.max7800x.network import INPUT, Kernel, Network, Pool
 from tests.targets.max7800x import known_answers, machine
 from tests.targets.max7800x.known_answers import KnownAnswer
 from tests.targets.max7800x.sketches import Sketch, halved
@@ -233,6 +233,48 @@ def test_the_larger_chip_holds_more() -> None:
     for _ in range(60):
         x = net.conv(x, out=64)
     placed(net.network())
+
+
+def test_depthwise_layers_keep_their_processors() -> None:
+    """Or become dense ones, where what they put out has to lie elsewhere."""
+    net = Sketch(3, (8, 8), MAX78002)
+    x = net.conv(INPUT, out=40)
+    y = net.conv(x, out=40)
+    z = net.conv(x, y, out=16)
+    network = net.network()
+    kernel = network.layers[1].kernel
+    assert kernel is not None
+    alone = replace(kernel, weights=kernel.weights[:, :1], groups=40)
+    layers = list(network.layers)
+    layers[1] = replace(layers[1], kernel=alone)
+    layers[2] = replace(layers[2], sources=(1,), in_channels=40, kernel=_fewer(layers[2].kernel, 40))
+    assert z == 2
+    found = placed(replace(network, layers=tuple(layers)))
+    assert found.layers[1].processors == found.layers[1].output_processors
+    assert_machine_agrees(found, net.sample())
+
+
+def _fewer(kernel: Kernel | None, channels: int) -> Kernel:
+    assert kernel is not None
+    return replace(kernel, weights=kernel.weights[:, :channels])
+
+
+def test_depthwise_layers_become_dense_on_need() -> None:
+    net = Sketch(3, (8, 8), MAX78002)
+    x = net.conv(INPUT, out=24)
+    net.conv(x, net.conv(x, out=24), out=16)
+    network = net.network()
+    layers = list(network.layers)
+    kernel = layers[1].kernel
+    assert kernel is not None
+    layers[1] = replace(layers[1], kernel=replace(kernel, weights=kernel.weights[:, :1], groups=24))
+    network = replace(network, layers=tuple(layers))
+    found = placed(network)
+    dense = found.layers[1].kernel
+    assert dense is not None and dense.groups == 1
+    sample = net.sample()
+    assert np.array_equal(simulate.run(network, sample).result, simulate.run(found, sample).result)
+    assert_machine_agrees(found, sample)
 
 
 def test_what_cannot_be_put_together_is_told() -> None:
