@@ -134,7 +134,8 @@ def _of_max78002(layers: Sequence[HardwareLayer], at: int, options: Options, *, 
     else:
         rollover += (hardware.in_passes - 1) * (rows * width + pad + columns)
         rollover += -rollover % hardware.in_passes
-    delta1, delta2 = _deltas_of_max78002(hardware, single, left_over) if layer.streaming else (0, 0)
+    said = options.stream_delta1 if hardware.first else None
+    delta1, delta2 = _deltas_of_max78002(hardware, single, left_over, said) if layer.streaming else (0, 0)
     if layer.big_data:
         start = start if hardware.first and options.stream_start is not None else -(-start // _WORD_PIXELS)
         rollover = rollover * step[1] * _WORD_PIXELS if hardware.first else -(-rollover // _WORD_PIXELS)
@@ -154,7 +155,7 @@ def _left_over(hardware: HardwareLayer, columns: int) -> int:
     return width - whole * columns
 
 
-def _deltas_of_max78002(hardware: HardwareLayer, single: bool, left_over: int) -> tuple[int, int]:
+def _deltas_of_max78002(hardware: HardwareLayer, single: bool, left_over: int, said: int | None) -> tuple[int, int]:
     width = hardware.in_size[1]
     step = hardware.pool_stride
     whole = width // step[1]
@@ -165,7 +166,7 @@ def _deltas_of_max78002(hardware: HardwareLayer, single: bool, left_over: int) -
     if hardware.first and single:
         delta1 -= 1
     planes = _WORD_PIXELS if hardware.layer.big_data else 1
-    delta1 = -(-delta1 // planes)
+    delta1 = -(-delta1 // planes) if said is None else said
     beyond = left_over
     if hardware.first:
         beyond = skipped + (hardware.pool[1] - 1 if step[0] > 1 else 0)
