@@ -15,6 +15,7 @@ from buildtool.codegen import container
 from buildtool.devices.device import Completed
 from buildtool.errors import ConfigError, RunError, Where
 from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.quantised import is_quantised
 from buildtool.ir.types import DType
 from buildtool.ir.work import node_macs
 from buildtool.ops.registry import registry
@@ -74,7 +75,8 @@ def _cases(graph: Graph, plan: Plan | None, kernels: dict[str, KernelInfo]) -> I
         names = plan.kernels[index]
         if node.regions or not names or names[0] not in kernels:
             continue  # what holds other nodes is not alone
-        sizes = describe(node.op, [value.type for value in node.inputs])
+        stored = is_quantised(node)
+        sizes = describe(node.op, [value.type.real if stored else value.type for value in node.inputs])
         packing = plan.packings[index] if plan.packings else ""
         yield Case(f"{node.op.name}/{sizes}/{names[0]}", _alone(graph, node), kernels[names[0]], packing)
 
@@ -90,7 +92,8 @@ def _alone(graph: Graph, node: Node) -> Graph:
             operand = Value(f"x{index}", value.type)
             alone.inputs.append(operand)
         operands.append(operand)
-    copy = alone.new_node(node.op, operands, name=node.op.name)
+    ways = [None if value.type.quant is None else (value.type.dtype, value.type.quant) for value in node.outputs]
+    copy = alone.new_node(node.op, operands, name=node.op.name, stored=ways if is_quantised(node) else ())
     for own, value in zip(copy.outputs, node.outputs, strict=True):
         own.type = value.type
     alone.nodes.append(copy)
