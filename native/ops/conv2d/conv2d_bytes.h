@@ -86,6 +86,7 @@ __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
   if (context.input_count() > 3 && context.input(3).shape != expected)
     return context.Fail(Code::kBadModel, "the residual and the output differ in shape");
   if (shape.taps > kMaxPackedElements) return context.Fail(Code::kUnsupported, "its window is too large");
+  if (expected.Count() == 0) return Code::kOk;  // of images without pixels
   ByteConvPlan& plan = *static_cast<ByteConvPlan*>(context.plan());
   plan.threads = context.threads();
   plan.thread_bytes = ByteThreadBytes(shape);
@@ -172,6 +173,7 @@ void RunByteConv(const RunContext& context) {
   const Shape& out = context.outputs[0].shape;
   const Window& window = state.window;
   const BytePanelShape& shape = state.panels.shape;
+  if (out.Count() == 0) return;
   BytePanelJob job = {};
   job.state = &state.panels;
   job.residual = context.input_count > 3 ? context.inputs[3].As<int8_t>() : nullptr;
