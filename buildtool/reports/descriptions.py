@@ -8,9 +8,10 @@ from typing import Any
 
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.reports.table import Table
-from buildtool.targets.max7800x import description, program, report, settings
+from buildtool.targets.max7800x import description, report, settings
 from buildtool.targets.max7800x.description.chosen import Chosen
 from buildtool.targets.max7800x.devices import DEVICES, MAX78000, MAX78002
+from buildtool.targets.max7800x.firmware import program
 from buildtool.targets.protocol import DescribedModel
 
 PLATFORM = "ai8x"

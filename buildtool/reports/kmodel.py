@@ -10,9 +10,10 @@ from typing import Any
 
 from buildtool.errors import ModelFileError, Where
 from buildtool.reports.table import Table
-from buildtool.targets.k210 import cpu_layers, estimate, kmodel, layout
-from buildtool.targets.k210.kpu_layers import AddPadding, Conv, Upload
-from buildtool.targets.k210.layer import Layer, LayerType
+from buildtool.targets.k210.format import cpu_layers, kmodel, layout
+from buildtool.targets.k210.format.kpu_layers import AddPadding, Conv, Upload
+from buildtool.targets.k210.format.layer import Layer, LayerType
+from buildtool.targets.k210.generation import estimate
 
 Span = tuple[int, int]  # start, end
 _DEFAULTS = {"load_para": 1, "load_coor": 1, "load_act": 1, "burst": 15}

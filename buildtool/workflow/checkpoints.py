@@ -9,9 +9,9 @@ from typing import Any
 from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError
 from buildtool.settings import CheckpointSettings
-from buildtool.targets.max7800x import fuse_batch_norm, torch_archive, torch_writer
+from buildtool.targets.max7800x.checkpoints import fuse_batch_norm, torch_archive, torch_writer
+from buildtool.targets.max7800x.checkpoints.quantise_checkpoint import QuantisedLayer, Rule, quantise
 from buildtool.targets.max7800x.description.weight_bits import weight_bits
-from buildtool.targets.max7800x.quantise_checkpoint import QuantisedLayer, Rule, quantise
 
 
 @dataclass(frozen=True)

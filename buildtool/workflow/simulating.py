@@ -16,13 +16,14 @@ from buildtool.builders.package import write_file
 from buildtool.builders.process import Processes
 from buildtool.errors import ConfigError, RunError, ValidationError, Where
 from buildtool.settings import SILENT, Progress, SimulationSettings
-from buildtool.targets.max7800x import compare, description, evaluate, intermediates
-from buildtool.targets.max7800x.compare import Comparison
+from buildtool.targets.max7800x import description
 from buildtool.targets.max7800x.devices import DEVICES
-from buildtool.targets.max7800x.estimate import Estimate, Power, estimate
-from buildtool.targets.max7800x.evaluate import Accuracy
-from buildtool.targets.max7800x.native_simulator import Simulator
-from buildtool.targets.max7800x.simulate import Trace
+from buildtool.targets.max7800x.simulation import compare, evaluate, intermediates
+from buildtool.targets.max7800x.simulation.compare import Comparison
+from buildtool.targets.max7800x.simulation.estimate import Estimate, Power, estimate
+from buildtool.targets.max7800x.simulation.evaluate import Accuracy
+from buildtool.targets.max7800x.simulation.native_simulator import Simulator
+from buildtool.targets.max7800x.simulation.simulate import Trace
 
 
 @dataclass(frozen=True)

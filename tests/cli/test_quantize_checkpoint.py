@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from buildtool.targets.max7800x import torch_archive, torch_writer
+from buildtool.targets.max7800x.checkpoints import torch_archive, torch_writer
 from tests.cli.conftest import Lathe
 
 NETWORK = """

@@ -11,9 +11,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.max7800x import planner, program
 from buildtool.targets.max7800x.devices import MAX78002
+from buildtool.targets.max7800x.firmware import program
 from buildtool.targets.max7800x.network import Network
+from buildtool.targets.max7800x.planning import planner
 from tests.targets.max7800x.machine import Script, script_of
 from tests.targets.max7800x.networks import networks, sample_for
 

@@ -12,9 +12,10 @@ import pytest
 from buildtool import workflow
 from buildtool.quant import range_files
 from buildtool.settings import Options, RunSettings
-from buildtool.targets.max7800x import compare, intermediates, lower, simulate
 from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.targets.max7800x.simulate import run
+from buildtool.targets.max7800x.lowering import lower
+from buildtool.targets.max7800x.simulation import compare, intermediates, simulate
+from buildtool.targets.max7800x.simulation.simulate import run
 from tests.cli.conftest import Lathe, lathe
 from tests.targets.k210.building import between
 from tests.targets.max7800x import known_answers

@@ -17,10 +17,12 @@ from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Value
 from buildtool.ir.operator import Array
-from buildtool.targets.k210 import estimate, flash, generate, intermediates
-from buildtool.targets.k210.generate import Generated, Port
-from buildtool.targets.k210.on_kpu import Settings
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210 import flash
+from buildtool.targets.k210.generation import estimate, generate
+from buildtool.targets.k210.generation.generate import Generated, Port
+from buildtool.targets.k210.generation.on_kpu import Settings
+from buildtool.targets.k210.simulation import intermediates
+from buildtool.targets.k210.simulation.simulator import simulate
 from buildtool.targets.protocol import (
     CrossCompiler,
     Figure,

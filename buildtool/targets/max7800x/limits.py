@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import processors
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, PROCESSORS
-from buildtool.targets.max7800x.hardware import LONGEST_KERNEL, STREAMING_LAYERS, HardwareLayer
+from buildtool.targets.max7800x.firmware.hardware import LONGEST_KERNEL, STREAMING_LAYERS, HardwareLayer
 from buildtool.targets.max7800x.network import UNPLACED, Network
 from buildtool.targets.max7800x.options import Options
 

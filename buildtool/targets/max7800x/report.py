@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from buildtool.targets.max7800x.addresses import BYTES_PER_COLUMN
 from buildtool.targets.max7800x.devices import QUADRANTS, Device
-from buildtool.targets.max7800x.estimate import Estimate, estimate
+from buildtool.targets.max7800x.firmware.addresses import BYTES_PER_COLUMN
+from buildtool.targets.max7800x.firmware.program import Program
+from buildtool.targets.max7800x.firmware.registers import Placed
 from buildtool.targets.max7800x.network import BUFFER, INPUT, Layer, Network, Pool, Size
-from buildtool.targets.max7800x.program import Program
-from buildtool.targets.max7800x.registers import Placed
+from buildtool.targets.max7800x.simulation.estimate import Estimate, estimate
 from buildtool.targets.protocol import Figure, FirmwareModel
 
 SOURCES: Mapping[int, str] = {INPUT: "input", BUFFER: "buffer"}

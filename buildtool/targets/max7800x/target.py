@@ -13,26 +13,17 @@ from numpy.typing import NDArray
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
-from buildtool.targets.max7800x import (
-    description,
-    emulated,
-    intermediates,
-    lower,
-    maps,
-    memory_images,
-    program,
-    settings,
-    simulated,
-    sources,
-    tensors,
-)
+from buildtool.targets.max7800x import description, settings
 from buildtool.targets.max7800x.devices import DEVICES, Device
-from buildtool.targets.max7800x.estimate import estimate
-from buildtool.targets.max7800x.lower import Lowered
+from buildtool.targets.max7800x.firmware import emulated, maps, memory_images, program, sources
+from buildtool.targets.max7800x.firmware.program import Program
+from buildtool.targets.max7800x.lowering import lower, tensors
+from buildtool.targets.max7800x.lowering.lower import Lowered
 from buildtool.targets.max7800x.network import Network
-from buildtool.targets.max7800x.program import Program
 from buildtool.targets.max7800x.report import report_of
-from buildtool.targets.max7800x.simulate import Trace
+from buildtool.targets.max7800x.simulation import intermediates, simulated
+from buildtool.targets.max7800x.simulation.estimate import estimate
+from buildtool.targets.max7800x.simulation.simulate import Trace
 from buildtool.targets.protocol import (
     CrossCompiler,
     DescribedModel,

@@ -20,9 +20,9 @@ from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
 from buildtool.quant import range_files
 from buildtool.quant.ranges import between
-from buildtool.targets.k210.kmodel import read
-from buildtool.targets.k210.quantise import Bytes
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210.format.kmodel import read
+from buildtool.targets.k210.generation.quantise import Bytes
+from buildtool.targets.k210.simulation.simulator import simulate
 from tests.native_builds import command
 from tests.targets.k210.generating import Net, calibrate, cosine, pictures
 

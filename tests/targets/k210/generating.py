@@ -12,9 +12,9 @@ from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
 from buildtool.quant.ranges import stored_as
-from buildtool.targets.k210.generate import Generated, generate
-from buildtool.targets.k210.on_kpu import Settings
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210.generation.generate import Generated, generate
+from buildtool.targets.k210.generation.on_kpu import Settings
+from buildtool.targets.k210.simulation.simulator import simulate
 from tests.passes.harness import CONV, Maker
 
 SAME = {**CONV, "pads": (1, 1, 1, 1)}

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from buildtool.targets.k210 import cpu_layers as cpu
-from buildtool.targets.k210 import kpu
-from buildtool.targets.k210.arguments import ConvShape, ZeroPoints, layer_argument
-from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
-from buildtool.targets.k210.kpu_layers import AddPadding, Conv, RemovePadding, Upload, conv
-from buildtool.targets.k210.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
-from buildtool.targets.k210.layer import Layer
-from buildtool.targets.k210.layout import Bytes
-from buildtool.targets.k210.simulator import simulate
-from buildtool.targets.k210.tables import FIRST_START, Activation, BatchNorm, Segment
+from buildtool.targets.k210.format import cpu_layers as cpu
+from buildtool.targets.k210.format.arguments import ConvShape, ZeroPoints, layer_argument
+from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
+from buildtool.targets.k210.format.kpu_layers import AddPadding, Conv, RemovePadding, Upload, conv
+from buildtool.targets.k210.format.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
+from buildtool.targets.k210.format.layer import Layer
+from buildtool.targets.k210.format.layout import Bytes
+from buildtool.targets.k210.format.tables import FIRST_START, Activation, BatchNorm, Segment
+from buildtool.targets.k210.simulation import kpu
+from buildtool.targets.k210.simulation.simulator import simulate
 
 Sample = tuple[str, bytes, bytes, list[bytes]]
 HALF_RAM = 16384  # in units of 64 bytes

@@ -9,10 +9,10 @@ import pytest
 
 from buildtool.ir.operator import Array
 from buildtool.ops import _activation as functions
-from buildtool.targets.k210 import kpu
-from buildtool.targets.k210.activation import Domain, fit
-from buildtool.targets.k210.quantise import bytes_between
-from buildtool.targets.k210.tables import SEGMENTS
+from buildtool.targets.k210.format.tables import SEGMENTS
+from buildtool.targets.k210.generation.activation import Domain, fit
+from buildtool.targets.k210.generation.quantise import bytes_between
+from buildtool.targets.k210.simulation import kpu
 
 #: The function, the range of its results, and by how many steps bytes may differ, the half of rounding included.
 FUNCTIONS: dict[str, tuple[Callable[[Array], Array], float, float, float]] = {

@@ -20,9 +20,9 @@ from buildtool.reports import footprint
 from buildtool.reports.table import Table
 from buildtool.settings import Silent
 from buildtool.targets.k210 import target
-from buildtool.targets.k210.kmodel import read
-from buildtool.targets.k210.quantise import Bytes
-from buildtool.targets.k210.simulator import Simulator
+from buildtool.targets.k210.format.kmodel import read
+from buildtool.targets.k210.generation.quantise import Bytes
+from buildtool.targets.k210.simulation.simulator import Simulator
 from buildtool.workflow import commands
 from tests.native_builds import build as native
 from tests.native_builds import command

@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from buildtool.targets.k210 import cpu
-from buildtool.targets.k210 import cpu_layers as layers
-from buildtool.targets.k210.kmodel import Kmodel, Output
-from buildtool.targets.k210.kpu_layers import RemovePadding
-from buildtool.targets.k210.layer import Layer
-from buildtool.targets.k210.simulator import Simulator
+from buildtool.targets.k210.format import cpu_layers as layers
+from buildtool.targets.k210.format.kmodel import Kmodel, Output
+from buildtool.targets.k210.format.kpu_layers import RemovePadding
+from buildtool.targets.k210.format.layer import Layer
+from buildtool.targets.k210.simulation import cpu
+from buildtool.targets.k210.simulation.simulator import Simulator
 
 f32 = np.float32
 

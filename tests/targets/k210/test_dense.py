@@ -8,9 +8,9 @@ import pytest
 
 from buildtool.errors import UnsupportedError
 from buildtool.ir.graph import Graph
-from buildtool.targets.k210.generate import generate
-from buildtool.targets.k210.layer import LayerType
-from buildtool.targets.k210.on_kpu import Settings
+from buildtool.targets.k210.format.layer import LayerType
+from buildtool.targets.k210.generation.generate import generate
+from buildtool.targets.k210.generation.on_kpu import Settings
 from tests.targets.k210.generating import SAME, Net, cosines, generated, prepared
 
 

@@ -12,10 +12,10 @@ from buildtool.errors import UnsupportedError
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.graph import Graph
-from buildtool.targets.k210.generate import generate
-from buildtool.targets.k210.kmodel import read
-from buildtool.targets.k210.layer import LayerType
-from buildtool.targets.k210.on_kpu import Settings
+from buildtool.targets.k210.format.kmodel import read
+from buildtool.targets.k210.format.layer import LayerType
+from buildtool.targets.k210.generation.generate import generate
+from buildtool.targets.k210.generation.on_kpu import Settings
 from tests.targets.k210.generating import HALVING, Net, cosines, generated, prepared
 from tests.zoo.networks import cached
 

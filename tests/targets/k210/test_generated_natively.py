@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210.simulation.simulator import simulate
 from tests.native_builds import build, command
 from tests.targets.k210.generating import generated, given, pictures
 from tests.targets.k210.test_generate import NETS

@@ -11,10 +11,11 @@ import pytest
 
 from buildtool.cli.main import run
 from buildtool.reports import kmodel as report
-from buildtool.targets.k210 import cpu_layers, estimate
-from buildtool.targets.k210.arguments import ConvShape
-from buildtool.targets.k210.kmodel import Kmodel, Output, write
-from buildtool.targets.k210.kpu_layers import RemovePadding, Upload
+from buildtool.targets.k210.format import cpu_layers
+from buildtool.targets.k210.format.arguments import ConvShape
+from buildtool.targets.k210.format.kmodel import Kmodel, Output, write
+from buildtool.targets.k210.format.kpu_layers import RemovePadding, Upload
+from buildtool.targets.k210.generation import estimate
 from tests.targets.k210.samples import Drawn, models, on_bytes, one_convolution, planes_between_memories
 
 MODELS = dict(models())

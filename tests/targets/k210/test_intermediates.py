@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from buildtool.targets.k210.intermediates import texts
-from buildtool.targets.k210.kpu_layers import Conv
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210.format.kpu_layers import Conv
+from buildtool.targets.k210.simulation.intermediates import texts
+from buildtool.targets.k210.simulation.simulator import simulate
 from tests.targets.k210.generating import generated, given, pictures
 from tests.targets.k210.test_generate import branches, digits, lists, small_planes
 

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from buildtool.errors import LatheError, ModelFileError, UnsupportedError
-from buildtool.targets.k210 import checks, cpu_layers, kmodel, registers
-from buildtool.targets.k210.arguments import ConvShape, layer_argument
-from buildtool.targets.k210.bodies import BODIES
-from buildtool.targets.k210.kmodel import Kmodel, Output, read, write
-from buildtool.targets.k210.kpu_layers import Conv
-from buildtool.targets.k210.layer import LayerType
-from buildtool.targets.k210.registers import FIELDS, LayerArgument
-from buildtool.targets.k210.simulator import Simulator, simulate
-from buildtool.targets.k210.tables import Activation, BatchNorm, Segment, decode_activation, decode_batch_norms
+from buildtool.targets.k210.format import cpu_layers, kmodel, registers
+from buildtool.targets.k210.format.arguments import ConvShape, layer_argument
+from buildtool.targets.k210.format.bodies import BODIES
+from buildtool.targets.k210.format.kmodel import Kmodel, Output, read, write
+from buildtool.targets.k210.format.kpu_layers import Conv
+from buildtool.targets.k210.format.layer import LayerType
+from buildtool.targets.k210.format.registers import FIELDS, LayerArgument
+from buildtool.targets.k210.format.tables import Activation, BatchNorm, Segment, decode_activation, decode_batch_norms
+from buildtool.targets.k210.generation import checks
+from buildtool.targets.k210.simulation.simulator import Simulator, simulate
 from tests.targets.k210.samples import Drawn, draw, models, on_bytes, on_floats, one_convolution, samples
 
 MODELS = dict(models())

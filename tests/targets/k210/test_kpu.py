@@ -8,12 +8,13 @@ import struct
 import numpy as np
 import pytest
 
-from buildtool.targets.k210 import kpu, layout
-from buildtool.targets.k210.arguments import ConvShape, ZeroPoints
-from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, read, write
-from buildtool.targets.k210.kpu_layers import Conv
-from buildtool.targets.k210.simulator import Simulator, simulate
-from buildtool.targets.k210.tables import FIRST_START, Activation, BatchNorm, Segment
+from buildtool.targets.k210.format import layout
+from buildtool.targets.k210.format.arguments import ConvShape, ZeroPoints
+from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, read, write
+from buildtool.targets.k210.format.kpu_layers import Conv
+from buildtool.targets.k210.format.tables import FIRST_START, Activation, BatchNorm, Segment
+from buildtool.targets.k210.simulation import kpu
+from buildtool.targets.k210.simulation.simulator import Simulator, simulate
 from tests.targets.k210.samples import Drawn, draw, drawn_convolutions, input_for, one_convolution
 from tests.targets.k210.slow_kpu import SlowConvolution, byte_place
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from buildtool.errors import InternalError, UnsupportedError
-from buildtool.targets.k210 import cpu_layers as cpu
-from buildtool.targets.k210 import layout, memory
-from buildtool.targets.k210.kpu_layers import Upload
-from buildtool.targets.k210.memory import Buffer, Memory, Step
+from buildtool.targets.k210.format import cpu_layers as cpu
+from buildtool.targets.k210.format import layout
+from buildtool.targets.k210.format.kpu_layers import Upload
+from buildtool.targets.k210.generation import memory
+from buildtool.targets.k210.generation.memory import Buffer, Memory, Step
 
 
 def copies(buffers: list[Buffer], pairs: list[tuple[int, int]]) -> list[Step]:

@@ -16,7 +16,7 @@ from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.quant import range_files
 from buildtool.quant.ranges import between
-from buildtool.targets.k210.kmodel import read, write
+from buildtool.targets.k210.format.kmodel import read, write
 from tests.targets.k210.generating import prepared
 from tests.targets.k210.samples import planes_between_memories
 from tests.zoo.networks import cached

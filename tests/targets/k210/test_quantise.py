@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.k210 import quantise, split
-from buildtool.targets.k210.arguments import LOAD_BYTES
-from buildtool.targets.k210.quantise import Bytes, bytes_between
-from buildtool.targets.k210.split import MOST_LOADS
+from buildtool.targets.k210.format.arguments import LOAD_BYTES
+from buildtool.targets.k210.generation import quantise, split
+from buildtool.targets.k210.generation.quantise import Bytes, bytes_between
+from buildtool.targets.k210.generation.split import MOST_LOADS
 
 
 def test_zero_is_a_byte_whatever_the_range() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph, Value
-from buildtool.targets.k210.generate import Generated
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210.generation.generate import Generated
+from buildtool.targets.k210.simulation.simulator import simulate
 from tests.native_builds import build, command
 from tests.targets.k210.generating import Net, generated, given, pictures, results
 from tests.targets.kpu.builds import ROOM

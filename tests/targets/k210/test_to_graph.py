@@ -11,15 +11,15 @@ from buildtool.errors import UnsupportedError
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
-from buildtool.targets.k210 import cpu_layers as cpu
-from buildtool.targets.k210 import layout
-from buildtool.targets.k210.arguments import ConvShape
-from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
-from buildtool.targets.k210.kpu_layers import AddPadding, Conv, Upload
-from buildtool.targets.k210.layer import Layer
-from buildtool.targets.k210.layerwise import compare
-from buildtool.targets.k210.simulator import Simulator
-from buildtool.targets.k210.to_graph import INPUT, Unrolled, to_graph
+from buildtool.targets.k210.format import cpu_layers as cpu
+from buildtool.targets.k210.format import layout
+from buildtool.targets.k210.format.arguments import ConvShape
+from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
+from buildtool.targets.k210.format.kpu_layers import AddPadding, Conv, Upload
+from buildtool.targets.k210.format.layer import Layer
+from buildtool.targets.k210.simulation.layerwise import compare
+from buildtool.targets.k210.simulation.simulator import Simulator
+from buildtool.targets.k210.simulation.to_graph import INPUT, Unrolled, to_graph
 from tests.targets.k210.generating import generated, given, pictures
 from tests.targets.k210.samples import HALF_RAM, Drawn, draw, input_for, models, on_floats
 from tests.targets.k210.test_generate import NETS, residual

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.targets.k210.arguments import ConvShape, ZeroPoints
-from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
+from buildtool.targets.k210.format.arguments import ConvShape, ZeroPoints
+from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
 from tests.native_builds import command
 from tests.targets.k210.samples import Drawn, draw
 from tests.targets.kpu.builds import program

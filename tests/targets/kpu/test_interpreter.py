@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.targets.k210.arguments import ConvShape, ZeroPoints
-from buildtool.targets.k210.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210.format.arguments import ConvShape, ZeroPoints
+from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, write
+from buildtool.targets.k210.simulation.simulator import simulate
 from tests.native_builds import build, command
 from tests.targets.k210.samples import SHIFTED, ZERO_POINTS, Drawn, Sample, draw, input_for, samples
 from tests.targets.kpu.builds import ROOM, objects, program

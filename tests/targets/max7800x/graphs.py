@@ -8,8 +8,10 @@ import numpy as np
 
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph, Value
-from buildtool.targets.max7800x import lower, program, simulate
-from buildtool.targets.max7800x.lower import Lowered
+from buildtool.targets.max7800x.firmware import program
+from buildtool.targets.max7800x.lowering import lower
+from buildtool.targets.max7800x.lowering.lower import Lowered
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.k210.generating import HALVING, Net, cosine, pictures
 from tests.targets.max7800x import machine
 

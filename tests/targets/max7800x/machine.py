@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from buildtool.targets.max7800x.addresses import WORD
-from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.firmware.addresses import WORD
+from buildtool.targets.max7800x.firmware.program import Program
 from tests.native_builds import ROOT, build
 
 FIFO = 0x50000008  # a word for each quadrant

@@ -15,9 +15,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from buildtool.targets.max7800x import arithmetic
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
 from buildtool.targets.max7800x.network import INPUT, UNPLACED, Kernel, Layer, Network, Pool, Size
+from buildtool.targets.max7800x.simulation import arithmetic
 
 T = TypeVar("T")
 LARGEST_SIDE = 20

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from buildtool.targets.max7800x import arithmetic
 from buildtool.targets.max7800x.devices import MAX78002
 from buildtool.targets.max7800x.network import STOP, Kernel, Layer, Network, Pool, Size
+from buildtool.targets.max7800x.simulation import arithmetic
 
 
 def layer(index: int, operation: Any, sources: tuple[int, ...], channels: int, size: Size, **what: Any) -> Layer:

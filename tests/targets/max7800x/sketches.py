@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from buildtool.targets.max7800x import arithmetic
 from buildtool.targets.max7800x.devices import MAX78000, Device
 from buildtool.targets.max7800x.network import INPUT, UNPLACED, Kernel, Layer, Network, Pool, Size
+from buildtool.targets.max7800x.simulation import arithmetic
 
 
 class Sketch:

@@ -14,7 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from buildtool.errors import ConfigError, LatheError, ModelFileError
-from buildtool.targets.max7800x import checkpoint, description, torch_archive, torch_writer
+from buildtool.targets.max7800x import description
+from buildtool.targets.max7800x.checkpoints import checkpoint, torch_archive, torch_writer
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.known_answers import KnownAnswer

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from buildtool.errors import RunError
-from buildtool.targets.max7800x import compare, intermediates
 from buildtool.targets.max7800x.network import Network, Pool
-from buildtool.targets.max7800x.simulate import Trace, run
+from buildtool.targets.max7800x.simulation import compare, intermediates
+from buildtool.targets.max7800x.simulation.simulate import Trace, run
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.known_answers import KnownAnswer, words
 from tests.targets.max7800x.networks import sample_for

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.targets.max7800x import describe, description, simulate
+from buildtool.targets.max7800x import description
+from buildtool.targets.max7800x.description import writing
 from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.targets.max7800x.lower import lower
+from buildtool.targets.max7800x.lowering.lower import lower
 from buildtool.targets.max7800x.network import Layer, Network, Source
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.k210.generating import prepared
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.graphs import GRAPHS
@@ -19,7 +21,7 @@ from tests.targets.max7800x.known_answers import KnownAnswer
 
 
 def read_back(network: Network, folder: Path) -> Network:
-    made = describe.written(network)
+    made = writing.written(network)
     (folder / "network.yaml").write_text(made.description)
     (folder / "weights.pth.tar").write_bytes(made.checkpoint)
     options = description.Options("--fifo" in made.switches, average_rounds="--avg-pool-rounding" in made.switches)
@@ -61,5 +63,5 @@ def test_known_networks_read_back(name: str, tmp_path: Path) -> None:
 
 def test_a_description_says_how_to_go_on() -> None:
     network = lower(prepared(GRAPHS["large"]()), MAX78000).network
-    first, *_ = describe.written(network).description.splitlines()
+    first, *_ = writing.written(network).description.splitlines()
     assert first == "# Places found by Lathe. For ai8xize: --device MAX78000 --fifo --avg-pool-rounding"

@@ -13,9 +13,11 @@ from buildtool.importers.request import ImportRequest
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.passes.pipeline import optimise
-from buildtool.targets.max7800x import lower, program, simulate
 from buildtool.targets.max7800x.devices import DEVICES, MAX78000
-from buildtool.targets.max7800x.lower import Lowered, Settings
+from buildtool.targets.max7800x.firmware import program
+from buildtool.targets.max7800x.lowering import lower
+from buildtool.targets.max7800x.lowering.lower import Lowered, Settings
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.k210.generating import calibrate
 from tests.targets.max7800x import machine
 

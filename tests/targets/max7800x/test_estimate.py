@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.targets.max7800x.estimate import Power, estimate
 from buildtool.targets.max7800x.network import Layer, Network, Pool
+from buildtool.targets.max7800x.simulation.estimate import Power, estimate
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.known_answers import KnownAnswer
 from tests.targets.max7800x.networks import networks

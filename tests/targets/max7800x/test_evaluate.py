@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from buildtool.errors import RunError
-from buildtool.targets.max7800x import evaluate, lower
 from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.targets.max7800x.evaluate import Accuracy
-from buildtool.targets.max7800x.native_simulator import Simulator
+from buildtool.targets.max7800x.lowering import lower
 from buildtool.targets.max7800x.network import Kernel
-from buildtool.targets.max7800x.simulate import run
+from buildtool.targets.max7800x.simulation import evaluate
+from buildtool.targets.max7800x.simulation.evaluate import Accuracy
+from buildtool.targets.max7800x.simulation.native_simulator import Simulator
+from buildtool.targets.max7800x.simulation.simulate import run
 from tests.targets.max7800x import native
 from tests.targets.max7800x.odd_networks import layer, network
 from tests.targets.max7800x.test_digits import digits, test_set

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from buildtool.targets.max7800x import planner, program, sources
 from buildtool.targets.max7800x.devices import MAX78002, Device
+from buildtool.targets.max7800x.firmware import program, sources
+from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.options import Options
-from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.planning import planner
 from tests.native_builds import ROOT, build, command
 from tests.targets.kpu.test_bare_machines import run_image
 from tests.targets.max7800x.known_answers import NAMES, KnownAnswer, exist

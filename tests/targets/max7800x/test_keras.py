@@ -13,7 +13,7 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
 from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.targets.max7800x.lower import lower
+from buildtool.targets.max7800x.lowering.lower import lower
 from tests.importers.keras import writer
 from tests.targets.k210.generating import calibrate, pictures
 from tests.targets.max7800x.graphs import assert_machine_agrees, nearness

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from buildtool.targets.max7800x import description, program, sources
+from buildtool.targets.max7800x import description
 from buildtool.targets.max7800x.devices import MAX78002
+from buildtool.targets.max7800x.firmware import program, sources
+from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.options import Options
-from buildtool.targets.max7800x.program import Program
 
 FOLDER = Path(__file__).parent / "known_max78002"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.max7800x import bias_memory, kernel_memory, program
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002
-from buildtool.targets.max7800x.hardware import layers_of
+from buildtool.targets.max7800x.firmware import bias_memory, kernel_memory, program
+from buildtool.targets.max7800x.firmware.hardware import layers_of
 from buildtool.targets.max7800x.network import Kernel, Layer, Network, Pool, Source
 from tests.targets.max7800x.test_sources import classifier, kernel, layer, sample
 

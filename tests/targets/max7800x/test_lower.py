@@ -7,9 +7,10 @@ import pytest
 from buildtool.errors import UnsupportedError
 from buildtool.ir.graph import Graph
 from buildtool.passes.pipeline import optimise
-from buildtool.targets.max7800x import overlap, tensors
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002
-from buildtool.targets.max7800x.lower import Lowered, Settings, lower
+from buildtool.targets.max7800x.lowering import tensors
+from buildtool.targets.max7800x.lowering.lower import Lowered, Settings, lower
+from buildtool.targets.max7800x.planning import overlap
 from tests.targets.k210.generating import Net, pictures, prepared
 from tests.targets.max7800x.graphs import GRAPHS, assert_machine_agrees, nearness
 

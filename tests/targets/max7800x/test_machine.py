@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.max7800x import planner, program
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
+from buildtool.targets.max7800x.firmware import program
+from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.network import INPUT, Network
-from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.planning import planner
 from tests.targets.max7800x.known_answers import NAMES, KnownAnswer, exist
 from tests.targets.max7800x.machine import FIFO, Outcome, Script, differences, script_of
 from tests.targets.max7800x.networks import networks, sample_for

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from buildtool.errors import LatheError
-from buildtool.targets.max7800x import planner, program
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
+from buildtool.targets.max7800x.firmware import program
+from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.network import INPUT, Network, Pool
-from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.planning import planner
 from tests.targets.max7800x.machine import FIFO, differences, script_of
 from tests.targets.max7800x.sketches import Sketch, halved
 

@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from buildtool.targets.max7800x import maps, planner
 from buildtool.targets.max7800x.devices import MAX78000
+from buildtool.targets.max7800x.firmware import maps
 from buildtool.targets.max7800x.network import Network
+from buildtool.targets.max7800x.planning import planner
 from tests.targets.max7800x import test_sources as programs
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from buildtool.targets.max7800x import memory_images
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002
+from buildtool.targets.max7800x.firmware import memory_images
 from tests.targets.max7800x import test_sources as programs
 
 WORD = re.compile(r"@([0-9a-f]{4}) ([0-9a-fx]+)\n")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from buildtool import resources
-from buildtool.targets.max7800x.native_simulator import Simulator
 from buildtool.targets.max7800x.network import Network
-from buildtool.targets.max7800x.simulate import Trace, run
+from buildtool.targets.max7800x.simulation.native_simulator import Simulator
+from buildtool.targets.max7800x.simulation.simulate import Trace, run
 from tests.native_builds import ROOT, command
 from tests.targets.max7800x import known_answers, native
 from tests.targets.max7800x.known_answers import KnownAnswer, words
@@ -76,7 +76,7 @@ import sys
 from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from buildtool.errors import LatheError
-from buildtool.targets.max7800x.native_simulator import Simulator
+from buildtool.targets.max7800x.simulation.native_simulator import Simulator
 from tests.targets.max7800x.mutations import mutated
 from tests.targets.max7800x.networks import networks, sample_for
 from tests.targets.max7800x.odd_networks import ODD_NETWORKS

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from buildtool.errors import LatheError
-from buildtool.targets.max7800x import description, overlap, program, simulate
+from buildtool.targets.max7800x import description
 from buildtool.targets.max7800x.description import Described
 from buildtool.targets.max7800x.devices import MAX78000
+from buildtool.targets.max7800x.firmware import program
+from buildtool.targets.max7800x.planning import overlap
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.max7800x import known_answers, machine
 from tests.targets.max7800x.known_answers import KnownAnswer
 

@@ -10,10 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.max7800x import kernel_memory, overlap, plan_sizes, planner, program, simulate
 from buildtool.targets.max7800x.devices import MAX78002
-from buildtool.targets.max7800x.hardware import layers_of
+from buildtool.targets.max7800x.firmware import kernel_memory, program
+from buildtool.targets.max7800x.firmware.hardware import layers_of
 from buildtool.targets.max7800x.network import INPUT, Kernel, Network, Pool
+from buildtool.targets.max7800x.planning import overlap, plan_sizes, planner
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.max7800x import known_answers, machine
 from tests.targets.max7800x.known_answers import KnownAnswer
 from tests.targets.max7800x.sketches import Sketch, halved

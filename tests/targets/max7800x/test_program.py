@@ -6,8 +6,8 @@ import functools
 
 import pytest
 
-from buildtool.targets.max7800x import program
-from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.firmware import program
+from buildtool.targets.max7800x.firmware.program import Program
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.known_answers import KnownAnswer
 

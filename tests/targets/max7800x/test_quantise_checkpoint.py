@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from buildtool.errors import ConfigError, ModelFileError
-from buildtool.targets.max7800x import checkpoint, fuse_batch_norm, torch_archive, torch_writer
-from buildtool.targets.max7800x.quantise_checkpoint import Rule, quantise
+from buildtool.targets.max7800x.checkpoints import checkpoint, fuse_batch_norm, torch_archive, torch_writer
+from buildtool.targets.max7800x.checkpoints.quantise_checkpoint import Rule, quantise
 
 
 def trained(**more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from buildtool.errors import UnsupportedError
 from buildtool.ir.graph import Graph, Value
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002
-from buildtool.targets.max7800x.lower import lower
+from buildtool.targets.max7800x.lowering.lower import lower
 from tests.targets.k210.generating import pictures, prepared
 from tests.targets.k210.test_random_networks import RandomNet
 from tests.targets.max7800x.graphs import assert_machine_agrees, nearness

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from buildtool.errors import UnsupportedError
-from buildtool.targets.max7800x import overlap, planner, program, simulate
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
+from buildtool.targets.max7800x.firmware import program
 from buildtool.targets.max7800x.network import INPUT
+from buildtool.targets.max7800x.planning import overlap, planner
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.max7800x import machine
 from tests.targets.max7800x.sketches import Sketch, halved
 

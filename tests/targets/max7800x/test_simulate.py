@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from buildtool.errors import GraphError, RunError, UnsupportedError
 from buildtool.targets.max7800x.network import BUFFER, Kernel, Layer, Network, Pool
-from buildtool.targets.max7800x.simulate import run
+from buildtool.targets.max7800x.simulation.simulate import run
 from tests.targets.max7800x import known_answers, slow_simulator
 from tests.targets.max7800x.known_answers import KnownAnswer, words
 from tests.targets.max7800x.networks import networks, sample_for

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from buildtool.errors import ConfigError
-from buildtool.targets.max7800x import planner, program, sources
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
+from buildtool.targets.max7800x.firmware import program, sources
+from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.network import UNPLACED, Kernel, Layer, Network, Pool, Size
 from buildtool.targets.max7800x.options import Options
-from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.planning import planner
 from tests.native_builds import ROOT, build, command
 
 NATIVE = ROOT / "native" / "max7800x"

@@ -13,9 +13,9 @@ import buildtool
 from buildtool import workflow
 from buildtool.errors import ConfigError, LatheError, ModelFileError
 from buildtool.settings import SILENT, Overrides
-from buildtool.targets.max7800x import emulated, program, sources
 from buildtool.targets.max7800x.devices import MAX78000
-from buildtool.targets.max7800x.program import Program
+from buildtool.targets.max7800x.firmware import emulated, program, sources
+from buildtool.targets.max7800x.firmware.program import Program
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.description.refused import Description
 from tests.targets.max7800x.known_answers import KnownAnswer

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from buildtool.ir.graph import Value
+from buildtool.targets.k210.generation.rules import NotHereError
 from buildtool.targets.k210.layers.layer import Layer, Making, Tensor, picture, shape_of
-from buildtool.targets.k210.rules import NotHereError
 
 Pair = tuple[int, int]
 _NEAREST = {"mode": "nearest", "coordinates": "asymmetric", "rounding": "floor"}

@@ -15,7 +15,7 @@ from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, TensorType
 from buildtool.ops.registry import builtin
-from buildtool.targets.k210.rules import NotHereError
+from buildtool.targets.k210.generation.rules import NotHereError
 
 _CALLS = itertools.count()
 _MOST_WEIGHTS = 1 << 25

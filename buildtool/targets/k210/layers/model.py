@@ -12,10 +12,10 @@ from buildtool.errors import ConfigError, ModelFileError, Problem, UnsupportedEr
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Array, OperatorError
+from buildtool.targets.k210.generation.rules import NotHereError, shape_of
 from buildtool.targets.k210.layers import weight_files
 from buildtool.targets.k210.layers.kinds import InputLayer
 from buildtool.targets.k210.layers.layer import Layer, Making, Slot, Tensor
-from buildtool.targets.k210.rules import NotHereError, shape_of
 
 
 class Model:

@@ -20,12 +20,12 @@ from buildtool.passes.pipeline import optimise
 from buildtool.quant.estimators import ESTIMATORS, Settings
 from buildtool.quant.observed import Observed
 from buildtool.quant.ranges import stored_as
-from buildtool.targets.k210 import on_kpu
-from buildtool.targets.k210.generate import Generated, generate
+from buildtool.targets.k210.generation import on_kpu
+from buildtool.targets.k210.generation.generate import Generated, generate
+from buildtool.targets.k210.generation.rules import shape_of
 from buildtool.targets.k210.layers.model import Model
 from buildtool.targets.k210.layers.refining import refine
-from buildtool.targets.k210.rules import shape_of
-from buildtool.targets.k210.simulator import simulate
+from buildtool.targets.k210.simulation.simulator import simulate
 
 #: How ranges are found, by what Maix-EMC calls it and by what Lathe does.
 QUANTISERS: Mapping[str, tuple[str, Settings]] = {

@@ -15,10 +15,10 @@ from buildtool.passes.grids import column_grid
 from buildtool.passes.store_quantised import WEIGHTED, known_types
 from buildtool.quant.corrections import corrected_bias, rounded_together
 from buildtool.quant.patches import Moments, groups_of, rows_of_weights
-from buildtool.targets.k210 import quantise
-from buildtool.targets.k210.jobs import Convolution
-from buildtool.targets.k210.on_kpu import Settings
-from buildtool.targets.k210.place import place
+from buildtool.targets.k210.generation import quantise
+from buildtool.targets.k210.generation.jobs import Convolution
+from buildtool.targets.k210.generation.on_kpu import Settings
+from buildtool.targets.k210.generation.place import place
 
 _JOINT = 1 << 22  # products of a layer that are kept: of more only the means
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from buildtool.errors import ConfigError, Where
 from buildtool.ir.operator import Array
+from buildtool.targets.k210.generation.rules import shape_of
 from buildtool.targets.k210.layers.model import Model
-from buildtool.targets.k210.rules import shape_of
 from buildtool.tensors.files import is_picture
 from buildtool.tensors.pictures import picture
 from buildtool.tensors.recipe import Recipe

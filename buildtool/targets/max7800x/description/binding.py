@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buildtool.errors import Problem, Where
-from buildtool.targets.max7800x.checkpoint import Parameters, Weights
+from buildtool.targets.max7800x.checkpoints.checkpoint import Parameters, Weights
 from buildtool.targets.max7800x.description.chosen import Chosen
 from buildtool.targets.max7800x.description.sections import Findings
 from buildtool.targets.max7800x.devices import MAX78002, Device

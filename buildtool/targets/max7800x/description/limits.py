@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from buildtool.targets.max7800x import arithmetic, processors
+from buildtool.targets.max7800x import processors
 from buildtool.targets.max7800x.description.chosen import Chosen
 from buildtool.targets.max7800x.description.rules import LONGEST_STRETCHED
 from buildtool.targets.max7800x.description.sections import Findings, Section
 from buildtool.targets.max7800x.description.shapes import MOST_CHANNELS
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, PROCESSORS, QUADRANTS, Device
 from buildtool.targets.max7800x.network import INPUT, Layer, Network
+from buildtool.targets.max7800x.simulation import arithmetic
 from buildtool.wording import counted
 
 MOST_STREAMED = 8

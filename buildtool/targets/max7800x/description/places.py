@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from buildtool.errors import ConfigError
-from buildtool.targets.max7800x import overlap, planner
 from buildtool.targets.max7800x.network import UNPLACED, Layer, Network
+from buildtool.targets.max7800x.planning import overlap, planner
 
 
 def are_left_out(written: Sequence[frozenset[str]]) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, Where
-from buildtool.targets.max7800x import checkpoint
-from buildtool.targets.max7800x.checkpoint import Weights
+from buildtool.targets.max7800x.checkpoints import checkpoint
+from buildtool.targets.max7800x.checkpoints.checkpoint import Weights
 from buildtool.targets.max7800x.description import adapted, binding, layers, limits, order, places, rules, shapes
 from buildtool.targets.max7800x.description.adapted import DEFAULTS, Options
 from buildtool.targets.max7800x.description.binding import Bound

@@ -13,7 +13,7 @@ from PIL import Image
 from buildtool.errors import ConfigError, ModelFileError, UnsupportedError
 from buildtool.ir.operator import Array
 from buildtool.targets.k210 import layers as tl
-from buildtool.targets.k210.kmodel import read
+from buildtool.targets.k210.format.kmodel import read
 from tests.native_builds import command
 from tests.targets.k210.generating import cosine
 from tests.targets.k210.layers.nets import branched, drawn, pictures

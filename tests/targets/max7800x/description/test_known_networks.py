@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from buildtool.targets.max7800x import description, simulate
+from buildtool.targets.max7800x import description
 from buildtool.targets.max7800x.description import Described, Options
 from buildtool.targets.max7800x.devices import MAX78000
+from buildtool.targets.max7800x.simulation import simulate
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.known_answers import KnownAnswer
 

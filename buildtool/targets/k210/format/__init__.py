@@ -1,0 +1,1 @@
+"""kmodel files, version 3: layers, registers and tables, read and written."""

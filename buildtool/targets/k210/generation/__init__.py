@@ -1,0 +1,1 @@
+"""Optimised graphs with ranges become kmodels."""

@@ -1,0 +1,1 @@
+"""Checkpoints of PyTorch, without PyTorch: read, written, quantised, with batch norms folded."""

@@ -1,0 +1,1 @@
+"""Registers, images of the memories, and the C program that a chip runs."""

@@ -1,0 +1,1 @@
+"""Optimised graphs become networks of the accelerator: layers, scales, bits."""

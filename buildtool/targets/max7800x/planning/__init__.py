@@ -1,0 +1,1 @@
+"""Finds places for layers: processors, offsets, kernels and rings; and checks what anybody found."""
