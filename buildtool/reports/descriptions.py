@@ -53,14 +53,7 @@ def document(model: DescribedModel, abi: str) -> tuple[dict[str, Any], list[Prob
         remedy = "give its checkpoint to see channels and sizes, and to check them"
         where = Where(file=str(model.file))
         return {"path": str(model.file), **known}, [*notes, Problem("no weights are given", where, remedy=remedy)]
-    described = description.read(
-        model.file,
-        device=device,
-        weights=model.weights,
-        bias=chosen.bias,
-        sample=model.inputs[0] if model.inputs else None,
-        options=chosen.description,
-    )
+    described = settings.described(model, chosen, device)
     placed = program.place(described.network, chosen.program)
     return {"path": str(model.file), **report.document(placed)}, list(described.notes)
 

@@ -10,7 +10,9 @@ from typing import Any
 
 from buildtool.errors import ConfigError, Where
 from buildtool.targets.max7800x import description
+from buildtool.targets.max7800x.devices import Device
 from buildtool.targets.max7800x.options import Options
+from buildtool.targets.protocol import DescribedModel
 
 
 @dataclass(frozen=True)
@@ -95,3 +97,15 @@ def _boost(word: str | None, where: Where) -> tuple[int, int] | None:
             f"`boost` cannot be '{word}'", where=where, rule="a port from 0 to 3 and a pin from 0 to 31, such as 2.5"
         )
     return int(found.group(1)), int(found.group(2))
+
+
+def described(model: DescribedModel, chosen: Settings, device: Device) -> description.Described:
+    """What the description of a model says, with its weights and its sample where it has them."""
+    return description.read(
+        model.file,
+        device=device,
+        weights=model.weights,
+        bias=chosen.bias,
+        sample=model.inputs[0] if model.inputs else None,
+        options=chosen.description,
+    )

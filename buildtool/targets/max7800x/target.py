@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
-from buildtool.targets.max7800x import description, settings
+from buildtool.targets.max7800x import settings
 from buildtool.targets.max7800x.devices import DEVICES, Device
 from buildtool.targets.max7800x.firmware import emulated, maps, memory_images, program, sources
 from buildtool.targets.max7800x.firmware.program import Program
@@ -176,14 +176,7 @@ def _fewer_bits(name: str, lowered: Lowered, most: int) -> list[Problem]:
 
 def _of_description(model: DescribedModel, device: Device, notes: list[Problem]) -> Made:
     chosen = settings.of(model.settings, model.where)
-    described = description.read(
-        model.file,
-        device=device,
-        weights=model.weights,
-        bias=chosen.bias,
-        sample=model.inputs[0] if model.inputs else None,
-        options=chosen.description,
-    )
+    described = settings.described(model, chosen, device)
     notes += described.notes
     network = described.network
     sample = described.sample

@@ -125,3 +125,23 @@ def cosines(graph: Graph, made: Generated, count: int = 3) -> list[float]:
         for index, (port, array) in enumerate(zip(made.outputs, found, strict=True)):
             least[index] = min(least[index], cosine(array, wanted[port.name]))
     return least
+
+
+def digits() -> Graph:
+    """Pictures of 8x8 in grey."""
+    net = Net(1)
+    x = net.pool(net.layer(net.input(1, 8, 8, 1), 16))
+    x = net.layer(x, 32)
+    return net.finish(net("softmax", net.product(net.mean(x), 10), axis=1))
+
+
+def blocks(side: int) -> Graph:
+    """Blocks around which numbers go; one of them halves the picture."""
+    net = Net(3)
+    x = net.layer(net.input(1, side, side, 3), 16)
+    y = net.layer(net.layer(x, 16), 16, act="")
+    x = net("relu", net("add", y, x))
+    y = net.layer(net.layer(x, 24, **HALVING), 24, act="")
+    x = net("relu", net("add", y, net.layer(x, 24, 1, act="", strides=(2, 2))))
+    x = net("add", net.layer(x, 24, act=""), x)
+    return net.finish(net.product(net.mean(x), 10))

@@ -16,18 +16,10 @@ from buildtool.targets.k210.format.kmodel import read
 from buildtool.targets.k210.format.layer import LayerType
 from buildtool.targets.k210.generation.generate import generate
 from buildtool.targets.k210.generation.on_kpu import Settings
-from tests.targets.k210.generating import HALVING, Net, cosines, generated, prepared
+from tests.targets.k210.generating import HALVING, Net, blocks, cosines, digits, generated, prepared
 from tests.zoo.networks import cached
 
 CACHE = Path(__file__).resolve().parents[3] / "build" / "test-zoo"
-
-
-def digits() -> Graph:
-    """Pictures of 8x8 in grey."""
-    net = Net(1)
-    x = net.pool(net.layer(net.input(1, 8, 8, 1), 16))
-    x = net.layer(x, 32)
-    return net.finish(net("softmax", net.product(net.mean(x), 10), axis=1))
 
 
 def cifar() -> Graph:
@@ -40,15 +32,7 @@ def cifar() -> Graph:
 
 
 def residual() -> Graph:
-    """Blocks around which numbers go; one of them halves the picture."""
-    net = Net(3)
-    x = net.layer(net.input(1, 16, 16, 3), 16)
-    y = net.layer(net.layer(x, 16), 16, act="")
-    x = net("relu", net("add", y, x))
-    y = net.layer(net.layer(x, 24, **HALVING), 24, act="")
-    x = net("relu", net("add", y, net.layer(x, 24, 1, act="", strides=(2, 2))))
-    x = net("add", net.layer(x, 24, act=""), x)
-    return net.finish(net.product(net.mean(x), 10))
+    return blocks(16)
 
 
 def branches() -> Graph:

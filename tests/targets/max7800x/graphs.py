@@ -12,18 +12,10 @@ from buildtool.targets.max7800x.firmware import program
 from buildtool.targets.max7800x.lowering import lower
 from buildtool.targets.max7800x.lowering.lower import Lowered
 from buildtool.targets.max7800x.simulation import simulate
-from tests.targets.k210.generating import HALVING, Net, cosine, pictures
+from tests.targets.k210.generating import Net, blocks, cosine, digits, pictures
 from tests.targets.max7800x import machine
 
 DOUBLING = {"strides": (2, 2), "pads": (1, 1, 1, 1), "dilations": (1, 1), "output_padding": (1, 1)}
-
-
-def digits() -> Graph:
-    """Pictures of 8x8 in grey."""
-    net = Net(1)
-    x = net.pool(net.layer(net.input(1, 8, 8, 1), 16))
-    x = net.layer(x, 32)
-    return net.finish(net("softmax", net.product(net.mean(x), 10), axis=1))
 
 
 def mnist() -> Graph:
@@ -37,15 +29,7 @@ def mnist() -> Graph:
 
 
 def residual() -> Graph:
-    """Blocks around which numbers go; one of them halves the picture."""
-    net = Net(3)
-    x = net.layer(net.input(1, 32, 32, 3), 16)
-    y = net.layer(net.layer(x, 16), 16, act="")
-    x = net("relu", net("add", y, x))
-    y = net.layer(net.layer(x, 24, **HALVING), 24, act="")
-    x = net("relu", net("add", y, net.layer(x, 24, 1, act="", strides=(2, 2))))
-    x = net("add", net.layer(x, 24, act=""), x)
-    return net.finish(net.product(net.mean(x), 10))
+    return blocks(32)
 
 
 def upwards() -> Graph:

@@ -169,7 +169,7 @@ def test_a_wrong_result_is_told_with_its_channel_row_and_column(name: str, tmp_p
     good = made(network)
     wrong = result.copy()
     wrong[channel, row, column] ^= 1
-    output = program.data_memory.stored(good.placed.layers[-1])
+    output = program.data_memory.stored(good.placed.layers[-1].layer)
     spoilt = replace(good, expected=program.data_memory.expected(network.device, [(output, wrong)]))
     printed = run(write(tmp_path, sources.emit(spoilt)), MAX78000, success=False)
     assert f"(channel {channel}, row {row}, column {column})" in printed

@@ -17,7 +17,7 @@ from buildtool.targets.max7800x.devices import PROCESSORS_PER_MEMORY, QUADRANTS,
 from buildtool.targets.max7800x.firmware import addresses
 from buildtool.targets.max7800x.firmware.addresses import WORD, AddressMap
 from buildtool.targets.max7800x.firmware.hardware import HardwareLayer
-from buildtool.targets.max7800x.network import Network
+from buildtool.targets.max7800x.network import Layer, Network
 
 ALL = 0xFFFFFFFF
 Values = NDArray[np.int64]
@@ -102,8 +102,8 @@ class Stored:
         return processors.passes(self.channels) * self.width // 8 * WORD * (self.gap + 1)
 
 
-def stored(hardware: HardwareLayer) -> Stored:
-    layer = hardware.layer
+def stored(layer: Layer) -> Stored:
+    """Where the output of a layer lies."""
     return Stored(
         layer.out_channels,
         layer.out_size,

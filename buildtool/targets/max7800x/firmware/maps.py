@@ -117,7 +117,7 @@ def _reads(program: Program, at: int) -> Region:
 
 def _writes(program: Program, at: int) -> Region:
     hardware = program.placed.layers[at]
-    output = data_memory.stored(hardware)
+    output = data_memory.stored(hardware.layer)
     start = output.offset - hardware.skipped_bytes
     end = output.offset + output.size[0] * output.size[1] * output.step
     if hardware.following is not None and program.placed.layers[hardware.following].layer.streaming:

@@ -97,7 +97,9 @@ def make(network: Network, sample: NDArray[Any], options: Options | None = None)
     trace = simulate.run(network, sample)
     kernels, biases = placed.kernels, placed.biases
     outputs = {hardware.layer.index: hardware for hardware in placed.layers}
-    results = [(data_memory.stored(outputs[network.layers[at].index]), values) for at, values in trace.results.items()]
+    results = [
+        (data_memory.stored(outputs[network.layers[at].index].layer), values) for at, values in trace.results.items()
+    ]
     return Program(
         placed,
         tuple(init_steps(placed)),

@@ -15,7 +15,7 @@ from buildtool.targets.max7800x import processors
 from buildtool.targets.max7800x.devices import PROCESSORS_PER_MEMORY, Device
 from buildtool.targets.max7800x.firmware import addresses
 from buildtool.targets.max7800x.firmware.addresses import WORD
-from buildtool.targets.max7800x.firmware.data_memory import Stored
+from buildtool.targets.max7800x.firmware.data_memory import Stored, stored
 from buildtool.targets.max7800x.network import Layer, Network
 from buildtool.targets.max7800x.simulation import arithmetic, checks
 from buildtool.targets.max7800x.simulation.arithmetic import Values
@@ -156,14 +156,7 @@ def address(network: Network, layer: Layer, channel: int, row: int, column: int)
 
 def _places(network: Network, layer: Layer) -> dict[int, int]:
     """By the address of its first byte: the number of a value, channel by channel."""
-    output = Stored(
-        layer.out_channels,
-        layer.out_size,
-        layer.output_processors,
-        layer.out_offset,
-        layer.output_width,
-        layer.write_gap,
-    )
+    output = stored(layer)
     return dict(_addressed(network.device, output))
 
 
