@@ -1,4 +1,5 @@
-/* The arithmetic of the accelerator, fast and to the last bit: equal to buildtool/targets/max7800x/simulation/simulate.py.
+/* The arithmetic of the accelerator, fast and to the last bit: equal to
+   buildtool/targets/max7800x/simulation/simulate.py.
 
    Whoever calls has checked all sizes (checks.py). Nothing is allocated, and nothing is shared between calls: threads
    may run the same network at once, each with its own outputs and scratch memory. */
