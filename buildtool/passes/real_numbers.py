@@ -88,7 +88,7 @@ class _Rewrite:
 
     # -- what the operators are on real numbers ----------------------------------------------------------------------
     def _quantize(self, node: Node) -> None:
-        quant = _parameters(node.inputs[1:], node.op)
+        quant = parameters(node.inputs[1:], node.op)
         if quant is None or node.inputs[0].type.dtype is not DType.F32 or node.inputs[0].is_constant:
             return
         assert isinstance(node.op, QuantizeLinear)
@@ -96,7 +96,7 @@ class _Rewrite:
         self._remember(node, real, node.op.to, quant)
 
     def _dequantize(self, node: Node) -> None:
-        value, quant = node.inputs[0], _parameters(node.inputs[1:], node.op)
+        value, quant = node.inputs[0], parameters(node.inputs[1:], node.op)
         if quant is None or node.outputs[0].type.dtype is not DType.F32:
             return
         self._twinned.add(node)
@@ -117,7 +117,7 @@ class _Rewrite:
     def _convolution(self, node: Node) -> None:
         op, (x, w) = node.op, (node.inputs[0], node.inputs[3])
         assert isinstance(op, QlinearConv)
-        quants = [_parameters(node.inputs[at : at + 2], op, axis=0) for at in (1, 4, 6)]
+        quants = [parameters(node.inputs[at : at + 2], op, axis=0) for at in (1, 4, 6)]
         of_x, of_w, of_y = quants
         bias = node.inputs[8].constant if len(node.inputs) > 8 else np.zeros(1, np.int32)
         if of_x is None or of_w is None or of_y is None or w.constant is None or bias is None:
@@ -141,7 +141,7 @@ class _Rewrite:
 
     def _product(self, node: Node) -> None:
         a, b = node.inputs[0], node.inputs[3]
-        of_a, of_b, of_y = (_parameters(node.inputs[at : at + 2], node.op, axis=b.type.rank - 1) for at in (1, 4, 6))
+        of_a, of_b, of_y = (parameters(node.inputs[at : at + 2], node.op, axis=b.type.rank - 1) for at in (1, 4, 6))
         if of_a is None or of_b is None or of_y is None or of_a.axis is not None:
             return
         self._twin(node, Matmul(), [self._real(node, a, of_a), self._real(node, b, of_b)], of_y)
@@ -270,7 +270,7 @@ class _Rewrite:
         another way already is another value.
         """
         low, high = (_real_number(end, quant) for end in quantised.limits(dtype, quant.bits))
-        stored_so = self._moved_quant(real) in (None, _signed(dtype, quant))
+        stored_so = self._moved_quant(real) in (None, signed(dtype, quant))
         is_whole = quant.axis is not None or (low < 0 < high) or (low == 0 and _is_positive(self._editor, real))
         if is_whole and stored_so and (quant.bits <= 8 or quant.axis is not None):  # 16 bits may stay real
             return real
@@ -290,7 +290,7 @@ class _Rewrite:
 
     def _range(self, value: Value, dtype: DType, quant: QuantType) -> None:
         """Remembers how a value is stored, by a name that stays with it: as signed numbers, whatever it was."""
-        self._quants[value] = _signed(dtype, quant)
+        self._quants[value] = signed(dtype, quant)
         value.source_names = value.source_names or (value.name,)
         for name in (*value.source_names, *self._names.get(value, ())):
             self._graph.ranges[name] = self._quants[value]
@@ -328,7 +328,7 @@ def _is_positive(editor: Editor, value: Value) -> bool:
     )
 
 
-def _parameters(values: list[Value], op: Operator, axis: int | None = None) -> QuantType | None:
+def parameters(values: list[Value], op: Operator, axis: int | None = None) -> QuantType | None:
     """Scale and zero point as a type; None where they are not constants, or cannot be one."""
     scale, block = values[0].constant, op.attributes().get("block", 0)
     zero = values[1].constant if len(values) > 1 else None
@@ -350,7 +350,7 @@ def _constants(editor: Editor, stored: _Stored) -> tuple[Value, Value]:
     return editor.constant(None, scale), editor.constant(None, zero)
 
 
-def _signed(dtype: DType, quant: QuantType) -> QuantType:
+def signed(dtype: DType, quant: QuantType) -> QuantType:
     """The same numbers, stored with a sign."""
     if dtype not in (DType.U8, DType.U16):
         return quant

@@ -20,6 +20,7 @@ from buildtool.errors import Problem, Where
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.passes.compute_in_half import Kept
+from buildtool.passes.real_borders import Borders
 from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
@@ -44,6 +45,7 @@ class ModelSource:
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
     sample: Mapping[str, Array] = field(default_factory=dict)  # an input, by name, for firmware to begin with
+    borders: Borders = field(default_factory=Borders)  # of firmware: inputs and outputs that the model stores
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the program around it, by the target's own words
 
 

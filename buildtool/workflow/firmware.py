@@ -14,6 +14,8 @@ from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
+from buildtool.passes import pipeline, real_borders
+from buildtool.passes.real_borders import Borders
 from buildtool.reports import build_page, stages, trust
 from buildtool.reports.documents import BuildReport, ModelReport
 from buildtool.settings import EVERYTHING, Options, Progress
@@ -89,14 +91,27 @@ def lower(
     models = prepare(replace(deployment, models=narrow), options, progress)
     progress.stage("place")
     known = {model.config.name: (model.imported, model.graph) for model in models}
+    borders = {model.config.identifier: _without_borders(model) for model in models}
     source = requests.library_source(deployment, known, requests.Algorithms(), options.allow_unverified)
     samples = {model.config.identifier: requests.run_of(model.config, options, EVERYTHING)[0] for model in models}
-    source = replace(source, models=tuple(replace(model, sample=samples[model.name]) for model in source.models))
+    models_ = tuple(
+        replace(model, sample=borders[model.name].real(samples[model.name]), borders=borders[model.name])
+        for model in source.models
+    )
+    source = replace(source, models=models_)
     programs = tuple(target.lower(source, abi) for abi in deployment.target_abis)
     for program in programs:
         for note in program.notes:
             progress.note(note)
     return models, programs
+
+
+def _without_borders(model: PreparedModel) -> Borders:
+    """The chip stores inputs and outputs its own way, whatever the model does."""
+    borders = real_borders.take(model.graph)
+    if borders.inputs or borders.outputs:
+        pipeline.optimise(model.graph, model.config.graph_optimize_options or None, quantised=True)
+    return borders
 
 
 def _tools(deployment: Deployment, target: FirmwareTarget) -> list[firmware.Tools]:

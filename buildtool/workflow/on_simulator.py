@@ -15,6 +15,7 @@ from buildtool.builders import package
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.runner import RunResult
 from buildtool.errors import ConfigError, LatheError
+from buildtool.passes.real_borders import Borders
 from buildtool.reports.documents import RunReport, ValidationReport
 from buildtool.settings import Options, Progress, RunSettings
 from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget, SimulatedTarget
@@ -41,7 +42,7 @@ def run(
     for program, model in _programs(deployment, target, options, settings, progress):
         inputs = _inputs(deployment, model, options, settings)
         began = time.perf_counter()
-        outputs = target.simulate(program, model.identifier, inputs)
+        outputs = _outputs(target, program, model, inputs)
         result = RunResult(outputs, (time.perf_counter() - began) * 1e3)
         told = _report(program.abi, model.identifier, result, settings)
         runs.append({**told, "estimate": dict(target.estimate(program, model.identifier))})
@@ -61,7 +62,8 @@ def dump(
     for program, model in _programs(deployment, target, options, settings, progress):
         place = folder / program.abi / model.identifier
         inputs = _inputs(deployment, model, options, settings)
-        for name, text in target.intermediates(program, model.identifier, inputs).items():
+        read = _borders(program, model).real(inputs)
+        for name, text in target.intermediates(program, model.identifier, read).items():
             package.write_file(place / name, text)
         places.append(place)
     return tuple(places)
@@ -83,7 +85,7 @@ def validate(
         references.add(subject.reference)
         about = (subject.expected, subject.threshold, subject.reference)
         try:
-            outputs = target.simulate(program, model.identifier, subject.inputs)
+            outputs = _outputs(target, program, model, subject.inputs)
         except LatheError as error:
             results += failed_outputs(variant, *about, error)
             continue
@@ -103,6 +105,18 @@ def _programs(
         for model in chosen:
             progress.stage(f"simulate {model.name} on {program.abi}")
             yield program, model
+
+
+def _outputs(
+    target: SimulatedTarget, program: FirmwareProgram, model: ModelConfig, inputs: Mapping[str, Array]
+) -> Mapping[str, Array]:
+    """As the model has its inputs and outputs."""
+    borders = _borders(program, model)
+    return borders.stored(target.simulate(program, model.identifier, borders.real(inputs)))
+
+
+def _borders(program: FirmwareProgram, model: ModelConfig) -> Borders:
+    return next((source.borders for source in program.library.models if source.name == model.identifier), Borders())
 
 
 def _is_described(deployment: Deployment, model: ModelConfig) -> bool:
