@@ -208,8 +208,8 @@ class GraphSection(Section):
         "`--rounding adaptive` wrote them."
     )
     quantize_equalize: Flag = key(
-        "Whether to share out large and small numbers among layers first, channel by channel, so that `quantize` loses "
-        "less; the ranges have to be those of `lathe quantize` with this key.",
+        "Whether to share out large and small numbers among layers first, channel by channel, so that `quantize` and "
+        "`quantize_large_weights` lose less; ranges have to be those of `lathe quantize` with this key.",
         default=0,
     )
     quantize_schema: Annotated[str | None, SCHEMES] = key(

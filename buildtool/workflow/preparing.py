@@ -45,7 +45,8 @@ def prepare(
         graph.ranges.update(requests.ranges(model, options.allow_unverified))
         names = model.graph_optimize_options or None
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
-        if model.quantize.equalize and (model.quantize.enabled or model.quantize.observed):
+        narrow = model.quantize.enabled or model.quantize.observed or model.quantize.large_weights
+        if model.quantize.equalize and narrow:
             _equalise(model, imported, graph, progress)
         if model.quantize.change_concat_ranges:
             concats.share(graph)
