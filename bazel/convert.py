@@ -133,6 +133,8 @@ def _room_of(path: PurePosixPath) -> str:
         return "" if (resources.root() / path).is_file() else "headers"
     if path.parent == PurePosixPath("native/core"):
         return ""
+    if path.parts[:2] == ("native", "opencl"):
+        return "kernels/opencl"
     _, marked, isa = path.stem.rpartition("__")
     return f"kernels/{isa}" if marked else "kernels/portable"
 

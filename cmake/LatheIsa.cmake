@@ -2,7 +2,8 @@
 # <op>_<dtype>_<variant>__<isa>.cc.
 #
 #   lathe_isa_flags(<isa> <variable>)      the flags of a word; an unknown word is an error
-#   lathe_isa_of(<file> <variable>)        the word in a file's name; `portable` for files that are no kernels
+#   lathe_isa_of(<file> <variable>)        the word in a file's name; that of their room for files of native/opencl;
+#                                          `portable` for others that are no kernels
 #   lathe_isas(<variable>)                 the words of the architecture that is compiled for, the best first
 set(LATHE_ISA_FLAGS_portable "")
 set(
@@ -24,6 +25,7 @@ set(LATHE_ISA_FLAGS_neonv7 -march=armv7-a -mfpu=neon-vfpv4)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND LATHE_ISA_FLAGS_neonv7 -mfp16-format=ieee) # Clang knows no other format
 endif()
+set(LATHE_ISA_FLAGS_opencl -Os -fomit-frame-pointer) # arithmetic is the device's: the host's part is to be small
 
 function(lathe_isa_flags isa out)
   if(NOT DEFINED LATHE_ISA_FLAGS_${isa})
@@ -35,6 +37,8 @@ endfunction()
 function(lathe_isa_of file out)
   if(file MATCHES "__([a-z0-9]+)\\.cc$")
     set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  elseif(file MATCHES "native/opencl/.*\\.cc$")
+    set(${out} opencl PARENT_SCOPE)
   else()
     set(${out} portable PARENT_SCOPE)
   endif()
