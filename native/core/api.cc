@@ -191,8 +191,11 @@ lathe_code NodeAt(const lathe_engine* engine, size_t index, lathe_node_info* inf
   if (code == Code::kOk) code = errors->CheckIndex("node", index, nodes.size());
   if (code != Code::kOk) return Public(code);
   const Node& node = *nodes[index].node;
-  CopyOut(lathe_node_info{sizeof(*info), node.op, node.name, nodes[index].kernel->name, node.inputs.size(),
-                          node.inputs.data(), node.outputs.size(), node.outputs.data()},
+  const Device* device = Own(engine)->device();
+  const KernelDef* known = nodes[index].kernel;
+  const char* kernel = known != nullptr ? known->name : device != nullptr ? device->KernelOf(index) : nullptr;
+  CopyOut(lathe_node_info{sizeof(*info), node.op, node.name, kernel, node.inputs.size(), node.inputs.data(),
+                          node.outputs.size(), node.outputs.data()},
           info);
   return LATHE_OK;
 }
@@ -210,6 +213,26 @@ const int64_t* NodeNumbers(const lathe_engine* engine, size_t index, const char*
     return attr.kind == AttrKind::kInt ? &attr.i : nullptr;
   }
   return nullptr;
+}
+
+lathe_code DeviceInfo(const lathe_engine* engine, lathe_device_info* info, lathe_error* error) {
+  const Errors errors(error);
+  if (engine == nullptr) return errors.NullArgument();
+  const Code code = CheckStruct(info, errors);
+  if (code != Code::kOk) return Public(code);
+  lathe_device_info found = {};
+  found.kind = LATHE_DEVICE_CPU;
+  if (Own(engine)->device() != nullptr) Own(engine)->device()->Info(&found);
+  CopyOut(found, info);
+  return LATHE_OK;
+}
+
+lathe_code DeviceData(const lathe_engine* engine, uint32_t what, lathe_bytes* data, lathe_error* error) {
+  const Errors errors(error);
+  if (engine == nullptr || data == nullptr) return errors.NullArgument();
+  Device* device = Own(engine)->device();
+  *data = {};
+  return device != nullptr ? Public(device->Data(what, errors, data)) : LATHE_OK;
 }
 
 }  // namespace api

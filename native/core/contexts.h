@@ -7,6 +7,8 @@
 
 namespace lathe {
 
+class Session;
+
 // Attributes and tensors of one node, for both contexts.
 class NodeView {
  public:
@@ -30,6 +32,10 @@ class NodeView {
   LATHE_MESSAGE_FUNCTION(Code Fail(Code code, const char*, ...) const, 3, 4, Report(code, nullptr, nullptr))
 
   const Node& node() const { return node_; }
+  const Model& model() const { return model_; }
+  Span<const Tensor> tensors() const { return tensors_; }
+  Span<const int64_t> symbols() const { return symbols_; }
+  const ErrorSink& errors() const { return errors_; }
 
  private:
   const Model& model_;
@@ -60,6 +66,10 @@ class NodePrepare final : public PrepareContext {
   void* Allocate(size_t bytes) override { return engine_->AllocateWeights(bytes); }
   void* state() override { return state_; }
 
+  // For kernels that take regions.
+  const NodeView& view() const { return view_; }
+  Engine& engine() const { return *engine_; }
+
  private:
   Code Report(Code code, const char* format, va_list* arguments) const override {
     return view_.Report(code, format, arguments);
@@ -73,8 +83,8 @@ class NodePrepare final : public PrepareContext {
 
 class NodePlan final : public PlanContext {
  public:
-  NodePlan(const NodeView& view, Span<PartOf> parts, const void* state, void* plan, int threads)
-      : view_(view), parts_(parts), state_(state), plan_(plan), threads_(threads) {}
+  NodePlan(const NodeView& view, Session* session, Span<PartOf> parts, const void* state, void* plan, int threads)
+      : view_(view), session_(session), parts_(parts), state_(state), plan_(plan), threads_(threads) {}
 
   int input_count() const override { return static_cast<int>(view_.node().inputs.size()); }
   int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
@@ -95,6 +105,10 @@ class NodePlan final : public PlanContext {
 
   size_t scratch() const { return scratch_; }
 
+  // For kernels that take regions.
+  const NodeView& view() const { return view_; }
+  Session& session() const { return *session_; }
+
  private:
   Code Report(Code code, const char* format, va_list* arguments) const override {
     return view_.Report(code, format, arguments);
@@ -106,6 +120,7 @@ class NodePlan final : public PlanContext {
   }
 
   const NodeView& view_;
+  Session* session_;
   Span<PartOf> parts_;
   const void* state_;
   void* plan_;

@@ -81,13 +81,13 @@ IsaMask Better() { return 0; }
 
 }  // namespace
 
-IsaMask CpuIsas() { return Better() | kPortable; }
+IsaMask CpuIsas() { return Better() | kPortable | kDeviceIsa; }
 
 IsaMask IsaBit(const char* word) {
   for (int i = 0; i < kWordCount; ++i) {
     if (strcmp(kWords[i], word) == 0) return IsaMask{1} << i;
   }
-  return 0;
+  return strcmp(word, "opencl") == 0 ? kDeviceIsa : 0;
 }
 
 const char* IsaOf(const char* kernel) {

@@ -37,6 +37,7 @@ void Engine::Destroy(Engine* engine) {
 }
 
 Engine::~Engine() {
+  if (device_ != nullptr) device_->End();
   if (owns_pool_) ThreadPool::Destroy(pool_);
 }
 
@@ -45,7 +46,7 @@ Code Engine::Load(const lathe_engine_options& options) {
   LATHE_TRY(FindModel(options, &model, &data));
   const PbBytes bytes(static_cast<const uint8_t*>(model.data), model.size);
   LATHE_TRY(ReadModel(bytes, &memory_, errors_, &model_));
-  LATHE_TRY(FindIsas(options.isa_limit));
+  LATHE_TRY(FindIsas(options));
   LATHE_TRY(MakeTensors(data));
   LATHE_TRY(PrepareNodes());
   if (options.pool != nullptr) {
@@ -56,13 +57,20 @@ Code Engine::Load(const lathe_engine_options& options) {
   return ThreadPool::Create(options.num_threads, allocator_, errors_, &pool_);
 }
 
-Code Engine::FindIsas(const char* limit) {
+Code Engine::FindIsas(const lathe_engine_options& options) {
   isas_ = CpuIsas();
+  if (options.device != nullptr) {
+    const size_t known = sizeof(device_options_), given = options.device->struct_size;
+    memcpy(&device_options_, options.device, given < known ? given : known);
+    if (device_options_.kind == LATHE_DEVICE_CPU) isas_ &= ~kDeviceIsa;
+  }
+  const char* limit = options.isa_limit;
   if (limit == nullptr) return Code::kOk;
   const IsaMask bit = IsaBit(limit);
   if (bit == 0)
     return errors_.Fail(Code::kInvalidArgument, "isa_limit: '%.40s' is no instruction set of this architecture", limit);
-  isas_ &= ~(bit - 1);
+  // `opencl` leaves nothing out; what limits the processor leaves out devices.
+  if (bit != kDeviceIsa) isas_ &= ~(bit - 1) & ~kDeviceIsa;
   return Code::kOk;
 }
 

@@ -4,6 +4,7 @@
 #define LATHE_CORE_ENGINE_H_
 
 #include "native/core/cpu.h"
+#include "native/core/device.h"
 #include "native/core/file_map.h"
 #include "native/core/memory.h"
 #include "native/core/model.h"
@@ -15,7 +16,7 @@ namespace lathe {
 
 struct PreparedNode {
   const Node* node;
-  const KernelDef* kernel;
+  const KernelDef* kernel;  // null inside of a region that a device takes
   void* state;
   uint32_t first_operand;  // inputs, then outputs, in the flat list of all operands
   uint32_t end;            // the number of the next node that is not in a region of this one
@@ -42,6 +43,13 @@ class Engine {
   // For NodePrepare: memory for packed weights, null where it is out.
   void* AllocateWeights(size_t bytes);
 
+  // Null where the model has no part for a device. The kernel of such parts brings it, even where it then declines.
+  Device* device() const { return device_; }
+  void set_device(Device* device) { device_ = device; }
+  bool runs_on_device() const { return runs_on_device_; }
+  // What the application says of devices; in `prepare` only.
+  const lathe_device_options& device_options() const { return device_options_; }
+
  private:
   Engine(const lathe_allocator& allocator, const ErrorSink& errors)
       : allocator_(allocator), memory_(allocator), errors_(errors) {}
@@ -50,11 +58,11 @@ class Engine {
   Code Load(const lathe_engine_options& options);
   Code FindModel(const lathe_engine_options& options, lathe_bytes* model, lathe_bytes* data);
   Code FindEmbedded(const char* name, const lathe_embedded_model** found);
-  Code FindIsas(const char* limit);
+  Code FindIsas(const lathe_engine_options& options);
   Code MakeTensors(lathe_bytes data);
   Code LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor);
   Code PrepareNodes();
-  Code PrepareRegion(const Region& region, uint32_t* next);
+  Code PrepareRegion(const Region& region, bool taken, uint32_t* next);
   Code PrepareNode(const Node& node, PreparedNode* prepared);
   Code PreparePlanned(const Node& node, PreparedNode* prepared);
   Code NoneRuns(const Node& node) const;
@@ -75,6 +83,9 @@ class Engine {
   bool dynamic_ = false;
   ThreadPool* pool_ = nullptr;
   bool owns_pool_ = false;
+  Device* device_ = nullptr;
+  bool runs_on_device_ = false;  // some kernel takes its regions
+  lathe_device_options device_options_ = {};
   size_t weights_mapped_ = 0;
   size_t weights_allocated_ = 0;
 };

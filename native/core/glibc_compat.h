@@ -1,4 +1,4 @@
-// Binds functions that glibc 2.34 moved from libpthread into libc to the symbol versions of old, so that a library that
+// Binds functions that glibc 2.34 moved from libpthread and libdl into libc to the symbol versions of old, so that a library that
 // is built on a new system runs on an old one (glibc 2.17). Included by every file that calls one of them.
 //
 // Sanitizers wrap these functions under their plain names, and a static glibc knows no versions: both do without.
@@ -32,6 +32,9 @@
 LATHE_BIND_OLD(pthread_create);
 LATHE_BIND_OLD(pthread_join);
 LATHE_BIND_OLD(pthread_sigmask);
+LATHE_BIND_OLD(dlopen);
+LATHE_BIND_OLD(dlsym);
+LATHE_BIND_OLD(dlerror);
 #undef LATHE_BIND_OLD
 #endif
 

@@ -245,7 +245,9 @@ struct KernelDef {
   Code (*plan)(PlanContext& context);  // may be null
   void (*run)(const RunContext& context);
   uint32_t regions = 0;   // how many a node of this operator holds
-  uint32_t packings = 0;  // PackingBit of every way in which input 1 may be packed, besides plain
+  uint16_t packings = 0;  // PackingBit of every way in which input 1 may be packed, besides plain
+  // The kernel runs the nodes of its regions by itself, on a device: the core prepares nothing for them. See device.h.
+  bool takes_regions = false;
 };
 
 }  // namespace lathe

@@ -9,18 +9,20 @@ Code Engine::PrepareNodes() {
   if (!memory_.NewArray(model_.node_count, &nodes_))
     return errors_.OutOfMemory("the nodes", model_.node_count * sizeof(PreparedNode));
   uint32_t next = 0;
-  return PrepareRegion(model_.body, &next);
+  return PrepareRegion(model_.body, false, &next);
 }
 
 // The reader has bounded how deep regions nest.
-Code Engine::PrepareRegion(const Region& region, uint32_t* next) {
+Code Engine::PrepareRegion(const Region& region, bool taken, uint32_t* next) {
   for (const Node& node : region.nodes) {
     PreparedNode& prepared = nodes_[(*next)++];
     prepared.node = &node;
     prepared.first_operand = static_cast<uint32_t>(operand_count_);
     operand_count_ += node.inputs.size() + node.outputs.size();
-    LATHE_TRY(PrepareNode(node, &prepared));
-    for (const Region& inner : node.regions) LATHE_TRY(PrepareRegion(inner, next));
+    if (!taken) LATHE_TRY(PrepareNode(node, &prepared));
+    const bool takes = taken || prepared.kernel->takes_regions;
+    runs_on_device_ = runs_on_device_ || takes;
+    for (const Region& inner : node.regions) LATHE_TRY(PrepareRegion(inner, takes, next));
     prepared.end = *next;
   }
   return Code::kOk;

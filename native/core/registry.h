@@ -65,6 +65,8 @@ lathe_code ValueAt(const lathe_session* session, size_t index, lathe_tensor_info
                    lathe_error* error);
 lathe_code NodeAt(const lathe_engine* engine, size_t index, lathe_node_info* info, lathe_error* error);
 const int64_t* NodeNumbers(const lathe_engine* engine, size_t index, const char* attribute, size_t* count);
+lathe_code DeviceInfo(const lathe_engine* engine, lathe_device_info* info, lathe_error* error);
+lathe_code DeviceData(const lathe_engine* engine, uint32_t what, lathe_bytes* data, lathe_error* error);
 }  // namespace api
 
 constexpr lathe_api MakeApi(const Registry& registry) {
@@ -74,7 +76,7 @@ constexpr lathe_api MakeApi(const Registry& registry) {
           api::SessionDestroy, api::InputInfo,     api::OutputInfo,  api::Resize,      api::InputData,
           api::BindInput,      api::BindOutput,    api::Run,         api::OutputData,  api::Value,
           api::SetObserver,    api::MemoryInfo,    api::ValueCount,  api::ValueAt,     api::NodeAt,
-          api::NodeNumbers};
+          api::NodeNumbers,    api::DeviceInfo,    api::DeviceData};
 }
 
 }  // namespace lathe

@@ -97,11 +97,19 @@ Code Session::RunNode(size_t index, bool observed, const ErrorSink& errors) {
   NodeRegions regions(this, index, errors);
   context.regions = &regions;
   prepared.kernel->run(context);
-  if (!observed) return regions.code();
+  if (!observed || regions.observed()) return regions.code();
   const lathe_node_event event = {
       sizeof(event), static_cast<uint32_t>(index), node.op, node.name, prepared.kernel->name, start, NowNanoseconds()};
   observer_(observer_user_, &event);
   return regions.code();
+}
+
+void NodeRegions::Observe(size_t node, const char* kernel, int64_t start_ns, int64_t end_ns) {
+  observed_ = true;
+  const Node& about = *session_->engine_->nodes()[node].node;
+  const lathe_node_event event = {sizeof(event), static_cast<uint32_t>(node), about.op, about.name, kernel, start_ns,
+                                  end_ns};
+  session_->observer_(session_->observer_user_, &event);
 }
 
 Code Session::CheckBuffer(const char* kind, size_t index, Span<uint32_t> values, const void* data, size_t bytes,

@@ -19,11 +19,21 @@ class NodeRegions {
   Code Run(size_t index);
   Code code() const { return code_; }  // of the last run
 
+  // For kernels that take regions: what they run by themselves they answer for.
+  void set_code(Code code) { code_ = code; }
+  const ErrorSink& errors() const { return errors_; }
+  size_t node() const { return node_; }
+  Session& session() const { return *session_; }
+  // Tells the session's observer of a node of a region. Then it is told nothing of the node around it.
+  void Observe(size_t node, const char* kernel, int64_t start_ns, int64_t end_ns);
+  bool observed() const { return observed_; }
+
  private:
   Session* session_;
   size_t node_;  // its number
   const ErrorSink& errors_;
   Code code_ = Code::kOk;
+  bool observed_ = false;
 };
 
 class Session {
@@ -51,6 +61,12 @@ class Session {
   }
   lathe_memory_info memory_info() const;
 
+  // For kernels that take regions.
+  const Engine& engine() const { return *engine_; }
+  bool keeps_all() const { return keep_all_; }
+  bool is_observed() const { return observer_ != nullptr; }
+  Span<Tensor> tensors() const { return tensors_; }  // `data` is null where nothing on the host holds the value
+
  private:
   Session(Engine* engine, bool keep_all)
       : engine_(engine), model_(engine->model()), keep_all_(keep_all), memory_(engine->allocator()) {}
@@ -59,7 +75,8 @@ class Session {
   // session_setup.cc: what depends on the model alone.
   Code MakeTables(const ErrorSink& errors);
   void MakeItems();
-  uint32_t MakeItems(const Region& region, uint32_t step);
+  uint32_t MakeItems(const Region& region, uint32_t step, size_t* next);
+  void MakeTakenItems(const Node& node, uint32_t step);
   void KeepForRegions(const Node& node, size_t known, uint32_t first, uint32_t last);
   uint32_t AddItem(uint32_t value, uint32_t step);
   void Extend(uint32_t value, uint32_t step);

@@ -121,11 +121,11 @@ Code Session::PlanNodes(const ErrorSink& errors) {
 // Lets the kernel of a node plan for the shapes that there are; `scratch` is what it asks for.
 Code Session::PlanNode(size_t index, size_t* scratch, const ErrorSink& errors) {
   const PreparedNode& prepared = engine_->nodes()[index];
+  if (prepared.kernel == nullptr || prepared.kernel->plan == nullptr) return Code::kOk;
   const KernelDef& kernel = *prepared.kernel;
-  if (kernel.plan == nullptr) return Code::kOk;
   memset(plans_[index], 0, kernel.plan_size);
   const NodeView view(model_, *prepared.node, tensors_, symbols_, workspace_, errors);
-  NodePlan context(view, parts_, prepared.state, plans_[index], engine_->pool()->threads());
+  NodePlan context(view, this, parts_, prepared.state, plans_[index], engine_->pool()->threads());
   LATHE_TRY(kernel.plan(context));
   *scratch = context.scratch();
   return Code::kOk;
@@ -136,7 +136,8 @@ Code Session::PlanMemory(const ErrorSink& errors) {
     items_[i] = lifetimes_[i];
     items_[i].size = BytesOf(value_of_[i]);
   }
-  if (model_.planned && !keep_all_ && AtStartShape()) return UseStoredPlan(errors);
+  // The stored plan is for machines without a device: it has places for what a device computes.
+  if (model_.planned && !keep_all_ && !engine_->runs_on_device() && AtStartShape()) return UseStoredPlan(errors);
   if (!keep_all_) {
     LinkParts(false);
     LinkTakeovers(false);
@@ -187,6 +188,7 @@ void Session::LinkParts(bool stored) {
 // there do so: it knows about views, which may share even with what is read later. Else only where the input ends.
 void Session::LinkTakeovers(bool stored) {
   for (const PreparedNode& prepared : engine_->nodes()) {
+    if (prepared.kernel == nullptr) continue;
     const Node& node = *prepared.node;
     const size_t input = static_cast<size_t>(prepared.kernel->in_place_input);
     if (input >= node.inputs.size() || node.outputs.empty() || !node.regions.empty()) continue;

@@ -31,6 +31,7 @@ void Session::Destroy(Session* session) {
 
 Session::~Session() {
   const lathe_allocator& allocator = engine_->allocator();
+  if (engine_->device() != nullptr) engine_->device()->EndSession(this);
   if (block_ != nullptr) allocator.free(allocator.user, block_);
 }
 
@@ -58,7 +59,7 @@ Code Session::MakeTables(const ErrorSink& errors) {
   for (size_t i = 0; i < plans_.size(); ++i) {
     const size_t elements = NodeView::DimsElements(*nodes[i].node);
     if (elements > workspace) workspace = elements;
-    plans_[i] = memory_.Allocate(nodes[i].kernel->plan_size);
+    if (nodes[i].kernel != nullptr) plans_[i] = memory_.Allocate(nodes[i].kernel->plan_size);
   }
   memory_.NewArray(workspace, &workspace_);
   if (memory_.failed()) return errors.OutOfMemory("the session's tables", values * sizeof(Tensor));
@@ -88,7 +89,8 @@ void Session::MakeItems() {
   const Region& body = model_.body;
   for (uint32_t& item : item_of_) item = kNoItem;
   for (const uint32_t value : body.inputs) AddItem(value, 0);
-  end_step_ = MakeItems(body, 1);
+  size_t next = 0;
+  end_step_ = MakeItems(body, 1, &next);
   for (const uint32_t value : body.inputs) Extend(value, end_step_);
   for (const uint32_t value : body.outputs) Extend(value, end_step_);
   if (keep_all_) {
@@ -101,21 +103,36 @@ void Session::MakeItems() {
 // The items of what the nodes of a region make; gives the step behind them. A node has one step, and one more for the
 // end of each of its regions, where the node's kernel takes what the region gives. buildtool/plan/liveness.py counts
 // alike.
-uint32_t Session::MakeItems(const Region& region, uint32_t step) {
+uint32_t Session::MakeItems(const Region& region, uint32_t step, size_t* next) {
   for (const Node& node : region.nodes) {
+    const PreparedNode& prepared = engine_->nodes()[(*next)++];
     const uint32_t first = step++;
     const size_t known = item_count_;
     for (const uint32_t value : node.outputs) AddItem(value, first);
     for (const uint32_t value : node.inputs) Extend(value, first);
+    if (prepared.kernel != nullptr && prepared.kernel->takes_regions && !keep_all_) {
+      MakeTakenItems(node, first);
+      *next = prepared.end;
+      continue;
+    }
     for (const Region& inner : node.regions) {
       for (const uint32_t value : inner.inputs) AddItem(value, first);
-      step = MakeItems(inner, step);
+      step = MakeItems(inner, step, next);
       for (const uint32_t value : inner.outputs) Extend(value, step);
       ++step;
     }
     if (!node.regions.empty()) KeepForRegions(node, known, first, step - 1);
   }
   return step;
+}
+
+// What a device computes needs no memory here, but what it reads has to be there.
+void Session::MakeTakenItems(const Node& node, uint32_t step) {
+  for (const Region& inner : node.regions) {
+    for (const Node& taken : inner.nodes) {
+      for (const uint32_t value : taken.inputs) Extend(value, step);
+    }
+  }
 }
 
 // A region may run again: what it reads from around it (items below `known` that it has used), what goes into it and

@@ -79,6 +79,55 @@ typedef struct lathe_embedded_model {
   lathe_bytes data;
 } lathe_embedded_model;
 
+enum {
+  LATHE_DEVICE_ANY = 0, /* what the model was built for, where there is a driver; else the CPU */
+  LATHE_DEVICE_CPU = 1,
+  LATHE_DEVICE_GPU = 2 /* the GPU, or an error that says why not */
+};
+
+enum {
+  LATHE_DEVICE_CHECK = 1u,  /* count reads and writes outside of tensors; a run that has some fails. Slow */
+  LATHE_DEVICE_PROFILE = 2u /* measure every kernel: without it an observer is told times of the host */
+};
+
+/* How the parts of a model run that were built for a GPU (`runtime: gpu`, `cpu+gpu`). All zero is a good choice.
+ * Memory that is passed in must outlive engine_create. */
+typedef struct lathe_device_options {
+  uint32_t struct_size;
+  uint32_t kind;              /* LATHE_DEVICE_ANY, ... */
+  uint32_t flags;             /* LATHE_DEVICE_CHECK, ... */
+  uint32_t perf_hint;         /* 0 to 3: default, low, normal, high; where the driver takes hints */
+  uint32_t priority_hint;     /* alike */
+  uint32_t rebuilds_programs; /* 1: programs that were built before are not used */
+  const char* storage_path;   /* a folder for programs that were built, so that the next start is quick; NULL: none */
+  size_t binary_path_count;   /* files with programs that were built elsewhere */
+  const char* const* binary_paths;
+  lathe_bytes binary; /* such a file in memory */
+  const char* tuning_path;
+  lathe_bytes tuning;           /* such a file in memory */
+  uint32_t tuning_milliseconds; /* how long session_create may tune what is not tuned; 0: not at all */
+  uint32_t queue_window;        /* the most commands that wait in the queue; 0: as the model says */
+  uint32_t kernel_microseconds; /* kernels are split into parts of this length; 0: as the model says */
+} lathe_device_options;
+
+/* What runs the parts for a GPU. Texts are valid as long as the engine. */
+typedef struct lathe_device_info {
+  uint32_t struct_size;
+  uint32_t kind;           /* LATHE_DEVICE_CPU or LATHE_DEVICE_GPU */
+  const char* device;      /* its name; NULL where there is none */
+  const char* driver;      /* its version */
+  const char* reason;      /* why parts for a GPU run on the CPU; NULL where none do */
+  uint32_t programs_built; /* from source */
+  uint32_t programs_loaded;
+  float programs_ms; /* how long that took */
+  size_t memory;     /* bytes of tensors and constants on the device */
+} lathe_device_info;
+
+enum {
+  LATHE_DEVICE_DATA_PROGRAMS = 1, /* for lathe_device_options.binary */
+  LATHE_DEVICE_DATA_TUNING = 2    /* for lathe_device_options.tuning */
+};
+
 /* Where the model comes from, in this order: `model` (and `data`) in memory, `model_path` (and `data_path`), else the
  * embedded model called `model_name` (NULL: the only one). Memory that is passed in must outlive the engine. */
 typedef struct lathe_engine_options {
@@ -94,6 +143,7 @@ typedef struct lathe_engine_options {
   /* Leaves out kernels for better instruction sets than this one, which is a word at the end of their names. For tests
    * and measurements; NULL: the best that the machine has. */
   const char* isa_limit;
+  const lathe_device_options* device; /* NULL: all zero */
 } lathe_engine_options;
 
 enum {
@@ -216,6 +266,10 @@ typedef struct lathe_api {
   lathe_code (*node_at)(const lathe_engine* engine, size_t index, lathe_node_info* info, lathe_error* error);
   /* The whole numbers of a node's attribute; NULL where it has none of this name, or of another kind. */
   const int64_t* (*node_numbers)(const lathe_engine* engine, size_t index, const char* attribute, size_t* count);
+
+  lathe_code (*device_info)(const lathe_engine* engine, lathe_device_info* info, lathe_error* error);
+  /* What a device has found out that is worth keeping: LATHE_DEVICE_DATA_*. Empty where there is none. */
+  lathe_code (*device_data)(const lathe_engine* engine, uint32_t what, lathe_bytes* data, lathe_error* error);
 } lathe_api;
 
 #ifdef __cplusplus
