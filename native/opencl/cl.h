@@ -75,7 +75,7 @@ struct cl_buffer_region {
 constexpr cl_bool kClFalse = 0;
 constexpr cl_bool kClTrue = 1;
 
-// What a function returns. `ErrorName` of device.h has the words.
+// What a function returns. `ErrorName` of loader.h has the words.
 constexpr cl_int kClSuccess = 0;
 constexpr cl_int kClDeviceNotFound = -1;
 constexpr cl_int kClDeviceNotAvailable = -2;
