@@ -13,12 +13,14 @@ from typing import Any
 import jinja2
 
 from buildtool import resources, version
+from buildtool.codegen import opencl
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import BuildError
 
 _MACE_PUBLIC = ("mace", "mace_engine_factory")  # headers beside those of the models
 _INCLUDED = re.compile(r"^include\(\$\{CMAKE_CURRENT_LIST_DIR\}/([\w.-]+)\)", re.MULTILINE)  # by a toolchain file
+_DEVICE_SOURCES = "opencl.data"
 _CMAKE_FILES = ("LatheFlags.cmake", "LatheIsa.cmake", "LatheLink.cmake")
 
 
@@ -41,6 +43,7 @@ class AbiSources:
     models: tuple[EmbeddedModel, ...] = ()
     toolchain: Path | None = None  # a toolchain file of the user's own
     scaled: bool = False  # whether weights of its models are whole numbers with scales
+    device_units: tuple[str, ...] = ()  # of native/opencl, by name; those of one operator as they are to be tried
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,12 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         files.update(_mace_headers(library))
     units: dict[str, tuple[str, ...]] = {}
     for part in library.abis:
-        units[part.abi] = (*sources.core(), *sources.units(part.kernel_files))
+        device = tuple(opencl.unit_source(unit) for unit in part.device_units)
+        units[part.abi] = (*sources.core(), *sources.units((*part.kernel_files, *device)))
         for path in (path for unit in units[part.abi] for path in sources.closure(unit)):
             files[_path_in_tree(path)] = sources.read(path)
-        files.update(_abi_files(part, units[part.abi], common))
+        device_sources = opencl.sources_of(part.device_units, sources) if part.device_units else b""
+        files.update(_abi_files(part, units[part.abi], device_sources, common))
     return SourceTree(library.name, {name: files[name] for name in sorted(files)}, units)
 
 
@@ -127,7 +132,9 @@ def _mace_headers(library: LibrarySources) -> dict[str, bytes]:
     return {f"include/mace/{name}.h": data for name, data in files.items()}
 
 
-def _abi_files(part: AbiSources, units: Sequence[str], common: dict[str, Any]) -> dict[str, bytes]:
+def _abi_files(
+    part: AbiSources, units: Sequence[str], device_sources: bytes, common: dict[str, Any]
+) -> dict[str, bytes]:
     folder = f"abi/{part.abi}"
     files: dict[str, bytes] = {}
     models = []
@@ -138,9 +145,12 @@ def _abi_files(part: AbiSources, units: Sequence[str], common: dict[str, Any]) -
         files[f"{folder}/model{number}.pb"] = model.model
         if model.data:
             files[f"{folder}/model{number}.data"] = model.data
+    if device_sources:
+        files[f"{folder}/{_DEVICE_SOURCES}"] = device_sources
     embedded = sorted(path.removeprefix(f"{folder}/") for path in files)
     context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
-    context["scaled"] = part.scaled
+    context |= {"scaled": part.scaled, "device_units": part.device_units}
+    context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
     for name in ("registry.cc", "weights.S", "sources.cmake"):
         files[f"{folder}/{name}"] = _render(name, {**context, "embedded": embedded})
     return files

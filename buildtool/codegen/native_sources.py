@@ -36,6 +36,10 @@ class NativeSources:
             raise BuildError("this source file is missing", where=Where(file=path), remedy="install lathe-build again")
         return contents
 
+    def has(self, path: str) -> bool:
+        """Whether a folder has the file."""
+        return self._find(path) is not None
+
     def _find(self, path: str) -> bytes | None:
         if path not in self._contents:
             self._contents[path] = None
@@ -59,16 +63,20 @@ class NativeSources:
     def units(self, kernels: Iterable[str]) -> list[str]:
         """The units of these kernel files: themselves, and what stands behind the headers that they include.
 
-        That is `x.cc` for each `x.h` of native/ops, and for each `x.h` of native/core what is there once per
-        instruction set, `isa/x__<isa>.cc`.
+        That is `x.cc` for each `x.h` of native/ops and native/opencl, and for each `x.h` of native/core what is there
+        once per instruction set, `isa/x__<isa>.cc`. The units of native/opencl bring those behind their headers, too.
         """
-        found = dict.fromkeys(kernels)
-        for kernel in list(found):
-            isa = PurePosixPath(kernel).stem.rpartition("__")[2]
-            for header in self.closure(kernel):
+        found = set(kernels)
+        todo = list(found)
+        while todo:
+            kernel = PurePosixPath(todo.pop())
+            isa = kernel.stem.rpartition("__")[2]
+            for header in self.closure(str(kernel)):
                 unit = _unit_behind(PurePosixPath(header), isa)
-                if unit and self._find(unit) is not None:
-                    found.setdefault(unit)
+                if unit and unit not in found and self._find(unit) is not None:
+                    found.add(unit)
+                    if PurePosixPath(unit).match("native/opencl/*.cc"):
+                        todo.append(unit)
         return sorted(found)
 
     def closure(self, path: str) -> list[str]:
@@ -102,7 +110,8 @@ def _unit_behind(header: PurePosixPath, isa: str) -> str:
     """Where the code of a header would be, for kernels of an instruction set; empty for what is no such header."""
     if header.match("native/core/*.h"):
         return str(header.parent / "isa" / f"{header.stem}__{isa}.cc")
-    return str(header.with_suffix(".cc")) if header.match("native/ops/*/*.h") else ""
+    beside = header.match("native/ops/*/*.h") or header.match("native/opencl/*.h")
+    return str(header.with_suffix(".cc")) if beside else ""
 
 
 def _normal(path: str) -> str:

@@ -1,8 +1,9 @@
-// The OpenCL texts of a library, which it holds compressed in one stream.
+// The OpenCL texts of a library, which it holds compressed in one stream:
 //
-// The stream: the length of each text as a little-endian number of 7 bits per byte (the top bit: another byte follows),
-// common.cl first, then every unit in the order of the registry; then the texts behind each other, compressed. What
-// buildtool/codegen/opencl.py writes and describes, this reads.
+//   the length of each text, 7 bits per byte, the low ones first, with 0x80 in all bytes but the last of a number:
+//   that of common.cl first, then those of the units in the order of the registry
+//   4 bytes, the low one first: FNV-1a of all texts behind each other
+//   all texts behind each other, compressed: each profits from those before. buildtool/codegen/lz.py says how.
 #ifndef LATHE_OPENCL_SOURCES_H_
 #define LATHE_OPENCL_SOURCES_H_
 
@@ -20,9 +21,9 @@ struct Units;
 // The texts as long as the memory of the arena lives that they were decoded into.
 class Sources {
  public:
-  // kOutOfMemory, or kInternal where the stream is not one of these texts. Leaves no message.
+  // kOutOfMemory, or kInternal where the stream is damaged. Leaves no message.
   Code Decode(const Units& units, MemoryArena* arena);
-  // The same for any stream of `count` texts.
+  // The same of any stream of `count` texts.
   Code Decode(Span<const uint8_t> stream, size_t count, MemoryArena* arena);
 
   // Neither ends with a 0. What stands before the text of every unit.
