@@ -47,8 +47,6 @@ class Node : public Attributes, public Reporter {
   // Memory for this node alone, contents undefined: pixels that one launch writes and a later one reads.
   virtual Code Scratch(int32_t width, int32_t height, DeviceTensor** made) = 0;
 
-  // Which of `count` ways to take: 0, or what tuning found best for this node.
-  virtual int Choice(int count) = 0;
   virtual const DeviceFacts& device() const = 0;
   virtual int winograd() const = 0;  // the largest tile that may be used: 0, 2 or 4
 
@@ -56,6 +54,16 @@ class Node : public Attributes, public Reporter {
 
  protected:
   ~Node() = default;
+};
+
+// What a kernel is given.
+struct LaunchArgument {
+  enum Kind : uint8_t { kTensor, kInt, kFloat } kind;
+  union {
+    DeviceTensor* tensor;
+    int32_t number;
+    float real;
+  };
 };
 
 // One launch of a kernel. Arguments are given in the order in which the kernel has them, behind WORK:
@@ -89,24 +97,15 @@ class Launch {
   friend class Planner;
   static constexpr int kMostArguments = 48;
   static constexpr int kMostOptions = 200;
-  struct Argument {
-    enum Kind : uint8_t { kTensor, kInt, kFloat } kind;
-    union {
-      DeviceTensor* tensor;
-      int32_t number;
-      float real;
-    };
-  };
 
   Launch& Add(DeviceTensor& tensor);
-  Argument* NewArgument(Argument::Kind kind);
+  LaunchArgument* NewArgument(LaunchArgument::Kind kind);
   void AddOption(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
   Node& node_;
   const char* function_;
-  Argument arguments_[kMostArguments];
+  LaunchArgument arguments_[kMostArguments];
   int argument_count_ = 0;
-  int tensors_ = 0;
   char options_[kMostOptions] = "";
   int option_length_ = 0;
   int32_t group_[3] = {0, 0, 0};

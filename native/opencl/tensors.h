@@ -12,7 +12,7 @@ namespace opencl {
 enum class Home : uint8_t {
   kImage,   // image2d_t of CL_RGBA: `i`
   kBuffer,  // the same pixels in a buffer, row by row: `b`
-  kNumbers  // whole numbers, 32 bits each, in the order of the shape: what indices are
+  kNumbers  // 32 bits each, in the order of the shape: indices, and floats on their way from and to the host
 };
 
 // Any shape is seen as n, h, w, c: c is the last axis, w and h those before it, n all others. Pixels hold four
@@ -41,12 +41,14 @@ LATHE_INLINE bool ViewOf(const Shape& shape, View* view) {
   return true;
 }
 
+constexpr int32_t kStaging = -2;  // memory that the host sees, too
+
 struct DeviceTensor {
   Shape shape;
   View view;
   Home home = Home::kImage;
   int32_t width = 0, height = 0;  // pixels; of numbers, how many there are, and 1
-  int32_t block = -1;             // of the session's pool; -1: not of the pool
+  int32_t block = -1;             // of the session's pool; kStaging; -1: neither
   cl_mem memory = nullptr;        // once there is some
   const Tensor* host = nullptr;   // of a constant: what is to be uploaded when a launch asks for it
   int32_t first = 0, last = 0;    // steps between which it holds something

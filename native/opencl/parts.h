@@ -1,0 +1,82 @@
+// A part of a model, planned for a session: what is copied, and what is launched.
+#ifndef LATHE_OPENCL_PARTS_H_
+#define LATHE_OPENCL_PARTS_H_
+
+#include "native/opencl/runtime.h"
+
+namespace lathe {
+namespace opencl {
+
+// One kernel with all of its arguments.
+struct LaunchRecord {
+  LaunchRecord* next;
+  const char* function;
+  const char* options;
+  size_t unit;  // its place in GetUnits()
+  size_t node;  // of the part, from 0
+  LaunchArgument* arguments;
+  int32_t argument_count;
+  int32_t work[3];
+  int32_t group[3];  // 0: any
+
+  // What `Realise` adds.
+  cl_kernel kernel;
+  size_t global[3];
+  size_t local[3];
+  int32_t pieces;  // into how many it is cut
+  cl_event event;
+  int64_t start_ns;  // on the host, where the queue does not measure
+  int64_t end_ns;
+};
+
+// A copy between the host and the device, through memory that both see.
+struct Transfer {
+  Transfer* next;
+  uint32_t value;  // of the model: where it is on the host
+  DType dtype;
+  int64_t count;
+  bool to_host;
+  size_t node;  // of the part, from 0: the border that it is for
+  DeviceTensor* staging;
+  int64_t start_ns;
+  int64_t end_ns;
+};
+
+struct SessionPart {
+  SessionPart* next;
+  const Session* session;
+  const Part* part;
+  Runtime* runtime;
+  MemoryArena memory;
+  LaunchRecord* launches;
+  Transfer* transfers;
+  struct OwnedMemory {
+    OwnedMemory* next;
+    cl_mem memory;
+  }* owned;
+  cl_mem outside;  // of LATHE_DEVICE_CHECK: how many accesses were outside of tensors
+  int64_t bytes;
+  bool measured;  // kernels have been cut by what they took
+
+  explicit SessionPart(const lathe_allocator& allocator) : memory(allocator) {}
+  void Clear();  // everything planned goes
+
+  Code Realise(const Reporter& reporter, Span<DeviceTensor*> pooled, int32_t blocks);
+  Code Run(NodeRegions* regions, const RunContext& context);
+
+ private:
+  Code Own(cl_mem made);
+  Code MakePool(const Reporter& reporter, Span<DeviceTensor*> pooled, int32_t blocks);
+  Code MakeKernel(const Reporter& reporter, LaunchRecord* record);
+  Code SetArguments(const Reporter& reporter, LaunchRecord* record);
+  void ChooseGroup(LaunchRecord* record);
+  Code Copy(const Reporter& reporter, Session& session, Transfer* transfer, const RunContext& context);
+  Code Enqueue(const Reporter& reporter, LaunchRecord* record, bool timed);
+  Code Tell(const Reporter& reporter, NodeRegions* regions);
+  Code CheckOutside(const Reporter& reporter);
+};
+
+}  // namespace opencl
+}  // namespace lathe
+
+#endif  // LATHE_OPENCL_PARTS_H_
