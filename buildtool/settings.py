@@ -167,22 +167,6 @@ class CheckpointSettings:
 
 
 @dataclass(frozen=True)
-class SimulationSettings:
-    """What a described network is given, and what is wanted of it."""
-
-    device: str = "max78000"
-    weights: Path | None = None
-    bias: Path | None = None
-    sample: Path | None = None
-    average_rounds: bool = False
-    log_folder: Path | None = None  # gets the outputs of all layers as text
-    against: Path | None = None  # a folder with such outputs, to be compared with
-    data: Path | None = None  # labelled samples: an .npz
-    top: int = 1  # of those, right is what has its label among so many answers
-    power: tuple[float, float] | None = None  # watts of the accelerator: always, and for each processor that works
-
-
-@dataclass(frozen=True)
 class Corrections:
     """How weights and biases are changed before they are stored in a few bits."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from buildtool import resources
 from buildtool.builders.objects import ObjectCache
@@ -15,3 +17,7 @@ def max7800x_simulator(cache: ObjectCache) -> Path:
     files = [folder / "simulator.c", folder / "simulator.h"]
     doing = "compiling the simulator of the MAX7800x"
     return own_library(cache, "max7800x_simulator", files, ["-O3"], doing, for_this_cpu=True)
+
+
+# By the name of the target.
+SIMULATORS: Mapping[str, Callable[[ObjectCache], Path]] = MappingProxyType({"max7800x": max7800x_simulator})

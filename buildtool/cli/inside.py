@@ -23,6 +23,14 @@ class InsideOptions:
     dump: Annotated[
         Path | None, typer.Option("--dump", metavar="FOLDER", help="Write what every node computed there, too: .npy.")
     ] = None
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            "--compare",
+            metavar="FOLDER",
+            help="Compare all layers of a simulated chip with what --dump wrote there, and name the first wrong value.",
+        ),
+    ] = None
     trap_nan: Annotated[
         bool, typer.Option("--trap-nan", help="Fail with the first node that makes NaN or infinite numbers.")
     ] = False
@@ -36,6 +44,9 @@ class InsideOptions:
         if self.dump is not None:
             for folder in workflow.dump(file, replaced, options, settings, progress, folder=self.dump):
                 out.say(f"wrote {folder}")
+        if self.compare is not None:
+            for line in workflow.compare_dumped(file, replaced, options, settings, progress, folder=self.compare):
+                out.say(line)
         if self.trap_nan:
             workflow.trap(file, replaced, options, settings, progress)
 

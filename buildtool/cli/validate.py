@@ -68,8 +68,19 @@ class ComparisonOptions:
     accuracy: Annotated[
         bool, typer.Option("--accuracy", help="Run accuracy_validation_script over all of its samples instead.")
     ] = False
+    labelled: Annotated[
+        Path | None,
+        typer.Option(
+            "--labelled",
+            metavar="FILE",
+            help="How often a chip that is simulated is right instead: an .npz with `samples` and `labels`.",
+        ),
+    ] = None
+    top: Annotated[
+        int, typer.Option("--top", min=1, help="With --labelled: right is what has its label among so many answers.")
+    ] = 1
     workers: Annotated[
-        int, typer.Option("--workers", min=1, help="With --accuracy: how many processes share the samples.")
+        int, typer.Option("--workers", min=1, help="With --accuracy or --labelled: how many share the samples.")
     ] = 1
     scheduler: Annotated[
         str,
@@ -82,10 +93,18 @@ class ComparisonOptions:
         Path | None, typer.Option("--junit", metavar="FILE", help="Write the result as JUnit's XML, too.")
     ] = None
 
+    def check(self) -> None:
+        """ConfigError where more than one comparison is asked for."""
+        asked = {"--layers": self.layers, "--accuracy": self.accuracy, "--labelled": self.labelled}
+        words = [word for word, wanted in asked.items() if wanted]
+        if len(words) > 1:
+            raise ConfigError(
+                f"{' and '.join(words)} are {len(words)} comparisons", remedy="make them one after the other"
+            )
+
     def labour(self) -> Labour:
         """ConfigError where options contradict each other."""
-        if self.layers:
-            raise ConfigError("--accuracy and --layers are two comparisons", remedy="make them one after the other")
+        self.check()
         if self.scheduler and self.workers != 1:
             raise ConfigError("--scheduler and --workers contradict each other", remedy="leave out one of them")
         return Labour(self.workers, self.scheduler, self.fresh)
@@ -98,10 +117,16 @@ def report_validation(
     from buildtool import workflow
     from buildtool.reports import accuracy, junit, layers, validation
 
+    chosen.check()
     nodes = nodes_of(chosen.layers) if chosen.layers else None
     with out.progress() as progress:
         common = (file, replaced, options, settings, progress)
-        if chosen.accuracy:
+        if chosen.labelled is not None:
+            labelled = workflow.Labelled(chosen.labelled, chosen.top, chosen.workers)
+            measured = workflow.measure_labelled(*common, labelled=labelled)
+            document, passed = measured.as_json(), measured.passed
+            parts, cases = accuracy.parts(document), junit.accuracy(document)
+        elif chosen.accuracy:
             measured = workflow.measure_accuracy(*common, chosen.labour())
             document, passed = measured.as_json(), measured.passed
             parts, cases = accuracy.parts(document), junit.accuracy(document)

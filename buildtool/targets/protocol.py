@@ -267,6 +267,59 @@ class SimulatedTarget(Protocol):
 
 
 @dataclass(frozen=True)
+class LayersCompared:
+    """What a comparison of layers found."""
+
+    same: bool
+    text: str  # for people; where something differs, the first place: layer, channel, pixel
+
+
+@runtime_checkable
+class ComparedTarget(Protocol):
+    """A simulated target that compares a run with outputs of layers that stand in a folder."""
+
+    def compare(
+        self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array], folder: Path
+    ) -> LayersCompared:
+        """`folder`: files as `intermediates` makes them, of some layers or all. RunError where none can be read."""
+        ...
+
+
+@dataclass(frozen=True)
+class Score:
+    """How often a model was right."""
+
+    share: float
+    wrong: tuple[int, ...]  # samples
+    confusion: tuple[tuple[int, ...], ...]  # [label][answer]: how many
+    seconds: float
+
+
+@runtime_checkable
+class ScoredTarget(Protocol):
+    """A simulated target with a fast simulator, for data sets."""
+
+    @property
+    def name(self) -> str: ...
+
+    def score(
+        self,
+        program: FirmwareProgram,
+        model: str,
+        inputs: Sequence[Mapping[str, Array]],
+        labels: Sequence[int],
+        simulator: Path,
+        *,
+        top: int,
+        threads: int,
+    ) -> Score:
+        """Right is what has its label among the `top` largest numbers of the last output. `simulator`: a compiled
+        library (builders.device_simulators).
+        """
+        ...
+
+
+@dataclass(frozen=True)
 class Flashed:
     """Something in a flash memory."""
 

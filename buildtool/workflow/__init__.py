@@ -15,12 +15,15 @@ from buildtool.workflow.ndk_check import ndk_check
 from buildtool.workflow.preparing import prepare
 from buildtool.workflow.quantising import correct, log_ranges, quantize, ranges_of_log, sensitivity
 from buildtool.workflow.running import load, run, tune, validate
+from buildtool.workflow.simulating import Labelled, compare_dumped, measure_labelled
 
 __all__ = [
+    "Labelled",
     "bench",
     "build",
     "check",
     "commands",
+    "compare_dumped",
     "convert",
     "correct",
     "debug",
@@ -29,6 +32,7 @@ __all__ = [
     "load",
     "log_ranges",
     "measure_accuracy",
+    "measure_labelled",
     "ndk_check",
     "package_firmware",
     "prepare",

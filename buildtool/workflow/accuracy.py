@@ -32,6 +32,7 @@ from buildtool.validation import work
 from buildtool.validation.journal import Journal
 from buildtool.validation.plugin import Plugin
 from buildtool.validation.work import Task
+from buildtool.workflow import on_simulator, simulating
 from buildtool.workflow.building import up_to_date
 
 
@@ -47,6 +48,8 @@ def measure_accuracy(
     deployment = load_deployment(file, overrides, progress)
     settings = settings.on_chips(deployment.target_socs)
     scripts = _scripts(deployment, options, settings)
+    if target := on_simulator.simulated(deployment):
+        return simulating.measure_scripts(deployment, target, scripts, options, settings, progress, labour)
     built = up_to_date(deployment, options, progress)
     found = replace(built, folder=built.folder.resolve())  # workers may stand elsewhere
     results: list[dict[str, Any]] = []

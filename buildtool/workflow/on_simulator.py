@@ -25,6 +25,7 @@ from buildtool.validation.metrics import DIFFERENT, Array
 from buildtool.workflow import firmware
 
 DEVICE = "simulator"
+DESCRIBED_INPUT = "input"  # what the one input of a description is called
 _EXACT = "files, to the last bit"
 
 
@@ -39,10 +40,10 @@ def run(
 ) -> RunReport:
     """Every model on every chip."""
     runs = []
-    for program, model in _programs(deployment, target, options, settings, progress):
+    for program, model in programs(deployment, target, options, settings, progress):
         inputs = _inputs(deployment, model, options, settings)
         began = time.perf_counter()
-        outputs = _outputs(target, program, model, inputs)
+        outputs = outputs_of(target, program, model, inputs)
         result = RunResult(outputs, (time.perf_counter() - began) * 1e3)
         told = _report(program.abi, model.identifier, result, settings)
         runs.append({**told, "estimate": dict(target.estimate(program, model.identifier))})
@@ -59,10 +60,9 @@ def dump(
 ) -> tuple[Path, ...]:
     """Write what every layer puts out as text: `<folder>/<abi>/<model>/layer-<number>-<name>.txt`."""
     places = []
-    for program, model in _programs(deployment, target, options, settings, progress):
+    for program, model in programs(deployment, target, options, settings, progress):
         place = folder / program.abi / model.identifier
-        inputs = _inputs(deployment, model, options, settings)
-        read = _borders(program, model).real(inputs)
+        read = inputs_of(deployment, program, model, options, settings)
         for name, text in target.intermediates(program, model.identifier, read).items():
             package.write_file(place / name, text)
         places.append(place)
@@ -75,9 +75,9 @@ def validate(
     """Graphs are compared with their source models, descriptions with the outputs that the deployment names."""
     results: list[Comparison] = []
     references = set()
-    for program, model in _programs(deployment, target, options, settings, progress):
+    for program, model in programs(deployment, target, options, settings, progress):
         variant = Variant(model.identifier, program.abi, "firmware", "code", DEVICE)
-        if _is_described(deployment, model):
+        if is_described(deployment, model):
             results += _described(program, model, variant, target, options, settings)
             references.add(_EXACT)
             continue
@@ -85,7 +85,7 @@ def validate(
         references.add(subject.reference)
         about = (subject.expected, subject.threshold, subject.reference)
         try:
-            outputs = _outputs(target, program, model, subject.inputs)
+            outputs = outputs_of(target, program, model, subject.inputs)
         except LatheError as error:
             results += failed_outputs(variant, *about, error)
             continue
@@ -95,7 +95,7 @@ def validate(
     return ValidationReport(deployment.library_name, folder, " and ".join(sorted(references)), told)
 
 
-def _programs(
+def programs(
     deployment: Deployment, target: SimulatedTarget, options: Options, settings: RunSettings, progress: Progress
 ) -> Iterator[tuple[FirmwareProgram, ModelConfig]]:
     assert isinstance(target, FirmwareTarget)
@@ -107,26 +107,33 @@ def _programs(
             yield program, model
 
 
-def _outputs(
+def outputs_of(
     target: SimulatedTarget, program: FirmwareProgram, model: ModelConfig, inputs: Mapping[str, Array]
 ) -> Mapping[str, Array]:
     """As the model has its inputs and outputs."""
-    borders = _borders(program, model)
+    borders = borders_of(program, model)
     return borders.stored(target.simulate(program, model.identifier, borders.real(inputs)))
 
 
-def _borders(program: FirmwareProgram, model: ModelConfig) -> Borders:
+def borders_of(program: FirmwareProgram, model: ModelConfig) -> Borders:
     return next((source.borders for source in program.library.models if source.name == model.identifier), Borders())
 
 
-def _is_described(deployment: Deployment, model: ModelConfig) -> bool:
+def is_described(deployment: Deployment, model: ModelConfig) -> bool:
     target = requests.target_of(deployment)
     return isinstance(target, FirmwareTarget) and model.platform in target.capabilities.descriptions
 
 
+def inputs_of(
+    deployment: Deployment, program: FirmwareProgram, model: ModelConfig, options: Options, settings: RunSettings
+) -> Mapping[str, Array]:
+    """As the program has them."""
+    return borders_of(program, model).real(_inputs(deployment, model, options, settings))
+
+
 def _inputs(deployment: Deployment, model: ModelConfig, options: Options, settings: RunSettings) -> Mapping[str, Array]:
     """Of a description those that are given now: else it has a sample."""
-    if _is_described(deployment, model):
+    if is_described(deployment, model):
         return {name: saved(file) for name, file in settings.inputs.items()}
     return requests.run_of(model, options, settings)[0]
 

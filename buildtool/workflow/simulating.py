@@ -1,125 +1,226 @@
-"""A described network of the MAX7800x on this machine, to the last bit: outputs, comparisons, accuracy, cycles."""
+"""How right a simulated chip is: accuracy over many samples, and the first layer that differs from what was written."""
 
 from __future__ import annotations
 
+import time
 import zipfile
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from buildtool.builders.device_simulators import max7800x_simulator
+from buildtool import requests
+from buildtool.builders import package
+from buildtool.builders.device_simulators import SIMULATORS
 from buildtool.builders.objects import ObjectCache
-from buildtool.builders.package import write_file
 from buildtool.builders.process import Processes
-from buildtool.errors import ConfigError, RunError, ValidationError, Where
-from buildtool.settings import SILENT, Progress, SimulationSettings
-from buildtool.targets.max7800x import description
-from buildtool.targets.max7800x.devices import DEVICES
-from buildtool.targets.max7800x.simulation import compare, evaluate, intermediates
-from buildtool.targets.max7800x.simulation.compare import Comparison
-from buildtool.targets.max7800x.simulation.estimate import Estimate, Power, estimate
-from buildtool.targets.max7800x.simulation.evaluate import Accuracy
-from buildtool.targets.max7800x.simulation.native_simulator import Simulator
-from buildtool.targets.max7800x.simulation.simulate import Trace
+from buildtool.config import Deployment, ModelConfig
+from buildtool.errors import ConfigError, RunError, UnsupportedError, ValidationError, Where
+from buildtool.reports.accuracy import AccuracyReport
+from buildtool.requests import load_deployment
+from buildtool.settings import (
+    DEFAULTS,
+    EVERYTHING,
+    NOTHING,
+    SILENT,
+    Labour,
+    Options,
+    Overrides,
+    Progress,
+    RunSettings,
+)
+from buildtool.targets.protocol import ComparedTarget, FirmwareProgram, ScoredTarget, SimulatedTarget
+from buildtool.validation.inputs import fit
+from buildtool.validation.metrics import Array
+from buildtool.validation.plugin import Plugin
+from buildtool.validation.work import fed
+from buildtool.workflow import on_simulator
+
+_LABELLED = "an .npz with `samples`, of [number, …] as the input takes them, and `labels`, whole numbers"
 
 
 @dataclass(frozen=True)
-class SimulationReport:
-    """What a network computed, and what else was asked for."""
+class Labelled:
+    """Samples that come with the right answers."""
 
-    network: str
-    device: str
-    trace: Trace | None  # of the sample
-    cycles: Estimate
-    comparison: Comparison | None = None
-    accuracy: Accuracy | None = None
-    written: tuple[str, ...] = ()  # files
-
-    def as_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = {
-            "network": self.network,
-            "device": self.device,
-            "estimate": self.cycles.as_json(),
-            "written": list(self.written),
-        }
-        if self.trace is not None:
-            layers = self.trace.network.layers
-            document["outputs"] = {str(layers[at].index): out.tolist() for at, out in self.trace.results.items()}
-        if self.comparison is not None:
-            document["same"] = self.comparison.same
-            document["differences"] = [difference.as_json() for difference in self.comparison.differences]
-            document["missing"] = list(self.comparison.missing)
-        if self.accuracy is not None:
-            document["accuracy"] = self.accuracy.as_json()
-        return document
+    file: Path
+    top: int = 1  # right is what has its label among so many answers
+    threads: int = 0  # 0: one per core
 
 
-def simulate(file: Path, settings: SimulationSettings, progress: Progress = SILENT) -> SimulationReport:
-    """Run a description with its weights: on a sample, over labelled samples, or both.
+def measure_labelled(
+    file: Path | str,
+    overrides: Overrides = NOTHING,
+    options: Options = DEFAULTS,
+    settings: RunSettings = EVERYTHING,
+    progress: Progress = SILENT,
+    *,
+    labelled: Labelled,
+) -> AccuracyReport:
+    """How often the models of a library are right on a chip that is simulated. Nothing is compiled for the chip."""
+    deployment = load_deployment(file, overrides, progress)
+    target = on_simulator.simulated(deployment)
+    if target is None or not isinstance(target, ScoredTarget):
+        raise UnsupportedError(
+            "--labelled is for chips whose simulator counts right answers: max78000, max78002",
+            where=deployment.where,
+            remedy="name a script in accuracy_validation_script, and say --accuracy",
+        )
+    samples, labels = _read(labelled.file)
+    simulator = SIMULATORS[target.name](ObjectCache(processes=Processes(echo=progress.step)))
+    results = []
+    for program, model in on_simulator.programs(deployment, target, options, settings, progress):
+        inputs = _inputs(deployment, program, model, samples, labelled.file)
+        found = target.score(
+            program, model.identifier, inputs, labels, simulator, top=labelled.top, threads=labelled.threads
+        )
+        told = {"confusion": found.confusion, "wrong": found.wrong}
+        figures = {f"top{labelled.top}": found.share}
+        entry = _entry(program.abi, model, labelled.file, len(labels), labelled.threads or 1, found.seconds)
+        results.append({**entry, "metrics": figures, "thresholds": {}, "passed": True, **told})
+    return _written(deployment, options, results)
 
-    ValidationError where the outputs of layers are not those of `settings.against`: it names the first wrong layer,
-    channel and pixel.
+
+def measure_scripts(
+    deployment: Deployment,
+    target: SimulatedTarget,
+    scripts: Sequence[tuple[ModelConfig, Path]],
+    options: Options,
+    settings: RunSettings,
+    progress: Progress,
+    labour: Labour,
+) -> AccuracyReport:
+    """The scripts of `accuracy_validation_script`, each over all of its samples, in this process."""
+    if labour.scheduler or labour.workers != 1 or labour.fresh:
+        word = "--scheduler" if labour.scheduler else "--workers" if labour.workers != 1 else "--fresh"
+        raise UnsupportedError(
+            f"{word} is for libraries",
+            where=deployment.where,
+            rule="the samples of a simulated chip are computed in one process, and nothing is kept between two runs",
+            remedy=f"leave out {word}",
+        )
+    results = []
+    for program, model in on_simulator.programs(deployment, target, options, settings, progress):
+        mine = [path for of_model, path in scripts if of_model == model]
+        results += [_measured(deployment, target, program, model, script, progress) for script in mine]
+    return _written(deployment, options, results)
+
+
+def compare_dumped(
+    file: Path | str,
+    overrides: Overrides = NOTHING,
+    options: Options = DEFAULTS,
+    settings: RunSettings = EVERYTHING,
+    progress: Progress = SILENT,
+    *,
+    folder: Path,
+) -> tuple[str, ...]:
+    """Compare every layer with what stands in a folder, as `dump` writes it; what was found alike, in words.
+
+    ValidationError where something differs: it names the first wrong layer, channel and pixel of each model.
     """
-    if settings.device not in DEVICES:
-        raise ConfigError(f"there is no device '{settings.device}'", rule=f"one of {', '.join(DEVICES)}")
-    device = DEVICES[settings.device]
-    options = description.Options(average_rounds=settings.average_rounds)
-    described = description.read(
-        file, device=device, weights=settings.weights, bias=settings.bias, sample=settings.sample, options=options
-    )
-    for note in described.notes:
-        progress.note(note)
-    network = described.network
-    power = None if settings.power is None else Power(*settings.power)
-    report = SimulationReport(network.name, device.name, None, estimate(network, power=power))
-    simulator = Simulator(network, max7800x_simulator(ObjectCache(processes=Processes(echo=progress.step))))
-    if settings.data is not None:
-        progress.stage("evaluate")
-        samples, labels = _labelled(settings.data)
-        report = replace(report, accuracy=evaluate.evaluate(simulator, list(samples), labels, top=settings.top))
-    if described.sample is None:
-        if settings.data is None or settings.log_folder is not None or settings.against is not None:
-            raise ConfigError("there is no sample", where=Where(file=str(file)), remedy="give a .npy file of one")
-        return report
-    progress.stage("simulate")
-    trace = simulator.run(described.sample)
-    report = replace(report, trace=trace)
-    if settings.log_folder is not None:
-        report = replace(report, written=_logged(trace, settings.log_folder))
-    if settings.against is not None:
-        report = replace(report, comparison=_compared(trace, settings.against))
+    deployment = load_deployment(file, overrides, progress)
+    target = on_simulator.simulated(deployment)
+    if target is None or not isinstance(target, ComparedTarget):
+        raise UnsupportedError(
+            "--compare is for chips whose simulator knows their layers: max78000, max78002",
+            where=deployment.where,
+            remedy="`lathe validate --layers` compares the nodes of a library with its source",
+        )
+    same: list[str] = []
+    different: list[str] = []
+    for program, model in on_simulator.programs(deployment, target, options, settings, progress):
+        inputs = on_simulator.inputs_of(deployment, program, model, options, settings)
+        place = folder / program.abi / model.identifier
+        found = target.compare(program, model.identifier, inputs, place if place.is_dir() else folder)
+        (same if found.same else different).append(f"{model.identifier} on {program.abi}: {found.text}")
+    if different:
+        raise ValidationError("\n".join(different), where=Where(file=str(folder)))
+    return tuple(same)
+
+
+def _measured(
+    deployment: Deployment,
+    target: SimulatedTarget,
+    program: FirmwareProgram,
+    model: ModelConfig,
+    script: Path,
+    progress: Progress,
+) -> dict[str, Any]:
+    plugin = Plugin(script.resolve())
+    specs = () if on_simulator.is_described(deployment, model) else requests.specs(model)[0]
+    began = time.monotonic()
+    records = []
+    for unit in range(plugin.units):
+        given: Mapping[str, Array]
+        if specs:
+            given = fed(plugin, unit, specs)
+        else:
+            given = {name: np.asarray(value) for name, value in plugin.inputs(unit).items()}
+        records.append(plugin.record(unit, on_simulator.outputs_of(target, program, model, given)))
+        progress.step(f"{len(records)} of {plugin.units}")
+    metrics, thresholds = plugin.figures(records), plugin.thresholds
+    return {
+        **_entry(program.abi, model, script, plugin.samples, 1, time.monotonic() - began),
+        "metrics": metrics,
+        "thresholds": thresholds,
+        "passed": all(metrics.get(name, float("-inf")) >= least for name, least in thresholds.items()),
+    }
+
+
+def _entry(abi: str, model: ModelConfig, source: Path, samples: int, workers: int, seconds: float) -> dict[str, Any]:
+    return {
+        "model": model.identifier,
+        "abi": abi,
+        "device": on_simulator.DEVICE,
+        "script": source.name,
+        "samples": samples,
+        "resumed": 0,
+        "workers": workers,
+        "scheduler": "",
+        "seconds": round(seconds, 3),
+    }
+
+
+def _written(deployment: Deployment, options: Options, results: Sequence[dict[str, Any]]) -> AccuracyReport:
+    folder = requests.output_folder(deployment, options)
+    report = AccuracyReport(deployment.library_name, folder, tuple(results))
+    if folder.is_dir():  # of a build that was made
+        package.write_file(report.file, report.text().encode())
     return report
 
 
-def _compared(trace: Trace, folder: Path) -> Comparison:
-    found = compare.with_outputs(trace, intermediates.read(folder))
-    if not found.same:
-        raise ValidationError(str(found), where=Where(file=str(folder)))
-    return found
+def _inputs(
+    deployment: Deployment, program: FirmwareProgram, model: ModelConfig, samples: Array, file: Path
+) -> list[Mapping[str, Array]]:
+    """Each sample as the program takes it."""
+    if on_simulator.is_described(deployment, model):
+        if samples.dtype.kind not in "iu":
+            what = f"the samples are of {samples.dtype}"
+            raise RunError(what, where=Where(file=str(file)), rule="whole numbers, -128 to 127")
+        return [{on_simulator.DESCRIBED_INPUT: sample} for sample in samples]
+    specs, _ = requests.specs(model)
+    if len(specs) != 1:
+        where = Where(file=str(file), model=model.name)
+        raise ConfigError(f"the model has {len(specs)} inputs", where=where, rule="--labelled is for models of one")
+    borders, where = on_simulator.borders_of(program, model), Where(file=str(file), value=specs[0].name)
+    kind = specs[0].dtype.numpy
+    return [borders.real({specs[0].name: fit(sample.astype(kind), specs[0], where)}) for sample in samples]
 
 
-def _logged(trace: Trace, folder: Path) -> tuple[str, ...]:
-    texts = intermediates.texts(trace)
-    for name, text in texts.items():
-        write_file(folder / name, text)
-    return tuple(str(folder / name) for name in texts)
-
-
-def _labelled(file: Path) -> tuple[NDArray[Any], list[int]]:
+def _read(file: Path) -> tuple[Array, list[int]]:
     """The arrays `samples` and `labels` of an .npz."""
     where = Where(file=str(file))
-    rule = "an .npz with whole numbers: `samples` of [number, channels, rows, columns] and `labels`"
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             samples, labels = arrays["samples"], arrays["labels"]
     except OSError as error:
-        raise RunError(f"cannot read the file: {error.strerror or error}", where=where, rule=rule) from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise RunError(f"these are no labelled samples: {error}", where=where, rule=rule) from None
-    if samples.ndim < 2 or samples.dtype.kind not in "iu" or labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise RunError(f"cannot read the file: {error.strerror or error}", where=where, rule=_LABELLED) from None
+    except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        raise RunError(f"these are no labelled samples: {error}", where=where, rule=_LABELLED) from None
+    if samples.ndim < 2 or samples.dtype.kind not in "iuf" or labels.ndim != 1 or labels.dtype.kind not in "iu":
         found = f"samples of {samples.dtype} in {samples.ndim} dimensions, labels of {labels.dtype} in {labels.ndim}"
-        raise RunError(found, where=where, rule=rule)
+        raise RunError(found, where=where, rule=_LABELLED)
     return samples, [int(label) for label in labels]

@@ -1,16 +1,20 @@
-"""Described networks on this machine."""
+"""Accuracy on simulated chips, and the first layer that differs: by the commands that users have."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from buildtool.errors import ConfigError, RunError, ValidationError
-from buildtool.settings import SimulationSettings
-from buildtool.workflow.simulating import simulate
+from buildtool.targets.max7800x.simulation import intermediates
+from tests.cli.conftest import Lathe, lathe
+from tests.targets.max7800x.test_digits import DIGITS
+from tests.workflow.test_on_simulator import graph
+
+__all__ = ["graph", "lathe"]  # fixtures
 
 NETWORK = """
 arch: tiny
@@ -31,55 +35,106 @@ layers:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> SimulationSettings:
-    """A network of two layers beside the files that it takes."""
+def described(tmp_path: Path) -> tuple[object, ...]:
+    """A network of two layers with the files that it takes, as words of a command line."""
     rng = np.random.default_rng(4)
     (tmp_path / "net.yaml").write_text(NETWORK)
     with (tmp_path / "weights.npy").open("wb") as stream:
         for shape in ((4, 3, 3, 3), (5, 36)):
             np.save(stream, rng.integers(-128, 128, shape))
     np.save(tmp_path / "sample.npy", rng.integers(-128, 128, (3, 6, 6)))
-    return SimulationSettings(weights=tmp_path / "weights.npy", sample=tmp_path / "sample.npy")
+    words = ("--checkpoint-file", tmp_path / "weights.npy", "--sample-input", tmp_path / "sample.npy")
+    return (tmp_path / "net.yaml", *words, "--abi", "max78000", "--output", tmp_path / "build")
 
 
-def test_outputs_are_logged_and_compared(tmp_path: Path, settings: SimulationSettings) -> None:
-    log = tmp_path / "log"
-    report = simulate(tmp_path / "net.yaml", replace(settings, log_folder=log, power=(0.02, 0.001)))
-    assert report.trace is not None
-    assert report.as_json()["outputs"] == {"1": report.trace.result.tolist()}
-    assert report.as_json()["estimate"]["joules"] > 0
-    assert sorted(report.written) == sorted(str(path) for path in log.iterdir())
-    assert len(report.written) == 3
-    again = simulate(tmp_path / "net.yaml", replace(settings, against=log))
-    assert again.comparison is not None
-    assert again.comparison.same
-    with pytest.raises(ValidationError, match=r"layer 0, channel \d, row \d, column \d.*\n.*--avg-pool-rounding"):
-        simulate(tmp_path / "net.yaml", replace(settings, against=log, average_rounds=True))
+def test_a_run_is_compared_with_dumped_layers(tmp_path: Path, lathe: Lathe, described: tuple[object, ...]) -> None:
+    folder = tmp_path / "layers"
+    assert lathe("run", *described, "--dump", folder).code == 0
+    (written,) = (folder / "max78000").iterdir()
+    assert len(list(written.iterdir())) == 3
+    same = lathe("run", *described, "--compare", folder)
+    assert same.code == 0
+    assert "all 2 outputs as expected" in same.stderr
+    differs = lathe("run", *described, "--compare", written, "--cnn", "avg_pool_rounding")
+    assert differs.code == 9
+    assert re.search(r"layer 0, channel \d, row \d, column \d", differs.stderr)
+    assert "--avg-pool-rounding" in differs.stderr
+    (one,) = written.glob("layer-001*")
+    (shape, *rest), numbers = one.read_text().splitlines(), intermediates.read(written)[1].reshape(-1)
+    one.write_text(
+        "\n".join(
+            [shape, *[line for line in rest if line.startswith("#")][:1], str(numbers[0] + 1)]
+            + [str(number) for number in numbers[1:]]
+        )
+    )
+    differs = lathe("run", *described, "--compare", folder)
+    assert differs.code == 9
+    assert f"layer 1, channel 0, row 0, column 0: {numbers[0] + 1} instead of {numbers[0]}" in differs.stderr
+    nothing = lathe("run", *described, "--compare", tmp_path / "build")
+    assert nothing.code not in (0, 9)
 
 
-def test_accuracy_over_labelled_samples(tmp_path: Path, settings: SimulationSettings) -> None:
+def test_right_answers_of_a_description(tmp_path: Path, lathe: Lathe, described: tuple[object, ...]) -> None:
     samples = np.random.default_rng(6).integers(-128, 128, (12, 3, 6, 6))
     answers = []
     for sample in samples:
         np.save(tmp_path / "one.npy", sample)
-        trace = simulate(tmp_path / "net.yaml", replace(settings, sample=tmp_path / "one.npy")).trace
-        assert trace is not None
-        answers.append(int(trace.result.argmax()))
+        found = lathe("run", *described, "--input", f"input={tmp_path / 'one.npy'}", "--output-dir", tmp_path / "out")
+        assert found.code == 0, found.stderr
+        (output,) = (tmp_path / "out").rglob("*.npy")
+        answers.append(int(np.load(output).argmax()))
     labels = np.array(answers)
     labels[:3] = (labels[:3] + 1) % 5
     np.savez(tmp_path / "data.npz", samples=samples, labels=labels)
-    report = simulate(tmp_path / "net.yaml", replace(settings, data=tmp_path / "data.npz"))
-    assert report.accuracy is not None
-    assert report.accuracy.wrong == (0, 1, 2)
-    assert report.as_json()["accuracy"]["share"] == 0.75
+    told = lathe("validate", *described, "--labelled", tmp_path / "data.npz", "--json")
+    assert told.code == 0, told.stderr
+    (result,) = told.document["results"]
+    assert result["metrics"] == {"top1": 0.75}
+    assert result["wrong"] == [0, 1, 2]
+    assert np.array(result["confusion"]).sum() == 12
+    (all_of_them,) = lathe("validate", *described, "--labelled", tmp_path / "data.npz", "--top", 5, "--json").document[
+        "results"
+    ]
+    assert all_of_them["metrics"] == {"top5": 1.0}
 
 
-def test_what_is_refused(tmp_path: Path, settings: SimulationSettings) -> None:
-    with pytest.raises(ConfigError, match="no device 'max1'"):
-        simulate(tmp_path / "net.yaml", replace(settings, device="max1"))
+def test_what_is_refused(tmp_path: Path, lathe: Lathe, described: tuple[object, ...]) -> None:
     (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04 not a zip")
     np.savez(tmp_path / "other.npz", pictures=np.zeros(3))
     np.savez(tmp_path / "floats.npz", samples=np.zeros((2, 3, 6, 6)), labels=np.zeros(2, int))
-    for name in ("nowhere", "broken", "other", "floats"):
-        with pytest.raises(RunError, match=f"{name}.npz"):
-            simulate(tmp_path / "net.yaml", replace(settings, data=tmp_path / f"{name}.npz"))
+    np.savez(tmp_path / "label.npz", samples=np.zeros((1, 3, 6, 6), int), labels=np.array([5]))
+    np.save(tmp_path / "array.npz", np.zeros(3))
+    for name in ("nowhere", "broken", "other", "floats", "array.npz"):
+        file = tmp_path / f"{name.removesuffix('.npz')}.npz"
+        result = lathe("validate", *described, "--labelled", file)
+        assert result.code != 0
+        assert file.name in result.stderr
+    assert "0 to 4" in lathe("validate", *described, "--labelled", tmp_path / "label.npz").stderr
+    both = lathe("validate", *described, "--labelled", tmp_path / "label.npz", "--accuracy")
+    assert both.code == 2
+    assert "--accuracy and --labelled" in both.stderr
+    of_library = lathe("validate", DIGITS / "deploy.yml", "--abi", "host", "--labelled", tmp_path / "label.npz")
+    assert "max78000, max78002" in of_library.stderr
+    of_library = lathe("run", DIGITS / "deploy.yml", "--abi", "host", "--compare", tmp_path, "--output", tmp_path)
+    assert of_library.code != 0
+
+
+def test_digits_are_read_by_the_simulated_chip(graph: Path, tmp_path: Path, lathe: Lathe) -> None:
+    """The whole test set, twice: as labelled samples, and by the script of the example."""
+    with np.load(DIGITS / "test.npz") as data:
+        pictures, labels = data["pictures"].astype(np.float32)[:, None] / 16, data["labels"]
+    np.savez(tmp_path / "test-set.npz", samples=pictures, labels=labels)
+    where = ("--output", tmp_path / "build", "--json")
+    (labelled,) = lathe("validate", graph, "--labelled", tmp_path / "test-set.npz", *where).document["results"]
+    assert labelled["samples"] == 360
+    assert labelled["metrics"]["top1"] >= 0.98
+    for name in ("accuracy.py", "test.npz"):
+        shutil.copy(DIGITS / name, tmp_path)
+    graph.write_text(graph.read_text() + "    accuracy_validation_script: accuracy.py\n")
+    told = lathe("validate", graph, "--accuracy", *where)
+    assert told.code == 0, told.stderr
+    (scripted,) = told.document["results"]
+    assert (scripted["abi"], scripted["device"]) == ("max78000", "simulator")
+    assert scripted["metrics"]["top1"] == labelled["metrics"]["top1"]
+    refused = lathe("validate", graph, "--accuracy", "--workers", 2, *where)
+    assert "--workers" in refused.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -21,8 +22,9 @@ from buildtool.targets.max7800x.lowering import lower, tensors
 from buildtool.targets.max7800x.lowering.lower import Lowered
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.report import report_of
-from buildtool.targets.max7800x.simulation import intermediates, simulated
+from buildtool.targets.max7800x.simulation import compare, evaluate, intermediates, simulated
 from buildtool.targets.max7800x.simulation.estimate import estimate
+from buildtool.targets.max7800x.simulation.native_simulator import Simulator
 from buildtool.targets.max7800x.simulation.simulate import Trace
 from buildtool.targets.protocol import (
     CrossCompiler,
@@ -30,8 +32,10 @@ from buildtool.targets.protocol import (
     FirmwareCapabilities,
     FirmwareModel,
     FirmwareProgram,
+    LayersCompared,
     LibrarySource,
     ModelSource,
+    Score,
 )
 
 DESCRIPTIONS = "ai8x"  # the word of `platform`
@@ -120,6 +124,37 @@ class Max7800xTarget:
     def intermediates(self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array]) -> Mapping[str, bytes]:
         """What the simulator makes in every layer, as text."""
         return intermediates.texts(_trace(_named(program, model), inputs))
+
+    def compare(
+        self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array], folder: Path
+    ) -> LayersCompared:
+        """The simulator's layers with those of files: the first wrong value, and what it looks like."""
+        found = compare.with_outputs(_trace(_named(program, model), inputs), intermediates.read(folder))
+        return LayersCompared(found.same, str(found))
+
+    def score(
+        self,
+        program: FirmwareProgram,
+        model: str,
+        inputs: Sequence[Mapping[str, Array]],
+        labels: Sequence[int],
+        simulator: Path,
+        *,
+        top: int,
+        threads: int,
+    ) -> Score:
+        """By the simulator in C."""
+        made = _named(program, model)
+        network = made.program.network
+        samples = [
+            given[simulated.INPUT_NAME]
+            if made.lowered is None
+            else made.lowered.input.stored(given[made.lowered.input.name])
+            for given in inputs
+        ]
+        found = evaluate.evaluate(Simulator(network, simulator), samples, labels, top=top, workers=threads)
+        confusion = tuple(tuple(row) for row in found.confusion.tolist())
+        return Score(found.share, found.wrong, confusion, found.seconds)
 
     def estimate(self, program: FirmwareProgram, model: str) -> Mapping[str, Any]:
         """Cycles, and what follows from them."""
