@@ -33,6 +33,7 @@ _NOT_LOADED = (".debug_", ".comment", ".symtab", ".strtab", ".shstrtab", ".ARM.a
 _MERGED_TEXT = re.compile(r"\.str1\.\d+$")
 _MERGED_NUMBERS = re.compile(r"\.cst(\d+)$")
 _MODEL = re.compile(r"\.rodata\.lathe_(model|data)_(\d+)$")
+_DEVICE_TEXTS = ".rodata.lathe_opencl_sources"
 _MERGED_OBJECT = "merged.o"
 _PADDING = "padding"
 _REST = {
@@ -80,6 +81,8 @@ class Objects:
         if model := _MODEL.match(section):
             what = "graph" if model.group(1) == "model" else "weights"
             return Origin("models", f"{self.models[int(model.group(2))]}: {what}")
+        if section == _DEVICE_TEXTS:
+            return Origin("opencl", "opencl: texts of all units")
         unit = PurePosixPath(self.units.get(file, ""))
         kernel = next((kernel for kernel in self.kernels if kernel.source == str(unit)), None)
         if kernel is not None:
@@ -88,6 +91,8 @@ class Objects:
             return Origin("kernels", unit.name, unit.parent.name)
         if unit.parts[:3] == ("native", "core", "isa"):
             return Origin("kernels", unit.stem, "what kernels share")
+        if unit.parts[:2] == ("native", "opencl"):
+            return Origin("opencl", str(unit.relative_to("native")))
         return Origin("core", unit.name) if unit.parts[:2] == ("native", "core") else _REGISTRY
 
 

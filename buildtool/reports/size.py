@@ -11,6 +11,7 @@ from buildtool.reports.table import Table, byte_count
 GROUPS = {
     "kernels": "kernels",
     "core": "runtime",
+    "opencl": "OpenCL",
     "registry": "registry",
     "models": "models",
     "file": "file format",
@@ -42,7 +43,8 @@ def tables(abi: str, sizes: Mapping[str, Any]) -> list[str | Table]:
     total = Table(["", "bytes", "%"], title=f"{abi}: the whole file", right=frozenset({"bytes", "%"}))
     for group, title in GROUPS.items():
         count = sum(part["bytes"] for part in sizes["parts"] if part["group"] == group)
-        total.add(title, byte_count(count), f"{100 * count / max(1, sizes['total']):.1f}")
+        if count:
+            total.add(title, byte_count(count), f"{100 * count / max(1, sizes['total']):.1f}")
     total.add("total", byte_count(sizes["total"]), "100.0")
     return [*shown, operators, total]
 
