@@ -1,0 +1,178 @@
+#include "native/opencl/runtime.h"
+
+#include <stdio.h>
+
+#include "native/opencl/parts.h"
+
+namespace lathe {
+namespace opencl {
+
+Runtime* Runtime::Of(Engine* engine) {
+  if (engine->device() != nullptr) return static_cast<Runtime*>(engine->device());
+  const lathe_allocator& allocator = engine->allocator();
+  void* memory = allocator.alloc(allocator.user, sizeof(Runtime));
+  if (memory == nullptr) return nullptr;
+  auto* made = new (Place(), memory) Runtime(engine);
+  engine->set_device(made);
+  made->Open(engine);
+  return made;
+}
+
+void Runtime::Open(Engine* engine) {
+  const lathe_device_options& options = engine->device_options();
+  flags_ = options.flags;
+  queue_window_ = options.queue_window;
+  kernel_microseconds_ = options.kernel_microseconds;
+  usable_ = OpenDevice(options) == Code::kOk && OpenPrograms(options) == Code::kOk;
+}
+
+Code Runtime::OpenDevice(const lathe_device_options& options) {
+  LATHE_TRY(Load(&api_, &reason_));
+  LATHE_TRY(ChooseDevice(api_, {}, &device_, &reason_));
+  ContextWish wish;
+  wish.performance = static_cast<Level>(options.perf_hint < 4 ? options.perf_hint : 0);
+  wish.priority = static_cast<Level>(options.priority_hint < 4 ? options.priority_hint : 0);
+  profiles_ = wish.profiling = (flags_ & LATHE_DEVICE_PROFILE) != 0 || options.tuning_milliseconds != 0;
+  LATHE_TRY(MakeContext(api_, device_, wish, &context_, &reason_));
+  return MakeQueue(api_, device_, wish, context_, &queue_, &reason_);
+}
+
+namespace {
+
+// Keeps what a piece of the room says of itself as the reason why the device is not used.
+class ReasonReporter final : public Reporter {
+ public:
+  explicit ReasonReporter(Reason* reason) : reason_(*reason) {}
+
+ private:
+  Code Report(Code code, const char* format, va_list* arguments) const override {
+    if (format == nullptr) return code;
+    char text[300];
+    vsnprintf(text, sizeof(text), format, *arguments);
+    return reason_.Fail(code, "%s", text);
+  }
+  Reason& reason_;
+};
+
+}  // namespace
+
+Code Runtime::OpenPrograms(const lathe_device_options& options) {
+  const ReasonReporter reporter(&reason_);
+  auto* memory = memory_.Allocate(sizeof(ProgramCache), alignof(ProgramCache));
+  if (memory == nullptr) return reporter.Fail(Code::kOutOfMemory, "there is no memory for its programs");
+  programs_ = new (Place(), memory) ProgramCache(allocator_);
+  ProgramSettings settings;
+  settings.api = &api_;
+  settings.context = context_;
+  settings.device = &device_;
+  settings.units = &GetUnits();
+  settings.library = GetRegistry().library;
+  settings.storage_path = options.storage_path;
+  settings.reuse = options.rebuilds_programs == 0;
+  settings.binary_paths = Span<const char* const>(options.binary_paths, options.binary_path_count);
+  if (options.binary.data != nullptr) settings.binaries = Span<const lathe_bytes>(&options.binary, 1);
+  return programs_->Open(settings, reporter);
+}
+
+void Runtime::End() {
+  while (session_parts_ != nullptr) EndSession(session_parts_->session);
+  for (Constant* each = constants_; each != nullptr; each = each->next) api_.ReleaseMemObject(each->memory);
+  if (programs_ != nullptr) programs_->~ProgramCache();
+  if (queue_ != nullptr) api_.ReleaseCommandQueue(queue_);
+  if (context_ != nullptr) api_.ReleaseContext(context_);
+  const lathe_allocator allocator = allocator_;
+  this->~Runtime();
+  allocator.free(allocator.user, this);
+}
+
+void Runtime::Info(lathe_device_info* info) const {
+  info->kind = parts_ != nullptr ? LATHE_DEVICE_GPU : LATHE_DEVICE_CPU;
+  if (device_.id != nullptr) {
+    info->device = device_.facts.name;
+    info->driver = device_.facts.driver_version;
+  }
+  if (!reason_.empty()) info->reason = reason_.text();
+  if (programs_ == nullptr) return;
+  const ProgramStatistics known = programs_->statistics();
+  info->programs_built = known.compiled;
+  info->programs_loaded = known.from_binaries + known.from_store;
+  info->programs_ms =
+      static_cast<float>(known.compiled_ms + known.from_binaries_ms + known.from_store_ms + known.reading_ms);
+  info->memory = static_cast<size_t>(__atomic_load_n(&memory_in_use_, __ATOMIC_RELAXED));
+}
+
+Code Runtime::Data(uint32_t what, const ErrorSink& errors, lathe_bytes* data) {
+  if (what != LATHE_DEVICE_DATA_PROGRAMS || programs_ == nullptr || parts_ == nullptr) return Code::kOk;
+  const Locked locked(&lock_);
+  saved_.Clear();
+  Span<const uint8_t> file;
+  if (!programs_->SaveBinaries(&saved_, &file))
+    return errors.Fail(Code::kUnsupported, "the driver does not hand out the binaries of programs");
+  *data = {file.data(), file.size()};
+  return Code::kOk;
+}
+
+const char* Runtime::KernelOf(size_t node) const {
+  for (const Part* part = parts_; part != nullptr; part = part->next) {
+    if (node < part->first || node - part->first >= part->units.size()) continue;
+    const Unit* unit = part->units[node - part->first];
+    return unit != nullptr ? unit->name : "copy";
+  }
+  return nullptr;
+}
+
+Part* Runtime::AddPart(const ::lathe::Node* node, size_t first, const PartSettings& settings) {
+  auto* part = static_cast<Part*>(memory_.Allocate(sizeof(Part), alignof(Part)));
+  Span<const Unit*> units;
+  if (part == nullptr || !memory_.NewArray(node->regions[0].nodes.size(), &units)) return nullptr;
+  *part = {parts_, node, first, settings, units};
+  return parts_ = part;
+}
+
+// The last one that was added; its memory ends with the engine.
+void Runtime::RemovePart(Part* part) {
+  if (parts_ == part) parts_ = part->next;
+}
+
+SessionPart* Runtime::FindSessionPart(const Session* session, const Part* part) {
+  const Locked locked(&lock_);
+  SessionPart* found = session_parts_;
+  while (found != nullptr && (found->session != session || found->part != part)) found = found->next;
+  return found;
+}
+
+SessionPart* Runtime::NewSessionPart(const Session* session, Part* part) {
+  if (SessionPart* known = FindSessionPart(session, part)) {
+    known->Clear();
+    return known;
+  }
+  void* memory = allocator_.alloc(allocator_.user, sizeof(SessionPart));
+  if (memory == nullptr) return nullptr;
+  auto* made = new (Place(), memory) SessionPart(allocator_);
+  made->session = session;
+  made->part = part;
+  made->runtime = this;
+  const Locked locked(&lock_);
+  made->next = session_parts_;
+  session_parts_ = made;
+  return made;
+}
+
+void Runtime::EndSession(const void* session) {
+  const Locked locked(&lock_);
+  SessionPart** place = &session_parts_;
+  while (*place != nullptr) {
+    SessionPart* part = *place;
+    if (part->session != session) {
+      place = &part->next;
+      continue;
+    }
+    *place = part->next;
+    part->Clear();
+    part->~SessionPart();
+    allocator_.free(allocator_.user, part);
+  }
+}
+
+}  // namespace opencl
+}  // namespace lathe
