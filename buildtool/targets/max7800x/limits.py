@@ -12,6 +12,7 @@ from buildtool.targets.max7800x.network import UNPLACED, Network
 from buildtool.targets.max7800x.options import Options
 
 _LARGEST_POOL = 16
+_MOST_SLOTS = 16  # in which a quadrant writes a pixel
 _MOST_PASSES = 16
 _MOST_PADDING = 2
 _MOST_FLATTENED = 1 << 14  # passes over the pixels
@@ -115,6 +116,8 @@ def _kernel_problems(network: Network, hardware: HardwareLayer) -> Iterator[Prob
         rule = "one group, or on the MAX78002 as many as channels that go in and out"
         what = f"{hardware.groups} groups for {channels[0]} channels that become {channels[1]}"
         yield Problem(what, hardware.where, rule=rule)
+    if hardware.groups > 1:
+        yield from _depthwise_problems(hardware)
     if hardware.bits < 0 and network.device is MAX78000:
         yield Problem("weights are plus and minus one", hardware.where, rule="on the MAX78002 only")
     if hardware.layer.operands > 1 and hardware.operation == "conv1d":
@@ -123,6 +126,29 @@ def _kernel_problems(network: Network, hardware: HardwareLayer) -> Iterator[Prob
     if network.device is MAX78002 and hardware.layer.operands > 1 and biased:
         remedy = "write a layer of its own for the operation, or train without a bias"
         yield Problem("operands before a convolution with biases", hardware.where, rule="not both", remedy=remedy)
+
+
+def _depthwise_problems(hardware: HardwareLayer) -> Iterator[Problem]:
+    """Each quadrant writes by itself, and counts how often it does so for a pixel."""
+    layer = hardware.layer
+    reading, writing = layer.processors, layer.output_processors
+    slots = processors.depthwise_slots(reading, writing, layer.output_width)
+    if slots > _MOST_SLOTS:
+        yield Problem(
+            f"a depthwise convolution moves outputs of {layer.output_width} bits to other processors: "
+            f"{slots} words for each pixel",
+            hardware.where,
+            rule=f"a quadrant writes {_MOST_SLOTS} at most: outputs of 32 bits of up to 4 processors, or any that stay",
+            remedy="write the same processors for input and output, or put out 8 bits",
+        )
+    if reading and writing and not processors.depthwise_begins_right(reading, writing):
+        yield Problem(
+            f"a depthwise convolution reads from processor {processors.first(reading)} on and writes from processor "
+            f"{processors.first(writing)} on",
+            hardware.where,
+            rule="outputs begin with a multiple of 4, and so do inputs of more than 16 processors",
+            remedy="choose other processors",
+        )
 
 
 def _hint_problems(network: Network, hardware: HardwareLayer) -> Iterator[Problem]:

@@ -61,3 +61,18 @@ def per_pass(channels: int) -> int:
         return channels
     share = -(-channels // passes(channels))
     return min(-(-share // PROCESSORS_PER_MEMORY) * PROCESSORS_PER_MEMORY, PROCESSORS)
+
+
+def depthwise_slots(reading: int, writing: int, width: int) -> int:
+    """How often a quadrant writes for each pixel of a depthwise convolution: the quadrant that writes most.
+
+    Where outputs stay with their processors, the memories of a quadrant write side by side.
+    """
+    most = max(count(in_quadrant(reading, quadrant)) for quadrant in range(QUADRANTS))
+    return (min(most, PROCESSORS_PER_MEMORY) if reading == writing else most) * (width // 8)
+
+
+def depthwise_begins_right(reading: int, writing: int) -> bool:
+    """Whether the outputs of a depthwise convolution keep their bytes of words, and quadrants begin with a word."""
+    spans = reading >> first(reading) >= 1 << PROCESSORS_PER_QUADRANT
+    return first(writing) % PROCESSORS_PER_MEMORY == 0 and (not spans or first(reading) % PROCESSORS_PER_MEMORY == 0)

@@ -22,6 +22,7 @@ LARGEST_SHIFT = 15
 _FIFO_PLANES = 0x0001_0001_0001_0001
 _FIFO_PIXELS = 0x000F_000F_000F_000F
 _WORD = 4
+_MOST_SLOTS = 16  # in which a quadrant writes a pixel
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,21 @@ def _groups(limited: Limited) -> None:
             "groups",
             f"{groups} groups of {layer.in_channels} channels that become {layer.out_channels}",
             rule="groups are as many as the channels that come in and go out, or 1",
+        )
+    reading, writing = layer.processors, layer.output_processors
+    slots = processors.depthwise_slots(reading, writing, layer.output_width)
+    if slots > _MOST_SLOTS:
+        limited.refuse(
+            "output_width",
+            f"groups whose results of {layer.output_width} bits go to other processors write {slots} words for a pixel",
+            rule=f"at most {_MOST_SLOTS}: 32 bits of up to 4 processors in each group of 16",
+            remedy="write the same `processors` and `output_processors`, or `output_width: 8`",
+        )
+    if not processors.depthwise_begins_right(reading, writing):
+        limited.refuse(
+            "output_processors",
+            f"groups read with {reading:#018x} and write to {writing:#018x}",
+            rule="results begin with a multiple of 4, and so do inputs of more than 16 processors",
         )
     if layer.flatten:
         limited.refuse("flatten", "`flatten` does not work with groups")
