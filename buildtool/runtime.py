@@ -9,6 +9,7 @@ Errors are `RunError` with the message of the library. bf16 has no NumPy type: s
 
 from __future__ import annotations
 
+import enum
 import importlib
 import os
 import re
@@ -48,6 +49,66 @@ class MemoryInfo:
     scratch: int
 
 
+class DeviceKind(enum.IntEnum):
+    """What runs the parts of a model that were built for a GPU."""
+
+    ANY = 0  # the GPU where there is a driver, else the CPU
+    CPU = 1
+    GPU = 2  # the GPU, or an error that says why not
+
+
+@dataclass(frozen=True)
+class DeviceOptions:
+    """How the parts of a model run that were built for a GPU."""
+
+    kind: DeviceKind = DeviceKind.ANY
+    check: bool = False  # reads and writes outside of tensors are errors; slow
+    profile: bool = False  # measure every kernel
+    perf_hint: int = 0  # 0 to 3: default, low, normal, high
+    priority_hint: int = 0
+    rebuilds_programs: bool = False  # those that were built before are not used
+    storage_path: str | os.PathLike[str] = ""  # a folder for programs that were built
+    binary_paths: tuple[str | os.PathLike[str], ...] = ()
+    binary: bytes = b""
+    tuning_path: str | os.PathLike[str] = ""
+    tuning: bytes = b""
+    tuning_milliseconds: int = 0
+    queue_window: int = 0
+    kernel_microseconds: int = 0
+
+    def as_native(self) -> dict[str, Any]:
+        """The words of the compiled module; what is not set is left out."""
+        plain = {name: getattr(self, name) for name in _DEVICE_NUMBERS}
+        words = {name: os.fspath(getattr(self, name)) for name in ("storage_path", "tuning_path")}
+        rest = {"binary": self.binary, "tuning": self.tuning, "binary_paths": [os.fspath(p) for p in self.binary_paths]}
+        found = {"kind": int(self.kind), "flags": self.check * 1 | self.profile * 2, **plain, **words, **rest}
+        return {name: int(value) if isinstance(value, bool) else value for name, value in found.items() if value}
+
+
+_DEVICE_NUMBERS = (
+    "perf_hint",
+    "priority_hint",
+    "rebuilds_programs",
+    "tuning_milliseconds",
+    "queue_window",
+    "kernel_microseconds",
+)
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """What runs the parts of a model that were built for a GPU."""
+
+    on_device: bool
+    device: str | None
+    driver: str | None
+    reason: str | None  # why they run on the CPU
+    programs_built: int  # from source
+    programs_loaded: int
+    programs_ms: float
+    memory: int  # bytes on the device
+
+
 @dataclass(frozen=True)
 class NodeTime:
     """How long one node took."""
@@ -56,6 +117,9 @@ class NodeTime:
     op: str
     kernel: str
     nanoseconds: int
+
+
+NO_WISHES = DeviceOptions()
 
 
 class Library:
@@ -95,10 +159,12 @@ class Library:
         data: str | os.PathLike[str] | bytes | None = None,
         model_name: str | None = None,
         threads: int = 0,
+        device: DeviceOptions = NO_WISHES,
+        isa_limit: str | None = None,
     ) -> Engine:
         """Make a model ready to run: a file or bytes, or the one inside of the library that has this name (without a
         name: the only one). `threads`: 0 means one per core."""
-        return Engine(self, model, data, model_name, threads)
+        return Engine(self, model, data, model_name, threads, device, isa_limit)
 
 
 class Session:
@@ -188,6 +254,8 @@ class Engine:
     data: str | os.PathLike[str] | bytes | None
     model_name: str | None
     threads: int
+    device: DeviceOptions = NO_WISHES
+    isa_limit: str | None = None  # for tests and measurements: no kernels for better instruction sets
     native: Any = field(init=False, repr=False)
     _session: Session | None = field(init=False, repr=False, default=None)
 
@@ -197,7 +265,8 @@ class Engine:
 
         (model_path, model_bytes), (data_path, data_bytes) = split(self.model), split(self.data)
         arguments = (model_path, data_path, model_bytes, data_bytes, self.model_name, self.threads)
-        self.native = _call(_module().Engine, self.library._native, *arguments, where=self.where)
+        device = (self.device.as_native(), self.isa_limit)
+        self.native = _call(_module().Engine, self.library._native, *arguments, *device, where=self.where)
 
     @property
     def where(self) -> Where:
@@ -222,6 +291,14 @@ class Engine:
     @property
     def memory(self) -> MemoryInfo:
         return self._own().memory
+
+    @property
+    def device_info(self) -> DeviceInfo:
+        return DeviceInfo(**_call(self.native.device_info, where=self.where))
+
+    def device_data(self, what: int) -> bytes:
+        """What the device has found out: 1 for the programs that it built, 2 for what tuning found; may be empty."""
+        return bytes(_call(self.native.device_data, what, where=self.where))
 
     def _own(self) -> Session:
         if self._session is None:

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -113,12 +114,59 @@ class Library {
   const lathe_api* api_ = nullptr;
 };
 
+// What lathe_device_options holds, with owners for its texts. `given` has some of these names.
+class DeviceOptions {
+ public:
+  explicit DeviceOptions(const py::dict& given)
+      : storage_(Word(given, "storage_path")), tuning_path_(Word(given, "tuning_path")) {
+    if (given.contains("binary_paths")) paths_ = given["binary_paths"].cast<std::vector<std::string>>();
+    for (const std::string& path : paths_) pointers_.push_back(path.c_str());
+    options_.struct_size = sizeof(options_);
+    const auto number = [&](const char* name) { return given.contains(name) ? given[name].cast<uint32_t>() : 0u; };
+    options_.kind = number("kind");
+    options_.flags = number("flags");
+    options_.perf_hint = number("perf_hint");
+    options_.priority_hint = number("priority_hint");
+    options_.rebuilds_programs = number("rebuilds_programs");
+    options_.tuning_milliseconds = number("tuning_milliseconds");
+    options_.queue_window = number("queue_window");
+    options_.kernel_microseconds = number("kernel_microseconds");
+    options_.storage_path = storage_ ? storage_->c_str() : nullptr;
+    options_.tuning_path = tuning_path_ ? tuning_path_->c_str() : nullptr;
+    options_.binary_path_count = pointers_.size();
+    options_.binary_paths = pointers_.data();
+    binary_ = Bytes(given, "binary");
+    tuning_ = Bytes(given, "tuning");
+    options_.binary = {binary_.data(), binary_.size()};
+    options_.tuning = {tuning_.data(), tuning_.size()};
+    if (binary_.empty()) options_.binary = {};
+    if (tuning_.empty()) options_.tuning = {};
+  }
+  const lathe_device_options* get() const { return &options_; }
+
+ private:
+  static std::optional<std::string> Word(const py::dict& given, const char* name) {
+    if (!given.contains(name)) return std::nullopt;
+    return given[name].cast<std::string>();
+  }
+  static std::string Bytes(const py::dict& given, const char* name) {
+    return given.contains(name) ? given[name].cast<std::string>() : std::string();
+  }
+
+  lathe_device_options options_ = {};
+  std::optional<std::string> storage_, tuning_path_;
+  std::vector<std::string> paths_;
+  std::vector<const char*> pointers_;
+  std::string binary_, tuning_;
+};
+
 class Engine {
  public:
   Engine(std::shared_ptr<Library> library, const std::optional<std::string>& model_path,
          const std::optional<std::string>& data_path, py::object model, py::object data,
-         const std::optional<std::string>& model_name, int threads)
-      : library_(std::move(library)), model_(std::move(model)), data_(std::move(data)) {
+         const std::optional<std::string>& model_name, int threads, const py::dict& device,
+         const std::optional<std::string>& isa_limit)
+      : device_(device), library_(std::move(library)), model_(std::move(model)), data_(std::move(data)) {
     const auto text = [](const std::optional<std::string>& string) { return string ? string->c_str() : nullptr; };
     const auto bytes = [](const py::object& object) -> lathe_bytes {
       if (object.is_none()) return {nullptr, 0};
@@ -135,6 +183,8 @@ class Engine {
     options.data_path = text(data_path);
     options.model = bytes(model_);
     options.data = bytes(data_);
+    options.isa_limit = text(isa_limit);
+    options.device = device_.get();
     Check([&](lathe_error* error) {
       const py::gil_scoped_release release;
       return api()->engine_create(&options, &engine_, error);
@@ -147,7 +197,34 @@ class Engine {
   const lathe_api* api() const { return library_->api(); }
   lathe_engine* get() const { return engine_; }
 
+  // Libraries from before there were devices know nothing of them.
+  py::dict device_info() const {
+    lathe_device_info info = {};
+    info.struct_size = sizeof(info);
+    if (api()->struct_size > offsetof(lathe_api, device_info))
+      Check([&](lathe_error* error) { return api()->device_info(engine_, &info, error); });
+    const auto text = [](const char* word) { return word != nullptr ? py::object(Text(word)) : py::none(); };
+    py::dict result;
+    result["on_device"] = info.kind == LATHE_DEVICE_GPU;
+    result["device"] = text(info.device);
+    result["driver"] = text(info.driver);
+    result["reason"] = text(info.reason);
+    result["programs_built"] = info.programs_built;
+    result["programs_loaded"] = info.programs_loaded;
+    result["programs_ms"] = info.programs_ms;
+    result["memory"] = info.memory;
+    return result;
+  }
+
+  py::bytes device_data(uint32_t what) const {
+    lathe_bytes data = {};
+    if (api()->struct_size > offsetof(lathe_api, device_data))
+      Check([&](lathe_error* error) { return api()->device_data(engine_, what, &data, error); });
+    return py::bytes(static_cast<const char*>(data.data), data.size);
+  }
+
  private:
+  DeviceOptions device_;
   std::shared_ptr<Library> library_;
   py::object model_, data_;  // bytes that the engine reads in place
   lathe_engine* engine_ = nullptr;
@@ -309,9 +386,12 @@ PYBIND11_MODULE(_runtime, module) {
       .def_property_readonly("models", &Library::models);
   py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
       .def(py::init<std::shared_ptr<Library>, const std::optional<std::string>&, const std::optional<std::string>&,
-                    py::object, py::object, const std::optional<std::string>&, int>(),
+                    py::object, py::object, const std::optional<std::string>&, int, const py::dict&,
+                    const std::optional<std::string>&>(),
            py::arg("library"), py::arg("model_path"), py::arg("data_path"), py::arg("model"), py::arg("data"),
-           py::arg("model_name"), py::arg("threads"));
+           py::arg("model_name"), py::arg("threads"), py::arg("device"), py::arg("isa_limit"))
+      .def("device_info", &Engine::device_info)
+      .def("device_data", &Engine::device_data, py::arg("what"));
   py::class_<Session, std::shared_ptr<Session>>(module, "Session")
       .def(py::init<std::shared_ptr<Engine>, bool>(), py::arg("engine"), py::arg("keep_all"))
       .def("inputs", &Session::inputs)
