@@ -1,4 +1,6 @@
 // The kernel of device_region: preparing and planning a part, and running it.
+#include "native/opencl/region.h"
+
 #include <string.h>
 
 #include "native/opencl/planner.h"

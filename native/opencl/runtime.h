@@ -117,18 +117,6 @@ class Runtime final : public ::lathe::Device {
   int64_t memory_in_use_ = 0;
 };
 
-// The three functions of the kernel device_region_any_region__opencl.
-struct RegionState {
-  Runtime* runtime;
-  Part* part;
-};
-struct RegionPlan {
-  SessionPart* part;
-};
-Code PreparePart(PrepareContext& context);
-Code PlanPart(PlanContext& context);
-void RunPart(const RunContext& context);
-
 }  // namespace opencl
 }  // namespace lathe
 

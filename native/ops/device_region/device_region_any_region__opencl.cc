@@ -1,5 +1,5 @@
 // A part for a device, run by an OpenCL device. Where there is none it declines, and the processor runs the region.
-#include "native/opencl/runtime.h"
+#include "native/opencl/region.h"
 
 LATHE_KERNEL(device_region_any_region__opencl) = {"device_region_any_region__opencl",
                                                   "device_region",

@@ -1,3 +1,5 @@
+#include "native/opencl/node.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
