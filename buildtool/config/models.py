@@ -33,6 +33,7 @@ Paths = Annotated[list[str] | None, Many(fields.PATH)]
 Checksum = Annotated[str | None, fields.CHECKSUM]
 Flag = Annotated[int | None, fields.FLAG]
 Whole = Annotated[int | None, fields.WHOLE]
+Waits = Annotated[int | None, fields.number_choice(0, 1, 2, 3)]
 Numbers = Annotated[list[int] | None, Many(fields.WHOLE)]
 Shapes = Annotated[list[ShapeConfig] | None, Many(fields.SHAPE)]
 ElementTypes = Annotated[list[str] | None, Many(ELEMENT_TYPES)]
@@ -112,12 +113,43 @@ class CnnSection(Section):
     powerdown: Flag = key("Kernel memories that are not used get no power.", default=0)
     zero_sram: Flag = key("Memories are cleared and tested before use.", default=0)
     init_tram: Flag = key("The memory of rows (TRAM) is cleared before use.", default=0)
+    zero_unused: Flag = key("Registers of layers that there are not are cleared.", default=0)
     override_start: Whole = key("Of streaming layers: the start, instead of the computed one.")
     override_delta1: Whole = key("Of streaming layers: the first step.")
     override_delta2: Whole = key("Of streaming layers: the second step.")
     override_rollover: Whole = key("Of streaming layers: the length of the ring.")
     write_zero_registers: Flag = key("Registers whose value is zero are written, too.", default=0)
     simple1b: Flag = key("Weights of one bit are multiplied by exclusive or.", default=0)
+    max_speed: Flag = key("Kernels and input are loaded at the PLL's full speed, too (MAX78002).", default=0)
+    switch_delay: Whole = key(
+        "Milliseconds between switching power on and using it.", default_words="`10` on the MAX78002, else `0`"
+    )
+    ready_sel: Waits = key("Wait states of the memories.", default=0)
+    ready_sel_fifo: Waits = key("Wait states of the FIFOs.", default=0)
+    ready_sel_aon: Waits = key("Wait states of what is always on.", default=0)
+    energy: Flag = key("The program repeats every phase so often that its energy can be measured.", default=0)
+    verify_writes: Flag = key("Registers are read back.", default=0)
+    verify_kernels: Flag = key("Kernels are read back: `cnn_verify_weights`.", default=0)
+    max_verify_length: Whole = key("So many words of the output are compared.", default_words="all")
+    forever: Flag = key("After the first inference others follow without end.", default=0)
+    stop_start: Flag = key("The first inference is halted and goes on.", default=0)
+    one_shot: Flag = key("The accelerator stops behind each layer, and is timed (MAX78002).", default=0)
+    repeat_layers: Whole = key("How often an inference runs through all layers.", default=1)
+    calcx4: Flag = key("All layers with kernels compute four outputs at a time (MAX78002).", default=0)
+    read_ahead: Flag = key("All layers read ahead (MAX78002).", default=0)
+    fixed_input: Flag = key("The input is 0x55 and 0xaa in turns, and takes no room.", default=0)
+    synthesize_input: Whole = key(
+        "Only the first words of the sample are stored; this is added to them for each run that follows. Needs `fifo`."
+    )
+    synthesize_words: Whole = key("How many words of each FIFO are stored for `synthesize_input`.", default=8)
+    no_fifo_wait: Flag = key("The program does not wait for room in the FIFO.", default=0)
+    fifo_go: Flag = key("Layers begin before the first word is in the FIFO (MAX78002).", default=0)
+    slow_load: Whole = key("Instructions that do nothing behind each word for the FIFO.", default=0)
+    riscv_flash: Flag = key("The RISC-V core reads kernels and input from flash; `0`: from its memory.", default=1)
+    riscv_cache: Flag = key("The cache of the RISC-V core is on.", default=1)
+    riscv_debug: Flag = key("The RISC-V core can be debugged: its JTAG pins are on. Implies `riscv`.", default=0)
+    riscv_exclusive: Flag = key("The RISC-V core's memory is its own. Implies `riscv`.", default=0)
+    debug_snoop: Flag = key("What the snoop registers hold is compared with the description.", default=0)
     memory_images: Flag = key("Registers and memories are written as text, for simulations of the chip.", default=0)
 
 

@@ -136,7 +136,11 @@ static void write_global(lathe_max7800x_machine* machine, const place* at, uint3
     machine->cleared[at->quadrant] = true;
   }
   if (at->unit != QUADRANT_CONTROL || at->quadrant != MASTER) return;
-  if ((value & CONTROL_RUNS) != 0 && (before & CONTROL_RUNS) == 0) machine->started = true;
+  if ((value & CONTROL_RUNS) == 0) return;
+  /* Where each layer stops, and the interrupt was acknowledged, the next write lets the next layer run. */
+  const bool halted = machine->begun && !machine->started && (value & CONTROL_ONE_SHOT) != 0;
+  const bool goes_on = halted && ((value | before) & CONTROL_DONE) == 0;
+  if ((before & CONTROL_RUNS) == 0 || goes_on) machine->started = true;
 }
 
 static void write_bias(lathe_max7800x_machine* machine, const place* at, uint32_t value) {
@@ -186,6 +190,8 @@ static void write_outside(lathe_max7800x_machine* machine, uint32_t address, uin
     write_fifo(machine, (address - FIFO_ADDRESS - FIFO_DATA) / 4, value);
   } else if (address == FAST_FIFO_ADDRESS + FAST_FIFO_DATA) {
     write_fifo(machine, 0, value);
+  } else if (address == FAST_FIFO_ADDRESS) {
+    machine->fast_fifo_control = value;
   } else if (!between(address, FAST_FIFO_ADDRESS, FAST_FIFO_END)) {
     machine_complain(machine, "0x%08x is written, where nothing is", (unsigned)address);
   }
@@ -253,8 +259,9 @@ uint32_t lathe_max7800x_read(lathe_max7800x_machine* machine, uint32_t address) 
   const place at = locate(machine, address);
   switch (at.region) {
     case GLOBAL:
-      /* Whoever looks at these waits for something: for the end of the network, or of a test of memories. */
-      machine_run(machine);
+      /* Whoever looks at these waits for something: for the end of the network, or of a test of memories. With each
+       * look another layer is done. */
+      machine_run(machine, false);
       return machine->control[at.quadrant][at.unit] | (at.unit == QUADRANT_TEST ? TEST_DONE : 0);
     case FRAME:
       return machine->frame[at.quadrant];
@@ -265,13 +272,14 @@ uint32_t lathe_max7800x_read(lathe_max7800x_machine* machine, uint32_t address) 
     case KERNEL:
       return read_kernel(machine, &at);
     case DATA:
-      machine_run(machine);
+      machine_run(machine, true);
       return machine->data[at.unit].words[at.offset / 4];
     default:
       break;
   }
   if (address == ALWAYS_ON_ADDRESS) return machine->always_on;
   if (address == FIFO_ADDRESS) return machine->fifo_control;
+  if (address == FAST_FIFO_ADDRESS) return machine->fast_fifo_control;
   const bool fifo = between(address, FIFO_ADDRESS, FIFO_DATA) || between(address, FAST_FIFO_ADDRESS, FAST_FIFO_END);
   if (!fifo && at.region != TRAM) machine_complain(machine, "0x%08x is read, where nothing is", (unsigned)address);
   return 0; /* of the FIFOs: they are never full */

@@ -172,30 +172,49 @@ static void check_start(lathe_max7800x_machine* machine) {
   }
 }
 
-void machine_run(lathe_max7800x_machine* machine) {
-  const bool on = (machine->control[MASTER][QUADRANT_CONTROL] & CONTROL_RUNS) != 0;
-  if (!machine->started || !on || !has_input(machine)) return;
+static void stop(lathe_max7800x_machine* machine) {
   machine->started = false;
-  check_start(machine);
-  uint32_t index = first_layer(machine);
-  for (uint32_t step = 0;; step++) {
-    layer running;
-    if (index >= machine->chip->layers || step >= MOST_STEPS) {
-      machine_complain(machine, "layer %u comes after %u others", (unsigned)index, (unsigned)step);
-      break;
-    }
-    const bool decoded = machine_decode(machine, index, &running);
-    if (decoded) run_layer(machine, &running);
-    if (running.is_last) break;
-    index = running.next;
-  }
-  if (has_fifo(machine)) take_input(machine);
   machine->control[MASTER][QUADRANT_CONTROL] |= CONTROL_DONE;
   machine->interrupt = true;
 }
 
+/* Runs the layer that comes next, and tells whether another one follows at once. */
+static bool run_next(lathe_max7800x_machine* machine) {
+  layer running;
+  running.is_last = true;
+  if (machine->position >= machine->chip->layers || machine->steps >= MOST_STEPS) {
+    machine_complain(machine, "layer %u comes after %u others", (unsigned)machine->position, (unsigned)machine->steps);
+  } else if (machine_decode(machine, machine->position, &running)) {
+    run_layer(machine, &running);
+  }
+  machine->steps++;
+  if (running.is_last) {
+    machine->begun = false;
+    if (has_fifo(machine)) take_input(machine);
+    stop(machine);
+    return false;
+  }
+  machine->position = running.next;
+  const bool halts = (machine->control[MASTER][QUADRANT_CONTROL] & CONTROL_ONE_SHOT) != 0;
+  if (halts) stop(machine);
+  return !halts;
+}
+
+void machine_run(lathe_max7800x_machine* machine, bool to_the_end) {
+  const bool on = (machine->control[MASTER][QUADRANT_CONTROL] & CONTROL_RUNS) != 0;
+  if (!machine->started || !on || !has_input(machine)) return;
+  if (!machine->begun) {
+    check_start(machine);
+    machine->begun = true;
+    machine->position = first_layer(machine);
+    machine->steps = 0;
+  }
+  while (run_next(machine) && to_the_end) {
+  }
+}
+
 bool lathe_max7800x_run(lathe_max7800x_machine* machine) {
-  machine_run(machine);
+  machine_run(machine, true);
   const bool came = machine->interrupt;
   machine->interrupt = false;
   return came;

@@ -53,6 +53,7 @@ enum { QUADRANT_CONTROL, QUADRANT_MEMORY, QUADRANT_LAYERS, QUADRANT_TEST, QUADRA
 enum {
   CONTROL_RUNS = 1 << 0,
   CONTROL_CLOCK = 1 << 3,
+  CONTROL_ONE_SHOT = 1 << 8, /* stops behind each layer */
   CONTROL_MASTER = 3 << 9,
   CONTROL_SYNCHRONOUS = 1 << 11,
   CONTROL_DONE = 1 << 12,
@@ -105,13 +106,16 @@ struct lathe_max7800x_machine {
   uint8_t* bias_written[QUADRANTS];
   kernel_memory kernels[PROCESSORS];
   memory data[INSTANCES];
-  uint32_t fifo_control;
+  uint32_t fifo_control, fast_fifo_control;
   memory fifo[QUADRANTS]; /* words that came and were not used yet */
   uint32_t fifo_held[QUADRANTS];
   memory stream[2][INSTANCES]; /* what streaming layers hand on: to this layer and from it */
   uint32_t always_on;
   bool started;
-  bool interrupt; /* came and was not taken yet */
+  bool begun;        /* some layers ran, and not the last one */
+  uint32_t position; /* the layer that comes next */
+  uint32_t steps;    /* layers that ran */
+  bool interrupt;    /* came and was not taken yet */
   uint64_t most_work;
   uint32_t said; /* of this layer, of what is said once */
   size_t complaints;
@@ -209,8 +213,8 @@ typedef struct {
 void machine_store(lathe_max7800x_machine* machine, const layer* running, const target* to, int64_t value,
                    bool defined);
 
-/* machine_run.c: runs what was started, if its input is there */
-void machine_run(lathe_max7800x_machine* machine);
+/* machine_run.c: runs what was started, if its input is there; one layer, or all up to where it stops */
+void machine_run(lathe_max7800x_machine* machine, bool to_the_end);
 
 /* machine_depthwise.c: where the output of a channel goes, and where its bias is */
 void machine_check_depthwise(lathe_max7800x_machine* machine, const layer* running);

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.targets.max7800x import processors
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, PROCESSORS
+from buildtool.targets.max7800x.firmware import regions
 from buildtool.targets.max7800x.firmware.hardware import LONGEST_KERNEL, STREAMING_LAYERS, HardwareLayer
-from buildtool.targets.max7800x.network import UNPLACED, Network
+from buildtool.targets.max7800x.firmware.registers import Placed
+from buildtool.targets.max7800x.network import INPUT, UNPLACED, Network
 from buildtool.targets.max7800x.options import Options
 
 _LARGEST_POOL = 16
@@ -16,6 +18,7 @@ _MOST_SLOTS = 16  # in which a quadrant writes a pixel
 _MOST_PASSES = 16
 _MOST_PADDING = 2
 _MOST_FLATTENED = 1 << 14  # passes over the pixels
+_SNOOPED = 32  # values of a description's `snoop`
 _NOT_MADE = ("buffer_shift", "buffer_insert")
 _NEWER = ("bypass", "calcx4", "readahead", "tcalc", "snoop_sequence")
 
@@ -169,28 +172,39 @@ def _hint_problems(network: Network, hardware: HardwareLayer) -> Iterator[Proble
 
 def check_options(network: Network, options: Options) -> None:
     """ConfigError where options do not go together, or not with the network."""
-    problems = list(_option_problems(network, options))
+    problems = [
+        *_processor_problems(network, options),
+        *_number_problems(network, options),
+        *_newer_problems(network, options),
+        *_input_problems(network, options),
+        *_run_problems(network, options),
+    ]
     if problems:
         raise ConfigError(problems)
 
 
-def _option_problems(network: Network, options: Options) -> Iterator[Problem]:
-    place = Where(file=network.file, model=network.name)
+def _place(network: Network) -> Where:
+    return Where(file=network.file, model=network.name)
+
+
+def _processor_problems(network: Network, options: Options) -> Iterator[Problem]:
     if network.fast_fifo and options.processor != "riscv":
         yield Problem(
             "the fast FIFO cannot be reached from the Arm core",
-            place,
+            _place(network),
             rule="it belongs to the RISC-V core",
             remedy="choose processor riscv, or the plain FIFO",
         )
     if options.deep_sleep and options.processor != "riscv":
         yield Problem(
             "the Arm core cannot sleep deeply while it runs the network",
-            place,
+            _place(network),
             remedy="choose processor riscv, or leave out deep_sleep",
         )
-    if network.device is MAX78000 and (options.pll or options.pipeline):
-        yield Problem(f"the {network.device.part} has no PLL and no pipeline", place, remedy="leave out both options")
+
+
+def _number_problems(network: Network, options: Options) -> Iterator[Problem]:
+    place = _place(network)
     if options.timer is not None and not 0 <= options.timer <= 3:
         yield Problem(f"there is no timer {options.timer}", place, rule="0 to 3")
     if options.boost is not None and not (0 <= options.boost[0] <= 3 and 0 <= options.boost[1] <= 31):
@@ -201,3 +215,86 @@ def _option_problems(network: Network, options: Options) -> Iterator[Problem]:
         yield Problem(f"the clock cannot be divided by {options.clock_divider}", place, rule="1, 2, 4, 8 or 16")
     if options.softmax and not options.unload:
         yield Problem("softmax needs the results that are not unloaded", place, remedy="leave out one of both options")
+    if options.most_verified == 0:
+        yield Problem("no word of the output is compared", place, remedy="say no_kat, or compare at least one")
+    if options.verify_snoop and len(network.snoop) != _SNOOPED:
+        remedy = "write `snoop` into the description"
+        yield Problem("what snooping counts is compared, but nothing snoops", place, remedy=remedy)
+
+
+def _newer_problems(network: Network, options: Options) -> Iterator[Problem]:
+    """What one of the chips lacks."""
+    place = _place(network)
+    older = network.device is MAX78000
+    if older and (options.pll or options.pipeline):
+        yield Problem(f"the {network.device.part} has no PLL and no pipeline", place, remedy="leave out both options")
+    for name in ("one_shot", "fifo_go"):
+        if older and getattr(options, name):
+            yield Problem(f"the {network.device.part} has no `{name}`", place, remedy="leave it out")
+    if options.max_speed and not (options.has_pll(network.device) and options.has_pipeline(network.device)):
+        yield Problem(
+            "`max_speed` has nothing to speed up",
+            place,
+            rule="only the PLL of the MAX78002, with the pipeline, loads at less than its full speed",
+            remedy="leave it out",
+        )
+
+
+def _input_problems(network: Network, options: Options) -> Iterator[Problem]:
+    place = _place(network)
+    given = {
+        "no_fifo_wait": not options.fifo_wait,
+        "slow_load": options.slow_load > 0,
+        "fifo_go": options.fifo_go,
+        "synthesize_input": options.input_step is not None,
+    }
+    for name, wanted in given.items():
+        if wanted and not network.fifo:
+            yield Problem(f"`{name}` is of the FIFO", place, remedy="say `fifo`, or leave it out")
+    if options.input_step is None:
+        return
+    if options.fixed_input:
+        yield Problem("the input is fixed, and synthesised", place, remedy="leave out one of both options")
+    if options.input_words < 1:
+        yield Problem("the input is synthesised of no words", place, rule="`synthesize_words` is 1 at least")
+    if any(INPUT in layer.sources and layer.big_data for layer in network.layers):
+        yield Problem("an input in planes is synthesised", place, rule="`data_format: HWC` only")
+
+
+def _run_problems(network: Network, options: Options) -> Iterator[Problem]:
+    place = _place(network)
+    loops = [name for name in ("energy", "forever", "stop_start", "one_shot") if getattr(options, name)]
+    if len(loops) > 1:
+        yield Problem(f"`{loops[0]}` and `{loops[1]}` do not go together", place, remedy="leave out one of them")
+    streams = network.fifo or any(layer.streaming for layer in network.layers)
+    for name in ("one_shot", "repeat_layers"):
+        if streams and (options.one_shot if name == "one_shot" else options.repeat_layers > 1):
+            rule = "layers that stream, or read the FIFO, run once and together"
+            yield Problem(f"`{name}` needs all of its input in data memory", place, rule=rule)
+    if options.repeat_layers < 1:
+        yield Problem("layers are repeated less than once", place, rule="`repeat_layers` is 1 at least")
+    indexes = [layer.index for layer in network.layers]
+    jumps = indexes[:1] != [0] or any(layer.next_layer is not None for layer in network.layers)
+    if options.repeat_layers > 1 and (jumps or indexes != sorted(indexes)):
+        rule = "one behind the other, from layer 0 on"
+        yield Problem("layers that say which one is next cannot be repeated", place, rule=rule)
+
+
+def check_repetitions(placed: Placed) -> None:
+    """UnsupportedError where layers that are repeated are too many, or do not find what they read the first time."""
+    times = placed.options.repeat_layers
+    device = placed.network.device
+    if times == 1:
+        return
+    problems = []
+    if times * placed.numbers > device.layers:
+        what = f"{placed.numbers} layers {times} times are {times * placed.numbers}"
+        rule = f"at most {device.layers} on the {device.part}"
+        problems.append(Problem(what, _place(placed.network), rule=rule, remedy="repeat them less often"))
+    spoiler = regions.spoils_input(placed)
+    if spoiler is not None:
+        what = f"layer {spoiler} writes over the input, which the next run reads"
+        remedy = "move its output, or leave out `repeat_layers`"
+        problems.append(Problem(what, _place(placed.network), remedy=remedy))
+    if problems:
+        raise UnsupportedError(problems)

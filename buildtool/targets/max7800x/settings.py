@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from buildtool.errors import ConfigError, Where
 from buildtool.targets.max7800x import description
 from buildtool.targets.max7800x.devices import Device
+from buildtool.targets.max7800x.network import Layer, Network
 from buildtool.targets.max7800x.options import Options
 from buildtool.targets.protocol import DescribedModel
 
@@ -22,6 +23,7 @@ class Settings:
     program: Options
     description: description.Options
     bias: Path | None = None
+    hints: tuple[str, ...] = ()  # of every layer
 
 
 def of(words: Mapping[str, Any], where: Where) -> Settings:
@@ -31,10 +33,11 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         return bool(words.get(word, default))
 
     fast = on("fast_fifo")
-    if fast and not on("riscv"):
+    riscv = any(on(word) for word in ("riscv", "riscv_flash", "riscv_cache", "riscv_debug", "riscv_exclusive"))
+    if fast and not riscv:
         raise ConfigError("`fast_fifo` needs `riscv`", where=where, rule="only that core can feed the fast FIFO")
     program = Options(
-        processor="riscv" if on("riscv") else "arm",
+        processor="riscv" if riscv else "arm",
         compact_weights=on("compact_weights", True),
         softmax=on("softmax"),
         known_answer=not on("no_kat"),
@@ -57,6 +60,8 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         stream_delta1=words.get("override_delta1"),
         stream_delta2=words.get("override_delta2"),
         stream_rollover=words.get("override_rollover"),
+        **_measuring(words),
+        **_loading(words),
     )
     reading = description.Options(
         fifo=on("fifo") or fast,
@@ -75,7 +80,51 @@ def of(words: Mapping[str, Any], where: Where) -> Settings:
         input_offset=words.get("input_offset"),
         output_width=words.get("output_width"),
     )
-    return Settings(program, reading, words.get("bias_input"))
+    hints = tuple(hint for hint, word in (("calcx4", "calcx4"), ("readahead", "read_ahead")) if on(word))
+    return Settings(program, reading, words.get("bias_input"), hints)
+
+
+def _measuring(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What is done beside one inference, and how registers are written."""
+    flags = {
+        "clear_unused": "zero_unused",
+        "one_shot": "one_shot",
+        "energy": "energy",
+        "forever": "forever",
+        "stop_start": "stop_start",
+        "verify_writes": "verify_writes",
+        "verify_kernels": "verify_kernels",
+        "verify_snoop": "debug_snoop",
+    }
+    return {
+        **{option: bool(words.get(word, False)) for option, word in flags.items()},
+        "repeat_layers": words.get("repeat_layers", 1),
+        "most_verified": words.get("max_verify_length"),
+    }
+
+
+def _loading(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Clocks and memories, and how the input comes."""
+    flags = {
+        "max_speed": ("max_speed", False),
+        "fixed_input": ("fixed_input", False),
+        "fifo_go": ("fifo_go", False),
+        "riscv_flash": ("riscv_flash", True),
+        "riscv_cache": ("riscv_cache", True),
+        "riscv_debug": ("riscv_debug", False),
+        "riscv_exclusive": ("riscv_exclusive", False),
+    }
+    return {
+        **{option: bool(words.get(word, default)) for option, (word, default) in flags.items()},
+        "switch_delay": words.get("switch_delay"),
+        "memory_waits": words.get("ready_sel", 0),
+        "fifo_waits": words.get("ready_sel_fifo", 0),
+        "always_on_waits": words.get("ready_sel_aon", 0),
+        "fifo_wait": not words.get("no_fifo_wait", False),
+        "slow_load": words.get("slow_load", 0),
+        "input_step": words.get("synthesize_input"),
+        "input_words": words.get("synthesize_words", 8),
+    }
 
 
 def _layers(words: Sequence[str], where: Where) -> tuple[int, ...] | None:
@@ -99,9 +148,19 @@ def _boost(word: str | None, where: Where) -> tuple[int, int] | None:
     return int(found.group(1)), int(found.group(2))
 
 
+def with_hints(network: Network, hints: Sequence[str]) -> Network:
+    """The network with hints for all layers. Layers without kernels have none to take four of."""
+
+    def hinted(layer: Layer) -> Layer:
+        given = {hint: True for hint in hints if hint != "calcx4" or layer.kernel is not None}
+        return replace(layer, hints={**layer.hints, **given})
+
+    return replace(network, layers=tuple(hinted(layer) for layer in network.layers)) if hints else network
+
+
 def described(model: DescribedModel, chosen: Settings, device: Device) -> description.Described:
     """What the description of a model says, with its weights and its sample where it has them."""
-    return description.read(
+    found = description.read(
         model.file,
         device=device,
         weights=model.weights,
@@ -109,3 +168,4 @@ def described(model: DescribedModel, chosen: Settings, device: Device) -> descri
         sample=model.inputs[0] if model.inputs else None,
         options=chosen.description,
     )
+    return replace(found, network=with_hints(found.network, chosen.hints))

@@ -187,6 +187,7 @@ def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
     network = lowered.network
     if "avg_pool_rounding" in model.settings:
         network = dataclasses.replace(network, average_rounds=chosen.description.average_rounds)
+    network = settings.with_hints(network, chosen.hints)
     sample = _random(network) if given is None else lowered.input.stored(given)
     made = _made(model.name, network, sample, chosen)
     told = dataclasses.replace(made.model, details={**made.model.details, **tensors.details(lowered)})
@@ -232,7 +233,7 @@ def _made(name: str, network: Network, sample: NDArray[np.int64], chosen: settin
     beside = {f"maps/{file}": data for file, data in maps.emit(made).items()}
     if chosen.program.memory_images:
         beside |= {f"memories/{file}": data for file, data in memory_images.emit(made).items()}
-    return Made(name, made, report_of(name, made), sample, beside)
+    return Made(name, made, report_of(name, made), made.sample, beside)
 
 
 def _random(network: Network) -> NDArray[np.int64]:

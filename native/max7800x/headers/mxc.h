@@ -96,6 +96,7 @@ typedef struct {
 } mxc_pwrseq_regs_t;
 typedef struct {
   volatile uint32_t urvbootaddr;
+  volatile uint32_t urvctrl;
 } mxc_fcr_regs_t;
 typedef struct {
   volatile uint32_t irq0;
@@ -183,6 +184,7 @@ typedef struct {
 int MXC_GPIO_Config(const mxc_gpio_cfg_t* configuration);
 void MXC_GPIO_OutSet(mxc_gpio_regs_t* port, uint32_t mask);
 void MXC_GPIO_OutClr(mxc_gpio_regs_t* port, uint32_t mask);
+int Debug_Init(void); /* of the RISC-V core's JTAG */
 int LED_Init(void);
 void LED_On(unsigned int number);
 void LED_Off(unsigned int number);

@@ -26,6 +26,8 @@ FAST_FIFO_STATUS = FAST_FIFO_CONTROL + 4
 FAST_FIFO_INTERRUPTS = FAST_FIFO_CONTROL + 8
 FAST_FIFO_DATA = FAST_FIFO_CONTROL + 16
 
+STREAMING = ("stream_start", "stream_delta", "rollover")  # registers of a layer
+
 
 def _evenly(names: str, first: int, step: int, stride: int) -> dict[str, tuple[int, int]]:
     return {name: (first + at * step, stride) for at, name in enumerate(names.split()) if name != "-"}
@@ -39,6 +41,7 @@ class AddressMap:
     control: int
     layer_registers: int
     registers: Mapping[str, tuple[int, int]]  # of a layer: offset of the first layer's, step to the next layer's
+    streaming_layers: int  # that have registers for it
     frame_size: int
     transposer: int  # gives out bytes of one channel (mlator)
     snoop: int | None
@@ -55,6 +58,10 @@ class AddressMap:
     def register(self, quadrant: int, name: str, layer: int) -> int:
         offset, step = self.registers[name]
         return self.layer_registers + quadrant * self.quadrant + offset + layer * step
+
+    def has_register(self, name: str, layer: int) -> bool:
+        """Whether a layer has a register: those of streaming may be those of the first layers alone."""
+        return name not in STREAMING or layer < self.streaming_layers
 
     def control_register(self, quadrant: int, number: int = 0) -> int:
         """0: control; 1: memory control; 2: number of layers; 3: test of memories."""
@@ -96,6 +103,7 @@ _MAX78000 = AddressMap(
         0x80,
         WORD,
     ),
+    streaming_layers=32,
     frame_size=0x50100990,
     transposer=0x50101000,
     snoop=None,
@@ -124,6 +132,7 @@ _MAX78002 = AddressMap(
         ),
         **_evenly("stream_start stream_delta rollover", 0x8000, 0x20, WORD),
     },
+    streaming_layers=8,
     frame_size=0x51108060,
     transposer=0x51110000,
     snoop=0x51108080,

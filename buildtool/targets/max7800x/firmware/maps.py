@@ -10,12 +10,11 @@ import numpy as np
 
 from buildtool.targets.max7800x import processors
 from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY
-from buildtool.targets.max7800x.firmware import data_memory
-from buildtool.targets.max7800x.firmware.addresses import WORD
+from buildtool.targets.max7800x.firmware import regions
 from buildtool.targets.max7800x.firmware.hardware import HardwareLayer
 from buildtool.targets.max7800x.firmware.kernel_memory import FREE, KernelMemory
 from buildtool.targets.max7800x.firmware.program import Program
-from buildtool.targets.max7800x.firmware.registers_streaming import streaming_of
+from buildtool.targets.max7800x.firmware.regions import Region
 
 _MEMORIES = PROCESSORS // PROCESSORS_PER_MEMORY
 _RULER = 10  # columns between two numbers of a ruler
@@ -58,18 +57,6 @@ def _ruler(end: int, width: int) -> str:
 
 
 @dataclass(frozen=True)
-class Region:
-    """Bytes of each of some memories."""
-
-    memories: tuple[int, ...]
-    start: int
-    end: int
-
-    def touches(self, memory: int, start: int, end: int) -> bool:
-        return memory in self.memories and self.start < end and start < self.end
-
-
-@dataclass(frozen=True)
 class Step:
     """What one layer does to the data memories."""
 
@@ -88,8 +75,8 @@ def steps(program: Program) -> tuple[Step, ...]:
     while following is not None:
         running.append(following)
         following = layers[following].following
-    reads = {number: _reads(program, number) for number in running}
-    writes = {number: _writes(program, number) for number in running}
+    reads = {number: regions.reads(program.placed, number) for number in running}
+    writes = {number: regions.writes(program.placed, number) for number in running}
     found = []
     for position, number in enumerate(running):
         later = {source for other in running[position + 1 :] for source in layers[other].layer.sources}
@@ -99,31 +86,6 @@ def steps(program: Program) -> tuple[Step, ...]:
         )  # fmt: skip
         found.append(Step(f"Layer {layers[number].title}", reads[number], writes[number], kept))
     return tuple(found)
-
-
-def _reads(program: Program, at: int) -> Region:
-    hardware = program.placed.layers[at]
-    layer = hardware.layer
-    streaming = streaming_of(program.network, program.placed.layers, at, program.options)
-    pixels = layer.in_size[0] * layer.in_size[1]
-    if layer.streaming and streaming.rollover is not None:
-        size = streaming.rollover * WORD
-    elif layer.big_data:
-        size = -(-pixels // WORD) * WORD * hardware.in_passes
-    else:
-        size = pixels * WORD * hardware.in_passes * layer.operands * (layer.in_skip + 1)
-    return Region(processors.memories(layer.processors), layer.in_offset, layer.in_offset + size)
-
-
-def _writes(program: Program, at: int) -> Region:
-    hardware = program.placed.layers[at]
-    output = data_memory.stored(hardware.layer)
-    start = output.offset - hardware.skipped_bytes
-    end = output.offset + output.size[0] * output.size[1] * output.step
-    if hardware.following is not None and program.placed.layers[hardware.following].layer.streaming:
-        ring = _reads(program, hardware.following)
-        end = start + ring.end - ring.start
-    return Region(processors.memories(output.processors), start, end)
 
 
 def data_map(program: Program) -> str:

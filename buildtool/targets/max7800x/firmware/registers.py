@@ -32,6 +32,7 @@ Field = tuple[str, int]  # name of a register, value
 
 _MOST_FLAT = 16  # passes of flattened pixels that fit into the field for passes
 _ELTWISE = {"sub": 0, "add": 1, "or": 2, "xor": 3}
+_FIFO_GO = 1 << 25
 _WIDTH_CODES = {8: 0, 1: 1, 2: 2, 4: 3}
 
 
@@ -46,6 +47,11 @@ class Placed:
     quadrants: tuple[int, ...]  # that the network uses
     options: Options
 
+    @property
+    def numbers(self) -> int:
+        """Of layers, those between that do nothing or were put in among them."""
+        return max(hardware.number for hardware in self.layers) + 1
+
 
 def quadrants_of(layers: Sequence[HardwareLayer]) -> tuple[int, ...]:
     """The quadrants that work, or that an output lies in, also of a layer that nobody reads."""
@@ -55,19 +61,20 @@ def quadrants_of(layers: Sequence[HardwareLayer]) -> tuple[int, ...]:
     return processors.quadrants(used)
 
 
-def layer_settings(placed: Placed, at: int, quadrant: int) -> Iterator[Setting]:
+def layer_settings(placed: Placed, at: int, quadrant: int, repetition: int = 0) -> Iterator[Setting]:
     """All registers of one layer in one quadrant; those that are zero are left out, unless the options want them."""
     places = addresses.of(placed.network.device)
     hardware = placed.layers[at]
+    number = hardware.number + repetition * placed.numbers
     fields = dict(_fields(placed, at, quadrant))
     reset = (
         dict(_reset_fields(fields, hardware)) if hardware.clears_averages and quadrant == placed.quadrants[0] else {}
     )
     for name, value in fields.items():
         if reset.get(name):
-            yield places.register(quadrant, name, hardware.number - 1), reset[name], f"{name} of the layer before"
-        if value or placed.options.write_zeros:
-            yield places.register(quadrant, name, hardware.number), value, name
+            yield places.register(quadrant, name, number - 1), reset[name], f"{name} of the layer before"
+        if value or (placed.options.write_zeros and places.has_register(name, number)):
+            yield places.register(quadrant, name, number), value, name
     if hardware.first and placed.network.fifo:
         pixels = hardware.in_size[0] * hardware.in_size[1]
         words = -(-pixels // 4) if hardware.layer.big_data else pixels
@@ -109,7 +116,8 @@ def _fields(placed: Placed, at: int, quadrant: int) -> Iterator[Field]:
     reads_kernels = hardware.convolves and not hardware.hint("bypass")
     yield "processors", enabled << 16 | enabled if reads_kernels else enabled
     streaming = streaming_of(placed.network, placed.layers, at, placed.options)
-    yield "stream_start", streaming.start
+    goes = _FIFO_GO if placed.options.fifo_go and hardware.first else 0
+    yield "stream_start", streaming.start | goes
     yield "stream_delta", streaming.delta2 << 16 | streaming.delta1 << 4 | streaming.offset
     if streaming.rollover is not None:
         yield "rollover", streaming.rollover

@@ -24,15 +24,18 @@ Step = tuple[Literal["write", "wait", "check", "clear"], int, int]
 ENABLE = 1
 CLOCKS = 1 << 3
 NO_PIPELINE = 1 << 5
+ONE_SHOT = 1 << 8
 DONE = 1 << 12
 STREAMS = 1 << 14
 FIFO = 1 << 15
 
-_CONTROL, _MEMORIES, _LAYERS, _TEST = range(4)
+_CONTROL, _MEMORIES, _LAYERS, TESTS = range(4)  # registers of a quadrant
 _MEMORY_TIMING = 0x40E
 _FIFO_THRESHOLDS = 2 << 2 | 2 << 7
 _FAST_FIFO_THRESHOLD = 10 << 4
 _SNOOP_REGISTERS = 24  # the values behind them are those to compare with
+
+_SNOOP_COUNTERS = (8, 9, 10, 11, 20, 21, 22, 23)  # of both: sum, hits, largest, its address
 
 _ZERO = 1 << 12 | 1 << 11 | 1 << 7  # the MAX78002 clears its registers
 _ZERO_BIASES = 1 << 10
@@ -48,9 +51,11 @@ _TESTS = {  # of data, kernels, TRAM and biases: what starts it, the bits that s
 }
 
 
-def _without_pipeline(placed: Placed) -> int:
+def _always(placed: Placed) -> int:
+    """What the control register says all the time: clocks are on, how long memories take, whether it is a pipeline."""
     device = placed.network.device
-    return NO_PIPELINE if device is not MAX78000 and not placed.options.has_pipeline(device) else 0
+    without = device is not MAX78000 and not placed.options.has_pipeline(device)
+    return CLOCKS | placed.options.memory_waits << 1 | (NO_PIPELINE if without else 0)
 
 
 def init_steps(placed: Placed) -> Iterator[Step]:
@@ -59,39 +64,40 @@ def init_steps(placed: Placed) -> Iterator[Step]:
     newer = placed.network.device is not MAX78000
     if newer:
         for quadrant in placed.quadrants:
-            yield "write", places.control_register(quadrant), _without_pipeline(placed) | CLOCKS
-    yield "write", addresses.ALWAYS_ON_CONTROL, 0
+            yield "write", places.control_register(quadrant), _always(placed)
+    yield "write", addresses.ALWAYS_ON_CONTROL, placed.options.always_on_waits
     if newer:
         for quadrant in placed.quadrants:
             yield "write", places.control_register(quadrant, _MEMORIES), _MEMORY_TIMING
         zero = _ZERO | (_ZERO_BIASES if placed.biases.placed else 0)
         yield from _test(placed, placed.quadrants, zero, _ZERO_DONE, 0)
-    value = CLOCKS | (FIFO if placed.network.fifo else 0) | placed.options.compact_weights << 20
+    value = _always(placed) | (FIFO if placed.network.fifo else 0) | placed.options.compact_weights << 20
     count = _layer_count(placed)
     for quadrant in placed.quadrants:
         if placed.options.clear_tram:
             for number in range(quadrant * PROCESSORS_PER_QUADRANT, (quadrant + 1) * PROCESSORS_PER_QUADRANT):
                 yield "clear", places.processor_tram(number), places.tram_words
-        yield "write", places.control_register(quadrant), value | _without_pipeline(placed)
+        yield "write", places.control_register(quadrant), value
         if not newer:
             yield "write", places.control_register(quadrant, _MEMORIES), _MEMORY_TIMING
         if count or placed.options.write_zeros:
             yield "write", places.control_register(quadrant, _LAYERS), count
     if placed.options.clear_memories:
         for test, done, broken in _TESTS[placed.network.device.name]:
-            yield from _test(placed, range(QUADRANTS), test, done, broken)
+            yield from _test(placed, placed.quadrants, test, done, broken)
 
 
 def _layer_count(placed: Placed) -> int:
     """The number of the last layer, and above it that of the first."""
     final = next(hardware for hardware in placed.layers if hardware.last)
     inserted = sum(hardware.clears_averages for hardware in placed.layers)
-    return final.layer.index + inserted | first_of(placed).number << 8
+    before = (placed.options.repeat_layers - 1) * placed.numbers
+    return before + final.layer.index + inserted | first_of(placed).number << 8
 
 
 def _test(placed: Placed, quadrants: Sequence[int], test: int, done: int, broken: int) -> Iterator[Step]:
     """Let the quadrants clear or test memories, wait for them, and look at what they found."""
-    registers = [addresses.of(placed.network.device).control_register(quadrant, _TEST) for quadrant in quadrants]
+    registers = [addresses.of(placed.network.device).control_register(quadrant, TESTS) for quadrant in quadrants]
     yield from (("write", register, test) for register in registers)
     yield from (("wait", register, done) for register in registers)
     if broken:
@@ -117,6 +123,38 @@ def snoop_settings(placed: Placed) -> list[Setting]:
     ]
 
 
+def counted_by_snooping(placed: Placed) -> list[Write]:
+    """What the registers of snooping have to hold in the end: the last eight of the values that were written down."""
+    places = addresses.of(placed.network.device)
+    if places.snoop is None or not placed.network.snoop:
+        return []
+    base = places.snoop + placed.quadrants[-1] * places.quadrant
+    wanted = placed.network.snoop[_SNOOP_REGISTERS:]
+    return [(base + at * WORD, value) for at, value in zip(_SNOOP_COUNTERS, wanted, strict=True)]
+
+
+def unused_registers(placed: Placed) -> Iterator[Write]:
+    """Words of registers of layers that there are not: where they begin, and how many there are."""
+    places = addresses.of(placed.network.device)
+    numbers = {hardware.number for hardware in placed.layers}
+    numbers |= {hardware.number - 1 for hardware in placed.layers if hardware.clears_averages}
+    repetitions = range(placed.options.repeat_layers)
+    used = {number + repetition * placed.numbers for number in numbers for repetition in repetitions}
+    unused = [number for number in range(placed.network.device.layers) if number not in used]
+    words = sorted(
+        places.register(quadrant, name, number)
+        for quadrant in placed.quadrants
+        for name in places.registers
+        for number in unused
+        if places.has_register(name, number)
+    )
+    begin = 0
+    for at in range(1, len(words) + 1):
+        if at == len(words) or words[at] != words[at - 1] + WORD:
+            yield words[begin], at - begin
+            begin = at
+
+
 def fifo_settings(placed: Placed) -> list[Setting]:
     """Thresholds, and which FIFOs there are."""
     network = placed.network
@@ -126,7 +164,7 @@ def fifo_settings(placed: Placed) -> list[Setting]:
         quiet = [(addresses.FAST_FIFO_INTERRUPTS, 0, "fast_fifo_interrupts")] if placed.options.write_zeros else []
         return [*quiet, (addresses.FAST_FIFO_CONTROL, _FAST_FIFO_THRESHOLD, "fast_fifo_control")]
     first = first_of(placed)
-    value = _FIFO_THRESHOLDS | (1 << 11 if network.device is MAX78000 else 0)
+    value = _FIFO_THRESHOLDS | placed.options.fifo_waits | (1 << 11 if network.device is MAX78000 else 0)
     for channel in range(first.layer.in_channels):
         quadrant = channel % QUADRANTS
         if processors.in_quadrant(first.layer.processors, quadrant) & 1:
@@ -145,7 +183,7 @@ def start_writes(placed: Placed) -> Iterator[Write]:
     if placed.options.power_down:
         unused = sum(1 << 12 + quadrant for quadrant in range(QUADRANTS) if quadrant not in placed.quadrants)
         if unused or placed.options.write_zeros:
-            yield addresses.ALWAYS_ON_CONTROL, unused
+            yield addresses.ALWAYS_ON_CONTROL, unused | placed.options.always_on_waits
     fed = _feeds(placed, master)
     yield places.control_register(master), value | (_fifo_control(placed, master) if fed else 0) | ENABLE
 
@@ -154,12 +192,12 @@ def _run_control(placed: Placed) -> int:
     network = placed.network
     streams = any(hardware.layer.streaming for hardware in placed.layers)
     first = first_of(placed)
-    value = CLOCKS | (STREAMS if streams else 0) | network.average_rounds << 13 | network.fifo << 11
+    value = _always(placed) | (STREAMS if streams else 0) | network.average_rounds << 13 | network.fifo << 11
     value |= (network.fifo and streams) << 19 | placed.options.compact_weights << 20
-    value |= placed.options.single_bit_xor << 21
+    value |= placed.options.single_bit_xor << 21 | (ONE_SHOT if placed.options.one_shot else 0)
     value |= any(hardware.bits < 0 for hardware in placed.layers) << 30
     if network.device is not MAX78000:
-        value |= _without_pipeline(placed) | (first.layer.streaming and first.layer.big_data) << 6
+        value |= (first.layer.streaming and first.layer.big_data) << 6
         value |= bool(network.snoop) << 7
     return value
 

@@ -18,6 +18,7 @@ The accelerator itself is reached through CNN_WRITE, CNN_WRITE_BYTE and CNN_READ
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -25,14 +26,14 @@ from typing import Any
 from buildtool import version
 from buildtool.codegen import max7800x as codegen
 from buildtool.targets.max7800x.devices import MAX78000, QUADRANTS
-from buildtool.targets.max7800x.firmware import addresses
+from buildtool.targets.max7800x.firmware import addresses, made_inputs, regions
 from buildtool.targets.max7800x.firmware.addresses import BYTES_PER_COLUMN, WORD
-from buildtool.targets.max7800x.firmware.data_memory import InputBlock
 from buildtool.targets.max7800x.firmware.hardware import HardwareLayer
 from buildtool.targets.max7800x.firmware.program import Program
-from buildtool.targets.max7800x.firmware.registers_control import DONE, ENABLE, STREAMS
+from buildtool.targets.max7800x.firmware.registers_control import DONE, ENABLE, STREAMS, TESTS, first_of
 from buildtool.targets.max7800x.options import Options
 
+_MEASURED_TIMES = 100  # a phase is done so often that a power monitor has enough of it
 _POWER_BITS = 30  # behind the point, in the table of softmax
 
 
@@ -81,30 +82,18 @@ def _project(
 
 
 def _values(program: Program) -> dict[str, Any]:
-    network, options, device = program.network, program.options, program.network.device
+    network, device = program.network, program.network.device
     output_bits = 32 if all(output.width == 32 for output in program.unload) else 8
     sizes = [output.channels * output.pixels * output.width // 8 for output in program.unload]
     used = sum(1 << quadrant for quadrant in program.placed.quadrants)
-    streams = any(hardware.layer.streaming for hardware in program.placed.layers)
     places = addresses.of(device)
-    last = next(hardware for hardware in program.placed.layers if hardware.last)
     return {
+        **_chosen(program),
         "version": version(),
         "name": network.name,
         "part": device.part,
-        "riscv": options.processor == "riscv",
         "fifo": network.fifo,
-        "softmax": options.softmax,
-        "softmax_shift": _softmax_shift(options, last),
-        "known_answer": options.known_answer,
-        "unload": options.unload,
-        "timer": options.timer,
-        "boost": options.boost,
-        "sleep": options.sleep,
-        "deep_sleep": options.deep_sleep,
-        "pll": options.has_pll(device),
-        "clock_source": "IPLL" if options.has_pll(device) else "PCLK",
-        "clock_divider": options.divider(device),
+        "power_pins": device is not MAX78000,
         "outputs": sum(output.channels * output.pixels for output in program.unload),
         "output_bits": output_bits,
         "output_words": sum(-(-size // WORD) for size in sizes),
@@ -112,12 +101,12 @@ def _values(program: Program) -> dict[str, Any]:
         "resource_lines": list(_resources(program)),
         "controls": [places.control_register(quadrant) for quadrant in program.placed.quadrants],
         "controls_first": program.placed.quadrants[0],
-        "done_bits": DONE | ENABLE | (STREAMS if streams else 0),
+        "done_bits": _done_bits(program),
         "working": used,
         "idle": ~used & (1 << QUADRANTS) - 1,
         "init": list(_init_blocks(program)),
         "kernels": bool(program.kernels),
-        "compact": options.compact_weights,
+        "kernel_step": places.kernel_step,
         "biases": [
             {"quadrant": (address - places.biases) // places.quadrant, "address": address}
             for address, _ in program.biases
@@ -132,25 +121,90 @@ def _values(program: Program) -> dict[str, Any]:
             }
             for group in program.configuration
         ],
+        "cleared": program.cleared,
         "starting": program.start[:-1],
         "go": program.start[-1],
         "runs": list(_runs(program)),
-        "inputs": [_input_values(network.fast_fifo, block) for block in program.inputs],
+        "inputs": list(_input_values(program)),
+        "steps": _steps(program),
+        "first_number": first_of(program.placed).number,
+        "input_spoilt": not network.fifo and regions.spoils_input(program.placed) is not None,
     }
+
+
+def _chosen(program: Program) -> dict[str, Any]:
+    """What the options say."""
+    options, device = program.options, program.network.device
+    last = next(hardware for hardware in program.placed.layers if hardware.last)
+    riscv = options.processor == "riscv"
+    verified = ["cnn_init or cnn_configure"] * options.verify_writes + ["cnn_verify_weights"] * options.verify_kernels
+    return {
+        "riscv": riscv,
+        "constant": "" if riscv and not options.riscv_flash else "const ",
+        "riscv_cache": options.riscv_cache,
+        "riscv_debug": options.riscv_debug,
+        "riscv_exclusive": options.riscv_exclusive,
+        "softmax": options.softmax,
+        "softmax_shift": _softmax_shift(options, last),
+        "known_answer": options.known_answer,
+        "unload": options.unload,
+        "timer": options.measures,
+        "boost": options.boost,
+        "sleep": options.sleep,
+        "deep_sleep": options.deep_sleep,
+        "pll": options.has_pll(device),
+        "clock_source": "IPLL" if options.has_pll(device) else "PCLK",
+        "clock_divider": options.divider(device),
+        "loading_divider": options.loading_divider(device),
+        "power_up_delay": options.power_up_delay(device),
+        "compact": options.compact_weights,
+        "verify_writes": options.verify_writes,
+        "verify_kernels": options.verify_kernels,
+        "verifies": " or ".join(verified),
+        "energy": options.energy,
+        "times": _MEASURED_TIMES,
+        "forever": options.forever,
+        "stop_start": options.stop_start,
+        "one_shot": options.one_shot,
+        "fixed_input": options.fixed_input,
+        "fixed_words": made_inputs.FIXED,
+        "input_step": options.input_step,
+        "input_words": options.input_words,
+        "fifo_wait": options.fifo_wait,
+        "slow_load": options.slow_load,
+    }
+
+
+def _done_bits(program: Program) -> int:
+    """Of the control registers, what the interrupt clears. Where each layer stops they stay enabled."""
+    if program.options.one_shot:
+        return DONE
+    streams = any(hardware.layer.streaming for hardware in program.placed.layers)
+    return DONE | ENABLE | (STREAMS if streams else 0)
+
+
+def _steps(program: Program) -> int:
+    """How many layers run, one after the other."""
+    layers = program.placed.layers
+    return (len(layers) + sum(hardware.clears_averages for hardware in layers)) * program.options.repeat_layers
 
 
 def _init_blocks(program: Program) -> Iterator[dict[str, Any]]:
     """Steps of one kind that follow each other."""
-    kind = ""
-    steps: list[tuple[int, int]] = []
-    for step, address, value in program.init:
-        if step != kind and steps:
-            yield {"kind": kind, "steps": steps}
-            steps = []
-        kind = step
-        steps.append((address, value))
-    if steps:
-        yield {"kind": kind, "steps": steps}
+    kinds = zip(program.init, _verified(program), strict=True)
+    for (kind, verified), steps in itertools.groupby(kinds, lambda pair: (pair[0][0], pair[1])):
+        yield {"kind": kind, "verified": verified, "steps": [(address, value) for (_, address, value), _ in steps]}
+
+
+def _verified(program: Program) -> list[bool]:
+    """Of each step of the beginning, whether it is read back: not what is written again, and not tests of memories."""
+    places = addresses.of(program.network.device)
+    tests = {places.control_register(quadrant, TESTS) for quadrant in range(QUADRANTS)}
+    last = {address: at for at, (kind, address, _) in enumerate(program.init) if kind == "write"}
+    return [
+        program.options.verify_writes and kind == "write" and last[address] == at and address not in tests
+        for at, (kind, address, _) in enumerate(program.init)
+    ]
 
 
 def _runs(program: Program) -> Iterator[dict[str, int]]:
@@ -172,14 +226,18 @@ def _runs(program: Program) -> Iterator[dict[str, int]]:
         place += -(-output.channels * output.pixels * output.width // 8 // WORD) * WORD
 
 
-def _input_values(fast: bool, block: InputBlock) -> dict[str, int | None]:
-    if block.fifo is None:
-        return {"name": block.name, "address": block.address}
-    if fast:
-        status, full, data = addresses.FAST_FIFO_STATUS, 2, addresses.FAST_FIFO_DATA
-    else:
-        status, full, data = addresses.FIFO_STATUS, 1 << block.fifo, addresses.FIFO_DATA + block.fifo * WORD
-    return {"name": block.name, "status": status, "full": full, "data": data}
+def _input_values(program: Program) -> Iterator[dict[str, int | None]]:
+    masks = made_inputs.masks(program.placed, program.sample)
+    for block, mask in zip(program.inputs, masks, strict=True):
+        values: dict[str, int | None] = {"name": block.name, "count": len(block.words), "mask": mask}
+        if block.fifo is None:
+            values["address"] = block.address
+        elif program.network.fast_fifo:
+            values |= {"status": addresses.FAST_FIFO_STATUS, "full": 2, "data": addresses.FAST_FIFO_DATA}
+        else:
+            data = addresses.FIFO_DATA + block.fifo * WORD
+            values |= {"status": addresses.FIFO_STATUS, "full": 1 << block.fifo, "data": data}
+        yield values
 
 
 def kernel_array(program: Program) -> list[int]:
@@ -195,7 +253,7 @@ def kernel_array(program: Program) -> list[int]:
 def output_array(program: Program) -> list[int]:
     """What is expected: of each piece its address, the bits that count, how many words, these; a zero at the end."""
     words: list[int] = []
-    for block in program.expected:
+    for block in (*program.expected, *program.counted):
         words += [block.address, block.mask, len(block.words), *block.words]
     return [*words, 0]
 
@@ -224,7 +282,11 @@ def _kernel_words(compact: bool, data: bytes) -> Iterator[int]:
 
 
 def _input_macros(program: Program) -> list[str]:
-    return [codegen.macro(f"SAMPLE_INPUT_{block.name}", block.words) for block in program.inputs]
+    options = program.options
+    if options.fixed_input:
+        return []
+    stored = None if options.input_step is None else options.input_words
+    return [codegen.macro(f"SAMPLE_INPUT_{block.name}", block.words[:stored]) for block in program.inputs]
 
 
 def _described(hardware: HardwareLayer) -> str:
