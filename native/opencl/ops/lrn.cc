@@ -1,0 +1,30 @@
+#include "native/opencl/read.h"
+#include "native/opencl/unit.h"
+
+namespace lathe {
+namespace opencl {
+namespace {
+
+Code Plan(Node& node) {
+  LATHE_TRY(CheckPixels(node, 1, 1));
+  DeviceTensor& x = node.input(0);
+  DeviceTensor& y = node.output(0);
+  if (x.shape != y.shape) return node.Fail(Code::kBadModel, "its output has another shape than its input");
+  int32_t size = 0;
+  float alpha = 0.0f, beta = 0.0f, bias = 0.0f;
+  LATHE_TRY(ReadInt(node, "size", 1, kMostExtent, &size));
+  LATHE_TRY(node.Float("alpha", &alpha));
+  LATHE_TRY(node.Float("beta", &beta));
+  LATHE_TRY(node.Float("bias", &bias));
+  const int32_t before = (size - 1) / 2;
+  Launch launch(node, "lrn");
+  launch.In(x).Out(y).Int(y.view.c).Int(before).Int(size - 1 - before);
+  launch.Float(alpha / static_cast<float>(size)).Float(beta).Float(bias);
+  return y.shape.Count() == 0 ? Code::kOk : launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
+}
+
+}  // namespace
+}  // namespace opencl
+}  // namespace lathe
+
+LATHE_OPENCL_UNIT(lrn) = {"lrn", "lrn", lathe::opencl::Plan};

@@ -1,0 +1,3 @@
+#define NEUTRAL -INFINITY
+#define FOLD(a, b) fmax(a, b)
+#include "reduce.cl"

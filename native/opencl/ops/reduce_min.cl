@@ -1,0 +1,3 @@
+#define NEUTRAL INFINITY
+#define FOLD(a, b) fmin(a, b)
+#include "reduce.cl"

@@ -1,0 +1,3 @@
+#define NEUTRAL 1.0f
+#define FOLD(a, b) (a) * (b)
+#include "reduce.cl"

@@ -1,0 +1,24 @@
+#include "native/opencl/movement.h"
+#include "native/opencl/read.h"
+
+namespace lathe {
+namespace opencl {
+namespace {
+
+Code Plan(Node& node) {
+  LATHE_TRY(CheckPixels(node, 1, 1));
+  DeviceTensor& x = node.input(0);
+  DeviceTensor& y = node.output(0);
+  if (x.shape.Count() != y.shape.Count()) return node.Fail(Code::kBadModel, "does not keep the count of elements");
+  const bool whole = x.view.c == y.view.c || (x.view.c % 4 == 0 && y.view.c % 4 == 0);
+  Launch launch(node, "move");
+  BeginMove(launch, x, y, whole);
+  launch.Int(whole ? x.view.blocks : x.view.c).Int(whole ? y.view.blocks : y.view.c);
+  return EndMove(launch, y);
+}
+
+}  // namespace
+}  // namespace opencl
+}  // namespace lathe
+
+LATHE_OPENCL_UNIT(reshape) = {"reshape", "reshape", lathe::opencl::Plan};
