@@ -14,8 +14,6 @@ Numbers of several bytes have their high bits first. Characters may be copied fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 _REPEAT_LEAST, _REPEAT_MOST = 2, 33
 _NEAR_LEAST, _NEAR_MOST, _NEAR = 3, 18, 1 << 10
 _FAR_LEAST, _FAR_PLAIN, _FAR_MOST, _FAR = 4, 34, 290, 1 << 17
@@ -33,20 +31,19 @@ def compress(text: bytes) -> bytes:
         raise ValueError(f"the byte {min(odd):#04x} is no text")
     out = bytearray()
     place, last = 0, 0
-    for step in _shortest(text):
-        if not step.back:
+    for length, back in _shortest(text):
+        if not back:
             out.append(_NEWLINE_CODE if text[place] == _NEWLINE else text[place])
-        elif step.back == last and step.length <= _REPEAT_MOST:
-            out.append(step.length - _REPEAT_LEAST)
-        elif step.back <= _NEAR and step.length <= _NEAR_MOST:
-            back = step.back - 1
-            out += bytes((0x80 | (step.length - _NEAR_LEAST) << 2 | back >> 8, back & 0xFF))
+        elif back == last and length <= _REPEAT_MOST:
+            out.append(length - _REPEAT_LEAST)
+        elif back <= _NEAR and length <= _NEAR_MOST:
+            out += bytes((0x80 | (length - _NEAR_LEAST) << 2 | (back - 1) >> 8, (back - 1) & 0xFF))
         else:
-            length, back = min(step.length, _FAR_PLAIN + 1) - _FAR_LEAST, step.back - 1
-            out += bytes((0xC0 | length << 1 | back >> 16, back >> 8 & 0xFF, back & 0xFF))
-            if step.length > _FAR_PLAIN:
-                out.append(step.length - _FAR_PLAIN - 1)
-        place, last = place + step.length, step.back or last
+            code = min(length, _FAR_PLAIN + 1) - _FAR_LEAST
+            out += bytes((0xC0 | code << 1 | (back - 1) >> 16, (back - 1) >> 8 & 0xFF, (back - 1) & 0xFF))
+            if length > _FAR_PLAIN:
+                out.append(length - _FAR_PLAIN - 1)
+        place, last = place + length, back or last
     return bytes(out)
 
 
@@ -84,50 +81,39 @@ def decompress(data: bytes, size: int) -> bytes:
     return bytes(out)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """One character (`back` is 0), or `length` of them from `back` characters before."""
+def _shortest(text: bytes) -> list[tuple[int, int]]:
+    """`(length, back)` of every step through the text: 1 and 0 for a character as it is.
 
-    length: int
-    back: int
-    cost: int  # in bytes, of the whole way here
-
-
-def _shortest(text: bytes) -> list[_Step]:
-    """The steps through the text: at every place the cheapest way that was found to come there goes on."""
-    ways: list[_Step | None] = [None] * (len(text) + 1)
-    lasts = [0] * (len(text) + 1)
-
-    def offer(place: int, length: int, back: int, cost: int) -> None:
-        known = ways[place + length]
-        if known is None or cost < known.cost:
-            ways[place + length] = _Step(length, back, cost)
-            lasts[place + length] = back or lasts[place]
-
+    At every place the cheapest way that was found to come there goes on.
+    """
+    costs = [0] + [len(text) + 1] * len(text)  # in bytes, of the way to this place
+    steps = [(1, 0)] * (len(text) + 1)  # the last one of that way
+    lasts = [0] * (len(text) + 1)  # how far back the last reference of that way goes
     finder = _Finder(text)
+
+    def offer(place: int, lengths: range, back: int, cost: int) -> None:
+        for end in range(place + lengths.start, place + lengths.stop):
+            if cost < costs[end]:
+                costs[end], steps[end], lasts[end] = cost, (end - place, back), back
+
     for place in range(len(text)):
-        way, last = ways[place], lasts[place]
-        cost = way.cost if way else 0
-        offer(place, 1, 0, cost + 1)
+        cost, last = costs[place], lasts[place]
+        if cost + 1 < costs[place + 1]:
+            costs[place + 1], steps[place + 1], lasts[place + 1] = cost + 1, (1, 0), last
         if last:
             same = _equal(text, place - last, place, _REPEAT_MOST)
-            for length in range(_REPEAT_LEAST, same + 1):
-                offer(place, length, last, cost + 1)
+            offer(place, range(_REPEAT_LEAST, same + 1), last, cost + 1)
         near, far = finder.find(place)
-        for length in range(_NEAR_LEAST, min(near[0], _NEAR_MOST) + 1):
-            offer(place, length, near[1], cost + 2)
-        for length in range(_FAR_LEAST, min(far[0], _FAR_PLAIN) + 1):
-            offer(place, length, far[1], cost + 3)
+        offer(place, range(_NEAR_LEAST, min(near[0], _NEAR_MOST) + 1), near[1], cost + 2)
+        offer(place, range(_FAR_LEAST, min(far[0], _FAR_PLAIN) + 1), far[1], cost + 3)
         if far[0] > _FAR_PLAIN:
-            offer(place, far[0], far[1], cost + 4)
-    steps: list[_Step] = []
+            offer(place, range(far[0], far[0] + 1), far[1], cost + 4)
+    way: list[tuple[int, int]] = []
     place = len(text)
     while place:
-        step = ways[place]
-        assert step is not None
-        steps.append(step)
-        place -= step.length
-    return steps[::-1]
+        way.append(steps[place])
+        place -= steps[place][0]
+    return way[::-1]
 
 
 class _Finder:
@@ -144,13 +130,13 @@ class _Finder:
         near = far = (0, 0)
         candidate = self.heads.get(key, -1)
         self.before[place], self.heads[key] = candidate, place
+        most = min(_FAR_MOST, len(text) - place)
         for _ in range(_TRIES):
-            back = place - candidate
-            if candidate < 0 or back > _FAR:
+            back, longest = place - candidate, far[0]
+            if candidate < 0 or back > _FAR or longest == most:
                 break
-            longest = far[0]
             if text[candidate + longest : candidate + longest + 1] == text[place + longest : place + longest + 1]:
-                length = _equal(text, candidate, place, _FAR_MOST)
+                length = _equal(text, candidate, place, most)
                 if length > longest:
                     far = (length, back)
                     if back <= _NEAR:
@@ -161,8 +147,13 @@ class _Finder:
 
 def _equal(text: bytes, first: int, second: int, most: int) -> int:
     """How many characters from `first` on equal those from `second` on."""
-    end = min(second + most, len(text))
-    step = second
-    while step < end and text[first + step - second] == text[step]:
-        step += 1
-    return step - second
+    most = min(most, len(text) - second)
+    length = 0
+    while (
+        length + 16 <= most
+        and text[first + length : first + length + 16] == text[second + length : second + length + 16]
+    ):
+        length += 16
+    while length < most and text[first + length] == text[second + length]:
+        length += 1
+    return length
