@@ -77,6 +77,11 @@ def full_library() -> Path:
     return build("full") / "liblathe_full.so"
 
 
+def opencl_shim() -> Path:
+    """A library for $LATHE_OPENCL_LIBRARY that fails as $LATHE_SHIM says: native/tests/opencl_shim.cc."""
+    return build("opencl_shim") / "tests" / "libopencl_shim.so"
+
+
 def run_program(program: Path, emulator: Sequence[str] = ()) -> str:
     """Runs a program of tests; its output. Fails where it fails or a sanitizer has a complaint."""
     return command([*emulator, program, "--gtest_brief=1"])
