@@ -102,7 +102,12 @@ Code ProgramCache::Open(const ProgramSettings& settings, const Reporter& reporte
     paths[i] = memory_.CopyString({reinterpret_cast<const uint8_t*>(path), strlen(path)});
     enough = paths[i] != nullptr;
   }
-  for (size_t i = 0; enough && i < binaries.size(); ++i) binaries[i] = settings.binaries[i];
+  for (size_t i = 0; enough && i < binaries.size(); ++i) {
+    const Span<const uint8_t> file(static_cast<const uint8_t*>(settings.binaries[i].data), settings.binaries[i].size);
+    if (BinaryTable().Open(file, identity_) != BinaryTable::Found::kFits) continue;
+    binaries[i] = {memory_.CopyString(file), file.size()};
+    enough = binaries[i].data != nullptr;
+  }
   settings_.binary_paths = paths;
   settings_.binaries = binaries;
   if (enough && settings.storage_path != nullptr && settings.storage_path[0] != 0) {
@@ -274,21 +279,19 @@ Span<const uint8_t> ProgramCache::BinaryOf(cl_program program, MemoryArena* aren
   return {bytes, size};
 }
 
-Code ProgramCache::Flush(const Reporter& reporter) {
+void ProgramCache::Flush() {
   const Locked locked(&lock_);
-  const bool write = changed_ && store_path_ != nullptr;
+  if (changed_ && store_path_ != nullptr) WriteChanged();
   changed_ = false;
-  const Code code = write ? WriteChanged(reporter) : Code::kOk;
   inputs_read_ = false;
-  settings_.binaries = {};
   tables_ = {};
   sources_ = Sources();
   files_memory_.Clear();
-  return code;
 }
 
 // The file may have become another one since it was read: what others have written into it stays.
-Code ProgramCache::WriteChanged(const Reporter& reporter) const {
+void ProgramCache::WriteChanged() {
+  store_failure_ = Reason();
   MemoryArena arena(allocator_);
   BinaryTable store;
   store.Open(ReadStore(store_path_, &arena), identity_);
@@ -306,11 +309,13 @@ Code ProgramCache::WriteChanged(const Reporter& reporter) const {
     if (!other.bytes.empty() && !list.Has(other.key) && list.bytes() + other.bytes.size() <= kMaxKeptBytes)
       list.Add(other);
   }
-  if (enough && list.binaries().empty()) return Code::kOk;  // a driver that keeps them to itself
+  if (enough && list.binaries().empty()) return;  // a driver that keeps them to itself
   const Span<const uint8_t> file = enough ? Pack(list.binaries(), identity_, &arena) : Span<const uint8_t>();
-  if (file.empty())
-    return reporter.Fail(Code::kOutOfMemory, "out of memory, or too many OpenCL programs for '%s'", store_path_);
-  return WriteStore(store_path_, file, reporter);
+  if (!file.empty()) {
+    WriteStore(store_path_, file, &store_failure_);
+  } else {
+    store_failure_.Fail(Code::kOutOfMemory, "out of memory, or too many OpenCL programs for '%s'", store_path_);
+  }
 }
 
 bool ProgramCache::SaveBinaries(MemoryArena* arena, Span<const uint8_t>* file) {

@@ -53,19 +53,20 @@ class ProgramCache {
   ProgramCache(const ProgramCache&) = delete;
   ProgramCache& operator=(const ProgramCache&) = delete;
 
-  // To be called once, before anything else. Copies names and paths, reads no file. Functions, device and units have to
-  // stay as long as this object, the bytes of binaries until the first Flush.
+  // To be called once, before anything else. Reads no file; copies names, paths, and what memory holds of binaries that
+  // fit. Functions, device and units have to stay as long as this object.
   Code Open(const ProgramSettings& settings, const Reporter& reporter);
 
   // The program of a unit by its place in `Units::units`; belongs to this object. kUnsupported where the driver cannot
   // compile, kInternal where it does not take the text.
   Code Get(size_t unit, const char* options, const Reporter& reporter, cl_program* program);
 
-  // At the end of an engine's creation, whether it succeeds or not, and wherever else programs may have been made:
-  // writes the store where something was compiled, and gives back the memory of texts and files. Later programs read
-  // them again, but for the application's binaries in memory, which it may have taken away. kIo where the store cannot
-  // be written: the engine works as well as any other.
-  Code Flush(const Reporter& reporter);
+  // Wherever programs may have been made, an engine's creation above all: writes the store where something was
+  // compiled, and gives back the memory of texts and files, which later programs read again.
+  void Flush();
+
+  // Why the store could not be written when that was last tried; empty where it could. Nothing else depends on that.
+  const Reason& store_failure() const { return store_failure_; }
 
   // All programs of the engine as the bytes of a file that an application can bring along. False where memory is out,
   // or where the driver does not hand out a binary.
@@ -94,7 +95,7 @@ class ProgramCache {
   Code Compile(const Reporter& reporter, Program* made) const;
   Code Refused(const Reporter& reporter, const Program& made, cl_int error) const;
   Span<const uint8_t> BinaryOf(cl_program program, MemoryArena* arena) const;
-  Code WriteChanged(const Reporter& reporter) const;
+  void WriteChanged();
 
   lathe_allocator allocator_;
   MemoryArena memory_;        // of the programs' list and of what Open copies
@@ -107,6 +108,7 @@ class ProgramCache {
   Program* programs_ = nullptr;
   size_t program_count_ = 0;
   bool changed_ = false;  // something was compiled since the last Flush
+  Reason store_failure_;
 
   bool inputs_read_ = false;
   Sources sources_;

@@ -174,23 +174,23 @@ Span<const uint8_t> ReadStore(const char* path, MemoryArena* arena) {
   return have == size ? Span<const uint8_t>(bytes, size) : Span<const uint8_t>();
 }
 
-Code WriteStore(const char* path, Span<const uint8_t> bytes, const Reporter& reporter) {
+Code WriteStore(const char* path, Span<const uint8_t> bytes, Reason* reason) {
   char aside[4096];
   int file = -1;
   for (int name = 0; file < 0 && name < kMaxNames; ++name) {
     const int length = snprintf(aside, sizeof(aside), "%s.%ld.%d", path, static_cast<long>(getpid()), name);
     if (length < 0 || static_cast<size_t>(length) >= sizeof(aside))
-      return reporter.Fail(Code::kIo, "the path of the store of OpenCL programs is too long");
+      return reason->Fail(Code::kIo, "the path of the store of OpenCL programs is too long");
     file = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0 && errno != EEXIST) break;
   }
-  if (file < 0) return reporter.Fail(Code::kIo, "cannot write '%s': %s", aside, strerror(errno));
+  if (file < 0) return reason->Fail(Code::kIo, "cannot write '%s': %s", aside, strerror(errno));
   int failure = WriteAll(file, bytes);
   if (close(file) != 0 && failure == 0) failure = errno;
   if (failure == 0 && rename(aside, path) != 0) failure = errno;
   if (failure == 0) return Code::kOk;
   unlink(aside);
-  return reporter.Fail(Code::kIo, "cannot write '%s': %s", path, strerror(failure));
+  return reason->Fail(Code::kIo, "cannot write '%s': %s", path, strerror(failure));
 }
 
 }  // namespace lathe::opencl

@@ -23,6 +23,7 @@
 #include "native/core/kernel.h"
 #include "native/core/memory.h"
 #include "native/core/span.h"
+#include "native/opencl/loader.h"
 
 namespace lathe::opencl {
 
@@ -80,8 +81,8 @@ Span<const uint8_t> Pack(Span<Binary> binaries, uint64_t identity, MemoryArena* 
 // rather than mapped: nothing that others do to the file can pull them away.
 Span<const uint8_t> ReadStore(const char* path, MemoryArena* arena);
 
-// Writes a file aside and renames it.
-Code WriteStore(const char* path, Span<const uint8_t> bytes, const Reporter& reporter);
+// Writes a file aside and renames it. kOk or kIo.
+Code WriteStore(const char* path, Span<const uint8_t> bytes, Reason* reason);
 
 }  // namespace lathe::opencl
 

@@ -23,6 +23,7 @@ using lathe::Span;
 using lathe::opencl::Binary;
 using lathe::opencl::BinaryTable;
 using lathe::opencl::DeviceIdentity;
+using lathe::opencl::Reason;
 using Found = BinaryTable::Found;
 
 constexpr uint64_t kIdentity = 0x1234567890abcdef;
@@ -216,9 +217,9 @@ TEST(StoreFile, IsReadAsItWasWritten) {
   const Folder folder;
   const std::string path = folder.path("store.bin");
   const Bytes file = Packed(SomeEntries());
-  const Messages messages;
-  ASSERT_EQ(lathe::opencl::WriteStore(path.c_str(), View(file), messages), Code::kOk) << messages.text();
-  ASSERT_EQ(lathe::opencl::WriteStore(path.c_str(), View(file), messages), Code::kOk) << messages.text();
+  Reason reason;
+  ASSERT_EQ(lathe::opencl::WriteStore(path.c_str(), View(file), &reason), Code::kOk) << reason.text();
+  ASSERT_EQ(lathe::opencl::WriteStore(path.c_str(), View(file), &reason), Code::kOk) << reason.text();
   MemoryArena arena(lathe::DefaultAllocator());
   EXPECT_EQ(Copy(lathe::opencl::ReadStore(path.c_str(), &arena)), file);
   EXPECT_EQ(folder.Files(), std::vector<std::string>{"store.bin"});
@@ -241,27 +242,27 @@ TEST(StoreFile, IsNothingWhereItCannotBeRead) {
 TEST(StoreFile, SaysWhyItCannotBeWritten) {
   const Folder folder;
   const Bytes file = {1, 2};
-  const Messages messages;
+  Reason reason;
   const std::string absent = folder.path("absent/store.bin");
-  EXPECT_EQ(lathe::opencl::WriteStore(absent.c_str(), View(file), messages), Code::kIo);
-  EXPECT_NE(messages.text().find("No such file"), std::string::npos) << messages.text();
+  EXPECT_EQ(lathe::opencl::WriteStore(absent.c_str(), View(file), &reason), Code::kIo);
+  EXPECT_NE(std::string(reason.text()).find("No such file"), std::string::npos) << reason.text();
   const std::string taken = folder.path("taken");
   ASSERT_EQ(mkdir(taken.c_str(), 0700), 0);
-  EXPECT_EQ(lathe::opencl::WriteStore(taken.c_str(), View(file), messages), Code::kIo);
-  EXPECT_NE(messages.text().find("directory"), std::string::npos) << messages.text();
+  EXPECT_EQ(lathe::opencl::WriteStore(taken.c_str(), View(file), &reason), Code::kIo);
+  EXPECT_NE(std::string(reason.text()).find("directory"), std::string::npos) << reason.text();
   EXPECT_EQ(folder.Files(), std::vector<std::string>{"taken"}) << "nothing is left aside";
   const std::string endless(5000, 'x');
-  EXPECT_EQ(lathe::opencl::WriteStore(endless.c_str(), View(file), messages), Code::kIo);
-  EXPECT_EQ(lathe::opencl::WriteStore("/dev/full/store.bin", View(file), messages), Code::kIo);
+  EXPECT_EQ(lathe::opencl::WriteStore(endless.c_str(), View(file), &reason), Code::kIo);
+  EXPECT_EQ(lathe::opencl::WriteStore("/dev/full/store.bin", View(file), &reason), Code::kIo);
 }
 
 TEST(StoreFile, StepsAroundWhatAStoppedWriterLeft) {
   const Folder folder;
-  const Messages messages;
+  Reason reason;
   const std::string left = "store.bin." + std::to_string(getpid()) + ".0";
   folder.Write(left, {9});
   const Bytes file = Packed(SomeEntries());
-  ASSERT_EQ(lathe::opencl::WriteStore(folder.path("store.bin").c_str(), View(file), messages), Code::kOk);
+  ASSERT_EQ(lathe::opencl::WriteStore(folder.path("store.bin").c_str(), View(file), &reason), Code::kOk);
   MemoryArena arena(lathe::DefaultAllocator());
   EXPECT_EQ(Copy(lathe::opencl::ReadStore(folder.path("store.bin").c_str(), &arena)), file);
   EXPECT_EQ(Copy(lathe::opencl::ReadStore(folder.path(left).c_str(), &arena)), Bytes{9});
@@ -269,10 +270,10 @@ TEST(StoreFile, StepsAroundWhatAStoppedWriterLeft) {
 
 // Each writes its own file over and over.
 void WriteOften(const std::string& path, uint64_t writer) {
-  const Messages messages;
+  Reason reason;
   const Bytes file = Packed({{writer, Bytes(50000 + 1000 * static_cast<size_t>(writer), 7)}});
   for (int i = 0; i < 30; ++i)
-    if (lathe::opencl::WriteStore(path.c_str(), View(file), messages) != Code::kOk) _exit(1);
+    if (lathe::opencl::WriteStore(path.c_str(), View(file), &reason) != Code::kOk) _exit(1);
   _exit(0);
 }
 
