@@ -43,20 +43,20 @@ struct Transfer {
 };
 
 struct SessionPart {
-  SessionPart* next;
-  const Session* session;
-  const Part* part;
-  Runtime* runtime;
+  SessionPart* next = nullptr;
+  const Session* session = nullptr;
+  const Part* part = nullptr;
+  Runtime* runtime = nullptr;
   MemoryArena memory;
-  LaunchRecord* launches;
-  Transfer* transfers;
+  LaunchRecord* launches = nullptr;
+  Transfer* transfers = nullptr;
   struct OwnedMemory {
     OwnedMemory* next;
     cl_mem memory;
-  }* owned;
-  cl_mem outside;  // of LATHE_DEVICE_CHECK: how many accesses were outside of tensors
-  int64_t bytes;
-  bool measured;  // kernels have been cut by what they took
+  }* owned = nullptr;
+  cl_mem outside = nullptr;  // of LATHE_DEVICE_CHECK: how many accesses were outside of tensors
+  int64_t bytes = 0;
+  bool measured = false;  // kernels have been cut by what they took
 
   explicit SessionPart(const lathe_allocator& allocator) : memory(allocator) {}
   void Clear();  // everything planned goes

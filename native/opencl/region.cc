@@ -69,7 +69,7 @@ Code TryPart(NodePrepare& context, Runtime* runtime, RegionState* state) {
   Planner planner(runtime, part, view, &memory, false);
   Code code = planner.Plan();
   if (code == Code::kOk) code = planner.BuildPrograms();
-  if (code == Code::kOk) code = runtime->programs().Flush(context);
+  if (code == Code::kOk) runtime->programs().Flush();
   if (code != Code::kOk) {
     runtime->RemovePart(part);
     return code;

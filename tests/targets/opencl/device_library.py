@@ -1,0 +1,115 @@
+"""Libraries with GPU kernels for tests, and models of one node that run on the device."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool import resources
+from buildtool.builders import library as builder
+from buildtool.builders.objects import ObjectCache
+from buildtool.builders.process import Processes
+from buildtool.codegen import library
+from buildtool.codegen.library import AbiSources, LibrarySources
+from buildtool.codegen.native_sources import NativeSources
+from buildtool.ir.graph import Graph, Node, Region, Value
+from buildtool.ops.device_region import DeviceRegion
+from buildtool.ops.from_device import FromDevice
+from buildtool.ops.to_device import ToDevice
+from buildtool.plan import manifest, units
+from buildtool.plan.units import UnitInfo
+from buildtool.runtime import Library
+from buildtool.targets.protocol import LibrarySource, TargetProgram
+
+_ABI = "host"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How tensors lie on the device."""
+
+    memory: str = "image"
+    storage: str = "f32"
+    winograd: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.memory}-{self.storage}" + (f"-winograd{self.winograd}" if self.winograd else "")
+
+    @property
+    def op(self) -> DeviceRegion:
+        return DeviceRegion(memory=self.memory, storage=self.storage, winograd=self.winograd)
+
+
+MODES = tuple(Mode(memory, storage) for memory in ("image", "buffer") for storage in ("f32", "f16"))
+
+
+@functools.cache
+def all_units() -> units.DeviceUnits:
+    return units.load()
+
+
+def device_library(operators: Collection[str]) -> Library:
+    """A library with the device units of these operators, and with the portable kernels that stand in for them."""
+    wanted = {"to_device", "from_device", "device_region", *operators}
+    return _built(frozenset(wanted))
+
+
+@functools.cache
+def _built(operators: frozenset[str]) -> Library:
+    chosen: list[UnitInfo] = sorted(
+        (unit for op in operators for unit in all_units().of(op)), key=units.registry_order
+    )
+    kernels = [
+        kernel
+        for kernel in manifest.load()
+        if kernel.op in operators and (kernel.isa == "portable" or kernel.op == "device_region")
+    ]
+    kernels.sort(key=lambda kernel: manifest.registry_order(kernel, ("opencl", "portable")))
+    name = "gpu_kernels"
+    names = tuple(kernel.name for kernel in kernels)
+    files = tuple(f"native/ops/{kernel.op}/{kernel.name}.cc" for kernel in kernels)
+    part = AbiSources(_ABI, names, files, device_units=tuple(unit.name for unit in chosen))
+    tree = library.emit(LibrarySources(name, name, (part,)), NativeSources([resources.root()]))
+    program = TargetProgram("opencl", _ABI, LibrarySource(name, name, ()), (), tuple(kernels))
+    cache = ObjectCache(processes=Processes())
+    (built,) = builder.build_all([program], tree, cache=cache, owner="tests of GPU kernels " + " ".join(sorted(operators)))
+    return Library(built.shared, name)
+
+
+def on_device(graph: Graph, mode: Mode) -> Graph:
+    """A copy of the graph, all nodes of which are a device_region."""
+    whole = graph.clone()
+    copies: dict[Value, Value] = {}
+    nodes: list[Node] = []
+    for node in whole.nodes:
+        for index, value in enumerate(node.inputs):
+            if value in whole.inputs:
+                if value not in copies:
+                    copies[value] = Value(f"{value.name}_on_device", value.type)
+                    nodes.append(Node(ToDevice(), [value], [copies[value]], f"to {value.name}"))
+                node.inputs[index] = copies[value]
+        nodes.append(node)
+    given, made = _borders(whole.outputs)
+    nodes += given
+    region = Region([], [node.outputs[0] for node in given], nodes)
+    whole.nodes = [Node(mode.op, [], made, "part", [region])]
+    whole.outputs = list(made)
+    return whole
+
+
+def _borders(outputs: Sequence[Value]) -> tuple[list[Node], list[Value]]:
+    given = []
+    made = []
+    for value in outputs:
+        back = Value(f"{value.name}_from_device", value.type)
+        given.append(Node(FromDevice(), [value], [back], f"from {value.name}"))
+        made.append(Value(f"{value.name}_on_host", value.type))
+    return given, made
+
+
+def cache_folder(base: Path) -> Path:
+    folder = base / "opencl"
+    folder.mkdir(exist_ok=True)
+    return folder
