@@ -19,23 +19,12 @@ namespace {
 #else
 #define LATHE_LIB "lib"
 #endif
-// The plain name is the way of apps, and their manifest has to ask for it; the others are for programs of the shell.
+// Apps find libraries by plain names only, and their manifest asks for them; the places are for programs of the shell.
 constexpr char kLibraries[] =
-    "libOpenCL.so\0"
-    "libOpenCL-pixel.so\0"
-    "/vendor/" LATHE_LIB
-    "/libOpenCL.so\0"
-    "/system/vendor/" LATHE_LIB
-    "/libOpenCL.so\0"
-    "/vendor/" LATHE_LIB
-    "/egl/libGLES_mali.so\0"
-    "/system/vendor/" LATHE_LIB
-    "/egl/libGLES_mali.so\0"
-    "/vendor/" LATHE_LIB
-    "/libPVROCL.so\0"
-    "/system/vendor/" LATHE_LIB
-    "/libPVROCL.so\0"
-    "/system/" LATHE_LIB "/libOpenCL.so\0";
+    "libOpenCL.so\0libOpenCL-pixel.so\0libOpenCL-car.so\0libGLES_mali.so\0libmali.so\0libPVROCL.so\0"
+    "/vendor/" LATHE_LIB "/libOpenCL.so\0/system/vendor/" LATHE_LIB "/libOpenCL.so\0/vendor/" LATHE_LIB
+    "/egl/libGLES_mali.so\0/system/vendor/" LATHE_LIB "/egl/libGLES_mali.so\0/vendor/" LATHE_LIB
+    "/libPVROCL.so\0/system/vendor/" LATHE_LIB "/libPVROCL.so\0/system/" LATHE_LIB "/libOpenCL.so\0";
 constexpr char kAdvice[] = "; an app asks for it with <uses-native-library android:name=\"libOpenCL.so\"/>";
 #else
 constexpr char kLibraries[] =
@@ -75,7 +64,7 @@ const char* Next(const char* text) { return text + strlen(text) + 1; }
 using Function = void (*)();
 using Finder = void* (*)(const char* name);
 
-// Phones of one vendor have a library that hands its functions out itself, once it is told to.
+// libOpenCL-pixel.so and libOpenCL-car.so hand their functions out themselves, once they are told to.
 Finder FinderOf(void* library) {
   const auto enable = reinterpret_cast<Function>(dlsym(library, "enableOpenCL"));
   const auto finder = reinterpret_cast<Finder>(dlsym(library, "loadOpenCLPointer"));

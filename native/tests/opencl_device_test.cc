@@ -308,6 +308,24 @@ TEST(OpenclLoader, SaysWhyThereIsNoOpencl) {
             "LATHE_OPENCL_LIBRARY is 'libm.so.6': libm.so.6 has no clGetPlatformIDs: OpenCL 1.2 is needed");
 }
 
+TEST(OpenclLoader, FindsTheOneOfThisMachineByItself) {
+  unsetenv("LATHE_OPENCL_LIBRARY");
+  ClApi api = {};
+  Reason reason;
+  ASSERT_EQ(Load(&api, &reason), Code::kOk) << reason.text();
+  cl_uint count = 0;
+  EXPECT_EQ(api.GetPlatformIDs(0, nullptr, &count), kClSuccess);
+  EXPECT_GT(count, 0u);
+  EXPECT_EQ(api.ReleaseEvent(nullptr), kClInvalidEvent);  // the last of the table
+}
+
+TEST(OpenclLoader, AsksLibrariesThatHandOutTheirFunctions) {
+  ClApi api = {};
+  ASSERT_EQ(LoadFrom(LATHE_OPENCL_HANDED_OUT, &api), "");
+  EXPECT_EQ(api.GetPlatformIDs(1, nullptr, nullptr), -4711);
+  EXPECT_EQ(api.CreateCommandQueueWithProperties, nullptr);
+}
+
 // The OpenCL of this machine, through the shim.
 class OpenclHere : public testing::Test {
  protected:
