@@ -402,6 +402,25 @@ TEST(Programs, OfOtherEnginesStayInTheStore) {
   EXPECT_EQ(Start(&driver, folder.path()), (Counts{0, 0, 2}));
 }
 
+TEST(Programs, ThatNobodyNeedsDoNotPileUp) {
+  Driver driver;
+  const Folder folder;
+  const uint64_t identity = DeviceIdentity("a device", "1.0", "OpenCL 1.2 test");
+  for (const bool large : {false, true}) {
+    const Bytes bytes(large ? size_t{1} << 26 : size_t{1} << 20, 1);
+    MemoryArena arena(lathe::DefaultAllocator());
+    Binary former = {5, {bytes.data(), bytes.size()}};
+    Reason reason;
+    const std::string path = folder.path("lathe_opencl_digits.bin");
+    WriteStore(path.c_str(), Pack({&former, 1}, identity, &arena), &reason);
+    EXPECT_EQ(Start(&driver, folder.path()), (Counts{2, 0, 0}));
+    BinaryTable table;
+    ASSERT_EQ(table.Open(ReadStore(path.c_str(), &arena), identity), BinaryTable::Found::kFits);
+    EXPECT_EQ(table.size(), large ? 2u : 3u);
+    EXPECT_EQ(table.Find(5).size(), large ? 0 : bytes.size());
+  }
+}
+
 TEST(Programs, ThatAreAlikeAreStoredOnce) {
   Driver driver;
   const Folder folder;
