@@ -51,7 +51,7 @@ def test_a_run_is_compared_with_dumped_layers(tmp_path: Path, lathe: Lathe, desc
     folder = tmp_path / "layers"
     assert lathe("run", *described, "--dump", folder).code == 0
     (written,) = (folder / "max78000").iterdir()
-    assert len(list(written.iterdir())) == 3
+    assert len(list(written.iterdir())) == 4
     same = lathe("run", *described, "--compare", folder)
     assert same.code == 0
     assert "all 2 outputs as expected" in same.stderr

@@ -147,7 +147,10 @@ def test_known_answers(name: str) -> None:
 def test_outputs_are_written_and_read(tmp_path: Path) -> None:
     trace = traced()
     files = intermediates.texts(trace)
-    assert list(files) == ["input.txt", "layer-000-layer-0.txt", "layer-001-layer-1.txt"]
+    assert list(files) == ["input.txt", "layer-000-layer-0.txt", "pooled-001.txt", "layer-001-layer-1.txt"]
+    pooled = [[int(word) for word in line.split()] for line in files["pooled-001.txt"].decode().splitlines()[3:6]]
+    windows = trace.outputs[0][0, :, :6].reshape(3, 2, 3, 2).sum((1, 3)) / 4
+    assert pooled == np.trunc(windows).astype(int).tolist()
     for name, text in files.items():
         (tmp_path / name).write_bytes(text)
     assert compare.with_outputs(trace, intermediates.read(tmp_path)).same

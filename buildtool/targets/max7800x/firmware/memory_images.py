@@ -57,6 +57,8 @@ def _registers(program: Program) -> Iterator[str]:
     for kind, address, value in program.init:
         yield f"{_LETTERS[kind]} {address:08x} {value:08x}"
     yield "# cnn_configure"
+    for address, count in program.cleared:
+        yield f"z {address:08x} {count:08x}"
     for group in program.configuration:
         for address, value, name in group.settings:
             yield f"w {address:08x} {value:08x} # {group.title}: {name}"

@@ -9,8 +9,10 @@ Programs are C99 and use of the manufacturer's SDK these names, no others:
   MXC_LP_EnterLowPowerMode, MXC_PWRSEQ->lppwen, MXC_F_PWRSEQ_LPPWEN_CPU1; __disable_irq, __enable_irq; MXC_TMR0 to 3,
   MXC_TMR_SW_Start, MXC_TMR_SW_Stop; mxc_gpio_regs_t, mxc_gpio_cfg_t (port, mask, pad, func), MXC_GPIO_PAD_NONE,
   MXC_GPIO_FUNC_OUT, MXC_GPIO_Config, MXC_GPIO_OutSet, MXC_GPIO_OutClr, MXC_GPIO0 to 3, MXC_GPIO_PIN_0 to 31;
-  on the RISC-V core NVIC_EnableIRQ, NVIC_EnableEVENT, NVIC_ClearPendingIRQ, NVIC_ClearPendingEVENT.
-- gcfr_regs.h: MXC_GCFR->reg0 to reg3. fcr_regs.h: MXC_FCR->urvbootaddr. sema_regs.h: MXC_SEMA->irq0,
+  MXC_Delay, SEC, MSEC; on the RISC-V core NVIC_EnableIRQ, NVIC_EnableEVENT, NVIC_ClearPendingIRQ,
+  NVIC_ClearPendingEVENT, Debug_Init.
+- led.h: LED_On, LED_Off.
+- gcfr_regs.h: MXC_GCFR->reg0 to reg3. fcr_regs.h: MXC_FCR->urvbootaddr, ->urvctrl. sema_regs.h: MXC_SEMA->irq0,
   MXC_F_SEMA_IRQ0_EN, MXC_F_SEMA_IRQ0_CM4_IRQ.
 
 The accelerator itself is reached through CNN_WRITE, CNN_WRITE_BYTE and CNN_READ alone.

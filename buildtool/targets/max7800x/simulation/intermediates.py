@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from buildtool.errors import RunError, Where
-from buildtool.targets.max7800x.network import Layer
+from buildtool.targets.max7800x.network import INPUT, Layer
+from buildtool.targets.max7800x.simulation import simulate
 from buildtool.targets.max7800x.simulation.arithmetic import Values
 from buildtool.targets.max7800x.simulation.simulate import Trace
 
@@ -22,10 +23,18 @@ MAX_VALUES = 1 << 26
 
 
 def texts(trace: Trace) -> dict[str, bytes]:
-    """By name of the file: the sample and the outputs of all layers that ran."""
+    """By name of the file: the sample, the outputs of all layers that ran, and what pools leave before a kernel."""
     files = {_INPUT: _text("what the network is given", trace.sample)}
+    held = {layer.index: outputs for layer, outputs in zip(trace.network.layers, trace.outputs, strict=True)}
+    held[INPUT] = trace.sample
     for at in trace.order:
         layer = trace.network.layers[at]
+        if layer.pool is not None and layer.kernel is not None:
+            pooled = simulate.before_kernel(trace.network, layer, [held[source] for source in layer.sources])
+            title = (
+                f"layer {layer.index} '{layer.name}': what its {layer.pool.kind} pool leaves for the {layer.operation}"
+            )
+            files[f"pooled-{layer.index:03}.txt"] = _text(title, pooled)
         files[file_name(layer)] = _text(_title(layer), trace.outputs[at])
     return files
 
