@@ -1,0 +1,47 @@
+#include "native/opencl/convolution.h"
+
+namespace lathe {
+namespace opencl {
+namespace {
+
+// Of up to this many pixels each is multiplied for itself: tiles of four would stay empty.
+constexpr int64_t kFewPixels = 3;
+
+Code EnqueueRows(Node& node, DeviceTensor& filter, bool activated) {
+  const View& in = node.input(0).view;
+  const View& out = node.output(0).view;
+  Launch launch(node, "row_product");
+  launch.Define("BLOCKS", 1).Define("STRIDED", 0).In(node.input(0)).In(filter).Out(node.output(0));
+  AddInputs(node, &launch);
+  launch.Int(in.blocks).Int(in.w).Int(out.c).Int(out.blocks).Int(out.w);
+  if (activated) launch.Activation();
+  constexpr int32_t kLanes = 16, kBlocks = 4;  // as in row_product.cl
+  launch.Group(kLanes, kBlocks);
+  return launch.Enqueue(kLanes, (int64_t{out.blocks} + kBlocks - 1) / kBlocks * kBlocks, int64_t{out.height()} * out.w);
+}
+
+}  // namespace
+
+Code EnqueueProduct(Node& node, FillPixels fill, const int32_t (&strides)[2], bool activated) {
+  const View& in = node.input(0).view;
+  const View& out = node.output(0).view;
+  DeviceTensor* filter;
+  LATHE_TRY(node.Packed(1, 4 * in.blocks, out.blocks, fill, {1, 0, 0, 0}, &filter));
+  const int64_t pixels = int64_t{out.height()} * out.w;
+  const bool strided = strides[0] != 1 || strides[1] != 1;
+  if (pixels == 0) return Code::kOk;
+  if (pixels <= kFewPixels && !strided) return EnqueueRows(node, *filter, activated);
+  const int64_t tiles = (pixels + 3) / 4;
+  const int32_t of_item = BlocksOfItem(node, tiles * out.blocks, out.blocks);
+  Launch launch(node, "product");
+  launch.Define("BLOCKS", of_item).Define("STRIDED", strided).In(node.input(0)).In(*filter).Out(node.output(0));
+  AddInputs(node, &launch);
+  launch.Int(in.blocks).Int(in.w).Int(out.c).Int(out.blocks).Int(out.w);
+  launch.Int(out.height()).Int(tiles % out.w).Int(tiles / out.w);
+  launch.Int(strides[0]).Int(strides[1]).Int(in.h).Int(out.h);
+  if (activated) launch.Activation();
+  return launch.Enqueue(tiles, out.blocks / of_item);
+}
+
+}  // namespace opencl
+}  // namespace lathe
