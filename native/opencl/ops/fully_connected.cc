@@ -1,0 +1,25 @@
+#include "native/opencl/convolution.h"
+#include "native/opencl/read.h"
+
+namespace lathe {
+namespace opencl {
+namespace {
+
+Code Plan(Node& node) {
+  LATHE_TRY(CheckPixels(node, node.input_count() == 3 ? 3 : 2, 1));
+  const Shape& weight = node.input(1).shape;
+  Shape expected = node.input(0).shape;
+  const bool fits = weight.rank == 2 && expected.rank > 0 && expected[-1] == weight[1];
+  if (fits) expected.dims[expected.rank - 1] = weight[0];
+  if (!fits || node.output(0).shape != expected || weight[0] < 1 || weight[1] < 1)
+    return node.Fail(Code::kBadModel, "its weights do not fit its tensors");
+  if (!node.is_constant(1)) return node.Fail(Code::kUnsupported, "its weights are no constant");
+  LATHE_TRY(CheckAdded(node));
+  return EnqueueProduct(node, FillFilter, {1, 1}, true);
+}
+
+}  // namespace
+}  // namespace opencl
+}  // namespace lathe
+
+LATHE_OPENCL_UNIT(fully_connected) = {"fully_connected", "fully_connected", lathe::opencl::Plan};

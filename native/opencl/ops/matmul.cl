@@ -1,0 +1,2 @@
+#include "product.cl"
+#include "row_product.cl"
