@@ -55,7 +55,7 @@ def _included(path: str, sources: NativeSources, around: Sequence[str]) -> Itera
             raise BuildError(
                 f"the file '{match.group(1)}' does not exist",
                 where=where,
-                rule=f"files are looked for beside this one and in {FOLDER}",
+                rule=f"files are looked for in {FOLDER}, then beside this one",
             )
         if found[0] in (path, *around):
             raise BuildError(f"the file '{match.group(1)}' includes itself", where=where)
@@ -64,7 +64,8 @@ def _included(path: str, sources: NativeSources, around: Sequence[str]) -> Itera
 
 
 def _candidates(path: str, name: str) -> tuple[str, str]:
-    return str(PurePosixPath(path).parent / name), f"{FOLDER}/{name}"
+    """What units share goes before another unit's text, which may have the same name."""
+    return f"{FOLDER}/{name}", str(PurePosixPath(path).parent / name)
 
 
 def _text(path: str, sources: NativeSources) -> str:
@@ -151,7 +152,7 @@ def minify(text: str) -> str:
 
 def _directive(line: str) -> str:
     if _PROSE.match(line):
-        return " ".join(line.split())
+        return "#" + " ".join(line[1:].split())
     match = _DEFINITION.fullmatch(line)
     if match is None:
         return _joined(_TOKEN.findall(line), breaks=False)

@@ -3,6 +3,7 @@
     op: conv2d
     priority: 10              # the larger one is tried first; 0 unless told
     inputs: [f32]             # element types as in op.yaml; the last entry repeats. Devices know f32, and indices
+    outputs: [s64]            # f32 unless told
     when: "strides == (1, 1)" # see conditions.py; nothing: always
     always: true              # it never declines at run time what fits here, so that none is needed behind it
 
@@ -28,7 +29,7 @@ from buildtool.plan.conditions import Condition, ConditionError
 FOLDER = "native/opencl/ops"
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-_KEYS = ("op", "priority", "inputs", "when", "always")
+_KEYS = ("op", "priority", "inputs", "outputs", "when", "always")
 _TYPES = (DType.F32, DType.S32, DType.S64)
 
 
@@ -39,19 +40,19 @@ class UnitInfo:
     name: str
     op: str
     inputs: tuple[frozenset[DType], ...]  # allowed types by position; the last entry repeats
+    outputs: tuple[frozenset[DType], ...]
     when: Condition
     priority: int
     always: bool
 
     def misfit(self, node: Node) -> str | None:
         """Why the unit cannot run the node; None where it can, as far as a build knows."""
-        for index, value in enumerate(node.inputs):
-            allowed = self.inputs[min(index, len(self.inputs) - 1)]
-            if value.type.dtype not in allowed:
-                return f"takes {'|'.join(dtype.value for dtype in _TYPES if dtype in allowed)} as input {index}"
-        for index, value in enumerate(node.outputs):
-            if value.type.dtype is not DType.F32:
-                return f"gives f32 as output {index}"
+        for word, known, values in (("takes", self.inputs, node.inputs), ("gives", self.outputs, node.outputs)):
+            for index, value in enumerate(values):
+                allowed = known[min(index, len(known) - 1)]
+                if value.type.dtype not in allowed:
+                    types = "|".join(dtype.value for dtype in _TYPES if dtype in allowed)
+                    return f"{word} {types} as {'input' if word == 'takes' else 'output'} {index}"
         if any(value.type.quant for value in (*node.inputs, *node.outputs)):
             return "takes no quantised numbers"
         try:
@@ -151,10 +152,14 @@ class _Reader:
         for suffix in (".cc", ".cl"):
             if not self.file.with_suffix(suffix).is_file():
                 self._problem(f"the file {self.file.stem}{suffix} does not exist", rule="it stands beside the manifest")
-        inputs, when = self._inputs(entry.get("inputs")), self._when(entry.get("when", ""))
+        inputs, outputs = (
+            self._types("inputs", entry.get("inputs")),
+            self._types("outputs", entry.get("outputs", ["f32"])),
+        )
+        when = self._when(entry.get("when", ""))
         if len(self.problems) > before:
             return None
-        return UnitInfo(self.file.stem, str(op), inputs, when, int(priority), bool(always))
+        return UnitInfo(self.file.stem, str(op), inputs, outputs, when, int(priority), bool(always))
 
     def _entry(self) -> dict[Any, Any] | None:
         """The mapping of the file, with the lines of its keys; None where it is none."""
@@ -173,18 +178,18 @@ class _Reader:
         self.lines = {str(key.value): key.start_mark.line + 1 for key, _ in tree.value}
         return data
 
-    def _inputs(self, entry: Any) -> tuple[frozenset[DType], ...]:
+    def _types(self, key: str, entry: Any) -> tuple[frozenset[DType], ...]:
         """`[f32, s32|s64]` as sets of types."""
         words = [dtype.value for dtype in _TYPES]
         rule = f"a list with one entry per position, types joined by '|', of {', '.join(words)}; the last entry repeats"
         if not isinstance(entry, list) or not entry or not all(isinstance(item, str) for item in entry):
-            self._problem(f"`inputs` is {entry!r}", "inputs", rule)
+            self._problem(f"`{key}` is {entry!r}", key, rule)
             return ()
         result = []
         for item in entry:
             types = [word.strip() for word in item.split("|")]
             if unknown := [word for word in types if word not in words]:
-                self._problem(f"`inputs`: '{unknown[0]}' is not a type that devices take", "inputs", rule)
+                self._problem(f"`{key}`: '{unknown[0]}' is not a type that devices know", key, rule)
                 continue
             result.append(frozenset(DType(word) for word in types))
         return tuple(result)
