@@ -30,6 +30,7 @@ from buildtool.reports.tuning import Tuning
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.targets.protocol import (
     DescribedModel,
+    DeviceSettings,
     FirmwareTarget,
     LibrarySource,
     LibraryTarget,
@@ -41,6 +42,7 @@ from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.metrics import Array
 from buildtool.validation.subject import Interpreter, Subject, choose_reference, inputs_for
 
+_SCREEN_MICROSECONDS = 1000
 _HALVES = {"fp16_fp32": DType.F16, "fp16_fp16": DType.F16, "bf16_fp32": DType.BF16}
 _DTYPES = {
     "float32": DType.F32,
@@ -333,7 +335,7 @@ def library_source(
                 name=model.identifier,
                 graph=models[model.name][1],
                 stored=Stored(_HALVES.get(model.data_type), model.quantize.large_weights),
-                half_arithmetic=model.data_type == "fp16_fp16",
+                half_arithmetic=model.data_type == "fp16_fp16" and not _has_device(model),
                 quantised=model.quantize.enabled,
                 choice=choice_of(model),
                 winograd=model.winograd,
@@ -344,6 +346,7 @@ def library_source(
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
                 settings=dict(model.cnn),
+                device=device_settings(model),
             )
             for model in deployment.models
             if model.name in models
@@ -357,6 +360,18 @@ def library_source(
         described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),
         fallback=deployment.fallback,
     )
+
+
+def device_settings(model: ModelConfig) -> DeviceSettings:
+    """What the deployment says of the GPU. A kernel of a millisecond is what screens can wait for."""
+    limit = _SCREEN_MICROSECONDS if model.opencl.limit_kernel_time else 0
+    arithmetic = "f16" if model.data_type == "fp16_fp16" else "f32"
+    return DeviceSettings(model.runtime, model.opencl.mem_type, arithmetic, model.opencl.queue_window_size, limit)
+
+
+def _has_device(model: ModelConfig) -> bool:
+    """Whether precision is a matter of the GPU: the CPU beside it computes in single precision."""
+    return model.runtime in ("gpu", "cpu+gpu")
 
 
 def described(model: ModelConfig, allow_unverified: bool = False) -> DescribedModel:

@@ -26,7 +26,7 @@ BUILT: dict[str, frozenset[str]] = {
         }
     ),
     "platform": frozenset({"ai8x", "caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite"}),
-    "runtime": frozenset({"cpu", "kpu", "cnn"}),
+    "runtime": frozenset({"cpu", "gpu", "cpu+gpu", "kpu", "cnn"}),
     "data_type": frozenset({"fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
     "micro": frozenset({""}),
 }

@@ -353,7 +353,7 @@ def _check_model(view: View, model: ModelConfig) -> None:
 def _check_precision(view: View, model: ModelConfig) -> None:
     if view.is_broken("runtime", "data_type"):
         return
-    allowed = {"gpu": ("fp16_fp32", "fp32_fp32")}.get(model.runtime)
+    allowed = {"gpu": ("fp16_fp32", "fp32_fp32", "fp16_fp16")}.get(model.runtime)
     if model.data_type == "uint8" and model.runtime != "dsp":
         rule, remedy = "uint8 is the type of the DSP", "set runtime to dsp, or use quantize for other runtimes"
     elif allowed is not None and model.data_type not in allowed:

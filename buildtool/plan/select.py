@@ -56,6 +56,7 @@ def select(
     isas: Sequence[str],
     baseline: Collection[str] = (),
     algorithms: Mapping[Node, str] = MappingProxyType({}),
+    unpacked: Collection[Node] = (),
     model: str = "",
 ) -> tuple[Choice, ...]:
     """The kernels of every node, in the order of `graph.walk()`.
@@ -63,6 +64,7 @@ def select(
     `isas`: the instruction sets of this ABI, the best first. A better one goes before priority, which decides among
     the kernels of one set. `baseline`: those that every machine of the ABI has; without it the last.
     `algorithms`: those that are worth it; kernels of other algorithms than the usual are for these nodes only.
+    `unpacked`: nodes whose constants stay as they are.
     UnsupportedError lists every node that no kernel fits, with what would make it work.
     """
     chosen: list[Choice] = []
@@ -73,7 +75,7 @@ def select(
             key=lambda kernel: (isas.index(kernel.isa), -kernel.priority, kernel.name),
         )
         algorithm = algorithms.get(node, "")
-        choice = _choose(node, candidates, baseline or isas[-1:], algorithm)
+        choice = _choose(node, candidates, baseline or isas[-1:], algorithm, node not in unpacked)
         if choice is None:
             problems.append(_problem(node, candidates, manifests, abi, model or graph.name))
         else:
@@ -83,7 +85,9 @@ def select(
     return tuple(chosen)
 
 
-def _choose(node: Node, candidates: Sequence[KernelInfo], baseline: Collection[str], algorithm: str) -> Choice | None:
+def _choose(
+    node: Node, candidates: Sequence[KernelInfo], baseline: Collection[str], algorithm: str, packs: bool
+) -> Choice | None:
     """The best kernel of each instruction set, down to one that every machine has; None where there is no such.
 
     `candidates`: the best first. The first that is chosen says how the constant is packed, if all that stand in for it
@@ -94,7 +98,7 @@ def _choose(node: Node, candidates: Sequence[KernelInfo], baseline: Collection[s
         for place, first in enumerate(fitting):
             if first.algorithm != wanted:
                 continue
-            packed = first.pack if first.pack and packable(node, first.pack) else ""
+            packed = first.pack if packs and first.pack and packable(node, first.pack) else ""
             for packing in dict.fromkeys((packed, "")):
                 listed = _listed(fitting[place:], packing, baseline)
                 if first.reads(packing) and listed:

@@ -28,6 +28,17 @@ from buildtool.quant.choice import Choice
 
 
 @dataclass(frozen=True)
+class DeviceSettings:
+    """What a deployment says of a GPU."""
+
+    runtime: str = "cpu"  # gpu: all that it can run; cpu+gpu: what pays
+    memory: str = "image"  # or buffer
+    arithmetic: str = "f32"  # or f16, where the device can
+    queue_window: int = 0  # the most commands in its queue; 0: any number
+    kernel_microseconds: int = 0  # longer kernels are cut; 0: none are
+
+
+@dataclass(frozen=True)
 class ModelSource:
     """One optimised model of a library, as the stages before the targets leave it."""
 
@@ -47,6 +58,7 @@ class ModelSource:
     sample: Mapping[str, Array] = field(default_factory=dict)  # an input, by name, for firmware to begin with
     borders: Borders = field(default_factory=Borders)  # of firmware: inputs and outputs that the model stores
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the program around it, by the target's own words
+    device: DeviceSettings = field(default_factory=DeviceSettings)
 
 
 @dataclass(frozen=True)
@@ -122,6 +134,7 @@ class PlannedModel:
     kept: tuple[Kept, ...] = ()  # where less was asked for: nodes that are computed in single precision
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of obscured names: what each stands for
     every_abi: ModelSource | None = None  # what the portable form is made of, where `source` is good for this ABI alone
+    placement: Mapping[str, Any] = field(default_factory=dict)  # which nodes a device runs and why: plain data
 
     @property
     def portable(self) -> ModelSource:
@@ -139,6 +152,7 @@ class TargetProgram:
     models: tuple[PlannedModel, ...]
     kernels: tuple[KernelInfo, ...]  # in the order of the registry: by operator, best first
     notes: tuple[Problem, ...] = ()  # what the user should know although nothing is wrong
+    device_units: tuple[str, ...] = ()  # of native/opencl, in the order of the registry
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,12 @@ def target_for(runtime: str, abi: str) -> Target:
 
 def one_target(pairs: Iterable[tuple[str, str]], where: Where) -> Target:
     """The target of all these runtimes and ABIs. UnsupportedError where they need several."""
+    pairs = tuple(pairs)
     targets = [target_for(runtime, abi) for runtime, abi in pairs]
+    for target in all_targets().values():
+        known = target.capabilities
+        if all(runtime in known.runtimes and abi in known.abis for runtime, abi in pairs):
+            return target
     if any(target.name != targets[0].name for target in targets):
         raise UnsupportedError(
             "the library mixes kinds of targets", where=where, remedy="write one deployment file per kind"

@@ -15,7 +15,7 @@ from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.toolchain import probe
 from buildtool.errors import BuildError, ToolchainError
-from buildtool.targets.cpu.capabilities import ARM_ANDROID, of_compiler
+from buildtool.targets.processors import ARM_ANDROID, of_compiler
 from tests.builders.conftest import lowered, relu_network, source
 from tests.native_builds import command as run
 

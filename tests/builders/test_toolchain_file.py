@@ -13,7 +13,7 @@ from buildtool.builders.toolchain import probe
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.devices.choose import abi_like
 from buildtool.errors import ConfigError, ToolchainError, UnsupportedError
-from buildtool.targets.cpu.capabilities import AARCH64, X86_64, of_compiler
+from buildtool.targets.processors import AARCH64, X86_64, of_compiler
 from tests.cli.conftest import Lathe, digits, lathe
 
 __all__ = ["digits", "lathe"]  # fixtures

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from buildtool import resources
-from buildtool.targets.cpu.capabilities import AARCH64, ARMHF, CPU, X86_64, host
+from buildtool.targets.cpu.capabilities import CPU
+from buildtool.targets.processors import AARCH64, ARMHF, X86_64, host
 
 ALL = {"__x86_64__": X86_64, "__aarch64__": AARCH64, "__arm__": ARMHF}
 

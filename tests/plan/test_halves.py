@@ -13,8 +13,8 @@ from buildtool.plan import halves
 from buildtool.plan.conditions import Condition
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.targets.cpu import TARGET
-from buildtool.targets.cpu.capabilities import AARCH64, ARMHF, X86_64
-from buildtool.targets.cpu.target import write_container
+from buildtool.targets.native_library import write_container
+from buildtool.targets.processors import AARCH64, ARMHF, X86_64
 from buildtool.targets.protocol import AbiCapabilities, LibrarySource, ModelSource
 from tests.plan.graphs import add_input, apply, make, small_network
 

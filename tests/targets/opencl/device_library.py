@@ -58,9 +58,7 @@ def device_library(operators: Collection[str]) -> Library:
 
 @functools.cache
 def _built(operators: frozenset[str]) -> Library:
-    chosen: list[UnitInfo] = sorted(
-        (unit for op in operators for unit in all_units().of(op)), key=units.registry_order
-    )
+    chosen: list[UnitInfo] = sorted((unit for op in operators for unit in all_units().of(op)), key=units.registry_order)
     kernels = [
         kernel
         for kernel in manifest.load()
@@ -74,7 +72,9 @@ def _built(operators: frozenset[str]) -> Library:
     tree = library.emit(LibrarySources(name, name, (part,)), NativeSources([resources.root()]))
     program = TargetProgram("opencl", _ABI, LibrarySource(name, name, ()), (), tuple(kernels))
     cache = ObjectCache(processes=Processes())
-    (built,) = builder.build_all([program], tree, cache=cache, owner="tests of GPU kernels " + " ".join(sorted(operators)))
+    (built,) = builder.build_all(
+        [program], tree, cache=cache, owner="tests of GPU kernels " + " ".join(sorted(operators))
+    )
     return Library(built.shared, name)
 
 

@@ -1,10 +1,11 @@
-"""Lowers graphs to kernels and a memory plan, and emits the sources of the library."""
+"""What targets with libraries share: lowering graphs to kernels and a memory plan, emitting sources of libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from buildtool import resources
 from buildtool.codegen import container, library
@@ -13,13 +14,13 @@ from buildtool.codegen.names import obscure
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
-from buildtool.ir.graph import Node, Value
+from buildtool.ir.graph import Graph, Node, Value
 from buildtool.plan import algorithms, arena, check, manifest, scaled, select
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
-from buildtool.targets.cpu import precision
-from buildtool.targets.cpu.capabilities import CPU, of_compiler
+from buildtool.targets import precision
+from buildtool.targets.processors import of_compiler
 from buildtool.targets.protocol import (
     Capabilities,
     LibrarySource,
@@ -28,15 +29,18 @@ from buildtool.targets.protocol import (
     TargetProgram,
 )
 
+#: The operator whose region a device runs.
+DEVICE_REGION = "device_region"
+
 
 @dataclass(frozen=True)
-class CpuTarget:
-    """The target of `runtime: cpu`."""
+class NativeTarget:
+    """Libraries around the native core."""
 
-    name: str = "cpu"
-    capabilities: Capabilities = CPU
+    name: str
+    capabilities: Capabilities
 
-    def knowing(self, own: Mapping[str, tuple[Path, Collection[str]]]) -> CpuTarget:
+    def knowing(self, own: Mapping[str, tuple[Path, Collection[str]]]) -> NativeTarget:
         """This target with ABIs of the user's own: of each its toolchain file, and what the compiler defines."""
         abis = {abi: replace(of_compiler(defined), toolchain=file) for abi, (file, defined) in own.items()}
         return replace(self, capabilities=replace(self.capabilities, abis={**self.capabilities.abis, **abis}))
@@ -48,6 +52,7 @@ class CpuTarget:
         planned: list[PlannedModel] = []
         notes: list[Problem] = []
         problems: list[Problem] = []
+        units: set[str] = set()
         for model in library.models:
             try:
                 lowered, choices = self._lower_model(model, manifests, abi)
@@ -58,26 +63,54 @@ class CpuTarget:
             notes += precision.notes(lowered, self.capabilities.abis[abi])
             notes += _stored_notes(lowered)
             kept.update((kernel.name, kernel) for choice in choices for kernel in choice.kernels)
+            units.update(self.device_units(lowered.source))
         if problems:
             raise UnsupportedError(problems)
         isas = self.capabilities.abis[abi].isas
         order = tuple(sorted(kept.values(), key=lambda kernel: manifest.registry_order(kernel, isas)))
-        return TargetProgram(self.name, abi, library, tuple(planned), order, tuple(notes))
+        device = self.in_order(units)
+        return TargetProgram(self.name, abi, library, tuple(planned), order, tuple(notes), device)
+
+    def placed(self, model: ModelSource, graph: Graph) -> tuple[Graph, Mapping[str, Any]]:
+        """The graph with the parts that a device runs, and plain data that say why it is so."""
+        return graph, {}
+
+    def device_units(self, model: ModelSource) -> Collection[str]:
+        """The units of native/opencl that its parts for a device may need."""
+        return ()
+
+    def in_order(self, units: Collection[str]) -> tuple[str, ...]:
+        """Units as the registry of a library has them."""
+        return tuple(sorted(units))
+
+    def _fixed(self, graph: Graph) -> frozenset[Node]:
+        """Nodes of parts for a device: constants stay as they are for them."""
+        return frozenset(
+            inner
+            for node in graph.nodes
+            if node.op.name == DEVICE_REGION
+            for region in node.regions
+            for inner in region.walk()
+        )
 
     def _lower_model(
         self, model: ModelSource, manifests: Manifests, abi: str
     ) -> tuple[PlannedModel, tuple[Choice, ...]]:
         known = self.capabilities.abis[abi]
         graph, kept = precision.lowered(model, manifests, self.capabilities, known)
+        graph, placement = self.placed(model, graph)
         every_abi = self._for_every_abi(model, manifests)
         model = replace(model, graph=graph)
+        fixed = self._fixed(graph)
+        algorithms_of = _algorithms(model, abi, known.costs)
         choices = select.select(
             model.graph,
             manifests,
             abi=abi,
             isas=known.isas,
             baseline=known.baseline_of(model),
-            algorithms=_algorithms(model, abi, known.costs),
+            algorithms={node: algorithm for node, algorithm in algorithms_of.items() if node not in fixed},
+            unpacked=fixed,
             model=model.name,
         )
         names = obscure(model.graph) if model.obscured and model.everywhere is None else {}  # errors name the source's
@@ -91,13 +124,14 @@ class CpuTarget:
             packings if any(packings) else (),
         )
         check.check(model.graph, plan, choices)
-        return PlannedModel(model, plan, memory.lower_bound, kept, names, every_abi), choices
+        return PlannedModel(model, plan, memory.lower_bound, kept, names, every_abi, placement), choices
 
     def _for_every_abi(self, model: ModelSource, manifests: Manifests) -> ModelSource | None:
         """What portable kernels alone decide, where instruction sets have a say in the graph of an ABI."""
         graph = precision.lowered_for_every_abi(model, manifests, self.capabilities)
         if graph is None:
             return None
+        graph, _ = self.placed(model, graph)
         if model.obscured:
             obscure(graph)
         return replace(model, graph=graph)
@@ -113,6 +147,7 @@ class CpuTarget:
                 models=_embedded(program),
                 toolchain=self.capabilities.abis[program.abi].toolchain,
                 scaled=any(_scaled(model.source) for model in program.models),
+                device_units=program.device_units,
             )
             for program in programs
         ]

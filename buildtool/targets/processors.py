@@ -1,0 +1,61 @@
+"""The processors that libraries are built for, as data."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Collection
+from dataclasses import replace
+from types import MappingProxyType
+
+from buildtool.plan.algorithms import Costs
+from buildtool.targets.protocol import AbiCapabilities
+
+X86_64 = AbiCapabilities(isas=("vnni", "avx512", "avx2", "portable"), baseline=("portable",), machine="x86_64")
+# By counts of instructions: a vector has four numbers, so that products take longer beside transformations.
+_ARM_COSTS = Costs(transform=11.0, weight=6.0)
+AARCH64 = AbiCapabilities(
+    isas=("i8mm", "dotprod", "fp16", "neon", "portable"),
+    baseline=("neon", "portable"),
+    machine="aarch64",
+    half="fp16",
+    costs=_ARM_COSTS,
+)
+# The toolchain compiles everything for NEON and VFPv4.
+ARMHF = AbiCapabilities(
+    isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l", costs=_ARM_COSTS
+)
+# Every processor has NEON; some of the first have no fused sums.
+ARM_ANDROID = replace(ARMHF, baseline=("portable",), machine="")
+
+
+def host(machine: str) -> AbiCapabilities:
+    """Those of a machine by its architecture alone, so that all machines of one architecture build the same."""
+    for known in (X86_64, AARCH64, ARMHF):
+        if known.machine == machine:
+            return replace(known, machine="")
+    return AbiCapabilities(isas=("portable",), baseline=("portable",))
+
+
+def of_compiler(defined: Collection[str]) -> AbiCapabilities:
+    """Those of what a compiler makes, by the macros that it defines."""
+    if "__x86_64__" in defined:
+        return X86_64
+    if "__aarch64__" in defined:
+        return AARCH64
+    if {"__arm__", "__ANDROID__"} <= set(defined):
+        return ARM_ANDROID
+    if {"__arm__", "__ARM_NEON", "__ARM_FEATURE_FMA", "__ARM_PCS_VFP"} <= set(defined):
+        return ARMHF
+    return AbiCapabilities(isas=("portable",), baseline=("portable",))
+
+
+ABIS = MappingProxyType(
+    {
+        "host": host(platform.machine()),
+        "aarch64-linux-gnu": AARCH64,
+        "arm-linux-gnueabihf": ARMHF,
+        "arm64-v8a": AARCH64,
+        "armeabi-v7a": ARM_ANDROID,
+        "x86_64": X86_64,
+    }
+)
