@@ -252,10 +252,8 @@ class _Task:
         if here and cpu > device:
             return f"device: saves {(cpu - device) / 1000:.1f} us"
         if here:
-            longer = f"its kernel takes {(device - cpu) / 1000:.1f} us longer"
-            return (
-                f"device: it can run there, though {longer}" if runtime == "gpu" else f"device: {longer}, copies more"
-            )
+            slower = f"its kernel takes {(device - cpu) / 1000:.1f} us longer than the CPU's"
+            return f"device: {slower}, but " + ("all that can run there does" if runtime == "gpu" else "saves copies")
         return "cpu: the copies cost more" if cpu > device else "cpu: its kernel is as fast or faster"
 
 
