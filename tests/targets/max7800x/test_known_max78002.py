@@ -13,13 +13,14 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from buildtool.targets.max7800x import description
+from buildtool.targets.max7800x import description, settings
 from buildtool.targets.max7800x.devices import MAX78002
 from buildtool.targets.max7800x.firmware import program, sources
 from buildtool.targets.max7800x.firmware.program import Program
@@ -83,3 +84,14 @@ def test_kernels_biases_input_and_output(name: str, folder: Path) -> None:
     held |= {f"BIAS_{quadrant}": list(found.placed.biases.bytes[quadrant]) for quadrant in range(4)}
     held |= {f"SAMPLE_INPUT_{block.name}": list(block.words) for block in found.inputs}
     assert {array: digest(words) for array, words in held.items() if words} == known["digests"]
+
+
+def test_calcx4_of_all_layers_is_that_of_every_one(folder: Path) -> None:
+    """Without the key in its layers, and with the setting for all of them, `four` is the same."""
+    known, found = made("four", folder)
+    layers = tuple(replace(layer, hints={}) for layer in found.network.layers)
+    network = settings.with_hints(replace(found.network, layers=layers), ("calcx4",))
+    again = program.make(network, found.sample, found.options)
+    written = [f"{address:08x} {value:08x}" for address, value in again.register_writes["cnn_configure"]]
+    assert written == known["registers"]["cnn_configure"]
+    assert digest(sources.kernel_array(again)) == known["digests"]["KERNELS"]

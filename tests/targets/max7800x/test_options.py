@@ -320,6 +320,16 @@ def test_options_that_cannot_be(wrong: str) -> None:
         made(classifier(fifo=wrong in ("two inputs", "no words")), **given)
 
 
+def test_reading_ahead_in_all_layers_changes_no_result(tmp_path: Path) -> None:
+    network = settings.with_hints(classifier(MAX78002), ("readahead",))
+    found = made(network)
+    ahead = [value >> 17 & 1 for group in found.configuration for _, value, name in group.settings if name == "control"]
+    assert ahead and all(ahead)
+    assert "*** PASS ***" in run(write(tmp_path, sources.emit(found)), MAX78002)
+    with pytest.raises(UnsupportedError, match="the MAX78000 has no 'readahead'"):
+        made(settings.with_hints(classifier(), ("readahead",)))
+
+
 def test_settings_are_named_as_the_switches() -> None:
     words = {
         "one_shot": 1, "zero_unused": 1, "repeat_layers": 2, "max_verify_length": 5, "debug_snoop": 1, "ready_sel": 1,
