@@ -17,7 +17,8 @@ __kernel void pool(WORK, IN(0, x), OUT(1, y), const int x_rows, const int x_colu
   for (int i = first_row; i < end_row; ++i) {
     const int row = image + top + i * dilation_rows;
     for (int j = first_column; j < end_column; ++j) {
-      TAKE(total, TO_FLOAT4(LOAD(0, x, block + left + j * dilation_columns, row)));
+      const float4 tap = TO_FLOAT4(LOAD(0, x, block + left + j * dilation_columns, row));
+      TAKE(total, tap);
     }
   }
 #ifdef COUNTS

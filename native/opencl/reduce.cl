@@ -22,16 +22,18 @@ __kernel void reduce(WORK, IN(0, x), OUT(1, y), const int x_columns, const int x
       for (int block = first; block < end; ++block) {
         const int4 there = lanes < (int4)(whole ? 4 : x_channels - block * 4);
         for (int j = 0; j < fold_columns; ++j) {
-          const float4 value = TO_FLOAT4(LOAD(0, x, block * x_columns + column + j, from));
-          total = FOLD(total, select((float4)(NEUTRAL), value, there));
+          const float4 pixel = TO_FLOAT4(LOAD(0, x, block * x_columns + column + j, from));
+          const float4 value = select((float4)(NEUTRAL), pixel, there);
+          total = FOLD(total, value);
         }
       }
     }
     if (whole) {
       result = total;
     } else {
-      const float2 half_way = FOLD(total.xy, total.zw);
-      result = select(result, (float4)(FOLD(half_way.x, half_way.y)), lanes == (int4)(lane));
+      const float2 two = FOLD(total.xy, total.zw);
+      const float one = FOLD(two.x, two.y);
+      result = select(result, (float4)(one), lanes == (int4)(lane));
     }
   }
   STORE(1, y, Z * work_x + X, Y, left, TO_REAL4(result * scale));

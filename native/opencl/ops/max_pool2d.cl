@@ -1,3 +1,3 @@
 #define EMPTY -INFINITY
-#define TAKE(total, x) total = fmax(total, x)
+#define TAKE(total, x) total = select(total, x, x > total | x != x)
 #include "pool.cl"

@@ -1,3 +1,3 @@
 #define NEUTRAL INFINITY
-#define FOLD(a, b) fmin(a, b)
+#define FOLD(a, b) select(a, b, b < a | b != b)
 #include "reduce.cl"
