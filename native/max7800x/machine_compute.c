@@ -30,7 +30,12 @@ static void read_pixel(lathe_max7800x_machine* machine, const layer* running, wo
     const uint32_t processor = at->kernels.processor[channel];
     line[channel] =
         (int8_t)machine_value(machine, running, processor, at->kernels.pass[channel], row, column, &defined);
-    if (defined || at->kernels.is_used[channel] == 0 || !machine_say(machine, SAID_UNDEFINED)) continue;
+    if (defined || at->kernels.is_used[channel] == 0) continue;
+    if (running->depthwise && running->binary) { /* no weight is zero; only this channel's output is undefined, too */
+      at->kernels.is_gap[channel] = 1;
+      continue;
+    }
+    if (!machine_say(machine, SAID_UNDEFINED)) continue;
     machine_complain(machine, "layer %u: processor %u reads row %u, column %u, pass %u, which nobody wrote",
                      (unsigned)running->index, (unsigned)processor, (unsigned)row, (unsigned)column,
                      (unsigned)at->kernels.pass[channel]);

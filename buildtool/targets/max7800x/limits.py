@@ -84,6 +84,14 @@ def _size_problems(hardware: HardwareLayer) -> Iterator[Problem]:
     if not one_dimensional and hardware.pool_stride[0] != hardware.pool_stride[1]:
         steps = f"{hardware.pool_stride[0]}x{hardware.pool_stride[1]}"
         yield Problem(f"a pool steps by {steps}", hardware.where, rule="as far down as across")
+    if hardware.eltwise_by_rows and (hardware.convolves or hardware.pools or max(hardware.pool_stride) > 1):
+        what = "a convolution" if hardware.convolves else "a pool"
+        yield Problem(
+            f"{layer.operands} operands of {layer.in_channels} channels and {what} are one layer",
+            hardware.where,
+            rule=f"on the {MAX78000.part} more than two operands, or two in more than two passes, are a layer alone",
+            remedy="write a layer of its own for the operation",
+        )
     if layer.flatten and (hardware.pools or max(hardware.pool_stride) > 1 or layer.streaming):
         what = "streams" if layer.streaming else "pools"
         remedy = "" if layer.streaming else "pool in a layer of its own before it"
@@ -123,6 +131,14 @@ def _kernel_problems(network: Network, hardware: HardwareLayer) -> Iterator[Prob
         yield from _depthwise_problems(hardware)
     if hardware.bits < 0 and network.device is MAX78000:
         yield Problem("weights are plus and minus one", hardware.where, rule="on the MAX78002 only")
+    idle = 0 if hardware.layer.sources == (INPUT,) else processors.idle_lanes(channels[0])  # of the input they are 0
+    if hardware.bits < 0 and idle and hardware.groups == 1:
+        yield Problem(
+            f"weights of plus and minus one multiply {channels[0]} channels and {idle} that are not there",
+            hardware.where,
+            rule="above 64 channels the last pass has as many as the others, and weights without a zero add them all",
+            remedy=f"use weights of 2 bits, or {channels[0] + idle} channels",
+        )
     if hardware.layer.operands > 1 and hardware.operation == "conv1d":
         yield Problem("operands of a conv1d", hardware.where, remedy="write a layer of its own for the operation")
     biased = kernel.bias is not None and kernel.bias.any()

@@ -63,6 +63,11 @@ def per_pass(channels: int) -> int:
     return min(-(-share // PROCESSORS_PER_MEMORY) * PROCESSORS_PER_MEMORY, PROCESSORS)
 
 
+def idle_lanes(channels: int) -> int:
+    """How many places of the last pass hold no channel."""
+    return passes(channels) * per_pass(channels) - channels
+
+
 def depthwise_slots(reading: int, writing: int, width: int) -> int:
     """How often a quadrant writes for each pixel of a depthwise convolution: the quadrant that writes most.
 

@@ -229,6 +229,14 @@ def _several_passes(limited: Limited) -> None:
         limited.refuse(
             "in_skip", f"`in_skip` does not work with {layer.in_channels} channels", rule=f"up to {PROCESSORS}"
         )
+    idle = 0 if layer.sources == (INPUT,) else processors.idle_lanes(layer.in_channels)  # of the input they are 0
+    if idle and layer.kernel is not None and layer.kernel.bits < 0 and layer.kernel.groups == 1:
+        limited.refuse(
+            "quantization",
+            f"weights of +1 and -1 multiply {layer.in_channels} channels and {idle} places without one",
+            rule=f"above {PROCESSORS} channels all passes have as many inputs, and these weights have no zero",
+            remedy=f"use 2 bits, or {layer.in_channels + idle} channels",
+        )
     worked = layer.operation != "none" or layer.pool is not None
     if device is MAX78000 and layer.operands > 1 and (layer.operands, passes) != (2, 2) and worked:
         limited.refuse(

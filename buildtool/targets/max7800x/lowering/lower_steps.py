@@ -285,7 +285,7 @@ class _Lowering:
                     )
                 read = self._bordered(node, read, border)
         require_size(pool)
-        if read.pool is not None or (read.eltwise and read.operands > 2):
+        if read.pool is not None or (read.eltwise and (read.operands > 2 or _is_too_much_at_once(read))):
             read = of_data(self._data(node, read, x))
         pooled = read.pooled(pool) if pool.size != (1, 1) or pool.stride != (1, 1) else read
         if len(self._users.get(value, ())) > 1 or value in self._outputs:
@@ -403,8 +403,7 @@ class _Lowering:
         """What a layer of this kind can do on the way; the rest becomes a layer of its own."""
         if read.eltwise is None:
             return read
-        several = read.channels > PROCESSORS and (read.operands > 2 or read.channels > 2 * PROCESSORS)
-        if operation == "conv1d" or several or (biased and self._device is not MAX78000):
+        if operation == "conv1d" or _is_too_much_at_once(read) or (biased and self._device is not MAX78000):
             return replace(of_data(self._data(node, read, value)), order=read.order)
         return read
 
@@ -483,6 +482,11 @@ class _Lowering:
             )
         step.is_output, step.softmax = True, after == "softmax"
         return Result(value, data, read.order, after)
+
+
+def _is_too_much_at_once(read: Read) -> bool:
+    """Whether the MAX78000 takes these operands in a layer that does nothing else."""
+    return read.channels > PROCESSORS and (read.operands > 2 or read.channels > 2 * PROCESSORS)
 
 
 def _form_with_border(
