@@ -42,9 +42,6 @@ int32_t BlocksOfItem(const Node& node, int64_t items, int32_t blocks);
 // The kernels of conv2d and deconv2d, on `work_x` tiles per line.
 Code EnqueueConvolution(Node& node, const Convolution& conv, const char* function, bool slides, int64_t work_x);
 
-// The kernels of product.cl and row_product.cl: every pixel of input 0, or every stride-th, times input 1.
-Code EnqueueProduct(Node& node, FillPixels fill, const int32_t (&strides)[2], bool activated);
-
 }  // namespace opencl
 }  // namespace lathe
 

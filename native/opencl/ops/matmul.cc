@@ -1,4 +1,4 @@
-#include "native/opencl/convolution.h"
+#include "native/opencl/product.h"
 #include "native/opencl/read.h"
 
 namespace lathe {
