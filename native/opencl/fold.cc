@@ -16,8 +16,7 @@ struct Axis {
 // Whether each element of the output has one in the input, or is filled.
 bool Fits(const Axis& axis, Border border) {
   if (axis.before < 0 || axis.after() < 0) return false;
-  if (border == kMirrored) return axis.before < axis.x && axis.after() < axis.x;
-  return border == kFilled || axis.x > 0;
+  return border != kMirrored || (axis.before < axis.x && axis.after() < axis.x);
 }
 
 bool KeepsPixels(const Axis& channels, Border border) {
@@ -35,7 +34,6 @@ Code EnqueueFold(Node& node, Border border, const int32_t* before, float fill) {
   DeviceTensor& y = node.output(0);
   const int rank = x.shape.rank;
   if (y.shape.rank != rank) return node.Fail(Code::kBadModel, "its output has another rank than its input");
-  if (y.shape.Count() == 0) return Code::kOk;
   // The leading axes, and column and channel.
   Axis axes[kMaxRank + 2];
   int rows = 0;

@@ -60,15 +60,11 @@ void BeginMove(Launch& launch, DeviceTensor& x, DeviceTensor& y, bool whole) {
   launch.In(x).Out(y).Int(x.view.w).Int(y.view.c).Int(whole);
 }
 
-Code EndMove(Launch& launch, const DeviceTensor& y) {
-  if (y.view.c == 0 || y.view.width() == 0 || y.view.height() == 0) return Code::kOk;
-  return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
-}
+Code EndMove(Launch& launch, const DeviceTensor& y) { return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks); }
 
 Code EnqueueWalk(Node& node, DeviceTensor& x, DeviceTensor& y, const Walk* walks, const int32_t* starts) {
   const Shape& from = x.shape;
   const Shape& shape = y.shape;
-  if (shape.Count() == 0) return Code::kOk;
   if (!LiesInside(from, shape, walks, starts)) return node.Fail(Code::kBadModel, "reads outside of its input");
   Step start;
   for (int axis = 0; axis < from.rank; ++axis) {

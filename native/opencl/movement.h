@@ -11,7 +11,7 @@ namespace opencl {
 // Begins a launch of movement.cl with what all of its kernels are given; the unit's own parameters follow. `whole`: see
 // there.
 void BeginMove(Launch& launch, DeviceTensor& x, DeviceTensor& y, bool whole);
-// Ends it. Nothing is launched where y has no elements.
+// Ends it.
 Code EndMove(Launch& launch, const DeviceTensor& y);
 
 // How an axis of y walks through x: along which of its axes, -1 where it stands still, and how far by each element.

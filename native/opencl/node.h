@@ -13,7 +13,7 @@
 //   - nothing of a shape goes into `Define`: every other value of one is another program to build. Words (which
 //     activation), the size of a small kernel, flags: yes. Sizes are arguments;
 //   - work items outside the given work are cut off by BEGIN, so that any work-group size may be used;
-//   - attributes and ranks come from a file: check what the code relies on.
+//   - attributes and ranks come from a file: check what the code relies on. Tensors have elements, always.
 #ifndef LATHE_OPENCL_NODE_H_
 #define LATHE_OPENCL_NODE_H_
 

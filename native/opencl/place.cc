@@ -18,16 +18,16 @@ Code EnqueuePlace(Node& node, float sign) {
   LATHE_TRY(ReadInt(node, "select_last_index", 0, 1, &later));
   const int32_t size = static_cast<int32_t>(x.shape[axis]);
   const int64_t count = y.shape.Count();
-  if (size < 1 || count * size != x.shape.Count()) {
+  if (count * size != x.shape.Count()) {
     return node.Fail(Code::kBadModel, "its output has another shape than its input without an axis");
   }
-  if (count == 0) return Code::kOk;
   const int rank = x.shape.rank;
   Launch launch(node, "find_place");
   launch.In(x).Out(y).Int(x.view.w).Int(x.view.c).Int(size).Int(CountOf(x.shape, axis + 1, rank));
   launch.Int(axis < rank - 2 ? CountOf(x.shape, axis + 1, rank - 2) : 0).Int(axis == rank - 2).Int(axis == rank - 1);
   launch.Int(later).Float(sign);
-  return launch.Enqueue(count);
+  const int32_t across = axis == rank - 1 ? x.view.w : x.view.c;
+  return launch.Enqueue(across, count / across);
 }
 
 }  // namespace opencl

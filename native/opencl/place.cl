@@ -5,7 +5,7 @@ __kernel void find_place(WORK, IN(0, x), OUT_NUMBERS(y), const int x_columns, co
                          const int inner, const int step_row, const int step_column, const int step_channel,
                          const int later, const float sign) {
   BEGIN
-  const int at = X / inner * size * inner + X % inner;
+  const int which = Y * work_x + X, at = which / inner * size * inner + which % inner;
   const int row = at / x_channels / x_columns, column = at / x_channels % x_columns, channel = at % x_channels;
   real4 pixel = 0;
   float best = -INFINITY;
@@ -21,5 +21,5 @@ __kernel void find_place(WORK, IN(0, x), OUT_NUMBERS(y), const int x_columns, co
       found = i;
     }
   }
-  y[X] = found;
+  y[which] = found;
 }

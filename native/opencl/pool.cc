@@ -49,7 +49,7 @@ Code EnqueuePool(Node& node, bool counts_padding) {
   launch.Int(window.kernel[0]).Int(window.kernel[1]).Int(window.strides[0]).Int(window.strides[1]);
   launch.Int(window.dilations[0]).Int(window.dilations[1]).Int(window.pads[0]).Int(window.pads[1]);
   launch.Int(counts_padding ? in.h + window.pads[2] : -1).Int(counts_padding ? in.w + window.pads[3] : -1);
-  return out.n == 0 || out.c == 0 ? Code::kOk : launch.Enqueue(out.w, out.height(), out.blocks);
+  return launch.Enqueue(out.w, out.height(), out.blocks);
 }
 
 }  // namespace opencl

@@ -84,7 +84,7 @@ Code EnqueueReduce(Node& node, Folding folding) {
   uint32_t folds = 0;
   LATHE_TRY(ReadAxes(node, shape.rank, &folds));
   const int64_t count = shape.Count();
-  if (count == 0 || shape.rank == 0) return node.Fail(Code::kUnsupported, "reduces nothing");
+  if (shape.rank == 0) return node.Fail(Code::kUnsupported, "reduces nothing");
   int64_t kept = 1;
   for (int axis = 0; axis < shape.rank; ++axis) kept *= (folds >> axis & 1) != 0 ? 1 : shape.dims[axis];
   Reduction what;

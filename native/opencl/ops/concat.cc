@@ -32,7 +32,6 @@ Code JoinChannels(Node& node) {
     int taken = 0;
     for (int i = first; i < node.input_count() && taken < kAtOnce; ++i) {
       DeviceTensor& part = node.input(i);
-      if (part.view.c == 0) continue;
       parts[taken] = &part;
       starts[taken] = end;
       counts[taken++] = part.view.c;
@@ -57,7 +56,6 @@ Code PlacePixels(Node& node, int axis) {
   for (int i = 0; i < node.input_count(); ++i) {
     DeviceTensor& x = node.input(i);
     const int32_t size = static_cast<int32_t>(x.shape.dims[axis]);
-    if (size == 0) continue;
     Launch launch(node, "place");
     launch.In(x).Out(y).Int(y.view.c).Int(y.view.w);
     if (axis == columns) {
@@ -78,7 +76,6 @@ Code Plan(Node& node) {
   int32_t axis = 0;
   LATHE_TRY(ReadInt(node, "axis", 0, y.rank - 1, &axis));
   LATHE_TRY(CheckInputs(node, axis));
-  if (y.Count() == 0) return Code::kOk;
   return axis == y.rank - 1 ? JoinChannels(node) : PlacePixels(node, axis);
 }
 

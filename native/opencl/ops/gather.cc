@@ -33,8 +33,7 @@ Code Plan(Node& node) {
   if (y.shape.Count() != expected || (whole && x.view.c != y.view.c)) {
     return node.Fail(Code::kBadModel, "its output has another shape than what is gathered");
   }
-  if (expected == 0) return Code::kOk;
-  if (size == 0 || HasWrongIndex(node.host(1), size)) return node.Fail(Code::kBadModel, "an index is out of range");
+  if (HasWrongIndex(node.host(1), size)) return node.Fail(Code::kBadModel, "an index is out of range");
   Launch launch(node, "move");
   BeginMove(launch, x, y, whole);
   launch.In(indices).Int(count).Int(size);

@@ -20,7 +20,7 @@ Code Plan(Node& node) {
   Launch launch(node, "lrn");
   launch.In(x).Out(y).Int(y.view.c).Int(before).Int(size - 1 - before);
   launch.Float(alpha / static_cast<float>(size)).Float(beta).Float(bias);
-  return y.shape.Count() == 0 ? Code::kOk : launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
+  return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
 }  // namespace

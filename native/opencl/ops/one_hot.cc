@@ -17,11 +17,9 @@ Code Plan(Node& node) {
   int32_t axis = 0, depth = 0;
   LATHE_TRY(ReadInt(node, "axis", 0, indices.shape.rank, &axis));
   LATHE_TRY(ReadInt(node, "depth", 1, INT32_MAX, &depth));
-  const int64_t count = y.shape.Count();
-  if (values.shape.Count() != 2 || count != indices.shape.Count() * depth) {
+  if (values.shape.Count() != 2 || y.shape.Count() != indices.shape.Count() * depth) {
     return node.Fail(Code::kBadModel, "its output has another shape than its indices and their depth");
   }
-  if (count == 0) return Code::kOk;
   Launch launch(node, "mark");
   launch.In(values).Out(y).In(indices).Int(y.view.c).Int(depth);
   launch.Int(CountOf(indices.shape, axis, indices.shape.rank));

@@ -29,14 +29,14 @@ Code Plan(Node& node) {
   Span<const float> scales;
   LATHE_TRY(node.Floats("scales", &scales));
   const bool fits = x.shape.rank == 4 && y.shape.rank == 4 && x.view.n == y.view.n && x.view.c == y.view.c &&
-                    x.view.h > 0 && x.view.w > 0 && scales.size() == 2 && scales[0] > 0.0f && scales[1] > 0.0f;
+                    scales.size() == 2 && scales[0] > 0.0f && scales[1] > 0.0f;
   if (!fits) return node.Fail(Code::kBadModel, "its scales or its shapes do not fit");
   Launch launch(node, "resize");
   if (linear == 0) launch.Define("NEAREST", rounding + 1);
   launch.In(x).Out(y).Int(x.view.h).Int(x.view.w).Int(y.view.h).Int(y.view.c);
   AddAxis(launch, coordinates, scales[0], x.view.h, y.view.h);
   AddAxis(launch, coordinates, scales[1], x.view.w, y.view.w);
-  return y.shape.Count() == 0 ? Code::kOk : launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
+  return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
 }  // namespace
