@@ -38,7 +38,7 @@ class Grouping:
 
     def regions(self, on_device: Sequence[bool]) -> list[int]:
         """The number of the region by node; CPU for the others."""
-        best = self._first(on_device)
+        best = self.earliest(on_device)
         cost = self.copies_cost(best)
         for _ in range(_ROUNDS if max(best, default=CPU) > 0 else 0):
             regions = list(best)
@@ -60,7 +60,7 @@ class Grouping:
             total += len(uploads) * self._uploads[index] + download * self._downloads[index]
         return total
 
-    def _first(self, on_device: Sequence[bool]) -> list[int]:
+    def earliest(self, on_device: Sequence[bool]) -> list[int]:
         """Every node in the first region that it can be in."""
         switches: list[int] = []  # on a way to the node, at most; odd on the device
         for node, earlier in enumerate(self._flow.before):

@@ -5,8 +5,9 @@ once, however many nodes read it; inputs and outputs of the graph are on the CPU
 cheapest choice under these costs is a minimum cut, found exactly.
 
 Device nodes then become regions (see `grouping`). Each region gets what it reads from the CPU, so a value that two of
-them need is copied twice, which the cut does not know. That is counted afterwards, and where it makes a region cost
-more than it saves, the region goes back to the CPU.
+them need is copied twice, which the cut does not know. That is counted afterwards: what tears regions apart for little
+joins the device, and regions that cost more than they save go back to the CPU. So the sum is exact, but may be above
+the least; both are told.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from buildtool.targets.opencl.min_cut import MOST, SOURCE, UNLIMITED, Labelling
 
 Side: TypeAlias = Literal["cpu", "device"]
 Runtime: TypeAlias = Literal["gpu", "cpu+gpu"]
+
+_TRIALS = 30_000  # nodes that are looked at again, over all parts that are tried on the other side
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ class _Task:
         if problems:
             raise UnsupportedError(problems)
         #: The regions if each node went to the side whose kernel alone is faster.
-        self.greedy = self.grouping.regions(
+        self.greedy = self.grouping.earliest(
             [
                 device is not None and (cpu is None or device < cpu)
                 for cpu, device in zip(self.cpu, self.device, strict=True)
@@ -177,12 +180,44 @@ class _Task:
         return self.kernels([region != CPU for region in regions]) + self.grouping.copies_cost(regions)
 
     def settled(self, on_device: list[bool]) -> list[int]:
-        """Regions without those that cost more than they save; the nodes of these go to the CPU."""
-        regions = self.grouping.regions(on_device)
+        """Regions after what the cut could not know: that leaving the device and coming back may copy values again.
+
+        Parts on the CPU join the device where that is cheaper; then regions that cost more than they save leave it.
+        """
+        regions = self.grouping.regions(self._joined(on_device))
         if not self._cleared(regions):
             return regions
         again = self.grouping.regions([region != CPU for region in regions])
         return min(regions, again, key=self.real_price)
+
+    def _joined(self, on_device: list[bool]) -> list[bool]:
+        """Gives the device connected parts that are on the CPU, the one whose kernels lose least first."""
+        joined = list(on_device)
+        price = self.kernels(joined) + self.grouping.copies_cost(self.grouping.earliest(joined))
+        parts = sorted(self._parts_on_cpu(joined), key=lambda part: (-self._loss(part), part))
+        for part in parts[: _TRIALS // max(len(joined), 1)]:
+            for node in part:
+                joined[node] = True
+            found = self.kernels(joined) + self.grouping.copies_cost(self.grouping.earliest(joined))
+            if found < price:
+                price = found
+            else:
+                for node in part:
+                    joined[node] = False
+        return joined
+
+    def _parts_on_cpu(self, on_device: list[bool]) -> list[list[int]]:
+        """The nodes on the CPU that the device could run, by what values connect."""
+        part_of: dict[int, list[int]] = {}
+        for node, earlier in enumerate(self.flow.before):
+            if on_device[node] or self.device[node] is None:
+                continue
+            part = part_of[node] = [node]
+            for other in {id(part_of[one]): part_of[one] for one in earlier if one in part_of}.values():
+                for member in other:
+                    part_of[member] = part
+                part += other
+        return list({id(part): sorted(part) for part in part_of.values()}.values())
 
     def _cleared(self, regions: list[int]) -> bool:
         """Takes regions away as long as that makes the whole cheaper, and says whether there was such a one.

@@ -303,6 +303,19 @@ def test_a_region_that_only_its_neighbour_made_worth_while_goes_back() -> None:
     assert placement.least_ns < placement.cost_ns == (30 + 5 + 5 + 20 + 20 + 10) * 1000 < 100_000
 
 
+def test_a_part_on_the_cpu_that_only_tears_a_region_apart_joins_it() -> None:
+    """The kernel of the CPU is faster, even with two copies; not with the third, of what is read around it."""
+    make = Maker()
+    early = make("relu", make.input(*_SHAPE))
+    graph = make.finish(make("add", early, make("sigmoid", make("tanh", early))))
+    for slow, sides in ((28, ("device",) * 4), (38, ("device", "cpu", "cpu", "device"))):
+        case = Case(graph, [100, 2, 3, 100], [1, slow, 4, 1], flat(10, 10))
+        placement = case.place()
+        assert placement.sides == sides
+        assert placement.least_ns == 47_000
+        assert placement.cost_ns == (54_000 if slow == 28 else 57_000)
+
+
 @pytest.mark.parametrize("later", [1, 2, 3])
 def test_what_waits_goes_to_the_region_that_reads_it(later: int) -> None:
     """A branch that only a later region reads is computed there, though it could run in the first."""
