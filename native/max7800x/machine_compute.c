@@ -189,42 +189,39 @@ void machine_convolve(lathe_max7800x_machine* machine, const layer* running) {
   machine_free_kernels(&at.kernels);
 }
 
-/* The memories of a quadrant whose processors are enabled take time slots, one after the other; a wide value takes one.
- */
+/* Those processors of a quadrant that read are packed: four of them, wherever they are, fill a word, and words go to
+ * one memory after the other. A time slot writes a word; of wide values it writes one. */
 static void pass_pixel(lathe_max7800x_machine* machine, const layer* running, uint32_t quadrant, uint32_t row,
                        uint32_t column) {
   const uint32_t number = row * running->out_columns + column;
   for (uint32_t pass = 0; pass < running->passes; pass++) {
-    uint32_t slot = 0;
-    for (uint32_t i = 0; i < QUADRANT_PROCESSORS / INSTANCE_PROCESSORS; i++) {
-      const uint32_t first = quadrant * QUADRANT_PROCESSORS + i * INSTANCE_PROCESSORS;
-      if ((running->processors >> first & 0xf) == 0) continue;
-      for (uint32_t lane = 0; lane < INSTANCE_PROCESSORS; lane++) {
-        if ((running->processors >> (first + lane) & 1) == 0) continue;
-        bool defined = true;
-        const int value = machine_value(machine, running, first + lane, pass, row, column, &defined);
-        /* Of several passes the last has channels that nobody needs; averages are reset by whatever the first pixel is.
-         */
-        if (!defined && running->write_pass == 0 && number != 0 && machine_say(machine, SAID_UNDEFINED)) {
-          machine_complain(machine, "layer %u: processor %u reads row %u, column %u, which nobody wrote",
-                           (unsigned)running->index, (unsigned)(first + lane), (unsigned)row, (unsigned)column);
-        }
-        target to = {running->write_base[quadrant] + slot * running->write_slot, 0, lane};
-        to.offset = ((uint64_t)number * running->passes + pass) * running->write_increment + (running->wide ? lane : 0);
-        machine_store(machine, running, &to, value, defined);
+    uint32_t packed = 0;
+    for (uint32_t i = 0; i < QUADRANT_PROCESSORS; i++) {
+      const uint32_t processor = quadrant * QUADRANT_PROCESSORS + i;
+      if ((running->processors >> processor & 1) == 0) continue;
+      bool defined = true;
+      const int value = machine_value(machine, running, processor, pass, row, column, &defined);
+      /* Of several passes the last has channels that nobody needs; averages are reset by whatever the first pixel is.
+       */
+      if (!defined && running->write_pass == 0 && number != 0 && machine_say(machine, SAID_UNDEFINED)) {
+        machine_complain(machine, "layer %u: processor %u reads row %u, column %u, which nobody wrote",
+                         (unsigned)running->index, (unsigned)processor, (unsigned)row, (unsigned)column);
       }
-      slot++;
+      const uint32_t lane = packed % INSTANCE_PROCESSORS;
+      const uint32_t slot = packed / INSTANCE_PROCESSORS;
+      target to = {running->write_base[quadrant] + slot * running->write_slot, 0, lane};
+      to.offset = ((uint64_t)number * running->passes + pass) * running->write_increment + (running->wide ? lane : 0);
+      machine_store(machine, running, &to, value, defined);
+      packed++;
     }
   }
 }
 
-static uint32_t memories_of(const layer* running, uint32_t quadrant) {
+static uint32_t words_of(const layer* running, uint32_t quadrant) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < QUADRANT_PROCESSORS / INSTANCE_PROCESSORS; i++) {
-    const uint64_t all = UINT64_C(0xf) << (quadrant * QUADRANT_PROCESSORS + i * INSTANCE_PROCESSORS);
-    if ((running->processors & all) != 0) count++;
-  }
-  return count;
+  for (uint32_t i = 0; i < QUADRANT_PROCESSORS; i++)
+    count += (uint32_t)(running->processors >> (quadrant * QUADRANT_PROCESSORS + i) & 1);
+  return (count + INSTANCE_PROCESSORS - 1) / INSTANCE_PROCESSORS;
 }
 
 void machine_pass_through(lathe_max7800x_machine* machine, const layer* running) {
@@ -235,12 +232,12 @@ void machine_pass_through(lathe_max7800x_machine* machine, const layer* running)
   }
   uint32_t most = 0;
   for (uint32_t q = 0; q < QUADRANTS; q++) {
-    const uint32_t count = memories_of(running, q);
+    const uint32_t count = words_of(running, q);
     if (count > most) most = count;
   }
   if (running->wide ? running->slots < most : running->slots != most) {
-    machine_complain(machine, "layer %u: ONED has %u time slots for %u memories of a quadrant",
-                     (unsigned)running->index, (unsigned)running->slots, (unsigned)most);
+    machine_complain(machine, "layer %u: ONED has %u time slots for %u words of a quadrant", (unsigned)running->index,
+                     (unsigned)running->slots, (unsigned)most);
   }
   for (uint32_t row = 0; row < running->out_rows; row++) {
     for (uint32_t column = 0; column < running->out_columns; column++) {

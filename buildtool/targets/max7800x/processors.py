@@ -81,3 +81,13 @@ def depthwise_begins_right(reading: int, writing: int) -> bool:
     """Whether the outputs of a depthwise convolution keep their bytes of words, and quadrants begin with a word."""
     spans = reading >> first(reading) >= 1 << PROCESSORS_PER_QUADRANT
     return first(writing) % PROCESSORS_PER_MEMORY == 0 and (not spans or first(reading) % PROCESSORS_PER_MEMORY == 0)
+
+
+def packs_into(reading: int, writing: int) -> bool:
+    """Whether a layer without a kernel, of processors of a quadrant, writes for these: one beside the other, and the
+    first with a word.
+    """
+    if not reading or not writing:
+        return reading == writing
+    begins = first(writing)
+    return begins % PROCESSORS_PER_MEMORY == 0 and writing >> begins == (1 << count(reading)) - 1

@@ -195,11 +195,11 @@ def _passthrough(limited: Limited) -> None:
     for quadrant in range(QUADRANTS):
         reads = processors.in_quadrant(layer.processors, quadrant)
         writes = processors.in_quadrant(layer.output_processors, quadrant)
-        if (writes >> processors.first(writes) if writes else 0) != (1 << reads.bit_count()) - 1:
+        if not processors.packs_into(reads, writes):
             limited.refuse(
                 "output_processors",
                 f"{layer.processors:#018x} cannot be passed on to {layer.output_processors:#018x}",
-                rule="in each group of 16, as many processors are written as read, one beside the other",
+                rule="of each 16, as many processors are written as read, one beside the other, from a multiple of 4",
                 remedy="use the same processors for input and output",
             )
             break

@@ -69,18 +69,18 @@ def _masks_and_offsets(network: Network, layer: Layer) -> Iterator[Problem]:
             network,
             layer,
             f"it passes data from 0x{layer.processors:016x} to 0x{layer.output_processors:016x}",
-            "in each quadrant it reads from neighbours, and writes to as many",
+            "of each 16 processors, those that read are packed: as many neighbours are written, from a multiple of 4",
             "use the same processors, or a convolution that gives back what comes in",
         )
 
 
 def _keeps_together(layer: Layer) -> bool:
-    for quadrant in range(QUADRANTS):
-        masks = [sets.in_quadrant(mask, quadrant) for mask in (layer.processors, layer.output_processors)]
-        counts = [mask.bit_count() for mask in masks]
-        if counts[0] != counts[1] or any(mask and mask >> sets.first(mask) != (1 << counts[0]) - 1 for mask in masks):
-            return False
-    return True
+    return all(
+        sets.packs_into(
+            sets.in_quadrant(layer.processors, quadrant), sets.in_quadrant(layer.output_processors, quadrant)
+        )
+        for quadrant in range(QUADRANTS)
+    )
 
 
 def _quadrants(network: Network) -> Iterator[Problem]:
@@ -91,6 +91,14 @@ def _quadrants(network: Network) -> Iterator[Problem]:
         yield _problem(
             network, network.layers[0], "no layer uses quadrant 0", "the program starts the others from there"
         )
+
+
+def _passes_on(layer: Layer) -> bool:
+    """Whether it puts out the very words that it reads, for the same processors."""
+    alone = layer.operation == "none" and layer.operands == 1 and len(layer.sources) == 1
+    changes = layer.pool is not None or layer.in_crop is not None or layer.in_channel_skip or layer.big_data
+    same = layer.output_width == 8 and layer.processors == layer.output_processors and layer.in_size == layer.out_size
+    return alone and same and not changes
 
 
 # -- what lies where -----------------------------------------------------------------------------------------------
@@ -114,6 +122,7 @@ class _Run:
         self._owner: NDArray[np.int64] = np.full((_MEMORIES, self._words), _NOBODY, np.int64)
         self._tag: NDArray[np.int64] = np.zeros((_MEMORIES, self._words), np.int64)
         self._written: dict[int, _Written] = {}
+        self._origin: dict[int, int] = {}  # of what was passed on unchanged: whose data that is
         self._names = {INPUT: "the input", **{layer.index: layer.name for layer in network.layers}}
 
     def problems(self) -> list[Problem]:
@@ -176,7 +185,7 @@ class _Run:
             return
         for memory in sets.memories(mask):
             for word in extra:
-                self._owner[memory, at + word] = producer
+                self._owner[memory, at + word] = self._made_by(producer)
                 self._tag[memory, at + word] = np.arange(at.size)
 
     def _layer(self, layer: Layer) -> Iterator[Problem]:
@@ -188,7 +197,13 @@ class _Run:
         addresses = layer.out_offset + np.arange(count) * step * _WORD
         yield from self._over_what_it_reads(layer, reads, addresses // _WORD)
         self._written[layer.index] = _Written(layer.output_processors, layer.out_channels)
+        if _passes_on(layer):
+            self._origin[layer.index] = self._made_by(layer.sources[0])
         yield from self._write(layer, layer.index, layer.output_processors, addresses, layer.output_width)
+
+    def _made_by(self, source: int) -> int:
+        """Who made the data of a source: a copy is as good as what it was copied from, wherever that still lies."""
+        return self._origin.get(source, source)
 
     def _over_what_it_reads(
         self, layer: Layer, reads: dict[int, NDArray[np.bool_]], at: NDArray[np.int64]
@@ -268,6 +283,7 @@ class _Run:
             return
         reads[memory][at] = True
         owners = self._owner[memory, at]
+        source = self._made_by(source)
         wrong = np.flatnonzero((owners != source) | (self._tag[memory, at] != tags))
         if wrong.size:
             owner = int(owners[wrong[0]])
@@ -296,7 +312,7 @@ class _Run:
             step = (layer.write_gap + 1) * (layer.output_width // 8)
             at = layer.out_offset // _WORD + np.arange(count) * step
             for memory in sets.memories(layer.output_processors):
-                if at.max() < self._words and (self._owner[memory, at] != layer.index).any():
+                if at.max() < self._words and (self._owner[memory, at] != self._made_by(layer.index)).any():
                     yield _problem(
                         self._network,
                         layer,
