@@ -82,7 +82,7 @@ def _lathe_library_impl(ctx):
     linker_input = cc_common.create_linker_input(
         owner = ctx.label,
         libraries = depset([to_link]),
-        user_link_flags = depset(["-pthread", "-lm"]),
+        user_link_flags = depset(["-pthread", "-lm", "-ldl"]),
     )
     info = CcInfo(
         compilation_context = cc_common.create_compilation_context(

@@ -268,7 +268,7 @@ function(_lathe_write_toolchain file)
 endfunction()
 
 function(_lathe_system_libraries out)
-  set(libraries m)
+  set(libraries m dl) # the latter for those that find OpenCL when they run
   if(NOT ANDROID) # its C library holds the threads
     list(APPEND libraries pthread)
   endif()

@@ -130,20 +130,29 @@ def link(ctx, merged, exports, library, abi):
         driver,
         "LatheLink",
         "\n".join([
-            "cc=$1 objcopy=$2 exports=$3 merged=$4 whole=$5 out=$6; shift 6",
-            # Systems with a glibc before 2.34 have the threads in a library of their own, and it must be named.
+            "cc=$1 objcopy=$2 nm=$3 exports=$4 merged=$5 whole=$6 out=$7; shift 7",
+            # Systems with a glibc before 2.34 have the threads in a library of their own, and what loads libraries
+            # (the OpenCL of a machine) in another: they must be named.
             "threads=-lpthread",
             "case $(\"$cc\" \"$@\" -print-file-name=libpthread.so.0) in",
             "  /*) threads='-Wl,--no-as-needed -l:libpthread.so.0 -Wl,--as-needed' ;;",
             "esac",
+            "loading=",
+            "if \"$nm\" -u \"$merged\" | grep -q ' dlopen'; then",
+            "  loading=-ldl",
+            "  case $(\"$cc\" \"$@\" -print-file-name=libdl.so.2) in",
+            "    /*) loading='-Wl,--no-as-needed -l:libdl.so.2 -Wl,--as-needed' ;;",
+            "  esac",
+            "fi",
             "\"$cc\" \"$@\" -shared -fPIC -Wl,--version-script=\"$exports\" -o \"$whole\" \"$merged\" " +
-            "$threads -lm -lc -lgcc",
+            "$threads $loading -lm -lc -lgcc",
             "\"$objcopy\" --strip-all --remove-section=.comment \"$whole\" \"$out\"",
         ]),
         [merged, exports],
         [whole, out],
         [
             driver.toolchain.objcopy_executable,
+            driver.toolchain.nm_executable,
             exports.path,
             merged.path,
             whole.path,

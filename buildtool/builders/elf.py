@@ -82,9 +82,11 @@ def _broken(elf: _Elf, api: str, glibc_floor: str, besides: tuple[str, ...]) -> 
     if elf.defined != (api,):
         others = ", ".join(name for name in elf.defined if name != api) or "nothing"
         yield f"the library exports {others}", f"a library exports {api} and nothing else", "mark the symbols as hidden"
-    foreign = [name for name in elf.needed if not name.startswith((*_ALLOWED_LIBRARIES, *besides))]
+    # OpenCL is found when a library runs, and before glibc 2.34 a library of its own does that.
+    loading = ("libdl.so.",) if elf.note.get("opencl") else ()
+    foreign = [name for name in elf.needed if not name.startswith((*_ALLOWED_LIBRARIES, *loading, *besides))]
     if foreign:
-        rule = "a library needs libc, libm and libpthread only"
+        rule = f"a library needs libc, libm{', libpthread and libdl' if loading else ' and libpthread'} only"
         yield f"the library needs {', '.join(foreign)}", rule, "do without what these libraries provide"
     runtime = [name for name in elf.undefined if name.startswith(_CXX_RUNTIME)]
     if runtime:
