@@ -150,6 +150,7 @@ static void check_newer(lathe_max7800x_machine* machine, const layer* made) {
   if (!made->depthwise && !machine_bit(control, 17) && machine_bit(control, 29))
     complain_of(machine, made, CONTROL, "bit 29 is for depthwise convolutions");
   if (made->depthwise) return;
+  if (made->four) return; /* then CHANNELS says how many there are */
   machine_expect(machine, made, CHANNELS, made->convolves ? made->positions * made->passes - 1 : made->slots - 1);
 }
 

@@ -52,6 +52,14 @@ static int8_t weight_of(const layer* running, uint32_t byte, uint32_t shift) {
   return (int8_t)(value >> (bits - 1) != 0 ? (int)value - (1 << bits) : (int)value);
 }
 
+/* Where in its memory the kernel of a position begins, in bits of the numbers that share a byte. With calcx4 every
+ * fourth position follows another, and `part` is the quarter of the memory. */
+static uint32_t place_of(const layer* running, uint32_t quadrant, uint32_t position, uint32_t pass, uint32_t* part) {
+  *part = running->four ? position % 4 : 0;
+  const uint32_t number = running->skipped + (running->four ? position / 4 : position) * running->passes + pass;
+  return running->mask_start[quadrant] + number * running->bits;
+}
+
 /* The kernels of one channel: those of a position lie `passes` apart, and each fills the bytes of columns from the last
  * to the first. `missing`: the positions that nobody wrote. */
 static void take_channel(const lathe_max7800x_machine* machine, const layer* running, kernel_set* made,
@@ -59,9 +67,10 @@ static void take_channel(const lathe_max7800x_machine* machine, const layer* run
   const uint32_t p = made->processor[channel];
   const kernel_memory* kernels = &machine->kernels[p];
   for (uint32_t position = 0; position < running->positions; position++) {
-    const uint32_t number = running->skipped + position * running->passes + made->pass[channel];
-    const uint32_t at = running->mask_start[p / QUADRANT_PROCESSORS] + number * running->bits;
-    const uint32_t first = at / 8 * made->taps + running->mask_remainder;
+    uint32_t part;
+    const uint32_t at = place_of(running, p / QUADRANT_PROCESSORS, position, made->pass[channel], &part);
+    const uint32_t before = part * (machine->chip->kernel_columns / 4) * COLUMN_BYTES;
+    const uint32_t first = before + at / 8 * made->taps + running->mask_remainder;
     missing[position] = 0;
     for (uint32_t tap = 0; tap < made->taps; tap++) {
       const uint32_t byte = first + made->taps - 1 - tap;
@@ -90,9 +99,10 @@ static void find_gaps(lathe_max7800x_machine* machine, const layer* running, ker
 }
 
 static bool fits(lathe_max7800x_machine* machine, const layer* running, uint32_t p, uint32_t taps) {
-  const uint32_t kernels = running->skipped + running->positions * running->passes;
-  const uint64_t last = running->mask_start[p / QUADRANT_PROCESSORS] + (uint64_t)(kernels - 1) * running->bits;
-  const uint64_t columns = (last / 8 * taps + running->mask_remainder + taps - 1) / COLUMN_BYTES + 1;
+  uint32_t part;
+  const uint64_t last = place_of(running, p / QUADRANT_PROCESSORS, running->positions - 1, running->passes - 1, &part);
+  const uint64_t before = part * (machine->chip->kernel_columns / 4);
+  const uint64_t columns = before + (last / 8 * taps + running->mask_remainder + taps - 1) / COLUMN_BYTES + 1;
   if (columns <= machine->kernels[p].columns) return true;
   machine_complain(machine, "layer %u: its kernels reach to column %lu of processor %u, which has %u",
                    (unsigned)running->index, (unsigned long)columns, (unsigned)p,

@@ -73,7 +73,8 @@ static void decode_flags(lathe_max7800x_machine* machine, layer* made) {
   if (!machine_bit(control, 5)) refuse(machine, made, CONTROL, "bit 5 is always set");
   if (!machine_bit(control, 11))
     refuse(machine, made, CONTROL, "bit 11 is off: writing to the quadrant's own memory alone is not modelled");
-  if (machine_bit(post, 29) || machine_bit(post, 31)) refuse(machine, made, POST, "calcx4 and tcalc are not modelled");
+  made->four = machine_bit(post, 29);
+  if (machine_bit(post, 31)) refuse(machine, made, POST, "tcalc is not modelled");
 }
 
 /* Rows, columns and where they lie, of the MAX78000. */
@@ -160,6 +161,7 @@ static bool decode_size_78002(lathe_max7800x_machine* machine, layer* made) {
 static bool decode_masks(lathe_max7800x_machine* machine, layer* made) {
   const uint32_t* registers = machine->layer[MASTER][made->index];
   const bool old = machine->part == LATHE_MAX78000;
+  const uint32_t first_layer = machine_bits(machine->control[MASTER][QUADRANT_LAYERS], 8, 8);
   made->kernel_rows = made->kernel_columns = made->one_by_one ? 1 : 3;
   if (made->one_dimension) {
     made->kernel_rows = machine_bits(registers[ONE_DIMENSION], 8, 4);
@@ -175,10 +177,19 @@ static bool decode_masks(lathe_max7800x_machine* machine, layer* made) {
   const uint32_t last = old ? registers[MASK_COUNT] & 0xffff : registers[MASK_COUNT];
   if (last < first || (last - first) % made->bits != 0 || last > 1u << 19)
     return refuse(machine, made, MASK_COUNT, "the last kernel does not follow the first");
-  const uint32_t kernels = (last - first) / made->bits + 1;
+  const uint32_t kernels = made->four ? 4 * (registers[CHANNELS] % MOST_KERNELS + 1) : (last - first) / made->bits + 1;
   if (kernels % made->passes != 0)
     return refuse(machine, made, MASK_COUNT, "the number of kernels is no multiple of the passes");
   made->positions = kernels / made->passes;
+  if (made->four) {
+    if (made->depthwise || made->flattens || made->positions % 4 != 0)
+      return refuse(machine, made, POST, "calcx4 computes four outputs at a time, of kernels that are not depthwise");
+    if (made->kernel_columns != 3 || kernels / 4 * made->bits % 8 != 0)
+      return refuse(machine, made, POST,
+                    "calcx4 is modelled for kernels of 3x3 that fill whole bytes in each of four parts");
+    const uint32_t counted = made->index == first_layer ? kernels / 4 : kernels;
+    machine_expect(machine, made, MASK_COUNT, first + (counted - 1) * made->bits);
+  }
   if (made->depthwise) {
     made->skipped = (made->positions - 1) * made->passes;
     made->positions = 1;
@@ -207,7 +218,7 @@ static void decode_bias(lathe_max7800x_machine* machine, layer* made) {
     }
     made->biased = true;
     made->bias_quadrant = q;
-    made->bias_offset[q] = machine_bits(post, 0, 12);
+    made->bias_offset[q] = machine_bits(post, 0, 12) * (made->four ? 4 : 1);
     /* The first chip's first layer, when it streams, lets one byte pass before the biases. */
     if (machine->part == LATHE_MAX78000 && made->index == 0 && made->streams) made->bias_offset[q]++;
   }

@@ -11,7 +11,8 @@ enum {
   INSTANCES = 16,          /* of the data memory */
   INSTANCE_PROCESSORS = 4, /* that share one: a byte of each word is each one's */
   MOST_LAYERS = 128,
-  COLUMN_BYTES = 9, /* of the kernel memory */
+  MOST_KERNELS = 1 << 16, /* of a processor, of any size */
+  COLUMN_BYTES = 9,       /* of the kernel memory */
   REPORT_BYTES = 8192,
   MASTER = 0, /* the quadrant that starts the others */
 };
@@ -145,6 +146,7 @@ typedef struct {
   uint32_t kernel_rows, kernel_columns;
   uint32_t bits;
   bool binary;
+  bool four; /* calcx4: outputs beside each other have their kernels in four parts of the memory */
   uint32_t mask_start[QUADRANTS];
   uint32_t mask_remainder;
   uint32_t positions; /* of outputs, gaps among them; of a depthwise convolution one */

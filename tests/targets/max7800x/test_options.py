@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from buildtool.targets.max7800x.firmware import addresses, program, regions, sou
 from buildtool.targets.max7800x.network import Layer, Network
 from buildtool.targets.max7800x.options import Options
 from buildtool.targets.max7800x.planning import planner
+from tests.targets.max7800x import machine
 from tests.targets.max7800x.test_sources import (
     classifier,
     compile_all,
@@ -328,6 +330,35 @@ def test_reading_ahead_in_all_layers_changes_no_result(tmp_path: Path) -> None:
     assert "*** PASS ***" in run(write(tmp_path, sources.emit(found)), MAX78002)
     with pytest.raises(UnsupportedError, match="the MAX78000 has no 'readahead'"):
         made(settings.with_hints(classifier(), ("readahead",)))
+
+
+def dense(channels: tuple[int, ...], bits: int, size: int = 3) -> Network:
+    """Convolutions one behind the other, with calcx4 in all of them."""
+    rng = np.random.default_rng(7)
+    side = (6, 5)
+    layers = tuple(
+        layer(
+            at, before, side, (behind, *side), output_shift=-5,
+            kernel=kernel(rng, behind, before, size, size, bits=bits, pad=(size // 2, size // 2)),
+        )
+        for at, (before, behind) in enumerate(itertools.pairwise(channels))
+    )  # fmt: skip
+    placed = planner.place(Network("dense", MAX78002, layers, channels[0], side))
+    return settings.with_hints(placed, ("calcx4",))
+
+
+@pytest.mark.parametrize(
+    ("channels", "bits"), [((3, 8, 12, 16), 8), ((12, 72, 52, 8), 8), ((3, 8, 132), 8), ((100, 32, 8), 4)]
+)
+def test_four_outputs_at_a_time_are_the_same_outputs(channels: tuple[int, ...], bits: int) -> None:
+    wrong, outcome = machine.differences(made(dense(channels, bits)))
+    assert not wrong and not outcome.complaints
+
+
+@pytest.mark.parametrize(("bits", "size"), [(2, 3), (8, 1)], ids=["half a byte in a part", "kernels of 1x1"])
+def test_four_outputs_of_kernels_whose_place_nobody_knows_are_told(bits: int, size: int) -> None:
+    _, outcome = machine.differences(made(dense((16, 8), bits, size)))
+    assert "calcx4 is modelled for kernels of 3x3" in outcome.complaints[0]
 
 
 def test_settings_are_named_as_the_switches() -> None:
