@@ -52,7 +52,7 @@ Code EnqueueFold(Node& node, Border border, const int32_t* before, float fill) {
   const Axis& channels = axes[kMaxRank + 1];
   Launch launch(node, "move");
   launch.Define("MODE", border);
-  BeginMove(launch, x, y, KeepsPixels(channels, border));
+  BeginMove(launch, x, y, KeepsPixels(channels, border) ? Together::kInPixels : Together::kNot);
   // Missing axes are inner ones with one element.
   for (int i = 1; i < kRowAxes; ++i) launch.Int(axes[i].y);
   for (int i = 0; i < kRowAxes; ++i) launch.Int(axes[i].x);

@@ -56,8 +56,8 @@ int32_t CountOf(const Shape& shape, int begin, int end) {
   return count;
 }
 
-void BeginMove(Launch& launch, DeviceTensor& x, DeviceTensor& y, bool whole) {
-  launch.In(x).Out(y).Int(x.view.w).Int(y.view.c).Int(whole);
+void BeginMove(Launch& launch, DeviceTensor& x, DeviceTensor& y, Together together) {
+  launch.In(x).Out(y).Int(x.view.w).Int(y.view.c).Int(static_cast<int>(together));
 }
 
 Code EndMove(Launch& launch, const DeviceTensor& y) { return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks); }
@@ -82,10 +82,12 @@ Code EnqueueWalk(Node& node, DeviceTensor& x, DeviceTensor& y, const Walk* walks
   }
   if (count > kRowAxes) return node.Fail(Code::kUnsupported, "has too many axes");
   const int last = shape.rank - 1;
-  const bool whole = last >= 0 && from.rank > 0 && walks[last].axis == from.rank - 1 &&
-                     (walks[last].step == 1 || shape.dims[last] == 1) && starts[from.rank - 1] % 4 == 0;
+  Together together = Together::kNot;
+  if (last >= 0 && from.rank > 0 && walks[last].axis == from.rank - 1 && walks[last].step == 1) {
+    together = starts[from.rank - 1] % 4 == 0 ? Together::kInPixels : Together::kInRuns;
+  }
   Launch launch(node, "move");
-  BeginMove(launch, x, y, whole);
+  BeginMove(launch, x, y, together);
   // Missing axes are outer ones with one element.
   const int missing = kRowAxes - count;
   for (int i = 1; i < kRowAxes; ++i) launch.Int(i < missing ? 1 : rows[i - missing].size);

@@ -8,9 +8,11 @@
 namespace lathe {
 namespace opencl {
 
-// Begins a launch of movement.cl with what all of its kernels are given; the unit's own parameters follow. `whole`: see
-// there.
-void BeginMove(Launch& launch, DeviceTensor& x, DeviceTensor& y, bool whole);
+// Where the four channels of a pixel of y are in x.
+enum class Together { kNot, kInPixels, kInRuns };
+
+// Begins a launch of movement.cl with what all of its kernels are given; the unit's own parameters follow.
+void BeginMove(Launch& launch, DeviceTensor& x, DeviceTensor& y, Together together);
 // Ends it.
 Code EndMove(Launch& launch, const DeviceTensor& y);
 

@@ -1,4 +1,5 @@
 // Four inputs behind each other along the channels, from block `base` of y on. `start`: where an input begins in y.
+#include "run.cl"
 #ifdef HALF_MATH
 #define BITS(x) as_short4(x)
 #define FROM_BITS(x) as_half4(x)
@@ -6,13 +7,6 @@
 #define BITS(x) as_int4(x)
 #define FROM_BITS(x) as_float4(x)
 #endif
-// The four channels from `shift` on of two pixels beside each other.
-real4 from_lane(real4 low, real4 high, int shift) {
-  return shift == 0   ? low
-         : shift == 1 ? (real4)(low.yzw, high.x)
-         : shift == 2 ? (real4)(low.zw, high.xy)
-                      : (real4)(low.w, high.xyz);
-}
 // What is no channel of an input is zero, so all that is there can be put together.
 #define PART(n, name, start, count)                                                               \
   {                                                                                               \
@@ -21,7 +15,7 @@ real4 from_lane(real4 low, real4 high, int shift) {
       real4 low = 0, high = 0;                                                                    \
       if (from >= 0) low = LOAD(n, name, block * work_x + X, Y);                                  \
       if (shift != 0 && block * 4 + 4 < count) high = LOAD(n, name, (block + 1) * work_x + X, Y); \
-      bits |= BITS(from_lane(low, high, shift));                                                  \
+      bits |= BITS(run_of_four(low, high, shift));                                              \
     }                                                                                             \
   }
 

@@ -18,7 +18,8 @@ Code Plan(Node& node) {
                     out.w == int64_t{in.w} * side && in.c == int64_t{out.c} * side * side;
   if (!fits) return node.Fail(Code::kBadModel, "its output does not have the shape of its input's blocks");
   Launch launch(node, "move");
-  BeginMove(launch, x, y, side == 1 || (by_channel == 0 && out.c % 4 == 0));
+  const bool by_pixel = side == 1 || by_channel == 0;
+  BeginMove(launch, x, y, by_pixel ? Together::kInRuns : Together::kNot);
   if (by_channel == 0) {
     launch.Int(side).Int(1).Int(side * out.c).Int(out.c);
   } else {

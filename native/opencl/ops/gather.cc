@@ -35,7 +35,7 @@ Code Plan(Node& node) {
   }
   if (HasWrongIndex(node.host(1), size)) return node.Fail(Code::kBadModel, "an index is out of range");
   Launch launch(node, "move");
-  BeginMove(launch, x, y, whole);
+  BeginMove(launch, x, y, whole ? Together::kInPixels : Together::kNot);
   launch.In(indices).Int(count).Int(size);
   launch.Int(whole ? CountOf(x.shape, axis + 1, x.shape.rank - 1) : 1);
   launch.Int(whole ? 1 : x.view.c).Int(whole ? 1 : y.view.c);

@@ -18,7 +18,8 @@ Code Plan(Node& node) {
                     in.w == int64_t{out.w} * side && out.c == int64_t{in.c} * side * side;
   if (!fits) return node.Fail(Code::kBadModel, "its input does not have the shape of its output's blocks");
   Launch launch(node, "move");
-  BeginMove(launch, x, y, side == 1 || (by_channel == 0 && in.c % 4 == 0));
+  const bool whole = side == 1 || (by_channel == 0 && in.c % 4 == 0);
+  BeginMove(launch, x, y, whole ? Together::kInPixels : Together::kNot);
   launch.Int(side).Int(by_channel == 0 ? in.c : side * side).Int(by_channel);
   return EndMove(launch, y);
 }
