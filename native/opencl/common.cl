@@ -118,13 +118,18 @@ real lane_of(real4 value, int lane) {
   return lane == 0 ? value.x : lane == 1 ? value.y : lane == 2 ? value.z : value.w;
 }
 
+float4 limited(float4 x, float low, float high) {  // hands on what is no number
+  x = select(x, (float4)(high), x > high);
+  return select(x, (float4)(low), x < low);
+}
+
 // The fused activation, in single precision whatever the arithmetic.
 #ifdef ACTIVATION
 float4 activated(float4 x, float a, float b) {
 #if ACTIVATION == 1
-  return fmax(x, 0.0f);
+  return select(x, (float4)(0), x < 0.0f);
 #elif ACTIVATION == 2
-  return fmax(fmin(x, b), a);
+  return limited(x, a, b);
 #elif ACTIVATION == 3
   return 1.0f / (1.0f + exp(-x));
 #elif ACTIVATION == 4
@@ -134,9 +139,9 @@ float4 activated(float4 x, float a, float b) {
 #elif ACTIVATION == 6
   return select(x, a * expm1(x), x < 0.0f);
 #elif ACTIVATION == 7
-  return clamp(a * x + b, 0.0f, 1.0f);
+  return limited(a * x + b, 0.0f, 1.0f);
 #elif ACTIVATION == 8
-  return x * clamp(x / 6.0f + 0.5f, 0.0f, 1.0f);
+  return x * limited(x / 6.0f + 0.5f, 0.0f, 1.0f);
 #elif ACTIVATION == 9
   return x / (1.0f + exp(-x));
 #else

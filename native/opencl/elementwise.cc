@@ -1,10 +1,12 @@
 #include "native/opencl/elementwise.h"
 
+#include "native/opencl/read.h"
+
 namespace lathe {
 namespace opencl {
 
 Code EnqueueUnary(Node& node, float a, float b) {
-  if (node.input_count() != 1 || node.output_count() != 1) return node.Fail(Code::kBadModel, "is not unary");
+  LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
   DeviceTensor& y = node.output(0);
   if (x.shape != y.shape) return node.Fail(Code::kBadModel, "its output has another shape than its input");
@@ -12,6 +14,8 @@ Code EnqueueUnary(Node& node, float a, float b) {
   launch.In(x).Out(y).Int(y.view.w).Int(y.view.c).Float(a).Float(b);
   return launch.Enqueue(y.view.width(), y.view.height());
 }
+
+Code PlanUnary(Node& node) { return EnqueueUnary(node); }
 
 }  // namespace opencl
 }  // namespace lathe

@@ -1,0 +1,2 @@
+#define FUNCTION(x) fabs(x)
+#include "unary.cl"

@@ -1,0 +1,3 @@
+#include "native/opencl/elementwise.h"
+
+LATHE_OPENCL_UNIT(acos) = {"acos", "acos", lathe::opencl::PlanUnary};

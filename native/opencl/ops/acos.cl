@@ -1,0 +1,2 @@
+#define FUNCTION(x) acos(x)
+#include "unary.cl"

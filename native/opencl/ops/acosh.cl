@@ -1,0 +1,2 @@
+#define FUNCTION(x) acosh(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) asin(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) asinh(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) atan(x)
+#include "unary.cl"

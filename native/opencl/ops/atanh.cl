@@ -1,0 +1,2 @@
+#define FUNCTION(x) atanh(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) ceil(x)
+#include "unary.cl"

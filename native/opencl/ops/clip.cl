@@ -1,0 +1,2 @@
+#define FUNCTION(x) limited(x, a, b)
+#include "unary.cl"

@@ -1,0 +1,3 @@
+#include "native/opencl/elementwise.h"
+
+LATHE_OPENCL_UNIT(cos) = {"cos", "cos", lathe::opencl::PlanUnary};

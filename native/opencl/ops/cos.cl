@@ -1,0 +1,2 @@
+#define ONE cos
+#include "by_lane.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) cosh(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) erf(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) exp(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) floor(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) log(x)
+#include "unary.cl"

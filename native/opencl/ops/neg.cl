@@ -1,0 +1,2 @@
+#define FUNCTION(x) -(x)
+#include "unary.cl"

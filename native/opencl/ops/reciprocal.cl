@@ -1,0 +1,2 @@
+#define FUNCTION(x) 1.0f / (x)
+#include "unary.cl"

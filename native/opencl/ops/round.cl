@@ -1,0 +1,2 @@
+#define FUNCTION(x) rint(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) select(sign(x), x, isnan(x))
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define ONE sin
+#include "by_lane.cl"

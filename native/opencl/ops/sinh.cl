@@ -1,0 +1,2 @@
+#define FUNCTION(x) sinh(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define FUNCTION(x) x / (1.0f + fabs(x))
+#include "unary.cl"

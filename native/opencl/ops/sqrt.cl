@@ -1,0 +1,2 @@
+#define FUNCTION(x) sqrt(x)
+#include "unary.cl"

@@ -1,0 +1,2 @@
+#define ONE tan
+#include "by_lane.cl"

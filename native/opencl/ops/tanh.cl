@@ -1,0 +1,2 @@
+#define FUNCTION(x) tanh(x)
+#include "unary.cl"
