@@ -1,0 +1,2 @@
+#define FUNCTION(a, b) (a) + (b)
+#include "binary.cl"

@@ -1,0 +1,2 @@
+#define FINISH(x, sum) x - log(sum)
+#include "softmax.cl"

@@ -1,0 +1,3 @@
+#include "native/opencl/binary.h"
+
+LATHE_OPENCL_UNIT(maximum) = {"maximum", "maximum", lathe::opencl::PlanBinary};

@@ -1,0 +1,3 @@
+#include "native/opencl/binary.h"
+
+LATHE_OPENCL_UNIT(mul) = {"mul", "mul", lathe::opencl::PlanBinary};

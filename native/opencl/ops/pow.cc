@@ -1,0 +1,3 @@
+#include "native/opencl/binary.h"
+
+LATHE_OPENCL_UNIT(pow) = {"pow", "pow", lathe::opencl::PlanBinary};

@@ -1,0 +1,2 @@
+#define FUNCTION(a, b) select(a, a * b, a < 0.0f)
+#include "binary.cl"

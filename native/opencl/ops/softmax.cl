@@ -1,0 +1,2 @@
+#define FINISH(x, sum) exp(x) / sum
+#include "softmax.cl"
