@@ -127,6 +127,7 @@ class BenchSettings:
     only: str = ""  # regular expression: single operators whose names it matches, instead of the whole model
     peak: tuple[float, float] = (0.0, 0.0)  # GMAC/s and GB/s of the processor, where they need not be measured
     trace: Path | None = None  # a file for Perfetto
+    power: tuple[float, float] | None = None  # of a simulated chip: watts always, and for each processor that works
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,21 @@ def peak_figures(word: str) -> tuple[float, float]:
     return macs, gigabytes
 
 
+def watts(word: str) -> tuple[float, float] | None:
+    """`WATTS` or `WATTS,EACH` as two numbers."""
+    if not word:
+        return None
+    try:
+        always, each = (float(part) for part in (word if "," in word else f"{word},0").split(","))
+        if not (0 <= always < 1e3 and 0 <= each < 1e3):
+            raise ValueError
+    except ValueError as problem:
+        raise ConfigError(
+            f"--power cannot be '{word}'", rule="--power WATTS or WATTS,EACH: numbers of watts, such as 0.02,0.0005"
+        ) from problem
+    return always, each
+
+
 def measured(settings: RunSettings) -> RunSettings:
     """The settings of a run with as many rounds as a benchmark takes."""
     return replace(settings, rounds=max(settings.rounds, ROUNDS), warmup=WARMUP)
@@ -104,6 +119,14 @@ def bench(
         str,
         typer.Option("--peak", metavar="GMACS,GBS", help="What the processor can do, instead of measuring that."),
     ] = "",
+    power: Annotated[
+        str,
+        typer.Option(
+            "--power",
+            metavar="WATTS[,EACH]",
+            help="Of a chip that is simulated: what its accelerator takes, and for each processor that works.",
+        ),
+    ] = "",
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="Write a trace for Perfetto, too.")
     ] = None,
@@ -114,12 +137,12 @@ def bench(
 ) -> None:
     """Measure the models of a library: time, spread, every node, and how near it comes to the processor's peak.
 
-    In an emulator instructions are counted instead. The result is kept in report/benchmark.json of the build, and its
-    charts in report/index.html.
+    In an emulator instructions are counted instead; of a chip that is simulated cycles are computed. The result is kept
+    in report/benchmark.json of the build, and its charts in report/index.html.
     """
     options = Options(output=output, allow_unverified=allow_unverified)
     settings = replace(stand.settings(out), model=model, rounds=round_, warmup=warmup)
-    wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace)
+    wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace, watts(power))
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     report_benchmark(deployment_file(file, config), replaced, options, settings, wishes, out)
 

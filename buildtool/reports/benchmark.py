@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.errors import ConfigError, Where
+from buildtool.reports import cycles
 from buildtool.reports.table import Table, byte_count, number
 
 _SLOWEST = 10  # nodes that are shown by computation time
@@ -27,6 +28,7 @@ class BenchReport:
     compared: tuple[Mapping[str, Any], ...] = ()  # with an earlier result
     against: tuple[Mapping[str, Any], ...] = ()  # with another library
     operators: tuple[Mapping[str, Any], ...] = ()  # each alone, instead of whole models
+    estimates: tuple[Mapping[str, Any], ...] = ()  # of chips that are simulated: by layer
 
     @property
     def file(self) -> Path:
@@ -45,6 +47,7 @@ class BenchReport:
             "compared": list(self.compared),
             "against": list(self.against),
             "operators": list(self.operators),
+            "estimates": list(self.estimates),
         }
 
 
@@ -78,6 +81,8 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         shown += _sections(item) if item["unit"] == "seconds" else _counted(item)
     if document["operators"]:
         shown += _single(document["operators"])
+    for item in document["estimates"]:
+        shown += [f"== {item['model']} on the {item['abi']}, estimated ==", *cycles.parts(item["estimate"])]
     if document["compared"]:
         shown += _compared(document["compared"])
     if document["against"]:

@@ -8,6 +8,15 @@ from typing import Any
 from buildtool.reports.table import Table
 
 
+def powered(document: Mapping[str, Any], always: float, each: float) -> dict[str, Any]:
+    """An estimate with the energy that follows from watts: always while layers work, and for each processor of them."""
+    layers = [
+        {**layer, "joules": (always + each * layer["processors"]) * layer["cycles"] / document["hertz"]}
+        for layer in document["layers"]
+    ]
+    return {**document, "joules": sum(layer["joules"] for layer in layers), "layers": layers}
+
+
 def parts(document: Mapping[str, Any]) -> list[str | Table]:
     """A line for each layer, and the sum. `document`: of an estimate, with the joules where the power is known."""
     columns = ["layer", "cycles", "time", "MACs", "processors", "busy"]
@@ -30,7 +39,8 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         f"{about}{document['cycles']:,} cycles, {_time(document['seconds'])} at {document['hertz'] / 1e6:g} MHz, "
         f"{document['macs']:,} multiply-accumulates"
     )
-    return [table, f"{words}, {_energy(document['joules'])}" if knows_energy else words]
+    energy = _energy(document["joules"]) if knows_energy else "energy unknown: no power was given"
+    return [table, f"{words}, {energy}"]
 
 
 def _time(seconds: float) -> str:

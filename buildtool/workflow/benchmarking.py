@@ -20,9 +20,9 @@ from buildtool.devices import lathe_run
 from buildtool.devices.choose import devices_for
 from buildtool.devices.qemu import QemuDevice
 from buildtool.devices.runner import RunResult
-from buildtool.errors import ConfigError, DeviceError, Problem, Where
+from buildtool.errors import ConfigError, DeviceError, Problem, UnsupportedError, Where
 from buildtool.ops.registry import registry
-from buildtool.reports import build_page
+from buildtool.reports import build_page, cycles
 from buildtool.reports.benchmark import BenchReport, read_document
 from buildtool.reports.documents import BuildReport, read_build
 from buildtool.requests import load_deployment
@@ -37,7 +37,9 @@ from buildtool.settings import (
     Progress,
     RunSettings,
 )
+from buildtool.targets.protocol import SimulatedTarget
 from buildtool.validation.stand import Stand
+from buildtool.workflow import on_simulator
 from buildtool.workflow.building import up_to_date
 
 _COUNTED = "instructions of one thread, not seconds: an emulator's time is that of no processor"
@@ -55,6 +57,14 @@ def bench(
     wishes = wishes or BenchSettings()
     earlier = read_document(wishes.compare) if wishes.compare else None  # what is missing is told before the long work
     deployment = load_deployment(file, overrides, progress)
+    if target := on_simulator.simulated(deployment):
+        return _estimated(deployment, target, options, settings, wishes, progress)
+    if wishes.power is not None:
+        raise UnsupportedError(
+            "--power is for chips that are simulated",
+            where=deployment.where_of("target_abis"),
+            remedy="leave it out: energy is measured where the machine can tell it",
+        )
     built = up_to_date(deployment, options, progress)
     if wishes.only:
         return _single_operators(deployment, built, options, settings, wishes, progress)
@@ -78,6 +88,39 @@ def bench(
     if wishes.trace is not None:
         package.write_file(wishes.trace, trace.text(measurements).encode())
     return report
+
+
+def _estimated(
+    deployment: Deployment,
+    target: SimulatedTarget,
+    options: Options,
+    settings: RunSettings,
+    wishes: BenchSettings,
+    progress: Progress,
+) -> BenchReport:
+    """Of chips that are simulated: how long each layer takes by their arithmetic. The result is told, and not kept."""
+    asked = {
+        "--compare": wishes.compare,
+        "--against": wishes.against,
+        "--filter": wishes.only,
+        "--peak": any(wishes.peak),
+        "--trace": wishes.trace,
+    }
+    if words := [word for word, wanted in asked.items() if wanted]:
+        raise UnsupportedError(
+            f"{' and '.join(words)} cannot be had of a chip that is simulated",
+            where=deployment.where_of("target_abis"),
+            rule="nothing is measured: cycles are computed of the layers",
+            remedy=f"leave out {' and '.join(words)}",
+        )
+    estimates = []
+    for program, model in on_simulator.programs(deployment, target, options, settings, progress):
+        found = dict(target.estimate(program, model.identifier))
+        if wishes.power is not None:
+            found = cycles.powered(found, *wishes.power)
+        estimates.append({"model": model.identifier, "abi": program.abi, "estimate": found})
+    folder = requests.output_folder(deployment, options)
+    return BenchReport(deployment.library_name, folder, (), estimates=tuple(estimates))
 
 
 def _single_operators(

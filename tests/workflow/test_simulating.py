@@ -119,6 +119,25 @@ def test_what_is_refused(tmp_path: Path, lathe: Lathe, described: tuple[object, 
     assert of_library.code != 0
 
 
+def test_layers_are_benchmarked_by_their_arithmetic(tmp_path: Path, lathe: Lathe, graph: Path) -> None:
+    where = ("--output", tmp_path / "build")
+    told = lathe("bench", graph, *where)
+    assert told.code == 0, told.stderr
+    assert "== digits on the max78000, estimated ==" in told.stdout
+    assert "energy unknown: no power was given" in told.stdout
+    (plain,) = lathe("bench", graph, *where, "--json").document["estimates"]
+    (powered,) = lathe("bench", graph, *where, "--json", "--power", "0.02,0.001").document["estimates"]
+    layers = powered["estimate"]["layers"]
+    assert [layer["cycles"] for layer in layers] == [layer["cycles"] for layer in plain["estimate"]["layers"]]
+    assert layers[0]["joules"] == pytest.approx((0.02 + 0.001 * layers[0]["processors"]) * layers[0]["cycles"] / 50e6)
+    assert powered["estimate"]["joules"] == pytest.approx(sum(layer["joules"] for layer in layers))
+    refused = lathe("bench", graph, *where, "--filter", ".", "--trace", tmp_path / "trace")
+    assert refused.code == 4
+    assert "--filter and --trace" in refused.stderr
+    assert lathe("bench", graph, *where, "--power", "much").code == 2
+    assert lathe("bench", graph, "--abi", "host", *where, "--power", "1").code != 0
+
+
 def test_digits_are_read_by_the_simulated_chip(graph: Path, tmp_path: Path, lathe: Lathe) -> None:
     """The whole test set, twice: as labelled samples, and by the script of the example."""
     with np.load(DIGITS / "test.npz") as data:

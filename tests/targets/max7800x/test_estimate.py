@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from buildtool.reports import cycles as report
 from buildtool.targets.max7800x.devices import MAX78000
 from buildtool.targets.max7800x.network import Layer, Network, Pool
-from buildtool.targets.max7800x.simulation.estimate import Power, estimate
+from buildtool.targets.max7800x.simulation.estimate import estimate
 from tests.targets.max7800x import known_answers
 from tests.targets.max7800x.known_answers import KnownAnswer
 from tests.targets.max7800x.networks import networks
@@ -86,17 +87,15 @@ def test_known_cycles(name: str, cycles: list[int]) -> None:
 
 def test_time_and_energy_follow_from_cycles() -> None:
     known = network(3, (8, 8), layer(0, "conv2d", (-1,), 3, (8, 8), kernel=kernel(4, 3, 3, 3)))
-    found = estimate(known, hertz=1e6, power=Power(0.01, 0.001))
+    found = estimate(known, hertz=1e6)
     (step,) = found.layers
     assert step.macs == found.macs == 4 * 3 * 9 * 64
     assert step.active == 3
     assert step.rough  # the MAX78002
-    assert found.energy == pytest.approx(0.013 * step.cycles / 1e6)
     assert step.busy == pytest.approx(step.macs / (step.cycles * 64 * 9))
-    document: dict[str, Any] = found.as_json()
-    assert document["joules"] == document["layers"][0]["joules"] == found.energy
-    assert estimate(known).energy is None
-    assert "joules" not in estimate(known).as_json()
+    document: dict[str, Any] = report.powered(found.as_json(), 0.01, 0.001)
+    assert document["joules"] == document["layers"][0]["joules"] == pytest.approx(0.013 * step.cycles / 1e6)
+    assert "joules" not in found.as_json()
 
 
 def test_streaming_takes_half_as_long_again() -> None:

@@ -1,10 +1,9 @@
-"""How many cycles each layer takes, how long that is, and, where the power is known, how much energy it costs.
+"""How many cycles each layer takes, and how long that is.
 
 The machine works on one position of the picture after the other. All processors read at once: of each pass and operand
 a cycle for every value under the pool, and one to put the result away. A position in padding takes one value. Where a
 window is complete, the outputs follow, one in a cycle for each pass; a position that completes none costs a cycle.
 
-The chips' documents give no figures of power, and none were measured here: energy is told of powers that are given.
 For the MAX78002, which can work ahead, the same count is an upper bound.
 """
 
@@ -36,14 +35,6 @@ _STREAMING = (3, 2)  # waiting for other layers makes it so many times longer, a
 
 
 @dataclass(frozen=True)
-class Power:
-    """What the accelerator takes while it runs, in watts."""
-
-    always: float
-    per_processor: float = 0.0  # and for each that works
-
-
-@dataclass(frozen=True)
 class LayerEstimate:
     """Of one layer."""
 
@@ -58,10 +49,6 @@ class LayerEstimate:
         """Which part of what all processors could multiply in that time is used."""
         return self.macs / (self.cycles * PROCESSORS * TAPS_PER_CYCLE)
 
-    def energy(self, power: Power, hertz: float) -> float:
-        """In joules."""
-        return (power.always + power.per_processor * self.active) * self.cycles / hertz
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -70,7 +57,6 @@ class Estimate:
     device: Device
     layers: tuple[LayerEstimate, ...]
     hertz: float
-    power: Power | None = None
 
     @property
     def cycles(self) -> int:
@@ -88,13 +74,6 @@ class Estimate:
     def rough(self) -> bool:
         return any(layer.rough for layer in self.layers)
 
-    @property
-    def energy(self) -> float | None:
-        """In joules; None where the power is not known."""
-        if self.power is None:
-            return None
-        return sum(layer.energy(self.power, self.hertz) for layer in self.layers)
-
     def as_json(self) -> dict[str, Any]:
         return {
             "device": self.device.name,
@@ -103,7 +82,6 @@ class Estimate:
             "seconds": self.seconds,
             "macs": self.macs,
             "rough": self.rough,
-            **({} if self.energy is None else {"joules": self.energy}),
             "layers": [
                 {
                     "layer": layer.layer.index,
@@ -113,17 +91,16 @@ class Estimate:
                     "macs": layer.macs,
                     "processors": layer.active,
                     "busy": layer.busy,
-                    **({} if self.power is None else {"joules": layer.energy(self.power, self.hertz)}),
                 }
                 for layer in self.layers
             ],
         }
 
 
-def estimate(network: Network, *, hertz: float | None = None, power: Power | None = None) -> Estimate:
+def estimate(network: Network, *, hertz: float | None = None) -> Estimate:
     """Of all layers that run. Their places need not be known."""
     layers = tuple(_estimated(hardware, network.device) for hardware in layers_of(network))
-    return Estimate(network.device, layers, hertz or HERTZ[network.device.name], power)
+    return Estimate(network.device, layers, hertz or HERTZ[network.device.name])
 
 
 def _estimated(hardware: HardwareLayer, device: Device) -> LayerEstimate:
