@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from buildtool import resources
 from buildtool.builders import library as builder
@@ -107,9 +106,3 @@ def _borders(outputs: Sequence[Value]) -> tuple[list[Node], list[Value]]:
         given.append(Node(FromDevice(), [value], [back], f"from {value.name}"))
         made.append(Value(f"{value.name}_on_host", value.type))
     return given, made
-
-
-def cache_folder(base: Path) -> Path:
-    folder = base / "opencl"
-    folder.mkdir(exist_ok=True)
-    return folder
