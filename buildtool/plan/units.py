@@ -55,6 +55,8 @@ class UnitInfo:
                     return f"{word} {types} as {'input' if word == 'takes' else 'output'} {index}"
         if any(value.type.quant for value in (*node.inputs, *node.outputs)):
             return "takes no quantised numbers"
+        if any(0 in value.type.shape for value in (*node.inputs, *node.outputs)):
+            return "takes no tensors without elements"
         try:
             return None if self.when.holds(node) else f"needs {self.when}"
         except ConditionError as problem:

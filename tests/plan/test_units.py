@@ -153,3 +153,10 @@ def test_quantised_numbers_are_nothing_for_devices(tmp_path: Path) -> None:
     for value in (*node.inputs, *node.outputs):
         value.type = replace(value.type, quant=QuantType((1.0,), (0,)))
     assert known.why_not(node) == "relu0 takes no quantised numbers"
+
+
+@pytest.mark.usefixtures("alone")
+def test_tensors_without_elements_are_nothing_for_devices(tmp_path: Path) -> None:
+    known = own("inputs: [f32]", root=tmp_path)
+    assert known.units_for(relu(1, 4))
+    assert known.why_not(relu(0, 4)) == "relu0 takes no tensors without elements"

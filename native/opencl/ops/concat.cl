@@ -15,7 +15,7 @@
       real4 low = 0, high = 0;                                                                    \
       if (from >= 0) low = LOAD(n, name, block * work_x + X, Y);                                  \
       if (shift != 0 && block * 4 + 4 < count) high = LOAD(n, name, (block + 1) * work_x + X, Y); \
-      bits |= BITS(run_of_four(low, high, shift));                                              \
+      bits |= BITS(run_of_four(low, high, shift));                                                \
     }                                                                                             \
   }
 
