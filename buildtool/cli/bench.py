@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +46,20 @@ def peak_figures(word: str) -> tuple[float, float]:
             f"--peak cannot be '{word}'", rule="--peak GMACS,GBS: two positive numbers, such as 58.5,18"
         ) from problem
     return macs, gigabytes
+
+
+@dataclass(frozen=True)
+class ChipOptions:
+    """What is said of a chip that is simulated."""
+
+    power: Annotated[
+        str,
+        typer.Option(
+            "--power",
+            metavar="WATTS[,EACH]",
+            help="Of a chip that is simulated: what its accelerator takes, and for each processor that works.",
+        ),
+    ] = ""
 
 
 def watts(word: str) -> tuple[float, float] | None:
@@ -119,19 +133,12 @@ def bench(
         str,
         typer.Option("--peak", metavar="GMACS,GBS", help="What the processor can do, instead of measuring that."),
     ] = "",
-    power: Annotated[
-        str,
-        typer.Option(
-            "--power",
-            metavar="WATTS[,EACH]",
-            help="Of a chip that is simulated: what its accelerator takes, and for each processor that works.",
-        ),
-    ] = "",
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="Write a trace for Perfetto, too.")
     ] = None,
     allow_unverified: UnverifiedOption = False,
     *,
+    chip: ChipOptions,
     stand: StandOptions,
     out: Output,
 ) -> None:
@@ -142,7 +149,7 @@ def bench(
     """
     options = Options(output=output, allow_unverified=allow_unverified)
     settings = replace(stand.settings(out), model=model, rounds=round_, warmup=warmup)
-    wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace, watts(power))
+    wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace, watts(chip.power))
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     report_benchmark(deployment_file(file, config), replaced, options, settings, wishes, out)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,10 @@ from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
 from buildtool.plan import manifest, select
 from buildtool.plan.manifest import Manifests
+from buildtool.quant.ranges import stored_as
 from buildtool.reports.table import Table
-from buildtool.targets.protocol import AbiCapabilities
-from buildtool.targets.registry import library_targets
+from buildtool.targets.protocol import AbiCapabilities, FirmwareTarget, LibrarySource, ModelSource
+from buildtool.targets.registry import all_targets, library_targets
 
 if TYPE_CHECKING:  # slow to load
     import onnx
@@ -60,23 +62,28 @@ def of_deployment(
 def of_model(
     file: Path, abis: Sequence[str] = (), op_paths: Sequence[Path] = (), request: ImportRequest | None = None
 ) -> dict[str, Any]:
-    """The operators of an ONNX model and of what the passes make of it, by ABI (all, where none is given).
+    """The operators of an ONNX model and of what the passes make of it, by ABI (all of libraries, where none is given).
 
     `request`: how a deployment declares it; else inputs are as the model has them.
     """
-    able = _capabilities(abis)
+    able, chips = _capabilities(abis)
     model = _read(file)
     sources = _sources(model)
     known = set(importer("onnx").supported_operators())
     own = registry(op_paths)
-    graph, problems = _optimised(request or ImportRequest(file.stem, file, operators=own))
+    request = request or ImportRequest(file.stem, file, operators=own)
+    graph, problems = _optimised(request)
     lacking = _lacking(graph, able, op_paths) if graph else {}
+    for abi, target in chips.items() if graph else ():
+        on_chip, others = _lacking_on_chip(request, target, abi)
+        lacking, problems = {**lacking, **on_chip}, (*problems, *others)
     left = {node.name for node in graph.walk()} if graph else set()
+    columns = (*able, *chips)
     operators = []
     for title, nodes in sorted(_by_title(sources).items()):
         supported = title in known or title.rpartition(".")[2] in own
         row: dict[str, Any] = {"name": title, "nodes": len(nodes), "imported": supported}
-        for abi in able:
+        for abi in columns:
             without = [name for name in nodes if (abi, name) in lacking]
             state = NO if without or not supported else UNKNOWN if graph is None else YES
             row.setdefault("abis", {})[abi] = MERGED if state == YES and not left.intersection(nodes) else state
@@ -86,20 +93,27 @@ def of_model(
         "kind": "support",
         "path": str(file),
         "inputs": _inputs(graph) if graph else _open_inputs(model),
-        "abis": list(able),
+        "abis": list(columns),
         "operators": operators,
-        "graph_operators": _graph_operators(graph, lacking, tuple(able)) if graph else [],
+        "graph_operators": _graph_operators(graph, lacking, columns) if graph else [],
         "problems": [problem.as_json() for problem in found.values()],
     }
 
 
-def _capabilities(abis: Sequence[str]) -> dict[str, AbiCapabilities]:
-    """What the ABIs can run that are asked for. ConfigError names what there is."""
+def _capabilities(abis: Sequence[str]) -> tuple[dict[str, AbiCapabilities], dict[str, FirmwareTarget]]:
+    """What the wanted ABIs can run, and the targets of chips among them. ConfigError names what there is."""
     known = {abi: found for target in library_targets() for abi, found in target.capabilities.abis.items()}
+    chips = {
+        abi: target
+        for target in all_targets().values()
+        if isinstance(target, FirmwareTarget)
+        for abi in target.capabilities.abis
+    }
     for abi in abis:
-        if abi not in known:
-            raise ConfigError(f"no target builds for the ABI '{abi}'", rule=f"ABIs: {', '.join(known)}")
-    return {abi: found for abi, found in known.items() if not abis or abi in abis}
+        if abi not in known and abi not in chips:
+            raise ConfigError(f"no target builds for the ABI '{abi}'", rule=f"ABIs: {', '.join((*known, *chips))}")
+    wanted = {abi: found for abi, found in known.items() if not abis or abi in abis}
+    return wanted, {abi: target for abi, target in chips.items() if abi in abis}
 
 
 def _read(file: Path) -> onnx.ModelProto:
@@ -167,11 +181,11 @@ def _by_title(sources: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _optimised(request: ImportRequest) -> tuple[Graph | None, Sequence[Problem]]:
+def _optimised(request: ImportRequest, *, quantised: bool = False) -> tuple[Graph | None, Sequence[Problem]]:
     """The graph behind the passes; where there is none, why."""
     try:
         graph = importer("onnx").import_model(request).graph
-        pipeline.optimise(graph)
+        pipeline.optimise(graph, quantised=quantised)
     except LatheError as error:
         return None, error.problems
     return graph, ()
@@ -188,6 +202,27 @@ def _lacking(
         for node in graph.walk()
         if (problem := _problem(node, manifests, abi, found)) is not None
     }
+
+
+def _lacking_on_chip(
+    request: ImportRequest, target: FirmwareTarget, abi: str
+) -> tuple[dict[tuple[str, str], Problem], list[Problem]]:
+    """What a chip cannot do, by ABI and name of the node, and what is said of no node.
+
+    Ranges are made up: they decide how numbers are stored, and hardly what can be done.
+    """
+    graph, problems = _optimised(request, quantised=True)
+    if graph is None:
+        return {}, list(problems)
+    graph.ranges.update({value.name: stored_as(-1.0, 1.0) for value in graph.values()})
+    model = ModelSource(request.name, graph, quantised=True)
+    try:
+        target.lower(LibrarySource(request.name, "model", (model,)), abi)
+    except LatheError as error:
+        told = [replace(problem, what=f"{abi}: {problem.what}") for problem in error.problems]
+        by_node = {(abi, problem.where.node): problem for problem in told if problem.where.node}
+        return by_node, [problem for problem in told if not problem.where.node]
+    return {}, []
 
 
 def _problem(node: Node, manifests: Manifests, abi: str, found: AbiCapabilities) -> Problem | None:

@@ -109,6 +109,29 @@ def test_support_by_abi(lathe: Lathe, tmp_path: Path) -> None:
     assert lathe("inspect", "ops", EXAMPLE / "digits.onnx", "--all").code == 2
 
 
+def test_support_by_chips(lathe: Lathe, tmp_path: Path) -> None:
+    """Chips are columns where they are asked for, and say why not."""
+    chips = "host,k210,max78000,max78002"
+    document = lathe("inspect", "ops", EXAMPLE / "digits.onnx", "--abi", chips, "--json").document
+    assert ",".join(document["abis"]) == chips
+    assert document["problems"] == []
+    assert {state for row in document["graph_operators"] for state in row["abis"].values()} == {"yes"}
+    given, made = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, 3, 8, 8]) for name in ("x", "y")
+    )
+    nodes = [
+        onnx.helper.make_node("Relu", ["x"], ["a"], name="first"),
+        onnx.helper.make_node("Erf", ["a"], ["y"], name="bell"),
+    ]
+    graph = onnx.helper.make_graph(nodes, "bells", [given], [made])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)]), tmp_path / "bells.onnx")
+    found = lathe("inspect", "ops", tmp_path / "bells.onnx", "--abi", "host,max78000", "--json").document
+    states = {row["name"]: row["abis"] for row in found["operators"]}
+    assert states["Erf"] == {"host": "yes", "max78000": "no"}
+    assert [problem["what"].partition(":")[0] for problem in found["problems"]] == ["max78000"]
+    assert "k210, max78000" in lathe("inspect", "ops", tmp_path / "bells.onnx", "--abi", "z80").stderr
+
+
 def test_support_of_a_deployment(lathe: Lathe, digits: Path) -> None:
     document = lathe("inspect", "ops", digits, "--abi", "host", "--json").document
     assert (document["kind"], document["abis"]) == ("support_of_deployment", ["host"])
