@@ -1,11 +1,14 @@
 #include "native/opencl/product.h"
 
+#include "native/opencl/device.h"
+
 namespace lathe {
 namespace opencl {
 namespace {
 
 // Of up to this many pixels each is multiplied for itself: tiles of four would stay empty.
 constexpr int64_t kFewPixels = 3;
+constexpr int32_t kLanes = 16, kBlocksOfGroup = 4;  // as in row_product.cl
 
 Code EnqueueRows(Node& node, DeviceTensor& filter, bool activated) {
   const View& in = node.input(0).view;
@@ -15,9 +18,9 @@ Code EnqueueRows(Node& node, DeviceTensor& filter, bool activated) {
   AddInputs(node, &launch);
   launch.Int(in.blocks).Int(in.w).Int(out.c).Int(out.blocks).Int(out.w);
   if (activated) launch.Activation();
-  constexpr int32_t kLanes = 16, kBlocks = 4;  // as in row_product.cl
-  launch.Group(kLanes, kBlocks);
-  return launch.Enqueue(kLanes, (int64_t{out.blocks} + kBlocks - 1) / kBlocks * kBlocks, int64_t{out.height()} * out.w);
+  launch.Group(kLanes, kBlocksOfGroup);
+  return launch.Enqueue(kLanes, (int64_t{out.blocks} + kBlocksOfGroup - 1) / kBlocksOfGroup * kBlocksOfGroup,
+                        int64_t{out.height()} * out.w);
 }
 
 }  // namespace
@@ -29,8 +32,8 @@ Code EnqueueProduct(Node& node, FillPixels fill, const int32_t (&strides)[2], bo
   LATHE_TRY(node.Packed(1, 4 * in.blocks, out.blocks, fill, {1, 0, 0, 0}, &filter));
   const int64_t pixels = int64_t{out.height()} * out.w;
   const bool strided = strides[0] != 1 || strides[1] != 1;
-  if (pixels == 0) return Code::kOk;
-  if (pixels <= kFewPixels && !strided) return EnqueueRows(node, *filter, activated);
+  const bool groups = node.device().max_group >= kLanes * kBlocksOfGroup;
+  if (pixels <= kFewPixels && !strided && groups) return EnqueueRows(node, *filter, activated);
   const int64_t tiles = (pixels + 3) / 4;
   const int32_t of_item = BlocksOfItem(node, tiles * out.blocks, out.blocks);
   Launch launch(node, "product");

@@ -4,18 +4,17 @@ namespace lathe {
 namespace opencl {
 namespace {
 
-// The filter as it is multiplied with, G w G^T: pixels (input, part * blocks + block of outputs). F(4 x 4) has 16 times
-// the usual numbers, as its transform of the input has a sixteenth.
+// The filter as it is multiplied with, G w G^T: pixels (input, part * blocks + block of outputs).
 void Fill(const float* source, const Shape& shape, int32_t width, int32_t, const int64_t (&arguments)[4],
           float* pixels) {
-  constexpr double kThird = 1.0 / 3.0, kSixth = 1.0 / 6.0;
+  constexpr double kThird = 1.0 / 3.0, kSixth = 1.0 / 6.0, kRoot = 1.4142135623730951;
   static constexpr double kOfTwo[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
   static constexpr double kOfFour[6][3] = {{1, 0, 0},
-                                           {-2 * kThird, -2 * kThird, -2 * kThird},
-                                           {-2 * kThird, 2 * kThird, -2 * kThird},
-                                           {kSixth, kThird, 2 * kThird},
-                                           {kSixth, -kThird, 2 * kThird},
-                                           {0, 0, 4}};
+                                           {-2 * kThird, -kRoot * kThird, -kThird},
+                                           {-2 * kThird, kRoot * kThird, -kThird},
+                                           {kSixth, kRoot * kSixth, kThird},
+                                           {kSixth, -kRoot * kSixth, kThird},
+                                           {0, 0, 1}};
   const int side = static_cast<int>(arguments[0]) + 2;
   const double (*const g)[3] = side == 4 ? kOfTwo : kOfFour;
   const int64_t outputs = shape[0], inputs = shape[3], blocks = (outputs + 3) / 4;
@@ -89,7 +88,7 @@ Code Plan(Node& node) {
   LATHE_TRY(ReadConvolution(node, &conv));
   LATHE_TRY(CheckWindows(node, conv));
   Tiles tiles = {};
-  bool fits = conv.kernel[0] == 3 && conv.kernel[1] == 3 && conv.group_outputs == conv.out.c && conv.out.n > 0;
+  bool fits = conv.kernel[0] == 3 && conv.kernel[1] == 3 && conv.group_outputs == conv.out.c;
   for (int axis = 0; axis < 2; ++axis) fits = fits && conv.strides[axis] == 1 && conv.dilations[axis] == 1;
   if (!fits || !ChooseTiles(conv, node.winograd(), &tiles))
     return node.Fail(Code::kUnsupported, "gains nothing by transforms of its tiles");

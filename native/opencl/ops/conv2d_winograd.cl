@@ -27,12 +27,13 @@ void backward(float4 *d, const int step) {
   D(1) -= D(2) + D(3);
 }
 #else
-// With a quarter of the usual factors, so that halves do not overflow: the filter has four times its own.
+// Through the points 0, +-1/sqrt(2), +-sqrt(2) and infinity: halves lose a quarter of what they do by whole numbers.
+#define ROOT 1.41421356f
 void forward(real4 *d, const int step) {
-  const real4 p = D(4) * (real)0.25f - D(2), q = D(3) * (real)0.25f - D(1);
-  const real4 r = (D(4) - D(2)) * (real)0.25f, s = (D(3) - D(1)) * (real)0.5f;
-  D(0) += D(4) * (real)0.25f - D(2) * (real)1.25f;
-  D(5) = D(1) - D(3) * (real)1.25f + D(5) * (real)0.25f;
+  const real4 p = D(4) - D(2) * (real)2, q = D(3) * (real)(ROOT / 2) - D(1) * (real)ROOT;
+  const real4 r = D(4) - D(2) * (real)0.5f, s = D(3) * (real)ROOT - D(1) * (real)(ROOT / 2);
+  D(0) += D(4) - D(2) * (real)2.5f;
+  D(5) += D(1) - D(3) * (real)2.5f;
   D(1) = p + q;
   D(2) = p - q;
   D(3) = r + s;
@@ -41,9 +42,9 @@ void forward(real4 *d, const int step) {
 void backward(float4 *d, const int step) {
   const float4 s = D(1) + D(2), t = D(1) - D(2), u = D(3) + D(4), v = D(3) - D(4);
   D(0) += s + u;
-  D(1) = t + v * 2.0f;
-  D(2) = s + u * 4.0f;
-  D(3) = t + v * 8.0f + D(5);
+  D(1) = t * (ROOT / 2) + v * ROOT;
+  D(2) = s * 0.5f + u * 2.0f;
+  D(3) = t * (ROOT / 4) + v * (ROOT * 2) + D(5);
 }
 #endif
 

@@ -14,12 +14,12 @@ Code Plan(Node& node) {
   for (int axis = 0; axis < 2; ++axis) {
     const int64_t extent = int64_t{conv.kernel[axis] - 1} * conv.dilations[axis] + 1;
     const int64_t whole = (in[axis] - 1) * conv.strides[axis] + extent + more[axis];
-    if (in[axis] < 1 || whole - conv.pads[axis] - conv.pads[axis + 2] != out[axis])
+    if (whole - conv.pads[axis] - conv.pads[axis + 2] != out[axis])
       return node.Fail(Code::kBadModel, "its output does not have the size of its windows");
   }
   // Each of the `stride` kinds of columns has tiles of its own.
   const int64_t stride = conv.strides[1], columns = (out[1] + stride - 1) / stride;
-  return EnqueueConvolution(node, conv, "deconv2d", false, (columns + 3) / 4 * stride);
+  return EnqueueConvolution(node, conv, "deconv2d", false, (columns + 3) / 4 * (stride < out[1] ? stride : out[1]));
 }
 
 }  // namespace

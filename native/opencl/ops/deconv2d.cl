@@ -9,7 +9,8 @@ __kernel void deconv2d(WORK, IN(0, x), IN(1, filter), OUT(2, y) ADDED_ARGUMENTS,
                        const int stride_x, const int dilation_y, const int dilation_x, const int top, const int left,
                        const int blocks, const int group_inputs, const int group_outputs LAST_ARGUMENTS) {
   BEGIN
-  const int phase = X % stride_x, tile = X / stride_x, tiles = work_x / stride_x;
+  const int phases = min(stride_x, out_width);
+  const int phase = X % phases, tile = X / phases, tiles = work_x / phases;
   const int image = Z / out_height * height, reach_y = Z % out_height + top;
   const int first_block = min(4 * BLOCKS * Y / group_outputs * group_inputs / 4, x_blocks - blocks);
   SUMS

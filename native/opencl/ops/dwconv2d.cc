@@ -29,7 +29,6 @@ Code Plan(Node& node) {
   if (taps > INT32_MAX) return node.Fail(Code::kUnsupported, "its filter is too large");
   DeviceTensor* filter;
   LATHE_TRY(node.Packed(1, static_cast<int32_t>(taps), out.blocks, Fill, {0, 0, 0, 0}, &filter));
-  if (out.height() == 0 || out.w == 0) return Code::kOk;
   Launch launch(node, "dwconv2d");
   launch.Define("SLIDE", conv.kernel[1] > 1 && conv.strides[1] == 1 && conv.dilations[1] == 1);
   launch.Define("GATHER", multiplier > 1).In(node.input(0)).In(*filter).Out(node.output(0));

@@ -11,7 +11,7 @@ Code Plan(Node& node) {
   Shape expected = node.input(0).shape;
   const bool fits = weight.rank == 2 && expected.rank > 0 && expected[-1] == weight[1];
   if (fits) expected.dims[expected.rank - 1] = weight[0];
-  if (!fits || node.output(0).shape != expected || weight[0] < 1 || weight[1] < 1)
+  if (!fits || node.output(0).shape != expected)
     return node.Fail(Code::kBadModel, "its weights do not fit its tensors");
   if (!node.is_constant(1)) return node.Fail(Code::kUnsupported, "its weights are no constant");
   LATHE_TRY(CheckAdded(node));

@@ -54,7 +54,6 @@ Code Plan(Node& node) {
   LATHE_TRY(ShareOf(node, b.shape, y.shape, &of_b));
   if (of_a.count != a.view.height() || of_b.count != b.view.height())
     return node.Fail(Code::kBadModel, "its batch dimensions do not broadcast");
-  if (out.height() == 0 || out.w == 0 || out.c == 0) return Code::kOk;
   if (of_b.count == 1 && node.is_constant(1) && of_a.count == out.height())
     return EnqueueProduct(node, Fill, {1, 1}, false);
   const int64_t tiles = (int64_t{out.w} + 3) / 4;
