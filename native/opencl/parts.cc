@@ -79,6 +79,7 @@ Code SessionPart::Realise(const Reporter& reporter, Span<DeviceTensor*> pooled, 
   LATHE_TRY(MakePool(reporter, pooled, blocks));
   if ((runtime->flags() & LATHE_DEVICE_CHECK) != 0) {
     LATHE_TRY(runtime->MakeMemory(reporter, Home::kNumbers, false, 1, 1, nullptr, kClMemReadWrite, &outside));
+    bytes += 4;
     LATHE_TRY(Own(outside));
   }
   for (LaunchRecord* record = launches; record != nullptr; record = record->next)
@@ -99,8 +100,8 @@ Code SessionPart::MakePool(const Reporter& reporter, Span<DeviceTensor*> pooled,
     }
     cl_mem made = nullptr;
     LATHE_TRY(runtime->MakeMemory(reporter, home, half, width, height, nullptr, kClMemReadWrite, &made));
+    bytes += Runtime::BytesOf(home, half, width, height);
     LATHE_TRY(Own(made));
-    bytes += int64_t{width} * height * (home == Home::kNumbers ? 4 : half ? 8 : 16);
     for (DeviceTensor* tensor : pooled) {
       if (tensor->block == block) tensor->memory = made;
     }
@@ -109,8 +110,8 @@ Code SessionPart::MakePool(const Reporter& reporter, Span<DeviceTensor*> pooled,
     if (tensor->block != kStaging || tensor->memory != nullptr) continue;
     LATHE_TRY(runtime->MakeMemory(reporter, Home::kNumbers, false, tensor->width, 1, nullptr,
                                   kClMemReadWrite | kClMemAllocHostPtr, &tensor->memory));
-    LATHE_TRY(Own(tensor->memory));
     bytes += int64_t{tensor->width} * 4;
+    LATHE_TRY(Own(tensor->memory));
   }
   return Code::kOk;
 }
@@ -224,19 +225,19 @@ Code SessionPart::Enqueue(const Reporter& reporter, LaunchRecord* record, bool t
   const size_t step = (groups + pieces - 1) / pieces * record->local[axis];
   if (record->event != nullptr) api.ReleaseEvent(record->event);
   record->event = nullptr;
+  const bool measures = runtime->profiles() && pieces == 1;  // of several pieces each would have a time of its own
   if (timed) record->start_ns = NowNanoseconds();
   for (size_t at = 0; at < record->global[axis]; at += step) {
     size_t offset[3] = {0, 0, 0};
     size_t global[3] = {record->global[0], record->global[1], record->global[2]};
     offset[axis] = at;
     global[axis] = record->global[axis] - at < step ? record->global[axis] - at : step;
-    const bool keeps = runtime->profiles() && at == 0;
     const cl_int error = api.EnqueueNDRangeKernel(runtime->queue(), record->kernel, 3, offset, global, record->local, 0,
-                                                  nullptr, keeps ? &record->event : nullptr);
+                                                  nullptr, measures ? &record->event : nullptr);
     if (error != kClSuccess) return Failed(reporter, *runtime, "clEnqueueNDRangeKernel", error);
     if (pieces > 1) api.Flush(runtime->queue());
   }
-  if (!timed || runtime->profiles()) return Code::kOk;
+  if (!timed || measures) return Code::kOk;
   const cl_int error = api.Finish(runtime->queue());
   record->end_ns = NowNanoseconds();
   return error == kClSuccess ? Code::kOk : Failed(reporter, *runtime, "clFinish", error);
@@ -247,9 +248,12 @@ Code SessionPart::Run(NodeRegions* regions, const RunContext& context) {
   const ClApi& api = runtime->api();
   const bool observed = regions->session().is_observed();
   const uint32_t window = runtime->queue_window() != 0 ? runtime->queue_window() : part->settings.queue_window;
+  const bool timed = observed || (!measured && KernelLimit() != 0);
   if (outside != nullptr) {
     const int32_t none = 0;
-    api.EnqueueWriteBuffer(runtime->queue(), outside, kClTrue, 0, sizeof(none), &none, 0, nullptr, nullptr);
+    const cl_int error =
+        api.EnqueueWriteBuffer(runtime->queue(), outside, kClTrue, 0, sizeof(none), &none, 0, nullptr, nullptr);
+    if (error != kClSuccess) return Failed(reporter, *runtime, "clEnqueueWriteBuffer", error);
   }
   for (Transfer* each = transfers; each != nullptr; each = each->next) {
     if (each->to_host) continue;
@@ -259,7 +263,7 @@ Code SessionPart::Run(NodeRegions* regions, const RunContext& context) {
   }
   uint32_t waiting = 0;
   for (LaunchRecord* record = launches; record != nullptr; record = record->next) {
-    LATHE_TRY(Enqueue(reporter, record, observed));
+    LATHE_TRY(Enqueue(reporter, record, timed));
     if (window == 0 || ++waiting < window) continue;
     const cl_int error = api.Finish(runtime->queue());
     if (error != kClSuccess) return Failed(reporter, *runtime, "clFinish", error);
@@ -290,8 +294,7 @@ Code SessionPart::CheckOutside(const Reporter& reporter) {
 // Times of kernels: to whoever observes, and to what cuts long kernels into pieces.
 Code SessionPart::Tell(const Reporter& reporter, NodeRegions* regions) {
   const ClApi& api = runtime->api();
-  const uint32_t limit =
-      runtime->kernel_microseconds() != 0 ? runtime->kernel_microseconds() : part->settings.kernel_microseconds;
+  const uint32_t limit = KernelLimit();
   const bool observed = regions->session().is_observed();
   const size_t first = part->first;
   for (Transfer* each = transfers; observed && each != nullptr; each = each->next) {

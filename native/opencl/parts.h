@@ -70,6 +70,10 @@ struct SessionPart {
   Code MakeKernel(const Reporter& reporter, LaunchRecord* record);
   Code SetArguments(const Reporter& reporter, LaunchRecord* record);
   void ChooseGroup(LaunchRecord* record);
+  // The most microseconds that a kernel may take; 0: any number.
+  uint32_t KernelLimit() const {
+    return runtime->kernel_microseconds() != 0 ? runtime->kernel_microseconds() : part->settings.kernel_microseconds;
+  }
   Code Copy(const Reporter& reporter, Session& session, Transfer* transfer, const RunContext& context);
   Code Enqueue(const Reporter& reporter, LaunchRecord* record, bool timed);
   Code Tell(const Reporter& reporter, NodeRegions* regions);

@@ -78,6 +78,11 @@ Code OutOfMemory(const Reporter& reporter) {
   return reporter.Fail(Code::kOutOfMemory, "there is no memory to plan it");
 }
 
+// As many as kernels can count.
+bool HasPixels(int32_t width, int32_t height) {
+  return width > 0 && height > 0 && int64_t{width} * height <= INT32_MAX / 4;
+}
+
 size_t UnitNamed(const char* name) {
   const Span<const Unit* const> units = GetUnits().units;
   size_t place = 0;
@@ -187,6 +192,17 @@ Code Planner::MakeTensors(const Reporter& reporter, const ::lathe::Node& node) {
   return Code::kOk;
 }
 
+// What no session could allocate is no plan.
+Code Planner::CheckSize(const Reporter& reporter, const DeviceTensor& tensor) const {
+  const int64_t bytes = Runtime::BytesOf(tensor.home, part_.settings.half, tensor.width, tensor.height);
+  const uint64_t most = runtime_.facts().max_allocation;
+  if (static_cast<uint64_t>(bytes) <= most) return Code::kOk;
+  return reporter.Fail(Code::kUnsupported,
+                       "a tensor of %lld bytes is larger than the device '%s' allows (%llu): make the input smaller, "
+                       "or run it on the CPU",
+                       static_cast<long long>(bytes), runtime_.facts().name, static_cast<unsigned long long>(most));
+}
+
 DeviceTensor* Planner::NewTensor() {
   auto* listed = static_cast<Listed*>(memory_.Allocate(sizeof(Listed), alignof(Listed)));
   if (listed == nullptr) return nullptr;
@@ -217,6 +233,7 @@ Code Planner::MakeTensor(const Reporter& reporter, uint32_t value) {
     made->width = static_cast<int32_t>(host.shape.Count());
     made->height = 1;
   }
+  LATHE_TRY(CheckSize(reporter, *made));
   of_value_[value] = made;
   return Code::kOk;
 }
@@ -234,6 +251,7 @@ Code Planner::MakeStaging(const Reporter& reporter, uint32_t value, bool to_host
   staging->block = kStaging;
   staging->width = static_cast<int32_t>(host.shape.Count());
   staging->height = 1;
+  LATHE_TRY(CheckSize(reporter, *staging));
   *transfer = {nullptr, value, host.dtype, host.shape.Count(), to_host, node_, staging, 0, 0};
   (last_transfer_ != nullptr ? last_transfer_->next : transfers_) = transfer;
   last_transfer_ = transfer;
@@ -245,25 +263,27 @@ Code Planner::Packed(const Reporter& reporter, const Tensor& source, int32_t wid
                      const int64_t (&arguments)[4], DeviceTensor** made) {
   if (source.data == nullptr || source.dtype != DType::kF32 || source.packing != Packing::kNone)
     return reporter.Fail(Code::kUnsupported, "a constant that it packs is none, or is no plain f32");
-  if (width <= 0 || height <= 0) return reporter.Fail(Code::kUnsupported, "a constant is too large for the device");
+  if (!HasPixels(width, height)) return reporter.Fail(Code::kUnsupported, "a constant is too large for the device");
   DeviceTensor* packed = NewTensor();
   if (packed == nullptr) return OutOfMemory(reporter);
   packed->shape = source.shape;
   packed->width = width;
   packed->height = height;
   packed->home = runtime_.HomeFor(part_.settings, width, height);
+  LATHE_TRY(CheckSize(reporter, *packed));
   LATHE_TRY(runtime_.UploadConstant(reporter, source, part_.settings, fill, arguments, packed));
   *made = packed;
   return Code::kOk;
 }
 
 Code Planner::Scratch(const Reporter& reporter, int32_t width, int32_t height, DeviceTensor** made) {
-  if (width <= 0 || height <= 0) return reporter.Fail(Code::kUnsupported, "scratch memory is too large");
+  if (!HasPixels(width, height)) return reporter.Fail(Code::kUnsupported, "scratch memory is too large");
   DeviceTensor* scratch = NewTensor();
   if (scratch == nullptr) return OutOfMemory(reporter);
   scratch->width = width;
   scratch->height = height;
   scratch->home = runtime_.HomeFor(part_.settings, width, height);
+  LATHE_TRY(CheckSize(reporter, *scratch));
   *made = scratch;
   return Code::kOk;
 }
@@ -371,6 +391,8 @@ Span<DeviceTensor*> Planner::Pooled(int32_t* blocks) {
       if (block.home != tensor->home || block.last >= tensor->first) continue;
       const int64_t width = tensor->width > block.width ? tensor->width : block.width;
       const int64_t height = tensor->height > block.height ? tensor->height : block.height;
+      const int64_t bytes = Runtime::BytesOf(tensor->home, part_.settings.half, width, height);
+      if (static_cast<uint64_t>(bytes) > runtime_.facts().max_allocation) continue;
       const int64_t grown = width * height - int64_t{block.width} * block.height;
       // Growing by more than a block of its own would have is no gain.
       if (grown < least && grown < int64_t{tensor->width} * tensor->height) least = grown, best = i;

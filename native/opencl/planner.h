@@ -45,6 +45,7 @@ class Planner {
   Code KeepOutputs(const ::lathe::Node& node);
   Code MakeTensors(const Reporter& reporter, const ::lathe::Node& node);
   DeviceTensor* NewTensor();
+  Code CheckSize(const Reporter& reporter, const DeviceTensor& tensor) const;
   Code MakeTensor(const Reporter& reporter, uint32_t value);
   Code MakeStaging(const Reporter& reporter, uint32_t value, bool to_host, DeviceTensor** made);
   const char* OptionsOf(const Launch& launch) const;

@@ -186,7 +186,7 @@ Code Runtime::MakeMemory(const Reporter& reporter, Home home, bool half, int64_t
                          cl_mem_flags flags, cl_mem* made) {
   cl_int error = kClSuccess;
   if (source != nullptr) flags |= kClMemCopyHostPtr;
-  const int64_t bytes = width * height * (home == Home::kNumbers ? 4 : half ? 8 : 16);
+  const int64_t bytes = BytesOf(home, half, width, height);
   if (home == Home::kImage) {
     const cl_image_format format = {kClRgba, half ? kClHalfFloat : kClFloat};
     cl_image_desc description = {};
@@ -194,12 +194,6 @@ Code Runtime::MakeMemory(const Reporter& reporter, Home home, bool half, int64_t
     description.image_width = static_cast<size_t>(width);
     description.image_height = static_cast<size_t>(height);
     *made = api_.CreateImage(context_, flags, &format, &description, source, &error);
-  } else if (static_cast<uint64_t>(bytes) > facts().max_allocation) {
-    return reporter.Fail(Code::kOutOfMemory,
-                         "a tensor of %lld bytes is larger than the device '%s' allows (%llu): make the input smaller, "
-                         "or run it on the CPU",
-                         static_cast<long long>(bytes), facts().name,
-                         static_cast<unsigned long long>(facts().max_allocation));
   } else {
     *made = api_.CreateBuffer(context_, flags, static_cast<size_t>(bytes), source, &error);
   }

@@ -72,6 +72,10 @@ class Runtime final : public ::lathe::Device {
                       const int64_t (&arguments)[4], DeviceTensor* as);
   // Where a tensor of this extent lives.
   Home HomeFor(const PartSettings& settings, int64_t width, int64_t height) const;
+  // Of numbers, `width` is how many there are.
+  static int64_t BytesOf(Home home, bool half, int64_t width, int64_t height) {
+    return width * height * (home == Home::kNumbers ? 4 : half ? 8 : 16);
+  }
   // Memory for a tensor. `source`: what it begins with, or null.
   Code MakeMemory(const Reporter& reporter, Home home, bool half, int64_t width, int64_t height, void* source,
                   cl_mem_flags flags, cl_mem* made);
