@@ -19,7 +19,6 @@ _MOST_PASSES = 16
 _MOST_PADDING = 2
 _MOST_FLATTENED = 1 << 14  # passes over the pixels
 _SNOOPED = 32  # values of a description's `snoop`
-_NOT_MADE = ("buffer_shift", "buffer_insert")
 _NEWER = ("bypass", "calcx4", "readahead", "tcalc", "snoop_sequence")
 
 
@@ -171,9 +170,6 @@ def _depthwise_problems(hardware: HardwareLayer) -> Iterator[Problem]:
 
 
 def _hint_problems(network: Network, hardware: HardwareLayer) -> Iterator[Problem]:
-    for name in _NOT_MADE:
-        if hardware.layer.hints.get(name):
-            yield Problem(f"'{name}' is not made", hardware.where, remedy="leave it out")
     layer = hardware.layer
     if hardware.hint("calcx4") and (layer.out_channels % 4 or layer.flatten or hardware.groups > 1):
         yield Problem("'calcx4' computes four outputs at a time", hardware.where, rule="a multiple of 4, no groups")

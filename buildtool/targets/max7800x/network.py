@@ -105,7 +105,8 @@ class Layer:
     bias_groups: tuple[int, ...] = ()  # those that it is chosen from; none: all that work
     source: Source = field(default_factory=Source)
     # keys of the description that change how registers are written and nothing that is computed:
-    # bypass, calcx4, tcalc, readahead, weight_source, buffer_shift, buffer_insert, snoop_sequence
+    # bypass, calcx4, tcalc, readahead, weight_source, snoop_sequence; and what is done with the data buffer, which
+    # `rolling` knows: buffer_shift, buffer_insert
     hints: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -81,7 +81,11 @@ def script_of(program: Program) -> Script:
     """The accesses of a program, up to the interrupt."""
     made = Script(program.network.device.name)
     writes = program.register_writes
-    made.write_all(writes["cnn_init"])
+    for kind, address, value in program.init:
+        if kind == "write":
+            made.write(address, value)
+        elif kind == "clear":
+            made.write_words(address, [0] * value)
     for address, kernels in program.kernels:
         made.express(address, kernels)
     for address, biases in program.biases:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from buildtool.errors import ConfigError
-from buildtool.targets.max7800x.network import UNPLACED, Layer, Network
+from buildtool.errors import ConfigError, Where
+from buildtool.targets.max7800x import rolling
+from buildtool.targets.max7800x.network import BUFFER, UNPLACED, Layer, Network
 from buildtool.targets.max7800x.planning import overlap, planner
 
 
@@ -20,6 +21,12 @@ def found(network: Network, written: Sequence[frozenset[str]]) -> tuple[Network,
 
     UnsupportedError where nothing fits beside what was written, ConfigError where what was written contradicts itself.
     """
+    if any(BUFFER in layer.sources or rolling.writes(layer) for layer in network.layers):
+        raise ConfigError(
+            "places are left out in a network with a data buffer",
+            where=Where(file=network.file),
+            remedy="write `processors` and offsets of all layers",
+        )
     layers = tuple(_free(layer, keys) for layer, keys in zip(network.layers, written, strict=True))
     placed = planner.place(replace(network, layers=layers))
     wrong = overlap.check(placed)

@@ -60,7 +60,7 @@ def shapes(
         sources = chosen.sources or (previous,)
         previous = chosen.index
         try:
-            inputs = [_source(source, found, surroundings) for source in sources]
+            inputs = [_source(chosen, source, found, surroundings) for source in sources]
             found[chosen.index] = _layer(chosen, sources, inputs, bound.get(chosen.index), surroundings, findings)
         except UnknownShapeError:
             continue
@@ -79,9 +79,10 @@ def given_shape(chosen: Chosen, bound: Bound | None) -> Shape | None:
     return None if size is None or channels is None else Shape(channels * chosen.operands, size)
 
 
-def _source(source: int, found: Mapping[int, Shapes], surroundings: Surroundings) -> Shape:
+def _source(chosen: Chosen, source: int, found: Mapping[int, Shapes], surroundings: Surroundings) -> Shape:
     if source == BUFFER and surroundings.buffer is not None:
-        return Shape(surroundings.buffer.get("channels", 0), surroundings.buffer.get("dim", (1, 1)))
+        whole: Size = surroundings.buffer.get("dim", (1, 1))
+        return Shape(surroundings.buffer.get("channels", 0), chosen.section.get("in_dim", whole))  # or a part of it
     if source == INPUT and surroundings.given is not None:
         return surroundings.given
     if source not in found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from buildtool.targets.max7800x import processors
+from buildtool.targets.max7800x import processors, rolling
 from buildtool.targets.max7800x.devices import (
     MAX78000,
     MAX78002,
@@ -85,6 +85,11 @@ def init_steps(placed: Placed) -> Iterator[Step]:
     if placed.options.clear_memories:
         for test, done, broken in _TESTS[placed.network.device.name]:
             yield from _test(placed, placed.quadrants, test, done, broken)
+    buffer = rolling.buffer_of(placed.network)
+    if buffer is not None:
+        for memory in processors.memories(buffer.processors):
+            address = places.data_memory(memory * PROCESSORS_PER_MEMORY) + buffer.offset
+            yield "clear", address, rolling.pixels_of(buffer)
 
 
 def _layer_count(placed: Placed) -> int:

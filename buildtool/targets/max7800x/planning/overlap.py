@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from buildtool.errors import Problem, Where
 from buildtool.targets.max7800x import processors as sets
+from buildtool.targets.max7800x import rolling
 from buildtool.targets.max7800x.devices import PROCESSORS, PROCESSORS_PER_MEMORY, QUADRANTS
 from buildtool.targets.max7800x.firmware.streaming import ring_words, streamed
-from buildtool.targets.max7800x.network import INPUT, STOP, Layer, Network
+from buildtool.targets.max7800x.network import BUFFER, INPUT, STOP, Layer, Network
 
 _MEMORIES = PROCESSORS // PROCESSORS_PER_MEMORY
 _WORD = 4
@@ -128,9 +129,26 @@ class _Run:
     def problems(self) -> list[Problem]:
         streams = streamed(self._network)
         found = list(self._streams(streams)) if streams else list(self._load())
+        found += self._buffer_problems(streams)
         for layer in self._network.layers[len(streams) :]:
             found += self._layer(layer)
         return [*found, *self._results()]
+
+    def _buffer_problems(self, streams: Sequence[Layer]) -> Iterator[Problem]:
+        """The data buffer lies there from the beginning, beside the input."""
+        buffer = rolling.buffer_of(self._network)
+        if buffer is None:
+            return
+        self._written[BUFFER] = _Written(buffer.processors, buffer.channels)
+        self._names[BUFFER] = "the data buffer"
+        at = buffer.offset + np.arange(rolling.pixels_of(buffer)) * _WORD
+        first = self._network.layers[0]
+        inside = (at // _WORD)[at // _WORD < self._words]
+        memories = sets.memories(buffer.processors)
+        if not streams and any((self._owner[memory, inside] != _NOBODY).any() for memory in memories):
+            what, rule = "the input lies over the data buffer", "both are there before the first layer"
+            yield _problem(self._network, first, what, rule, "choose another `in_offset`")
+        yield from self._write(first, BUFFER, buffer.processors, at)
 
     # -- reading and writing --
     def _load(self) -> Iterator[Problem]:
@@ -168,7 +186,7 @@ class _Run:
         return next(layer.out_channels for layer in self._network.layers if layer.index == source)
 
     def _write(
-        self, layer: Layer, producer: int, mask: int, addresses: NDArray[np.int64], width: int = 8
+        self, layer: Layer, producer: int, mask: int, addresses: NDArray[np.int64], width: int = 8, tag: int = 0
     ) -> Iterator[Problem]:
         at = addresses // _WORD
         extra = (0,) if width == 8 else (0, 1, 2, 3)
@@ -186,7 +204,7 @@ class _Run:
         for memory in sets.memories(mask):
             for word in extra:
                 self._owner[memory, at + word] = self._made_by(producer)
-                self._tag[memory, at + word] = np.arange(at.size)
+                self._tag[memory, at + word] = tag + np.arange(at.size)
 
     def _layer(self, layer: Layer) -> Iterator[Problem]:
         reads = {memory: np.zeros(self._words, bool) for memory in sets.memories(layer.processors)}
@@ -195,10 +213,16 @@ class _Run:
         count = math.prod(layer.out_size) * sets.passes(layer.out_channels)
         step = (layer.write_gap + 1) * (layer.output_width // 8)
         addresses = layer.out_offset + np.arange(count) * step * _WORD
-        yield from self._over_what_it_reads(layer, reads, addresses // _WORD)
+        if rolling.SHIFT not in layer.hints:  # which reads each pixel before it writes there
+            yield from self._over_what_it_reads(layer, reads, addresses // _WORD)
         self._written[layer.index] = _Written(layer.output_processors, layer.out_channels)
-        if _passes_on(layer):
+        if _passes_on(layer) and not rolling.writes(layer):
             self._origin[layer.index] = self._made_by(layer.sources[0])
+        buffer = rolling.buffer_of(self._network)
+        if rolling.writes(layer) and buffer is not None:
+            tag = rolling.first_written(buffer, layer)
+            yield from self._write(layer, BUFFER, layer.output_processors, addresses, tag=tag)
+            return
         yield from self._write(layer, layer.index, layer.output_processors, addresses, layer.output_width)
 
     def _made_by(self, source: int) -> int:
@@ -243,7 +267,10 @@ class _Run:
         used = sets.used(layer.processors)
         channels = [(source, one) for source in sources for one in range(self._written[source].channels)]
         split = layer.operands if len(layer.sources) == 1 else 1
-        pixels = self._pixels(sources[0])
+        buffer = rolling.buffer_of(self._network)
+        whole = sources[0] != BUFFER or buffer is None
+        pixels = self._pixels(sources[0]) if whole else math.prod(layer.in_size)
+        begin = 0 if whole or buffer is None else rolling.first_read(buffer, layer)
         seen: set[tuple[int, int]] = set()
         for number, (source, channel) in enumerate(channels[: layer.in_channels]):
             turn, processor = number // share, used[number % share]
@@ -266,7 +293,7 @@ class _Run:
             source_rounds = sets.passes(self._written[source].channels)
             for part in range(split):
                 at = layer.in_offset // _WORD + (np.arange(pixels) * rounds + turn) * stride + operand + part
-                tags = (np.arange(pixels) * source_rounds + source_pass) * split + part
+                tags = ((begin + np.arange(pixels)) * source_rounds + source_pass) * split + part
                 yield from self._compare(layer, source, memory, at, tags, reads)
 
     def _compare(
@@ -303,7 +330,15 @@ class _Run:
         return next(math.prod(layer.out_size) for layer in self._network.layers if layer.index == source)
 
     def _results(self) -> Iterator[Problem]:
-        """What is put out is still there at the end."""
+        """What is put out, and the data buffer, are still there at the end."""
+        buffer = rolling.buffer_of(self._network)
+        if buffer is not None and BUFFER in self._written:
+            at = buffer.offset // _WORD + np.arange(rolling.pixels_of(buffer))
+            at = at[at < self._words]
+            if any((self._owner[memory, at] != BUFFER).any() for memory in sets.memories(buffer.processors)):
+                last = self._network.layers[-1]
+                what, rule = "a layer writes over the data buffer", "the next run goes on with it"
+                yield _problem(self._network, last, what, rule, "choose another `out_offset`")
         for layer in self._network.layers:
             is_last = layer is self._network.layers[-1] or layer.next_layer == STOP
             if not (is_last or layer.is_output) or layer.index not in self._written:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from buildtool.errors import GraphError, LatheError, Problem, UnsupportedError, Where
+from buildtool.targets.max7800x import rolling
 from buildtool.targets.max7800x.network import BUFFER, INPUT, STOP, Layer, Network, Size
 from buildtool.targets.max7800x.simulation import arithmetic
 
 LARGEST_SHIFT = 15
 LARGEST_SUM = 2**31 - 1  # of products, whatever the values are
 MOST_VALUES = 2**28  # that a layer reads, pads or puts out
-_NOT_SIMULATED = ("buffer_shift", "buffer_insert")
 _BITS = (8, 4, 2, 1, -1)
 
 Shape = tuple[int, int, int]  # channels, rows, columns
@@ -31,7 +31,7 @@ def check(network: Network) -> tuple[int, ...]:
     either with all that is wrong.
     """
     ran = order(network)
-    refused = [problem for at in ran for problem in _refusals(network.layers[at])]
+    refused = [problem for at in ran for problem in _refusals(network, network.layers[at])]
     if refused:
         raise UnsupportedError(refused)
     shapes: dict[int, Layer | None] = {INPUT: None}
@@ -146,6 +146,8 @@ def _convolved(layer: Layer, shape: Shape, require: _Require) -> Shape:
 
 def _shape(network: Network, known: dict[int, Layer | None], layer: Layer, source: int) -> Shape:
     """Of what a layer reads."""
+    if source == BUFFER and network.data_buffers:
+        return (network.data_buffers[0].channels, *layer.in_size)
     if source not in known:
         raise GraphError(f"it reads layer {source}, which does not run before it", where=where(layer))
     read = known[source]
@@ -178,7 +180,7 @@ def _impossible(layer: Layer) -> str:
     return ""
 
 
-def _refusals(layer: Layer) -> Iterator[Problem]:
+def _refusals(network: Network, layer: Layer) -> Iterator[Problem]:
     place = where(layer)
     if what := _impossible(layer):
         yield Problem(what, place)
@@ -201,8 +203,5 @@ def _refusals(layer: Layer) -> Iterator[Problem]:
         if abs(shift) > LARGEST_SHIFT and layer.output_width == 8:
             rule = f"output_shift + 8 - bits of the weights is from -{LARGEST_SHIFT} to {LARGEST_SHIFT}"
             yield Problem(f"sums are shifted by {shift}", place, rule=rule)
-    if BUFFER in layer.sources:
-        yield Problem("the data buffer is not simulated", place, remedy="read the input, or another layer")
-    for key in _NOT_SIMULATED:
-        if layer.hints.get(key):
-            yield Problem(f"'{key}' is not simulated", place, remedy="leave it out, or do not ask for expected outputs")
+    for what, rule in rolling.problems(network, layer):
+        yield Problem(what, place, rule=rule)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buildtool.targets.max7800x.network import INPUT, Kernel, Layer, Network, Size
+from buildtool.errors import UnsupportedError, Where
+from buildtool.targets.max7800x.network import BUFFER, INPUT, Kernel, Layer, Network, Size
 from buildtool.targets.max7800x.simulation import arithmetic
 from buildtool.targets.max7800x.simulation.checks import Shape, check, joined_shape
 from buildtool.targets.max7800x.simulation.simulate import Trace, as_sample
@@ -68,6 +69,13 @@ class Simulator:
         """`library`: the compiled simulator. The errors of `checks.check`."""
         self.network = network
         self.order = check(network)
+        if any(BUFFER in network.layers[at].sources for at in self.order):
+            raise UnsupportedError(
+                "the simulator for data sets has no data buffer",
+                where=Where(model=network.name, file=network.file),
+                rule="what the network gives depends on what it was given before",
+                remedy="run samples one by one: `lathe run`, or --accuracy with a script",
+            )
         self._library = _load(library)
         self._kept: list[NDArray[Any]] = []  # what the structures point into
         layers = [_Layer() for _ in network.layers]

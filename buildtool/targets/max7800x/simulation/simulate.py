@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from buildtool.errors import RunError, Where
-from buildtool.targets.max7800x.network import INPUT, Layer, Network
+from buildtool.targets.max7800x import rolling
+from buildtool.targets.max7800x.network import BUFFER, INPUT, Layer, Network
 from buildtool.targets.max7800x.simulation import arithmetic
 from buildtool.targets.max7800x.simulation.arithmetic import Values
 from buildtool.targets.max7800x.simulation.checks import check, times
@@ -45,9 +46,13 @@ def run(network: Network, sample: NDArray[Any]) -> Trace:
     ran = check(network)
     given = as_sample(network, sample)
     outputs: dict[int, Values] = {INPUT: given}
+    buffer = rolling.Contents(network)
     for at in ran:
         layer = network.layers[at]
+        if layer.sources == (BUFFER,):
+            outputs[BUFFER] = buffer.read(layer)
         outputs[layer.index] = _layer(network, layer, [outputs[source] for source in layer.sources])
+        buffer.write(layer, outputs[layer.index])
     nothing = np.zeros((0, 0, 0), np.int64)
     return Trace(network, given, tuple(outputs.get(layer.index, nothing) for layer in network.layers), ran)
 
