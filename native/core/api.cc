@@ -222,7 +222,10 @@ lathe_code DeviceInfo(const lathe_engine* engine, lathe_device_info* info, lathe
   if (code != Code::kOk) return Public(code);
   lathe_device_info found = {};
   found.kind = LATHE_DEVICE_CPU;
-  if (Own(engine)->device() != nullptr) Own(engine)->device()->Info(&found);
+  if (Own(engine)->device() != nullptr)
+    Own(engine)->device()->Info(&found);
+  else
+    found.reason = Own(engine)->WhyNoDevice();
   CopyOut(found, info);
   return LATHE_OK;
 }

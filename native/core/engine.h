@@ -47,6 +47,8 @@ class Engine {
   Device* device() const { return device_; }
   void set_device(Device* device) { device_ = device; }
   bool runs_on_device() const { return runs_on_device_; }
+  // Why a model with parts for a device has none; null where it has no such part.
+  const char* WhyNoDevice() const;
   // What the application says of devices; in `prepare` only.
   const lathe_device_options& device_options() const { return device_options_; }
 

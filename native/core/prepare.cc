@@ -32,6 +32,17 @@ Code Engine::PrepareNode(const Node& node, PreparedNode* prepared) {
   return model_.planned ? PreparePlanned(node, prepared) : ChooseKernel(node, prepared);
 }
 
+const char* Engine::WhyNoDevice() const {
+  for (const PreparedNode& prepared : nodes_) {
+    for (const KernelDef* kernel : GetRegistry().kernels) {
+      if (IsaBit(IsaOf(kernel->name)) != kDeviceIsa || strcmp(kernel->op, prepared.node->op) != 0) continue;
+      return device_options_.kind == LATHE_DEVICE_CPU ? "the application asks for the CPU"
+                                                      : "the application limits the instruction set";
+    }
+  }
+  return nullptr;
+}
+
 // The first of the node's list that this machine runs and that takes the node.
 Code Engine::PreparePlanned(const Node& node, PreparedNode* prepared) {
   bool tried = false;

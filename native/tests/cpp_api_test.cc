@@ -73,6 +73,18 @@ TEST(CppApi, KeepsAliveWhatItNeeds) {
   EXPECT_TRUE(session->Value("Relu:0").ok());
 }
 
+TEST(CppApi, ModelsWithoutPartsForAGpuSaySo) {
+  Files files(ChainModel());
+  files.options.device.kind = lathe::DeviceKind::kGpu;
+  files.options.device.binary_paths = {"/none"};
+  const auto engine = lathe::Engine::Create(lathe_api_test_a(), files.options);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  EXPECT_FALSE(engine->device_info().has_parts());
+  const auto programs = engine->device_data(LATHE_DEVICE_DATA_PROGRAMS);
+  ASSERT_TRUE(programs.ok());
+  EXPECT_EQ((*programs).size, 0u);
+}
+
 TEST(CppApi, TellsWhatIsWrong) {
   Files files(ChainModel());
   auto wrong = lathe::Engine::Create(lathe_api_test_b(), files.options);

@@ -185,16 +185,77 @@ TEST(MaceFace, KeepsInputsAndKnowsNames) {
   EXPECT_EQ(made.engine->Run({}, nullptr), MaceStatus::MACE_INVALID_ARGS);
 }
 
-TEST(MaceFace, RefusesWithReasons) {
-  Made gpu(lathe_test::ChainModel(), GPU);
-  EXPECT_EQ(gpu.status.code(), MaceStatus::MACE_UNSUPPORTED);
-  std::map<std::string, MaceTensor> outputs;
-  EXPECT_EQ(gpu.engine->Run({}, &outputs), MaceStatus::MACE_INVALID_ARGS);
+// A library as those with kernels for GPUs, which keeps what engines are asked for.
+struct AsWithGpu {
+  AsWithGpu() : api(*lathe_api_test_a()) {
+    api.kernel_count = [] { return size_t{1}; };
+    api.kernel_name = [](size_t) { return "device_region_any_region__opencl"; };
+    api.engine_create = [](const lathe_engine_options* options, lathe_engine** engine, lathe_error* error) {
+      asked = *options->device;
+      asked_path = asked.binary_path_count == 0 ? "" : asked.binary_paths[asked.binary_path_count - 1];
+      asked_storage = asked.storage_path != nullptr ? asked.storage_path : "";
+      return lathe_api_test_a()->engine_create(options, engine, error);
+    };
+    api.device_info = [](const lathe_engine*, lathe_device_info* info, lathe_error*) {
+      info->reason = "there is no driver";
+      info->kind = LATHE_DEVICE_CPU;
+      return lathe_code{LATHE_OK};
+    };
+  }
+  MaceStatus Init(const MaceEngineConfig& config) {
+    const ModelBuilder model = lathe_test::ChainModel();
+    const NetDef net(face::Libraries(1, &api), model.Model());
+    const std::string data = model.data();
+    return MaceEngine(config).Init(&net, {}, {}, reinterpret_cast<const unsigned char*>(data.data()),
+                                   static_cast<int64_t>(data.size()));
+  }
+  lathe_api api;
+  static lathe_device_options asked;
+  static std::string asked_path, asked_storage;
+};
+lathe_device_options AsWithGpu::asked = {};
+std::string AsWithGpu::asked_path, AsWithGpu::asked_storage;
+
+TEST(MaceFace, HandsOnWhatIsSaidOfTheGpu) {
+  AsWithGpu library;
+  const unsigned char programs[] = {1, 2, 3}, parameters[] = {4, 5};
+  GPUContextBuilder builder;
+  builder.SetStoragePath("/store").SetOpenCLBinaryPaths({"/first", "/second"}).SetOpenCLBinary(programs, 3);
+  builder.SetOpenCLParameterPath("/tuned").SetOpenCLParameter(parameters, 2);
+  MaceEngineConfig config(GPU);
+  EXPECT_EQ(config.SetGPUContext(builder.Finalize()), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(config.SetGPUHints(PERF_HIGH, PRIORITY_LOW), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(config.SetGPUHints(static_cast<GPUPerfHint>(7), PRIORITY_LOW), MaceStatus::MACE_INVALID_ARGS);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(library.Init(config), MaceStatus::MACE_SUCCESS);
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("the CPU computes: there is no driver"), std::string::npos);
+  const lathe_device_options& asked = AsWithGpu::asked;
+  EXPECT_EQ(asked.kind, uint32_t{LATHE_DEVICE_ANY});
+  EXPECT_EQ(asked.perf_hint, 3u);
+  EXPECT_EQ(asked.priority_hint, 1u);
+  EXPECT_EQ(AsWithGpu::asked_storage, "/store");
+  EXPECT_EQ(asked.binary_path_count, 2u);
+  EXPECT_EQ(AsWithGpu::asked_path, "/second");
+  EXPECT_EQ(asked.binary.data, programs);
+  EXPECT_EQ(asked.tuning.size, 2u);
+
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(library.Init(MaceEngineConfig(CPU)), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(asked.kind, uint32_t{LATHE_DEVICE_CPU});
+
   EXPECT_FALSE(GetCapability(GPU).supported);
+  EXPECT_TRUE(face::CapabilityOf(face::Libraries(1, &library.api), GPU).supported);
+}
+
+TEST(MaceFace, RefusesWithReasons) {
+  Made hexagon(lathe_test::ChainModel(), HEXAGON);
+  EXPECT_EQ(hexagon.status.code(), MaceStatus::MACE_UNSUPPORTED);
+  std::map<std::string, MaceTensor> outputs;
+  EXPECT_EQ(hexagon.engine->Run({}, &outputs), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_FALSE(GetCapability(HEXAGON).supported);
   EXPECT_GT(GetCapability(CPU).float32_performance.exec_time, 0);
-  const std::shared_ptr<GPUContext> context = GPUContextBuilder().SetStoragePath("here").Finalize();
-  EXPECT_EQ(gpu.config.SetGPUContext(context), MaceStatus::MACE_SUCCESS);
-  EXPECT_EQ(gpu.config.SetHexagonPower(HEXAGON_NN_CORNER_TURBO, true, 100), MaceStatus::MACE_UNSUPPORTED);
+  EXPECT_EQ(hexagon.config.SetHexagonPower(HEXAGON_NN_CORNER_TURBO, true, 100), MaceStatus::MACE_UNSUPPORTED);
 
   Made unknown(lathe_test::PickModel(9));
   EXPECT_EQ(unknown.status.code(), MaceStatus::MACE_UNSUPPORTED);

@@ -13,6 +13,7 @@
 #include "lathe/engine.h"
 #include "native/tools/affinity.h"
 #include "native/tools/crash.h"
+#include "native/tools/device.h"
 #include "native/tools/json.h"
 #include "native/tools/npy.h"
 #include "native/tools/options.h"
@@ -48,6 +49,8 @@ struct Result {
   Timings timings;
   Nanoseconds create = 0;
   Affinity affinity;
+  lathe::DeviceInfo device;
+  int64_t process_peak = 0;
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {
@@ -247,7 +250,6 @@ Failure TimeRuns(const Options& options, lathe::Session* session, Result* result
     Stage(options, "running the model again");
   }
   if (status.ok()) status = TimeRounds(session, options.warmup, options.rounds, options.powercap, timings);
-  if (status.ok() && options.profile) status = ObserveRounds(session, options.rounds, timings);
   if (status.ok() && options.markers) status = MarkRounds(session, timings);
   return status.ok() ? Failure() : Refused(status);
 }
@@ -304,7 +306,8 @@ std::string DescribeRun(const Options& options, const Result& result, lathe::Ses
   json.Key("weights_allocated").Number(static_cast<int64_t>(memory.weights_allocated));
   json.Key("arena").Number(static_cast<int64_t>(memory.arena));
   json.Key("scratch").Number(static_cast<int64_t>(memory.scratch)).Close('}');
-  json.Key("process_peak").Number(PeakOfProcess());
+  json.Key("process_peak").Number(result.process_peak);
+  if (result.device.has_parts()) DescribeDevice(&json, result.device);
   DescribeAffinity(&json, result.affinity);
   if (!options.values.empty()) DescribeValues(&json, result.values);
   json.Key("inputs").Open('[');
@@ -321,13 +324,39 @@ Failure WriteJson(const Options& options, const std::string& text) {
   return problem.empty() ? Failure() : Failure{"io", problem};
 }
 
-Failure RunModel(const Options& options, Result* result) {
+lathe::EngineOptions EngineOptionsOf(const Options& options) {
   lathe::EngineOptions engine_options;
   engine_options.threads = options.threads;
   engine_options.model_name = options.model_name;
   engine_options.model_path = options.model;
   engine_options.data_path = options.data;
   engine_options.isa_limit = options.isa;
+  engine_options.device = options.device;
+  return engine_options;
+}
+
+// As many runs again, node by node. On a GPU in an engine of its own: a queue that measures is slower in all runs.
+Failure ProfileRuns(const Options& options, lathe::Session* session, Result* result) {
+  if (!result->device.on_device || options.device.profile) {
+    const lathe::Status status = ObserveRounds(session, options.rounds, &result->timings);
+    return status.ok() ? Failure() : Refused(status);
+  }
+  Stage(options, "preparing the model again, for a GPU that measures");
+  lathe::EngineOptions engine_options = EngineOptionsOf(options);
+  engine_options.device.profile = true;
+  auto engine = lathe::Engine::Create(result->api, engine_options);
+  if (!engine.ok()) return Refused(engine.status());
+  auto measured = engine->CreateSession();
+  if (!measured.ok()) return Refused(measured.status());
+  const Failure failure = FillInputs(options, &*measured);
+  if (!failure.empty()) return failure;
+  lathe::Status status = measured->Run();
+  if (status.ok()) status = ObserveRounds(&*measured, options.rounds, &result->timings);
+  return status.ok() ? Failure() : Refused(status);
+}
+
+Failure RunModel(const Options& options, Result* result) {
+  const lathe::EngineOptions engine_options = EngineOptionsOf(options);
   result->affinity = KeepOn(options.affinity, options.threads, options.cpus);
   Stage(options, "preparing the model");
   const Nanoseconds start = Now();
@@ -340,10 +369,14 @@ Failure RunModel(const Options& options, Result* result) {
   Failure failure = CheckNames(options, &*session);
   if (failure.empty()) failure = FillInputs(options, &*session);
   if (failure.empty()) failure = TimeRuns(options, &*session, result);
+  result->device = engine->device_info();
+  result->process_peak = PeakOfProcess();
+  if (failure.empty() && options.profile) failure = ProfileRuns(options, &*session, result);
   if (failure.empty()) failure = WriteOutputs(options, *session);
   if (failure.empty()) failure = WriteInnerValues(options, *engine, *session, result);
   if (!failure.empty()) return failure;
   if (!options.json.empty()) return WriteJson(options, DescribeRun(options, *result, &*session));
+  if (result->device.has_parts()) std::printf("%s\n", DeviceLine(result->device).c_str());
   const std::vector<Nanoseconds>& rounds = result->timings.rounds;
   if (!rounds.empty())
     std::printf("%zu runs, median %.3f ms\n", rounds.size(), static_cast<double>(Median(rounds)) / 1e6);

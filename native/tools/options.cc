@@ -5,6 +5,8 @@
 #include <climits>
 #include <cstdlib>
 
+#include "native/tools/device.h"
+
 namespace lathe_run {
 
 const char kUsage[] =
@@ -30,6 +32,14 @@ const char kUsage[] =
     "  --profile               as many runs again, timed node by node\n"
     "  --markers               one run between system calls that qemu/count_plugin.c knows, and one with them per "
     "node\n"
+    "  --device any|cpu|gpu    what runs parts for a GPU: the GPU where there is one (default), the CPU, nothing else\n"
+    "  --gpu-perf-hint N       how fast a GPU shall run: 0 as it likes, 1 low, 2 normal, 3 high\n"
+    "  --gpu-priority-hint N   whether it does this before other work: 0 to 3 in the same way\n"
+    "  --gpu-check             fail where a kernel of a GPU reads or writes outside of a tensor; slow\n"
+    "  --gpu-profile           have the GPU measure each kernel in all runs; --profile does that for runs of its own\n"
+    "  --opencl-storage FOLDER where programs for a GPU are kept, so that the next start is quick\n"
+    "  --opencl-binary FILE    programs that were built elsewhere; repeatable\n"
+    "  --opencl-rebuild        use no program that was built before\n"
     "  --powercap FOLDER       where Linux counts energy: /sys/class/powercap\n"
     "  --peak                  measure what the processor can do at most, and stop\n"
     "  --list                  tell what the library holds, and stop\n";
@@ -56,6 +66,29 @@ std::string ParseShape(const std::string& text, std::vector<int64_t>* shape) {
     if (!problem.empty()) return problem;
     shape->push_back(size);
     start = comma + 1;
+  }
+  return "";
+}
+
+std::string ParseHint(const std::string& text, lathe::DeviceHint* hint) {
+  if (text.size() != 1 || text[0] < '0' || text[0] > '3') return "'" + text + "' is not from 0 to 3";
+  *hint = static_cast<lathe::DeviceHint>(text[0] - '0');
+  return "";
+}
+
+// The options of GPUs; `taken` says whether it was one.
+std::string TakeDevice(const std::string& option, const std::string& value, lathe::DeviceOptions* device, bool* taken) {
+  *taken = true;
+  if (option == "--gpu-perf-hint") return ParseHint(value, &device->performance);
+  if (option == "--gpu-priority-hint") return ParseHint(value, &device->priority);
+  if (option == "--device")
+    return ReadDeviceKind(value, &device->kind) ? "" : "'" + value + "' is none of any, cpu, gpu";
+  if (option == "--opencl-storage") {
+    device->storage_path = value;
+  } else if (option == "--opencl-binary") {
+    device->binary_paths.push_back(value);
+  } else {
+    *taken = false;
   }
   return "";
 }
@@ -90,8 +123,11 @@ std::string Take(const std::string& option, const std::string& value, Options* o
     options->value_names.push_back(value);
     return "";
   }
+  bool taken = false;
+  std::string problem = TakeDevice(option, value, &options->device, &taken);
+  if (taken) return problem;
   std::string name, rest;
-  const std::string problem = Split(value, &name, &rest);
+  problem = Split(value, &name, &rest);
   if (!problem.empty()) return problem;
   if (option == "--shape") return ParseShape(rest, &options->shapes[name]);
   (option == "--input" ? options->inputs : options->outputs)[name] = rest;
@@ -101,13 +137,39 @@ std::string Take(const std::string& option, const std::string& value, Options* o
 }  // namespace
 
 std::string ParseOptions(int argc, char** argv, Options* options) {
-  const std::map<std::string, bool*> flags = {{"--list", &options->list},       {"--profile", &options->profile},
-                                              {"--markers", &options->markers}, {"--peak", &options->peak},
-                                              {"--help", &options->help},       {"-h", &options->help}};
-  static const char* const kWithValue[] = {"--library",  "--symbol",   "--model",  "--data",    "--model-name",
-                                           "--json",     "--values",   "--value",  "--threads", "--rounds",
-                                           "--warmup",   "--input",    "--output", "--shape",   "--isa",
-                                           "--powercap", "--affinity", "--cpus",   "--trace"};
+  const std::map<std::string, bool*> flags = {{"--list", &options->list},
+                                              {"--profile", &options->profile},
+                                              {"--markers", &options->markers},
+                                              {"--peak", &options->peak},
+                                              {"--help", &options->help},
+                                              {"-h", &options->help},
+                                              {"--gpu-check", &options->device.check},
+                                              {"--gpu-profile", &options->device.profile},
+                                              {"--opencl-rebuild", &options->device.rebuild_programs}};
+  static const char* const kWithValue[] = {"--library",
+                                           "--symbol",
+                                           "--model",
+                                           "--data",
+                                           "--model-name",
+                                           "--json",
+                                           "--values",
+                                           "--value",
+                                           "--threads",
+                                           "--rounds",
+                                           "--warmup",
+                                           "--input",
+                                           "--output",
+                                           "--shape",
+                                           "--isa",
+                                           "--powercap",
+                                           "--affinity",
+                                           "--cpus",
+                                           "--trace",
+                                           "--device",
+                                           "--gpu-perf-hint",
+                                           "--gpu-priority-hint",
+                                           "--opencl-storage",
+                                           "--opencl-binary"};
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (flags.count(option) != 0) {

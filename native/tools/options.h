@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lathe/engine.h"
+
 namespace lathe_run {
 
 struct Options {
@@ -33,6 +35,7 @@ struct Options {
   int affinity = 0;
   std::string cpus = "/sys/devices/system/cpu";
   int trace = 0;
+  lathe::DeviceOptions device;
   bool help = false;
 };
 

@@ -132,6 +132,48 @@ class Pool {
   std::shared_ptr<lathe_pool> pool_;
 };
 
+enum class DeviceKind : uint32_t {
+  kAny = LATHE_DEVICE_ANY,  // what the model was built for, where there is a driver; else the CPU
+  kCpu = LATHE_DEVICE_CPU,
+  kGpu = LATHE_DEVICE_GPU,  // the GPU, or an error that says why not
+};
+
+// How hard a driver shall try, and whose work goes first, where it takes such hints.
+enum class DeviceHint : uint32_t { kDefault = 0, kLow = 1, kNormal = 2, kHigh = 3 };
+
+// How the parts of a model run that were built for a GPU. Other models have none, and nothing here matters to them.
+struct DeviceOptions {
+  DeviceKind kind = DeviceKind::kAny;
+  bool check = false;    // a run that reads or writes outside of tensors fails; slow
+  bool profile = false;  // observers are told the times of the device instead of those of the host
+  DeviceHint performance = DeviceHint::kDefault;
+  DeviceHint priority = DeviceHint::kDefault;
+  bool rebuild_programs = false;          // programs that were built before are not used
+  std::string storage_path;               // a folder for programs that were built: the next start is quick
+  std::vector<std::string> binary_paths;  // files with programs that were built elsewhere
+  lathe_bytes binary = {nullptr, 0};      // such a file in memory; must outlive the creation of the engine
+  std::string tuning_path;
+  lathe_bytes tuning = {nullptr, 0};
+  uint32_t tuning_milliseconds = 0;
+  uint32_t queue_window = 0;         // the most commands that wait; 0: as the model says
+  uint32_t kernel_microseconds = 0;  // longer kernels are cut; 0: as the model says
+};
+
+// What runs the parts for a GPU.
+struct DeviceInfo {
+  bool on_device = false;
+  std::string device;  // its name; empty where there is none
+  std::string driver;
+  std::string reason;  // why such parts run on the CPU; empty where none do
+  uint32_t programs_built = 0;
+  uint32_t programs_loaded = 0;
+  float programs_ms = 0;  // how long that took
+  size_t memory = 0;      // bytes on the device
+
+  // Whether the model has parts for a GPU at all.
+  bool has_parts() const { return on_device || !reason.empty(); }
+};
+
 // Where the model comes from, in this order: memory, a file, the library itself (by name, or the only one).
 struct EngineOptions {
   int threads = 0;  // one per core
@@ -143,6 +185,7 @@ struct EngineOptions {
   const Pool* pool = nullptr;                  // instead of threads of its own
   const lathe_allocator* allocator = nullptr;  // instead of malloc; must outlive the engine
   std::string isa_limit;                       // no better instruction set than this, by the word of its kernels
+  DeviceOptions device;
 };
 
 struct SessionOptions {
@@ -297,6 +340,9 @@ class Engine {
     plain.pool = options.pool != nullptr ? options.pool->pool_.get() : nullptr;
     plain.allocator = options.allocator;
     plain.isa_limit = text(options.isa_limit);
+    std::vector<const char*> binary_paths;
+    const lathe_device_options device = Plain(options.device, &binary_paths);
+    plain.device = &device;
     lathe_error error = {};
     lathe_engine* engine = nullptr;
     const lathe_code code = api->engine_create(&plain, &engine, &error);
@@ -322,7 +368,60 @@ class Engine {
     return Session(api_, engine_, session);
   }
 
+  // Bytes and programs may grow with the first sessions.
+  DeviceInfo device_info() const {
+    DeviceInfo found;
+    lathe_device_info info = {};
+    info.struct_size = sizeof(info);
+    if (api_->struct_size < offsetof(lathe_api, device_data)) return found;  // an older library
+    if (api_->device_info(engine_.get(), &info, nullptr) != LATHE_OK) return found;
+    const auto text = [](const char* string) { return std::string(string != nullptr ? string : ""); };
+    found.on_device = info.kind == LATHE_DEVICE_GPU;
+    found.device = text(info.device);
+    found.driver = text(info.driver);
+    found.reason = text(info.reason);
+    found.programs_built = info.programs_built;
+    found.programs_loaded = info.programs_loaded;
+    found.programs_ms = info.programs_ms;
+    found.memory = info.memory;
+    return found;
+  }
+
+  // What the device has found out: LATHE_DEVICE_DATA_PROGRAMS for DeviceOptions::binary, or LATHE_DEVICE_DATA_TUNING
+  // for DeviceOptions::tuning. Empty where there is none; valid until the next call.
+  Result<lathe_bytes> device_data(uint32_t what) const {
+    lathe_bytes data = {nullptr, 0};
+    if (api_->struct_size < sizeof(lathe_api)) return data;  // an older library
+    lathe_error error = {};
+    const lathe_code code = api_->device_data(engine_.get(), what, &data, &error);
+    if (code != LATHE_OK) return Status(code, error);
+    return data;
+  }
+
  private:
+  static lathe_device_options Plain(const DeviceOptions& options, std::vector<const char*>* binary_paths) {
+    const auto text = [](const std::string& string) { return string.empty() ? nullptr : string.c_str(); };
+    for (const std::string& path : options.binary_paths) binary_paths->push_back(path.c_str());
+    lathe_device_options plain = {};
+    plain.struct_size = sizeof(plain);
+    plain.kind = static_cast<uint32_t>(options.kind);
+    plain.flags =
+        (options.check ? uint32_t{LATHE_DEVICE_CHECK} : 0u) | (options.profile ? uint32_t{LATHE_DEVICE_PROFILE} : 0u);
+    plain.perf_hint = static_cast<uint32_t>(options.performance);
+    plain.priority_hint = static_cast<uint32_t>(options.priority);
+    plain.rebuilds_programs = options.rebuild_programs ? 1u : 0u;
+    plain.storage_path = text(options.storage_path);
+    plain.binary_path_count = binary_paths->size();
+    plain.binary_paths = binary_paths->data();
+    plain.binary = options.binary;
+    plain.tuning_path = text(options.tuning_path);
+    plain.tuning = options.tuning;
+    plain.tuning_milliseconds = options.tuning_milliseconds;
+    plain.queue_window = options.queue_window;
+    plain.kernel_microseconds = options.kernel_microseconds;
+    return plain;
+  }
+
   Engine(const lathe_api* api, std::shared_ptr<lathe_engine> engine) : api_(api), engine_(std::move(engine)) {}
 
   const lathe_api* api_;

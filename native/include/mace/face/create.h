@@ -28,15 +28,6 @@ inline std::string MaceStatus::information() const {
   return face::TextOf(code_) + (information_.empty() ? information_ : ": " + information_);
 }
 
-class GPUContext {
- public:
-  std::string storage_path;
-  std::vector<std::string> binary_paths;
-  std::string parameter_path;
-  lathe_bytes binary = {};
-  lathe_bytes parameter = {};
-};
-
 inline GPUContextBuilder::GPUContextBuilder() : made_(new GPUContext) {}
 
 inline GPUContextBuilder& GPUContextBuilder::SetStoragePath(const std::string& path) {
@@ -65,7 +56,14 @@ inline MaceStatus MaceEngineConfig::SetGPUContext(std::shared_ptr<GPUContext> co
   gpu_context_ = context;
   return MaceStatus();
 }
-inline MaceStatus MaceEngineConfig::SetGPUHints(GPUPerfHint, GPUPriorityHint) { return MaceStatus(); }
+inline MaceStatus MaceEngineConfig::SetGPUHints(GPUPerfHint perf_hint, GPUPriorityHint priority_hint) {
+  if (perf_hint < PERF_DEFAULT || perf_hint > PERF_HIGH || priority_hint < PRIORITY_DEFAULT ||
+      priority_hint > PRIORITY_HIGH)
+    return face::Refuse("a hint for the GPU is from 0 to 3");
+  perf_hint_ = perf_hint;
+  priority_hint_ = priority_hint;
+  return MaceStatus();
+}
 inline MaceStatus MaceEngineConfig::SetCPUThreadPolicy(int num_threads_hint, CPUAffinityPolicy policy) {
   num_threads_ = num_threads_hint;
   policy_ = policy;
@@ -91,7 +89,8 @@ inline MaceTensor::MaceTensor(const std::vector<int64_t>& shape, std::shared_ptr
 }
 
 inline MaceEngine::MaceEngine(const MaceEngineConfig& config)
-    : engine_(new face::Engine(config.device_type_, config.num_threads_, config.policy_)) {}
+    : engine_(new face::Engine(config.device_type_, config.num_threads_, config.policy_,
+                               face::GpuWishes{config.gpu_context_, config.perf_hint_, config.priority_hint_})) {}
 inline MaceEngine::~MaceEngine() {}
 
 inline MaceStatus MaceEngine::Init(const NetDef* net_def, const std::vector<std::string>& input_nodes,
@@ -129,8 +128,12 @@ inline MaceStatus MaceEngine::Run(const std::map<std::string, MaceTensor>& input
 
 inline MaceStatus MaceEngine::ReleaseIntermediateBuffer() { return engine_->Release(); }
 
-inline Capability GetCapability(DeviceType device_type, float) {
+namespace face {
+
+inline Capability CapabilityOf(const Libraries& libraries, DeviceType device_type) {
   Capability capability = {{-1.f}, {-1.f}, device_type == CPU};
+  for (const lathe_api* api : libraries)
+    capability.supported = capability.supported || (device_type == GPU && HasGpuKernels(api));
   if (device_type != CPU) return capability;
   constexpr size_t count = 4096;
   std::vector<float> sums(count, 0.f), factors(count, 0.999f);
@@ -144,8 +147,6 @@ inline Capability GetCapability(DeviceType device_type, float) {
   capability.float32_performance.exec_time = time.count();
   return capability;
 }
-
-namespace face {
 
 inline MaceStatus CreateFromProto(const Libraries& libraries, const void* graph, size_t graph_size,
                                   const MaceEngineConfig& config, std::shared_ptr<MaceEngine>* engine,
@@ -209,6 +210,14 @@ MACE_DEPRECATED static inline MaceStatus CreateMaceEngineFromProto(const std::ve
       face::CreateFromProto(BoundLibraries(), model_pb.data(), model_pb.size(), config, engine, &net);
   if (face::Failed(status)) return status;
   return (*engine)->Init(net.get(), input_nodes, output_nodes, model_data_file);
+}
+
+// What a kind of device can do. For the CPU `float32_performance` is the time in milliseconds of a loop of 2^24
+// multiplications and additions in one thread, measured in the call: good for comparing devices, not for predicting
+// models. A GPU is supported where a library that is known here has kernels for it; its times are not known, and
+// whether there is a driver shows when an engine is made. Other devices are not supported.
+static inline Capability GetCapability(DeviceType device_type, float /* cpu_float32_exec_time */ = 1.f) {
+  return face::CapabilityOf(BoundLibraries(), device_type);
 }
 
 // The version of Lathe that made the library.

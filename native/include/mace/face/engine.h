@@ -15,6 +15,7 @@
 #include "mace/face/cores.h"
 #include "mace/face/elements.h"
 #include "mace/face/files.h"
+#include "mace/face/gpu.h"
 #include "mace/face/interface.h"
 #include "mace/face/libraries.h"
 #include "mace/face/log.h"
@@ -74,16 +75,17 @@ inline const char* WordOf(DataFormat format) {
 
 class Engine {
  public:
-  Engine(DeviceType device, int threads, CPUAffinityPolicy policy)
-      : device_(device), threads_(threads), policy_(policy) {}
+  Engine(DeviceType device, int threads, CPUAffinityPolicy policy, const GpuWishes& gpu)
+      : device_(device), threads_(threads), policy_(policy), gpu_(gpu) {}
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine() { Close(); }
 
   MaceStatus Init(const NetDef& net, const Names& inputs, const Names& outputs, lathe_bytes data) {
     Close();
-    if (device_ != CPU)
-      return MaceStatus(MaceStatus::MACE_UNSUPPORTED, "this library runs on the CPU alone: ask for DeviceType::CPU");
+    if (device_ != CPU && device_ != GPU)
+      return MaceStatus(MaceStatus::MACE_UNSUPPORTED,
+                        "libraries run on the CPU and on GPUs: ask for DeviceType::CPU or DeviceType::GPU");
     if (net.libraries().empty())
       return MaceStatus(MaceStatus::MACE_UNSUPPORTED,
                         "no library is known here: include mace/public/mace.h of the folder of a build");
@@ -94,6 +96,7 @@ class Engine {
     if (!Failed(status)) status = CheckNames(inputs, inputs_, "input");
     if (!Failed(status)) status = CheckNames(outputs, outputs_, "output");
     if (Failed(status)) Close();
+    if (!Failed(status)) TellOfGpu();
     Verbose(1, Failed(status) ? "no engine: " + status.information()
                               : "engine of library " + std::string(api_->library) + ": " + Listed(inputs_, ", ") +
                                     " -> " + Listed(outputs_, ", "));
@@ -148,6 +151,9 @@ class Engine {
     options.num_threads = threads_ > 0 ? std::min(threads_, most) : cores.empty() ? 0 : most;
     options.model = net_->model();
     options.data = data;
+    std::vector<const char*> paths;
+    const lathe_device_options device = DeviceOptionsOf(device_, gpu_, &paths);
+    options.device = &device;
     MaceStatus status;
     Names reasons;
     for (const lathe_api* api : net_->libraries()) {
@@ -162,6 +168,13 @@ class Engine {
       if (code != LATHE_UNSUPPORTED) break;
     }
     return status;
+  }
+
+  // That an application asked for a GPU and got none is no mistake, and still worth a line.
+  void TellOfGpu() const {
+    if (device_ != GPU) return;
+    const std::string why = WhyNotOnGpu(api_, engine_);
+    if (!why.empty()) Warn("DeviceType::GPU, and the CPU computes: " + why);
   }
 
   MaceStatus Open() {
@@ -343,6 +356,7 @@ class Engine {
   const DeviceType device_;
   const int threads_;
   const CPUAffinityPolicy policy_;
+  const GpuWishes gpu_;
   std::unique_ptr<NetDef> net_;
   std::unique_ptr<MappedFile> data_file_;
   const lathe_api* api_ = nullptr;

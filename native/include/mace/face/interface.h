@@ -118,11 +118,6 @@ struct Capability {
   bool supported;
 };
 
-// What a kind of device can do. For the CPU `float32_performance` is the time in milliseconds of a loop of 2^24
-// multiplications and additions in one thread, measured in the call: good for comparing devices, not for predicting
-// models. Other devices are not supported.
-Capability GetCapability(DeviceType device_type, float cpu_float32_exec_time = 1.f);
-
 class MACE_API MaceStatus {
  public:
   enum Code {
@@ -149,7 +144,8 @@ class MACE_API MaceStatus {
   std::string information_;
 };
 
-// Settings of a GPU. They can be made and handed over, and nothing reads them: no library runs on a GPU yet.
+// Settings of a GPU. A storage path is a folder, where programs that were built are kept for the next start; binaries
+// and parameters are what lathe_api.device_data gives, in files or in memory that lives until engines are made.
 class MACE_API GPUContextBuilder {
  public:
   GPUContextBuilder();
@@ -168,8 +164,9 @@ class MACE_API GPUContextBuilder {
   std::shared_ptr<GPUContext> made_;
 };
 
-// What an engine runs on. Settings of devices that no library runs on yet are taken where they are hints, and answered
-// with MACE_UNSUPPORTED where the caller waits for something to happen.
+// What an engine runs on. DeviceType::GPU computes what the model's build gave the GPU there, where there is a driver,
+// else on the CPU, with a warning in the log; DeviceType::CPU does all on the CPU. Settings of devices that no library
+// runs on are answered with MACE_UNSUPPORTED.
 class MACE_API MaceEngineConfig {
  public:
   explicit MaceEngineConfig(const DeviceType device_type) : device_type_(device_type) {}
@@ -191,6 +188,8 @@ class MACE_API MaceEngineConfig {
   std::shared_ptr<GPUContext> gpu_context_;
   int num_threads_ = -1;
   CPUAffinityPolicy policy_ = AFFINITY_NONE;
+  GPUPerfHint perf_hint_ = PERF_DEFAULT;
+  GPUPriorityHint priority_hint_ = PRIORITY_DEFAULT;
 };
 
 // An input or an output: a shape, the order of its dimensions, and a buffer of the caller's. Copies share the buffer.

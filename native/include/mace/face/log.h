@@ -63,6 +63,11 @@ inline void Verbose(int level, const std::string& text) {
   if (IsVerbose(level)) WriteLine("lathe", level, kInfo, text.c_str());
 }
 
+// What a user should know although nothing has failed.
+inline void Warn(const std::string& text) {
+  if (IsWanted(kWarning)) WriteLine("lathe", 0, kWarning, text.c_str());
+}
+
 }  // namespace face
 }  // namespace mace
 

@@ -5,7 +5,8 @@
 // The include folder of a build belongs to its library (mace/bound_library.h): functions here that create engines look
 // for kernels in that library, and in those whose mace_engine_factory.h the same source file includes.
 //
-// Nothing here aborts, throws or prints: what is wrong comes back as a MaceStatus whose text says what, where and why.
+// Nothing here aborts or throws: what is wrong comes back as a MaceStatus whose text says what, where and why. The only
+// thing that is printed unasked is a warning where a GPU was asked for and the CPU computes.
 #ifndef MACE_PUBLIC_MACE_H_
 #define MACE_PUBLIC_MACE_H_
 
