@@ -146,6 +146,11 @@ static void check_newer(lathe_max7800x_machine* machine, const layer* made) {
   if (machine_bit(control, 30)) complain_of(machine, made, CONTROL, "bit 30: bypassed kernels are not modelled");
   if (!machine_bit(control, 17) && machine_bits(control, 26, 3) != 0)
     complain_of(machine, made, CONTROL, "bits 26 to 28 are for reading ahead");
+  /* tcalc takes four passes at a time: when, and not what, is computed. */
+  const bool fours = machine_bit(machine->layer[MASTER][made->index][POST], 31);
+  if (machine_bit(control, 17) && made->kernel_columns == 3 &&
+      machine_bits(control, 26, 4) != (made->passes - 1) / (fours ? 4 : 1))
+    complain_of(machine, made, CONTROL, "bits 26 to 29 are not the passes that are read ahead");
   if (!made->convolves && machine_bits(control, 18, 8) != 0) complain_of(machine, made, CONTROL, "there is no kernel");
   if (!made->depthwise && !machine_bit(control, 17) && machine_bit(control, 29))
     complain_of(machine, made, CONTROL, "bit 29 is for depthwise convolutions");

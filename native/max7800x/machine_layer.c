@@ -74,7 +74,6 @@ static void decode_flags(lathe_max7800x_machine* machine, layer* made) {
   if (!machine_bit(control, 11))
     refuse(machine, made, CONTROL, "bit 11 is off: writing to the quadrant's own memory alone is not modelled");
   made->four = machine_bit(post, 29);
-  if (machine_bit(post, 31)) refuse(machine, made, POST, "tcalc is not modelled");
 }
 
 /* Rows, columns and where they lie, of the MAX78000. */

@@ -332,8 +332,8 @@ def test_reading_ahead_in_all_layers_changes_no_result(tmp_path: Path) -> None:
         made(settings.with_hints(classifier(), ("readahead",)))
 
 
-def dense(channels: tuple[int, ...], bits: int, size: int = 3) -> Network:
-    """Convolutions one behind the other, with calcx4 in all of them."""
+def dense(channels: tuple[int, ...], bits: int, size: int = 3, hint: str = "calcx4") -> Network:
+    """Convolutions one behind the other, with hints for all of them."""
     rng = np.random.default_rng(7)
     side = (6, 5)
     layers = tuple(
@@ -344,7 +344,7 @@ def dense(channels: tuple[int, ...], bits: int, size: int = 3) -> Network:
         for at, (before, behind) in enumerate(itertools.pairwise(channels))
     )  # fmt: skip
     placed = planner.place(Network("dense", MAX78002, layers, channels[0], side))
-    return settings.with_hints(placed, ("calcx4",))
+    return settings.with_hints(placed, (hint,))
 
 
 @pytest.mark.parametrize(
@@ -352,6 +352,14 @@ def dense(channels: tuple[int, ...], bits: int, size: int = 3) -> Network:
 )
 def test_four_outputs_at_a_time_are_the_same_outputs(channels: tuple[int, ...], bits: int) -> None:
     wrong, outcome = machine.differences(made(dense(channels, bits)))
+    assert not wrong and not outcome.complaints
+
+
+def test_several_passes_are_read_ahead_together() -> None:
+    found = made(dense((130, 300, 8), 4, hint="readahead"))
+    passes = {value >> 31 for group in found.configuration for _, value, name in group.settings if name == "post"}
+    assert passes == {1}
+    wrong, outcome = machine.differences(found)
     assert not wrong and not outcome.complaints
 
 
