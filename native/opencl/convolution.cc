@@ -106,11 +106,13 @@ Code ReadConvolution(Node& node, Convolution* made) {
   return Code::kOk;
 }
 
+bool LeavesIdle(const Node& node, int64_t items) { return items < int64_t{1024} * node.device().compute_units; }
+
 int32_t BlocksOfItem(const Node& node, int64_t items, int32_t blocks) {
   // Two take a quarter of the reads away, but twice the registers, which these do not have, and half the items.
   const DeviceFacts& device = node.device();
   if (device.maker == Maker::kMali || device.maker == Maker::kPowerVr) return 1;
-  return blocks % 2 == 0 && items >= int64_t{1024} * device.compute_units ? 2 : 1;
+  return blocks % 2 == 0 && !LeavesIdle(node, items) ? 2 : 1;
 }
 
 Code EnqueueConvolution(Node& node, const Convolution& conv, const char* function, bool slides, int64_t work_x) {

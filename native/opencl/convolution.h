@@ -36,6 +36,9 @@ void AddInputs(Node& node, Launch* launch);
 void FillFilter(const float* source, const Shape& shape, int32_t width, int32_t height, const int64_t (&arguments)[4],
                 float* pixels);
 
+// Whether so many items are too few for all units of the device to hide how long reads take.
+bool LeavesIdle(const Node& node, int64_t items);
+
 // How many blocks of outputs an item takes of that many items with one each.
 int32_t BlocksOfItem(const Node& node, int64_t items, int32_t blocks);
 

@@ -1,5 +1,7 @@
 // The product of few pixels: the filter is read once whatever is done, so the work of an output is shared out among
 // LANES items, which add up through local memory. Groups are LANES x BLOCKS_OF_GROUP.
+#include "tile.cl"
+
 #define LANES 16
 #define BLOCKS_OF_GROUP 4
 __kernel void row_product(WORK, IN(0, x), IN(1, filter), OUT(2, y) ADDED_ARGUMENTS, const int blocks, const int width,

@@ -1,2 +1,6 @@
-#include "product.cl"
+#include "tile.cl"
+#ifdef ROWS
 #include "row_product.cl"
+#else
+#include "product.cl"
+#endif

@@ -35,6 +35,8 @@ _LAYERS: tuple[tuple[str, Operator, tuple[tuple[int, ...], ...]], ...] = (
     ("groups", Conv2d(groups=3, pads=_ONES), ((1, 9, 13, 30), (18, 3, 3, 10), (18,))),
     ("points", Conv2d(activation="relu"), ((1, 63, 65, 20), (64, 1, 1, 20), (64,))),
     ("strided_points", Conv2d(strides=(2, 2)), ((1, 127, 128, 20), (64, 1, 1, 20), (64,))),
+    ("few_points", Conv2d(strides=(2, 2), activation="relu"), ((2, 13, 9, 70), (37, 1, 1, 70), (37,), (2, 7, 5, 37))),
+    ("one_point", Conv2d(activation="relu"), ((1, 1, 1, 530), (37, 1, 1, 530), (37,))),
     ("upwards", Deconv2d(strides=(2, 2), pads=_ONES), ((1, 32, 33, 16), (64, 4, 4, 16), (64,))),
     ("attention", Matmul(), ((2, 4, 130, 35), (2, 4, 35, 127))),
     ("shared_heads", Matmul(), ((2, 6, 33, 16), (2, 1, 16, 34))),
