@@ -11,6 +11,7 @@
 //   device:<fact>=<value>         what the device says of itself; the facts are those of `kFacts`
 //   with:<extension>              one more
 //   without:<extension>           one less
+//   texts:<folder>                no program is built; each becomes a file there: a comment with its options, its text
 //   calls:<file>                  when the program ends, a line "<function> <calls> <of them failed>" for each function
 //
 // Functions are named without their "cl". LATHE_SHIM is read whenever the number of platforms is asked for, and calls
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -78,6 +80,7 @@ struct State {
   std::vector<std::string> with, without;
   std::map<std::string, Calls> calls;
   std::string report;
+  std::string texts_folder;
 };
 
 // Lives until the very end, as calls may come from the exit handlers of others.
@@ -139,6 +142,8 @@ void ReadWish(State& now, const std::string& wish) {
     now.with.push_back(rest);
   } else if (word == "without") {
     now.without.push_back(rest);
+  } else if (word == "texts") {
+    now.texts_folder = rest;
   } else if (word == "calls") {
     now.report = rest;
   } else {
@@ -157,6 +162,7 @@ void ReadWishes() {
   now.told.clear();
   now.with.clear();
   now.without.clear();
+  now.texts_folder.clear();
   const char* text = getenv("LATHE_SHIM");
   std::istringstream wishes(text != nullptr ? text : "");
   for (std::string wish; std::getline(wishes, wish, ',');) ReadWish(now, wish);
@@ -198,6 +204,14 @@ __attribute__((destructor)) void WriteReport() {
   FILE* file = fopen(now.report.c_str(), "w");
   if (file == nullptr) return;
   for (const auto& [name, calls] : now.calls) fprintf(file, "%s %ld %ld\n", name.c_str(), calls.all, calls.failed);
+  fclose(file);
+}
+
+// Texts that are the same have the same name, and are written again.
+void WriteText(const std::string& folder, const std::string& text) {
+  const std::string path = folder + "/" + std::to_string(std::hash<std::string>()(text)) + ".cl";
+  FILE* file = fopen(path.c_str(), "w");
+  if (file == nullptr || fwrite(text.data(), 1, text.size(), file) != text.size()) Refuse("cannot write " + path);
   fclose(file);
 }
 
@@ -336,6 +350,18 @@ cl_int SpecialGetDeviceInfo(cl_device_id device, cl_device_info what, size_t siz
   return REAL(GetDeviceInfo)(device, what, size, value, needs);
 }
 
+cl_int SpecialBuildProgram(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                           void (*notify)(cl_program, void*), void* user) {
+  const std::string& folder = state().texts_folder;
+  if (folder.empty()) return REAL(BuildProgram)(program, count, devices, options, notify, user);
+  size_t length = 0;
+  cl_int answer = REAL(GetProgramInfo)(program, CL_PROGRAM_SOURCE, 0, nullptr, &length);
+  std::string text(length, 0);
+  if (answer == CL_SUCCESS) answer = REAL(GetProgramInfo)(program, CL_PROGRAM_SOURCE, length, text.data(), nullptr);
+  if (answer == CL_SUCCESS) WriteText(folder, "//" + std::string(options) + "\n" + text.c_str());
+  return answer;
+}
+
 cl_int LimitCreateBuffer(cl_context, cl_mem_flags, size_t size, void*, cl_int*) {
   return size > state().max_bytes ? CL_INVALID_BUFFER_SIZE : CL_SUCCESS;
 }
@@ -404,10 +430,10 @@ PLAIN_MADE(cl_program, CreateProgramWithBinary,
            (cl_context context, cl_uint count, const cl_device_id* devices, const size_t* lengths,
             const unsigned char** binaries, cl_int* status, cl_int* error),
            (context, count, devices, lengths, binaries, status, error))
-PLAIN_CODE(BuildProgram,
-           (cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
-            void (*notify)(cl_program, void*), void* user),
-           (program, count, devices, options, notify, user))
+CODE(BuildProgram,
+     (cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+      void (*notify)(cl_program, void*), void* user),
+     (program, count, devices, options, notify, user))
 PLAIN_CODE(RetainProgram, (cl_program program), (program))
 PLAIN_CODE(ReleaseProgram, (cl_program program), (program))
 PLAIN_CODE(GetProgramInfo, (cl_program program, cl_program_info what, size_t size, void* value, size_t* needs),
