@@ -56,6 +56,7 @@ class ModelSource:
     input_formats: tuple[str, ...] = ()  # as declared, for the user's eyes
     output_formats: tuple[str, ...] = ()
     sample: Mapping[str, Array] = field(default_factory=dict)  # an input, by name, for firmware to begin with
+    sample_is_real: bool = False  # whether it is data that the user named, and no random numbers
     borders: Borders = field(default_factory=Borders)  # of firmware: inputs and outputs that the model stores
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the program around it, by the target's own words
     device: DeviceSettings = field(default_factory=DeviceSettings)

@@ -94,8 +94,16 @@ def lower(
     borders = {model.config.identifier: _without_borders(model) for model in models}
     source = requests.library_source(deployment, known, requests.Algorithms(), options.allow_unverified)
     samples = {model.config.identifier: requests.run_of(model.config, options, EVERYTHING)[0] for model in models}
+    named = {
+        model.config.identifier: bool(requests.recorded(model.config, options.allow_unverified)[0]) for model in models
+    }
     models_ = tuple(
-        replace(model, sample=borders[model.name].real(samples[model.name]), borders=borders[model.name])
+        replace(
+            model,
+            sample=borders[model.name].real(samples[model.name]),
+            sample_is_real=named[model.name],
+            borders=borders[model.name],
+        )
         for model in source.models
     )
     source = replace(source, models=models_)

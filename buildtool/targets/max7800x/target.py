@@ -178,8 +178,9 @@ def _job(make: Callable[..., Made], model: Any, device: Device) -> Callable[[lis
 
 def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
     most = model.settings.get("weight_bits", 8)
-    lowered = lower.lower(model.graph, device, lower.Settings(most_bits=most), model.name)
-    notes += _fewer_bits(model.name, lowered, most)
+    seen = tuple(model.sample.values()) if model.sample_is_real else ()
+    lowered = lower.lower(model.graph, device, lower.Settings(most_bits=most, samples=seen), model.name)
+    notes += _fewer_bits(model.name, lowered, most, seen=bool(seen))
     chosen = settings.of(model.settings, Where(model=model.name))
     if "softmax" not in model.settings:
         chosen = dataclasses.replace(chosen, program=tensors.with_softmax(chosen.program, lowered))
@@ -195,17 +196,20 @@ def _of_graph(model: ModelSource, device: Device, notes: list[Problem]) -> Made:
     return dataclasses.replace(made, model=told, beside={**made.beside, **tensors.files(lowered)}, lowered=lowered)
 
 
-def _fewer_bits(name: str, lowered: Lowered, most: int) -> list[Problem]:
+def _fewer_bits(name: str, lowered: Lowered, most: int, *, seen: bool) -> list[Problem]:
     """What the user should know of layers whose weights lost bits."""
     fewer = [f"{layer} has {bits}" for layer, bits in lowered.bits.items() if bits < most]
     if not fewer:
         return []
+    judge = "the input of validation_inputs_data" if seen else "the weights"
+    more = "" if seen else "; name an input in validation_inputs_data, and layers are judged by what they do with it"
     return [
         Problem(
             f"weights have fewer than {most} bits, so that they fit: {', '.join(fewer)}",
             Where(model=name),
-            rule=f"the kernel memory of the {lowered.network.device.part} is too small for all of them",
-            remedy="make the model narrower, or measure what it costs: `lathe validate --accuracy`",
+            rule=f"the kernel memory of the {lowered.network.device.part} is too small for all of them; {judge} told "
+            "which lose least",
+            remedy=f"make the model narrower, or measure what it costs: `lathe validate --accuracy`{more}",
         )
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from buildtool.errors import UnsupportedError
@@ -79,6 +80,33 @@ def test_layers_get_fewer_bits_until_they_fit() -> None:
     assert counts.count(8) > 8
     assert min(nearness(graph, lowered)) > 0.9
     assert_machine_agrees(lowered, picture_of(graph))
+
+
+def uneven() -> Graph:
+    """The weights of the first layer fit into 4 bits, but for small ones, which half of its input meets."""
+    net = Net(11)
+    x = net.input(1, 6, 6, 64)
+    weights = net.rng.integers(-7, 8, (64, 3, 3, 64)) / 64 * np.where(np.arange(64) < 32, 1, 0.06)
+    geometry = {"strides": (1, 1), "pads": (1, 1, 1, 1), "dilations": (1, 1)}
+    x = net("relu", net("conv2d", x, net.constant(weights), net.constant(np.zeros(64)), **geometry))
+    for _ in range(12):
+        x = net.layer(x, 64)
+    return net.finish(net.product(net.mean(x), 10))
+
+
+def test_samples_tell_which_layers_bear_fewer_bits() -> None:
+    """Of an input whose other half is zero, all that is left meets weights that 4 bits make zeros of."""
+    graph = prepared(uneven())
+    quiet = np.array(picture_of(graph))
+    quiet[..., :32] = 0
+    names = [node.name for node in graph.nodes if node.op.name == "conv2d"]
+    by_weights = lower(graph, MAX78000)
+    by_samples = lower(graph, MAX78000, Settings(samples=(quiet,)))
+    fewer = [{name for name, bits in lowered.bits.items() if bits < 8} for lowered in (by_weights, by_samples)]
+    assert fewer[0]
+    assert fewer[0] != fewer[1]
+    assert names[0] in fewer[0]
+    assert names[0] not in fewer[1]
 
 
 def test_bits_that_are_asked_for_are_kept() -> None:

@@ -17,6 +17,7 @@ from buildtool.errors import InternalError, UnsupportedError, Where
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.targets.max7800x.devices import Device
+from buildtool.targets.max7800x.lowering.harm import Measured
 from buildtool.targets.max7800x.lowering.lower_data import Data, Order, Step
 from buildtool.targets.max7800x.lowering.lower_steps import Steps, steps_of
 from buildtool.targets.max7800x.lowering.scales import Numbers, numbers_of, scales_of
@@ -34,6 +35,7 @@ class Settings:
 
     bits: Mapping[str, int] = field(default_factory=dict)  # of weights, by the name of a node; kept as they are
     most_bits: int = 8  # of all other weights
+    samples: tuple[Array, ...] = ()  # inputs that tell what fewer bits cost; without any, the weights alone tell it
 
 
 @dataclass(frozen=True)
@@ -82,20 +84,19 @@ def lower(graph: Graph, device: Device, settings: Settings | None = None, name: 
     steps = steps_of(graph, device)
     _mark_wide(steps)
     scales = scales_of(graph, steps.steps, steps.input)
-    making = _Making(graph, device, steps, scales, name or graph.name)
+    making = _Making(graph, device, steps, scales, name or graph.name, settings.samples)
     bits = _first_bits(graph, steps, settings)
     fixed = {step for step in bits if step.out.name in settings.bits or _name(step) in settings.bits}
     while True:
         network = making.network(bits)
-        fewer = _least_harm(making, network, bits, fixed)
-        if fewer is not None and plan_kernels.is_overfull(network):
+        if plan_kernels.is_overfull(network) and (fewer := _least_harm(making, network, bits, fixed)) is not None:
             bits = fewer
             continue
         try:
             placed = planner.place(network)
             break
         except NoColumnsError:
-            if fewer is None:
+            if (fewer := _least_harm(making, network, bits, fixed)) is None:
                 raise
             bits = fewer
     wrong = overlap.check(placed)
@@ -142,13 +143,13 @@ def _least_harm(making: _Making, network: Network, bits: dict[Step, int], fixed:
         if step not in bits or bits[step] not in _FEWER or step in fixed:
             continue
         fewer = _FEWER[bits[step]]
-        now, then = making.numbers(step, bits[step]), making.numbers(step, fewer)
         layer = network.layers[number]
         assert layer.kernel is not None
         smaller = replace(layer, kernel=replace(layer.kernel, bits=fewer))
         freed = (plan_sizes.columns(layer) - plan_sizes.columns(smaller)) * layer.in_channels
         if freed > 0:
-            found.append(((then.error - now.error) / freed, number, step))
+            harm = making.harm(number, fewer) - making.harm(number, bits[step])
+            found.append((harm / freed, number, step))
     if not found:
         return None
     step = min(found, key=lambda one: one[:2])[2]
@@ -158,8 +159,19 @@ def _least_harm(making: _Making, network: Network, bits: dict[Step, int], fixed:
 class _Making:
     """Networks of one model, with more or fewer bits."""
 
-    def __init__(self, graph: Graph, device: Device, steps: Steps, scales: Mapping[Data, float], name: str) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        steps: Steps,
+        scales: Mapping[Data, float],
+        name: str,
+        samples: Sequence[Array],
+    ) -> None:
         self.steps = steps
+        self._samples = samples
+        self._measured: Measured | None = None
+        self._harm: dict[tuple[int, int], float] = {}
         self._graph, self._device, self._scales, self._name = graph, device, scales, name
         self._numbers: dict[tuple[Step, int], Numbers] = {}
 
@@ -169,6 +181,25 @@ class _Making:
             result = None if step.wide else self._scales[step.out]
             self._numbers[key] = numbers_of(step, bits, self._scales[step.read.sources[0]], result)
         return self._numbers[key]
+
+    def harm(self, number: int, bits: int) -> float:
+        """What the outputs of a layer lose with so many bits: as samples show it, or else as the weights let expect."""
+        step = self.steps.steps[number]
+        if not self._samples:
+            return self.numbers(step, bits).error
+        if self._measured is None:
+            given = self._input()
+            self._measured = Measured(self.network({}), [given.stored(sample) for sample in self._samples])
+        if (number, bits) not in self._harm:
+            layer = self.network({step: bits}).layers[number]
+            scales = (self.numbers(step, 8).result_scale, self.numbers(step, bits).result_scale)
+            self._harm[number, bits] = self._measured.lost(number, layer, scales)
+        return self._harm[number, bits]
+
+    def _input(self) -> Port:
+        (given,) = self._graph.inputs
+        shape = tuple(int(dim) for dim in given.type.shape if isinstance(dim, int))
+        return Port(given.name, shape, self._scales[self.steps.input], self.steps.input_order)
 
     def network(self, bits: Mapping[Step, int]) -> Network:
         """Without places."""
@@ -220,9 +251,7 @@ class _Making:
         )
 
     def lowered(self, placed: Network, bits: Mapping[Step, int]) -> Lowered:
-        (given,) = self._graph.inputs
-        shape = tuple(int(dim) for dim in given.type.shape if isinstance(dim, int))
-        into = Port(given.name, shape, self._scales[self.steps.input], self.steps.input_order)
+        into = self._input()
         made = {step.out: step for step in self.steps.steps}
         # Copies of the planner come in between, and are no outputs.
         outputs = [step.out for step in self.steps.steps if step.is_output]

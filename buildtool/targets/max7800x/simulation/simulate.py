@@ -51,7 +51,7 @@ def run(network: Network, sample: NDArray[Any]) -> Trace:
         layer = network.layers[at]
         if layer.sources == (BUFFER,):
             outputs[BUFFER] = buffer.read(layer)
-        outputs[layer.index] = _layer(network, layer, [outputs[source] for source in layer.sources])
+        outputs[layer.index] = output_of(network, layer, [outputs[source] for source in layer.sources])
         buffer.write(layer, outputs[layer.index])
     nothing = np.zeros((0, 0, 0), np.int64)
     return Trace(network, given, tuple(outputs.get(layer.index, nothing) for layer in network.layers), ran)
@@ -79,8 +79,8 @@ def as_sample(network: Network, sample: NDArray[Any]) -> Values:
     return values
 
 
-def _layer(network: Network, layer: Layer, sources: Sequence[Values]) -> Values:
-    """One layer's output."""
+def output_of(network: Network, layer: Layer, sources: Sequence[Values]) -> Values:
+    """One layer's output. It fits what it is given: `checks.check` says so."""
     return _after_kernel(layer, before_kernel(network, layer, sources))
 
 
