@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from buildtool.errors import Problem, Where
@@ -31,6 +31,8 @@ _USUAL_TILE: Literal[2] = 2
 class OpenclTarget(NativeTarget):
     """The target of `runtime: gpu` and `cpu+gpu`."""
 
+    costs: DeviceCosts = field(default_factory=DeviceCosts)  # of the machines that it is to be fast on
+
     def lower(self, library: LibrarySource, abi: str) -> TargetProgram:
         program = super().lower(library, abi)
         return replace(program, notes=(*program.notes, *map(_alone, filter(_has_nothing, program.models))))
@@ -40,7 +42,7 @@ class OpenclTarget(NativeTarget):
         if runtime is None:
             return graph, {}
         half = model.stored.half is DType.F16
-        costs = DeviceCosts(half=half)
+        costs = replace(self.costs, half=half)
         placement = place(graph, node_costs(graph, _units().why_not, costs), copy_costs(costs), runtime)
         attributes: dict[str, AttrValue] = {
             "memory": model.device.memory,
