@@ -27,8 +27,8 @@ class InsideOptions:
         Path | None,
         typer.Option(
             "--compare",
-            metavar="FOLDER",
-            help="Compare all layers of a simulated chip with what --dump wrote there, and name the first wrong value.",
+            metavar="FOLDER|FILE",
+            help="Compare a simulated chip with what --dump wrote, or with words of its memory: the first wrong value.",
         ),
     ] = None
     trap_nan: Annotated[

@@ -296,7 +296,10 @@ class ComparedTarget(Protocol):
     def compare(
         self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array], folder: Path
     ) -> LayersCompared:
-        """`folder`: files as `intermediates` makes them, of some layers or all. RunError where none can be read."""
+        """`folder`: files as `intermediates` makes them, of some layers or all; or a file of words of the memory.
+
+        RunError where nothing can be read.
+        """
         ...
 
 

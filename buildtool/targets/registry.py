@@ -50,7 +50,7 @@ def no_library(target: FirmwareTarget, where: Where) -> UnsupportedError:
         f"{target.name} gets firmware, and this command works with libraries",
         where=where,
         rule="`lathe build`, `lathe convert` and `lathe package` make firmware; `lathe quantize` finds its ranges; "
-        "`lathe run` and `lathe validate` simulate the chip",
+        "`lathe run`, `lathe validate` and `lathe bench` simulate the chip",
         remedy="try the model on this machine: set `runtime: cpu` and `target_abis: [host]`",
     )
 

@@ -70,6 +70,18 @@ def test_a_run_is_compared_with_dumped_layers(tmp_path: Path, lathe: Lathe, desc
     differs = lathe("run", *described, "--compare", folder)
     assert differs.code == 9
     assert f"layer 1, channel 0, row 0, column 0: {numbers[0] + 1} instead of {numbers[0]}" in differs.stderr
+    words = tmp_path / "words.txt"  # five sums, one for each processor of the first data memories
+    places = [0x50400000 + 4 * at for at in range(4)] + [0x50408000]
+    made = [f"{place:08x} {int(number) & 0xFFFFFFFF:08x}" for place, number in zip(places, numbers, strict=True)]
+    words.write_text("# address, word\n" + "\n".join(made) + "\n")
+    same = lathe("run", *described, "--compare", words)
+    assert same.code == 0, same.stderr
+    words.write_text("\n".join([*made[:2], f"{places[2]:08x} 00000001", *made[3:]]) + "\n")
+    differs = lathe("run", *described, "--compare", words)
+    assert differs.code == 9
+    assert f"channel 2, row 0, column 0 (word at {places[2]:#010x}): 1 instead of {numbers[2]}" in differs.stderr
+    words.write_text("where what\n")
+    assert "no words of memory" in lathe("run", *described, "--compare", words).stderr
     nothing = lathe("run", *described, "--compare", tmp_path / "build")
     assert nothing.code not in (0, 9)
 

@@ -128,8 +128,12 @@ class Max7800xTarget:
     def compare(
         self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array], folder: Path
     ) -> LayersCompared:
-        """The simulator's layers with those of files: the first wrong value, and what it looks like."""
-        found = compare.with_outputs(_trace(_named(program, model), inputs), intermediates.read(folder))
+        """The simulator's layers with those of files, or its outputs with words that were read from a chip."""
+        trace = _trace(_named(program, model), inputs)
+        if folder.is_file():
+            found = compare.with_words(trace, intermediates.read_words(folder))
+        else:
+            found = compare.with_outputs(trace, intermediates.read(folder))
         return LayersCompared(found.same, str(found))
 
     def score(

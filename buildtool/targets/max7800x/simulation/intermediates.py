@@ -56,6 +56,22 @@ def read(folder: Path) -> dict[int, Values]:
     return {index: _values(path) for index, path in files.items()}
 
 
+def read_words(file: Path) -> dict[int, int]:
+    """Words of memory by address, as they were read from a chip: two hexadecimal numbers in each line."""
+    where = Where(file=str(file))
+    try:
+        lines = [line.partition("#")[0].split() for line in file.read_text(errors="replace").splitlines()]
+        words = {int(address, 16): int(word, 16) for address, word in filter(None, lines)}
+    except OSError as error:
+        raise RunError(f"cannot read the file: {error.strerror}", where=where) from None
+    except ValueError as error:
+        rule = "in each line an address and a word, both hexadecimal; what follows # is for people"
+        raise RunError(f"these are no words of memory: {error}", where=where, rule=rule) from None
+    if not words or any(address % 4 or not 0 <= word < 1 << 32 for address, word in words.items()):
+        raise RunError("there are none, or some are no words", where=where, rule="multiples of 4, and 32 bits")
+    return words
+
+
 def _title(layer: Layer) -> str:
     steps = [layer.pool.kind + " pool"] if layer.pool else []
     steps += [f"{layer.eltwise} of {layer.operands}"] if layer.eltwise else []
