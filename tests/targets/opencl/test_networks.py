@@ -135,8 +135,10 @@ def _cosine(a: Array, b: Array) -> float:
 
 
 def _least(found: Mapping[str, Array], wanted: Mapping[str, Array]) -> float:
-    assert {name: array.shape for name, array in found.items()} == {name: a.shape for name, a in wanted.items()}
-    return min(_cosine(_compared(name, found[name]), _compared(name, array)) for name, array in wanted.items())
+    assert found.keys() == wanted.keys()
+    pairs = [(_compared(name, found[name]), _compared(name, array)) for name, array in wanted.items()]
+    assert [a.shape for a, _ in pairs] == [b.shape for _, b in pairs]
+    return min(_cosine(a, b) for a, b in pairs)
 
 
 @pytest.mark.parametrize("half", [False, True], ids=["f32", "f16"])
