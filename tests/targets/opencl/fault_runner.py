@@ -7,17 +7,34 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from buildtool.errors import LatheError
 from buildtool.runtime import DeviceInfo, DeviceKind, DeviceOptions, Engine, Library, Session
+from tests.native_builds import ROOT, opencl_shim
 from tests.targets.opencl.device_library import Mode
-from tests.targets.opencl.network import Network, small_network
+from tests.targets.opencl.network import Network, small_library, small_network
 
 RUNS = 2
+_SECONDS = 300
+
+
+def run_apart(cases: Sequence[Mapping[str, Any]]) -> subprocess.CompletedProcess[str]:
+    """Runs the cases, one after the other, in a process of their own."""
+    library = small_library()
+    return subprocess.run(
+        [sys.executable, "-m", __name__, library.path, library.name, opencl_shim()],
+        input="".join(json.dumps(case) + "\n" for case in cases),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
 
 
 def _run_case(case: Mapping[str, Any], library: Library, shim: str) -> dict[str, Any]:

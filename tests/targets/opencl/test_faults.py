@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,14 +11,11 @@ from typing import Any
 import pytest
 
 from buildtool.runtime import DeviceKind
-from tests.native_builds import ROOT, opencl_shim
-from tests.targets.opencl.fault_runner import RUNS
-from tests.targets.opencl.network import small_library
+from tests.targets.opencl.fault_runner import RUNS, run_apart
 
 pytestmark = [pytest.mark.opencl, pytest.mark.slow]
 
 _COMMANDS = 9  # of a run of the small network: a copy there, five kernels, a copy back; copies take two
-_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -109,9 +103,9 @@ _FAULTS = (
 )
 
 
-def _command(fault: Fault, storage: Path) -> str:
+def _case(fault: Fault, storage: Path) -> dict[str, Any]:
     words = {name: value for name, value in asdict(fault).items() if name not in ("name", "stage", "told")}
-    return json.dumps({**words, "kind": int(fault.kind), "storage": str(storage)})
+    return {**words, "kind": int(fault.kind), "storage": str(storage)}
 
 
 @dataclass(frozen=True)
@@ -127,19 +121,9 @@ class Told:
 def told(program_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Told:
     """All of them run in one process."""
     report = tmp_path_factory.mktemp("faults") / "calls"
-    library = small_library()
-    given = [_command(fault, program_store) for fault in (_FAULTS[0], *_FAULTS)]  # the first one fills the store
-    given.append(json.dumps({**json.loads(given[0]), "shim": f"calls:{report}"}))
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.targets.opencl.fault_runner", library.path, library.name, opencl_shim()],
-        input="\n".join(given),
-        cwd=ROOT,
-        env={**os.environ},
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-    )
+    given = [_case(fault, program_store) for fault in (_FAULTS[0], *_FAULTS)]  # the first one fills the store
+    given.append({**given[0], "shim": f"calls:{report}"})
+    done = run_apart(given)
     lines = [json.loads(line) for line in done.stdout.splitlines()][1:]
     results = {fault.name: line for fault, line in zip(_FAULTS, lines, strict=False)}
     return Told(results, f"the process answered {done.returncode}: {done.stderr[-3000:]}", dict(_worked(report)))
