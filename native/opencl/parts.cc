@@ -155,18 +155,32 @@ Code SessionPart::SetArguments(const Reporter& reporter, LaunchRecord* record) {
                        ErrorName(error));
 }
 
+size_t SessionPart::MostItems(const LaunchRecord& record) const {
+  const size_t most = runtime->facts().max_group;
+  size_t of_kernel = 0;
+  if (runtime->api().GetKernelWorkGroupInfo(record.kernel, runtime->device(), kClKernelWorkGroupSize, sizeof(of_kernel),
+                                            &of_kernel, nullptr) == kClSuccess &&
+      of_kernel != 0 && of_kernel < most)
+    return of_kernel;
+  return most;
+}
+
+void SessionPart::SetGroup(LaunchRecord* record, const size_t (&sizes)[3]) const {
+  record->driver_chooses = sizes[0] == 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    record->local[axis] = record->driver_chooses ? 1 : sizes[axis];
+    record->global[axis] = RoundUp(record->work[axis], record->local[axis]);
+  }
+}
+
 // Neighbours of a row in one group: their reads are next to each other. Processors, which run a group as a loop, get
 // always the same one, as they compile a kernel for each.
 void SessionPart::ChooseGroup(LaunchRecord* record) {
   constexpr cl_device_type kCpu = kClDeviceTypeCpu;
   const DeviceFacts& facts = runtime->facts();
-  size_t most = facts.max_group;
-  size_t of_kernel = 0;
-  if (runtime->api().GetKernelWorkGroupInfo(record->kernel, runtime->device(), kClKernelWorkGroupSize,
-                                            sizeof(of_kernel), &of_kernel, nullptr) == kClSuccess &&
-      of_kernel != 0 && of_kernel < most)
-    most = of_kernel;
+  const size_t most = MostItems(*record);
   size_t left = most < 128 ? most : 128;
+  size_t sizes[3];
   for (int axis = 0; axis < 3; ++axis) {
     size_t size = 1;
     if (record->group[axis] != 0) {
@@ -178,9 +192,10 @@ void SessionPart::ChooseGroup(LaunchRecord* record) {
       size = PowerUpTo(record->work[axis], limit < facts.max_items[axis] ? limit : facts.max_items[axis]);
       left /= size;
     }
-    record->local[axis] = size;
-    record->global[axis] = RoundUp(record->work[axis], size);
+    sizes[axis] = size;
   }
+  SetGroup(record, sizes);
+  UseTuned(record);
   record->pieces = 1;
 }
 
@@ -232,8 +247,9 @@ Code SessionPart::Enqueue(const Reporter& reporter, LaunchRecord* record, bool t
     size_t global[3] = {record->global[0], record->global[1], record->global[2]};
     offset[axis] = at;
     global[axis] = record->global[axis] - at < step ? record->global[axis] - at : step;
-    const cl_int error = api.EnqueueNDRangeKernel(runtime->queue(), record->kernel, 3, offset, global, record->local, 0,
-                                                  nullptr, measures ? &record->event : nullptr);
+    const cl_int error = api.EnqueueNDRangeKernel(runtime->queue(), record->kernel, 3, offset, global,
+                                                  record->driver_chooses ? nullptr : record->local, 0, nullptr,
+                                                  measures ? &record->event : nullptr);
     if (error != kClSuccess) return Failed(reporter, *runtime, "clEnqueueNDRangeKernel", error);
     if (pieces > 1) api.Flush(runtime->queue());
   }

@@ -23,7 +23,8 @@ struct LaunchRecord {
   cl_kernel kernel;
   size_t global[3];
   size_t local[3];
-  int32_t pieces;  // into how many it is cut
+  bool driver_chooses;  // the size of work-groups: `local` is 1, 1, 1
+  int32_t pieces;       // into how many it is cut
   cl_event event;
   int64_t start_ns;  // on the host, where the queue does not measure
   int64_t end_ns;
@@ -45,7 +46,7 @@ struct Transfer {
 struct SessionPart {
   SessionPart* next = nullptr;
   const Session* session = nullptr;
-  const Part* part = nullptr;
+  Part* part = nullptr;
   Runtime* runtime = nullptr;
   MemoryArena memory;
   LaunchRecord* launches = nullptr;
@@ -64,12 +65,19 @@ struct SessionPart {
   Code Realise(const Reporter& reporter, Span<DeviceTensor*> pooled, int32_t blocks);
   Code Run(NodeRegions* regions, const RunContext& context);
 
+  // The tuned size of its work-groups, or a usual one.
+  void ChooseGroup(LaunchRecord* record);
+  // 0, 0, 0: the driver chooses.
+  void SetGroup(LaunchRecord* record, const size_t (&sizes)[3]) const;
+  // The most work items that a group may have.
+  size_t MostItems(const LaunchRecord& record) const;
+
  private:
   Code Own(cl_mem made);
   Code MakePool(const Reporter& reporter, Span<DeviceTensor*> pooled, int32_t blocks);
   Code MakeKernel(const Reporter& reporter, LaunchRecord* record);
+  void UseTuned(LaunchRecord* record);
   Code SetArguments(const Reporter& reporter, LaunchRecord* record);
-  void ChooseGroup(LaunchRecord* record);
   // The most microseconds that a kernel may take; 0: any number.
   uint32_t KernelLimit() const {
     return runtime->kernel_microseconds() != 0 ? runtime->kernel_microseconds() : part->settings.kernel_microseconds;

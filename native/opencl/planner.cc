@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "native/opencl/tuner.h"
+
 namespace lathe {
 namespace opencl {
 
@@ -137,22 +139,44 @@ Code Planner::PlanUnits(const ::lathe::Node& node) {
   PlannedNode planned(this, view);
   LATHE_TRY(MakeTensors(planned, node));
   const Span<const Unit* const> units = GetUnits().units;
+  Tuned tuned;
+  const bool is_tuned = !prefers_others_ && runtime_.tuning().Find(KeyOfNode(*this, node), &tuned);
   bool known = false;
-  for (unit_ = 0; unit_ < units.size(); ++unit_) {
-    if (strcmp(units[unit_]->op, node.op) != 0) continue;
-    known = true;
-    LaunchRecord* const before = last_;
-    const Code code = units[unit_]->plan(planned);
-    if (code == Code::kOk) {
-      part_.units[node_] = units[unit_];
-      return keeps_all_ ? KeepOutputs(node) : Code::kOk;
+  size_t first = units.size();              // that takes it
+  constexpr bool kTurns[] = {true, false};  // what is the best goes first
+  for (const bool best : kTurns) {
+    for (size_t place = 0; place < units.size(); ++place) {
+      if (strcmp(units[place]->op, node.op) != 0) continue;
+      known = true;
+      if ((is_tuned && KeyOfUnit(*units[place]) == tuned.unit()) != best) continue;
+      const bool passes = prefers_others_ && first == units.size();
+      const Code code = PlanWith(place, planned, passes);
+      if (code == Code::kOk && !passes) return keeps_all_ ? KeepOutputs(node) : code;
+      if (code == Code::kOk) first = place;
+      if (code != Code::kOk && code != Code::kUnsupported) return code;
     }
-    if (code != Code::kUnsupported) return code;
-    last_ = before;
-    (before != nullptr ? before->next : first_) = nullptr;
   }
+  if (first != units.size()) return PlanWith(first, planned, false);
   if (known) return Code::kUnsupported;
   return planned.Fail(Code::kUnsupported, "library '%s' has no GPU kernel for it", GetRegistry().library);
+}
+
+// What a unit launched is forgotten again where it does not take the node, or is only asked.
+Code Planner::PlanWith(size_t unit, Node& node, bool asks) {
+  LaunchRecord* const before = last_;
+  Listed* const tensors = tensors_;
+  const size_t count = tensor_count_;
+  unit_ = unit;
+  const Code code = GetUnits().units[unit]->plan(node);
+  if (code == Code::kOk && !asks) {
+    if (!prefers_others_) part_.units[node_] = GetUnits().units[unit];
+    return code;
+  }
+  last_ = before;
+  (before != nullptr ? before->next : first_) = nullptr;
+  tensors_ = tensors;
+  tensor_count_ = count;
+  return code;
 }
 
 // Copies what a node makes to where the session keeps it.

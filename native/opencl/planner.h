@@ -13,6 +13,8 @@ class Planner {
   Planner(Runtime* runtime, Part* part, const NodeView& region, MemoryArena* memory, bool keeps_all)
       : runtime_(*runtime), part_(*part), region_(region), memory_(*memory), keeps_all_(keeps_all) {}
 
+  // From here on nodes that several units take get the second one of them.
+  void PreferOthers() { prefers_others_ = true; }
   // All nodes. kUnsupported where no unit runs one of them.
   Code Plan();
   // Builds the programs of all launches and nothing more.
@@ -30,7 +32,7 @@ class Planner {
   Code Scratch(const Reporter& reporter, int32_t width, int32_t height, DeviceTensor** made);
   DeviceTensor& Of(uint32_t value) { return *of_value_[value]; }
   const Tensor& HostOf(uint32_t value) const { return region_.tensors()[value]; }
-  const Runtime& runtime() const { return runtime_; }
+  Runtime& runtime() const { return runtime_; }
   const Part& part() const { return part_; }
 
  private:
@@ -42,6 +44,7 @@ class Planner {
   Code PlanNode(const ::lathe::Node& node);
   Code PlanBorder(const ::lathe::Node& node, bool to_host);
   Code PlanUnits(const ::lathe::Node& node);
+  Code PlanWith(size_t unit, Node& node, bool asks);
   Code KeepOutputs(const ::lathe::Node& node);
   Code MakeTensors(const Reporter& reporter, const ::lathe::Node& node);
   DeviceTensor* NewTensor();
@@ -65,6 +68,7 @@ class Planner {
   Transfer* last_transfer_ = nullptr;
   size_t node_ = 0;  // the one that is planned
   size_t unit_ = 0;  // the one that plans it
+  bool prefers_others_ = false;
 };
 
 }  // namespace opencl

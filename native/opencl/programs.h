@@ -74,6 +74,9 @@ class ProgramCache {
 
   ProgramStatistics statistics();
 
+  // Of the device, once it is open.
+  uint64_t identity() const { return identity_; }
+
  private:
   enum class Origin : uint8_t { kCompiled, kBinaries, kStore };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "native/opencl/planner.h"
+#include "native/opencl/tuner.h"
 
 namespace lathe {
 namespace opencl {
@@ -78,6 +79,18 @@ Code TryPart(NodePrepare& context, Runtime* runtime, RegionState* state) {
   return Code::kOk;
 }
 
+Code PlanSession(PlanContext& context, const NodePlan& own, SessionPart* part) {
+  Planner planner(part->runtime, part->part, own.view(), &part->memory, own.session().keeps_all());
+  LATHE_TRY(planner.Plan());
+  part->launches = planner.launches();
+  part->transfers = planner.transfers();
+  int32_t blocks = 0;
+  const Span<DeviceTensor*> pooled = planner.Pooled(&blocks);
+  if (pooled.data() == nullptr && part->launches != nullptr)
+    return context.Fail(Code::kOutOfMemory, "there is no memory to plan it");
+  return part->Realise(context, pooled, blocks);
+}
+
 }  // namespace
 
 // Whatever a device cannot do, the processor does instead, unless the application wants none of that. Models that are
@@ -106,15 +119,12 @@ Code PlanPart(PlanContext& context) {
   SessionPart* part = state.runtime->NewSessionPart(&own.session(), state.part);
   if (part == nullptr) return context.Fail(Code::kOutOfMemory, "there is no memory for its plan");
   static_cast<RegionPlan*>(context.plan())->part = part;
-  Planner planner(state.runtime, state.part, own.view(), &part->memory, own.session().keeps_all());
-  LATHE_TRY(planner.Plan());
-  part->launches = planner.launches();
-  part->transfers = planner.transfers();
-  int32_t blocks = 0;
-  const Span<DeviceTensor*> pooled = planner.Pooled(&blocks);
-  if (pooled.data() == nullptr && part->launches != nullptr)
-    return context.Fail(Code::kOutOfMemory, "there is no memory to plan it");
-  return part->Realise(context, pooled, blocks);
+  LATHE_TRY(PlanSession(context, own, part));
+  bool better = false;
+  TunePart(context, own.view(), part, &better);
+  if (!better) return Code::kOk;
+  part->Clear();
+  return PlanSession(context, own, part);
 }
 
 void RunPart(const RunContext& context) {

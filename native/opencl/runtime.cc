@@ -72,7 +72,10 @@ Code Runtime::OpenPrograms(const lathe_device_options& options) {
   settings.reuse = options.rebuilds_programs == 0;
   settings.binary_paths = Span<const char* const>(options.binary_paths, options.binary_path_count);
   if (options.binary.data != nullptr) settings.binaries = Span<const lathe_bytes>(&options.binary, 1);
-  return programs_->Open(settings, reporter);
+  LATHE_TRY(programs_->Open(settings, reporter));
+  const Code code =
+      tuning_.Open(programs_->identity(), options.tuning_path, options.tuning, options.tuning_milliseconds);
+  return code == Code::kOk ? code : reporter.Fail(code, "there is no memory for what tuning found");
 }
 
 void Runtime::End() {
@@ -103,11 +106,13 @@ void Runtime::Info(lathe_device_info* info) const {
 }
 
 Code Runtime::Data(uint32_t what, const ErrorSink& errors, lathe_bytes* data) {
-  if (what != LATHE_DEVICE_DATA_PROGRAMS || programs_ == nullptr || parts_ == nullptr) return Code::kOk;
+  const bool programs = what == LATHE_DEVICE_DATA_PROGRAMS;
+  if ((!programs && what != LATHE_DEVICE_DATA_TUNING) || programs_ == nullptr || parts_ == nullptr) return Code::kOk;
   const Locked locked(&lock_);
   saved_.Clear();
   Span<const uint8_t> file;
-  if (!programs_->SaveBinaries(&saved_, &file))
+  if (!programs && !tuning_.Save(&saved_, &file)) return errors.OutOfMemory("what tuning found", 0);
+  if (programs && !programs_->SaveBinaries(&saved_, &file))
     return errors.Fail(Code::kUnsupported, "the driver does not hand out the binaries of programs");
   *data = {file.data(), file.size()};
   return Code::kOk;
@@ -160,6 +165,7 @@ SessionPart* Runtime::NewSessionPart(const Session* session, Part* part) {
 }
 
 void Runtime::EndSession(const void* session) {
+  tuning_.EndSession(session);
   const Locked locked(&lock_);
   SessionPart** place = &session_parts_;
   while (*place != nullptr) {

@@ -9,6 +9,7 @@
 #include "native/opencl/lock.h"
 #include "native/opencl/node.h"
 #include "native/opencl/programs.h"
+#include "native/opencl/tuning.h"
 
 namespace lathe {
 namespace opencl {
@@ -54,6 +55,7 @@ class Runtime final : public ::lathe::Device {
   cl_context context() const { return context_; }
   cl_command_queue queue() const { return queue_; }
   ProgramCache& programs() { return *programs_; }
+  Tuning& tuning() { return tuning_; }
   const lathe_allocator& allocator() const { return allocator_; }
   uint32_t flags() const { return flags_; }
   uint32_t queue_window() const { return queue_window_; }
@@ -113,6 +115,7 @@ class Runtime final : public ::lathe::Device {
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
   ProgramCache* programs_ = nullptr;
+  Tuning tuning_{allocator_};
   Part* parts_ = nullptr;
   Lock lock_;  // of what follows
   Constant* constants_ = nullptr;

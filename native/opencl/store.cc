@@ -10,7 +10,8 @@ namespace lathe::opencl {
 
 namespace {
 
-constexpr char kMagic[] = {'L', 'a', 't', 'h', 'e', 'O', 'C', 'L'};
+constexpr char kMagics[][9] = {"LatheOCL", "LatheTun"};  // by Content
+constexpr size_t kMagicSize = 8;
 constexpr uint32_t kVersion = 1;
 constexpr size_t kChecked = 32;  // of the header, by its own checksum
 constexpr size_t kHeader = 40;
@@ -75,29 +76,52 @@ uint64_t DeviceIdentity(const char* device, const char* driver, const char* plat
   return Hash().AddText(device).AddText(driver).AddText(platform).value();
 }
 
-BinaryTable::Found BinaryTable::Open(Span<const uint8_t> file, uint64_t identity) {
+BinaryTable::Found BinaryTable::Open(Span<const uint8_t> file, uint64_t identity, Content content) {
   *this = BinaryTable();
-  if (file.size() < kHeader || file.size() > kMaxStoreBytes) return Found::kBroken;
+  if (file.empty() || file.size() > kMaxStoreBytes) return Found::kBroken;
+  Found result = Found::kForeign;
+  while (!file.empty()) {
+    BinaryTable table;
+    size_t size = 0;
+    const Found found = table.OpenFirst(file, identity, content, &size);
+    if (found == Found::kBroken) {
+      *this = BinaryTable();
+      return found;
+    }
+    if (found == Found::kFits && result != Found::kFits) {
+      *this = table;
+      result = found;
+    }
+    if (size == 0) break;
+    file = file.subspan(size, file.size() - size);
+  }
+  return result;
+}
+
+BinaryTable::Found BinaryTable::OpenFirst(Span<const uint8_t> file, uint64_t identity, Content content, size_t* size) {
+  *size = 0;
   const uint8_t* header = file.data();
-  if (memcmp(header, kMagic, sizeof(kMagic)) != 0) return Found::kBroken;
+  if (file.size() < kHeader || memcmp(header, kMagics[static_cast<size_t>(content)], kMagicSize) != 0)
+    return Found::kBroken;
   // Where the version is another, what follows may mean anything.
   if (Load(header + 8, 4) != kVersion) return Found::kForeign;
-  const uint64_t count = Load(header + 12, 4);
-  if (count > kMaxBinaries || Load(header + 24, 8) != file.size()) return Found::kBroken;
-  if (count * kEntry > file.size() - kHeader) return Found::kBroken;
+  const uint64_t count = Load(header + 12, 4), whole = Load(header + 24, 8);
+  if (count > kMaxBinaries || whole < kHeader || whole > file.size()) return Found::kBroken;
+  if (count * kEntry > whole - kHeader) return Found::kBroken;
   if (Load(header + 32, 8) != TableChecksum(header, static_cast<size_t>(count))) return Found::kBroken;
+  *size = static_cast<size_t>(whole);
   if (Load(header + 16, 8) != identity) return Found::kForeign;
   uint64_t end = kHeader + count * kEntry, last_key = 0;
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* entry = header + kHeader + i * kEntry;
     const uint64_t key = Load(entry, 8), length = Load(entry + 16, 8);
     if (i > 0 && key <= last_key) return Found::kBroken;
-    if (Load(entry + 8, 8) != end || length == 0 || length > file.size() - end) return Found::kBroken;
+    if (Load(entry + 8, 8) != end || length == 0 || length > whole - end) return Found::kBroken;
     last_key = key;
     end += length;
   }
-  if (end != file.size()) return Found::kBroken;
-  file_ = file;
+  if (end != whole) return Found::kBroken;
+  file_ = file.subspan(0, *size);
   count_ = static_cast<size_t>(count);
   return Found::kFits;
 }
@@ -127,7 +151,7 @@ Span<const uint8_t> BinaryTable::Find(uint64_t key) const {
   return {};
 }
 
-Span<const uint8_t> Pack(Span<Binary> binaries, uint64_t identity, MemoryArena* arena) {
+Span<const uint8_t> Pack(Span<Binary> binaries, uint64_t identity, MemoryArena* arena, Content content) {
   if (binaries.size() > kMaxBinaries) return {};
   uint64_t size = kHeader + binaries.size() * kEntry;
   for (const Binary& binary : binaries) {
@@ -137,7 +161,7 @@ Span<const uint8_t> Pack(Span<Binary> binaries, uint64_t identity, MemoryArena* 
   auto* file = static_cast<uint8_t*>(arena->Allocate(static_cast<size_t>(size)));
   if (file == nullptr) return {};
   Sort(binaries);
-  memcpy(file, kMagic, sizeof(kMagic));
+  memcpy(file, kMagics[static_cast<size_t>(content)], kMagicSize);
   Store(file + 8, 4, kVersion);
   Store(file + 12, 4, binaries.size());
   Store(file + 16, 8, identity);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "native/opencl/tuning.h"
 #include "native/tests/opencl_fixture.h"
 
 namespace lathe_test {
@@ -22,8 +23,11 @@ using lathe::MemoryArena;
 using lathe::Span;
 using lathe::opencl::Binary;
 using lathe::opencl::BinaryTable;
+using lathe::opencl::Content;
 using lathe::opencl::DeviceIdentity;
 using lathe::opencl::Reason;
+using lathe::opencl::Tuned;
+using lathe::opencl::Tuning;
 using Found = BinaryTable::Found;
 
 constexpr uint64_t kIdentity = 0x1234567890abcdef;
@@ -43,11 +47,11 @@ const std::vector<Entry>& SomeEntries() {
   return entries;
 }
 
-Bytes Packed(const std::vector<Entry>& entries, uint64_t identity = kIdentity) {
+Bytes Packed(const std::vector<Entry>& entries, uint64_t identity = kIdentity, Content content = Content::kPrograms) {
   MemoryArena arena(lathe::DefaultAllocator());
   std::vector<Binary> binaries;
   for (const Entry& entry : entries) binaries.push_back({entry.key, View(entry.bytes)});
-  return Copy(lathe::opencl::Pack({binaries.data(), binaries.size()}, identity, &arena));
+  return Copy(lathe::opencl::Pack({binaries.data(), binaries.size()}, identity, &arena, content));
 }
 
 // Files that break one rule need checksums that fit: this writes them as the header of store.h says.
@@ -161,6 +165,66 @@ TEST(BinaryTable, IsForOneDeviceAndDriver) {
   EXPECT_EQ(DeviceIdentity("a", "b", "c"), DeviceIdentity("a", "b", "c"));
   EXPECT_NE(DeviceIdentity("a", "b", "c"), DeviceIdentity("ab", "", "c"));
   EXPECT_NE(DeviceIdentity("a", "b", "c"), DeviceIdentity("a", "b", "d"));
+}
+
+TEST(BinaryTable, OfSeveralDevicesGivesWhatIsForThisOne) {
+  const Bytes other = Packed({{7, {4, 4}}}, kIdentity + 1), own = Packed(SomeEntries()), last = Packed({{7, {5}}});
+  Bytes file = other;
+  for (const Bytes& more : {own, last}) file.insert(file.end(), more.begin(), more.end());
+  BinaryTable table;
+  ASSERT_EQ(table.Open(View(file), kIdentity), Found::kFits);
+  EXPECT_EQ(table.size(), SomeEntries().size());
+  EXPECT_EQ(Copy(table.Find(7)), (Bytes{1, 2, 3})) << "the first one counts";
+  ASSERT_EQ(table.Open(View(file), kIdentity + 1), Found::kFits);
+  EXPECT_EQ(Copy(table.Find(7)), (Bytes{4, 4}));
+  EXPECT_EQ(table.Open(View(file), kIdentity + 2), Found::kForeign);
+  for (size_t size = 0; size < file.size(); ++size) {
+    const bool ends = size == other.size() || size == other.size() + own.size();
+    const Bytes cut(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
+    EXPECT_EQ(table.Open(View(cut), kIdentity + 2), ends ? Found::kForeign : Found::kBroken) << size;
+  }
+}
+
+TEST(Tuning, KeepsWhatWasFound) {
+  Tuning tuning(lathe::DefaultAllocator());
+  ASSERT_EQ(tuning.Open(kIdentity, nullptr, {}, 5), Code::kOk);
+  MemoryArena arena(lathe::DefaultAllocator());
+  Span<const uint8_t> file;
+  ASSERT_TRUE(tuning.Save(&arena, &file));
+  EXPECT_TRUE(file.empty()) << "nothing is tuned";
+  EXPECT_TRUE(tuning.Keep(7, {{1, 2, 3}, 40, 30}) && tuning.Keep(9, {{0, 0, 0}, 5, 5}) &&
+              tuning.Keep(7, {{8, 4, 1}, 40, 20}));
+  ASSERT_TRUE(tuning.Save(&arena, &file));
+  BinaryTable table;
+  EXPECT_EQ(table.Open(file, kIdentity), Found::kBroken) << "these are no programs";
+  const Folder folder;
+  folder.Write("tuned.bin", Copy(file));
+  const Bytes older = Packed({{7, Bytes(20, 1)}, {8, Bytes(20, 1)}, {10, {1}}}, kIdentity, Content::kTuning);
+  Tuning read(lathe::DefaultAllocator());
+  ASSERT_EQ(read.Open(kIdentity, folder.path("tuned.bin").c_str(), {older.data(), older.size()}, 0), Code::kOk);
+  Tuned tuned = {};
+  ASSERT_TRUE(read.Find(7, &tuned));
+  EXPECT_TRUE(tuned.numbers[0] == 8 && tuned.numbers[1] == 4 && tuned.usual_ns == 40 && tuned.best_ns == 20);
+  EXPECT_TRUE(read.Find(8, &tuned) && tuned.best_ns == 0x01010101);
+  EXPECT_FALSE(read.Find(10, &tuned)) << "too short to be an entry";
+  Tuning foreign(lathe::DefaultAllocator());
+  ASSERT_EQ(foreign.Open(kIdentity + 1, nullptr, {file.data(), file.size()}, 0), Code::kOk);
+  EXPECT_FALSE(foreign.Find(7, &tuned));
+}
+
+TEST(Tuning, HasATimeForEverySession) {
+  Tuning tuning(lathe::DefaultAllocator());
+  ASSERT_EQ(tuning.Open(kIdentity, nullptr, {}, 5), Code::kOk);
+  const int first = 0, second = 0;
+  EXPECT_EQ(tuning.Left(&first), 5000000);
+  tuning.Spend(4000000);
+  EXPECT_EQ(tuning.Left(&first), 1000000);
+  tuning.Spend(4000000);
+  EXPECT_EQ(tuning.Left(&first), 0);
+  EXPECT_EQ(tuning.Left(&second), 5000000);
+  tuning.Spend(5000000);
+  tuning.EndSession(&second);
+  EXPECT_EQ(tuning.Left(&second), 5000000) << "another one at this address";
 }
 
 TEST(BinaryTable, TakesNoFileThatBreaksARule) {

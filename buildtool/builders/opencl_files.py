@@ -1,0 +1,169 @@
+"""Files of what a GPU found out: compiled programs and tuning, in the form that native/opencl/store.h describes.
+
+A file has a section for each device with its driver.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool.errors import BuildError, Where
+
+_HEADER = struct.Struct("<8sIIQQQ")  # magic, version, entries, identity, size, checksum
+_CHECKED = 32  # bytes of it, and all entries
+_ENTRY = struct.Struct("<QQQQ")  # key, place, length, checksum
+_TUNED = struct.Struct("<5I")  # three numbers, the usual time, the best time
+_VERSION = 1
+_MOST_ENTRIES = 4096
+_MOST_BYTES = 1 << 28
+
+
+class Content(enum.Enum):
+    """What a file holds."""
+
+    PROGRAMS = b"LatheOCL"
+    TUNING = b"LatheTun"
+
+    @property
+    def words(self) -> str:
+        return "compiled programs" if self is Content.PROGRAMS else "tuned parameters"
+
+
+class NoDeviceFileError(Exception):
+    """What bytes are none of these files, in words."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """What belongs to one device with its driver."""
+
+    content: Content
+    identity: int
+    entries: Mapping[int, bytes]
+
+    def pack(self) -> bytes:
+        """The bytes of a file with this section alone."""
+        if len(self.entries) > _MOST_ENTRIES:
+            raise NoDeviceFileError(f"{len(self.entries)} entries for one device are more than a file may hold")
+        place = _HEADER.size + _ENTRY.size * len(self.entries)
+        table, values = [], []
+        for key, value in sorted(self.entries.items()):
+            table.append(_ENTRY.pack(key, place, len(value), _fnv1a(value)))
+            values.append(value)
+            place += len(value)
+        checked = _HEADER.pack(self.content.value, _VERSION, len(table), self.identity, place, 0)[:_CHECKED]
+        entries = b"".join(table)
+        return b"".join((checked, _fnv1a(checked + entries).to_bytes(8, "little"), entries, *values))
+
+    def gain(self) -> tuple[int, int]:
+        """Of tuning: the nanoseconds of all launches that differ, without it and with it."""
+        times = [_TUNED.unpack(value)[3:] for value in self.entries.values() if len(value) == _TUNED.size]
+        return sum(usual for usual, _ in times), sum(best for _, best in times)
+
+
+def parse(data: bytes) -> list[Section]:
+    """The sections of a file. NoDeviceFileError where it is damaged, or none of these files."""
+    if len(data) > _MOST_BYTES:
+        raise NoDeviceFileError(f"it has more than {_MOST_BYTES >> 20} MiB")
+    sections: list[Section] = []
+    rest = memoryview(data)
+    while rest or not sections:
+        section, size = _first(rest)
+        sections.append(section)
+        rest = rest[size:]
+    if len({section.content for section in sections}) > 1:
+        raise NoDeviceFileError("it holds compiled programs and tuned parameters")
+    return sections
+
+
+def _first(data: memoryview) -> tuple[Section, int]:
+    if len(data) < _HEADER.size or bytes(data[:8]) not in {content.value for content in Content}:
+        raise NoDeviceFileError("it is no file of compiled OpenCL programs, and none of tuned parameters")
+    magic, version, count, identity, size, checksum = _HEADER.unpack_from(data)
+    if version != _VERSION:
+        raise NoDeviceFileError(f"it has version {version} of the format; this Lathe knows {_VERSION}")
+    end = _HEADER.size + count * _ENTRY.size
+    if count > _MOST_ENTRIES or not end <= size <= len(data):
+        raise NoDeviceFileError("it is cut short or damaged: it is not as long as it says")
+    if _fnv1a(bytes(data[:_CHECKED]) + bytes(data[_HEADER.size : end])) != checksum:
+        raise NoDeviceFileError("it is damaged: a checksum is wrong")
+    entries: dict[int, bytes] = {}
+    for key, place, length, wanted in _ENTRY.iter_unpack(data[_HEADER.size : end]):
+        value = bytes(data[place : place + length])
+        if place != end or len(value) != length or place + length > size or _fnv1a(value) != wanted:
+            raise NoDeviceFileError("it is damaged: an entry is not what was written")
+        entries[key] = value
+        end += length
+    if end != size or len(entries) != count:
+        raise NoDeviceFileError("it is damaged: its entries are not all of it")
+    return Section(Content(magic), identity, entries), size
+
+
+def merge(files: Iterable[bytes]) -> bytes:
+    """One file with all that stands in these. Of two tuned parameters for the same thing the faster one stays."""
+    return b"".join(section.pack() for section in merged(section for data in files for section in parse(data)))
+
+
+def merged(sections: Iterable[Section]) -> list[Section]:
+    """One section for each device, with all that these hold."""
+    found: dict[int, Section] = {}
+    for section in sections:
+        known = found.setdefault(section.identity, Section(section.content, section.identity, {}))
+        if known.content is not section.content:
+            raise NoDeviceFileError(f"holds {section.content.words}, the files before it {known.content.words}")
+        entries = dict(known.entries)
+        for key, value in section.entries.items():
+            if key not in entries or _is_faster(section.content, value, entries[key]):
+                entries[key] = value
+        found[section.identity] = Section(section.content, section.identity, entries)
+    return list(found.values())
+
+
+def _is_faster(content: Content, value: bytes, known: bytes) -> bool:
+    if content is not Content.TUNING or not len(value) == len(known) == _TUNED.size:
+        return False
+    return bool(_TUNED.unpack(value)[4] < _TUNED.unpack(known)[4])
+
+
+def read(file: Path) -> list[Section]:
+    """The sections of a file. BuildError where it is none of these files."""
+    try:
+        return parse(file.read_bytes())
+    except NoDeviceFileError as problem:
+        raise BuildError(
+            f"this file cannot be used: {problem}",
+            where=Where(file=str(file)),
+            rule="files that `lathe tune` made for models with runtime: gpu or cpu+gpu",
+        ) from problem
+
+
+def merge_files(files: Iterable[Path]) -> list[Section]:
+    """The sections of all of them, merged. BuildError names the file that does not fit."""
+    sections: list[Section] = []
+    for file in files:
+        try:
+            sections = merged([*sections, *_of_one_kind(sections, read(file))])
+        except NoDeviceFileError as problem:
+            raise BuildError(
+                f"this file {problem}",
+                where=Where(file=str(file)),
+                rule="compiled programs are merged with compiled programs, tuned parameters with tuned parameters",
+            ) from problem
+    return sections
+
+
+def _of_one_kind(known: list[Section], new: list[Section]) -> list[Section]:
+    if known and known[0].content is not new[0].content:
+        raise NoDeviceFileError(f"holds {new[0].content.words}, the files before it {known[0].content.words}")
+    return new
+
+
+def _fnv1a(data: bytes) -> int:
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
