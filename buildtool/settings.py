@@ -89,6 +89,16 @@ class DeviceSpec:
 
 
 @dataclass(frozen=True)
+class GpuSettings:
+    """How parts of models run that were built for a GPU. Hints: 0 as the driver likes, 1 low, 2 normal, 3 high."""
+
+    perf_hint: int = 3  # how fast the GPU runs
+    priority_hint: int = 3  # whether it does this before other work
+    check: bool = False  # whether a kernel fails that reads or writes outside of a tensor
+    reuses_programs: bool = True  # those that were built in an earlier run
+
+
+@dataclass(frozen=True)
 class RunSettings:
     """How models are run and validated."""
 
@@ -111,6 +121,7 @@ class RunSettings:
     restarts: int = 1  # how often the program is started anew for all of that
     affinity: int = 0  # cores: 0 all, 1 big ones, 2 little ones, 3 as many of the fastest as threads, 4 of the slowest
     trace: int = 0  # 1: the program tells what it does; 2: every node, too
+    gpu: GpuSettings = GpuSettings()
 
     def on_chips(self, wanted: tuple[str, ...]) -> RunSettings:
         """The settings with the chips that a deployment wants, where nobody has said others."""

@@ -19,7 +19,15 @@ Facts = Sequence[Mapping[str, Any]]
 
 def timed(result: RunResult, facts: Facts, peak: Peak | None) -> dict[str, Any]:
     """Of runs that took time on a processor."""
-    rows = [_timed_node(node, fact_of(facts, node.index, node.op), peak) for node in result.nodes]
+    longest = _longest(result.nodes)
+    rows = []
+    for node in result.nodes:
+        known = dict(fact_of(facts, node.index, node.op))
+        if on_gpu(node.kernel):
+            known["bytes"] = known["gpu_bytes"]
+        if longest[node.index] is not node:
+            known.update(macs=0, bytes=0)
+        rows.append(_timed_node(node, known, peak))
     _add_shares(rows, "avg_ms")
     macs = sum(row["macs"] for row in rows)
     return {
@@ -36,7 +44,17 @@ def timed(result: RunResult, facts: Facts, peak: Peak | None) -> dict[str, Any]:
         "peak": peak.as_json() if peak else None,
         "share_of_peak": _share_of_all(rows),
         "memory": dict(result.memory),
+        **({"gpu": dict(result.gpu)} if result.gpu else {}),
     }
+
+
+def _longest(nodes: Sequence[NodeTime]) -> dict[int, NodeTime]:
+    """By node the kernel of it that takes longest: on a GPU a node may take several. What it computes stands there."""
+    found: dict[int, NodeTime] = {}
+    for node in nodes:
+        if node.index not in found or node.median > found[node.index].median:
+            found[node.index] = node
+    return found
 
 
 def counted(result: RunResult, counts: Counts, facts: Facts) -> dict[str, Any]:
@@ -75,7 +93,9 @@ def _facts(node: NodeTime, known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _timed_node(node: NodeTime, known: Mapping[str, Any], peak: Peak | None) -> dict[str, Any]:
     kind = "s8" if "_s8_" in node.kernel else known["computes_in"]
-    share = peak.share(known["macs"], known["bytes"], kind, node.median) if peak else None
+    share = None
+    if peak is not None and (known["macs"] or known["bytes"]) and (peak.source == "given" or not on_gpu(node.kernel)):
+        share = peak.share(known["macs"], known["bytes"], kind, node.median)
     return {
         **_facts(node, known),
         "start_ms": node.start / 1e6,
@@ -90,6 +110,11 @@ def _timed_node(node: NodeTime, known: Mapping[str, Any], peak: Peak | None) -> 
         "share_of_peak": share[0] if share else None,
         "limit": share[1] if share else None,
     }
+
+
+def on_gpu(kernel: str) -> bool:
+    """Whether a GPU ran this: its kernels have the names of units, without a type and an instruction set."""
+    return "__" not in kernel
 
 
 def _add_shares(rows: Iterable[dict[str, Any]], key: str) -> None:
@@ -108,7 +133,8 @@ def _operators(rows: Sequence[Mapping[str, Any]], key: str) -> list[dict[str, An
     for op in dict.fromkeys(row["op"] for row in rows):
         own = [row for row in rows if row["op"] == op]
         cost, macs = sum(row[key] for row in own), sum(row["macs"] for row in own)
-        entry = {"op": op, "count": len(own), key: cost, "macs": macs, "called": len(own)}
+        count = len({row["index"] for row in own})
+        entry = {"op": op, "count": count, key: cost, "macs": macs, "called": len(own)}
         sums.append(entry | ({"gmacs": macs / cost / 1e6 if cost else 0.0} if key == "avg_ms" else {}))
     sums.sort(key=lambda entry: -entry[key])
     _add_shares(sums, key)

@@ -13,6 +13,7 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
 from buildtool.ir.work import node_macs
+from buildtool.ops.device_region import DeviceRegion
 
 _LISTS = ("stride", "pad", "dilation", "filter", "output")
 _COMPUTES_IN = {DType.S8: "s8", DType.U8: "s8", DType.F16: "f16", DType.BF16: "f16"}
@@ -27,23 +28,31 @@ def of_model(folder: Path, abi: str, model: str, operators: Mapping[str, type[Op
     own, portable = (folder / "model" / name for name in (f"{abi}/{model}.pb", f"{model}.pb"))
     file = own if own.is_file() and own.with_suffix(".data").is_file() else portable
     graph, _ = container.read(file.read_bytes(), file.with_suffix(".data").read_bytes(), operators, str(file))
-    return [_facts(node) for node in graph.walk()]
+    halved = {
+        inner
+        for node in graph.nodes
+        if node.op.name == DeviceRegion.name and node.op.attributes()["storage"] == "f16"
+        for inner in node.regions[0].walk()
+    }
+    return [_facts(node, gpu_halves=node in halved) for node in graph.walk()]
 
 
 def fact_of(facts: Sequence[Mapping[str, Any]], index: int, op: str) -> Mapping[str, Any]:
     """What is known of a node that ran; nothing where the graph has another one in its place."""
     if index < len(facts) and facts[index]["op"] == op:
         return facts[index]
-    return {"op": op, "macs": 0, "bytes": 0, "computes_in": "f32", **dict.fromkeys(_LISTS, ())}
+    return {"op": op, "macs": 0, "bytes": 0, "gpu_bytes": 0, "computes_in": "f32", **dict.fromkeys(_LISTS, ())}
 
 
-def _facts(node: Node) -> dict[str, Any]:
+def _facts(node: Node, *, gpu_halves: bool) -> dict[str, Any]:
     attributes = node.op.attributes()
+    values = dict.fromkeys((*node.inputs, *node.outputs))
     filters = node.inputs[1] if len(node.inputs) > 1 and node.inputs[1].is_constant else None
     return {
         "op": node.op.name,
         "macs": node_macs(node),
-        "bytes": sum(_size(value) for value in dict.fromkeys((*node.inputs, *node.outputs))),
+        "bytes": sum(_size(value) for value in values),
+        "gpu_bytes": sum(_size(value) // (2 if gpu_halves else 1) for value in values),
         "computes_in": _COMPUTES_IN.get(node.inputs[0].type.dtype, "f32") if node.inputs else "f32",
         "stride": _numbers(attributes.get("strides")),
         "pad": _numbers(attributes.get("pads")),

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from buildtool.benchmark.measurement import on_gpu
+
 _SHOWN = ("kernel", "macs", "bytes", "gmacs", "share_of_peak", "limit", "instructions", "accesses")
 
 
@@ -19,7 +21,9 @@ def _events(process: int, item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     scale = "" if item["unit"] == "seconds" else " (instructions, each as a nanosecond)"
     title = f"{item['model']}, {item['abi']}, {item['device']}{scale}"
     yield {"ph": "M", "pid": process, "tid": 1, "name": "process_name", "args": {"name": title}}
-    yield {"ph": "M", "pid": process, "tid": 1, "name": "thread_name", "args": {"name": "nodes"}}
+    gpu = item.get("gpu", {})
+    for thread, name in enumerate(["nodes", *([f"GPU: {gpu['name']}"] if gpu.get("kind") == "gpu" else [])], start=1):
+        yield {"ph": "M", "pid": process, "tid": thread, "name": "thread_name", "args": {"name": name}}
     passed = 0
     for node in item["nodes"]:
         if item["unit"] == "seconds":
@@ -30,7 +34,7 @@ def _events(process: int, item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         yield {
             "ph": "X",
             "pid": process,
-            "tid": 1,
+            "tid": 2 if gpu.get("kind") == "gpu" and on_gpu(node["kernel"]) else 1,
             "cat": node["op"],
             "name": node["name"] or node["op"],
             "ts": round(start, 3),

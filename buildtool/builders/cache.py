@@ -20,6 +20,7 @@ _KINDS = {
     "compile": ("folders in which CMake compiles, one per toolchain", "compile/*"),
     "link": ("folders in which libraries are linked, one per output", "link/*"),
     "tools": ("programs that run models on devices", "tools/*"),
+    "gpu-programs": ("programs that drivers of GPUs have built", "gpu-programs/*"),
     "android-check": ("what stands in for an Android NDK", "android-check/*"),
     "downloads": ("model files from the network", "downloads/*"),
 }

@@ -14,6 +14,7 @@ from buildtool.cli.options import (
     ConfigOption,
     DataFormatOption,
     FileArgument,
+    GpuOptions,
     GraphFormatOption,
     LibraryOption,
     MaceOption,
@@ -140,6 +141,7 @@ def bench(
     *,
     chip: ChipOptions,
     stand: StandOptions,
+    gpu: GpuOptions,
     out: Output,
 ) -> None:
     """Measure the models of a library: time, spread, every node, and how near it comes to the processor's peak.
@@ -148,7 +150,7 @@ def bench(
     in report/benchmark.json of the build, and its charts in report/index.html.
     """
     options = Options(output=output, allow_unverified=allow_unverified)
-    settings = replace(stand.settings(out), model=model, rounds=round_, warmup=warmup)
+    settings = replace(gpu.settings(stand.settings(out)), model=model, rounds=round_, warmup=warmup)
     wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace, watts(chip.power))
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     report_benchmark(deployment_file(file, config), replaced, options, settings, wishes, out)

@@ -10,12 +10,7 @@ import typer
 from buildtool.cli.output import Output
 from buildtool.errors import Problem
 
-_NO_GPU = "this version computes on the CPU"
 _SAID = {
-    "gpu_perf_hint": _NO_GPU,
-    "gpu_priority_hint": _NO_GPU,
-    "gpu_out_of_range_check": _NO_GPU,
-    "opencl_cache_reuse_policy": _NO_GPU,
     "address_sanitizer": "the runtime is tested with it, and libraries are built without",
     "report": "--json prints the result, and report/ of the build keeps it",
     "report_dir": "--json prints the result, and report/ of the build keeps it",
@@ -26,10 +21,6 @@ _SAID = {
 class MaceWords:
     """The options; each is None or False where it was not given."""
 
-    gpu_perf_hint: Annotated[int | None, typer.Option("--gpu-perf-hint", hidden=True)] = None
-    gpu_priority_hint: Annotated[int | None, typer.Option("--gpu-priority-hint", hidden=True)] = None
-    gpu_out_of_range_check: Annotated[bool, typer.Option("--gpu-out-of-range-check", hidden=True)] = False
-    opencl_cache_reuse_policy: Annotated[int | None, typer.Option("--opencl-cache-reuse-policy", hidden=True)] = None
     address_sanitizer: Annotated[bool, typer.Option("--address-sanitizer", hidden=True)] = False
     report: Annotated[bool, typer.Option("--report", hidden=True)] = False
     report_dir: Annotated[str | None, typer.Option("--report-dir", hidden=True)] = None

@@ -10,7 +10,7 @@ import typer
 
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
-from buildtool.settings import DeviceSpec, Overrides, RunSettings
+from buildtool.settings import DeviceSpec, GpuSettings, Overrides, RunSettings
 
 FileArgument: TypeAlias = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="The deployment file.", show_default=False)
@@ -120,6 +120,45 @@ class StandOptions:
             devices=devices(self.device, self.device_yml, out),
             target_socs=words(self.target_socs),
         )
+
+
+@dataclass(frozen=True)
+class GpuOptions:
+    """How a GPU runs what models with `runtime: gpu` or `cpu+gpu` give it."""
+
+    gpu_perf_hint: Annotated[
+        int,
+        typer.Option(
+            "--gpu-perf-hint", min=0, max=3, help="How fast a GPU runs: 0 as the driver likes, 1 low, 2 normal, 3 high."
+        ),
+    ] = 3
+    gpu_priority_hint: Annotated[
+        int,
+        typer.Option(
+            "--gpu-priority-hint", min=0, max=3, help="Whether a GPU does this before other work: 0 to 3 alike."
+        ),
+    ] = 3
+    gpu_out_of_range_check: Annotated[
+        bool,
+        typer.Option(
+            "--gpu-out-of-range-check", help="Fail where a kernel of a GPU reads or writes outside of a tensor; slow."
+        ),
+    ] = False
+    opencl_cache_reuse_policy: Annotated[
+        int,
+        typer.Option(
+            "--opencl-cache-reuse-policy",
+            min=0,
+            max=1,
+            help="1: use programs that the driver of a GPU has built before; 0: not.",
+        ),
+    ] = 1
+
+    def settings(self, settings: RunSettings) -> RunSettings:
+        """The settings with them."""
+        reuses = self.opencl_cache_reuse_policy == 1
+        hints = GpuSettings(self.gpu_perf_hint, self.gpu_priority_hint, self.gpu_out_of_range_check, reuses)
+        return replace(settings, gpu=hints)
 
 
 def devices(device: list[str] | None, file: Path | None, out: Output) -> tuple[DeviceSpec, ...]:

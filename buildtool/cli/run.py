@@ -18,6 +18,7 @@ from buildtool.cli.options import (
     DataFormatOption,
     DescriptionOptions,
     FileArgument,
+    GpuOptions,
     GraphFormatOption,
     LibraryOption,
     MaceOption,
@@ -167,6 +168,7 @@ def run(
     steps: StepOptions,
     ways: WayOptions,
     stand: StandOptions,
+    gpu: GpuOptions,
     comparison: ComparisonOptions,
     inside: InsideOptions,
     mace: MaceWords,
@@ -184,7 +186,7 @@ def run(
     source, options = deployment_file(file, config), Options(output=output, allow_unverified=allow_unverified)
     samples = ways.input_dir if steps.quantize_stat else None
     ways = replace(ways, input_dir=None) if samples else ways  # its files are no inputs of one run
-    settings = replace(ways.settings(stand.settings(out)), model=model)
+    settings = replace(ways.settings(gpu.settings(stand.settings(out))), model=model)
     formats = (model_graph_format, model_data_format)
     replaced = described.beside(overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain))
     if steps.quantize_stat:

@@ -16,6 +16,7 @@ from buildtool.cli.options import (
     DataFormatOption,
     DescriptionOptions,
     FileArgument,
+    GpuOptions,
     GraphFormatOption,
     LibraryOption,
     MaceOption,
@@ -169,6 +170,7 @@ def validate(
     *,
     described: DescriptionOptions,
     stand: StandOptions,
+    gpu: GpuOptions,
     comparison: ComparisonOptions,
     out: Output,
 ) -> None:
@@ -187,7 +189,7 @@ def validate(
         raise ConfigError(f"--kind cannot be '{kind}'", rule=f"allowed: {', '.join(KINDS)}")
     options = Options(output=output, allow_unverified=allow_unverified)
     settings = replace(
-        stand.settings(out),
+        gpu.settings(stand.settings(out)),
         model=model,
         kinds=KINDS[1:] if kind == "both" else (kind,),
         reference=reference,

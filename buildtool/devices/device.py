@@ -62,6 +62,10 @@ class Device(Protocol):
         """Where a program may write a file of this name."""
         ...
 
+    def keeping(self, folder: Path) -> PurePosixPath:
+        """A folder there that outlives jobs, for what programs keep: this one, on this machine."""
+        ...
+
     def run(
         self,
         command: Sequence[str | PurePosixPath],

@@ -33,6 +33,7 @@ def run(device: Device, job: Job) -> RunResult:
         command += ["--affinity", str(job.affinity)] if job.affinity else []
         command += ["--trace", str(job.trace)] if job.trace else []
         command += ["--markers"] if job.markers else []
+        command += _gpu_words(job, device)
         if job.values_file is not None:
             command += ["--values", device.path("values.bin")]
             command += [word for value in job.value_names for word in ("--value", value)]
@@ -59,6 +60,7 @@ def run(device: Device, job: Job) -> RunResult:
         process_peak=report.get("process_peak", 0),
         affinity=report.get("affinity", {}),
         log=tuple(done.stderr.splitlines()) if job.trace else (),
+        gpu=report.get("device", {}),
     )
 
 
@@ -77,6 +79,16 @@ def arguments(job: Job, folder: Path, put: Put) -> list[str | PurePosixPath]:
         np.save(file, array)
         command += ["--input", f"{tensor}={put(file, False)}"]
     return [*command, "--threads", str(job.threads)]
+
+
+def _gpu_words(job: Job, device: Device) -> list[str | PurePosixPath]:
+    if job.gpu is None:
+        return []
+    words: list[str | PurePosixPath] = ["--gpu-perf-hint", str(job.gpu.perf_hint)]
+    words += ["--gpu-priority-hint", str(job.gpu.priority_hint)]
+    words += ["--gpu-check"] if job.gpu.check else []
+    words += [] if job.gpu.reuses_programs else ["--opencl-rebuild"]
+    return [*words, "--opencl-storage", device.keeping(job.gpu_programs)] if job.gpu_programs is not None else words
 
 
 def _node(entry: Mapping[str, Any]) -> NodeTime:

@@ -40,6 +40,11 @@ class LocalDevice:
     def path(self, name: str) -> PurePosixPath:
         return PurePosixPath(self._own_folder()) / name
 
+    def keeping(self, folder: Path) -> PurePosixPath:
+        with contextlib.suppress(OSError):  # nothing is kept then
+            folder.mkdir(parents=True, exist_ok=True)
+        return PurePosixPath(folder)
+
     def run(
         self,
         command: Sequence[str | PurePosixPath],

@@ -102,6 +102,9 @@ class RemoteDevice:
     def path(self, name: str) -> PurePosixPath:
         return PurePosixPath(self._opened().folder) / name
 
+    def keeping(self, folder: Path) -> PurePosixPath:
+        return PurePosixPath(self._opened().folder).parents[1] / "cache"
+
     def run(
         self,
         command: Sequence[str | PurePosixPath],

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from buildtool.errors import Problem
+from buildtool.settings import GpuSettings
 from buildtool.tensors.files import figures
 
 Array = npt.NDArray[Any]
@@ -39,6 +40,8 @@ class Job:
     affinity: int = 0  # cores that it may use: 0 all, 1 big ones, 2 little ones, 3 the fastest, 4 the slowest
     trace: int = 0  # whether it tells what happens: 1 stages, 2 every node of one run more
     symbols: Path | None = None  # the library with all its symbols
+    gpu: GpuSettings | None = None  # of a library with parts for a GPU
+    gpu_programs: Path | None = None  # where programs of a GPU are kept, on devices that are this machine
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class RunResult:
     process_peak: int = 0  # bytes of memory that the process had at most
     affinity: Mapping[str, Any] = field(default_factory=dict)  # policy, kinds of cores, those wanted, those used
     log: tuple[str, ...] = ()  # what it told
+    gpu: Mapping[str, Any] = field(default_factory=dict)  # what ran the model's parts for a GPU; empty: it has none
 
     def save(self, name: str, folder: Path) -> Path:
         """Write an output as `<folder>/<name>.npy`."""
@@ -87,6 +91,14 @@ class RunResult:
     def summary(self) -> list[dict[str, Any]]:
         """The outputs in figures."""
         return [{"name": name, **figures(array)} for name, array in self.outputs.items()]
+
+
+def notes_on_gpu(gpu: Mapping[str, Any], device: str) -> list[Problem]:
+    """That parts for a GPU ran on the CPU instead: what was measured or compared then is not the GPU."""
+    if not gpu.get("reason"):
+        return []
+    what = "some parts of a model for a GPU" if gpu["kind"] == "gpu" else "a model for a GPU"
+    return [Problem(f"{what} ran on the CPU of {device}", rule=gpu["reason"])]
 
 
 def notes_on_cores(affinity: Mapping[str, Any], device: str) -> list[Problem]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.errors import ConfigError, Where
-from buildtool.reports import cycles
+from buildtool.reports import cycles, gpu
 from buildtool.reports.table import Table, byte_count, number
 
 _SLOWEST = 10  # nodes that are shown by computation time
@@ -204,6 +204,8 @@ def _summary(item: Mapping[str, Any]) -> Table:
         table.add(key if key == "round" else f"{key} (ms)", observed[key] if key == "round" else _ms(observed[key]))
     table.add("statistics cost", f"{observed['median'] / plain['median'] - 1:+.1%}")
     table.add("until ready (ms)", _ms(item["create_ms"]))
+    for what, value in _gpu(item.get("gpu")):
+        table.add(what, value)
     table.add("arena", byte_count(item["memory"].get("arena")))
     table.add("of the processor's peak", _percent(item["share_of_peak"]) or "unknown")
     for name, value in item["energy"].get("millijoules_a_run", {}).items():
@@ -211,6 +213,18 @@ def _summary(item: Mapping[str, Any]) -> Table:
     if not item["energy"]["known"]:
         table.add("energy", "not counted on this device")
     return table
+
+
+def _gpu(known: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """What is known of a GPU that ran the model, or why none did."""
+    if not known:
+        return []
+    rows = [("ran on", gpu.words(known)), *([("why on the CPU", known["reason"])] if known["reason"] else [])]
+    if known["kind"] == "cpu":
+        return rows
+    programs = f"{known['programs_built']} built, {known['programs_loaded']} loaded"
+    return [*rows, ("programs of the GPU", programs), ("for them (ms)", _ms(known["programs_us"] / 1e3)),
+            ("memory of the GPU", byte_count(known["bytes"]))]  # fmt: skip
 
 
 def _counted(item: Mapping[str, Any]) -> list[str | Table]:

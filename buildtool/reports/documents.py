@@ -103,6 +103,10 @@ class BuildReport:
         found = self.library_for(abi)
         return self.folder / (found.shared if kind == "shared" else found.static)
 
+    def runs_on_gpus(self, abi: str) -> bool:
+        """Whether the library of an ABI has kernels for GPUs."""
+        return any(kernel.endswith("__opencl") for kernel in self.library_for(abi).kernels)
+
     def library_for(self, abi: str) -> LibraryReport:
         """The library of an ABI; BuildError where it was not built."""
         for library in self.libraries:

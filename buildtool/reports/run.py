@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from buildtool.reports import cycles
+from buildtool.reports import cycles, gpu
 from buildtool.reports.table import Table, number
 
 
@@ -15,7 +15,10 @@ def parts(document: Mapping[str, Any], *, memory: bool = False) -> list[str | Ta
         ["model", "abi", "device", "output", "shape", "least", "largest", "mean"],
         right=frozenset({"least", "largest", "mean"}),
     )
-    times = Table(["model", "abi", "threads", "rounds", "milliseconds"], right=frozenset({"rounds", "milliseconds"}))
+    ran_on = ["ran on"] if any(run.get("gpu") for run in document["runs"]) else []
+    times = Table(
+        ["model", "abi", "threads", "rounds", "milliseconds", *ran_on], right=frozenset({"rounds", "milliseconds"})
+    )
     for run in document["runs"]:
         for output in run["outputs"]:
             table.add(
@@ -26,7 +29,8 @@ def parts(document: Mapping[str, Any], *, memory: bool = False) -> list[str | Ta
                 "x".join(map(str, output["shape"])),
                 *(number(output[key], 5) for key in ("least", "largest", "mean")),
             )
-        times.add(run["model"], run["abi"], run["threads"] or "all", run["rounds"], number(run["milliseconds"], 4))
+        figures = (run["threads"] or "all", run["rounds"], number(run["milliseconds"], 4))
+        times.add(run["model"], run["abi"], *figures, *(gpu.words(run.get("gpu")) for _ in ran_on))
     files = [f"wrote {output['file']}" for run in document["runs"] for output in run["outputs"] if output.get("file")]
     on_chips: list[str | Table] = []
     for run in document["runs"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from buildtool.reports import gpu
 from buildtool.reports.table import Table, number
 
 _FIGURES = ("cosine", "needed", "SQNR dB", "max diff", "pixels")
@@ -12,7 +13,8 @@ _FIGURES = ("cosine", "needed", "SQNR dB", "max diff", "pixels")
 
 def parts(document: Mapping[str, Any]) -> list[str | Table]:
     """The table of the document of `lathe validate`, and a line that sums it up."""
-    columns = ["model", "abi", "kind", "format", "output", *_FIGURES, "reference", "result"]
+    ran_on = ["ran on"] if any(result.get("gpu") for result in document["results"]) else []
+    columns = ["model", "abi", "kind", "format", "output", *_FIGURES, "reference", *ran_on, "result"]
     table = Table(columns, right=frozenset(_FIGURES))
     for result in document["results"]:
         table.add(
@@ -27,6 +29,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
             number(result["max_abs"], 3),
             f"{result['pixel_accuracy']:.4g}",
             result["reference"],
+            *(gpu.words(result.get("gpu")) for _ in ran_on),
             "passed" if result["passed"] else "failed",
         )
     problems = [

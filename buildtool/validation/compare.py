@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from buildtool.errors import LatheError, RunError
@@ -20,6 +20,10 @@ class Variant:
     kind: str  # shared, static
     format: str  # file, code
     device: str = ""
+    gpu: Mapping[str, Any] = field(default_factory=dict)  # what ran its parts for a GPU; empty: it has none
+
+    def as_json(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "gpu" or value}
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            **vars(self.variant),
+            **self.variant.as_json(),
             "output": self.output,
             "shape": list(self.shape),
             **self.metrics.as_json(),

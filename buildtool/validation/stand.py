@@ -37,6 +37,7 @@ class Built(Protocol):
     @property
     def format(self) -> str: ...
     def file_of(self, abi: str, kind: str) -> Path: ...
+    def runs_on_gpus(self, abi: str) -> bool: ...
 
 
 class Stand:
@@ -58,6 +59,7 @@ class Stand:
         self._library = built.file_of(abi, kind)
         self._device = device or device_for(abi, settings.cpu)
         cache = ObjectCache()
+        self._gpu_programs = cache.folder / "gpu-programs"
         if kind == "shared":
             self._program = shared_runner(program_abi or abi, cache)
         else:
@@ -85,10 +87,11 @@ class Stand:
         variant = Variant(subject.name, self._abi, self._kind, self._built.format, self._device.name)
         expected, threshold, reference = subject.expected, subject.threshold, subject.reference
         try:
-            outputs = self.run(subject.name, subject.inputs, list(subject.expected)).outputs
+            result = self.run(subject.name, subject.inputs, list(subject.expected))
         except RunError as error:
             return failed_outputs(variant, expected, threshold, reference, error)
-        return compare_outputs(variant, outputs, expected, threshold, reference, subject.channels)
+        variant = replace(variant, gpu=result.gpu)
+        return compare_outputs(variant, result.outputs, expected, threshold, reference, subject.channels)
 
     def run(
         self,
@@ -130,6 +133,8 @@ class Stand:
             affinity=settings.affinity,
             trace=settings.trace,
             symbols=self._built.folder / DEBUG / self._abi / self._library.name,
+            gpu=settings.gpu if self._built.runs_on_gpus(self._abi) else None,
+            gpu_programs=self._gpu_programs,
         )
 
     def report(self, model: str, result: RunResult) -> dict[str, Any]:
@@ -151,6 +156,7 @@ class Stand:
             "memory": dict(result.memory),
             "process_peak": result.process_peak,
             **({"affinity": dict(result.affinity)} if self._settings.affinity else {}),
+            **({"gpu": dict(result.gpu)} if result.gpu else {}),
             **({"log": list(result.log)} if result.log else {}),
             "outputs": outputs,
         }

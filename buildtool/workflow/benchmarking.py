@@ -19,7 +19,7 @@ from buildtool.config import Deployment, ModelConfig
 from buildtool.devices import lathe_run
 from buildtool.devices.choose import devices_for
 from buildtool.devices.qemu import QemuDevice
-from buildtool.devices.runner import RunResult
+from buildtool.devices.runner import RunResult, notes_on_gpu
 from buildtool.errors import ConfigError, DeviceError, Problem, UnsupportedError, Where
 from buildtool.ops.registry import registry
 from buildtool.reports import build_page, cycles
@@ -210,6 +210,8 @@ def _measure(
     result = stand.run(model.identifier, inputs, outputs, replace(settings, profile=True))
     if note:
         progress.note(Problem(f"on {device.abi} {note}", rule="compare them with nothing but runs of this emulator"))
+    for found in notes_on_gpu(result.gpu, f"{device.name} ({device.abi})"):
+        progress.note(found)
     peak = None if note else _peak(stand, settings, bench_settings)
     return {**what, "properties": dict(result.device), "note": note, **measurement.timed(result, facts, peak)}
 

@@ -12,7 +12,7 @@ from buildtool.builders import elf, package
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.choose import abi_like, devices_for
 from buildtool.devices.in_process import LoadedModel, load_library
-from buildtool.devices.runner import RunResult, notes_on_cores
+from buildtool.devices.runner import RunResult, notes_on_cores, notes_on_gpu
 from buildtool.plan.algorithms import ALGORITHMS
 from buildtool.reports import build_page, tuning
 from buildtool.reports.documents import BuildReport, RunReport, ValidationReport
@@ -41,7 +41,11 @@ def run(
     runs, noted = [], set()
     for stand, model, result in _runs(deployment, built, options, settings, progress):
         runs.append(stand.report(model.identifier, result))
-        for note in notes_on_cores(result.affinity, stand.device.name):
+        found = (
+            *notes_on_cores(result.affinity, stand.device.name),
+            *notes_on_gpu(result.gpu, f"{stand.device.name} ({stand.device.abi})"),
+        )
+        for note in found:
             if note not in noted:
                 progress.note(note)
             noted.add(note)
@@ -119,6 +123,9 @@ def validate(
             with Stand(built, abi, kind, settings, device, like) as stand:
                 for subject in subjects:
                     results += stand.judge(subject)
+    ran = [(result.variant.gpu, f"{result.variant.device} ({result.variant.abi})") for result in results]
+    for note in dict.fromkeys(note for gpu, place in ran for note in notes_on_gpu(gpu, place)):
+        progress.note(note)
     report = ValidationReport(
         builds[0].library, builds[0].folder, subjects[0].reference, tuple(result.as_json() for result in results)
     )

@@ -174,9 +174,8 @@ def test_words_of_mace_are_taken(lathe: Lathe, project: Path) -> None:
     words = ["--gpu_perf_hint", 3, "--gpu_out_of_range_check", "--report_dir=x", "--vlog_level", 2]
     result = lathe("run", *on(project), *words)
     assert result.code == 0
-    for option in ("--gpu-perf-hint", "--gpu-out-of-range-check", "--report-dir"):
-        assert f"note: {option} has no effect" in result.stderr
-    assert result.stderr.count("has no effect") == 3
+    assert "note: --report-dir has no effect" in result.stderr
+    assert result.stderr.count("has no effect") == 1
     assert "lathe_run: node 0 " in result.stderr
     assert not lathe("run", *on(project)).stderr
 

@@ -279,11 +279,16 @@
       section("The arena over time", "Each area is a value: from the step that makes it to the last one that reads it, and where it lies. Values that are views of others lie on top of them. The dashed line is the least possible.", arena(item, colours), legend(colours)),
     ];
   });
+  const ranOn = (gpu) => {
+    if (!gpu) return "CPU";
+    return gpu.kind === "gpu" ? `GPU ${gpu.name}, driver ${gpu.driver}${gpu.reason ? `; in part the CPU: ${gpu.reason}` : ""}` : `CPU: ${gpu.reason}`;
+  };
   const validation = () => {
     if (!results().length) return [section("Validation", "This build has not been validated yet: lathe validate compares it with its source models.")];
-    const keys = [...new Set(results().flatMap((result) => Object.keys(result)))].filter((key) => results().some((result) => typeof result[key] !== "object" || result[key] === null));
+    const keys = [...new Set(results().flatMap((result) => Object.keys(result)))].filter((key) => key !== "gpu" && results().some((result) => typeof result[key] !== "object" || result[key] === null));
     const shown = inOrder(keys, ["model", "output", "abi", "device", "kind", "format", "reference", "cosine", "sqnr", "max_abs", "max_rel", "pixel_accuracy", "threshold"]).filter((key) => key !== "passed" && results().some((result) => result[key] !== null && result[key] !== ""));
     const columns = shown.map((key) => [key === "sqnr" ? "sqnr, dB" : key.replaceAll("_", " "), (row) => row[key], { number: results().some((row) => typeof row[key] === "number"), long: true, show: (row) => (typeof row[key] === "number" ? Number(row[key].toPrecision(7)).toString() : String(row[key] === null || row[key] === undefined ? "" : row[key])) }]);
+    if (results().some((row) => row.gpu)) columns.push(["ran on", (row) => ranOn(row.gpu), { long: true }]);
     columns.push(["", (row) => row.passed, { show: (row) => [html("span", row.passed ? "ok" : "wrong", row.passed ? "passed" : "failed")] }]);
     return [section("Validation", `The outputs of the library beside those of ${data.validation.reference}.`, table(columns, results()))];
   };
@@ -310,7 +315,7 @@
       section("Rounds", "Each dot is a run. The line is the median, the band where the true median lies. Runs slower than 99 of 100 are at the upper edge.", rounds(item.rounds_ms, plain)),
       section("When what ran", "A run that took as long as most do.", timeline(item.nodes.map((node) => [node.op, node.start_ms, node.end_ms, `${node.op} ${node.name}\n${time(node.end_ms - node.start_ms)}, ${node.kernel}`, colours.of(node.op)]), tick), legend(colours)),
       section("By operator", "The medians of the nodes, added up.", bars(usual(item.nodes).map(([op, ms, share]) => [op, ms, `${time(ms)}, ${(100 * share).toFixed(1)} %`, colours.of(op)]))),
-      ...(item.peak && item.peak.gmacs.f32 && item.nodes.some((node) => node.macs) ? [section("Roofline", "Each circle is a node, the larger the more of the time it takes. Solid: what memory and the arithmetic units allow; dashed: with everything in the nearest cache. Above the roof is what computes with fewer multiplications than are counted, such as Winograd's algorithms.", roofline(item.nodes, item.peak, colours), legend(colours))] : []),
+      ...(item.peak && item.peak.gmacs.f32 && item.nodes.some((node) => node.macs && node.share_of_peak !== null) ? [section("Roofline", "Each circle is a node, the larger the more of the time it takes. Solid: what memory and the arithmetic units allow; dashed: with everything in the nearest cache. Above the roof is what computes with fewer multiplications than are counted, such as Winograd's algorithms.", roofline(item.nodes.filter((node) => node.share_of_peak !== null), item.peak, colours), legend(colours))] : []),
       section("Nodes", "A click on a heading sorts.", table([
         ["#", (row) => row.index, { number: true, show: (row) => String(row.index) }], ["operator", (row) => row.op], ["name", (row) => row.name, { long: true }],
         ["average", (row) => row.avg_ms, { number: true, show: (row) => time(row.avg_ms) }], ["\u00b1", (row) => row.std_ms, { number: true, show: (row) => time(row.std_ms) }], ["%", (row) => row.percent, { number: true, show: (row) => row.percent.toFixed(1) }],
