@@ -22,7 +22,7 @@ from buildtool.ir.attributes import AttrKind
 from buildtool.ir.operator import Operator
 from buildtool.ops._activation import ACTIVATIONS, ActivatedOperator
 from buildtool.ops.registry import builtin
-from buildtool.plan import manifest
+from buildtool.plan import manifest, units
 
 PAGE = "operators.md"
 _KINDS = {
@@ -60,15 +60,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def page() -> str:
     """The text of the page."""
-    kernels = manifest.load()
-    return "\n".join([_HEAD, *(line for operator in _sorted() for line in _entry(operator, kernels))]) + "\n"
+    kernels, device = manifest.load(), units.load()
+    return "\n".join([_HEAD, *(line for operator in _sorted() for line in _entry(operator, kernels, device))]) + "\n"
 
 
 def _sorted() -> list[type[Operator]]:
     return [operator for _, operator in sorted(builtin().items())]
 
 
-def _entry(operator: type[Operator], kernels: manifest.Manifests) -> Iterator[str]:
+def _entry(operator: type[Operator], kernels: manifest.Manifests, device: units.DeviceUnits) -> Iterator[str]:
     """The part of one operator."""
     name = operator.name
     meaning = (inspect.getmodule(operator).__doc__ or "").strip().removeprefix(f"{name}:").strip()
@@ -81,6 +81,13 @@ def _entry(operator: type[Operator], kernels: manifest.Manifests) -> Iterator[st
     known = kernels.of(name)
     if known:
         yield f"Kernels: {', '.join(f'`{kernel.name}`' for kernel in known)}.\n"
+    if on_gpu := device.of(name):
+        yield f"On GPUs: {'; '.join(_unit(unit) for unit in on_gpu)}.\n"
+
+
+def _unit(unit: units.UnitInfo) -> str:
+    condition = str(unit.when)
+    return f"`{unit.name}`" + (f" where `{condition}`" if condition else "")
 
 
 def _attributes(operator: type[Operator]) -> Iterator[str]:
