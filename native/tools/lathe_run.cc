@@ -220,6 +220,23 @@ Failure WriteInnerValues(const Options& options, const lathe::Engine& engine, co
   return problem.empty() ? Failure() : Failure{"io", problem};
 }
 
+// What the GPU found out, where that is asked for.
+Failure WriteDeviceData(const Options& options, const lathe::Engine& engine) {
+  const struct {
+    uint32_t what;
+    const std::string& path;
+  } files[] = {{LATHE_DEVICE_DATA_TUNING, options.write_tuning}, {LATHE_DEVICE_DATA_PROGRAMS, options.write_programs}};
+  for (const auto& file : files) {
+    if (file.path.empty()) continue;
+    const auto data = engine.device_data(file.what);
+    if (!data.ok()) return Refused(data.status());
+    const char* bytes = static_cast<const char*>(data->data);
+    const std::string problem = WriteFile(file.path, std::vector<char>(bytes, bytes + data->size));
+    if (!problem.empty()) return {"io", problem};
+  }
+  return {};
+}
+
 // What happens now, for whoever watches and for the last words of a crash.
 void Stage(const Options& options, const char* what) {
   NowRunning(what, 0, "");
@@ -374,6 +391,7 @@ Failure RunModel(const Options& options, Result* result) {
   if (failure.empty() && options.profile) failure = ProfileRuns(options, &*session, result);
   if (failure.empty()) failure = WriteOutputs(options, *session);
   if (failure.empty()) failure = WriteInnerValues(options, *engine, *session, result);
+  if (failure.empty()) failure = WriteDeviceData(options, *engine);
   if (!failure.empty()) return failure;
   if (!options.json.empty()) return WriteJson(options, DescribeRun(options, *result, &*session));
   if (result->device.has_parts()) std::printf("%s\n", DeviceLine(result->device).c_str());

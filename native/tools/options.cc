@@ -39,6 +39,10 @@ const char kUsage[] =
     "  --gpu-profile           have the GPU measure each kernel in all runs; --profile does that for runs of its own\n"
     "  --opencl-storage FOLDER where programs for a GPU are kept, so that the next start is quick\n"
     "  --opencl-binary FILE    programs that were built elsewhere; repeatable\n"
+    "  --opencl-tuning FILE    what tuning found before\n"
+    "  --opencl-tune N         tune what is not tuned, for so many milliseconds\n"
+    "  --write-tuning FILE     where to write what tuning found; the file is empty where that is nothing\n"
+    "  --write-programs FILE   where to write the programs of the GPU, in the same way\n"
     "  --opencl-rebuild        use no program that was built before\n"
     "  --powercap FOLDER       where Linux counts energy: /sys/class/powercap\n"
     "  --peak                  measure what the processor can do at most, and stop\n"
@@ -85,6 +89,8 @@ std::string TakeDevice(const std::string& option, const std::string& value, lath
     return ReadDeviceKind(value, &device->kind) ? "" : "'" + value + "' is none of any, cpu, gpu";
   if (option == "--opencl-storage") {
     device->storage_path = value;
+  } else if (option == "--opencl-tuning") {
+    device->tuning_path = value;
   } else if (option == "--opencl-binary") {
     device->binary_paths.push_back(value);
   } else {
@@ -103,17 +109,22 @@ std::string Split(const std::string& text, std::string* name, std::string* rest)
 }
 
 std::string Take(const std::string& option, const std::string& value, Options* options) {
-  const std::map<std::string, std::string*> texts = {
-      {"--library", &options->library},       {"--symbol", &options->symbol},
-      {"--model", &options->model},           {"--data", &options->data},
-      {"--model-name", &options->model_name}, {"--json", &options->json},
-      {"--values", &options->values},         {"--isa", &options->isa},
-      {"--powercap", &options->powercap},     {"--cpus", &options->cpus}};
-  const std::map<std::string, int*> numbers = {{"--threads", &options->threads},
-                                               {"--rounds", &options->rounds},
-                                               {"--warmup", &options->warmup},
-                                               {"--affinity", &options->affinity},
-                                               {"--trace", &options->trace}};
+  const std::map<std::string, std::string*> texts = {{"--library", &options->library},
+                                                     {"--symbol", &options->symbol},
+                                                     {"--model", &options->model},
+                                                     {"--data", &options->data},
+                                                     {"--model-name", &options->model_name},
+                                                     {"--json", &options->json},
+                                                     {"--values", &options->values},
+                                                     {"--isa", &options->isa},
+                                                     {"--powercap", &options->powercap},
+                                                     {"--cpus", &options->cpus},
+                                                     {"--write-tuning", &options->write_tuning},
+                                                     {"--write-programs", &options->write_programs}};
+  const std::map<std::string, int*> numbers = {
+      {"--threads", &options->threads}, {"--rounds", &options->rounds},
+      {"--warmup", &options->warmup},   {"--affinity", &options->affinity},
+      {"--trace", &options->trace},     {"--opencl-tune", &options->tune_milliseconds}};
   if (texts.count(option) != 0) {
     *texts.at(option) = value;
     return "";
@@ -169,7 +180,11 @@ std::string ParseOptions(int argc, char** argv, Options* options) {
                                            "--gpu-perf-hint",
                                            "--gpu-priority-hint",
                                            "--opencl-storage",
-                                           "--opencl-binary"};
+                                           "--opencl-binary",
+                                           "--opencl-tuning",
+                                           "--opencl-tune",
+                                           "--write-tuning",
+                                           "--write-programs"};
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (flags.count(option) != 0) {
@@ -184,6 +199,8 @@ std::string ParseOptions(int argc, char** argv, Options* options) {
     if (!problem.empty()) return option + ": " + problem;
   }
   if (options->rounds < 0 || options->warmup < 0) return "--rounds and --warmup are not negative";
+  if (options->tune_milliseconds < 0) return "--opencl-tune is not negative";
+  options->device.tuning_milliseconds = static_cast<uint32_t>(options->tune_milliseconds);
   if (options->affinity < 0 || options->affinity > 4) return "--affinity is from 0 to 4";
   if (options->threads < 0) options->threads = 0;
   return "";

@@ -36,6 +36,9 @@ struct Options {
   std::string cpus = "/sys/devices/system/cpu";
   int trace = 0;
   lathe::DeviceOptions device;
+  int tune_milliseconds = 0;
+  std::string write_tuning;
+  std::string write_programs;
   bool help = false;
 };
 
