@@ -15,6 +15,17 @@ from buildtool.settings import GpuSettings
 from buildtool.tensors.files import figures
 
 Array = npt.NDArray[Any]
+HOST_COPY = "copy"  # in the place of a kernel: the machine moves a tensor to a GPU or back
+
+
+@dataclass(frozen=True)
+class GpuFiles:
+    """What a GPU has found out: read before a run, and written behind it."""
+
+    tuned: tuple[Path, ...] = ()  # what tuning found; the first one that is for the GPU counts
+    milliseconds: int = 0  # how long what is not tuned yet is tuned before the run
+    write_tuned: Path | None = None  # empty where nothing is tuned
+    write_programs: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,7 @@ class Job:
     symbols: Path | None = None  # the library with all its symbols
     gpu: GpuSettings | None = None  # of a library with parts for a GPU
     gpu_programs: Path | None = None  # where programs of a GPU are kept, on devices that are this machine
+    gpu_files: GpuFiles = GpuFiles()
 
 
 @dataclass(frozen=True)

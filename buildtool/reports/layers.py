@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from buildtool.reports import drift
+from buildtool.reports import drift, gpu
 from buildtool.reports.table import Table, number
 
 
@@ -85,7 +85,8 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
 def _table(model: Mapping[str, Any]) -> Table:
     right = frozenset({"#", "cosine", "max rel", "own error", "allowed"})
     columns = ["#", "node", "op", "value", "shape", "cosine", "max rel", "own error", "allowed", "reference", "result"]
-    table = Table(columns, title=f"{model['model']} on {model['abi']}, {model['device']}", right=right)
+    ran_on = f", {gpu.words(model['gpu'])}" if "gpu" in model else ""
+    table = Table(columns, title=f"{model['model']} on {model['abi']}, {model['device']}{ran_on}", right=right)
     for layer in model["layers"]:
         table.add(
             layer["index"],

@@ -21,6 +21,8 @@ from buildtool.validation.values import Evaluation, Expected, Names, operands
 
 #: What a kernel without a manifest may be off, as a part of the largest magnitude.
 _UNKNOWN = (1e-3, 1e-6)
+#: Units of a GPU, which have names without an instruction set, may store numbers in 16 bits and compute in as many.
+_ON_GPU = (4e-3, 1e-6)
 
 Tolerance = tuple[float, float]  # of the largest magnitude, and absolute
 
@@ -85,7 +87,8 @@ class Network:
 
     def allowed(self, node: Node, right: Array) -> float:
         """How far a node's result may be from this one: what the tests of its kernel allow."""
-        rtol, atol = self.tolerances.get(self.kernel_of(node), _UNKNOWN)
+        kernel = self.kernel_of(node)
+        rtol, atol = self.tolerances.get(kernel, _UNKNOWN if "__" in kernel or not kernel else _ON_GPU)
         finite = right[np.isfinite(right)] if right.dtype.kind == "f" else right
         largest = float(np.abs(finite.astype(np.float64)).max()) if finite.size else 0.0
         return rtol * largest + atol

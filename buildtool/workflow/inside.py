@@ -16,10 +16,12 @@ from buildtool.builders import package
 from buildtool.codegen import container
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.choose import devices_for
-from buildtool.devices.runner import RunResult
+from buildtool.devices.runner import HOST_COPY, RunResult, notes_on_gpu
 from buildtool.errors import Problem, RunError, Where
 from buildtool.importers.request import ImportedModel
+from buildtool.ir.flattened import flatten
 from buildtool.ir.graph import Value
+from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.registry import registry
 from buildtool.plan import manifest
 from buildtool.reports import layers as report
@@ -73,8 +75,10 @@ class Opened:
         source = self.planned.source
         stored = container.write(source.graph, name=source.name, stored=source.stored, plan=self.planned.plan)
         graph, _ = container.read(stored.model, stored.data, registry(deployment.op_paths))
+        flatten(graph, DeviceRegion.name)
         tolerances = {info.name: (info.rtol, info.atol) for info in manifest.load(deployment.op_paths)}
-        ran = {} if result is None else {(node.name, node.op): node.kernel for node in result.nodes}
+        nodes = [] if result is None else sorted(result.nodes, key=lambda node: node.kernel != HOST_COPY)
+        ran = {(node.name, node.op): node.kernel for node in nodes}  # a kernel rather than the copy beside it
         return Network(graph, Names(self.planned.names), ran, tolerances)
 
 
@@ -124,6 +128,8 @@ def validate_layers(
         if searched is None:
             searched = _compared(deployment, opened, options, settings, which)
         found.append({**entry, **searched})
+        for note in notes_on_gpu(searched.get("gpu", {}), f"{opened.stand.device.name} ({opened.abi})"):
+            progress.note(note)
     result = report.LayersReport(built.library, built.folder, tuple(found))
     for path, contents in result.files().items():
         package.write_file(path, contents)
@@ -142,12 +148,13 @@ def _compared(
     everything = compare_layers(network, opened.inputs, values, source, who)
     layers = [layer for layer in everything if layer.index in wanted]
     verdict = judge(layers, requests.threshold(opened.model), kept.outputs, plain.outputs)
-    return _entry(who, verdict, layers)
+    return _entry(who, verdict, layers, kept)
 
 
-def _entry(who: str, verdict: Verdict, layers: Sequence[Layer]) -> dict[str, Any]:
+def _entry(who: str, verdict: Verdict, layers: Sequence[Layer], ran: RunResult) -> dict[str, Any]:
     first = verdict.as_json()
-    return {"reference": who, "passed": first is None, "first": first, "layers": [layer.as_json() for layer in layers]}
+    entry = {"reference": who, "passed": first is None, "first": first, "layers": [layer.as_json() for layer in layers]}
+    return {**entry, **({"gpu": dict(ran.gpu)} if ran.gpu else {})}
 
 
 def _searched(deployment: Deployment, opened: Opened, options: Options, settings: RunSettings) -> dict[str, Any] | None:
@@ -167,13 +174,13 @@ def _searched(deployment: Deployment, opened: Opened, options: Options, settings
         return None
     facts = {"probes": search.probes, "most_held": search.most_held, "nodes": len(network.graph.nodes)}
     if node is None:
-        return {**_entry(whose[0], Verdict(None), ()), "search": facts}
+        return {**_entry(whose[0], Verdict(None), (), kept), "search": facts}
     name, kernel = network.names.of_node(node), network.kernel_of(node)
     known = (*network.names.of_value(node.outputs[0]), node.outputs[0].name)
     what = f"{node.op.name} of node '{name}' ({kernel}): it gives something else than it should on its operands"
     index = network.graph.nodes.index(node)
     first = {"index": index, "node": name, "op": node.op.name, "value": known[0], "what": what}
-    return {**_entry(whose[0], Verdict(None), ()), "passed": False, "first": first, "search": facts}
+    return {**_entry(whose[0], Verdict(None), (), kept), "passed": False, "first": first, "search": facts}
 
 
 def _source(
