@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from buildtool import resources
 from buildtool.builders import library as builder
@@ -49,15 +50,17 @@ def all_units() -> units.DeviceUnits:
     return units.load()
 
 
-def device_library(operators: Collection[str]) -> Library:
-    """A library with the device units of these operators, and with the portable kernels that stand in for them."""
+def device_library(operators: Collection[str], op_path: Path | None = None) -> Library:
+    """A library with the device units of these operators, and with the portable kernels that stand in for them.
+    `op_path`: a folder with more units."""
     wanted = {"to_device", "from_device", "device_region", *operators}
-    return _built(frozenset(wanted))
+    return _built(frozenset(wanted), (op_path,) if op_path is not None else ())
 
 
 @functools.cache
-def _built(operators: frozenset[str]) -> Library:
-    chosen: list[UnitInfo] = sorted((unit for op in operators for unit in all_units().of(op)), key=units.registry_order)
+def _built(operators: frozenset[str], op_paths: tuple[Path, ...]) -> Library:
+    known = units.load(op_paths)
+    chosen: list[UnitInfo] = sorted((unit for op in operators for unit in known.of(op)), key=units.registry_order)
     kernels = [
         kernel
         for kernel in manifest.load()
@@ -68,11 +71,14 @@ def _built(operators: frozenset[str]) -> Library:
     names = tuple(kernel.name for kernel in kernels)
     files = tuple(f"native/ops/{kernel.op}/{kernel.name}.cc" for kernel in kernels)
     part = AbiSources(_ABI, names, files, device_units=tuple(unit.name for unit in chosen))
-    tree = library.emit(LibrarySources(name, name, (part,)), NativeSources([resources.root()]))
+    tree = library.emit(LibrarySources(name, name, (part,)), NativeSources((resources.root(), *op_paths)))
     program = TargetProgram("opencl", _ABI, LibrarySource(name, name, ()), (), tuple(kernels))
     cache = ObjectCache(processes=Processes())
     (built,) = builder.build_all(
-        [program], tree, cache=cache, owner="tests of GPU kernels " + " ".join(sorted(operators))
+        [program],
+        tree,
+        cache=cache,
+        owner=" ".join(["tests of GPU kernels", *(folder.name for folder in op_paths), *sorted(operators)]),
     )
     return Library(built.shared, name)
 
