@@ -15,12 +15,13 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${BUILD_DIR:-build/cmake-build/$abi}
 
 case ${RUNTIME:-CPU} in
-  CPU | cpu) ;;
-  *) fail "RUNTIME=$RUNTIME is not built yet" "leave out RUNTIME, or set it to CPU" ;;
+  CPU | cpu) opencl= ;;
+  GPU | gpu | CPU+GPU | cpu+gpu) opencl=$folder/opencl ;;
+  *) fail "RUNTIME=$RUNTIME is not built yet" "leave out RUNTIME, or set it to CPU or GPU" ;;
 esac
 case ${QUANTIZE:-OFF} in
-  OFF | off | 0) ;;
-  *) fail "QUANTIZE=$QUANTIZE: there are no quantised kernels yet" "leave out QUANTIZE, or set it to OFF" ;;
+  OFF | off | 0 | ON | on | 1) ;; # kernels for few bits are among all of them
+  *) fail "QUANTIZE=$QUANTIZE is neither ON nor OFF" "leave out QUANTIZE" ;;
 esac
 case ${RUNMODE:-file} in
   file) ;;
@@ -39,7 +40,14 @@ for program in cmake ninja; do
   command -v $program >/dev/null || fail "$program is missing" "install it: pip install $program, or apt-get install it"
 done
 
-cmake -S "$root/native" --preset "$abi" -B "$folder" -DCMAKE_INSTALL_PREFIX="$folder/install" --log-level=WARNING
+if [ -n "$opencl" ]; then
+  mkdir -p "$opencl"
+  opencl=$(cd "$opencl" && pwd)
+  PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} "${PYTHON:-python3}" -m buildtool.codegen.all_units "$opencl" ||
+    fail "the GPU kernels cannot be packed" "set PYTHON to the Python that Lathe is installed in: .venv/bin/python"
+fi
+cmake -S "$root/native" --preset "$abi" -B "$folder" -DCMAKE_INSTALL_PREFIX="$folder/install" \
+  -DLATHE_OPENCL="$opencl" --log-level=WARNING
 cmake --build "$folder" --target full ${JOBS:+--parallel "$JOBS"}
 cmake --install "$folder" --strip
 echo "$folder/install/lib/liblathe_full.so"

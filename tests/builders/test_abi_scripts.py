@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from buildtool import resources
 from buildtool.builders import android, android_check, elf
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.toolchain import cmake_program, ninja_program
-from buildtool.runtime import Library
+from buildtool.codegen import container
+from buildtool.ops.leaky_relu import LeakyRelu
+from buildtool.runtime import DeviceKind, DeviceOptions, Library
 from buildtool.targets.cpu.capabilities import CPU
+from tests.ops.native_cases import case_graph
+from tests.targets.opencl.device_library import Mode, on_device
 from tests.wheels import FOLDER
 
 ABIS = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf", "arm64-v8a", "armeabi-v7a", "x86_64")
@@ -41,8 +47,9 @@ def test_every_abi_has_a_script_and_presets(abi: str) -> None:
 @pytest.mark.parametrize(
     ("variables", "remedy"),
     [
-        ({"RUNTIME": "GPU"}, "leave out RUNTIME, or set it to CPU"),
-        ({"QUANTIZE": "ON"}, "leave out QUANTIZE, or set it to OFF"),
+        ({"RUNTIME": "HEXAGON"}, "leave out RUNTIME, or set it to CPU or GPU"),
+        ({"QUANTIZE": "int8"}, "leave out QUANTIZE"),
+        ({"RUNTIME": "GPU", "RUNMODE": "code"}, "--model-graph-format code"),
         ({"RUNMODE": "code"}, "--model-graph-format code"),
         ({"RUNMODE": "fast"}, "leave out RUNMODE"),
     ],
@@ -60,7 +67,7 @@ def test_android_needs_its_ndk(abi: str, tmp_path: Path) -> None:
         done = script(abi, tmp_path, **home)
         assert done.returncode == 2
         assert "install the NDK (r21 or later) and set ANDROID_NDK_HOME" in done.stderr
-    command = [cmake_program(), "-S", resources.native_dir(), "--preset", abi, "-B", tmp_path / "b"]
+    command: list[str | Path] = [cmake_program(), "-S", resources.native_dir(), "--preset", abi, "-B", tmp_path / "b"]
     environment = {"PATH": f"{ninja_program().parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
     assert done.returncode != 0
@@ -85,6 +92,23 @@ def test_the_library_with_all_operators(abi: str, tmp_path: Path) -> None:
         kernels = {path.stem for path in resources.native_dir().glob("ops/*/*__*.cc")}
         expected = {name for name in kernels if name.rpartition("__")[2] in isas}
         assert set(Library(library).kernels) == expected
+
+
+@pytest.mark.sweep
+@pytest.mark.opencl
+def test_the_library_with_all_operators_for_gpus(tmp_path: Path) -> None:
+    folder = FOLDER.parent / "all-operators" / "host-gpu"
+    done = script("host", tmp_path, BUILD_DIR=str(folder), RUNTIME="GPU", PYTHON=sys.executable)
+    assert done.returncode == 0, done.stdout + done.stderr
+    library = folder / "install" / "lib" / "liblathe_full.so"
+    operator = LeakyRelu(0.1)
+    pixels = np.linspace(-1, 1, 30, dtype=np.float32).reshape(1, 2, 3, 5)
+    files = container.write(on_device(case_graph(operator, (pixels,), frozenset()), Mode()), name="case")
+    engine = Library(library, "lathe_full").engine(
+        model=files.model, data=files.data, device=DeviceOptions(kind=DeviceKind.GPU)
+    )
+    (found,) = engine.run({"x0": pixels}).values()
+    np.testing.assert_allclose(found, operator.reference(pixels)[0], rtol=1e-6)
 
 
 @pytest.mark.sweep
