@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from buildtool.reports import size
+from buildtool.reports import placement, size
 from buildtool.reports.table import Table, byte_count
 
 
@@ -14,6 +14,7 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
     shown: list[str | Table] = [_models(document["models"])]
     if document["libraries"]:
         shown.append(_libraries(document["libraries"]))
+    shown += placement.tables(document["models"], verbose=verbose)
     for firmware in document.get("firmware", ()):
         shown += firmware_tables(firmware)
     if verbose:

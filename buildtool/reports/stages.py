@@ -27,7 +27,7 @@ from buildtool.ir.operator import Array
 from buildtool.ir.work import macs
 from buildtool.passes import pipeline
 from buildtool.passes.pipeline import PassRun
-from buildtool.reports import graph_page
+from buildtool.reports import graph_page, placement
 from buildtool.reports.documents import BuildReport, FirmwareReport, LibraryReport, ModelReport
 from buildtool.settings import Options
 from buildtool.targets.protocol import FirmwareModel, FirmwareProgram, Flashed, ModelSource, PlannedModel, TargetProgram
@@ -185,6 +185,11 @@ def model_report(
                 **(
                     {"single_precision": [vars(node) for node in kept]}
                     if (kept := program.models[index].kept) and not source.obscured
+                    else {}
+                ),
+                **(
+                    {"placement": placement.of_plan(told, obscured=source.obscured)}
+                    if (told := program.models[index].placement)
                     else {}
                 ),
             }

@@ -363,6 +363,28 @@
     section(`${item.device}, ${item.abi}`, `ran ${item.model}`, pairs(Object.entries(item.properties))),
     ...(item.peak ? [section(`What the processor of ${item.device} can do`, "", pairs([...Object.entries(item.peak.gmacs).map(([type, figure]) => [`GMAC/s of ${type} (${item.peak.source})`, digits(figure)]), ...item.peak.reading.map((entry) => [entry.bytes ? `GB/s from ${bytes(entry.bytes)}` : "GB/s", digits(entry.gb_s)])]))] : []),
   ]);
+  const placed = data.build.models.flatMap((model) => model.plans.filter((plan) => plan.placement).map((plan) => ({ model: model.name, abi: plan.abi, ...plan.placement })));
+  const placement = () => choice("placement", placed.map((item) => `${item.model}, ${item.abi}`), (at) => {
+    const item = placed[at], took = (nanoseconds) => (nanoseconds === null ? "unknown" : time(nanoseconds / 1e6));
+    const rows = (item.nodes || []).map((node, index) => ({ ...node, index }));
+    return [
+      html("div", "tiles",
+        tile("nodes on the GPU", grouped(item.on_gpu), `${grouped(item.on_cpu)} on the CPU, runtime ${item.runtime}`),
+        tile("copies", grouped(item.copy_count), `of ${item.regions} ${item.regions === 1 ? "region" : "regions"}`),
+        tile("estimate", took(item.cost_ns), `least possible ${took(item.least_ns)}`),
+        tile("each node by itself", took(item.greedy_cost_ns), `${grouped(item.greedy_copies)} copies`),
+        tile("all on the CPU", took(item.cpu_cost_ns), "")),
+      ...(rows.length ? [section("Where nodes run", "A click on a heading sorts.", table([
+        ["#", (row) => row.index, { number: true, show: (row) => String(row.index) }], ["node", (row) => row.node, { long: true }], ["op", (row) => row.op],
+        ["runs on", (row) => (row.side === "device" ? "GPU" : "CPU")], ["region", (row) => (row.region === null ? -1 : row.region), { number: true, show: (row) => (row.region === null ? "" : String(row.region)) }],
+        ["why", (row) => row.reason.replace(/^\w+: /, ""), { long: true }],
+      ], rows))] : []),
+      ...((item.copies || []).length ? [section("Copies", "", table([
+        ["value", (row) => row.value, { long: true }], ["to", (row) => (row.to === "device" ? "GPU" : "CPU")], ["region", (row) => row.region, { number: true, show: (row) => String(row.region) }],
+        ["estimate", (row) => row.cost_ns, { number: true, show: (row) => took(row.cost_ns) }],
+      ], item.copies))] : []),
+    ];
+  });
   const manifest = () => {
     const structured = (entry) => typeof entry === "object" && entry !== null;
     const text = (entry) => (Array.isArray(entry) && !entry.some(structured) ? entry.join(", ") : structured(entry) ? JSON.stringify(entry) : String(entry === undefined || entry === null ? "" : entry));
@@ -383,6 +405,7 @@
     ["graph", "Graph", () => framed("graph", graphs), graphs.length > 0, true],
     ["sizes", "Sizes", () => framed("sizes", [["sizes", data.pages.sizes]]), Boolean(data.pages.sizes), true],
     ["memory", "Memory", memory, data.memory.length > 0],
+    ["placement", "GPU", placement, placed.length > 0],
     ["validation", "Validation", validation, true],
     ["speed", "Speed", speed, true],
     ["device", "Device", device, measured().length > 0],
