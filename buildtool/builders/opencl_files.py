@@ -6,11 +6,14 @@ A file has a section for each device with its driver.
 from __future__ import annotations
 
 import enum
+import re
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from buildtool.builders.package import write_file
 from buildtool.errors import BuildError, Where
 
 _HEADER = struct.Struct("<8sIIQQQ")  # magic, version, entries, identity, size, checksum
@@ -18,6 +21,9 @@ _CHECKED = 32  # bytes of it, and all entries
 _ENTRY = struct.Struct("<QQQQ")  # key, place, length, checksum
 _TUNED = struct.Struct("<5I")  # three numbers, the usual time, the best time
 _VERSION = 1
+FOLDER = "opencl"
+_TUNED_NAME = "tuned_opencl_parameter"  # the words of MACE's tools
+_PROGRAMS_NAME = "compiled_opencl_kernel"
 _MOST_ENTRIES = 4096
 _MOST_BYTES = 1 << 28
 
@@ -47,8 +53,6 @@ class Section:
 
     def pack(self) -> bytes:
         """The bytes of a file with this section alone."""
-        if len(self.entries) > _MOST_ENTRIES:
-            raise NoDeviceFileError(f"{len(self.entries)} entries for one device are more than a file may hold")
         place = _HEADER.size + _ENTRY.size * len(self.entries)
         table, values = [], []
         for key, value in sorted(self.entries.items()):
@@ -109,16 +113,16 @@ def merge(files: Iterable[bytes]) -> bytes:
 
 
 def merged(sections: Iterable[Section]) -> list[Section]:
-    """One section for each device, with all that these hold."""
+    """One section for each device, with all that these hold. NoDeviceFileError where that is too much."""
     found: dict[int, Section] = {}
     for section in sections:
         known = found.setdefault(section.identity, Section(section.content, section.identity, {}))
-        if known.content is not section.content:
-            raise NoDeviceFileError(f"holds {section.content.words}, the files before it {known.content.words}")
         entries = dict(known.entries)
         for key, value in section.entries.items():
             if key not in entries or _is_faster(section.content, value, entries[key]):
                 entries[key] = value
+        if len(entries) > _MOST_ENTRIES:
+            raise NoDeviceFileError(f"makes {len(entries)} entries for one device; {_MOST_ENTRIES} fit into a file")
         found[section.identity] = Section(section.content, section.identity, entries)
     return list(found.values())
 
@@ -127,6 +131,26 @@ def _is_faster(content: Content, value: bytes, known: bytes) -> bool:
     if content is not Content.TUNING or not len(value) == len(known) == _TUNED.size:
         return False
     return bool(_TUNED.unpack(value)[4] < _TUNED.unpack(known)[4])
+
+
+def tuned_in(folder: Path, model: str) -> tuple[Path, ...]:
+    """The tuned parameters of a model in the folder of a build."""
+    found = (folder / FOLDER).glob(f"*_{_TUNED_NAME}.*.bin")
+    return tuple(sorted(file for file in found if file.name.startswith(f"{model}_{_TUNED_NAME}.")))
+
+
+def tuned_name(model: str, device: str, chip: str) -> str:
+    """Where the tuned parameters of a model are kept, in the folder of a build."""
+    return f"{FOLDER}/{model}_{_TUNED_NAME}.{_word(device)}.{_word(chip)}.bin"
+
+
+def programs_name(library: str, device: str, chip: str) -> str:
+    """Where the compiled programs of a library are kept, in the folder of a build."""
+    return f"{FOLDER}/{library}_{_PROGRAMS_NAME}.{_word(device)}.{_word(chip)}.bin"
+
+
+def _word(text: str) -> str:
+    return re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower() or "unknown"
 
 
 def read(file: Path) -> list[Section]:
@@ -141,8 +165,8 @@ def read(file: Path) -> list[Section]:
         ) from problem
 
 
-def merge_files(files: Iterable[Path]) -> list[Section]:
-    """The sections of all of them, merged. BuildError names the file that does not fit."""
+def merge_files(files: Iterable[Path], output: Path) -> dict[str, Any]:
+    """Write what stands in all of them into one, and tell what that is. BuildError names the file that does not fit."""
     sections: list[Section] = []
     for file in files:
         try:
@@ -153,7 +177,13 @@ def merge_files(files: Iterable[Path]) -> list[Section]:
                 where=Where(file=str(file)),
                 rule="compiled programs are merged with compiled programs, tuned parameters with tuned parameters",
             ) from problem
-    return sections
+    write_file(output, b"".join(section.pack() for section in sections))
+    return {
+        "written": str(output),
+        "content": sections[0].content.words,
+        "devices": len(sections),
+        "entries": sum(len(section.entries) for section in sections),
+    }
 
 
 def _of_one_kind(known: list[Section], new: list[Section]) -> list[Section]:

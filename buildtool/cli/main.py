@@ -20,7 +20,8 @@ from buildtool.errors import BuildError, ConfigError, InternalError, LatheError,
 # In the order in which a user meets them; `lathe --help` lists them so.
 COMMANDS = (
     *("init", "check", "schema", "convert", "build", "run", "validate", "bench", "tune", "debug", "tensor", "inspect"),
-    *("quantize", "quantize-stat", "encrypt", "package", "devices", "test", "cache", "where", "doctor", "dev"),
+    *("quantize", "quantize-stat", "encrypt", "package", "merge-opencl"),
+    *("devices", "test", "cache", "where", "doctor", "dev"),
 )
 
 INTERRUPTED = 130

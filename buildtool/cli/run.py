@@ -32,7 +32,7 @@ from buildtool.cli.options import (
     overrides,
 )
 from buildtool.cli.output import Output
-from buildtool.cli.tune import TRIAL_ROUNDS
+from buildtool.cli.tune import TRIAL_ROUNDS, TUNE_BUDGET, BudgetOption
 from buildtool.cli.validate import ComparisonOptions, report_validation
 from buildtool.errors import ConfigError
 from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
@@ -72,6 +72,7 @@ class StepOptions:
 
     validate: Annotated[bool, typer.Option("--validate", help="Compare with the source model, too.")] = False
     tune: Annotated[bool, typer.Option("--tune", help="First find the fastest way of computing each layer.")] = False
+    tune_budget: BudgetOption = TUNE_BUDGET
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="Measure, as lathe bench does: at least 100 rounds.")
     ] = False
@@ -194,7 +195,8 @@ def run(
         return
     if steps.tune:
         with out.progress() as progress:
-            workflow.tune(source, replaced, options, replace(settings, rounds=max(ways.round_, TRIAL_ROUNDS)), progress)
+            trials = replace(settings, rounds=max(ways.round_, TRIAL_ROUNDS))
+            workflow.tune(source, replaced, options, trials, progress, gpu_seconds=steps.tune_budget)
     if steps.validate:
         report_validation(source, replaced, options, settings, comparison, out)
     if steps.benchmark:

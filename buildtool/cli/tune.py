@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -14,6 +14,7 @@ from buildtool.cli.options import (
     ConfigOption,
     DataFormatOption,
     FileArgument,
+    GpuOptions,
     GraphFormatOption,
     LibraryOption,
     MaceOption,
@@ -29,6 +30,17 @@ from buildtool.settings import Options
 
 TRIAL_ROUNDS = 10
 
+BudgetOption: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--tune-budget",
+        min=0.001,
+        metavar="SECONDS",
+        help="The most time that tuning a model on a GPU takes; what it found is kept, and the next time it goes on.",
+    ),
+]
+TUNE_BUDGET = 300.0
+
 
 def tune(
     file: FileArgument = None,
@@ -43,12 +55,16 @@ def tune(
     round_: Annotated[
         int, typer.Option("--round", min=1, help="How often each library runs in each of its turns.")
     ] = TRIAL_ROUNDS,
+    tune_budget: BudgetOption = TUNE_BUDGET,
     allow_unverified: UnverifiedOption = False,
     *,
     stand: StandOptions,
+    gpu: GpuOptions,
     out: Output,
 ) -> None:
     """Measure every way of computing each layer where the library runs, and build with the fastest.
+
+    Kernels of GPUs are tuned, too; what they found is shipped with the library, in the folder opencl.
 
     The figures stay in report/tuning.json of the build: `lathe build` into the same folder keeps to them for as
     long as nothing changes that it builds from. Remove the file to go back to estimates.
@@ -57,10 +73,12 @@ def tune(
     from buildtool.reports import tuning as report
 
     options = Options(output=output, allow_unverified=allow_unverified)
-    settings = replace(stand.settings(out), rounds=round_)
+    settings = replace(gpu.settings(stand.settings(out)), rounds=round_)
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     with out.progress() as progress:
-        document = workflow.tune(deployment_file(file, config), replaced, options, settings, progress).as_json()
+        source = deployment_file(file, config)
+        result = workflow.tune(source, replaced, options, settings, progress, gpu_seconds=tune_budget)
+    document = result.as_json()
     out.document(document, *report.parts(document))
 
 

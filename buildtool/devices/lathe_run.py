@@ -33,7 +33,7 @@ def run(device: Device, job: Job) -> RunResult:
         command += ["--affinity", str(job.affinity)] if job.affinity else []
         command += ["--trace", str(job.trace)] if job.trace else []
         command += ["--markers"] if job.markers else []
-        command += _gpu_words(job, device)
+        command += _gpu_words(job, device, folder)
         if job.values_file is not None:
             command += ["--values", device.path("values.bin")]
             command += [word for value in job.value_names for word in ("--value", value)]
@@ -44,6 +44,8 @@ def run(device: Device, job: Job) -> RunResult:
         arrays = {tensor: _pulled(device, path, folder) for tensor, path in outputs.items()}
         if job.values_file is not None:
             device.pull(device.path("values.bin"), job.values_file)
+        for file, path in _gpu_outputs(job, device):
+            device.pull(path, file)
     timings = report["timings"]
     return RunResult(
         outputs=arrays,
@@ -81,14 +83,27 @@ def arguments(job: Job, folder: Path, put: Put) -> list[str | PurePosixPath]:
     return [*command, "--threads", str(job.threads)]
 
 
-def _gpu_words(job: Job, device: Device) -> list[str | PurePosixPath]:
+def _gpu_words(job: Job, device: Device, folder: Path) -> list[str | PurePosixPath]:
     if job.gpu is None:
         return []
     words: list[str | PurePosixPath] = ["--gpu-perf-hint", str(job.gpu.perf_hint)]
     words += ["--gpu-priority-hint", str(job.gpu.priority_hint)]
     words += ["--gpu-check"] if job.gpu.check else []
     words += [] if job.gpu.reuses_programs else ["--opencl-rebuild"]
-    return [*words, "--opencl-storage", device.keeping(job.gpu_programs)] if job.gpu_programs is not None else words
+    words += ["--opencl-storage", device.keeping(job.gpu_programs)] if job.gpu_programs is not None else []
+    if job.gpu_files.tuned:
+        tuned = folder / "tuned.bin"
+        tuned.write_bytes(b"".join(file.read_bytes() for file in job.gpu_files.tuned))
+        words += ["--opencl-tuning", device.push(tuned, lasting=False)]
+    words += ["--opencl-tune", str(job.gpu_files.milliseconds)] if job.gpu_files.milliseconds else []
+    options = {job.gpu_files.write_tuned: "--write-tuning", job.gpu_files.write_programs: "--write-programs"}
+    return [*words, *(word for file, path in _gpu_outputs(job, device) for word in (options[file], path))]
+
+
+def _gpu_outputs(job: Job, device: Device) -> list[tuple[Path, PurePosixPath]]:
+    """Where files for what the GPU found out go, and where they are on the device."""
+    files = ((job.gpu_files.write_tuned, "tuned.out"), (job.gpu_files.write_programs, "programs.out"))
+    return [(file, device.path(name)) for file, name in files if file is not None and job.gpu is not None]
 
 
 def _node(entry: Mapping[str, Any]) -> NodeTime:

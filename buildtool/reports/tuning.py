@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from buildtool.builders import opencl_files
 from buildtool.devices.runner import NodeTime
 from buildtool.ir.graph import Graph
 from buildtool.plan import algorithms
@@ -37,16 +38,29 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class GpuFile:
+    """What a GPU has found out: a file that is shipped with the library."""
+
+    path: str  # in the folder of the build
+    abi: str
+    data: bytes = field(repr=False)
+
+    def as_json(self) -> dict[str, str]:
+        return {"path": self.path, "abi": self.abi, "sha256": hashlib.sha256(self.data).hexdigest()}
+
+
+@dataclass(frozen=True)
 class Tuning:
     """All that was measured for one library."""
 
     fingerprint: str  # of the build that was measured, without what is chosen by these figures
     measured: tuple[Measured, ...] = ()
+    gpu: tuple[GpuFile, ...] = ()
 
     @property
     def identity(self) -> str:
         """A fingerprint of what is built with these figures."""
-        return hashlib.sha256(self.text().encode()).hexdigest() if self.measured else self.fingerprint
+        return hashlib.sha256(self.text().encode()).hexdigest() if self.measured or self.gpu else self.fingerprint
 
     def times(self) -> Mapping[str, Mapping[str, Times]]:
         """By model and ABI."""
@@ -56,14 +70,17 @@ class Tuning:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        return {"fingerprint": self.fingerprint, "measured": [item.as_json() for item in self.measured]}
+        measured = [item.as_json() for item in self.measured]
+        return {"fingerprint": self.fingerprint, "measured": measured, "gpu": [file.as_json() for file in self.gpu]}
 
     def text(self) -> str:
         return json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
 
     def files(self) -> dict[str, bytes]:
         """What a build with these figures writes."""
-        return {_FILE.as_posix(): self.text().encode()} if self.measured else {}
+        if not self.measured and not self.gpu:
+            return {}
+        return {_FILE.as_posix(): self.text().encode(), **{file.path: file.data for file in self.gpu}}
 
 
 def path(folder: Path) -> Path:
@@ -77,7 +94,9 @@ def read(folder: Path, fingerprint: str) -> Tuning:
         data = json.loads(path(folder).read_text(encoding="utf-8"))
         if data["fingerprint"] != fingerprint:
             return Tuning(fingerprint)
-        return Tuning(fingerprint, tuple(_measured(item) for item in data["measured"]))
+        measured = tuple(_measured(item) for item in data["measured"])
+        files = (_gpu_file(folder, item) for item in data.get("gpu", ()))
+        return Tuning(fingerprint, measured, tuple(file for file in files if file is not None))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Tuning(fingerprint)
 
@@ -88,6 +107,15 @@ def _measured(data: Mapping[str, Any]) -> Measured:
         for name, times in data["nodes"].items()
     }
     return Measured(**{**data, "nodes": nodes})
+
+
+def _gpu_file(folder: Path, data: Mapping[str, str]) -> GpuFile | None:
+    """The file that was written down; None where it is not there any more, or another one."""
+    path = PurePosixPath(data["path"])
+    if path.parent != PurePosixPath(opencl_files.FOLDER) or not (folder / path).is_file():
+        return None
+    file = GpuFile(str(path), data["abi"], (folder / path).read_bytes())
+    return file if file.as_json() == data else None
 
 
 def trial(options: Options, algorithm: str) -> Options:
@@ -127,6 +155,7 @@ class TuningReport:
     library: str
     folder: Path
     models: tuple[dict[str, Any], ...]
+    gpus: tuple[dict[str, Any], ...] = ()  # every model with parts for a GPU, on every device
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -134,6 +163,7 @@ class TuningReport:
             "folder": str(self.folder),
             "file": str(path(self.folder)),
             "models": list(self.models),
+            "gpus": list(self.gpus),
         }
 
 
@@ -150,7 +180,22 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         gain = f"{model['estimated_ns'] / 1e6:.3f} -> {model['chosen_ns'] / 1e6:.3f} ms"
         where = f"{model['model']} on {model['abi']} ({model['device']})"
         told.append(f"{where}: {model['changed']} of {len(model['nodes'])} nodes other than estimated, {gain}")
-    return [table, *told, f"wrote {document['file']}"]
+    nodes = [table] if document["models"] else []
+    return [*nodes, *told, *_gpu_parts(document["gpus"]), f"wrote {document['file']}"]
+
+
+def _gpu_parts(gpus: Sequence[Mapping[str, Any]]) -> list[str | Table]:
+    if not gpus:
+        return []
+    figures = ("usual ms", "tuned ms", "times", "kernels usual ms", "kernels tuned ms", "tuned")
+    table = Table(["model", "abi", "gpu", *figures, ""], right=frozenset(figures))
+    for item in gpus:
+        times = [number(item[key], 4) for key in ("usual_ms", "tuned_ms")]
+        faster = number(item["usual_ms"] / item["tuned_ms"], 3) if item["tuned_ms"] else ""
+        kernels = [number(item[f"kernels_{way}_ns"] / 1e6, 4) for way in ("usual", "tuned")]
+        left = "" if item["complete"] else "not all: run it again"
+        table.add(item["model"], item["abi"], item["gpu"], *times, faster, *kernels, str(item["tuned"]), left)
+    return [table, *(f"wrote {item['file']}" for item in gpus)]
 
 
 def summary(item: Measured, graph: Graph, tiles: int | None) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
+from buildtool.builders import opencl_files
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.package import DEBUG
 from buildtool.builders.runner import shared_runner, static_runner
 from buildtool.devices import lathe_run
 from buildtool.devices.choose import device_for
 from buildtool.devices.device import Device
-from buildtool.devices.runner import Job, RunResult
+from buildtool.devices.runner import GpuFiles, Job, RunResult
 from buildtool.errors import RunError
 from buildtool.settings import RunSettings
 from buildtool.validation.compare import Comparison, Variant, compare_outputs, failed_outputs
@@ -101,10 +102,11 @@ class Stand:
         settings: RunSettings | None = None,
         *,
         markers: bool = False,
+        gpu_files: GpuFiles | None = None,
     ) -> RunResult:
         """Run a model, with other settings where there are some. RunError where the library refuses it or crashes."""
         job = self._job(model, inputs, outputs, settings or self._settings)
-        return lathe_run.run(self._device, replace(job, markers=markers))
+        return lathe_run.run(self._device, replace(job, markers=markers, gpu_files=gpu_files or job.gpu_files))
 
     def values(
         self, model: str, inputs: Mapping[str, Array], outputs: Sequence[str], file: Path, names: Sequence[str] = ()
@@ -135,6 +137,7 @@ class Stand:
             symbols=self._built.folder / DEBUG / self._abi / self._library.name,
             gpu=settings.gpu if self._built.runs_on_gpus(self._abi) else None,
             gpu_programs=self._gpu_programs,
+            gpu_files=GpuFiles(opencl_files.tuned_in(self._built.folder, model)),
         )
 
     def report(self, model: str, result: RunResult) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from buildtool.workflow.inside import dump, trap, validate_layers
 from buildtool.workflow.ndk_check import ndk_check
 from buildtool.workflow.preparing import prepare
 from buildtool.workflow.quantising import correct, log_ranges, quantize, ranges_of_log, sensitivity
-from buildtool.workflow.running import load, run, tune, validate
+from buildtool.workflow.running import load, run, validate
 from buildtool.workflow.simulating import Labelled, compare_dumped, measure_labelled
+from buildtool.workflow.tuning import tune
 
 __all__ = [
     "Labelled",

@@ -1,29 +1,25 @@
-"""From a library to results: the stages of `lathe run`, `validate` and `tune`, and a library in this process."""
+"""From a library to results: the stages of `lathe run` and `validate`, and a library in this process."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from buildtool import requests
 from buildtool.builders import elf, package
-from buildtool.config import Deployment, ModelConfig
-from buildtool.devices.choose import abi_like, devices_for
+from buildtool.devices.choose import devices_for
 from buildtool.devices.in_process import LoadedModel, load_library
-from buildtool.devices.runner import RunResult, notes_on_cores, notes_on_gpu
-from buildtool.plan.algorithms import ALGORITHMS
-from buildtool.reports import build_page, tuning
+from buildtool.devices.runner import notes_on_cores, notes_on_gpu
+from buildtool.reports import build_page
 from buildtool.reports.documents import BuildReport, RunReport, ValidationReport
-from buildtool.reports.tuning import TuningReport
 from buildtool.requests import load_deployment
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.validation.compare import Comparison
 from buildtool.validation.stand import Stand
 from buildtool.workflow import on_simulator
-from buildtool.workflow.building import make, up_to_date
-from buildtool.workflow.preparing import prepare
+from buildtool.workflow.building import up_to_date
+from buildtool.workflow.stands import like_abi, runs_of
 
 
 def run(
@@ -39,7 +35,7 @@ def run(
         return on_simulator.run(deployment, target, options, settings, progress)
     built = up_to_date(deployment, options, progress)
     runs, noted = [], set()
-    for stand, model, result in _runs(deployment, built, options, settings, progress):
+    for stand, model, result in runs_of(deployment, built, options, settings, progress):
         runs.append(stand.report(model.identifier, result))
         found = (
             *notes_on_cores(result.affinity, stand.device.name),
@@ -50,51 +46,6 @@ def run(
                 progress.note(note)
             noted.add(note)
     return RunReport(built.library, built.folder, tuple(runs))
-
-
-def _runs(
-    deployment: Deployment, built: BuildReport, options: Options, settings: RunSettings, progress: Progress
-) -> Iterator[tuple[Stand, ModelConfig, RunResult]]:
-    """Every model on every ABI and device."""
-    for abi in deployment.target_abis:
-        like = _like(deployment, built, abi)
-        for device in devices_for(like, settings.on_chips(deployment.target_socs)):
-            with Stand(built, abi, "shared", settings, device, like) as stand:
-                for model in requests.selected(deployment, settings.model):
-                    progress.stage(f"run {model.name} on {abi}, {device.name}")
-                    inputs, outputs = requests.run_of(model, options, settings)
-                    for _ in range(settings.restarts):
-                        yield stand, model, stand.run(model.identifier, inputs, outputs)
-
-
-def _like(deployment: Deployment, built: BuildReport, abi: str) -> str:
-    """The ABI of Lathe's own whose devices run a library: another one where a toolchain file has built it."""
-    return abi_like(built.file_of(abi, "shared")) if abi in dict(deployment.toolchains) else abi
-
-
-def tune(
-    file: Path | str,
-    overrides: Overrides = NOTHING,
-    options: Options = DEFAULTS,
-    settings: RunSettings = EVERYTHING,
-    progress: Progress = SILENT,
-) -> TuningReport:
-    """Build every node in every way, measure, and build again with what was the fastest. Later builds keep to it."""
-    deployment = load_deployment(file, overrides, progress)
-    trials = {
-        way: make(deployment, tuning.trial(options, way), progress, compiles=True, everywhere=way) for way in ALGORITHMS
-    }
-    log = tuning.Log()
-    for _ in range(tuning.TURNS):  # in turns, so that a slow minute of the machine does not decide
-        for way, trial in trials.items():
-            for stand, model, result in _runs(deployment, trial, options, replace(settings, profile=True), progress):
-                log.add(stand.report(model.identifier, result), way, result.nodes)
-    tuned = replace(requests.known_tuning(deployment, options), measured=log.measured())
-    built = make(deployment, options, progress, compiles=True, tuned=tuned)
-    models = {model.config.identifier: (model.graph, model.config.winograd) for model in prepare(deployment, options)}
-    return TuningReport(
-        built.library, built.folder, tuple(tuning.summary(item, *models[item.model]) for item in log.measured())
-    )
 
 
 def validate(
@@ -117,7 +68,7 @@ def validate(
     subjects = [requests.subject(deployment, model, options, settings, progress) for model in chosen]
     results: list[Comparison] = []
     for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
-        like = _like(deployment, built, abi)
+        like = like_abi(deployment, built, abi)
         for device in devices_for(like, settings.on_chips(deployment.target_socs)):
             progress.stage(f"validate {built.format} {kind} on {abi}, {device.name}")
             with Stand(built, abi, kind, settings, device, like) as stand:
