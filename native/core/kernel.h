@@ -232,6 +232,8 @@ struct RunContext {
   // each other, but outputs of the region may be one value, a constant or a value from around it. The node's own inputs
   // and the scratch memory are gone with the first run of a region. False: something failed in the region; return.
   bool RunRegion(int index) const;
+  // The same for a node that is nothing but its region: whoever observes is told of the nodes inside instead of it.
+  bool RunAsRegion(int index) const;
 };
 
 struct KernelDef {

@@ -51,6 +51,7 @@ void Session::Point() {
     for (const uint32_t value : prepared.node->outputs) operands_[operand++] = tensors_[value];
   }
   pointed_ = true;
+  ++bindings_;
 }
 
 Code Session::Run(const ErrorSink& errors) {
@@ -94,7 +95,7 @@ Code Session::RunNode(size_t index, bool observed, const ErrorSink& errors) {
   context.plan = plans_[index];
   context.scratch = block_ + AlignUp(arena_size_);
   context.pool = engine_->pool();
-  NodeRegions regions(this, index, errors);
+  NodeRegions regions(this, index, observed, errors);
   context.regions = &regions;
   prepared.kernel->run(context);
   if (!observed || regions.observed()) return regions.code();

@@ -12,11 +12,12 @@ class Session;
 // What a kernel runs the regions of its node through.
 class NodeRegions {
  public:
-  NodeRegions(Session* session, size_t node, const ErrorSink& errors)
-      : session_(session), node_(node), errors_(errors) {}
+  NodeRegions(Session* session, size_t node, bool is_observed, const ErrorSink& errors)
+      : session_(session), node_(node), is_observed_(is_observed), errors_(errors) {}
 
   RegionTensors Tensors(size_t index) const;
-  Code Run(size_t index);
+  // `observed`: whoever observes the node is told of the region's nodes instead.
+  Code Run(size_t index, bool observed);
   Code code() const { return code_; }  // of the last run
 
   // For kernels that take regions: what they run by themselves they answer for.
@@ -31,6 +32,7 @@ class NodeRegions {
  private:
   Session* session_;
   size_t node_;  // its number
+  bool is_observed_;
   const ErrorSink& errors_;
   Code code_ = Code::kOk;
   bool observed_ = false;
@@ -66,6 +68,7 @@ class Session {
   bool keeps_all() const { return keep_all_; }
   bool is_observed() const { return observer_ != nullptr; }
   Span<Tensor> tensors() const { return tensors_; }  // `data` is null where nothing on the host holds the value
+  uint32_t bindings() const { return bindings_; }    // another number whenever the application has bound anything anew
 
  private:
   Session(Engine* engine, bool keep_all)
@@ -107,7 +110,7 @@ class Session {
 
   // session_regions.cc: regions, which kernels run.
   friend class NodeRegions;
-  Code RunRegion(size_t node, size_t region, const ErrorSink& errors);
+  Code RunRegion(size_t node, size_t region, bool observed, const ErrorSink& errors);
   size_t Behind(size_t first, size_t count) const;
   Code ForgetSizes(size_t first, size_t end, const ErrorSink& errors);
 
@@ -135,6 +138,7 @@ class Session {
   bool keep_all_;
   bool ready_ = false;
   bool pointed_ = false;  // the operands point where the bindings say
+  uint32_t bindings_ = 0;
   MemoryArena memory_;
 
   Span<int64_t> symbols_;

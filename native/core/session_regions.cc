@@ -6,14 +6,19 @@ namespace lathe {
 
 RegionTensors RunContext::Region(int index) const { return regions->Tensors(static_cast<size_t>(index)); }
 
-bool RunContext::RunRegion(int index) const { return regions->Run(static_cast<size_t>(index)) == Code::kOk; }
+bool RunContext::RunRegion(int index) const { return regions->Run(static_cast<size_t>(index), false) == Code::kOk; }
+
+bool RunContext::RunAsRegion(int index) const { return regions->Run(static_cast<size_t>(index), true) == Code::kOk; }
 
 RegionTensors NodeRegions::Tensors(size_t index) const {
   const Region& region = session_->engine_->nodes()[node_].node->regions[index];
   return {region.inputs, region.outputs, session_->tensors_.data()};
 }
 
-Code NodeRegions::Run(size_t index) { return code_ = session_->RunRegion(node_, index, errors_); }
+Code NodeRegions::Run(size_t index, bool observed) {
+  observed_ = observed && is_observed_;
+  return code_ = session_->RunRegion(node_, index, observed_, errors_);
+}
 
 // The number of the node behind `count` nodes of one region.
 size_t Session::Behind(size_t first, size_t count) const {
@@ -21,13 +26,13 @@ size_t Session::Behind(size_t first, size_t count) const {
   return first;
 }
 
-Code Session::RunRegion(size_t node, size_t region, const ErrorSink& errors) {
+Code Session::RunRegion(size_t node, size_t region, bool observed, const ErrorSink& errors) {
   const Span<Region> regions = engine_->nodes()[node].node->regions;
   size_t first = node + 1;
   for (size_t i = 0; i < region; ++i) first = Behind(first, regions[i].nodes.size());
   const size_t count = regions[region].nodes.size();
   if (sizes_found_) LATHE_TRY(ForgetSizes(first, Behind(first, count), errors));
-  return RunNodes(first, count, false, errors);
+  return RunNodes(first, count, observed, errors);
 }
 
 // Sizes that the nodes from `first` to `end` find out go back to those that memory was planned for: a region may have

@@ -31,7 +31,7 @@ Code PlanRun(PlanContext& context) {
 }
 
 void Run(const RunContext& context) {
-  if (!context.RunRegion(0)) return;
+  if (!context.RunAsRegion(0)) return;
   const RegionTensors body = context.Region(0);
   for (int i = 0; i < context.output_count; ++i) MoveTensor(context, body.output(i), context.outputs[i]);
 }
