@@ -13,7 +13,7 @@ from buildtool.ops._shapes import require_one_of
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceRegion(Operator):
-    """No inputs: the region reads what is around it, through `to_device`. Its outputs come from `from_device`.
+    """Inputs: none. The region reads what is around it, through `to_device`; its outputs come from `from_device`.
 
     `memory`: what tensors live in on the device, if they fit: image or buffer. `storage`: how many bits numbers have
     there, f32 or f16. `arithmetic`: f32, or f16 where the device can. `winograd`: the largest tile of Winograd's

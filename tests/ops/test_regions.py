@@ -1,4 +1,4 @@
-"""What if_else and loop mean, and what they refuse. Whole models: tests/importers/onnx/test_control_flow.py."""
+"""What if_else, loop and device_region mean, and what they refuse. Whole models: tests/importers/onnx/test_control_flow.py."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from buildtool.ir.operator import Array, Body, OperatorError, RegionType
 from buildtool.ir.text import read, write
 from buildtool.ir.types import DType, TensorType
 from buildtool.ir.verify import verify
+from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.identity import Identity
 from buildtool.ops.if_else import IfElse
 from buildtool.ops.loop import Loop
@@ -160,3 +161,20 @@ def _problems(graph: Graph) -> str:
     with pytest.raises(GraphError) as caught:
         verify(graph)
     return str(caught.value)
+
+
+def test_a_part_for_a_device_gives_what_its_region_gives() -> None:
+    body = Body(RegionType((), (_ROW,)), lambda inputs: (np.array([1, 2], np.float32),))
+    (found,) = DeviceRegion().reference_node((), [body])
+    assert found.tolist() == [1, 2]
+    assert DeviceRegion().infer_node((), [body.type]) == (_ROW,)
+    with pytest.raises(OperatorError, match="nothing gives them"):
+        DeviceRegion().infer_node((), [RegionType((_ROW,), (_ROW,))])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"memory": "disk"}, {"storage": "s8"}, {"arithmetic": "f64"}, {"winograd": 3}, {"queue_window": -1}]
+)
+def test_a_part_for_a_device_has_words_of_its_own(wrong: dict[str, str | int]) -> None:
+    with pytest.raises(OperatorError):
+        DeviceRegion(**wrong).check()  # type: ignore[arg-type]
