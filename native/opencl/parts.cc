@@ -10,12 +10,6 @@ namespace {
 
 constexpr int64_t kNanosecondsPerMicrosecond = 1000;
 
-int64_t NowNanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
-
 class SinkReporter final : public Reporter {
  public:
   explicit SinkReporter(const ErrorSink& errors) : errors_(errors) {}
@@ -26,14 +20,6 @@ class SinkReporter final : public Reporter {
   }
   const ErrorSink& errors_;
 };
-
-// That a command failed: what is lost stays lost.
-Code Failed(const Reporter& reporter, const Runtime& runtime, const char* function, cl_int error) {
-  return reporter.Fail(Code::kInternal,
-                       "the device '%s' failed: %s answers %s (%d); make a new engine, with LATHE_DEVICE_CPU if it "
-                       "fails again",
-                       runtime.facts().name, function, ErrorName(error), static_cast<int>(error));
-}
 
 size_t RoundUp(int32_t work, size_t group) { return (static_cast<size_t>(work) + group - 1) / group * group; }
 
@@ -46,6 +32,19 @@ size_t PowerUpTo(int32_t work, size_t limit) {
 
 }  // namespace
 
+int64_t NowNanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+Code DeviceFailed(const Reporter& reporter, const Runtime& runtime, const char* function, cl_int error) {
+  return reporter.Fail(Code::kInternal,
+                       "the device '%s' failed: %s answers %s (%d); make a new engine, with LATHE_DEVICE_CPU if it "
+                       "fails again",
+                       runtime.facts().name, function, ErrorName(error), static_cast<int>(error));
+}
+
 void SessionPart::Clear() {
   const ClApi& api = runtime->api();
   if (launches != nullptr) api.Finish(runtime->queue());
@@ -53,6 +52,7 @@ void SessionPart::Clear() {
     if (record->event != nullptr) api.ReleaseEvent(record->event);
     if (record->kernel != nullptr) api.ReleaseKernel(record->kernel);
   }
+  ReleaseLent();
   for (OwnedMemory* each = owned; each != nullptr; each = each->next) api.ReleaseMemObject(each->memory);
   runtime->CountMemory(-bytes);
   launches = nullptr;
@@ -199,35 +199,6 @@ void SessionPart::ChooseGroup(LaunchRecord* record) {
   record->pieces = 1;
 }
 
-Code SessionPart::Copy(const Reporter& reporter, Session& session, Transfer* transfer, const RunContext& context) {
-  const ClApi& api = runtime->api();
-  void* const kept = session.tensors()[transfer->value].data;
-  void* host = kept;
-  const RegionTensors body = context.Region(0);
-  for (int i = 0; transfer->to_host && i < body.output_count(); ++i) {
-    if (body.outputs[static_cast<size_t>(i)] == transfer->value) host = context.outputs[i].data;
-  }
-  if (host == nullptr) return reporter.Fail(Code::kBadModel, "a value that is copied to the device is not there");
-  const bool wide = transfer->dtype == DType::kS64;
-  const size_t count = static_cast<size_t>(transfer->count);
-  cl_int error = kClSuccess;
-  const cl_map_flags flags = transfer->to_host ? kClMapRead : kClMapWriteInvalidateRegion;
-  void* mapped = api.EnqueueMapBuffer(runtime->queue(), transfer->staging->memory, kClTrue, flags, 0, count * 4, 0,
-                                      nullptr, nullptr, &error);
-  if (error != kClSuccess) return Failed(reporter, *runtime, "clEnqueueMapBuffer", error);
-  if (!wide) {
-    memcpy(transfer->to_host ? host : mapped, transfer->to_host ? mapped : host, count * 4);
-  } else if (transfer->to_host) {
-    for (size_t i = 0; i < count; ++i) static_cast<int64_t*>(host)[i] = static_cast<int32_t*>(mapped)[i];
-  } else {
-    for (size_t i = 0; i < count; ++i)
-      static_cast<int32_t*>(mapped)[i] = static_cast<int32_t>(static_cast<int64_t*>(host)[i]);
-  }
-  if (transfer->to_host && kept != nullptr && kept != host) memcpy(kept, host, count * SizeOf(transfer->dtype));
-  error = api.EnqueueUnmapMemObject(runtime->queue(), transfer->staging->memory, mapped, 0, nullptr, nullptr);
-  return error == kClSuccess ? Code::kOk : Failed(reporter, *runtime, "clEnqueueUnmapMemObject", error);
-}
-
 // In pieces along the axis that has most groups, where a kernel takes longer than it may.
 Code SessionPart::Enqueue(const Reporter& reporter, LaunchRecord* record, bool timed) {
   const ClApi& api = runtime->api();
@@ -250,17 +221,24 @@ Code SessionPart::Enqueue(const Reporter& reporter, LaunchRecord* record, bool t
     const cl_int error = api.EnqueueNDRangeKernel(runtime->queue(), record->kernel, 3, offset, global,
                                                   record->driver_chooses ? nullptr : record->local, 0, nullptr,
                                                   measures ? &record->event : nullptr);
-    if (error != kClSuccess) return Failed(reporter, *runtime, "clEnqueueNDRangeKernel", error);
+    if (error != kClSuccess) return DeviceFailed(reporter, *runtime, "clEnqueueNDRangeKernel", error);
     if (pieces > 1) api.Flush(runtime->queue());
   }
   if (!timed || measures) return Code::kOk;
   const cl_int error = api.Finish(runtime->queue());
   record->end_ns = NowNanoseconds();
-  return error == kClSuccess ? Code::kOk : Failed(reporter, *runtime, "clFinish", error);
+  return error == kClSuccess ? Code::kOk : DeviceFailed(reporter, *runtime, "clFinish", error);
 }
 
+// Whatever fails, the host's memory belongs to the host again afterwards.
 Code SessionPart::Run(NodeRegions* regions, const RunContext& context) {
   const SinkReporter reporter(regions->errors());
+  const Code code = RunAll(reporter, regions, context);
+  if (code != Code::kOk) runtime->api().Finish(runtime->queue());
+  return code;
+}
+
+Code SessionPart::RunAll(const Reporter& reporter, NodeRegions* regions, const RunContext& context) {
   const ClApi& api = runtime->api();
   const bool observed = regions->session().is_observed();
   const uint32_t window = runtime->queue_window() != 0 ? runtime->queue_window() : part->settings.queue_window;
@@ -269,31 +247,22 @@ Code SessionPart::Run(NodeRegions* regions, const RunContext& context) {
     const int32_t none = 0;
     const cl_int error =
         api.EnqueueWriteBuffer(runtime->queue(), outside, kClTrue, 0, sizeof(none), &none, 0, nullptr, nullptr);
-    if (error != kClSuccess) return Failed(reporter, *runtime, "clEnqueueWriteBuffer", error);
+    if (error != kClSuccess) return DeviceFailed(reporter, *runtime, "clEnqueueWriteBuffer", error);
   }
-  for (Transfer* each = transfers; each != nullptr; each = each->next) {
-    if (each->to_host) continue;
-    each->start_ns = NowNanoseconds();
-    LATHE_TRY(Copy(reporter, regions->session(), each, context));
-    each->end_ns = NowNanoseconds();
-  }
+  LATHE_TRY(Bind(reporter, regions->session(), context));
+  LATHE_TRY(CopyAll(reporter, regions->session(), false));
   uint32_t waiting = 0;
   for (LaunchRecord* record = launches; record != nullptr; record = record->next) {
     LATHE_TRY(Enqueue(reporter, record, timed));
     if (window == 0 || ++waiting < window) continue;
     const cl_int error = api.Finish(runtime->queue());
-    if (error != kClSuccess) return Failed(reporter, *runtime, "clFinish", error);
+    if (error != kClSuccess) return DeviceFailed(reporter, *runtime, "clFinish", error);
     waiting = 0;
   }
   // Measured as it is waited for: what a copy waits for is not its own.
   const cl_int error = api.Finish(runtime->queue());
-  if (error != kClSuccess) return Failed(reporter, *runtime, "clFinish", error);
-  for (Transfer* each = transfers; each != nullptr; each = each->next) {
-    if (!each->to_host) continue;
-    each->start_ns = NowNanoseconds();
-    LATHE_TRY(Copy(reporter, regions->session(), each, context));
-    each->end_ns = NowNanoseconds();
-  }
+  if (error != kClSuccess) return DeviceFailed(reporter, *runtime, "clFinish", error);
+  LATHE_TRY(CopyAll(reporter, regions->session(), true));
   if (outside != nullptr) LATHE_TRY(CheckOutside(reporter));
   return observed || !measured ? Tell(reporter, regions) : Code::kOk;
 }
@@ -302,7 +271,7 @@ Code SessionPart::CheckOutside(const Reporter& reporter) {
   int32_t count = 0;
   const cl_int error = runtime->api().EnqueueReadBuffer(runtime->queue(), outside, kClTrue, 0, sizeof(count), &count, 0,
                                                         nullptr, nullptr);
-  if (error != kClSuccess) return Failed(reporter, *runtime, "clEnqueueReadBuffer", error);
+  if (error != kClSuccess) return DeviceFailed(reporter, *runtime, "clEnqueueReadBuffer", error);
   if (count == 0) return Code::kOk;
   return reporter.Fail(Code::kInternal, "kernels read or wrote %d times outside of a tensor", static_cast<int>(count));
 }
@@ -324,7 +293,7 @@ Code SessionPart::Tell(const Reporter& reporter, NodeRegions* regions) {
       cl_int error = api.GetEventProfilingInfo(record->event, kClProfilingCommandStart, sizeof(from), &from, nullptr);
       if (error == kClSuccess)
         error = api.GetEventProfilingInfo(record->event, kClProfilingCommandEnd, sizeof(to), &to, nullptr);
-      if (error != kClSuccess) return Failed(reporter, *runtime, "clGetEventProfilingInfo", error);
+      if (error != kClSuccess) return DeviceFailed(reporter, *runtime, "clGetEventProfilingInfo", error);
       if (origin == 0) origin = record->start_ns - static_cast<int64_t>(from);
       start = origin + static_cast<int64_t>(from);
       end = origin + static_cast<int64_t>(to);

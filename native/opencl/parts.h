@@ -3,6 +3,7 @@
 #define LATHE_OPENCL_PARTS_H_
 
 #include "native/opencl/runtime.h"
+#include "native/opencl/transfer.h"
 
 namespace lathe {
 namespace opencl {
@@ -27,19 +28,6 @@ struct LaunchRecord {
   int32_t pieces;       // into how many it is cut
   cl_event event;
   int64_t start_ns;  // on the host, where the queue does not measure
-  int64_t end_ns;
-};
-
-// A copy between the host and the device, through memory that both see.
-struct Transfer {
-  Transfer* next;
-  uint32_t value;  // of the model: where it is on the host
-  DType dtype;
-  int64_t count;
-  bool to_host;
-  size_t node;  // of the part, from 0: the border that it is for
-  DeviceTensor* staging;
-  int64_t start_ns;
   int64_t end_ns;
 };
 
@@ -82,11 +70,25 @@ struct SessionPart {
   uint32_t KernelLimit() const {
     return runtime->kernel_microseconds() != 0 ? runtime->kernel_microseconds() : part->settings.kernel_microseconds;
   }
-  Code Copy(const Reporter& reporter, Session& session, Transfer* transfer, const RunContext& context);
+  Code RunAll(const Reporter& reporter, NodeRegions* regions, const RunContext& context);
   Code Enqueue(const Reporter& reporter, LaunchRecord* record, bool timed);
   Code Tell(const Reporter& reporter, NodeRegions* regions);
   Code CheckOutside(const Reporter& reporter);
+
+  // transfer.cc
+  void ReleaseLent();
+  Code Use(const Reporter& reporter, const DeviceTensor& tensor);
+  Code Bind(const Reporter& reporter, const Session& session, const RunContext& context);
+  Code TakeBack(const Reporter& reporter, Transfer* transfer);
+  Code Lend(const Reporter& reporter, const Session& session, Transfer* transfer);
+  Code Map(const Reporter& reporter, bool to_host);
+  Code Unmap(const Reporter& reporter, const Transfer& transfer);
+  Code CopyAll(const Reporter& reporter, const Session& session, bool to_host);
 };
+
+int64_t NowNanoseconds();
+// That a command failed: what is lost stays lost.
+Code DeviceFailed(const Reporter& reporter, const Runtime& runtime, const char* function, cl_int error);
 
 }  // namespace opencl
 }  // namespace lathe

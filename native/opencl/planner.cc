@@ -276,7 +276,7 @@ Code Planner::MakeStaging(const Reporter& reporter, uint32_t value, bool to_host
   staging->width = static_cast<int32_t>(host.shape.Count());
   staging->height = 1;
   LATHE_TRY(CheckSize(reporter, *staging));
-  *transfer = {nullptr, value, host.dtype, host.shape.Count(), to_host, node_, staging, 0, 0};
+  *transfer = {nullptr, value, host.dtype, host.shape.Count(), to_host, node_, staging, 0, 0, {}};
   (last_transfer_ != nullptr ? last_transfer_->next : transfers_) = transfer;
   last_transfer_ = transfer;
   *made = staging;

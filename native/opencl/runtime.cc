@@ -35,6 +35,7 @@ Code Runtime::OpenDevice(const lathe_device_options& options) {
   wish.priority = static_cast<Level>(options.priority_hint < 4 ? options.priority_hint : 0);
   profiles_ = wish.profiling = (flags_ & LATHE_DEVICE_PROFILE) != 0 || options.tuning_milliseconds != 0;
   LATHE_TRY(MakeContext(api_, device_, wish, &context_, &reason_));
+  host_memory_.Open(api_, device_, context_);
   return MakeQueue(api_, device_, wish, context_, &queue_, &reason_);
 }
 

@@ -6,6 +6,7 @@
 #include "native/core/device.h"
 #include "native/core/session.h"
 #include "native/opencl/device.h"
+#include "native/opencl/host_memory.h"
 #include "native/opencl/lock.h"
 #include "native/opencl/node.h"
 #include "native/opencl/programs.h"
@@ -54,6 +55,7 @@ class Runtime final : public ::lathe::Device {
   cl_device_id device() const { return device_.id; }
   cl_context context() const { return context_; }
   cl_command_queue queue() const { return queue_; }
+  const HostMemory& host_memory() const { return host_memory_; }
   ProgramCache& programs() { return *programs_; }
   Tuning& tuning() { return tuning_; }
   const lathe_allocator& allocator() const { return allocator_; }
@@ -114,6 +116,7 @@ class Runtime final : public ::lathe::Device {
   opencl::Device device_ = {};
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
+  HostMemory host_memory_;
   ProgramCache* programs_ = nullptr;
   Tuning tuning_{allocator_};
   Part* parts_ = nullptr;
