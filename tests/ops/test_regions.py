@@ -1,4 +1,4 @@
-"""What if_else, loop and device_region mean, and what they refuse. Models: tests/importers/onnx/test_control_flow.py."""
+"""What if_else, loop and device_region mean and refuse. Whole models: tests/importers/onnx/test_control_flow.py."""
 
 from __future__ import annotations
 
