@@ -30,6 +30,7 @@ from buildtool.reports.tuning import Tuning
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress, RunSettings
 from buildtool.targets.protocol import (
     DescribedModel,
+    DeviceData,
     DeviceSettings,
     FirmwareTarget,
     LibrarySource,
@@ -359,6 +360,7 @@ def library_source(
         file_name="mace" if deployment.mace_compat == "1" else "",
         described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),
         fallback=deployment.fallback,
+        device_data=algorithms.device_data if deployment.model_graph_format == "code" else {},
     )
 
 
@@ -388,6 +390,12 @@ class Algorithms:
 
     measured: Mapping[str, Mapping[str, Times]] = dataclasses.field(default_factory=dict)  # by model and ABI
     everywhere: str | None = None  # this one wherever it can be used: to measure it
+    device_data: Mapping[str, DeviceData] = dataclasses.field(default_factory=dict)  # what GPUs have found out, by ABI
+
+
+def algorithms_of(tuned: Tuning, everywhere: str | None = None) -> Algorithms:
+    """What tuning found."""
+    return Algorithms(tuned.times(), everywhere, tuned.device_data())
 
 
 def specs(

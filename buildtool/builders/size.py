@@ -33,7 +33,11 @@ _NOT_LOADED = (".debug_", ".comment", ".symtab", ".strtab", ".shstrtab", ".ARM.a
 _MERGED_TEXT = re.compile(r"\.str1\.\d+$")
 _MERGED_NUMBERS = re.compile(r"\.cst(\d+)$")
 _MODEL = re.compile(r"\.rodata\.lathe_(model|data)_(\d+)$")
-_DEVICE_TEXTS = ".rodata.lathe_opencl_sources"
+_DEVICE_DATA = {
+    ".rodata.lathe_opencl_sources": "opencl: texts of all units",
+    ".rodata.lathe_opencl_tuned": "opencl: tuned parameters",
+    ".rodata.lathe_opencl_programs": "opencl: compiled programs",
+}
 _MERGED_OBJECT = "merged.o"
 _PADDING = "padding"
 _REST = {
@@ -81,8 +85,8 @@ class Objects:
         if model := _MODEL.match(section):
             what = "graph" if model.group(1) == "model" else "weights"
             return Origin("models", f"{self.models[int(model.group(2))]}: {what}")
-        if section == _DEVICE_TEXTS:
-            return Origin("opencl", "opencl: texts of all units")
+        if section in _DEVICE_DATA:
+            return Origin("opencl", _DEVICE_DATA[section])
         unit = PurePosixPath(self.units.get(file, ""))
         kernel = next((kernel for kernel in self.kernels if kernel.source == str(unit)), None)
         if kernel is not None:

@@ -44,6 +44,8 @@ class AbiSources:
     toolchain: Path | None = None  # a toolchain file of the user's own
     scaled: bool = False  # whether weights of its models are whole numbers with scales
     device_units: tuple[str, ...] = ()  # of native/opencl, by name; those of one operator as they are to be tried
+    device_tuned: bytes = b""  # what GPUs have found out: native/opencl/tuning.h
+    device_programs: bytes = b""  # native/opencl/store.h
 
 
 @dataclass(frozen=True)
@@ -147,9 +149,14 @@ def _abi_files(
             files[f"{folder}/model{number}.data"] = model.data
     if device_sources:
         files[f"{folder}/{_DEVICE_SOURCES}"] = device_sources
+    device_files = []
+    for name, data in (("tuned", part.device_tuned), ("programs", part.device_programs)):
+        device_files.append({"name": name, "size": len(data), "file": f"opencl_{name}.data"})
+        if data:
+            files[f"{folder}/opencl_{name}.data"] = data
     embedded = sorted(path.removeprefix(f"{folder}/") for path in files)
     context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
-    context |= {"scaled": part.scaled, "device_units": part.device_units}
+    context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
     for name in ("registry.cc", "weights.S", "sources.cmake"):
         files[f"{folder}/{name}"] = _render(name, {**context, "embedded": embedded})

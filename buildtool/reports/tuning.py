@@ -16,6 +16,7 @@ from buildtool.plan import algorithms
 from buildtool.plan.algorithms import Times
 from buildtool.reports.table import Table, number
 from buildtool.settings import Options
+from buildtool.targets.protocol import DeviceData
 
 _DIRECT = "direct"  # what people call algorithms.DIRECT
 _FILE = Path("report/tuning.json")
@@ -67,6 +68,16 @@ class Tuning:
         found: dict[str, dict[str, Times]] = {}
         for item in self.measured:
             found.setdefault(item.model, {})[item.abi] = item.nodes
+        return found
+
+    def device_data(self) -> dict[str, DeviceData]:
+        """What GPUs have found out, by ABI."""
+        found: dict[str, DeviceData] = {}
+        for abi in dict.fromkeys(file.abi for file in self.gpu):
+            files = [file.data for file in self.gpu if file.abi == abi]
+            tuned = [data for data in files if data.startswith(opencl_files.Content.TUNING.value)]
+            programs = [data for data in files if data.startswith(opencl_files.Content.PROGRAMS.value)]
+            found[abi] = DeviceData(opencl_files.merge(tuned), b"".join(programs))
         return found
 
     def as_json(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from buildtool.targets import precision
 from buildtool.targets.processors import of_compiler
 from buildtool.targets.protocol import (
     Capabilities,
+    DeviceData,
     LibrarySource,
     ModelSource,
     PlannedModel,
@@ -31,6 +32,7 @@ from buildtool.targets.protocol import (
 
 #: The operator whose region a device runs.
 DEVICE_REGION = "device_region"
+_NO_DATA = DeviceData()
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,8 @@ class NativeTarget:
                 toolchain=self.capabilities.abis[program.abi].toolchain,
                 scaled=any(_scaled(model.source) for model in program.models),
                 device_units=program.device_units,
+                device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,
+                device_programs=source.device_data.get(program.abi, _NO_DATA).programs,
             )
             for program in programs
         ]

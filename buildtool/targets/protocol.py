@@ -77,6 +77,14 @@ class DescribedModel:
 
 
 @dataclass(frozen=True)
+class DeviceData:
+    """What GPUs have found out before a library is built: files that native/opencl reads."""
+
+    tuned: bytes = b""
+    programs: bytes = b""
+
+
+@dataclass(frozen=True)
 class LibrarySource:
     """Everything that decides what a library is made of, whatever the ABI."""
 
@@ -91,6 +99,7 @@ class LibrarySource:
     file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`
     described: tuple[DescribedModel, ...] = ()  # for firmware, beside `models`
     fallback: str = ""  # where what an accelerator cannot do goes: cpu; empty: it is an error
+    device_data: Mapping[str, DeviceData] = field(default_factory=dict)  # by ABI; goes into the library
 
     @property
     def stem(self) -> str:

@@ -90,7 +90,7 @@ def commands(
     kind = requests.target_of(deployment)
     if isinstance(kind, FirmwareTarget):
         return firmware.commands(deployment, kind, options, progress)
-    algorithms = Algorithms(requests.known_tuning(deployment, options).times())
+    algorithms = requests.algorithms_of(requests.known_tuning(deployment, options))
     target, programs = lower(deployment, prepare(deployment, options, progress), algorithms, progress)
     processes = Processes(dry_run=True)
     cache = ObjectCache(processes=processes)
@@ -119,7 +119,7 @@ def make(
         library.toolchains(deployment.target_abis, dict(deployment.toolchains), deployment.android_api_level)
         java_side.check(deployment.target_abis, options)
     models = prepare(deployment, options, progress)
-    target, programs = lower(deployment, models, Algorithms(tuned.times(), everywhere), progress)
+    target, programs = lower(deployment, models, requests.algorithms_of(tuned, everywhere), progress)
     files = stages.model_files([model.imported for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()

@@ -52,7 +52,11 @@ def tune(
     gpus: tuple[dict[str, Any], ...] = ()
     built = make(deployment, options, progress, compiles=True, tuned=known)
     if any(model.runtime in ("gpu", "cpu+gpu") for model in chosen):
-        gpu = _GpuTuning(deployment, built, known, options, settings, progress)
+        plain = built
+        if known.gpu and built.graph_format == "code":  # inside of this library is what was found before
+            without = replace(known, gpu=())
+            plain = make(deployment, tuning.trial(options, "gpu"), progress, compiles=True, tuned=without)
+        gpu = _GpuTuning(deployment, plain, built.folder, known, options, settings, progress)
         gpus = gpu.tune(gpu_seconds)
         built = make(deployment, options, progress, compiles=True, tuned=gpu.known)
     models = {model.config.identifier: (model.graph, model.config.winograd) for model in prepare(deployment, options)}
@@ -73,12 +77,16 @@ def _measure_ways(
 
 
 class _GpuTuning:
-    """Tunes the kernels of a library's models on every device; `known` is what is known by now."""
+    """Tunes the kernels of a library's models on every device; `known` is what is known by now.
+
+    `built`: the library without what was found; that is in `folder`, and goes there.
+    """
 
     def __init__(
         self,
         deployment: Deployment,
         built: BuildReport,
+        folder: Path,
         known: Tuning,
         options: Options,
         settings: RunSettings,
@@ -87,6 +95,7 @@ class _GpuTuning:
         self.known = known
         self._deployment = deployment
         self._built = built
+        self._folder = folder
         self._options = options
         self._settings = replace(settings, profile=False)
         self._progress = progress
@@ -113,7 +122,7 @@ class _GpuTuning:
         name = ""
         while True:
             left = max(until - time.monotonic(), 0.0)
-            known = (first,) if name else opencl_files.tuned_in(self._built.folder, model.identifier)
+            known = (first,) if name else opencl_files.tuned_in(self._folder, model.identifier)
             files = GpuFiles(known, max(int(min(left, _SLICE) * 1000), 1), tuned)
             result = stand.run(model.identifier, inputs, outputs, replace(self._settings, rounds=1), gpu_files=files)
             for note in notes_on_gpu(result.gpu, stand.device.name):
@@ -135,7 +144,7 @@ class _GpuTuning:
             "abi": abi,
             "device": stand.device.name,
             "gpu": result.gpu["name"],
-            "file": str(self._built.folder / name),
+            "file": str(self._folder / name),
             "tuned": len(section.entries),
             "complete": data == before,
             "kernels_usual_ns": usual,
@@ -166,7 +175,7 @@ class _GpuTuning:
         files[name] = GpuFile(name, abi, whole)
         self.known = replace(self.known, gpu=tuple(files.values()))
         for path, contents in self.known.files().items():
-            package.write_file(self._built.folder / path, contents)
+            package.write_file(self._folder / path, contents)
 
 
 def _place(stand: Stand, result: RunResult) -> tuple[str, str]:

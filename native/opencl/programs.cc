@@ -173,11 +173,12 @@ Code ProgramCache::ReadInputs(const Reporter& reporter) {
 bool ProgramCache::ReadTables() {
   const Span<const char* const> paths = settings_.binary_paths;
   const Span<const lathe_bytes> binaries = settings_.binaries;
-  if (!files_memory_.NewArray(paths.size() + binaries.size() + 1, &tables_)) return false;
+  if (!files_memory_.NewArray(paths.size() + binaries.size() + 2, &tables_)) return false;
   BinaryTable* next = tables_.data();
   for (const char* path : paths) next++->Open(ReadStore(path, &files_memory_), identity_);
   for (const lathe_bytes& bytes : binaries)
     next++->Open({static_cast<const uint8_t*>(bytes.data), bytes.size}, identity_);
+  next++->Open(settings_.units->programs, identity_);
   if (store_path_ != nullptr) next->Open(ReadStore(store_path_, &files_memory_), identity_);
   return true;
 }

@@ -2,7 +2,7 @@
 //
 // A program is a unit's text behind common.cl, compiled with options. It is looked for
 //   1. among those that the engine has already;
-//   2. in the binaries that came with the application: files, and pieces of memory;
+//   2. in the binaries that came with the application: files, and pieces of memory; then in those inside the library;
 //   3. in the store, a file of earlier runs, where the application has named a folder for it;
 //   4. and is else compiled, and put into the store by `Flush`.
 // A binary that the driver refuses is as good as none.
@@ -115,7 +115,7 @@ class ProgramCache {
 
   bool inputs_read_ = false;
   Sources sources_;
-  Span<BinaryTable> tables_;  // of the application's files, of its memory, and of the store
+  Span<BinaryTable> tables_;  // of the application's files, of its memory, of the library, and of the store
   ProgramStatistics statistics_;
 };
 

@@ -74,8 +74,8 @@ Code Runtime::OpenPrograms(const lathe_device_options& options) {
   settings.binary_paths = Span<const char* const>(options.binary_paths, options.binary_path_count);
   if (options.binary.data != nullptr) settings.binaries = Span<const lathe_bytes>(&options.binary, 1);
   LATHE_TRY(programs_->Open(settings, reporter));
-  const Code code =
-      tuning_.Open(programs_->identity(), options.tuning_path, options.tuning, options.tuning_milliseconds);
+  const Code code = tuning_.Open(programs_->identity(), options.tuning_path, options.tuning, GetUnits().tuned,
+                                 options.tuning_milliseconds);
   return code == Code::kOk ? code : reporter.Fail(code, "there is no memory for what tuning found");
 }
 

@@ -21,12 +21,14 @@ uint8_t* StoreNumber(uint8_t* bytes, uint32_t value) {
 
 }  // namespace
 
-Code Tuning::Open(uint64_t identity, const char* path, const lathe_bytes& bytes, uint32_t milliseconds) {
+Code Tuning::Open(uint64_t identity, const char* path, const lathe_bytes& bytes, Span<const uint8_t> library,
+                  uint32_t milliseconds) {
   identity_ = identity;
   budget_ns_ = milliseconds * kNanosecondsPerMillisecond;
   MemoryArena files(allocator_);
   if (path != nullptr && path[0] != 0 && !Take(ReadStore(path, &files))) return Code::kOutOfMemory;
-  return Take({static_cast<const uint8_t*>(bytes.data), bytes.size}) ? Code::kOk : Code::kOutOfMemory;
+  const Span<const uint8_t> memory(static_cast<const uint8_t*>(bytes.data), bytes.size);
+  return Take(memory) && Take(library) ? Code::kOk : Code::kOutOfMemory;
 }
 
 bool Tuning::Take(Span<const uint8_t> file) {

@@ -29,9 +29,10 @@ class Tuning {
  public:
   explicit Tuning(const lathe_allocator& allocator) : allocator_(allocator), memory_(allocator) {}
 
-  // Takes what is for this device in a file and in memory; the former counts where both have something. What cannot be
-  // read or breaks a rule is as good as nothing. kOutOfMemory.
-  Code Open(uint64_t identity, const char* path, const lathe_bytes& bytes, uint32_t milliseconds);
+  // Takes what is for this device in a file, in memory and in the library; the first one counts where several have
+  // something. What cannot be read or breaks a rule is as good as nothing. kOutOfMemory.
+  Code Open(uint64_t identity, const char* path, const lathe_bytes& bytes, Span<const uint8_t> library,
+            uint32_t milliseconds);
 
   bool Find(uint64_t key, Tuned* tuned);
   // False where memory is out.

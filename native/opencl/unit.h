@@ -41,6 +41,9 @@ struct Units {
   // Compressed: common.cl, then the text of each unit in the order of `units`. See sources.h.
   const unsigned char* sources;
   size_t sources_size;
+  // What GPUs found out before the library was built: files of store.h, for when the application has no better ones.
+  Span<const unsigned char> tuned = {};
+  Span<const unsigned char> programs = {};
 };
 
 // Those of this library: defined by LATHE_DEFINE_OPENCL_UNITS, hidden.

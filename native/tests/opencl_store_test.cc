@@ -187,7 +187,7 @@ TEST(BinaryTable, OfSeveralDevicesGivesWhatIsForThisOne) {
 
 TEST(Tuning, KeepsWhatWasFound) {
   Tuning tuning(lathe::DefaultAllocator());
-  ASSERT_EQ(tuning.Open(kIdentity, nullptr, {}, 5), Code::kOk);
+  ASSERT_EQ(tuning.Open(kIdentity, nullptr, {}, {}, 5), Code::kOk);
   MemoryArena arena(lathe::DefaultAllocator());
   Span<const uint8_t> file;
   ASSERT_TRUE(tuning.Save(&arena, &file));
@@ -201,20 +201,20 @@ TEST(Tuning, KeepsWhatWasFound) {
   folder.Write("tuned.bin", Copy(file));
   const Bytes older = Packed({{7, Bytes(20, 1)}, {8, Bytes(20, 1)}, {10, {1}}}, kIdentity, Content::kTuning);
   Tuning read(lathe::DefaultAllocator());
-  ASSERT_EQ(read.Open(kIdentity, folder.path("tuned.bin").c_str(), {older.data(), older.size()}, 0), Code::kOk);
+  ASSERT_EQ(read.Open(kIdentity, folder.path("tuned.bin").c_str(), {nullptr, 0}, View(older), 0), Code::kOk);
   Tuned tuned = {};
   ASSERT_TRUE(read.Find(7, &tuned));
   EXPECT_TRUE(tuned.numbers[0] == 8 && tuned.numbers[1] == 4 && tuned.usual_ns == 40 && tuned.best_ns == 20);
   EXPECT_TRUE(read.Find(8, &tuned) && tuned.best_ns == 0x01010101);
   EXPECT_FALSE(read.Find(10, &tuned)) << "too short to be an entry";
   Tuning foreign(lathe::DefaultAllocator());
-  ASSERT_EQ(foreign.Open(kIdentity + 1, nullptr, {file.data(), file.size()}, 0), Code::kOk);
+  ASSERT_EQ(foreign.Open(kIdentity + 1, nullptr, {file.data(), file.size()}, {}, 0), Code::kOk);
   EXPECT_FALSE(foreign.Find(7, &tuned));
 }
 
 TEST(Tuning, HasATimeForEverySession) {
   Tuning tuning(lathe::DefaultAllocator());
-  ASSERT_EQ(tuning.Open(kIdentity, nullptr, {}, 5), Code::kOk);
+  ASSERT_EQ(tuning.Open(kIdentity, nullptr, {}, {}, 5), Code::kOk);
   const int first = 0, second = 0;
   EXPECT_EQ(tuning.Left(&first), 5000000);
   tuning.Spend(4000000);

@@ -143,7 +143,7 @@ def test_a_tree_hands_its_device_units_over(tmp_path: Path) -> None:
     registry = made.files["abi/host/registry.cc"].decode()
     stream = made.files["abi/host/opencl.data"]
     assert registry.index("&lathe_opencl_unit_second") < registry.index("&lathe_opencl_unit_first")
-    assert f"lathe_opencl_sources, {len(stream)}}}" in registry
+    assert f"lathe_opencl_sources,\n    {len(stream)},\n    {{}},\n    {{}},\n}};" in registry
     assert opencl.unpack(stream, 3)[1:] == ["__kernel void second(){}\n", "__kernel void first(){}\n"]
     assert b'.incbin "opencl.data"' in made.files["abi/host/weights.S"]
     assert {f"native/opencl/{name}.cc" for name in ("ops/first", "ops/second", "sources")} <= set(made.units["host"])
