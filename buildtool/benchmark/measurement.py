@@ -82,6 +82,7 @@ def counted(result: RunResult, counts: Counts, facts: Facts) -> dict[str, Any]:
         "operators": _operators(rows, "instructions"),
         "macs": {"total": sum(row["macs"] for row in rows), "round": 1},
         "memory": dict(result.memory),
+        **({"gpu": dict(result.gpu)} if result.gpu else {}),
     }
 
 

@@ -78,6 +78,8 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         shown.append(f"== {item['model']} on {item['abi']}, {item['device']}, {_threads(item['threads'])} ==")
         if item["note"]:
             shown.append(f"note: {item['note']}")
+        if reason := item.get("gpu", {}).get("reason"):
+            shown.append(f"note: the CPU ran parts for a GPU: {reason}")
         shown += _sections(item) if item["unit"] == "seconds" else _counted(item)
     if document["operators"]:
         shown += _single(document["operators"])
@@ -216,10 +218,10 @@ def _summary(item: Mapping[str, Any]) -> Table:
 
 
 def _gpu(known: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """What is known of a GPU that ran the model, or why none did."""
+    """What is known of a GPU that ran the model."""
     if not known:
         return []
-    rows = [("ran on", gpu.words(known)), *([("why on the CPU", known["reason"])] if known["reason"] else [])]
+    rows = [("ran on", gpu.words(known))]
     if known["kind"] == "cpu":
         return rows
     programs = f"{known['programs_built']} built, {known['programs_loaded']} loaded"
@@ -244,6 +246,8 @@ def _counted(item: Mapping[str, Any]) -> list[str | Table]:
             f"{entry['cumulative']:.2f}",
         )
     summary = Table(["what", "value"], title="Summary", right=frozenset({"value"}))
+    for what, value in _gpu(item.get("gpu")):
+        summary.add(what, value)
     summary.add("instructions", byte_count(item["instructions"]))
     summary.add("memory accesses", byte_count(item["accesses"]))
     summary.add("MACs", byte_count(item["macs"]["total"]))

@@ -203,6 +203,7 @@ def _measure(
         once = replace(settings, rounds=1, warmup=2, threads=1, profile=False)
         counted = counting.count(device, lambda: stand.run(model.identifier, inputs, outputs, once, markers=True))
         if counted.result is not None:
+            _tell_of_gpu(counted.result, stand, progress)
             figures = measurement.counted(counted.result, counting.of_run(counted.markers), facts)
             note = _COUNTED
             return {**what, "threads": 1, "properties": dict(device.properties()), "note": note, **figures}
@@ -210,10 +211,14 @@ def _measure(
     result = stand.run(model.identifier, inputs, outputs, replace(settings, profile=True))
     if note:
         progress.note(Problem(f"on {device.abi} {note}", rule="compare them with nothing but runs of this emulator"))
-    for found in notes_on_gpu(result.gpu, f"{device.name} ({device.abi})"):
-        progress.note(found)
+    _tell_of_gpu(result, stand, progress)
     peak = None if note else _peak(stand, settings, bench_settings)
     return {**what, "properties": dict(result.device), "note": note, **measurement.timed(result, facts, peak)}
+
+
+def _tell_of_gpu(result: RunResult, stand: Stand, progress: Progress) -> None:
+    for note in notes_on_gpu(result.gpu, f"{stand.device.name} ({stand.device.abi})"):
+        progress.note(note)
 
 
 def _peak(stand: Stand, settings: RunSettings, wishes: BenchSettings) -> Peak | None:
