@@ -10,6 +10,7 @@ load(
     "LatheObjectsInfo",
     "compile_units",
     "configured",
+    "core_flags",
 )
 
 def _lathe_model_impl(ctx):
@@ -46,7 +47,10 @@ def _objects(ctx, converted):
     """The runtime, the kernels that the models need, the registry, and what is embedded."""
     core = ctx.attr._core if ctx.attr.messages else ctx.attr._silent_core
     units = [("registry", converted.registry, [])]
-    units += [(isa, folder, ISA_FLAGS[isa]) for isa, folder in converted.kernels.items()]
+    units += [
+        (isa, folder, core_flags(ctx) if isa == "opencl" else ISA_FLAGS[isa])
+        for isa, folder in converted.kernels.items()
+    ]
     objects = list(core[LatheObjectsInfo].objects)
     for name, source, flags in units:
         objects += compile_units(

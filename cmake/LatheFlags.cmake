@@ -4,7 +4,8 @@
 #   lathe_flags(<variable> [PREFIX <folder>...])
 #     of what goes into a library: no C++ runtime, nothing that depends on the place or time of the build.
 #   lathe_unit_flags(<file> <variable>)
-#     what one of these files gets in addition: the flags of its instruction set, or those of the runtime.
+#     what one of these files gets in addition: the flags of its instruction set, or those of the runtime, which what
+#     drives other devices has, too.
 #   lathe_tool_flags(<variable> [PREFIX <folder>...])
 #     of programs around a library: ordinary C++.
 #   lathe_link_flags(<variable>)
@@ -43,8 +44,8 @@ endfunction()
 function(lathe_unit_flags file out)
   lathe_isa_of(${file} isa)
   lathe_isa_flags(${isa} unit_flags)
-  if(file MATCHES "native/core/[^/]*\\.cc$")
-    # It checks, plans and dispatches: a quarter smaller, and no kernel waits for it.
+  if(file MATCHES "native/core/[^/]*\\.cc$" OR isa STREQUAL "opencl")
+    # They check, plan and dispatch: a quarter smaller, and no kernel waits for them.
     list(APPEND unit_flags -Os -fomit-frame-pointer)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       list(APPEND unit_flags -fno-move-loop-invariants) # what is moved in front of a loop has to be kept there

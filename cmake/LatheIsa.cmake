@@ -25,7 +25,7 @@ set(LATHE_ISA_FLAGS_neonv7 -march=armv7-a -mfpu=neon-vfpv4)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND LATHE_ISA_FLAGS_neonv7 -mfp16-format=ieee) # Clang knows no other format
 endif()
-set(LATHE_ISA_FLAGS_opencl -Os -fomit-frame-pointer) # arithmetic is the device's: the host's part is to be small
+set(LATHE_ISA_FLAGS_opencl "") # arithmetic is the device's: the host's part gets the flags of the runtime
 
 function(lathe_isa_flags isa out)
   if(NOT DEFINED LATHE_ISA_FLAGS_${isa})

@@ -81,14 +81,18 @@ def compile_units(ctx, name, sources, contexts, flags, messages = True, headers 
     )
     return outputs.pic_objects
 
-def _lathe_core_impl(ctx):
+def core_flags(ctx):
+    """Those of the runtime, and of what drives other devices, by the compiler."""
     toolchain, _ = configured(ctx)
+    return CORE_FLAGS["clang" if "clang" in toolchain.compiler else "gnu"]
+
+def _lathe_core_impl(ctx):
     objects = compile_units(
         ctx,
         ctx.label.name,
         ctx.files.srcs,
         [dep[CcInfo].compilation_context for dep in ctx.attr.deps],
-        CORE_FLAGS["clang" if "clang" in toolchain.compiler else "gnu"],
+        core_flags(ctx),
         ctx.attr.messages,
     )
     return [DefaultInfo(files = depset(objects)), LatheObjectsInfo(objects = objects)]

@@ -279,18 +279,10 @@ using ClProgramNotify = void (*)(cl_program program, void* user);
            (cl_context context, cl_device_id device, const cl_queue_properties* properties, cl_int* error)) \
   needed(cl_int, ReleaseCommandQueue, (cl_command_queue queue)) \
   needed(cl_mem, CreateBuffer, (cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* error)) \
-  needed(cl_mem, CreateSubBuffer, \
-         (cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void* region, cl_int* error)) \
   needed(cl_mem, CreateImage, \
          (cl_context context, cl_mem_flags flags, const cl_image_format* format, const cl_image_desc* description, \
           void* host, cl_int* error)) \
-  needed(cl_int, RetainMemObject, (cl_mem memory)) \
   needed(cl_int, ReleaseMemObject, (cl_mem memory)) \
-  needed(cl_int, GetMemObjectInfo, (cl_mem memory, cl_mem_info what, size_t size, void* value, size_t* needs)) \
-  needed(cl_int, GetImageInfo, (cl_mem image, cl_image_info what, size_t size, void* value, size_t* needs)) \
-  needed(cl_int, GetSupportedImageFormats, \
-         (cl_context context, cl_mem_flags flags, cl_mem_object_type type, cl_uint count, cl_image_format* formats, \
-          cl_uint* found)) \
   needed(cl_program, CreateProgramWithSource, \
          (cl_context context, cl_uint count, const char** texts, const size_t* lengths, cl_int* error)) \
   needed(cl_program, CreateProgramWithBinary, \
@@ -299,7 +291,6 @@ using ClProgramNotify = void (*)(cl_program program, void* user);
   needed(cl_int, BuildProgram, \
          (cl_program program, cl_uint count, const cl_device_id* devices, const char* options, \
           ClProgramNotify notify, void* user)) \
-  needed(cl_int, RetainProgram, (cl_program program)) \
   needed(cl_int, ReleaseProgram, (cl_program program)) \
   needed(cl_int, GetProgramInfo, (cl_program program, cl_program_info what, size_t size, void* value, size_t* needs)) \
   needed(cl_int, GetProgramBuildInfo, \
@@ -308,7 +299,6 @@ using ClProgramNotify = void (*)(cl_program program, void* user);
   needed(cl_kernel, CreateKernel, (cl_program program, const char* name, cl_int* error)) \
   needed(cl_int, ReleaseKernel, (cl_kernel kernel)) \
   needed(cl_int, SetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void* value)) \
-  needed(cl_int, GetKernelInfo, (cl_kernel kernel, cl_kernel_info what, size_t size, void* value, size_t* needs)) \
   needed(cl_int, GetKernelWorkGroupInfo, \
          (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t size, void* value, \
           size_t* needs)) \
@@ -321,49 +311,17 @@ using ClProgramNotify = void (*)(cl_program program, void* user);
   needed(cl_int, EnqueueWriteBuffer, \
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void* host, \
           cl_uint waits, const cl_event* wait_list, cl_event* event)) \
-  needed(cl_int, EnqueueFillBuffer, \
-         (cl_command_queue queue, cl_mem buffer, const void* pattern, size_t pattern_size, size_t offset, size_t size, \
-          cl_uint waits, const cl_event* wait_list, cl_event* event)) \
-  needed(cl_int, EnqueueCopyBuffer, \
-         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size, \
-          cl_uint waits, const cl_event* wait_list, cl_event* event)) \
-  needed(cl_int, EnqueueReadImage, \
-         (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t* origin, const size_t* region, \
-          size_t row_pitch, size_t slice_pitch, void* host, cl_uint waits, const cl_event* wait_list, \
-          cl_event* event)) \
-  needed(cl_int, EnqueueWriteImage, \
-         (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t* origin, const size_t* region, \
-          size_t row_pitch, size_t slice_pitch, const void* host, cl_uint waits, const cl_event* wait_list, \
-          cl_event* event)) \
-  needed(cl_int, EnqueueFillImage, \
-         (cl_command_queue queue, cl_mem image, const void* color, const size_t* origin, const size_t* region, \
-          cl_uint waits, const cl_event* wait_list, cl_event* event)) \
-  needed(cl_int, EnqueueCopyImage, \
-         (cl_command_queue queue, cl_mem from, cl_mem to, const size_t* from_origin, const size_t* to_origin, \
-          const size_t* region, cl_uint waits, const cl_event* wait_list, cl_event* event)) \
-  needed(cl_int, EnqueueCopyImageToBuffer, \
-         (cl_command_queue queue, cl_mem image, cl_mem buffer, const size_t* origin, const size_t* region, \
-          size_t offset, cl_uint waits, const cl_event* wait_list, cl_event* event)) \
-  needed(cl_int, EnqueueCopyBufferToImage, \
-         (cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset, const size_t* origin, \
-          const size_t* region, cl_uint waits, const cl_event* wait_list, cl_event* event)) \
   needed(void*, EnqueueMapBuffer, \
          (cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset, size_t size, \
           cl_uint waits, const cl_event* wait_list, cl_event* event, cl_int* error)) \
-  needed(void*, EnqueueMapImage, \
-         (cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags, const size_t* origin, \
-          const size_t* region, size_t* row_pitch, size_t* slice_pitch, cl_uint waits, const cl_event* wait_list, \
-          cl_event* event, cl_int* error)) \
   needed(cl_int, EnqueueUnmapMemObject, \
          (cl_command_queue queue, cl_mem memory, void* mapped, cl_uint waits, const cl_event* wait_list, \
           cl_event* event)) \
   needed(cl_int, Flush, (cl_command_queue queue)) \
   needed(cl_int, Finish, (cl_command_queue queue)) \
   needed(cl_int, WaitForEvents, (cl_uint count, const cl_event* events)) \
-  needed(cl_int, GetEventInfo, (cl_event event, cl_event_info what, size_t size, void* value, size_t* needs)) \
   needed(cl_int, GetEventProfilingInfo, \
          (cl_event event, cl_profiling_info what, size_t size, void* value, size_t* needs)) \
-  needed(cl_int, RetainEvent, (cl_event event)) \
   needed(cl_int, ReleaseEvent, (cl_event event))
 // clang-format on
 

@@ -1,6 +1,6 @@
 #include "native/opencl/device.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +11,23 @@ namespace lathe::opencl {
 namespace {
 
 // What OpenCL says of one device or platform. What it does not say is 0, or an empty text.
-template <typename Id>
 class Answers {
  public:
-  using Ask = cl_int (*)(Id id, cl_uint what, size_t size, void* value, size_t* needs);
-  Answers(Ask ask, Id id, MemoryArena* arena) : ask_(ask), id_(id), arena_(arena) {}
+  // Both ids are pointers, and both functions are called alike.
+  template <typename Id>
+  Answers(cl_int (*ask)(Id id, cl_uint what, size_t size, void* value, size_t* needs), Id id, MemoryArena* arena)
+      : ask_(reinterpret_cast<Ask>(ask)), id_(id), arena_(arena) {}
 
+  void Get(cl_uint what, void* value, size_t size) const {
+    memset(value, 0, size);
+    if (ask_(id_, what, size, value, nullptr) != kClSuccess) memset(value, 0, size);
+  }
   template <typename T>
   T Get(cl_uint what) const {
-    T value = {};
-    return ask_(id_, what, sizeof(value), &value, nullptr) == kClSuccess ? value : T{};
+    T value;
+    Get(what, &value, sizeof(value));
+    return value;
   }
-  bool Is(cl_uint what) const { return Get<cl_bool>(what) != kClFalse; }
 
   // A driver answers with all of a text or nothing, however long it is.
   const char* Text(cl_uint what) const {
@@ -31,19 +36,18 @@ class Answers {
     char* text = static_cast<char*>(arena_->Allocate(size + 1, 1));  // one more, which stays 0
     return text != nullptr && ask_(id_, what, size, text, nullptr) == kClSuccess ? text : "";
   }
-
-  template <size_t n>
-  void CopyText(cl_uint what, char (&copy)[n]) const {
+  void CopyText(cl_uint what, char* copy, size_t size) const {
     const char* text = Text(what);
     while (*text == ' ') ++text;
-    const size_t length = strnlen(text, n - 1);
+    const size_t length = strnlen(text, size - 1);
     memcpy(copy, text, length);
     copy[length] = 0;
   }
 
  private:
+  using Ask = cl_int (*)(void* id, cl_uint what, size_t size, void* value, size_t* needs);
   Ask ask_;
-  Id id_;
+  void* id_;
   MemoryArena* arena_;
 };
 
@@ -57,14 +61,17 @@ bool HasWord(const char* words, const char* word) {
 
 bool Contains(const char* text, const char* part) { return strcasestr(text, part) != nullptr; }
 
+const char* Next(const char* text) { return text + strlen(text) + 1; }
+
 Maker MakerOf(const DeviceFacts& facts) {
+  // By Maker: words in names of devices or of who sells them.
+  constexpr char kWords[] =
+      "\1adreno\0\1qualcomm\0\2mali\0\3powervr\0\3imagination\0\4nvidia\0\5advanced micro devices\0\5amd\0\6intel\0";
   if (facts.type == kClDeviceTypeCpu) return Maker::kOther;
-  if (Contains(facts.name, "adreno") || Contains(facts.vendor, "qualcomm")) return Maker::kAdreno;
-  if (Contains(facts.name, "mali") || strcmp(facts.vendor, "ARM") == 0) return Maker::kMali;
-  if (Contains(facts.name, "powervr") || Contains(facts.vendor, "imagination")) return Maker::kPowerVr;
-  if (Contains(facts.vendor, "nvidia")) return Maker::kNvidia;
-  if (Contains(facts.vendor, "advanced micro devices") || Contains(facts.vendor, "amd")) return Maker::kAmd;
-  if (Contains(facts.vendor, "intel")) return Maker::kIntel;
+  if (strcmp(facts.vendor, "ARM") == 0) return Maker::kMali;
+  for (const char* word = kWords; *word != 0; word = Next(word)) {
+    if (Contains(facts.name, word + 1) || Contains(facts.vendor, word + 1)) return static_cast<Maker>(*word);
+  }
   return Maker::kOther;
 }
 
@@ -80,83 +87,91 @@ void ReadVersion(DeviceFacts* facts) {
   facts->minor = static_cast<cl_int>(strtol(end + 1, nullptr, 10));
 }
 
-// Hints are listed with the device or with the platform.
+// Hints are listed with the device or with the platform, what kernels may use with the device.
 void ReadExtensions(const char* device, const char* platform, DeviceFacts* facts) {
-  const auto has = [&](const char* word) { return HasWord(device, word) || HasWord(platform, word); };
-  facts->half = HasWord(device, "cl_khr_fp16");
-  facts->image_in_buffer = HasWord(device, "cl_khr_image2d_from_buffer");
-  facts->subgroups = HasWord(device, "cl_khr_subgroups") || HasWord(device, "cl_intel_subgroups");
-  facts->queue_priority = has("cl_khr_priority_hints");
-  facts->context_perf_hint = has("cl_qcom_perf_hint");
-  facts->context_priority = has("cl_qcom_priority_hint");
-  facts->import_host_memory = has("cl_arm_import_memory") && has("cl_arm_import_memory_host");
+  constexpr char kWords[] =
+      "cl_khr_fp16\0cl_khr_image2d_from_buffer\0cl_khr_subgroups\0cl_intel_subgroups\0cl_khr_priority_hints\0"
+      "cl_qcom_perf_hint\0cl_qcom_priority_hint\0cl_arm_import_memory_host\0cl_arm_import_memory\0";
+  constexpr int kFirstHint = 4;
+  bool has[9];
+  int place = 0;
+  for (const char* word = kWords; *word != 0; word = Next(word), ++place)
+    has[place] = HasWord(device, word) || (place >= kFirstHint && HasWord(platform, word));
+  facts->half = has[0];
+  facts->image_in_buffer = has[1];
+  facts->subgroups = has[2] || has[3];
+  facts->queue_priority = has[4];
+  facts->context_perf_hint = has[5];
+  facts->context_priority = has[6];
+  facts->import_host_memory = has[7] && has[8];
 }
 
-void ReadLimits(const Answers<cl_device_id>& answers, DeviceFacts* facts) {
-  facts->memory = answers.Get<cl_ulong>(kClDeviceGlobalMemSize);
-  facts->max_allocation = answers.Get<cl_ulong>(kClDeviceMaxMemAllocSize);
-  facts->cache = answers.Get<cl_ulong>(kClDeviceGlobalMemCacheSize);
-  if (answers.Get<cl_uint>(kClDeviceLocalMemType) == kClLocalMemTypeLocal)
-    facts->local_memory = answers.Get<cl_ulong>(kClDeviceLocalMemSize);
-  facts->compute_units = answers.Get<cl_uint>(kClDeviceMaxComputeUnits);
-  facts->clock = answers.Get<cl_uint>(kClDeviceMaxClockFrequency);
-  facts->max_group = answers.Get<size_t>(kClDeviceMaxWorkGroupSize);
+// Where an answer goes. The size says what it is: a truth value, a number, or a text, which is cut.
+struct Fact {
+  uint16_t what, offset, size;
+};
+#define LATHE_FACT(what, member) {what, offsetof(DeviceFacts, member), sizeof(DeviceFacts::member)}
+constexpr Fact kFacts[] = {
+    LATHE_FACT(kClDeviceName, name),
+    LATHE_FACT(kClDeviceVendor, vendor),
+    LATHE_FACT(kClDriverVersion, driver_version),
+    LATHE_FACT(kClDeviceVersion, version),
+    LATHE_FACT(kClDeviceType, type),
+    LATHE_FACT(kClDeviceGlobalMemSize, memory),
+    LATHE_FACT(kClDeviceMaxMemAllocSize, max_allocation),
+    LATHE_FACT(kClDeviceGlobalMemCacheSize, cache),
+    LATHE_FACT(kClDeviceLocalMemSize, local_memory),
+    LATHE_FACT(kClDeviceMaxComputeUnits, compute_units),
+    LATHE_FACT(kClDeviceMaxClockFrequency, clock),
+    LATHE_FACT(kClDeviceMaxWorkGroupSize, max_group),
+    LATHE_FACT(kClDeviceMemBaseAddrAlign, base_alignment),
+    LATHE_FACT(kClDeviceImageSupport, images),
+    LATHE_FACT(kClDeviceImage2dMaxWidth, max_width),
+    LATHE_FACT(kClDeviceImage2dMaxHeight, max_height),
+    LATHE_FACT(kClDeviceImageMaxBufferSize, max_buffer_image),
+    LATHE_FACT(kClDeviceImagePitchAlignment, pitch_alignment),
+    LATHE_FACT(kClDeviceImageBaseAddressAlignment, origin_alignment),
+    LATHE_FACT(kClDeviceCompilerAvailable, compiler),
+    LATHE_FACT(kClDeviceHostUnifiedMemory, unified_memory),
+};
+#undef LATHE_FACT
+
+void ReadFacts(const Answers& answers, DeviceFacts* facts) {
+  for (const Fact& fact : kFacts) {
+    char* place = reinterpret_cast<char*>(facts) + fact.offset;
+    if (fact.size == sizeof(bool)) {
+      *place = answers.Get<cl_bool>(fact.what) != kClFalse;
+    } else if (fact.size <= sizeof(cl_ulong)) {
+      answers.Get(fact.what, place, fact.size);
+    } else {
+      answers.CopyText(fact.what, place, fact.size);
+    }
+  }
   constexpr cl_uint kMostDimensions = 16;
   struct Sizes {
     size_t of[kMostDimensions];
   };
   const auto sizes = answers.Get<Sizes>(kClDeviceMaxWorkItemSizes);  // of as many dimensions as the device has
-  for (int i = 0; i < 3; ++i) facts->max_items[i] = sizes.of[i];
-  facts->base_alignment = answers.Get<cl_uint>(kClDeviceMemBaseAddrAlign) / 8;  // given in bits
-  facts->max_width = answers.Get<size_t>(kClDeviceImage2dMaxWidth);
-  facts->max_height = answers.Get<size_t>(kClDeviceImage2dMaxHeight);
-  facts->images = answers.Is(kClDeviceImageSupport) && facts->max_width > 0 && facts->max_height > 0;
-  facts->max_buffer_image = answers.Get<size_t>(kClDeviceImageMaxBufferSize);
-  if (!facts->image_in_buffer) return;
-  facts->pitch_alignment = answers.Get<cl_uint>(kClDeviceImagePitchAlignment);
-  facts->origin_alignment = answers.Get<cl_uint>(kClDeviceImageBaseAddressAlignment);
-  facts->image_in_buffer = facts->images && facts->pitch_alignment > 0;
+  memcpy(facts->max_items, sizes.of, sizeof(facts->max_items));
 }
 
 DeviceFacts FactsOf(const ClApi& api, cl_platform_id platform_id, cl_device_id id, MemoryArena* arena) {
-  const Answers<cl_platform_id> platform(api.GetPlatformInfo, platform_id, arena);
-  const Answers<cl_device_id> device(api.GetDeviceInfo, id, arena);
+  const Answers platform(api.GetPlatformInfo, platform_id, arena);
+  const Answers device(api.GetDeviceInfo, id, arena);
   DeviceFacts facts = {};
-  device.CopyText(kClDeviceName, facts.name);
-  device.CopyText(kClDeviceVendor, facts.vendor);
-  device.CopyText(kClDriverVersion, facts.driver_version);
-  device.CopyText(kClDeviceVersion, facts.version);
-  platform.CopyText(kClPlatformName, facts.platform);
+  ReadFacts(device, &facts);
+  platform.CopyText(kClPlatformName, facts.platform, sizeof(facts.platform));
   ReadVersion(&facts);
-  constexpr cl_device_type kTypes = kClDeviceTypeGpu | kClDeviceTypeAccelerator | kClDeviceTypeCpu;
-  facts.type = device.Get<cl_device_type>(kClDeviceType) & kTypes;
+  facts.type &= kClDeviceTypeGpu | kClDeviceTypeAccelerator | kClDeviceTypeCpu;
   facts.maker = MakerOf(facts);
   ReadExtensions(device.Text(kClDeviceExtensions), platform.Text(kClPlatformExtensions), &facts);
-  ReadLimits(device, &facts);
-  facts.compiler = device.Is(kClDeviceCompilerAvailable);
-  facts.unified_memory = device.Is(kClDeviceHostUnifiedMemory);
+  if (device.Get<cl_uint>(kClDeviceLocalMemType) != kClLocalMemTypeLocal) facts.local_memory = 0;
+  facts.base_alignment /= 8;  // given in bits
+  facts.images = facts.images && facts.max_width > 0 && facts.max_height > 0;
+  if (!facts.image_in_buffer) facts.pitch_alignment = facts.origin_alignment = 0;
+  facts.image_in_buffer = facts.images && facts.pitch_alignment > 0;
   return facts;
 }
-
-// The devices that were seen, as words.
-class Listing {
- public:
-  LATHE_MESSAGE_FUNCTION(void Add(const char*, ...), 2, 3, void())
-  const char* text() const { return text_; }
-
- private:
-  char text_[280] = "";
-};
-
-#ifndef LATHE_NO_MESSAGES
-void Listing::Add(const char* format, ...) {
-  const size_t used = strlen(text_);
-  va_list arguments;
-  va_start(arguments, format);
-  if (vsnprintf(text_ + used, sizeof(text_) - used, format, arguments) < 0) text_[used] = 0;
-  va_end(arguments);
-}
-#endif
 
 // The better kind has the larger number; 0: what nobody asked for.
 int RankOf(cl_device_type type) {
@@ -166,10 +181,11 @@ int RankOf(cl_device_type type) {
 }
 
 // Why a device is never taken; null: it may be.
-const char* ProblemOf(const Answers<cl_device_id>& answers, const DeviceFacts& facts) {
+const char* ProblemOf(const Answers& answers, const DeviceFacts& facts) {
   if (facts.major < 1 || (facts.major == 1 && facts.minor < 2)) return " is older than OpenCL 1.2";
-  if (RankOf(facts.type) == 0 || !answers.Is(kClDeviceEndianLittle)) return " is of a kind that Lathe does not know";
-  if (!answers.Is(kClDeviceAvailable)) return " is not available";
+  if (RankOf(facts.type) == 0 || answers.Get<cl_bool>(kClDeviceEndianLittle) == 0)
+    return " is of a kind that Lathe does not know";
+  if (answers.Get<cl_bool>(kClDeviceAvailable) == 0) return " is not available";
   if (facts.max_group == 0 || facts.max_items[0] == 0 || facts.max_allocation == 0) return " does not tell its limits";
   return nullptr;
 }
@@ -227,10 +243,10 @@ class Chooser {
   }
 
   void Add(const Device& device) {
-    const Answers<cl_device_id> answers(api_.GetDeviceInfo, device.id, &arena_);
+    const Answers answers(api_.GetDeviceInfo, device.id, &arena_);
     const char* problem = ProblemOf(answers, device.facts);
-    list_.Add("%s%d:%d %s%s", any_ ? ", " : "", device.platform_index, device.index, device.facts.name,
-              problem != nullptr ? problem : "");
+    list_.Fail(Code::kOk, "%s%s%d:%d %s%s", list_.text(), any_ ? ", " : "", device.platform_index, device.index,
+               device.facts.name, problem != nullptr ? problem : "");
     any_ = true;
     const int rank = RankOf(device.facts.type);
     if (problem != nullptr || rank <= rank_ || !IsWished(wish_, device)) return;
@@ -243,7 +259,7 @@ class Chooser {
   Device* best_;
   int rank_ = 0;
   bool any_ = false;
-  Listing list_;
+  Reason list_;  // the devices that were seen, as words
   MemoryArena arena_{DefaultAllocator()};
 };
 

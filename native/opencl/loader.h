@@ -31,7 +31,7 @@ class Reason {
 // less.
 Code Load(ClApi* api, Reason* reason);
 
-// What the standard calls an answer: "CL_OUT_OF_RESOURCES". "unknown" for what is not of the standard.
+// What the standard calls an answer: "CL_OUT_OF_RESOURCES". "unknown" for what drivers do not answer to what we ask.
 __attribute__((const)) const char* ErrorName(cl_int answer);
 
 Code Reason::Answered(Code code, const char* function, cl_int answer) {

@@ -4,22 +4,14 @@
 
 #include <stdint.h>
 
-#include "native/core/sleep.h"
 #include "native/core/span.h"
 
 namespace lathe::opencl {
 
 class Lock {
  public:
-  LATHE_INLINE void Take() {
-    uint32_t free = kFree;
-    if (__atomic_compare_exchange_n(&word_, &free, kTaken, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
-    // Who has slept cannot know whether others still do, and leaves the word saying so.
-    while (__atomic_exchange_n(&word_, kAwaited, __ATOMIC_SEQ_CST) != kFree) SleepWhile(&word_, kAwaited);
-  }
-  LATHE_INLINE void Release() {
-    if (__atomic_exchange_n(&word_, kFree, __ATOMIC_SEQ_CST) == kAwaited) WakeAll(&word_);
-  }
+  void Take();
+  void Release();
 
  private:
   static constexpr uint32_t kFree = 0, kTaken = 1, kAwaited = 2;

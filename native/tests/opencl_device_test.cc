@@ -385,12 +385,12 @@ TEST_F(OpenclHere, GivesAContextAndAQueueThatWorks) {
   cl_int error = kClSuccess;
   const cl_mem buffer = api_.CreateBuffer(context, kClMemReadWrite, 64, nullptr, &error);
   ASSERT_EQ(error, kClSuccess);
-  const int number = 7;
+  const int written[16] = {15, 14, 13};
   cl_event event = nullptr;
   int numbers[16] = {};
-  EXPECT_EQ(api_.EnqueueFillBuffer(queue, buffer, &number, sizeof(number), 0, 64, 0, nullptr, &event), kClSuccess);
+  EXPECT_EQ(api_.EnqueueWriteBuffer(queue, buffer, kClTrue, 0, 64, written, 0, nullptr, &event), kClSuccess);
   EXPECT_EQ(api_.EnqueueReadBuffer(queue, buffer, kClTrue, 0, 64, numbers, 0, nullptr, nullptr), kClSuccess);
-  EXPECT_EQ(numbers[15], 7);
+  EXPECT_EQ(numbers[2], 13);
   cl_ulong start = 0, end = 0;
   EXPECT_EQ(api_.GetEventProfilingInfo(event, kClProfilingCommandStart, sizeof(start), &start, nullptr), kClSuccess);
   EXPECT_EQ(api_.GetEventProfilingInfo(event, kClProfilingCommandEnd, sizeof(end), &end, nullptr), kClSuccess);
