@@ -37,7 +37,7 @@ const char kUsage[] =
     "  --gpu-priority-hint N   whether it does this before other work: 0 to 3 in the same way\n"
     "  --gpu-check             fail where a kernel of a GPU reads or writes outside of a tensor; slow\n"
     "  --gpu-profile           have the GPU measure each kernel in all runs; --profile does that for runs of its own\n"
-    "  --opencl-storage FOLDER where programs for a GPU are kept, so that the next start is quick\n"
+    "  --opencl-storage FOLDER an existing one, where programs for a GPU are kept for the next start\n"
     "  --opencl-binary FILE    programs that were built elsewhere; repeatable\n"
     "  --opencl-tuning FILE    what tuning found before\n"
     "  --opencl-tune N         tune what is not tuned, for so many milliseconds\n"

@@ -99,7 +99,7 @@ typedef struct lathe_device_options {
   uint32_t perf_hint;         /* 0 to 3: default, low, normal, high; where the driver takes hints */
   uint32_t priority_hint;     /* alike */
   uint32_t rebuilds_programs; /* 1: programs that were built before are not used */
-  const char* storage_path;   /* a folder for programs that were built, so that the next start is quick; NULL: none */
+  const char* storage_path;   /* a folder that exists: programs that were built are kept there; NULL: nowhere */
   size_t binary_path_count;   /* files with programs that were built elsewhere */
   const char* const* binary_paths;
   lathe_bytes binary; /* such a file in memory */

@@ -148,8 +148,8 @@ struct DeviceOptions {
   bool profile = false;  // observers are told the times of the device instead of those of the host
   DeviceHint performance = DeviceHint::kDefault;
   DeviceHint priority = DeviceHint::kDefault;
-  bool rebuild_programs = false;          // programs that were built before are not used
-  std::string storage_path;               // a folder for programs that were built: the next start is quick
+  bool rebuild_programs = false;  // programs that were built before are not used
+  std::string storage_path;       // a folder that is there, for programs that were built: the next start is quick
   std::vector<std::string> binary_paths;  // files with programs that were built elsewhere
   lathe_bytes binary = {nullptr, 0};      // such a file in memory; must outlive the creation of the engine
   std::string tuning_path;

@@ -144,8 +144,9 @@ class MACE_API MaceStatus {
   std::string information_;
 };
 
-// Settings of a GPU. A storage path is a folder, where programs that were built are kept for the next start; binaries
-// and parameters are what lathe_api.device_data gives, in files or in memory that lives until engines are made.
+// Settings of a GPU. A storage path is a folder that is there: programs that were built are kept in it for the next
+// start; binaries and parameters are what lathe_api.device_data gives, in files or in memory that lives until engines
+// are made.
 class MACE_API GPUContextBuilder {
  public:
   GPUContextBuilder();
