@@ -6,11 +6,10 @@
 #include "native/core/check.h"
 #include "native/core/interleave.h"
 #include "native/core/kernel.h"
+#include "native/core/whole_copy.h"
 
 namespace lathe {
 namespace {
-
-constexpr int64_t kCopyGrain = 16384;  // bytes that are worth handing to another thread
 
 // `rows` stretches of `bytes` each, whose starts are `from_stride` and `to_stride` bytes apart. Nothing happens where
 // source and target are the same memory.
@@ -159,13 +158,6 @@ inline void RunStridedCopy(const RunContext& context, const StridedCopy& copy) {
     default:
       return RunStridedCopyOf<uint64_t>(context, copy);
   }
-}
-
-// What reshape and identity are: the same bytes, at the same or another place.
-inline void RunWholeCopy(const RunContext& context) {
-  const Tensor& input = context.inputs[0];
-  const int64_t bytes = input.shape.Count() * static_cast<int64_t>(SizeOf(input.dtype));
-  CopyRows(context, input.data, bytes, context.outputs[0].data, bytes, 1, bytes);
 }
 
 }  // namespace

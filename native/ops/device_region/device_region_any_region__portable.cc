@@ -1,5 +1,5 @@
 // A part for a device, run by the processor: the region as it stands. What it gives is copied into the outputs.
-#include "native/core/bodies.h"
+#include "native/core/whole_copy.h"
 
 namespace lathe {
 namespace {

@@ -1,18 +1,6 @@
 // The same elements; nothing is moved where the output took over the input's memory.
-#include "native/core/copy.h"
-
-namespace lathe {
-namespace {
-
-Code Prepare(PrepareContext& context) {
-  LATHE_TRY(CheckArity(context, 1, 1, 1));
-  return CheckSameTypes(context);
-}
-
-Code PlanRun(PlanContext& context) { return CheckShape(context, 0, context.input(0).shape); }
-
-}  // namespace
-}  // namespace lathe
+#include "native/core/whole_copy.h"
 
 LATHE_KERNEL(identity_any_copy__portable) = {
-    "identity_any_copy__portable", "identity", 0, 0, 0, lathe::Prepare, lathe::PlanRun, lathe::RunWholeCopy};
+    "identity_any_copy__portable", "identity",         0, 0, 0, lathe::PrepareWholeCopy,
+    lathe::PlanWholeCopy,          lathe::RunWholeCopy};

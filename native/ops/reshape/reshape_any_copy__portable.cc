@@ -4,11 +4,6 @@
 namespace lathe {
 namespace {
 
-Code Prepare(PrepareContext& context) {
-  LATHE_TRY(CheckArity(context, 1, 1, 1));
-  return CheckSameTypes(context);
-}
-
 Code PlanRun(PlanContext& context) {
   if (context.input(0).shape.Count() == context.output(0).shape.Count()) return Code::kOk;
   return context.Fail(Code::kBadModel, "its input and output differ in the number of elements");
@@ -18,4 +13,4 @@ Code PlanRun(PlanContext& context) {
 }  // namespace lathe
 
 LATHE_KERNEL(reshape_any_copy__portable) = {
-    "reshape_any_copy__portable", "reshape", 0, 0, 0, lathe::Prepare, lathe::PlanRun, lathe::RunWholeCopy};
+    "reshape_any_copy__portable", "reshape", 0, 0, 0, lathe::PrepareWholeCopy, lathe::PlanRun, lathe::RunWholeCopy};
