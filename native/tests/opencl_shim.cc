@@ -12,13 +12,19 @@
 //   with:<extension>              one more
 //   without:<extension>           one less
 //   texts:<folder>                no program is built; each becomes a file there: a comment with its options, its text
-//   calls:<file>                  when the program ends, a line "<function> <calls> <of them failed>" for each function
+//   calls:<file>                  when the program ends, a line "<function> <calls> <of them failed>" for each
+//   function;
+//                                 in the place of calls: HostBuffer, buffers over memory that the program has;
+//                                 CopiedBytes, those that were mapped of other buffers
+//
+// with:cl_arm_import_memory_host brings the function of that extension, which is as strict as the extension says.
 //
 // Functions are named without their "cl". LATHE_SHIM is read whenever the number of platforms is asked for, and calls
 // are counted from there for `fail` and `lost_after`; `calls` has all of them.
 #define CL_TARGET_OPENCL_VERSION 200
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +85,7 @@ struct State {
   std::map<cl_device_info, std::string> told;
   std::vector<std::string> with, without;
   std::map<std::string, Calls> calls;
+  std::map<cl_mem, std::pair<uintptr_t, uintptr_t>> imported;  // the pages of each, from and to
   std::string report;
   std::string texts_folder;
 };
@@ -362,8 +369,73 @@ cl_int SpecialBuildProgram(cl_program program, cl_uint count, const cl_device_id
   return answer;
 }
 
-cl_int LimitCreateBuffer(cl_context, cl_mem_flags, size_t size, void*, cl_int*) {
-  return size > state().max_bytes ? CL_INVALID_BUFFER_SIZE : CL_SUCCESS;
+cl_int LimitCreateBuffer(cl_context, cl_mem_flags flags, size_t size, void*, cl_int*) {
+  const bool fits = size <= state().max_bytes;
+  if ((flags & CL_MEM_USE_HOST_PTR) != 0) Count("HostBuffer", !fits);
+  return fits ? CL_SUCCESS : CL_INVALID_BUFFER_SIZE;
+}
+
+bool IsImported(cl_mem memory) {
+  State& now = state();
+  const std::lock_guard<std::mutex> lock(now.mutex);
+  return now.imported.count(memory) != 0;
+}
+
+// Also counts what whoever maps it copies.
+cl_int LimitEnqueueMapBuffer(cl_command_queue, cl_mem buffer, cl_bool, cl_map_flags, size_t, size_t size, cl_uint,
+                             const cl_event*, cl_event*, cl_int*) {
+  if (IsImported(buffer)) return CL_INVALID_OPERATION;
+  cl_mem_flags flags = 0;
+  const cl_int answer = REAL(GetMemObjectInfo)(buffer, CL_MEM_FLAGS, sizeof(flags), &flags, nullptr);
+  State& now = state();
+  const std::lock_guard<std::mutex> lock(now.mutex);
+  now.calls["CopiedBytes"].all += (flags & CL_MEM_USE_HOST_PTR) != 0 ? 0 : static_cast<long>(size);
+  return answer;
+}
+
+cl_int SpecialEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void* mapped, cl_uint waits,
+                                    const cl_event* list, cl_event* event) {
+  if (IsImported(memory)) return CL_INVALID_OPERATION;
+  return REAL(EnqueueUnmapMemObject)(queue, memory, mapped, waits, list, event);
+}
+
+cl_int SpecialReleaseMemObject(cl_mem memory) {
+  State& now = state();
+  {
+    const std::lock_guard<std::mutex> lock(now.mutex);
+    now.imported.erase(memory);
+  }
+  return REAL(ReleaseMemObject)(memory);
+}
+
+constexpr uintptr_t kPage = 4096;
+
+// Memory that begins between pages cannot share one with other imports.
+cl_int LimitImportMemoryARM(cl_context, cl_mem_flags flags, const cl_import_properties_arm* properties, void* memory,
+                            size_t size, cl_int*) {
+  constexpr uintptr_t kCacheLine = 64;
+  if (flags != CL_MEM_READ_WRITE || memory == nullptr || size == 0) return CL_INVALID_VALUE;
+  if (properties == nullptr || properties[0] != CL_IMPORT_TYPE_ARM || properties[1] != CL_IMPORT_TYPE_HOST_ARM ||
+      properties[2] != 0)
+    return CL_INVALID_PROPERTY;
+  const uintptr_t at = reinterpret_cast<uintptr_t>(memory);
+  if (at % kCacheLine != 0) Refuse("memory is imported that begins within a line of the cache");
+  State& now = state();
+  const std::lock_guard<std::mutex> lock(now.mutex);
+  for (const auto& [other, pages] : now.imported) {
+    if (at / kPage < pages.second && pages.first < (at + size + kPage - 1) / kPage) return CL_INVALID_OPERATION;
+  }
+  return CL_SUCCESS;
+}
+
+cl_mem RealImport(cl_context context, cl_mem_flags flags, const cl_import_properties_arm*, void* memory, size_t size,
+                  cl_int* error) {
+  const cl_mem made = REAL(CreateBuffer)(context, flags | CL_MEM_USE_HOST_PTR, size, memory, error);
+  const uintptr_t at = reinterpret_cast<uintptr_t>(memory);
+  State& now = state();
+  const std::lock_guard<std::mutex> lock(now.mutex);
+  if (made != nullptr) now.imported[made] = {at / kPage, (at + size + kPage - 1) / kPage};
+  return made;
 }
 
 cl_int LimitCreateImage(cl_context, cl_mem_flags, const cl_image_format*, const cl_image_desc* image, void*, cl_int*) {
@@ -381,7 +453,22 @@ extern "C" cl_int clGetPlatformIDs(cl_uint count, cl_platform_id* platforms, cl_
   return answer;
 }
 
+extern "C" cl_mem ShimImportMemoryARM(cl_context context, cl_mem_flags flags,
+                                      const cl_import_properties_arm* properties, void* memory, size_t size,
+                                      cl_int* error) {
+  cl_int code = Verdict("ImportMemoryARM");
+  if (code == CL_SUCCESS) code = LimitImportMemoryARM(context, flags, properties, memory, size, error);
+  const cl_mem made = code == CL_SUCCESS ? RealImport(context, flags, properties, memory, size, error) : nullptr;
+  Count("ImportMemoryARM", made == nullptr);
+  if (code != CL_SUCCESS && error != nullptr) *error = code;
+  return made;
+}
+
 extern "C" void* clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char* name) {
+  for (const std::string& extension : state().with) {
+    if (extension == "cl_arm_import_memory_host" && strcmp(name, "clImportMemoryARM") == 0)
+      return reinterpret_cast<void*>(&ShimImportMemoryARM);
+  }
   return REAL(GetExtensionFunctionAddressForPlatform)(platform, name);
 }
 
@@ -414,7 +501,7 @@ MADE(cl_mem, CreateImage,
       cl_int* error),
      (context, flags, format, image, host, error))
 PLAIN_CODE(RetainMemObject, (cl_mem memory), (memory))
-PLAIN_CODE(ReleaseMemObject, (cl_mem memory), (memory))
+CODE(ReleaseMemObject, (cl_mem memory), (memory))
 PLAIN_CODE(GetMemObjectInfo, (cl_mem memory, cl_mem_info what, size_t size, void* value, size_t* needs),
            (memory, what, size, value, needs))
 PLAIN_CODE(GetImageInfo, (cl_mem image, cl_image_info what, size_t size, void* value, size_t* needs),
@@ -495,16 +582,16 @@ PLAIN_CODE(EnqueueCopyBufferToImage,
            (cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset, const size_t* origin,
             const size_t* region, WAITS),
            (queue, buffer, image, offset, origin, region, waits, list, event))
-PLAIN_MADE(void*, EnqueueMapBuffer,
-           (cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset, size_t size,
-            WAITS, cl_int* error),
-           (queue, buffer, blocking, flags, offset, size, waits, list, event, error))
+MADE(void*, EnqueueMapBuffer,
+     (cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset, size_t size,
+      WAITS, cl_int* error),
+     (queue, buffer, blocking, flags, offset, size, waits, list, event, error))
 PLAIN_MADE(void*, EnqueueMapImage,
            (cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags, const size_t* origin,
             const size_t* region, size_t* row, size_t* slice, WAITS, cl_int* error),
            (queue, image, blocking, flags, origin, region, row, slice, waits, list, event, error))
-PLAIN_CODE(EnqueueUnmapMemObject, (cl_command_queue queue, cl_mem memory, void* mapped, WAITS),
-           (queue, memory, mapped, waits, list, event))
+CODE(EnqueueUnmapMemObject, (cl_command_queue queue, cl_mem memory, void* mapped, WAITS),
+     (queue, memory, mapped, waits, list, event))
 PLAIN_CODE(Flush, (cl_command_queue queue), (queue))
 PLAIN_CODE(Finish, (cl_command_queue queue), (queue))
 PLAIN_CODE(WaitForEvents, (cl_uint count, const cl_event* events), (count, events))

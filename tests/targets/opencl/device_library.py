@@ -96,7 +96,7 @@ def on_device(graph: Graph, mode: Mode) -> Graph:
                     nodes.append(Node(ToDevice(), [value], [copies[value]], f"to {value.name}"))
                 node.inputs[index] = copies[value]
         nodes.append(node)
-    given, made = _borders(whole.outputs)
+    given, made = _borders([copies.get(value, value) for value in whole.outputs])
     nodes += given
     region = Region([], [node.outputs[0] for node in given], nodes)
     whole.nodes = [Node(mode.op, [], made, "part", [region])]
