@@ -9,7 +9,17 @@ from types import TracebackType
 import numpy.typing as npt
 
 from buildtool.errors import RunError, Where
-from buildtool.runtime import Array, Library, MemoryInfo, Session, TensorInfo
+from buildtool.runtime import (
+    NO_WISHES,
+    Array,
+    DeviceInfo,
+    DeviceOptions,
+    Engine,
+    Library,
+    MemoryInfo,
+    Session,
+    TensorInfo,
+)
 
 
 class LoadedModel:
@@ -24,6 +34,7 @@ class LoadedModel:
         models: Path | None = None,
         threads: int = 0,
         keep_all: bool = False,
+        device: DeviceOptions = NO_WISHES,
     ) -> None:
         """`models`: the folder of `<model>.pb` and `<model>.data`; what is not there is taken from the library.
 
@@ -40,7 +51,9 @@ class LoadedModel:
             data=present.get(".data"),  # a library that holds the weights has no such file beside it
             model_name=self.name if inside else None,
             threads=threads,
+            device=device,
         )
+        self._engine: Engine | None = engine
         self._session: Session | None = engine.session(keep_all=keep_all)
 
     @property
@@ -50,6 +63,13 @@ class LoadedModel:
     @property
     def outputs(self) -> tuple[TensorInfo, ...]:
         return self._open().outputs
+
+    @property
+    def device_info(self) -> DeviceInfo:
+        """What runs the parts of the model that were built for a GPU."""
+        self._open()
+        assert self._engine is not None
+        return self._engine.device_info
 
     @property
     def memory(self) -> MemoryInfo:
@@ -65,6 +85,7 @@ class LoadedModel:
 
     def close(self) -> None:
         self._session = None
+        self._engine = None
 
     def __enter__(self) -> LoadedModel:
         return self
@@ -99,6 +120,7 @@ def load_library(
     *,
     identifier: str | None = None,
     keep_all: bool = False,
+    device: DeviceOptions = NO_WISHES,
 ) -> LoadedModel:
     """A model of a library in the folder that a build made; models are looked for there, as far as it holds none.
 
@@ -107,4 +129,12 @@ def load_library(
     folder = library.resolve().parent
     models = folder.parents[1] / "model" / folder.name
     models_there = models if models.is_dir() else None
-    return LoadedModel(library, model, identifier=identifier, models=models_there, threads=threads, keep_all=keep_all)
+    return LoadedModel(
+        library,
+        model,
+        identifier=identifier,
+        models=models_there,
+        threads=threads,
+        keep_all=keep_all,
+        device=device,
+    )

@@ -17,9 +17,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from buildtool.builders.objects import default_folder
 from buildtool.devices.choose import devices_for, runs_here
 from buildtool.devices.in_process import load_library
 from buildtool.errors import ConfigError, DeviceError, RunError, Where
+from buildtool.runtime import DeviceOptions
 from buildtool.settings import RunSettings
 from buildtool.validation.inputs import TensorSpec, check_names, fit
 from buildtool.validation.metrics import Array
@@ -93,10 +95,31 @@ def _model(task: Task) -> Runs:
     """In this process where it runs the ABI itself and no device is named, else one run of a program per unit."""
     if runs_here(task.abi) and not task.settings.devices and not task.settings.cpu:
         library = task.built.file_of(task.abi, "shared")
-        return load_library(library, task.model, threads=1, identifier=task.built.identifier).run
+        identifier = task.built.identifier
+        return load_library(library, task.model, threads=1, identifier=identifier, device=_wishes(task)).run
     device = devices_for(task.abi, task.settings)[0]
     stand = Stand(task.built, task.abi, "shared", replace(task.settings, rounds=1, threads=1), device)
     return lambda inputs: stand.run(task.model, inputs, task.outputs).outputs
+
+
+def _wishes(task: Task) -> DeviceOptions:
+    gpu = task.settings.gpu
+    return DeviceOptions(
+        check=gpu.check,
+        perf_hint=gpu.perf_hint,
+        priority_hint=gpu.priority_hint,
+        rebuilds_programs=not gpu.reuses_programs,
+        storage_path=default_folder() / "gpu-programs",  # nothing is kept there before it exists
+    )
+
+
+def ran_on(task: Task) -> Mapping[str, Any]:
+    """What runs the model's parts for a GPU, as a run tells it; empty where it has none."""
+    if not task.built.runs_on_gpus(task.abi):
+        return {}
+    device = devices_for(task.abi, task.settings)[0]
+    with Stand(task.built, task.abi, "shared", replace(task.settings, rounds=1, threads=1), device) as stand:
+        return stand.run(task.model, {}, ()).gpu
 
 
 def chunks(units: Sequence[int], workers: int) -> list[list[int]]:

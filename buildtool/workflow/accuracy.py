@@ -12,6 +12,7 @@ from buildtool import requests
 from buildtool.builders import package
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.choose import devices_for
+from buildtool.devices.runner import notes_on_gpu
 from buildtool.errors import ConfigError
 from buildtool.reports.accuracy import AccuracyReport
 from buildtool.reports.documents import BuildReport
@@ -87,6 +88,9 @@ def _measured(task: Task, built: BuildReport, labour: Labour, progress: Progress
     plugin = Plugin(task.script)
     device = devices_for(task.abi, task.settings)[0]
     device.close()
+    gpu = work.ran_on(task)
+    for note in notes_on_gpu(gpu, f"{device.name} ({task.abi})"):
+        progress.note(note)
     file = built.folder / "report" / "accuracy" / task.abi / f"{task.model}.{task.script.stem}.jsonl"
     began = time.monotonic()
     with Journal(file, work.digest_of(task, plugin), fresh=labour.fresh) as journal:
@@ -117,4 +121,5 @@ def _measured(task: Task, built: BuildReport, labour: Labour, progress: Progress
         "thresholds": thresholds,
         "passed": all(metrics.get(name, float("-inf")) >= least for name, least in thresholds.items()),
         "seconds": round(time.monotonic() - began, 3),
+        **({"gpu": dict(gpu)} if gpu else {}),
     }

@@ -117,3 +117,17 @@ def test_a_build_tells_where_nodes_run(lathe: Lathe, project: Path) -> None:
     assert placed["on_gpu"] == sum(node["side"] == "device" for node in placed["nodes"]) > 0
     assert placed["copy_count"] == len(placed["copies"]) > 0
     assert {"cost_ns", "greedy_cost_ns", "greedy_copies", "cpu_cost_ns", "least_ns"} <= set(placed)
+
+
+def test_an_accuracy_says_what_ran(lathe: Lathe, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("accuracy.py", "test.npz"):
+        shutil.copy(EXAMPLE / name, project)
+    text = (EXAMPLE / "accuracy.yml").read_text().replace("runtime: cpu", "runtime: gpu")
+    (project / "accuracy.yml").write_text(text.replace("fp32_fp32", "fp16_fp32"))
+    words = ["validate", project / "accuracy.yml", *on(project)[1:], "--accuracy", "--fresh", "--json"]
+    (told,) = lathe(*words).document["results"]
+    assert (told["passed"], told["gpu"]["kind"]) == (True, "gpu")
+    without_driver(monkeypatch)
+    result = lathe(*words)
+    assert result.document["results"][0]["gpu"]["kind"] == "cpu"
+    assert "note: a model for a GPU ran on the CPU" in result.stderr
