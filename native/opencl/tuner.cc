@@ -88,7 +88,7 @@ class Tuner {
   int64_t RunOnce(const LaunchRecord& record);
   int64_t TimeOf(LaunchRecord* record, const size_t (&sizes)[3], int64_t best);
   size_t Gather(Span<Distinct> distinct);
-  bool TuneLaunch(LaunchRecord* record, uint64_t key);
+  bool TuneLaunch(LaunchRecord* record, uint64_t key, bool is_first);
   void Try(LaunchRecord* record, const size_t (&sizes)[3], Choice* best);
 
   SessionPart& part_;
@@ -203,8 +203,7 @@ bool Tuner::TuneLaunches(bool* any) {
   const size_t count = Gather(distinct);
   bool whole = true;
   for (size_t i = 0; i < count && whole; ++i) {
-    whole = !*any || Now() < until_;  // one at least, so that whoever repeats this is done some day
-    if (whole) whole = TuneLaunch(distinct[i].record, distinct[i].key);
+    whole = TuneLaunch(distinct[i].record, distinct[i].key, !*any);
     *any = *any || whole;
   }
   for (LaunchRecord* record = part_.launches; record != nullptr; record = record->next) part_.ChooseGroup(record);
@@ -220,7 +219,8 @@ void Tuner::Try(LaunchRecord* record, const size_t (&sizes)[3], Choice* best) {
 
 // Powers of two: all that fit the work and the limits, or on processors, where every size has to be compiled, some
 // rows.
-bool Tuner::TuneLaunch(LaunchRecord* record, uint64_t key) {
+// What time is too short for is not kept, but for the first launch: whoever repeats this is done some day.
+bool Tuner::TuneLaunch(LaunchRecord* record, uint64_t key, bool is_first) {
   if (ReadsNumbers(*record) && !RunUpTo(record)) return false;
   const DeviceFacts& facts = runtime_.facts();
   const bool is_cpu = facts.type == kClDeviceTypeCpu;
@@ -242,6 +242,7 @@ bool Tuner::TuneLaunch(LaunchRecord* record, uint64_t key) {
   for (size_t z = 1; z <= limits[2] && z <= most; z *= 2) {
     for (size_t y = 1; y <= limits[1] && y * z <= most; y *= 2) {
       for (size_t x = 1; x <= limits[0] && x * y * z <= most; x *= is_cpu ? 4 : 2) {
+        if (!is_first && Now() >= until_) return false;
         if (x * y * z >= least) Try(record, {x, y, z}, &best);
       }
     }
