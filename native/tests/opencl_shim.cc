@@ -73,6 +73,8 @@ struct Calls {
   long failed = 0;
 };
 
+using Pages = std::pair<uintptr_t, uintptr_t>;  // from and to
+
 struct State {
   std::mutex mutex;
   void* library = nullptr;
@@ -85,7 +87,7 @@ struct State {
   std::map<cl_device_info, std::string> told;
   std::vector<std::string> with, without;
   std::map<std::string, Calls> calls;
-  std::map<cl_mem, std::pair<uintptr_t, uintptr_t>> imported;  // the pages of each, from and to
+  std::map<cl_mem, Pages> imported;
   std::string report;
   std::string texts_folder;
 };
@@ -399,48 +401,51 @@ cl_int SpecialEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void*
   return REAL(EnqueueUnmapMemObject)(queue, memory, mapped, waits, list, event);
 }
 
-cl_int SpecialReleaseMemObject(cl_mem memory) {
+cl_int LimitCreateImage(cl_context, cl_mem_flags, const cl_image_format*, const cl_image_desc* image, void*, cl_int*) {
+  const bool fits = image->image_width <= state().max_width && image->image_height <= state().max_height;
+  return fits ? CL_SUCCESS : CL_INVALID_IMAGE_SIZE;
+}
+
+void Forget(cl_mem memory) {
   State& now = state();
-  {
-    const std::lock_guard<std::mutex> lock(now.mutex);
-    now.imported.erase(memory);
-  }
+  const std::lock_guard<std::mutex> lock(now.mutex);
+  now.imported.erase(memory);
+}
+
+cl_int SpecialReleaseMemObject(cl_mem memory) {
+  Forget(memory);
   return REAL(ReleaseMemObject)(memory);
 }
 
-constexpr uintptr_t kPage = 4096;
-
 // Memory that begins between pages cannot share one with other imports.
-cl_int LimitImportMemoryARM(cl_context, cl_mem_flags flags, const cl_import_properties_arm* properties, void* memory,
-                            size_t size, cl_int*) {
-  constexpr uintptr_t kCacheLine = 64;
-  if (flags != CL_MEM_READ_WRITE || memory == nullptr || size == 0) return CL_INVALID_VALUE;
+cl_int LimitImport(cl_mem_flags flags, const cl_import_properties_arm* properties, const Pages& pages) {
+  if (flags != CL_MEM_READ_WRITE || pages.first == pages.second) return CL_INVALID_VALUE;
   if (properties == nullptr || properties[0] != CL_IMPORT_TYPE_ARM || properties[1] != CL_IMPORT_TYPE_HOST_ARM ||
       properties[2] != 0)
     return CL_INVALID_PROPERTY;
-  const uintptr_t at = reinterpret_cast<uintptr_t>(memory);
-  if (at % kCacheLine != 0) Refuse("memory is imported that begins within a line of the cache");
   State& now = state();
   const std::lock_guard<std::mutex> lock(now.mutex);
-  for (const auto& [other, pages] : now.imported) {
-    if (at / kPage < pages.second && pages.first < (at + size + kPage - 1) / kPage) return CL_INVALID_OPERATION;
+  for (const auto& [memory, others] : now.imported) {
+    if (pages.first < others.second && others.first < pages.second) return CL_INVALID_OPERATION;
   }
   return CL_SUCCESS;
 }
 
-cl_mem RealImport(cl_context context, cl_mem_flags flags, const cl_import_properties_arm*, void* memory, size_t size,
-                  cl_int* error) {
-  const cl_mem made = REAL(CreateBuffer)(context, flags | CL_MEM_USE_HOST_PTR, size, memory, error);
+cl_mem ImportMemory(cl_context context, cl_mem_flags flags, const cl_import_properties_arm* properties, void* memory,
+                    size_t size, cl_int* error) {
+  constexpr uintptr_t kPage = 4096, kCacheLine = 64;
   const uintptr_t at = reinterpret_cast<uintptr_t>(memory);
+  if (at % kCacheLine != 0) Refuse("memory is imported that begins within a line of the cache");
+  const Pages pages = {at / kPage, (at + size + kPage - 1) / kPage};
+  *error = Verdict("ImportMemoryARM");
+  if (*error == CL_SUCCESS) *error = LimitImport(flags, properties, pages);
+  cl_mem made = nullptr;
+  if (*error == CL_SUCCESS) made = REAL(CreateBuffer)(context, flags | CL_MEM_USE_HOST_PTR, size, memory, error);
+  Count("ImportMemoryARM", made == nullptr);
   State& now = state();
   const std::lock_guard<std::mutex> lock(now.mutex);
-  if (made != nullptr) now.imported[made] = {at / kPage, (at + size + kPage - 1) / kPage};
+  if (made != nullptr) now.imported[made] = pages;
   return made;
-}
-
-cl_int LimitCreateImage(cl_context, cl_mem_flags, const cl_image_format*, const cl_image_desc* image, void*, cl_int*) {
-  const bool fits = image->image_width <= state().max_width && image->image_height <= state().max_height;
-  return fits ? CL_SUCCESS : CL_INVALID_IMAGE_SIZE;
 }
 
 }  // namespace
@@ -453,21 +458,10 @@ extern "C" cl_int clGetPlatformIDs(cl_uint count, cl_platform_id* platforms, cl_
   return answer;
 }
 
-extern "C" cl_mem ShimImportMemoryARM(cl_context context, cl_mem_flags flags,
-                                      const cl_import_properties_arm* properties, void* memory, size_t size,
-                                      cl_int* error) {
-  cl_int code = Verdict("ImportMemoryARM");
-  if (code == CL_SUCCESS) code = LimitImportMemoryARM(context, flags, properties, memory, size, error);
-  const cl_mem made = code == CL_SUCCESS ? RealImport(context, flags, properties, memory, size, error) : nullptr;
-  Count("ImportMemoryARM", made == nullptr);
-  if (code != CL_SUCCESS && error != nullptr) *error = code;
-  return made;
-}
-
 extern "C" void* clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char* name) {
   for (const std::string& extension : state().with) {
     if (extension == "cl_arm_import_memory_host" && strcmp(name, "clImportMemoryARM") == 0)
-      return reinterpret_cast<void*>(&ShimImportMemoryARM);
+      return reinterpret_cast<void*>(&ImportMemory);
   }
   return REAL(GetExtensionFunctionAddressForPlatform)(platform, name);
 }
