@@ -65,7 +65,9 @@ class Section:
 
     def gain(self) -> tuple[int, int]:
         """Of tuning: the nanoseconds of all launches that differ, without it and with it."""
-        times = [_TUNED.unpack(value)[3:] for value in self.entries.values() if len(value) == _TUNED.size]
+        tuned = [_TUNED.unpack(value) for value in self.entries.values() if len(value) == _TUNED.size]
+        # The third number of a launch is 0 only where all are; of a node it always is.
+        times = [(usual, best) for x, y, z, usual, best in tuned if z or not (x or y)]
         return sum(usual for usual, _ in times), sum(best for _, best in times)
 
 

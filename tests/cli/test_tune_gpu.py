@@ -71,6 +71,7 @@ def test_merging(lathe: Lathe, tmp_path: Path) -> None:
     told = lathe("merge-opencl", one, two, other, "-o", whole, "--json").document
     assert told == {"written": str(whole), "content": "tuned parameters", "devices": 2, "entries": 4}
     first, second = opencl_files.read(whole)
+    assert first.gain() == (300, 160) and second.gain() == (100, 10)
     assert first.entries == {7: _tuned(50), 8: _tuned(40), 9: _tuned(70)}, "the faster one of two stays"
     assert replace(second, entries=dict(second.entries)) == opencl_files.read(other)[0]
     assert lathe("merge-opencl", whole, one, "-o", tmp_path / "again.bin").code == 0
