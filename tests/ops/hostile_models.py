@@ -32,14 +32,17 @@ _WORDS = ("none", "relu", "clip", "sigmoid", "elu", "constant", "reflect", "edge
 _MAX_CONSTANT = 1 << 16  # elements
 
 
-def hostile_file(cases: Sequence[OpCase | NativeCase], count: int, seed: int) -> bytes:
-    """`count` models, all made from these cases. Those of stored numbers are changed as messages only."""
+def hostile_file(
+    cases: Sequence[OpCase | NativeCase], count: int, seed: int, around: Callable[[Graph], Graph] | None = None
+) -> bytes:
+    """`count` models, all made from these cases. Those of stored numbers are changed as messages only. `around` puts
+    the graph of a case into another one."""
     rng = random.Random(seed)
     parts = [b"LATHEHOST", struct.pack("<I", count)]
     for _ in range(count):
         case = rng.choice(cases)
         if isinstance(case, OpCase):
-            message = _changed_operator(case, rng)
+            message = _changed_operator(case, rng, around)
         else:
             message = container_writer.encode(case.graph, "hostile", container_writer.Stored(), None)[0]
         for _ in range(rng.choice((0, 0, 1, 1, 2, 3))):
@@ -50,7 +53,7 @@ def hostile_file(cases: Sequence[OpCase | NativeCase], count: int, seed: int) ->
     return b"".join(parts)
 
 
-def _changed_operator(case: OpCase, rng: random.Random) -> pb.Model:
+def _changed_operator(case: OpCase, rng: random.Random, around: Callable[[Graph], Graph] | None) -> pb.Model:
     """The model of a case after changes to attributes and input shapes that shape inference still understood."""
     op, inputs, constants = case.op, tuple(case.inputs), frozenset(case.constants)
     for _ in range(rng.choice((0, 1, 1, 2))):
@@ -60,7 +63,9 @@ def _changed_operator(case: OpCase, rng: random.Random) -> pb.Model:
             constants = frozenset(index for index in range(len(inputs)) if rng.random() < 0.5)
         if _infers(changed_op, changed_inputs):
             op, inputs = changed_op, changed_inputs
-    return container_writer.encode(case_graph(op, inputs, constants), "hostile", container_writer.Stored(), None)[0]
+    graph = case_graph(op, inputs, constants)
+    whole = graph if around is None else around(graph)
+    return container_writer.encode(whole, "hostile", container_writer.Stored(), None)[0]
 
 
 def _infers(op: Operator, inputs: Sequence[Array]) -> bool:
@@ -114,8 +119,14 @@ def _with_shape(inputs: tuple[Array, ...], rng: random.Random) -> tuple[Array, .
     return (*inputs[:index], np.zeros(shape, array.dtype), *inputs[index + 1 :])
 
 
+def _any_node(message: pb.Model, rng: random.Random) -> pb.Node:
+    nodes = list(message.graph.body.nodes)
+    nodes += [inner for node in nodes for region in node.regions for inner in region.nodes]
+    return nodes[0] if len(nodes) == 1 else rng.choice(nodes)
+
+
 def _change_attribute(message: pb.Model, rng: random.Random) -> None:
-    attrs = message.graph.body.nodes[0].attrs
+    attrs = _any_node(message, rng).attrs
     attr = rng.choice(attrs) if attrs else pb.Attr()
     kind = attr.WhichOneof("kind")
     if kind is None:
@@ -165,7 +176,7 @@ def _change_type(message: pb.Model, rng: random.Random) -> None:
 
 def _change_operands(message: pb.Model, rng: random.Random) -> None:
     """One input less, one twice, or the inputs in another order."""
-    inputs = message.graph.body.nodes[0].inputs
+    inputs = _any_node(message, rng).inputs
     match rng.randrange(3):
         case 0 if inputs:
             del inputs[-1]
@@ -181,7 +192,7 @@ def _add_output(message: pb.Model, rng: random.Random) -> None:
     value = message.graph.values.add(name="another")
     value.dtype = rng.choice(message.graph.values).dtype
     value.dims.extend(message.graph.values[0].dims)
-    message.graph.body.nodes[0].outputs.append(len(message.graph.values) - 1)
+    _any_node(message, rng).outputs.append(len(message.graph.values) - 1)
 
 
 def _toggle_constant(message: pb.Model, rng: random.Random) -> None:
@@ -199,7 +210,7 @@ def _toggle_constant(message: pb.Model, rng: random.Random) -> None:
 
 def _pack(message: pb.Model, rng: random.Random) -> None:
     """Says that input 1 is packed; half of the time it has dimensions that this could have."""
-    node = message.graph.body.nodes[0]
+    node = _any_node(message, rng)
     value = message.graph.values[node.inputs[1]] if len(node.inputs) > 1 else None
     if value is None or not value.HasField("constant"):
         return

@@ -14,16 +14,19 @@ from buildtool.builders.process import Processes
 from buildtool.codegen import library
 from buildtool.codegen.library import AbiSources, LibrarySources
 from buildtool.codegen.native_sources import NativeSources
+from buildtool.codegen.source_tree import SourceTree
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.from_device import FromDevice
 from buildtool.ops.to_device import ToDevice
 from buildtool.plan import manifest, units
+from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.units import UnitInfo
 from buildtool.runtime import Library
 from buildtool.targets.protocol import LibrarySource, TargetProgram
 
 _ABI = "host"
+_NAME = "gpu_kernels"
 
 
 @dataclass(frozen=True)
@@ -53,34 +56,47 @@ def all_units() -> units.DeviceUnits:
 def device_library(operators: Collection[str], op_path: Path | None = None) -> Library:
     """A library with the device units of these operators, and with the portable kernels that stand in for them.
     `op_path`: a folder with more units."""
-    wanted = {"to_device", "from_device", "device_region", *operators}
-    return _built(frozenset(wanted), (op_path,) if op_path is not None else ())
+    return _built(_with_borders(operators), (op_path,) if op_path is not None else ())
+
+
+def library_tree(operators: Collection[str]) -> SourceTree:
+    """What it is built from."""
+    return _tree(_with_borders(operators), (), _kernels(_with_borders(operators)))
+
+
+def _with_borders(operators: Collection[str]) -> frozenset[str]:
+    return frozenset({"to_device", "from_device", "device_region", *operators})
+
+
+def _kernels(operators: frozenset[str]) -> tuple[KernelInfo, ...]:
+    kernels = (
+        kernel
+        for kernel in manifest.load()
+        if kernel.op in operators and (kernel.isa == "portable" or kernel.op == "device_region")
+    )
+    return tuple(sorted(kernels, key=lambda kernel: manifest.registry_order(kernel, ("opencl", "portable"))))
+
+
+def _tree(operators: frozenset[str], op_paths: tuple[Path, ...], kernels: Sequence[KernelInfo]) -> SourceTree:
+    known = units.load(op_paths)
+    chosen: list[UnitInfo] = sorted((unit for op in operators for unit in known.of(op)), key=units.registry_order)
+    names = tuple(kernel.name for kernel in kernels)
+    files = tuple(f"native/ops/{kernel.op}/{kernel.name}.cc" for kernel in kernels)
+    part = AbiSources(_ABI, names, files, device_units=tuple(unit.name for unit in chosen))
+    return library.emit(LibrarySources(_NAME, _NAME, (part,)), NativeSources((resources.root(), *op_paths)))
 
 
 @functools.cache
 def _built(operators: frozenset[str], op_paths: tuple[Path, ...]) -> Library:
-    known = units.load(op_paths)
-    chosen: list[UnitInfo] = sorted((unit for op in operators for unit in known.of(op)), key=units.registry_order)
-    kernels = [
-        kernel
-        for kernel in manifest.load()
-        if kernel.op in operators and (kernel.isa == "portable" or kernel.op == "device_region")
-    ]
-    kernels.sort(key=lambda kernel: manifest.registry_order(kernel, ("opencl", "portable")))
-    name = "gpu_kernels"
-    names = tuple(kernel.name for kernel in kernels)
-    files = tuple(f"native/ops/{kernel.op}/{kernel.name}.cc" for kernel in kernels)
-    part = AbiSources(_ABI, names, files, device_units=tuple(unit.name for unit in chosen))
-    tree = library.emit(LibrarySources(name, name, (part,)), NativeSources((resources.root(), *op_paths)))
-    program = TargetProgram("opencl", _ABI, LibrarySource(name, name, ()), (), tuple(kernels))
-    cache = ObjectCache(processes=Processes())
+    kernels = _kernels(operators)
+    program = TargetProgram("opencl", _ABI, LibrarySource(_NAME, _NAME, ()), (), kernels)
     (built,) = builder.build_all(
         [program],
-        tree,
-        cache=cache,
+        _tree(operators, op_paths, kernels),
+        cache=ObjectCache(processes=Processes()),
         owner=" ".join(["tests of GPU kernels", *(folder.name for folder in op_paths), *sorted(operators)]),
     )
-    return Library(built.shared, name)
+    return Library(built.shared, _NAME)
 
 
 def on_device(graph: Graph, mode: Mode) -> Graph:
