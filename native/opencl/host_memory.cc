@@ -10,8 +10,8 @@ constexpr size_t kCacheLine = 64;
 // Intel: zero copy takes a whole page as the start, and whole cache lines.
 constexpr size_t kIntelAlignment = 4096;
 
-// Where memory has to begin so that CL_MEM_USE_HOST_PTR is no copy; 0: it always is one, or its vendor advises against
-// it.
+// Where memory has to begin so that CL_MEM_USE_HOST_PTR is no copy; 0: nowhere. Arm advises against the flag, as it
+// makes a copy behind the scenes; that Qualcomm's and Imagination's drivers do better is nowhere promised.
 size_t AlignmentFor(const DeviceFacts& facts) {
   const size_t usual = facts.base_alignment > kCacheLine ? facts.base_alignment : kCacheLine;
   switch (facts.maker) {

@@ -197,9 +197,11 @@ def test_buffers_are_made_for_new_memory_only(run: Run) -> None:
     many = run(["a+0,b+0", "c+0,b+0", "c+0,b+0", "c+0,b+0"])
     assert (few["HostBuffer"], many["HostBuffer"]) == (3, 3)
     assert few["CreateBuffer"] == many["CreateBuffer"] == 5  # two for copies
+    # An address that was bound before may have other pages by now, which what was imported does not know.
+    assert run(["a+0,b+0", "c+0,b+0", "c+0,b+0"], shim=_IMPORTS)["ImportMemoryARM"] == 4
     swapped = run(["a+0,b+0", "b+0,a+0", "a+0,b+0"])
     assert swapped["HostBuffer"] == 6
-    assert "CopiedBytes" not in swapped or swapped["CopiedBytes"] == 0
+    assert swapped["CopiedBytes"] == 0
 
 
 def test_results_may_take_the_place_of_the_input(run: Run) -> None:
