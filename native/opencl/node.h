@@ -17,6 +17,7 @@
 #ifndef LATHE_OPENCL_NODE_H_
 #define LATHE_OPENCL_NODE_H_
 
+#include "native/core/contexts.h"
 #include "native/opencl/tensors.h"
 
 namespace lathe {
@@ -29,31 +30,44 @@ struct DeviceFacts;
 using FillPixels = void (*)(const float* source, const Shape& shape, int32_t width, int32_t height,
                             const int64_t (&arguments)[4], float* pixels);
 
-class Node : public Attributes, public Reporter {
+class Node final : public Reporter {
  public:
-  virtual int input_count() const = 0;  // an input that is left out is not counted
-  virtual int output_count() const = 0;
+  Node(Planner* planner, const NodeView& view) : planner_(*planner), context_(view, nullptr, false, nullptr) {}
+
+  // The attributes as kernels of the processor read them.
+  Code Int(const char* name, int64_t* value) const { return context_.Int(name, value); }
+  Code Float(const char* name, float* value) const { return context_.Float(name, value); }
+  Code String(const char* name, Span<const char>* value) const { return context_.String(name, value); }
+  Code Ints(const char* name, Span<const int64_t>* values) const { return context_.Ints(name, values); }
+  Code Floats(const char* name, Span<const float>* values) const { return context_.Floats(name, values); }
+
+  int input_count() const { return context_.input_count(); }  // an input that is left out is not counted
+  int output_count() const { return context_.output_count(); }
   // Of constants too: they are uploaded where a launch takes them.
-  virtual DeviceTensor& input(int index) = 0;
-  virtual DeviceTensor& output(int index) = 0;
+  DeviceTensor& input(int index);
+  DeviceTensor& output(int index);
   // The constant on the host: `data` is null where the input is none.
-  virtual const Tensor& host(int index) const = 0;
+  const Tensor& host(int index) const;
   bool is_constant(int index) const { return host(index).data != nullptr; }
 
   // A float constant in another order of pixels. Uploaded once per engine: asked for again with the same input,
   // function, extent and arguments it is the same one.
-  virtual Code Packed(int input, int32_t width, int32_t height, FillPixels fill, const int64_t (&arguments)[4],
-                      DeviceTensor** made) = 0;
+  Code Packed(int input, int32_t width, int32_t height, FillPixels fill, const int64_t (&arguments)[4],
+              DeviceTensor** made);
   // Memory for this node alone, contents undefined: pixels that one launch writes and a later one reads.
-  virtual Code Scratch(int32_t width, int32_t height, DeviceTensor** made) = 0;
+  Code Scratch(int32_t width, int32_t height, DeviceTensor** made);
 
-  virtual const DeviceFacts& device() const = 0;
-  virtual int winograd() const = 0;  // the largest tile that may be used: 0, 2 or 4
+  const DeviceFacts& device() const;
+  int winograd() const;  // the largest tile that may be used: 0, 2 or 4
 
-  virtual Planner& planner() = 0;
+  Planner& planner() { return planner_; }
 
- protected:
-  ~Node() = default;
+ private:
+  Code Report(Code code, const char* format, va_list* arguments) const override;
+  uint32_t Input(int index) const { return context_.view().node().inputs[static_cast<size_t>(index)]; }
+
+  Planner& planner_;
+  NodePrepare context_;
 };
 
 // What a kernel is given.

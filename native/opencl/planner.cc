@@ -13,69 +13,6 @@ namespace {
 
 bool IsWholeNumber(DType dtype) { return dtype == DType::kS32 || dtype == DType::kS64; }
 
-// What a unit sees of a node.
-class PlannedNode final : public Node {
- public:
-  PlannedNode(Planner* planner, const NodeView& view) : planner_(*planner), view_(view), attributes_(view) {}
-
-  Code Int(const char* name, int64_t* value) const override { return attributes_.Int(name, value); }
-  Code Float(const char* name, float* value) const override { return attributes_.Float(name, value); }
-  Code String(const char* name, Span<const char>* value) const override { return attributes_.String(name, value); }
-  Code Ints(const char* name, Span<const int64_t>* values) const override { return view_.Ints(name, values); }
-  Code Floats(const char* name, Span<const float>* values) const override { return attributes_.Floats(name, values); }
-
-  int input_count() const override { return static_cast<int>(view_.node().inputs.size()); }
-  int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
-  DeviceTensor& input(int index) override { return planner_.Of(Input(index)); }
-  DeviceTensor& output(int index) override { return planner_.Of(view_.node().outputs[static_cast<size_t>(index)]); }
-  const Tensor& host(int index) const override { return planner_.HostOf(Input(index)); }
-  Code Packed(int input, int32_t width, int32_t height, FillPixels fill, const int64_t (&arguments)[4],
-              DeviceTensor** made) override {
-    return planner_.Packed(*this, host(input), width, height, fill, arguments, made);
-  }
-  Code Scratch(int32_t width, int32_t height, DeviceTensor** made) override {
-    return planner_.Scratch(*this, width, height, made);
-  }
-  const DeviceFacts& device() const override { return planner_.runtime().facts(); }
-  int winograd() const override { return planner_.part().settings.winograd; }
-  Planner& planner() override { return planner_; }
-
- private:
-  // The attributes as kernels of the processor read them.
-  class Reader {
-   public:
-    explicit Reader(const NodeView& view) : context_(view, nullptr, false, nullptr) {}
-    Code Int(const char* name, int64_t* value) const { return context_.Int(name, value); }
-    Code Float(const char* name, float* value) const { return context_.Float(name, value); }
-    Code String(const char* name, Span<const char>* value) const { return context_.String(name, value); }
-    Code Floats(const char* name, Span<const float>* values) const { return context_.Floats(name, values); }
-
-   private:
-    NodePrepare context_;
-  };
-
-  Code Report(Code code, const char* format, va_list* arguments) const override {
-    return view_.Report(code, format, arguments);
-  }
-  uint32_t Input(int index) const { return view_.node().inputs[static_cast<size_t>(index)]; }
-
-  Planner& planner_;
-  const NodeView& view_;
-  Reader attributes_;
-};
-
-// For what goes wrong beside of units.
-class NodeReporter final : public Reporter {
- public:
-  explicit NodeReporter(const NodeView& view) : view_(view) {}
-
- private:
-  Code Report(Code code, const char* format, va_list* arguments) const override {
-    return view_.Report(code, format, arguments);
-  }
-  const NodeView& view_;
-};
-
 Code OutOfMemory(const Reporter& reporter) {
   return reporter.Fail(Code::kOutOfMemory, "there is no memory to plan it");
 }
@@ -94,8 +31,33 @@ size_t UnitNamed(const char* name) {
 
 }  // namespace
 
+DeviceTensor& Node::input(int index) { return planner_.Of(Input(index)); }
+
+DeviceTensor& Node::output(int index) {
+  return planner_.Of(context_.view().node().outputs[static_cast<size_t>(index)]);
+}
+
+const Tensor& Node::host(int index) const { return planner_.HostOf(Input(index)); }
+
+Code Node::Packed(int input, int32_t width, int32_t height, FillPixels fill, const int64_t (&arguments)[4],
+                  DeviceTensor** made) {
+  return planner_.Packed(*this, host(input), width, height, fill, arguments, made);
+}
+
+Code Node::Scratch(int32_t width, int32_t height, DeviceTensor** made) {
+  return planner_.Scratch(*this, width, height, made);
+}
+
+const DeviceFacts& Node::device() const { return planner_.runtime().facts(); }
+
+int Node::winograd() const { return planner_.part().settings.winograd; }
+
+Code Node::Report(Code code, const char* format, va_list* arguments) const {
+  return context_.view().Report(code, format, arguments);
+}
+
 Code Planner::Plan() {
-  if (!memory_.NewArray(region_.tensors().size(), &of_value_)) return OutOfMemory(NodeReporter(region_));
+  if (!memory_.NewArray(region_.tensors().size(), &of_value_)) return OutOfMemory(Node(this, region_));
   for (const ::lathe::Node& node : part_.node->regions[0].nodes) {
     LATHE_TRY(PlanNode(node));
     ++node_;
@@ -112,7 +74,7 @@ Code Planner::PlanNode(const ::lathe::Node& node) {
 // Numbers that stay as they are need no kernel: memory that both sides see is where they live.
 Code Planner::PlanBorder(const ::lathe::Node& node, bool to_host) {
   const NodeView view(region_.model(), node, region_.tensors(), region_.symbols(), {}, region_.errors());
-  const NodeReporter reporter(view);
+  const Node reporter(this, view);
   if (node.inputs.size() != 1 || node.outputs.size() != 1) return reporter.Fail(Code::kBadModel, "is no copy");
   const uint32_t in = node.inputs[0], out = node.outputs[0];
   if (HostOf(in).shape != HostOf(out).shape || HostOf(in).dtype != HostOf(out).dtype)
@@ -134,9 +96,9 @@ Code Planner::PlanBorder(const ::lathe::Node& node, bool to_host) {
 
 Code Planner::PlanUnits(const ::lathe::Node& node) {
   Span<int64_t> workspace;
-  if (!memory_.NewArray(NodeView::DimsElements(node), &workspace)) return OutOfMemory(NodeReporter(region_));
+  if (!memory_.NewArray(NodeView::DimsElements(node), &workspace)) return OutOfMemory(Node(this, region_));
   const NodeView view(region_.model(), node, region_.tensors(), region_.symbols(), workspace, region_.errors());
-  PlannedNode planned(this, view);
+  Node planned(this, view);
   LATHE_TRY(MakeTensors(planned, node));
   const Span<const Unit* const> units = GetUnits().units;
   Tuned tuned;
@@ -183,7 +145,7 @@ Code Planner::PlanWith(size_t unit, Node& node, bool asks) {
 Code Planner::KeepOutputs(const ::lathe::Node& node) {
   if (strcmp(node.op, "from_device") == 0) return Code::kOk;
   for (const uint32_t value : node.outputs) {
-    const NodeReporter reporter(region_);
+    const Node reporter(this, region_);
     DeviceTensor& made = Of(value);
     DeviceTensor* staging = nullptr;
     LATHE_TRY(MakeStaging(reporter, value, true, &staging));
@@ -194,7 +156,7 @@ Code Planner::KeepOutputs(const ::lathe::Node& node) {
     unit_ = UnitNamed("from_device");
     if (unit_ == GetUnits().units.size()) return reporter.Fail(Code::kUnsupported, "the library lacks from_device");
     const NodeView view(region_.model(), node, region_.tensors(), region_.symbols(), {}, region_.errors());
-    PlannedNode planned(this, view);
+    Node planned(this, view);
     Launch launch(planned, "from_device");
     const View& size = made.view;
     launch.In(made).Out(*staging).Int(size.w).Int(size.c);
@@ -386,7 +348,7 @@ Code Planner::Add(Launch& launch, const int64_t (&work)[3]) {
 }
 
 Code Planner::BuildPrograms() {
-  const NodeReporter reporter(region_);
+  const Node reporter(this, region_);
   for (LaunchRecord* record = first_; record != nullptr; record = record->next) {
     cl_program program = nullptr;
     LATHE_TRY(runtime_.programs().Get(record->unit, record->options, reporter, &program));
