@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,8 @@ def test_every_allocation_may_fail(program: Path, program_store: Path, tmp_path:
     assert "PASSED" in _run(program, "EveryAllocationMayFail", tmp_path, LATHE_STORE=str(program_store), LATHE_SHIM="")
 
 
-def _write(folder: Path, count: int, seed: int) -> None:
-    for index, operator in enumerate(_OPERATORS):
+def _write(folder: Path, operators: Sequence[str], count: int, seed: int) -> None:
+    for index, operator in enumerate(operators):
         around = functools.partial(on_device, mode=MODES[(seed + index) % len(MODES)])
         data = hostile_file(list(cases_of(operator)), count, seed + index, around)
         (folder / f"{operator}.hostile").write_bytes(data)
@@ -79,7 +80,21 @@ def _write(folder: Path, count: int, seed: int) -> None:
 
 def test_models_are_planned_or_refused(program: Path, tmp_path: Path) -> None:
     """With a driver that builds nothing, which is quick."""
-    _write(tmp_path, _MODELS, 0)
+    _write(tmp_path, _OPERATORS, _MODELS, 0)
     (tmp_path / "texts").mkdir()
     wishes = f"{_LIMITS},texts:{tmp_path / 'texts'}"
     assert "PASSED" in _run(program, "HostileModelsGiveACode", tmp_path, LATHE_SHIM=wishes)
+
+
+@pytest.mark.parametrize(
+    ("operators", "count"),
+    [(("gather", "pad", "slice"), 6), pytest.param(_OPERATORS, 20, marks=pytest.mark.sweep)],
+    ids=["some", "all"],
+)
+def test_what_is_planned_runs(
+    operators: Sequence[str], count: int, program: Path, program_store: Path, tmp_path: Path
+) -> None:
+    """No kernel reads or writes outside of a tensor."""
+    _write(tmp_path, operators, count, 1)
+    wishes = {"LATHE_SHIM": _LIMITS, "LATHE_STORE": str(program_store), "LATHE_BUILDS": "1"}
+    assert "PASSED" in _run(program, "HostileModelsGiveACode", tmp_path, **wishes)
