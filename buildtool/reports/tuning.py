@@ -192,7 +192,8 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         where = f"{model['model']} on {model['abi']} ({model['device']})"
         told.append(f"{where}: {model['changed']} of {len(model['nodes'])} nodes other than estimated, {gain}")
     nodes = [table] if document["models"] else []
-    return [*nodes, *told, *_gpu_parts(document["gpus"]), f"wrote {document['file']}"]
+    wrote = f"wrote {document['file']}" if document["models"] or document["gpus"] else "nothing was tuned"
+    return [*nodes, *told, *_gpu_parts(document["gpus"]), wrote]
 
 
 def _gpu_parts(gpus: Sequence[Mapping[str, Any]]) -> list[str | Table]:
