@@ -60,6 +60,13 @@ void AddInputs(Node& node, Launch* launch) {
   for (int i = 2; i < node.input_count(); ++i) launch->In(node.input(i));
 }
 
+void AddWindows(const Convolution& conv, Launch* launch) {
+  const View& in = conv.in;
+  const View& out = conv.out;
+  launch->Ints({in.h, in.w, in.blocks, out.h, out.w, out.c, conv.kernel[0], conv.kernel[1], conv.strides[0],
+                conv.strides[1], conv.dilations[0], conv.dilations[1], conv.pads[0], conv.pads[1]});
+}
+
 Code ReadWindows(Node& node, int filter_rank, Convolution* made) {
   const int inputs = node.input_count();
   LATHE_TRY(CheckPixels(node, inputs < 2 ? 2 : inputs > 4 ? 4 : inputs, 1));
@@ -127,10 +134,8 @@ Code EnqueueConvolution(Node& node, const Convolution& conv, const char* functio
   Launch launch(node, function);
   launch.Define("BLOCKS", of_item).Define("SLIDE", slides).In(node.input(0)).In(*filter).Out(node.output(0));
   AddInputs(node, &launch);
-  launch.Int(in.h).Int(in.w).Int(in.blocks).Int(out.h).Int(out.w).Int(out.c);
-  launch.Int(conv.kernel[0]).Int(conv.kernel[1]).Int(conv.strides[0]).Int(conv.strides[1]);
-  launch.Int(conv.dilations[0]).Int(conv.dilations[1]).Int(conv.pads[0]).Int(conv.pads[1]);
-  launch.Int(conv.blocks).Int(conv.group_inputs).Int(conv.group_outputs).Activation();
+  AddWindows(conv, &launch);
+  launch.Ints({conv.blocks, conv.group_inputs, conv.group_outputs}).Activation();
   return launch.Enqueue(work_x, out.blocks / of_item, out.height());
 }
 

@@ -30,6 +30,8 @@ Code CheckWindows(const Node& node, const Convolution& conv);
 Code CheckAdded(Node& node);
 // -DADDED, and those inputs as the next tensors.
 void AddInputs(Node& node, Launch* launch);
+// The heights, widths and blocks or channels of input and output, and the windows: fourteen ints.
+void AddWindows(const Convolution& conv, Launch* launch);
 
 // Any filter as pixels of four outputs: (channel of the blocks that are read, block of outputs * taps + tap). The
 // argument is the number of groups. Also of a matrix [outputs, inputs].

@@ -46,7 +46,7 @@ bool LiesInside(const Shape& x, const Shape& y, const Walk* walks, const int32_t
   return true;
 }
 
-void AddStep(Launch& launch, const Step& step) { launch.Int(step.to[0]).Int(step.to[1]).Int(step.to[2]); }
+void AddStep(Launch& launch, const Step& step) { launch.Ints(step.to); }
 
 }  // namespace
 

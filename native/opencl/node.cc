@@ -13,8 +13,7 @@ namespace opencl {
 namespace {
 
 // In the order of ActivationKind; common.cl has the functions.
-constexpr const char* kActivations[] = {"none",       "relu", "clip",         "sigmoid",    "tanh",
-                                        "leaky_relu", "elu",  "hard_sigmoid", "hard_swish", "swish"};
+constexpr char kActivations[] = "none\0relu\0clip\0sigmoid\0tanh\0leaky_relu\0elu\0hard_sigmoid\0hard_swish\0swish\0";
 
 }  // namespace
 
@@ -36,6 +35,11 @@ Launch& Launch::Add(DeviceTensor& tensor) {
 Launch& Launch::Int(int64_t value) {
   if (value < INT32_MIN || value > INT32_MAX) code_ = node_.Fail(Code::kUnsupported, "a number of it has over 32 bits");
   if (LaunchArgument* argument = NewArgument(LaunchArgument::kInt)) argument->number = static_cast<int32_t>(value);
+  return *this;
+}
+
+Launch& Launch::AddInts(const int32_t* values, int count) {
+  for (int i = 0; i < count; ++i) Int(values[i]);
   return *this;
 }
 
@@ -73,10 +77,11 @@ Launch& Launch::Activation() {
     return *this;
   }
   int64_t kind = 0;
-  for (const char* known : kActivations) {
-    if (strlen(known) == word.size() && memcmp(known, word.data(), word.size()) == 0)
+  for (const char* known = kActivations; *known != 0; ++kind) {
+    const size_t length = strlen(known);
+    if (length == word.size() && memcmp(known, word.data(), length) == 0)
       return Define("ACTIVATION", kind).Float(a).Float(b);
-    ++kind;
+    known += length + 1;
   }
   code_ = node_.Fail(Code::kUnsupported, "GPU kernels do not know its activation");
   return *this;

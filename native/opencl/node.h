@@ -96,12 +96,16 @@ class Launch {
   Launch& In(DeviceTensor& tensor) { return Add(tensor); }
   Launch& Out(DeviceTensor& tensor) { return Add(tensor); }
   Launch& Int(int64_t value);
+  template <int n>
+  LATHE_INLINE Launch& Ints(const int32_t (&values)[n]) {
+    return AddInts(values, n);
+  }
   Launch& Float(float value);
   // The node's attributes `activation`, `activation_alpha`, `activation_beta`: -DACTIVATION=n and two floats, which are
   // ACTIVATION_ARGUMENTS in the kernel. Nothing but `-DACTIVATION=0` costs where there is none.
   Launch& Activation();
   // n, h, w, c of a view: four ints.
-  Launch& Size(const View& view) { return Int(view.n).Int(view.h).Int(view.w).Int(view.c); }
+  Launch& Size(const View& view) { return Ints({view.n, view.h, view.w, view.c}); }
   // A work-group of this size, and no other: for kernels that share local memory. They use no BEGIN, and the work is
   // a multiple of it.
   Launch& Group(int32_t x, int32_t y = 1, int32_t z = 1);
@@ -113,6 +117,7 @@ class Launch {
   static constexpr int kMostOptions = 200;
 
   Launch& Add(DeviceTensor& tensor);
+  Launch& AddInts(const int32_t* values, int count);
   LaunchArgument* NewArgument(LaunchArgument::Kind kind);
   void AddOption(const char* format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -21,7 +21,7 @@ Code EnqueueRows(Node& node, DeviceTensor& filter, bool activated) {
   Launch launch(node, "row_product");
   launch.Define("ROWS", 1).In(node.input(0)).In(filter).Out(node.output(0));
   AddInputs(node, &launch);
-  launch.Int(in.blocks).Int(in.w).Int(out.c).Int(out.blocks).Int(out.w);
+  launch.Ints({in.blocks, in.w, out.c, out.blocks, out.w});
   if (activated) launch.Activation();
   launch.Group(kLanes, kBlocksOfRows);
   return launch.Enqueue(kLanes, RoundUp(out.blocks, kBlocksOfRows), int64_t{out.height()} * out.w);
@@ -45,9 +45,9 @@ Code EnqueueProduct(Node& node, FillPixels fill, const int32_t (&strides)[2], bo
   Launch launch(node, "product");
   launch.Define("BLOCKS", of_item).Define("STRIDED", strided).In(node.input(0)).In(*filter).Out(node.output(0));
   AddInputs(node, &launch);
-  launch.Int(in.blocks).Int(in.w).Int(out.c).Int(out.blocks).Int(out.w);
+  launch.Ints({in.blocks, in.w, out.c, out.blocks, out.w});
   launch.Int(out.height()).Int(tiles % out.w).Int(tiles / out.w);
-  launch.Int(strides[0]).Int(strides[1]).Int(in.h).Int(out.h);
+  launch.Ints({strides[0], strides[1], in.h, out.h});
   if (activated) launch.Activation();
   if (!split) return launch.Enqueue(tiles, out.blocks / of_item);
   launch.Define("SPLIT", kSplit).Group(kSplitTiles, kSplitBlocks, kSplit);

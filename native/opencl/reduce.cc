@@ -41,10 +41,13 @@ bool Describe(const Shape& x, uint32_t folds, Reduction* reduction) {
 Code Enqueue(Node& node, DeviceTensor& x, const View& in, DeviceTensor& y, const View& out, const Reduction& what,
              float scale) {
   Launch launch(node, "reduce");
-  launch.In(x).Out(y).Int(in.w).Int(in.c).Int(out.c).Int(!what.folds_channels);
-  launch.Int(what.folds_columns ? 1 : in.w).Int(what.kept[1].count).Int(what.kept[0].step).Int(what.kept[1].step);
-  for (const Rows& rows : what.folded) launch.Int(rows.count).Int(rows.step);
-  launch.Int(what.folds_columns ? in.w : 1).Float(scale);
+  const Rows(&kept)[2] = what.kept;
+  const Rows(&folded)[2] = what.folded;
+  const bool columns = what.folds_columns;
+  launch.In(x).Out(y).Ints({in.w, in.c, out.c, !what.folds_channels, columns ? 1 : in.w, kept[1].count, kept[0].step,
+                            kept[1].step, folded[0].count, folded[0].step, folded[1].count, folded[1].step,
+                            columns ? in.w : 1});
+  launch.Float(scale);
   return launch.Enqueue(out.w, out.height(), out.blocks);
 }
 

@@ -33,9 +33,8 @@ Code Plan(Node& node) {
   launch.Define("SLIDE", conv.kernel[1] > 1 && conv.strides[1] == 1 && conv.dilations[1] == 1);
   launch.Define("GATHER", multiplier > 1).In(node.input(0)).In(*filter).Out(node.output(0));
   AddInputs(node, &launch);
-  launch.Int(in.h).Int(in.w).Int(in.blocks).Int(out.h).Int(out.w).Int(out.c).Int(conv.kernel[0]).Int(conv.kernel[1]);
-  launch.Int(conv.strides[0]).Int(conv.strides[1]).Int(conv.dilations[0]).Int(conv.dilations[1]);
-  launch.Int(conv.pads[0]).Int(conv.pads[1]).Int(multiplier).Activation();
+  AddWindows(conv, &launch);
+  launch.Int(multiplier).Activation();
   return launch.Enqueue((int64_t{out.w} + 3) / 4, out.blocks, out.height());
 }
 
