@@ -123,7 +123,6 @@ int32_t BlocksOfItem(const Node& node, int64_t items, int32_t blocks) {
 }
 
 Code EnqueueConvolution(Node& node, const Convolution& conv, const char* function, bool slides, int64_t work_x) {
-  const View& in = conv.in;
   const View& out = conv.out;
   const int32_t groups = out.c / conv.group_outputs;
   const int64_t rows = int64_t{out.blocks} * conv.kernel[0] * conv.kernel[1];
