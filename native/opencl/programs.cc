@@ -48,19 +48,17 @@ class BinaryList {
   uint64_t bytes_ = 0;
 };
 
-// The texts of a program one behind the other. A length of 0 would mean that a text ends with a 0, so that there is
-// none of that length.
-struct Texts {
-  void Add(Span<const char> text) {
-    if (text.empty()) return;
-    data[count] = text.data();
-    sizes[count++] = text.size();
-  }
+// The message is one for all that programs need.
+__attribute__((noinline, cold)) Code OutOfMemory(const Reporter& reporter) {
+  return reporter.Fail(Code::kOutOfMemory, "out of memory for OpenCL programs");
+}
 
-  const char* data[3];
-  size_t sizes[3];
-  cl_uint count = 0;
-};
+const char* CopyText(const char* text, MemoryArena* memory) {
+  return memory->CopyString({reinterpret_cast<const uint8_t*>(text), strlen(text)});
+}
+
+// A length of 0 would say that a text ends with a 0.
+Span<const char> Filled(Span<const char> text) { return text.empty() ? Span<const char>("\n", 1) : text; }
 
 // What a compiler says, from the first line on that speaks of an error, as one line.
 void Summarise(const char* log, char (&summary)[301]) {
@@ -95,30 +93,28 @@ Code ProgramCache::Open(const ProgramSettings& settings, const Reporter& reporte
   identity_ = DeviceIdentity(facts.name, facts.driver_version, version);
   Span<const char*> paths;
   Span<lathe_bytes> binaries;
-  bool enough =
-      memory_.NewArray(settings.binary_paths.size(), &paths) && memory_.NewArray(settings.binaries.size(), &binaries);
-  for (size_t i = 0; enough && i < paths.size(); ++i) {
-    const char* path = settings.binary_paths[i];
-    paths[i] = memory_.CopyString({reinterpret_cast<const uint8_t*>(path), strlen(path)});
-    enough = paths[i] != nullptr;
+  if (!memory_.NewArray(settings.binary_paths.size(), &paths) || !memory_.NewArray(settings.binaries.size(), &binaries))
+    return OutOfMemory(reporter);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    paths[i] = CopyText(settings.binary_paths[i], &memory_);
+    if (paths[i] == nullptr) return OutOfMemory(reporter);
   }
-  for (size_t i = 0; enough && i < binaries.size(); ++i) {
+  for (size_t i = 0; i < binaries.size(); ++i) {
     const Span<const uint8_t> file(static_cast<const uint8_t*>(settings.binaries[i].data), settings.binaries[i].size);
     if (BinaryTable().Open(file, identity_) != BinaryTable::Found::kFits) continue;
     binaries[i] = {memory_.CopyString(file), file.size()};
-    enough = binaries[i].data != nullptr;
+    if (binaries[i].data == nullptr) return OutOfMemory(reporter);
   }
   settings_.binary_paths = paths;
   settings_.binaries = binaries;
-  if (enough && settings.storage_path != nullptr && settings.storage_path[0] != 0) {
-    constexpr char format[] = "%s/lathe_opencl_%s.bin";
-    const size_t size = strlen(settings.storage_path) + strlen(settings.library) + sizeof(format);
-    auto* path = static_cast<char*>(memory_.Allocate(size, 1));
-    if (path != nullptr) snprintf(path, size, format, settings.storage_path, settings.library);
-    store_path_ = path;
-    enough = path != nullptr;
-  }
-  return enough ? Code::kOk : reporter.Fail(Code::kOutOfMemory, "out of memory: the names of OpenCL binaries");
+  if (settings.storage_path == nullptr || settings.storage_path[0] == 0) return Code::kOk;
+  constexpr char kFormat[] = "%s/lathe_opencl_%s.bin";
+  const size_t size = strlen(settings.storage_path) + strlen(settings.library) + sizeof(kFormat);
+  auto* path = static_cast<char*>(memory_.Allocate(size, 1));
+  if (path == nullptr) return OutOfMemory(reporter);
+  snprintf(path, size, kFormat, settings.storage_path, settings.library);
+  store_path_ = path;
+  return Code::kOk;
 }
 
 Code ProgramCache::Get(size_t unit, const char* options, const Reporter& reporter, cl_program* program) {
@@ -130,9 +126,8 @@ Code ProgramCache::Get(size_t unit, const char* options, const Reporter& reporte
   }
   if (unit >= settings_.units->units.size()) return reporter.Fail(Code::kInternal, "there is no OpenCL unit %zu", unit);
   auto* made = static_cast<Program*>(memory_.Allocate(sizeof(Program), alignof(Program)));
-  const char* copy = memory_.CopyString({reinterpret_cast<const uint8_t*>(options), strlen(options)});
-  if (made == nullptr || copy == nullptr)
-    return reporter.Fail(Code::kOutOfMemory, "out of memory: an entry for an OpenCL program");
+  const char* copy = CopyText(options, &memory_);
+  if (made == nullptr || copy == nullptr) return OutOfMemory(reporter);
   made->unit = unit;
   made->options = copy;
   LATHE_TRY(Make(reporter, made));
@@ -160,10 +155,9 @@ Code ProgramCache::ReadInputs(const Reporter& reporter) {
   if (inputs_read_) return Code::kOk;
   const double start = Now();
   const Code code = sources_.Decode(*settings_.units, &files_memory_);
-  if (code == Code::kOutOfMemory) return reporter.Fail(code, "out of memory: the texts of the OpenCL programs");
+  if (code == Code::kOutOfMemory) return OutOfMemory(reporter);
   if (code != Code::kOk) return reporter.Fail(code, "the OpenCL programs in this library are damaged");
-  if (settings_.reuse && !ReadTables())
-    return reporter.Fail(Code::kOutOfMemory, "out of memory: the tables of OpenCL binaries");
+  if (settings_.reuse && !ReadTables()) return OutOfMemory(reporter);
   inputs_read_ = true;
   statistics_.reading_ms += Now() - start;
   return Code::kOk;
@@ -231,13 +225,12 @@ cl_program ProgramCache::FromBinary(Span<const uint8_t> binary, const char* opti
 Code ProgramCache::Compile(const Reporter& reporter, Program* made) const {
   const ClApi& api = *settings_.api;
   // Compilers then name the lines of the unit's own file.
-  constexpr char behind_common[] = {'\n', '#', 'l', 'i', 'n', 'e', ' ', '1', '\n'};
-  Texts texts;
-  texts.Add(sources_.common());
-  texts.Add(behind_common);
-  texts.Add(sources_.Of(made->unit));
+  constexpr char kBehindCommon[] = "\n#line 1\n";
+  const Span<const char> common = Filled(sources_.common()), own = sources_.Of(made->unit);
+  const char* texts[] = {common.data(), kBehindCommon, own.data()};
+  const size_t sizes[] = {common.size(), sizeof(kBehindCommon) - 1, own.size()};
   cl_int error = kClSuccess;
-  made->program = api.CreateProgramWithSource(settings_.context, texts.count, texts.data, texts.sizes, &error);
+  made->program = api.CreateProgramWithSource(settings_.context, own.empty() ? 2 : 3, texts, sizes, &error);
   if (made->program != nullptr && error == kClSuccess)
     error = api.BuildProgram(made->program, 1, &settings_.device->id, made->options, nullptr, nullptr);
   if (made->program != nullptr && error == kClSuccess) return Code::kOk;
@@ -251,18 +244,19 @@ Code ProgramCache::Refused(const Reporter& reporter, const Program& made, cl_int
     return reporter.Fail(Code::kUnsupported, "the OpenCL driver has no compiler, and no binary of unit '%s' fits it",
                          settings_.units->units[made.unit]->name);
   const ClApi& api = *settings_.api;
+  const auto ask = [&](size_t room, char* text, size_t* needs) {
+    return api.GetProgramBuildInfo(made.program, settings_.device->id, kClProgramBuildLog, room, text, needs) ==
+           kClSuccess;
+  };
   MemoryArena arena(allocator_);
-  const char* log = nullptr;
+  const char* log = "";
   size_t size = 0;
-  if (made.program != nullptr && api.GetProgramBuildInfo(made.program, settings_.device->id, kClProgramBuildLog, 0,
-                                                         nullptr, &size) == kClSuccess) {
-    auto* text = size < kMaxStoreBytes ? static_cast<char*>(arena.Allocate(size + 1, 1)) : nullptr;
-    if (text != nullptr && api.GetProgramBuildInfo(made.program, settings_.device->id, kClProgramBuildLog, size, text,
-                                                   nullptr) == kClSuccess)
-      log = text;
+  if (made.program != nullptr && ask(0, nullptr, &size) && size < kMaxStoreBytes) {
+    auto* text = static_cast<char*>(arena.Allocate(size + 1, 1));
+    if (text != nullptr && ask(size, text, nullptr)) log = text;
   }
   char summary[301];
-  Summarise(log != nullptr ? log : "", summary);
+  Summarise(log, summary);
   return reporter.Fail(IsMemory(error) ? Code::kOutOfMemory : Code::kInternal,
                        "the OpenCL driver does not compile unit '%s' (%s) with '%.120s': %s",
                        settings_.units->units[made.unit]->name, ErrorName(error), made.options,
