@@ -140,8 +140,8 @@ typedef struct lathe_engine_options {
   lathe_bytes data;
   lathe_pool* pool;                 /* NULL: the engine makes its own */
   const lathe_allocator* allocator; /* NULL: malloc */
-  /* Leaves out kernels for better instruction sets than this one, which is a word at the end of their names. For tests
-   * and measurements; NULL: the best that the machine has. */
+  /* Leaves out kernels for better instruction sets than this one, which is a word at the end of their names, and GPUs.
+   * For tests and measurements; NULL: the best that the machine has. */
   const char* isa_limit;
   const lathe_device_options* device; /* NULL: all zero */
 } lathe_engine_options;
