@@ -48,7 +48,7 @@ function(lathe_unit_flags file out)
     # They check, plan and dispatch: a quarter smaller, and no kernel waits for them.
     list(APPEND unit_flags -Os -fomit-frame-pointer)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      list(APPEND unit_flags -fno-move-loop-invariants) # what is moved in front of a loop has to be kept there
+      list(APPEND unit_flags -fno-move-loop-invariants -fno-tree-loop-im) # what is moved in front of a loop has to be kept there
     endif()
   endif()
   set(${out} "${unit_flags}" PARENT_SCOPE)

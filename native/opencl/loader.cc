@@ -116,6 +116,10 @@ const char* ErrorName(cl_int answer) {
   return *name != 0 ? name + 1 : "unknown";
 }
 
+Code Reason::Answered(Code code, const char* function, cl_int answer) {
+  return Fail(code, "%s answers %s (%d)", function, ErrorName(answer), static_cast<int>(answer));
+}
+
 #ifndef LATHE_NO_MESSAGES
 Code Reason::Fail(Code code, const char* format, ...) {
   // The arguments may hold the text that stands there now.

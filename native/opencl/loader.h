@@ -17,7 +17,7 @@ class Reason {
   // printf of libc; the text is cut to fit. Returns `code`.
   LATHE_MESSAGE_FUNCTION(Code Fail(Code code, const char*, ...), 3, 4, code)
   // That a function of OpenCL ("clCreateContext") answered something else than kClSuccess.
-  LATHE_INLINE Code Answered(Code code, const char* function, cl_int answer);
+  Code Answered(Code code, const char* function, cl_int answer);
 
   const char* text() const { return text_; }
   bool empty() const { return text_[0] == 0; }
@@ -33,10 +33,6 @@ Code Load(ClApi* api, Reason* reason);
 
 // What the standard calls an answer: "CL_OUT_OF_RESOURCES". "unknown" for what drivers do not answer to what we ask.
 __attribute__((const)) const char* ErrorName(cl_int answer);
-
-Code Reason::Answered(Code code, const char* function, cl_int answer) {
-  return Fail(code, "%s answers %s (%d)", function, ErrorName(answer), static_cast<int>(answer));
-}
 
 }  // namespace lathe::opencl
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "native/opencl/border.h"
 #include "native/opencl/tuner.h"
 
 namespace lathe {
@@ -157,10 +158,7 @@ Code Planner::KeepOutputs(const ::lathe::Node& node) {
     if (unit_ == GetUnits().units.size()) return reporter.Fail(Code::kUnsupported, "the library lacks from_device");
     const NodeView view(region_.model(), node, region_.tensors(), region_.symbols(), {}, region_.errors());
     Node planned(this, view);
-    Launch launch(planned, "from_device");
-    const View& size = made.view;
-    launch.In(made).Out(*staging).Int(size.w).Int(size.c);
-    LATHE_TRY(launch.Enqueue(size.width(), size.height()));
+    LATHE_TRY(EnqueueBorder(planned, "from_device", made, *staging, made.view));
   }
   return Code::kOk;
 }

@@ -1,7 +1,6 @@
 #include "native/opencl/tuner.h"
 
 #include <string.h>
-#include <time.h>
 
 namespace lathe {
 namespace opencl {
@@ -15,12 +14,6 @@ constexpr int64_t kHopeless = 150;  // percent of the best: one run is enough th
 constexpr size_t kLeastItems = 16;  // in a work-group of a device that is no processor
 constexpr size_t kMostOnCpu = 64;
 constexpr int64_t kFailed = INT64_MAX;
-
-int64_t Now() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
 
 uint32_t Narrow(int64_t nanoseconds) {
   return nanoseconds > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(nanoseconds);
@@ -242,7 +235,7 @@ bool Tuner::TuneLaunch(LaunchRecord* record, uint64_t key, bool is_first) {
   for (size_t z = 1; z <= limits[2] && z <= most; z *= 2) {
     for (size_t y = 1; y <= limits[1] && y * z <= most; y *= 2) {
       for (size_t x = 1; x <= limits[0] && x * y * z <= most; x *= is_cpu ? 4 : 2) {
-        if (!is_first && Now() >= until_) return false;
+        if (!is_first && NowNanoseconds() >= until_) return false;
         if (x * y * z >= least) Try(record, {x, y, z}, &best);
       }
     }
@@ -370,14 +363,14 @@ void SessionPart::UseTuned(LaunchRecord* record) {
 void TunePart(const Reporter& reporter, const NodeView& region, SessionPart* part, bool* better) {
   Tuning& tuning = part->runtime->tuning();
   const Locked locked(&tuning.turn());
-  const int64_t start = Now(), left = tuning.Left(part->session);
+  const int64_t start = NowNanoseconds(), left = tuning.Left(part->session);
   bool any = false;
   if (left == 0) return;
-  if (Tuner(part, start + left).TuneLaunches(&any) && (!any || Now() < start + left)) {
+  if (Tuner(part, start + left).TuneLaunches(&any) && (!any || NowNanoseconds() < start + left)) {
     Trial trial(region, part);
     if (trial.IsOfUse() && trial.Plan(reporter)) trial.Compare(start + left, &any, better);
   }
-  tuning.Spend(Now() - start);
+  tuning.Spend(NowNanoseconds() - start);
 }
 
 }  // namespace opencl

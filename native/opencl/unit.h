@@ -29,8 +29,9 @@ namespace lathe::opencl {
 class Node;
 
 struct Unit {
-  const char* name;  // the stem of its files
-  const char* op;
+  // No pointers: each would be an entry of the dynamic linker's, three times its size.
+  char name[20];  // the stem of its files
+  char op[20];
   // Says how the node runs, or declines it with kUnsupported: the next unit of the operator is tried then.
   Code (*plan)(Node& node);
 };

@@ -118,7 +118,7 @@ def test_the_laid_out_tool_converts_with_nothing_else(tmp_path: Path) -> None:
     exec((tmp_path / "tool" / "flags.bzl").read_text(), {"struct": dict}, flags)
     assert flags["ISA_FLAGS"]["avx2"] == ["-mavx2", "-mfma", "-mf16c"]
     assert flags["CORE_FLAGS"] == {
-        "gnu": ["-Os", "-fomit-frame-pointer", "-fno-move-loop-invariants"],
+        "gnu": ["-Os", "-fomit-frame-pointer", "-fno-move-loop-invariants", "-fno-tree-loop-im"],
         "clang": ["-Os", "-fomit-frame-pointer"],
     }
     assert "-Wl,--force-group-allocation" in flags["MERGE_OPTIONS"]

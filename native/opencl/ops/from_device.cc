@@ -1,4 +1,4 @@
-#include "native/opencl/node.h"
+#include "native/opencl/border.h"
 #include "native/opencl/unit.h"
 
 namespace lathe {
@@ -6,12 +6,7 @@ namespace opencl {
 namespace {
 
 // The planner has checked both sides.
-Code Plan(Node& node) {
-  const View& size = node.input(0).view;
-  Launch launch(node, "from_device");
-  launch.In(node.input(0)).Out(node.output(0)).Int(size.w).Int(size.c);
-  return launch.Enqueue(size.width(), size.height());
-}
+Code Plan(Node& node) { return EnqueueBorder(node, "from_device", node.input(0), node.output(0), node.input(0).view); }
 
 }  // namespace
 }  // namespace opencl
