@@ -7,7 +7,7 @@ namespace {
 Code CheckOutputs(const Reporter& reporter, const RegionTensors& body, int outputs) {
   if (body.input_count() != 0) return reporter.Fail(Code::kBadModel, "its region has inputs");
   if (body.output_count() != outputs)
-    return reporter.Fail(Code::kBadModel, "its region has %d outputs, the node %d", body.output_count(), outputs);
+    return reporter.Fail(Code::kBadModel, "its region has another number of outputs than the node");
   return Code::kOk;
 }
 
@@ -16,7 +16,7 @@ Code Prepare(PrepareContext& context) {
   LATHE_TRY(CheckOutputs(context, body, context.output_count()));
   for (int i = 0; i < context.output_count(); ++i) {
     if (body.output(i).dtype != context.output(i).dtype)
-      return context.Fail(Code::kBadModel, "output %d has another element type than what its region gives", i);
+      return context.Fail(Code::kBadModel, "output %d has another type than what its region gives", i);
   }
   return Code::kOk;
 }
