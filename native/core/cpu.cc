@@ -13,7 +13,7 @@ namespace lathe {
 namespace {
 
 // The words of this architecture, the best first: bit n stands for word n. The same order as in
-// buildtool/targets/cpu/capabilities.py.
+// buildtool/targets/processors.py.
 #if defined(__x86_64__)
 constexpr const char* kWords[] = {"vnni", "avx512", "avx2", "portable"};
 #elif defined(__aarch64__)

@@ -164,10 +164,10 @@ def test_a_target(tree: Path, deploy: Callable[[list[onnx.NodeProto], str], Path
     kept = [line for line in lines if "FLAGS_INIT" not in line]
     (tree / "toolchains" / f"{abi}.cmake").write_text("\n".join(kept) + "\n")
     change(
-        tree / "buildtool" / "targets" / "cpu" / "capabilities.py",
+        tree / "buildtool" / "targets" / "processors.py",
         '"host": ',
         f'"{abi}": AbiCapabilities(isas=("portable",), baseline=("portable",), machine="x86_64"),\n'
-        '            "host": ',
+        '        "host": ',
     )
     change(
         tree / "buildtool" / "config" / "abis.py",
