@@ -43,6 +43,7 @@ def tune(
     kept, and the next call goes on.
     """
     deployment = load_deployment(file, overrides, progress)
+    requests.library_target_of(deployment)  # what is firmware is told before the long work
     known = requests.known_tuning(deployment, options)
     log = tuning.Log()
     chosen = requests.selected(deployment, settings.model)

@@ -40,14 +40,14 @@ def test_files_are_looked_at_unless_told_otherwise(lathe: Lathe, digits: Path) -
 
 
 def test_what_is_known_but_not_built_is_a_note(lathe: Lathe, digits: Path) -> None:
-    digits.write_text(digits.read_text().replace("runtime: cpu", "runtime: gpu"))
+    digits.write_text(digits.read_text().replace("runtime: cpu", "runtime: dsp"))
     result = lathe("check", digits)
     assert result.code == 0
     assert "note: " in result.stderr
     assert lathe("check", digits, "--json").document["notes"]
     built = lathe("build", digits)
     assert built.code == 4
-    assert "gpu" in built.stderr
+    assert "dsp" in built.stderr
 
 
 def test_schema_goes_to_stdout_or_to_a_file(lathe: Lathe, tmp_path: Path) -> None:

@@ -166,8 +166,7 @@ def test_a_target(tree: Path, deploy: Callable[[list[onnx.NodeProto], str], Path
     change(
         tree / "buildtool" / "targets" / "processors.py",
         '"host": ',
-        f'"{abi}": AbiCapabilities(isas=("portable",), baseline=("portable",), machine="x86_64"),\n'
-        '        "host": ',
+        f'"{abi}": AbiCapabilities(isas=("portable",), baseline=("portable",), machine="x86_64"),\n        "host": ',
     )
     change(
         tree / "buildtool" / "config" / "abis.py",

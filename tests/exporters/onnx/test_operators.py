@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 import yaml
 
 from buildtool import resources
 from buildtool.exporters.onnx.registry import handlers
+from buildtool.ops.leaky_relu import LeakyRelu
 from buildtool.ops.registry import builtin
 from tests.exporters.onnx.harness import NobodyRunsItError, checked, differences, run
 from tests.ops.case import cases_of, operators_with_cases
-from tests.ops.native_cases import NativeCase, variants
+from tests.ops.native_cases import NativeCase, case_graph, variants
+from tests.targets.opencl.device_library import Mode, on_device
 
 MANIFESTS = resources.root() / "native" / "ops"
 #: Cases that are exported, but whose result nobody here can confirm. docs/commands.md lists the same.
@@ -93,6 +96,13 @@ def test_exported_operator_computes_the_same(operator: str) -> None:
 @pytest.mark.parametrize("operator", operators_with_cases())
 def test_exported_operator_computes_the_same_in_all_cases(operator: str) -> None:
     assert _wrong(operator, _of(operator)) == {}
+
+
+def test_a_part_for_a_gpu_computes_the_same() -> None:
+    pixels = np.linspace(-1, 1, 24, dtype=np.float32).reshape(1, 2, 3, 4)
+    graph = on_device(case_graph(LeakyRelu(0.1), (pixels,), frozenset()), Mode())
+    (found,) = run(checked(graph).content, {"x0": pixels})
+    np.testing.assert_allclose(found, LeakyRelu(0.1).reference(pixels)[0], rtol=1e-6)
 
 
 def test_all_operators_have_a_handler() -> None:

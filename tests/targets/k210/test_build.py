@@ -24,6 +24,7 @@ from buildtool.targets.k210.format.kmodel import read
 from buildtool.targets.k210.generation.quantise import Bytes
 from buildtool.targets.k210.simulation.simulator import Simulator
 from buildtool.workflow import commands
+from buildtool.workflow.tuning import tune
 from tests.native_builds import build as native
 from tests.native_builds import command
 from tests.reports.test_graph_page import CHROMIUM, browse
@@ -212,7 +213,7 @@ def test_weights_that_stay_large_are_refused(nets: Path, tmp_path: Path) -> None
 
 def test_what_needs_a_library_says_so(nets: Path, tmp_path: Path) -> None:
     with pytest.raises(LatheError) as caught:
-        buildtool.bench(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
+        tune(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
     assert not (tmp_path / "build").exists()
     assert caught.value.problems[0].remedy
 

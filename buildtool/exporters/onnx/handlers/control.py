@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from buildtool.exporters.onnx.registry import handler
 from buildtool.exporters.onnx.step import Step
 
@@ -11,6 +13,16 @@ def if_else(step: Step) -> None:
     then, other = (step.body(region, False) for region in step.node.regions)
     condition = step.forms.name(step.value(0))
     bodies = {"then_branch": then, "else_branch": other}
+    names = step.writer.emit("If", [condition], "if", len(step.node.outputs), bodies=bodies)
+    for index, name in enumerate(names):
+        step.give(name, index)
+
+
+@handler("device_region")
+def device_region(step: Step) -> None:
+    """ONNX has bodies in branches and loops only: a branch that is always taken."""
+    bodies = {name: step.body(step.node.regions[0], False) for name in ("then_branch", "else_branch")}
+    condition = step.writer.constant(np.array(True))
     names = step.writer.emit("If", [condition], "if", len(step.node.outputs), bodies=bodies)
     for index, name in enumerate(names):
         step.give(name, index)

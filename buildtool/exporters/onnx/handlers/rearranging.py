@@ -150,6 +150,12 @@ def _end(step: Step, start: Dim, step_: int, size: Dim, dim: Dim) -> str:
     return step.emit("Add", name, step.emit("Mul", below, step.integers([2**31])))
 
 
+@handler("to_device", "from_device")
+def border(step: Step) -> None:
+    """Where a value is has no meaning in ONNX."""
+    step.give(step.emit("Identity", step.input(0)))
+
+
 @handler("pad")
 def pad(step: Step) -> None:
     op = step.op
