@@ -17,5 +17,11 @@ Code EnqueueUnary(Node& node, float a, float b) {
 
 Code PlanUnary(Node& node) { return EnqueueUnary(node); }
 
+Code PlanUnaryWithAlpha(Node& node) {
+  float alpha = 0.0f;
+  LATHE_TRY(node.Float("alpha", &alpha));
+  return EnqueueUnary(node, alpha);
+}
+
 }  // namespace opencl
 }  // namespace lathe

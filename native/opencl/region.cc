@@ -102,10 +102,9 @@ Code PreparePart(PrepareContext& context) {
   const Code code = TryPart(own, runtime, static_cast<RegionState*>(context.state()));
   if (code == Code::kOk || code == Code::kBadModel) return code;
   if (runtime->usable()) runtime->reason_to_write().Fail(code, "%s", own.view().errors().message());
-  return own.engine().device_options().kind == LATHE_DEVICE_GPU && code == Code::kUnsupported
-             ? context.Fail(Code::kInternal, "no GPU runs it, and the application asks for one: %s", runtime->reason())
-         : own.engine().device_options().kind == LATHE_DEVICE_GPU ? code
-                                                                  : Code::kUnsupported;
+  if (own.engine().device_options().kind != LATHE_DEVICE_GPU) return Code::kUnsupported;  // the next kernel is tried
+  if (code != Code::kUnsupported) return code;
+  return context.Fail(Code::kInternal, "no GPU runs it, and the application asks for one: %s", runtime->reason());
 }
 
 Code PlanPart(PlanContext& context) {
