@@ -46,6 +46,7 @@ lint: setup ## check style, types, layers, sizes
 	@$(VENV)/mypy --no-error-summary
 	@layers=$$($(VENV)/lint-imports --no-logo) || { echo "$$layers"; exit 1; }
 	@$(VENV)/python scripts/check_sizes.py
+	@$(VENV)/python scripts/check_includes.py
 	@$(if $(NATIVE_FILES),$(VENV)/clang-format --dry-run --Werror $(NATIVE_FILES))
 	@$(VENV)/gersemi --check --quiet $(CMAKE_FILES)
 

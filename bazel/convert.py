@@ -96,7 +96,7 @@ def _command(request: dict[str, Any]) -> list[str]:
 
 def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     """Every file of the result to the output that it belongs to; all outputs exist, if only as empty folders."""
-    from buildtool.requests import load_deployment
+    from buildtool.requests.deployments import load_deployment
 
     out = {name: here / request[name] for name in ("headers", "embedded", "include", "models")}
     out |= {f"kernels/{isa}": here / path for isa, path in request["kernels"].items()}
@@ -131,11 +131,11 @@ def _room_of(path: PurePosixPath) -> str:
 
     if path.suffix == ".h":
         return "" if (resources.root() / path).is_file() else "headers"
-    if path.parent == PurePosixPath("native/core"):
+    _, marked, isa = path.stem.rpartition("__")
+    if not marked and path.parts[:2] in (("native", "runtime"), ("native", "kernel")):
         return ""
     if path.parts[:2] == ("native", "opencl"):
         return "kernels/opencl"
-    _, marked, isa = path.stem.rpartition("__")
     return f"kernels/{isa}" if marked else "kernels/portable"
 
 

@@ -44,7 +44,7 @@ endfunction()
 function(lathe_unit_flags file out)
   lathe_isa_of(${file} isa)
   lathe_isa_flags(${isa} unit_flags)
-  if(file MATCHES "native/core/[^/]*\\.cc$" OR isa STREQUAL "opencl")
+  if((file MATCHES "native/(runtime|kernel)/" AND NOT file MATCHES "__[a-z0-9]+\\.cc$") OR isa STREQUAL "opencl")
     # They check, plan and dispatch: a quarter smaller, and no kernel waits for them.
     list(APPEND unit_flags -Os -fomit-frame-pointer)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

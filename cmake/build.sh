@@ -40,14 +40,22 @@ for program in cmake ninja; do
   command -v $program >/dev/null || fail "$program is missing" "install it: pip install $program, or apt-get install it"
 done
 
+python=${PYTHON:-}
+if [ -z "$python" ]; then
+  python=python3
+  [ ! -x "$root/.venv/bin/python" ] || python=$root/.venv/bin/python
+fi
+PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} "$python" -c "import buildtool.codegen.kernel_units" 2>/dev/null ||
+  fail "$python does not find Lathe, which writes the sources of the kernels" \
+    "set PYTHON to the Python that Lathe is installed in: .venv/bin/python"
 if [ -n "$opencl" ]; then
   mkdir -p "$opencl"
   opencl=$(cd "$opencl" && pwd)
-  PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} "${PYTHON:-python3}" -m buildtool.codegen.all_units "$opencl" ||
+  PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH} "$python" -m buildtool.codegen.all_units "$opencl" ||
     fail "the GPU kernels cannot be packed" "set PYTHON to the Python that Lathe is installed in: .venv/bin/python"
 fi
 cmake -S "$root/native" --preset "$abi" -B "$folder" -DCMAKE_INSTALL_PREFIX="$folder/install" \
-  -DLATHE_OPENCL="$opencl" --log-level=WARNING
+  -DLATHE_OPENCL="$opencl" -DLATHE_PYTHON="$(command -v "$python")" --log-level=WARNING
 cmake --build "$folder" --target full ${JOBS:+--parallel "$JOBS"}
 cmake --install "$folder" --strip
 echo "$folder/install/lib/liblathe_full.so"

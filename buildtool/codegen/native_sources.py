@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from buildtool.codegen import kernel_units
 from buildtool.errors import BuildError, Where
+from buildtool.plan.manifest import UNITS
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">]', re.MULTILINE)
 _INCLUDE_FOLDERS = ("", "native/include", "include")  # below each root; the compiler gets the same
@@ -47,12 +49,18 @@ class NativeSources:
                 if (root / path).is_file():
                     self._contents[path] = (root / path).read_bytes()
                     break
+            else:
+                self._contents[path] = kernel_units.unit(path, self.roots)
         return self._contents[path]
 
     def core(self) -> list[str]:
-        """The units of the runtime, which every library holds (the linker drops what it does not reach)."""
-        folder = self.roots[0] / "native" / "core"
-        return sorted(f"native/core/{path.name}" for path in folder.glob("*.cc") if not path.stem.endswith("_test"))
+        """The units that every library holds: the runtime and native/kernel (the linker drops what it does not reach).
+
+        Those of native/kernel that are compiled once per instruction set come with the kernels that need them.
+        """
+        folders = (self.roots[0] / "native" / name for name in ("runtime", "kernel"))
+        found = (path for folder in folders for path in folder.rglob("*.cc") if "__" not in path.stem)
+        return sorted(path.relative_to(self.roots[0]).as_posix() for path in found)
 
     def public_headers(self, *interfaces: str) -> list[str]:
         """The headers that the user of a library includes: those of Lathe's own interface, and of others by name."""
@@ -61,10 +69,10 @@ class NativeSources:
         return sorted(path.relative_to(self.roots[0]).as_posix() for path in found)
 
     def units(self, kernels: Iterable[str]) -> list[str]:
-        """The units of these kernel files: themselves, and what stands behind the headers that they include.
+        """The units of these kernels: themselves, and what is compiled for the headers that they include.
 
-        That is `x.cc` for each `x.h` of native/ops and native/opencl, and for each `x.h` of native/core what is there
-        once per instruction set, `isa/x__<isa>.cc`. The units of native/opencl bring those behind their headers, too.
+        That is `x.cc` for each `x.h` of native/ops and native/opencl, and for each `x.h` of native/kernel the unit of
+        units.yaml for the same instruction set. The units of native/opencl bring those of their own headers.
         """
         found = set(kernels)
         todo = list(found)
@@ -72,8 +80,8 @@ class NativeSources:
             kernel = PurePosixPath(todo.pop())
             isa = kernel.stem.rpartition("__")[2]
             for header in self.closure(str(kernel)):
-                unit = _unit_behind(PurePosixPath(header), isa)
-                if unit and unit not in found and self._find(unit) is not None:
+                unit = _unit_of(PurePosixPath(header), isa)
+                if unit and unit not in found and self.has(unit):
                     found.add(unit)
                     if PurePosixPath(unit).match("native/opencl/*.cc"):
                         todo.append(unit)
@@ -106,10 +114,10 @@ class NativeSources:
                     break
 
 
-def _unit_behind(header: PurePosixPath, isa: str) -> str:
+def _unit_of(header: PurePosixPath, isa: str) -> str:
     """Where the code of a header would be, for kernels of an instruction set; empty for what is no such header."""
-    if header.match("native/core/*.h"):
-        return str(header.parent / "isa" / f"{header.stem}__{isa}.cc")
+    if header.match("native/kernel/*/*.h"):
+        return f"{UNITS}/{header.stem}__{isa}.cc"
     beside = header.match("native/ops/*/*.h") or header.match("native/opencl/*.h")
     return str(header.with_suffix(".cc")) if beside else ""
 

@@ -12,8 +12,6 @@ from buildtool.ops.registry import builtin
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
-_LINE_LENGTH = 120  # of the layout of Lathe's own sources
-
 _MEANING = '''"""{op}: y = x. (Say in one line what it computes.)"""
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ class {title}(Operator):
 '''
 
 _KERNEL = """// {op}: y = x. (Say in one line what it computes.)
-#include "native/core/elementwise.h"
+#include "native/kernel/loops/elementwise.h"
 
 namespace lathe {{
 namespace {{
@@ -62,14 +60,16 @@ struct {title}Operation : NoAttributes {{
 }}  // namespace
 }}  // namespace lathe
 
-LATHE_KERNEL({kernel}) ={space}lathe::UnaryKernel<lathe::{title}Operation>("{kernel}", "{op}");
+LATHE_KERNEL = lathe::UnaryKernel<lathe::{title}Operation>();
 """
 
 _MANIFEST = """op: {op}
 kernels:
-  - name: {kernel}
-    inputs: [f32]
-    outputs: [f32]
+  - variant: plain
+    types: [f32]
+    isas: [portable]
+    inputs: [type]
+    outputs: [type]
     in_place: 0
     tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
 """
@@ -125,14 +125,12 @@ def write(name: str, folder: Path | None = None) -> list[Path]:
 def _files(name: str, outside: bool) -> Mapping[str, str]:
     """The files by path, relative to the root of the tree or of the user's folder."""
     title = "".join(word.capitalize() for word in name.split("_"))
-    words = {"op": name, "title": title, "kernel": f"{name}_f32_plain__portable", "space": " "}
-    if max(map(len, _KERNEL.format(**words).splitlines())) > _LINE_LENGTH:
-        words["space"] = "\n    "
+    words = {"op": name, "title": title}
     meaning = f"ops/{name}.py" if outside else f"buildtool/ops/{name}.py"
     files = {
         meaning: _MEANING.format(**words),
         f"native/ops/{name}/op.yaml": _MANIFEST.format(**words),
-        f"native/ops/{name}/{words['kernel']}.cc": _KERNEL.format(**words),
+        f"native/ops/{name}/{name}.cc": _KERNEL.format(**words),
     }
     if not outside:  # the cases belong to the tests of Lathe; a user's folder is validated with its models
         files[f"tests/ops/cases/{name}.py"] = _CASES.format(**words)

@@ -7,7 +7,7 @@ together.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,16 @@ from buildtool.plan.packing import INPUT, PACKINGS
 #: The one in C takes a tenth of the time; a build reads all manifests.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 KERNEL_DTYPES = ("any", *(dtype.value for dtype in DType))
+#: The folder of the generated units, one per kernel: `<op>/<kernel>.cc`.
+UNITS = "native/units"
 _OP_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-_GRAMMAR = "<op>_<dtype>_<variant>__<isa>, in lower case"
+_VARIANT = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+_ISA = re.compile(r"[a-z0-9]+")
+#: Stands for the element type of each kernel in `inputs` and `outputs`.
+_OWN_TYPE = "type"
 _KEYS = {
-    *("name", "inputs", "outputs", "when", "in_place", "priority", "tolerance", "pack", "takes", "algorithm"),
-    *("strided_inputs", "strided_output", "parts", "quantised"),
+    *("variant", "types", "isas", "source", "parameters", "widen_halves", "inputs", "outputs", "when", "in_place"),
+    *("priority", "tolerance", "pack", "takes", "algorithm", "strided_inputs", "strided_output", "parts", "quantised"),
 }
 
 
@@ -55,11 +60,14 @@ class KernelInfo:
     strided_output: bool = False  # whether those of output 0 may
     quantised: str = ""  # "any": for quantised nodes; "same": for others, too: it moves numbers of one type
     parts: str = ""  # "inputs" may stand inside output 0, or "outputs" inside input 0: they need no work then
+    code: str = ""  # the source, relative to `root`, that is compiled for this type and instruction set
+    parameters: tuple[tuple[str, str], ...] = ()  # what it is compiled with besides, as LATHE_<NAME>
+    widen_halves: bool = False  # its vectors are floats whose elements are halves in memory
 
     @property
     def source(self) -> str:
-        """The path of the source file, relative to `root`."""
-        return f"native/ops/{self.op}/{self.name}.cc"
+        """The path of the unit that the build makes of `code`; see buildtool/codegen/kernel_units.py."""
+        return f"{UNITS}/{self.op}/{self.name}.cc"
 
     def reads(self, packing: str) -> bool:
         """Whether it reads input 1 packed like this; the empty name is the constant as the graph has it."""
@@ -95,7 +103,7 @@ def load(op_paths: Sequence[Path] = ()) -> Manifests:
     for root in (resources.root(), *op_paths):
         for folder in sorted((root / "native" / "ops").glob("*/")):
             file = folder / "op.yaml"
-            sources = {path.stem for path in folder.glob("*__*.cc")}
+            sources = _sources(folder)
             if not file.is_file():
                 if sources:
                     problems.append(Problem("these kernels have no manifest", Where(str(folder)), "op.yaml names them"))
@@ -109,6 +117,23 @@ def load(op_paths: Sequence[Path] = ()) -> Manifests:
     if problems:
         raise ConfigError(problems)
     return Manifests({op: tuple(sorted(kernels, key=_manifest_order)) for op, kernels in found.items()})
+
+
+def of_operator(root: Path, op: str) -> tuple[KernelInfo, ...]:
+    """The kernels of one operator; none where this folder has no manifest of it. ConfigError as for `load`."""
+    folder = root / "native" / "ops" / op
+    if not (folder / "op.yaml").is_file():
+        return ()
+    problems: list[Problem] = []
+    kernels = _Reader(folder / "op.yaml", root, problems).kernels(_sources(folder))
+    if problems:
+        raise ConfigError(problems)
+    return tuple(kernels)
+
+
+def _sources(folder: Path) -> set[str]:
+    """The stems of the C++ files that kernels may be compiled from: those without a header of the same name."""
+    return {path.stem for path in folder.glob("*.cc") if not path.with_suffix(".h").exists()}
 
 
 def _manifest_order(kernel: KernelInfo) -> tuple[int, str]:
@@ -128,21 +153,18 @@ class _Reader:
         self.problems.append(Problem(what, Where(str(self.file), line), rule, remedy))
 
     def kernels(self, sources: set[str]) -> list[KernelInfo]:
-        """The kernels of the manifest. `sources`: the stems of the kernel files beside it."""
-        entries = self._entries()
+        """The kernels of the manifest. `sources`: the stems of the C++ files beside it."""
         result: dict[str, KernelInfo] = {}
-        for entry, line in entries:
-            kernel = self._kernel(entry, line)
-            if kernel is None:
-                continue
-            if kernel.name in result:
-                self._problem(f"the kernel '{kernel.name}' is listed twice", line)
-            if kernel.name not in sources:
-                self._problem(f"the file {kernel.name}.cc does not exist", line, f"it stands beside {self.file.name}")
-            result[kernel.name] = kernel
-        named = {str(entry.get("name")) for entry, _ in entries}
-        for stem in sorted(sources - named):
-            self._problem(f"the kernel file {stem}.cc is not listed", remedy="add it under `kernels`")
+        used: set[str] = set()
+        for entry, line in self._entries():
+            for kernel in self._kernels(entry, line, sources):
+                if kernel.name in result:
+                    self._problem(f"the kernel '{kernel.name}' is listed twice", line)
+                result[kernel.name] = kernel
+                used.add(Path(kernel.code).stem)
+        if not self.problems:
+            for stem in sorted(sources - used):
+                self._problem(f"no kernel is compiled from {stem}.cc", remedy="add it under `kernels`, or remove it")
         return list(result.values())
 
     def _entries(self) -> list[tuple[dict[str, Any], int]]:
@@ -169,20 +191,22 @@ class _Reader:
             if isinstance(entry, dict):
                 result.append((entry, line))
             else:
-                self._problem("a kernel is a mapping with at least name, inputs, outputs and tolerance", line)
+                self._problem(
+                    "an entry has at least the keys variant, types, isas, inputs, outputs and tolerance", line
+                )
         return result
 
-    def _kernel(self, entry: dict[str, Any], line: int) -> KernelInfo | None:
+    def _kernels(self, entry: dict[str, Any], line: int, sources: set[str]) -> list[KernelInfo]:
+        """One for each element type and instruction set of an entry; none where something is wrong with it."""
         before = len(self.problems)
         for key in sorted(str(key) for key in entry):
             if key not in _KEYS:
                 self._problem(f"`{key}` is not a key of a kernel", line, "the keys are " + ", ".join(sorted(_KEYS)))
-        name = str(entry.get("name", ""))
-        words = split_name(name, self.op)
-        if words is None:
-            rule = f"{_GRAMMAR}; <op> is '{self.op}', <dtype> one of {' '.join(KERNEL_DTYPES)}"
-            self._problem(f"'{name}' is not the name of a kernel", line, rule)
-        inputs, outputs = (self._types(entry.get(key), key, line) for key in ("inputs", "outputs"))
+        variant = str(entry.get("variant", ""))
+        if not _VARIANT.fullmatch(variant):
+            self._problem(f"`variant` is '{variant}'", line, "words of lower-case letters and digits, joined by _")
+        types = self._words(entry.get("types"), "types", line, lambda word: word in KERNEL_DTYPES, KERNEL_DTYPES)
+        isas = self._words(entry.get("isas"), "isas", line, _ISA.fullmatch, ())
         when = self._when(entry.get("when", ""), line)
         in_place, priority = entry.get("in_place"), entry.get("priority", 0)
         if in_place is not None and (type(in_place) is not int or in_place < 0):
@@ -192,24 +216,67 @@ class _Reader:
         rtol, atol = self._tolerance(entry.get("tolerance"), line)
         pack, takes, algorithm = self._packings(entry, line)
         strided_inputs, strided_output, parts = self._strides(entry, line)
+        parameters = self._parameters(entry.get("parameters", {}), line)
         if entry.get("quantised", "any") not in ("any", "same"):
             self._problem(
                 f"`quantised` is {entry['quantised']!r}", line, "it is any or same: the quantised types it takes"
             )
-        if words is None or len(self.problems) > before:
-            return None
-        dtype, variant, isa = words
-        facts = (name, self.op, dtype, variant, isa, inputs, outputs, when, in_place, priority, rtol, atol, self.root)
-        return KernelInfo(
-            *facts,
-            pack=pack,
-            takes=takes,
-            algorithm=algorithm,
-            strided_inputs=strided_inputs,
-            strided_output=strided_output,
-            parts=parts,
-            quantised=str(entry.get("quantised", "")),
-        )
+        result = []
+        for dtype in types:
+            inputs, outputs = (self._types(entry.get(key), key, line, dtype) for key in ("inputs", "outputs"))
+            for isa in isas:
+                name = f"{self.op}_{dtype}_{variant}__{isa}"
+                facts = (name, self.op, dtype, variant, isa, inputs, outputs, when, in_place, priority, rtol, atol)
+                kernel = KernelInfo(
+                    *facts,
+                    self.root,
+                    pack=pack,
+                    takes=takes,
+                    algorithm=algorithm,
+                    strided_inputs=strided_inputs,
+                    strided_output=strided_output,
+                    parts=parts,
+                    quantised=str(entry.get("quantised", "")),
+                    code=self._code(str(entry.get("source", "")), name, variant, sources, line),
+                    parameters=parameters,
+                    widen_halves=bool(entry.get("widen_halves", False)),
+                )
+                result.append(kernel)
+        return result if len(self.problems) == before else []
+
+    def _words(
+        self, entry: Any, key: str, line: int, known: Callable[[str], object], words: Sequence[str]
+    ) -> tuple[str, ...]:
+        """`[f32, s32]`: the element types of `types`, the instruction sets of `isas`."""
+        rule = "a list of " + (f"element types: {' '.join(words)}" if words else "instruction sets, such as [portable]")
+        if not isinstance(entry, list) or not entry or not all(isinstance(item, str) for item in entry):
+            self._problem(f"`{key}` is {entry!r}", line, rule)
+            return ()
+        for item in entry:
+            if not known(item):
+                self._problem(f"`{key}`: '{item}' is not one", line, rule)
+        return tuple(entry)
+
+    def _parameters(self, entry: Any, line: int) -> tuple[tuple[str, str], ...]:
+        """`{side: 3}`, which the source reads as LATHE_SIDE."""
+        if not isinstance(entry, dict) or not all(
+            isinstance(key, str) and _VARIANT.fullmatch(key) and isinstance(value, int) for key, value in entry.items()
+        ):
+            self._problem(f"`parameters` is {entry!r}", line, "names with whole numbers, true or false")
+            return ()
+        return tuple((key, str(value).lower()) for key, value in sorted(entry.items()))
+
+    def _code(self, given: str, name: str, variant: str, sources: set[str], line: int) -> str:
+        """The source of a kernel: the one that is given, else the one of the most particular name."""
+        names = [given] if given else [name, name.rpartition("__")[0], f"{self.op}_{variant}", self.op]
+        found = next((candidate for candidate in names if candidate in sources), None)
+        if found is None:
+            self._problem(
+                f"the kernel '{name}' has no source",
+                line,
+                "it stands beside op.yaml as " + ".cc or ".join(names) + ".cc",
+            )
+        return f"native/ops/{self.op}/{found}.cc"
 
     def _strides(self, entry: dict[str, Any], line: int) -> tuple[frozenset[int], bool, str]:
         """`strided_inputs: [0]`, `strided_output: true` and `parts: inputs`."""
@@ -239,15 +306,15 @@ class _Reader:
             self._problem(f"`algorithm` is {algorithm!r}", line, "it is a word, of a kernel that has a `pack`")
         return str(pack), frozenset(takes), str(algorithm)
 
-    def _types(self, entry: Any, key: str, line: int) -> tuple[frozenset[DType], ...]:
-        """`[f32|f16, any]` as sets of types."""
-        rule = "a list with one entry per position: element types joined by '|', or 'any'; the last entry repeats"
+    def _types(self, entry: Any, key: str, line: int, own: str) -> tuple[frozenset[DType], ...]:
+        """`[f32|f16, any]` as sets of types. `own` is the type of the kernel, which the word `type` stands for."""
+        rule = "one entry per position: element types joined by '|', 'any', or 'type', the kernel's; the last repeats"
         if not isinstance(entry, list) or not all(isinstance(item, str) for item in entry):
             self._problem(f"`{key}` is {entry!r}", line, rule)
             return ()
         result = []
         for item in entry:
-            words = [word.strip() for word in item.split("|")]
+            words = [own if word.strip() == _OWN_TYPE else word.strip() for word in item.split("|")]
             if unknown := [word for word in words if word not in KERNEL_DTYPES]:
                 self._problem(f"`{key}`: '{unknown[0]}' is not an element type", line, rule)
                 continue
@@ -277,14 +344,3 @@ class _Reader:
             self._problem(f"`tolerance` is {entry!r}", line, rule, hint)
             return 0.0, 0.0
         return float(values[0]), float(values[1])
-
-
-def split_name(name: str, op: str) -> tuple[str, str, str] | None:
-    """`(dtype, variant, isa)` of a kernel name of this operator; None where it does not follow the grammar."""
-    prefix = f"{op}_"
-    if not name.startswith(prefix):
-        return None
-    match = re.fullmatch(r"([a-z0-9]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__([a-z0-9]+)", name[len(prefix) :])
-    if match is None or match.group(1) not in KERNEL_DTYPES:
-        return None
-    return match.group(1), match.group(2), match.group(3)

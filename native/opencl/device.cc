@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "native/core/memory.h"
+#include "native/runtime/memory.h"
 
 namespace lathe::opencl {
 

@@ -6,9 +6,9 @@
 #ifndef LATHE_OPENCL_DEVICE_H_
 #define LATHE_OPENCL_DEVICE_H_
 
-#include "native/core/kernel.h"
 #include "native/opencl/cl.h"
 #include "native/opencl/loader.h"
+#include "native/runtime/kernel.h"
 
 namespace lathe::opencl {
 

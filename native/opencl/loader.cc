@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "native/core/glibc_compat.h"
+#include "native/runtime/glibc_compat.h"
 
 namespace lathe::opencl {
 

@@ -5,9 +5,9 @@
 #ifndef LATHE_OPENCL_LOADER_H_
 #define LATHE_OPENCL_LOADER_H_
 
-#include "native/core/kernel.h"
-#include "native/core/message.h"
 #include "native/opencl/cl.h"
+#include "native/runtime/kernel.h"
+#include "native/runtime/message.h"
 
 namespace lathe::opencl {
 

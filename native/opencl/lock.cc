@@ -1,6 +1,6 @@
 #include "native/opencl/lock.h"
 
-#include "native/core/sleep.h"
+#include "native/runtime/futex.h"
 
 namespace lathe::opencl {
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "native/core/span.h"
+#include "native/runtime/span.h"
 
 namespace lathe::opencl {
 

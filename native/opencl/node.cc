@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "native/core/activation.h"
+#include "native/kernel/math/activation.h"
 #include "native/opencl/planner.h"
 
 namespace lathe {

@@ -17,8 +17,8 @@
 #ifndef LATHE_OPENCL_NODE_H_
 #define LATHE_OPENCL_NODE_H_
 
-#include "native/core/contexts.h"
 #include "native/opencl/tensors.h"
+#include "native/runtime/contexts.h"
 
 namespace lathe {
 namespace opencl {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "native/core/half.h"
 #include "native/opencl/tensors.h"
+#include "native/runtime/half.h"
 
 namespace lathe {
 namespace opencl {

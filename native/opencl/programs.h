@@ -10,14 +10,14 @@
 #define LATHE_OPENCL_PROGRAMS_H_
 
 #include "lathe/c_api.h"
-#include "native/core/kernel.h"
-#include "native/core/memory.h"
 #include "native/opencl/cl.h"
 #include "native/opencl/device.h"
 #include "native/opencl/lock.h"
 #include "native/opencl/sources.h"
 #include "native/opencl/store.h"
 #include "native/opencl/unit.h"
+#include "native/runtime/kernel.h"
+#include "native/runtime/memory.h"
 
 namespace lathe::opencl {
 

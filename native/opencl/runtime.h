@@ -2,15 +2,15 @@
 #ifndef LATHE_OPENCL_RUNTIME_H_
 #define LATHE_OPENCL_RUNTIME_H_
 
-#include "native/core/contexts.h"
-#include "native/core/device.h"
-#include "native/core/session.h"
 #include "native/opencl/device.h"
 #include "native/opencl/host_memory.h"
 #include "native/opencl/lock.h"
 #include "native/opencl/node.h"
 #include "native/opencl/programs.h"
 #include "native/opencl/tuning.h"
+#include "native/runtime/contexts.h"
+#include "native/runtime/device.h"
+#include "native/runtime/session.h"
 
 namespace lathe {
 namespace opencl {

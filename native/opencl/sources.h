@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "native/core/kernel.h"
-#include "native/core/memory.h"
-#include "native/core/span.h"
+#include "native/runtime/kernel.h"
+#include "native/runtime/memory.h"
+#include "native/runtime/span.h"
 
 namespace lathe::opencl {
 

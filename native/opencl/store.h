@@ -23,10 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "native/core/kernel.h"
-#include "native/core/memory.h"
-#include "native/core/span.h"
 #include "native/opencl/loader.h"
+#include "native/runtime/kernel.h"
+#include "native/runtime/memory.h"
+#include "native/runtime/span.h"
 
 namespace lathe::opencl {
 

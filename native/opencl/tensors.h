@@ -2,8 +2,8 @@
 #ifndef LATHE_OPENCL_TENSORS_H_
 #define LATHE_OPENCL_TENSORS_H_
 
-#include "native/core/kernel.h"
 #include "native/opencl/cl.h"
+#include "native/runtime/kernel.h"
 
 namespace lathe {
 namespace opencl {

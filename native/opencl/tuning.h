@@ -9,10 +9,10 @@
 #define LATHE_OPENCL_TUNING_H_
 
 #include "lathe/c_api.h"
-#include "native/core/kernel.h"
-#include "native/core/memory.h"
 #include "native/opencl/lock.h"
 #include "native/opencl/store.h"
+#include "native/runtime/kernel.h"
+#include "native/runtime/memory.h"
 
 namespace lathe::opencl {
 

@@ -21,8 +21,8 @@
 
 #include <stddef.h>
 
-#include "native/core/kernel.h"
-#include "native/core/span.h"
+#include "native/runtime/kernel.h"
+#include "native/runtime/span.h"
 
 namespace lathe::opencl {
 

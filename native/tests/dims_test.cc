@@ -1,4 +1,4 @@
-#include "native/core/dims.h"
+#include "native/runtime/dims.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "native/core/cpu.h"
+#include "native/runtime/cpu.h"
 #include "native/tests/engine_fixture.h"
 
 namespace lathe_test {

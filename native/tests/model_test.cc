@@ -1,5 +1,5 @@
 // What the reader of containers refuses, and in which words.
-#include "native/core/model.h"
+#include "native/runtime/model.h"
 
 #include <gtest/gtest.h>
 

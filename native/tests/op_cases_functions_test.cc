@@ -1,5 +1,5 @@
 // Elementary functions on double against libm in long double, over numbers of all sizes, and remainders against C's.
-#include "native/core/functions.h"
+#include "native/kernel/math/functions.h"
 
 #include <gtest/gtest.h>
 

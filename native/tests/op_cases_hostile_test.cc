@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "native/core/cpu.h"
+#include "native/runtime/cpu.h"
 #include "native/tests/op_cases_file.h"
 
 extern "C" const lathe_api* lathe_api_lathe_full(void);

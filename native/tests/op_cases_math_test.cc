@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "native/core/convert.h"
-#include "native/core/math.h"
+#include "native/kernel/math/convert.h"
+#include "native/kernel/math/math.h"
 
 namespace lathe {
 namespace {

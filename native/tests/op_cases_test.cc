@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
-#include "native/core/cpu.h"
-#include "native/core/half.h"
+#include "native/runtime/cpu.h"
+#include "native/runtime/half.h"
 #include "native/tests/op_cases_file.h"
 
 extern "C" const lathe_api* lathe_api_lathe_full(void);

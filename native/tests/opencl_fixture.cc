@@ -9,7 +9,7 @@
 #include <iterator>
 #include <set>
 
-#include "native/core/memory.h"
+#include "native/runtime/memory.h"
 
 namespace lathe_test {
 

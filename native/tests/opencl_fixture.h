@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lathe/c_api.h"
-#include "native/core/kernel.h"
+#include "native/runtime/kernel.h"
 
 namespace lathe_test {
 

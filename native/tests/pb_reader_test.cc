@@ -1,4 +1,4 @@
-#include "native/core/pb_reader.h"
+#include "native/runtime/pb_reader.h"
 
 #include <gtest/gtest.h>
 

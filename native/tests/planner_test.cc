@@ -1,4 +1,4 @@
-#include "native/core/planner.h"
+#include "native/runtime/planner.h"
 
 #include <gtest/gtest.h>
 

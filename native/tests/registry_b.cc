@@ -1,5 +1,5 @@
 // One of the two libraries that the tests load into one program.
-#include "native/core/registry.h"
+#include "native/runtime/registry.h"
 
 LATHE_DECLARE_KERNEL(relu_f32_test__portable)
 

@@ -1,5 +1,5 @@
 // Constants that are stored as whole numbers with scales: what they expand to, and what is refused.
-#include "native/core/scaled.h"
+#include "native/runtime/block_weights.h"
 
 #include <gtest/gtest.h>
 #include <string.h>

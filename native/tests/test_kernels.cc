@@ -1,7 +1,7 @@
 // Kernels for the tests of the core. They are as careful as real ones: the hostile models run through them.
 #include <string.h>
 
-#include "native/core/kernel.h"
+#include "native/runtime/kernel.h"
 
 namespace lathe {
 namespace {
@@ -158,30 +158,40 @@ void RunBelow(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-using namespace lathe;  // NOLINT: LATHE_KERNEL stands at global scope
+using namespace lathe;  // NOLINT: kernels are defined at global scope
 
-LATHE_KERNEL(relu_f32_test__portable) = {
-    "relu_f32_test__portable", "relu", 0, 0, 0, PrepareUnary, PlanSameShape, RunRelu};
-LATHE_KERNEL(add_f32_test__portable) = {"add_f32_test__portable", "add", 0, 0, 0, PrepareBinary, PlanSameShape, RunAdd};
-LATHE_KERNEL(scale_f32_test__portable) = {
-    "scale_f32_test__portable", "scale", sizeof(ScaleState), sizeof(ScalePlan), -1, PrepareScale, PlanScale, RunScale};
-LATHE_KERNEL(view_f32_test__portable) = {"view_f32_test__portable", "view", 0, 0, 0, PrepareUnary, PlanView, RunView};
-LATHE_KERNEL(pick_f32_first__portable) = {
-    "pick_f32_first__portable", "pick", 0, 0, -1, PreparePicky, nullptr, RunFill<1>};
-LATHE_KERNEL(pick_f32_second__portable) = {
-    "pick_f32_second__portable", "pick", 0, 0, -1, PrepareLenient, nullptr, RunFill<2>};
+LATHE_DEFINE_KERNEL(relu_f32_test__portable, relu, 0, 0,
+                    (KernelFunctions{.prepare = PrepareUnary, .plan = PlanSameShape, .run = RunRelu}));
+LATHE_DEFINE_KERNEL(add_f32_test__portable, add, 0, 0,
+                    (KernelFunctions{.prepare = PrepareBinary, .plan = PlanSameShape, .run = RunAdd}));
+LATHE_DEFINE_KERNEL(scale_f32_test__portable, scale, -1, 0,
+                    (KernelFunctions{.state_size = sizeof(ScaleState),
+                                     .plan_size = sizeof(ScalePlan),
+                                     .prepare = PrepareScale,
+                                     .plan = PlanScale,
+                                     .run = RunScale}));
+LATHE_DEFINE_KERNEL(view_f32_test__portable, view, 0, 0,
+                    (KernelFunctions{.prepare = PrepareUnary, .plan = PlanView, .run = RunView}));
+LATHE_DEFINE_KERNEL(pick_f32_first__portable, pick, -1, 0,
+                    (KernelFunctions{.prepare = PreparePicky, .run = RunFill<1>}));
+LATHE_DEFINE_KERNEL(pick_f32_second__portable, pick, -1, 0,
+                    (KernelFunctions{.prepare = PrepareLenient, .run = RunFill<2>}));
 // One for each instruction set, by name: the machine must have it before one of them is asked.
-LATHE_KERNEL(level_f32_test__vnni) = {"level_f32_test__vnni", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<1>};
-LATHE_KERNEL(level_f32_test__avx512) = {"level_f32_test__avx512", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<2>};
-LATHE_KERNEL(level_f32_test__avx2) = {"level_f32_test__avx2", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<3>};
-LATHE_KERNEL(level_f32_test__i8mm) = {"level_f32_test__i8mm", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<4>};
-LATHE_KERNEL(level_f32_test__dotprod) = {
-    "level_f32_test__dotprod", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<5>};
-LATHE_KERNEL(level_f32_test__fp16) = {"level_f32_test__fp16", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<6>};
-LATHE_KERNEL(level_f32_test__neon) = {"level_f32_test__neon", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<7>};
-LATHE_KERNEL(level_f32_test__neonv7) = {"level_f32_test__neonv7", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<8>};
-LATHE_KERNEL(level_f32_test__portable) = {
-    "level_f32_test__portable", "level", 0, 0, -1, PrepareUnary, nullptr, RunFill<9>};
-LATHE_KERNEL(keep_f32_test__portable) = {"keep_f32_test__portable", "keep", 0, 0, -1, PrepareUnary, PlanKeep, RunKeep};
-LATHE_KERNEL(below_f32_test__portable) = {
-    "below_f32_test__portable", "below", sizeof(float), 0, -1, PrepareBelow, PlanBelow, RunBelow};
+LATHE_DEFINE_KERNEL(level_f32_test__vnni, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<1>}));
+LATHE_DEFINE_KERNEL(level_f32_test__avx512, level, -1, 0,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<2>}));
+LATHE_DEFINE_KERNEL(level_f32_test__avx2, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<3>}));
+LATHE_DEFINE_KERNEL(level_f32_test__i8mm, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<4>}));
+LATHE_DEFINE_KERNEL(level_f32_test__dotprod, level, -1, 0,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<5>}));
+LATHE_DEFINE_KERNEL(level_f32_test__fp16, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<6>}));
+LATHE_DEFINE_KERNEL(level_f32_test__neon, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<7>}));
+LATHE_DEFINE_KERNEL(level_f32_test__neonv7, level, -1, 0,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<8>}));
+LATHE_DEFINE_KERNEL(level_f32_test__portable, level, -1, 0,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<9>}));
+LATHE_DEFINE_KERNEL(keep_f32_test__portable, keep, -1, 0,
+                    (KernelFunctions{.prepare = PrepareUnary, .plan = PlanKeep, .run = RunKeep}));
+LATHE_DEFINE_KERNEL(below_f32_test__portable, below, -1, 0,
+                    (KernelFunctions{
+                        .state_size = sizeof(float), .prepare = PrepareBelow, .plan = PlanBelow, .run = RunBelow}));

@@ -1,4 +1,4 @@
-#include "native/core/threads.h"
+#include "native/runtime/threads.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

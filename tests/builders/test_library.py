@@ -173,7 +173,7 @@ def test_an_operator_without_a_kernel_stops_the_build_early() -> None:
 
 
 USER_KERNEL = """\
-#include "native/core/kernel.h"
+#include "native/runtime/kernel.h"
 #include "native/ops/double_it/factor.h"
 
 namespace {
@@ -185,8 +185,7 @@ void Run(const lathe::RunContext& context) {
 }
 }  // namespace
 
-LATHE_KERNEL(double_it_f32_simple__portable) = {
-    "double_it_f32_simple__portable", "double_it", 0, 0, -1, Prepare, nullptr, Run};
+LATHE_KERNEL = {.prepare = Prepare, .run = Run};
 """
 
 
@@ -195,10 +194,11 @@ def test_an_operator_of_the_user_is_built_in(build: Build, tmp_path: Path) -> No
     folder = tmp_path / "native" / "ops" / "double_it"
     folder.mkdir(parents=True)
     (folder / "op.yaml").write_text(
-        "op: double_it\nkernels:\n- name: double_it_f32_simple__portable\n  inputs: [f32]\n  outputs: [f32]\n"
+        "op: double_it\nkernels:\n- variant: simple\n  types: [f32]\n  isas: [portable]\n"
+        "  inputs: [type]\n  outputs: [type]\n"
         "  tolerance: {rtol: 0.0, atol: 0.0}\n"
     )
-    (folder / "double_it_f32_simple__portable.cc").write_text(USER_KERNEL)
+    (folder / "double_it.cc").write_text(USER_KERNEL)
     (folder / "factor.h").write_text("float Factor();\n")
     (folder / "factor.cc").write_text('#include "native/ops/double_it/factor.h"\nfloat Factor() { return 2.0f; }\n')
     built = build(source("mine", [relu_network(op=DoubleIt())], [tmp_path]), owner="mine")

@@ -14,7 +14,7 @@ from tests.builders.conftest import ABIS, Build, lowered, source
 TREE = """\
 CMakeLists.txt CMakePresets.json abi/host/model0.data abi/host/model0.pb abi/host/registry.cc abi/host/sources.cmake
 abi/host/weights.S cmake/LatheFlags.cmake cmake/LatheIsa.cmake cmake/LatheLink.cmake exports.map include/lathe/c_api.h
-include/lathe/tiny.h native/core/kernel.h toolchains/host.cmake
+include/lathe/tiny.h native/runtime/kernel.h toolchains/host.cmake
 """
 
 
@@ -37,7 +37,7 @@ def test_the_tree_builds_with_plain_cmake(build: Build, tmp_path: Path, abi: str
 def test_the_tree_holds_the_sources_of_the_kernels_it_keeps_and_no_other() -> None:
     _, tree = lowered(source(code=True))
     assert set(TREE.split()) <= set(tree.files)
-    kernels = {name.split("/")[2] for name in tree.files if name.startswith("native/ops/") and "__" in name}
+    kernels = {name.split("/")[2] for name in tree.files if name.startswith("native/units/") and name.count("/") == 3}
     assert kernels == {"conv2d", "relu", "reshape", "fully_connected", "softmax"}
     assert not [name for name in tree.files if name.endswith("_test.cc")]
 

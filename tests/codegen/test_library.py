@@ -15,7 +15,7 @@ from buildtool.errors import BuildError
 
 
 def tree(*models: EmbeddedModel, kernels: tuple[str, ...] = ("relu_f32_simple__portable",)) -> SourceTree:
-    files = tuple(f"native/ops/relu/{name}.cc" for name in kernels)
+    files = tuple(f"native/units/relu/{name}.cc" for name in kernels)
     parts = tuple(AbiSources(abi, kernels, files, models) for abi in ("host", "aarch64-linux-gnu"))
     return emit(LibrarySources("my-lib", "my_lib", parts), NativeSources((resources.root(),)))
 
@@ -92,9 +92,9 @@ def test_includes_are_followed_through_any_path() -> None:
 
 
 def test_kernels_share_the_units_of_their_instruction_set() -> None:
-    kernels = ["native/ops/a/a_f32_x__avx2.cc", "native/ops/b/b_f32_x__avx2.cc", "native/ops/c/c_f32_x__portable.cc"]
-    shared = ["native/core/isa/p__avx2.cc", "native/core/isa/p__avx512.cc"]
-    header = b'#include "native/core/p.h"\n'
-    sources = NativeSources.of_tree({"native/core/p.h": b"", **dict.fromkeys((*kernels, *shared), header)})
+    kernels = [f"native/units/{name}.cc" for name in ("a/a_f32_x__avx2", "b/b_f32_x__avx2", "c/c_f32_x__portable")]
+    shared = ["native/units/p__avx2.cc", "native/units/p__avx512.cc"]
+    header = b'#include "native/kernel/gemm/p.h"\n'
+    sources = NativeSources.of_tree({"native/kernel/gemm/p.h": b"", **dict.fromkeys((*kernels, *shared), header)})
     assert sources.units(kernels) == sorted([*kernels, shared[0]])
     assert sources.units(kernels[2:]) == kernels[2:]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from buildtool import resources
+from buildtool.codegen import kernel_units
 from buildtool.targets.cpu import TARGET
 from tests.native_builds import command
 from tests.ops.isa_flags import isa_flags
@@ -44,9 +45,11 @@ def test_kernels_share_no_code(abi: str, tmp_path: Path) -> None:
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
     shared = {}
-    for isa in TARGET.capabilities.abis[abi].isas:
-        native = resources.root() / "native"
-        sources = sorted([*native.glob(f"ops/*/*__{isa}.cc"), *native.glob(f"core/isa/*__{isa}.cc")])
+    isas = TARGET.capabilities.abis[abi].isas
+    kernel_units.main(tmp_path, isas)
+    units = sorted((tmp_path / "native" / "units").rglob("*.cc"))
+    for isa in isas:
+        sources = [unit for unit in units if unit.stem.endswith(f"__{isa}")]
         for source in sources if isa != "portable" else []:
             if found := _shared_symbols(compiler, source, isa, tmp_path):
                 shared[source.stem] = found

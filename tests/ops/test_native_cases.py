@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from buildtool import resources
+from buildtool.codegen import kernel_units
 from buildtool.ops.registry import builtin
 from buildtool.plan.manifest import Manifests
 from buildtool.targets.cpu import TARGET
@@ -36,8 +36,11 @@ def test_everything_on_arm(abi: str, case_folder: Path) -> None:
     run_cases(cases_program(abi), case_folder, abi)
 
 
-def _kernel_files() -> list[Path]:
-    return sorted((resources.root() / "native" / "ops").glob("*/*__*.cc"))
+def _core_files() -> list[Path]:
+    """The runtime, and what kernels share, apart from what is compiled once per instruction set."""
+    native = resources.root() / "native"
+    files = [*native.glob("runtime/*.cc"), *native.glob("kernel/*.cc"), *native.glob("kernel/*/*.cc")]
+    return [file for file in files if "__" not in file.stem]
 
 
 # What Clang is told to compile for each ABI, and the options that only GCC knows.
@@ -53,7 +56,7 @@ _GCC_ONLY = {"-mfp16-format=ieee"}
 @pytest.mark.parametrize(
     "abi", [pytest.param(abi, marks=[pytest.mark.arm] if abi != "host" else []) for abi in sorted(_CLANG_TARGETS)]
 )
-def test_clang_has_no_objections(abi: str) -> None:
+def test_clang_has_no_objections(abi: str, tmp_path: Path) -> None:
     clang = next((found for name in ("clang++-19", "clang++") if (found := shutil.which(name))), None)
     if clang is None:
         pytest.skip("clang++ is not installed")
@@ -61,10 +64,12 @@ def test_clang_has_no_objections(abi: str) -> None:
     root = resources.root()
     check: list[str | Path] = [clang, *_CLANG_TARGETS[abi], "-fsyntax-only", *flags]
     check += ["-I", root, "-I", root / "native" / "include"]
-    command([*check, *sorted((root / "native" / "core").glob("*.cc"))])
-    for isa in TARGET.capabilities.abis[abi].isas:
-        shared = (root / "native" / "core" / "isa").glob("*.cc")
-        files = [file for file in (*_kernel_files(), *shared) if file.stem.endswith(f"__{isa}")]
+    command([*check, *sorted(_core_files())])
+    isas = TARGET.capabilities.abis[abi].isas
+    kernel_units.main(tmp_path, isas)
+    units = sorted((tmp_path / "native" / "units").rglob("*.cc"))
+    for isa in isas:
+        files = [file for file in units if file.stem.endswith(f"__{isa}")]
         if files and (abi == "host" or isa != "portable"):
             command([*check, *[flag for flag in isa_flags(isa) if flag not in _GCC_ONLY], *files])
 
@@ -72,15 +77,3 @@ def test_clang_has_no_objections(abi: str) -> None:
 def test_every_operator_has_a_portable_kernel(manifests: Manifests) -> None:
     portable = {kernel.op for kernel in manifests if kernel.isa == "portable"}
     assert portable == set(builtin())
-
-
-@pytest.mark.parametrize("file", _kernel_files(), ids=lambda file: file.stem)
-def test_definition_is_named_like_its_file(file: Path, manifests: Manifests) -> None:
-    """The symbol, the name that plans refer to, and the operator."""
-    text = re.sub(r"\s+", " ", file.read_text(encoding="utf-8"))
-    definitions = re.findall(r"LATHE_KERNEL\((\w+)\) = [^\"]*\"(\w+)\", \"(\w+)\"", text)
-    assert definitions == [(file.stem, file.stem, file.parent.name)]
-    kernel = next(kernel for kernel in manifests if kernel.name == file.stem)
-    in_place = re.search(r", (-?\d+), lathe::Prepare", text)
-    if in_place is not None:
-        assert int(in_place[1]) == (-1 if kernel.in_place is None else kernel.in_place)

@@ -16,7 +16,7 @@ ALL = {"__x86_64__": X86_64, "__aarch64__": AARCH64, "__arm__": ARMHF}
 
 @pytest.mark.parametrize("macro", ALL)
 def test_the_runtime_has_the_same_words_in_the_same_order(macro: str) -> None:
-    text = (resources.root() / "native" / "core" / "cpu.cc").read_text(encoding="utf-8")
+    text = (resources.root() / "native" / "runtime" / "cpu.cc").read_text(encoding="utf-8")
     found = re.search(rf"defined\({macro}\)\nconstexpr const char\* kWords\[\] = {{(.*?)}};", text)
     assert found is not None
     assert tuple(re.findall(r'"(\w+)"', found[1])) == ALL[macro].isas

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -19,18 +20,20 @@ from tests.plan.test_packing import convolution
 GOOD = """\
 op: shift
 kernels:
-  - name: shift_f32_simple__portable
-    inputs: [f32]
+  - variant: simple
+    types: [f32]
+    isas: [portable]
+    inputs: [type]
     outputs: [f32]
     tolerance: {rtol: 1.0e-5, atol: 0.0}
 """
 
 
-def write(root: Path, text: str, *kernels: str) -> Path:
+def write(root: Path, text: str, *sources: str) -> Path:
     folder = root / "native" / "ops" / "shift"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "op.yaml").write_text(text)
-    for name in kernels or ("shift_f32_simple__portable",):
+    for name in sources or ("shift_simple",):
         (folder / f"{name}.cc").write_text("")
     return root
 
@@ -45,19 +48,50 @@ def test_manifest_of_a_user(tmp_path: Path) -> None:
     (kernel,) = manifest.load([write(tmp_path, GOOD)]).of("shift")
     assert (kernel.dtype, kernel.variant, kernel.isa) == ("f32", "simple", "portable")
     assert (kernel.inputs, kernel.in_place, kernel.priority) == ((frozenset({DType.F32}),), None, 0)
-    assert kernel.source == "native/ops/shift/shift_f32_simple__portable.cc"
+    assert (kernel.name, kernel.code) == ("shift_f32_simple__portable", "native/ops/shift/shift_simple.cc")
+    assert kernel.source == "native/units/shift/shift_f32_simple__portable.cc"
+
+
+def test_an_entry_is_a_kernel_for_each_type_and_instruction_set(tmp_path: Path) -> None:
+    text = GOOD.replace("[f32]\n    isas: [portable]", "[f32, s32]\n    isas: [avx2, portable]")
+    kernels = manifest.load([write(tmp_path, text)]).of("shift")
+    assert [kernel.name for kernel in kernels] == [
+        f"shift_{dtype}_simple__{isa}" for dtype in ("f32", "s32") for isa in ("avx2", "portable")
+    ]
+    assert [kernel.inputs[0] for kernel in kernels] == [frozenset({DType.F32})] * 2 + [frozenset({DType.S32})] * 2
+
+
+@pytest.mark.parametrize("most", range(4))
+def test_the_source_of_the_most_particular_name_is_compiled(tmp_path: Path, most: int) -> None:
+    names = ["shift_f32_simple__avx2", "shift_f32_simple", "shift_simple", "shift"][most:]
+    text = GOOD.replace("isas: [portable]", "isas: [avx2]")
+    if most == 0:
+        (kernel,) = manifest.load([write(tmp_path, text, names[0])]).of("shift")
+        assert kernel.code == "native/ops/shift/shift_f32_simple__avx2.cc"
+        return
+    root = write(tmp_path, text, *names)
+    with pytest.raises(ConfigError, match="no kernel is compiled from") if len(names) > 1 else nullcontext():
+        manifest.load([root])
+    for name in names[1:]:
+        (root / "native" / "ops" / "shift" / f"{name}.cc").unlink()
+    (kernel,) = manifest.load([root]).of("shift")
+    assert kernel.code == f"native/ops/shift/{names[0]}.cc"
 
 
 @pytest.mark.parametrize(
     ("change", "line", "what"),
     [
         (("op: shift", "op: sift"), 1, "`op` is 'sift'"),
-        (("shift_f32_simple__portable", "shift_f32__portable"), 3, "not the name of a kernel"),
-        (("shift_f32_simple__portable", "shift_f31_simple__portable"), 3, "not the name of a kernel"),
-        (("shift_f32_simple__portable", "shift_f32_other__portable"), 3, "does not exist"),
-        (("inputs: [f32]", "inputs: f32"), 3, "`inputs`"),
-        (("inputs: [f32]", "inputs: [f32|f99]"), 3, "'f99' is not an element type"),
-        (("inputs: [f32]", "inputs: []"), 3, "empty"),
+        (("variant: simple", "variant: Simple"), 3, "`variant` is 'Simple'"),
+        (("types: [f32]", "types: [f31]"), 3, "`types`: 'f31' is not one"),
+        (("types: [f32]", "types: f32"), 3, "`types` is 'f32'"),
+        (("isas: [portable]", "isas: []"), 3, "`isas` is []"),
+        (("variant: simple", "variant: other"), 3, "has no source"),
+        (("tolerance:", "source: lost\n    tolerance:"), 3, "has no source"),
+        (("tolerance:", "parameters: [3]\n    tolerance:"), 3, "`parameters`"),
+        (("inputs: [type]", "inputs: f32"), 3, "`inputs`"),
+        (("inputs: [type]", "inputs: [f32|f99]"), 3, "'f99' is not an element type"),
+        (("inputs: [type]", "inputs: []"), 3, "empty"),
         (("outputs: [f32]", "output: [f32]"), 3, "`output` is not a key"),
         (("rtol: 1.0e-5", "rtol: 1e-5"), 3, "tolerance"),
         (("atol: 0.0", "atol: -1.0"), 3, "tolerance"),
@@ -82,9 +116,9 @@ def test_mistakes_are_found_with_their_line(tmp_path: Path, change: tuple[str, s
     assert problem.where.file.endswith("op.yaml")
 
 
-def test_kernels_that_no_manifest_lists_are_found(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"shift_f32_lost__portable\.cc is not listed"):
-        manifest.load([write(tmp_path, GOOD, "shift_f32_simple__portable", "shift_f32_lost__portable")])
+def test_sources_that_no_kernel_is_compiled_from_are_found(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no kernel is compiled from shift_lost\.cc"):
+        manifest.load([write(tmp_path, GOOD, "shift_simple", "shift_lost")])
 
 
 def test_two_manifests_of_one_operator_clash(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 // The mean of each window of halves, over the taps inside the image or inside the padded image; 0 where there are none.
-#include "native/core/half_pool.h"
+#include "native/kernel/spatial/half_pool.h"
 
 namespace lathe {
 namespace {
@@ -17,5 +17,4 @@ struct MeanFold {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(avg_pool2d_f16_direct__portable) =
-    lathe::HalfPoolKernel<lathe::MeanFold>("avg_pool2d_f16_direct__portable", "avg_pool2d");
+LATHE_KERNEL = lathe::HalfPoolKernel<lathe::MeanFold>();

@@ -4,8 +4,8 @@
 
 #include <arm_neon.h>
 
-#include "native/core/check.h"
-#include "native/core/convert.h"
+#include "native/kernel/check.h"
+#include "native/kernel/math/convert.h"
 
 namespace lathe {
 namespace {
@@ -55,9 +55,13 @@ struct HalfCast {
 };
 
 template <typename From, typename To>
-constexpr KernelDef HalfCastKernel(const char* name, const char* op) {
+constexpr KernelFunctions HalfCastKernel() {
   using Kernel = HalfCast<From, To>;
-  return {name, op, 0, 0, -1, Kernel::Prepare, Kernel::Plan, Kernel::Run};
+  return {
+      .prepare = Kernel::Prepare,
+      .plan = Kernel::Plan,
+      .run = Kernel::Run,
+  };
 }
 
 }  // namespace

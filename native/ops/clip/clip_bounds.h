@@ -2,7 +2,7 @@
 #ifndef LATHE_OPS_CLIP_CLIP_BOUNDS_H_
 #define LATHE_OPS_CLIP_CLIP_BOUNDS_H_
 
-#include "native/core/kernel.h"
+#include "native/runtime/kernel.h"
 
 namespace lathe {
 namespace {

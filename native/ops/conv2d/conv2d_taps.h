@@ -2,7 +2,7 @@
 #ifndef LATHE_OPS_CONV2D_TAPS_H_
 #define LATHE_OPS_CONV2D_TAPS_H_
 
-#include "native/core/window.h"
+#include "native/kernel/spatial/window.h"
 
 namespace lathe {
 namespace {

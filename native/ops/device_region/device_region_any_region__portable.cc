@@ -1,5 +1,5 @@
 // A part for a device, run by the processor: the region as it stands. What it gives is copied into the outputs.
-#include "native/core/whole_copy.h"
+#include "native/kernel/loops/whole_copy.h"
 
 namespace lathe {
 namespace {
@@ -39,5 +39,9 @@ void Run(const RunContext& context) {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(device_region_any_region__portable) = {
-    "device_region_any_region__portable", "device_region", 0, 0, -1, lathe::Prepare, lathe::PlanRun, lathe::Run, 1};
+LATHE_KERNEL = {
+    .prepare = lathe::Prepare,
+    .plan = lathe::PlanRun,
+    .run = lathe::Run,
+    .regions = 1,
+};

@@ -6,9 +6,9 @@
 #ifndef LATHE_OPS_DWCONV2D_BYTES_H_
 #define LATHE_OPS_DWCONV2D_BYTES_H_
 
-#include "native/core/steps.h"
-#include "native/core/stored.h"
-#include "native/core/window.h"
+#include "native/kernel/quantised/quantised_tensors.h"
+#include "native/kernel/quantised/requantise.h"
+#include "native/kernel/spatial/window.h"
 
 namespace lathe {
 namespace {

@@ -239,8 +239,13 @@ void RunDwBytes3x3(const RunContext& context) {
 }
 
 template <typename Blocks>
-constexpr KernelDef DwBytes3x3Kernel(const char* name, const char* op) {
-  return {name, op, sizeof(DwBytes3x3State), 0, -1, PrepareDwBytes3x3<Blocks>, PlanDwBytes, RunDwBytes3x3<Blocks>};
+constexpr KernelFunctions DwBytes3x3Kernel() {
+  return {
+      .state_size = sizeof(DwBytes3x3State),
+      .prepare = PrepareDwBytes3x3<Blocks>,
+      .plan = PlanDwBytes,
+      .run = RunDwBytes3x3<Blocks>,
+  };
 }
 
 // Bytes of a packed block: of every column four vectors, and of starts and factors as many.

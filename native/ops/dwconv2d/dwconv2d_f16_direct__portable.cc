@@ -1,5 +1,4 @@
 // Depthwise convolution of halves, for every machine.
-#include "native/core/half_conv.h"
+#include "native/kernel/spatial/half_conv.h"
 
-LATHE_KERNEL(dwconv2d_f16_direct__portable) =
-    lathe::HalfConvKernel<lathe::HalfDepthwise>("dwconv2d_f16_direct__portable", "dwconv2d");
+LATHE_KERNEL = lathe::HalfConvKernel<lathe::HalfDepthwise>();

@@ -1,12 +1,12 @@
-// What all kernels of dwconv2d read from their node. The header of an instruction set (vector_*.h) goes before this
-// one.
+// What all kernels of dwconv2d read from their node.
 #ifndef LATHE_OPS_DWCONV2D_NODE_H_
 #define LATHE_OPS_DWCONV2D_NODE_H_
 
-#include "native/core/check.h"
-#include "native/core/kernel.h"
-#include "native/core/vector_activation.h"
-#include "native/core/window.h"
+#include "native/kernel/check.h"
+#include "native/kernel/simd/simd.h"
+#include "native/kernel/simd/vector_activation.h"
+#include "native/kernel/spatial/window.h"
+#include "native/runtime/kernel.h"
 
 namespace lathe {
 namespace {

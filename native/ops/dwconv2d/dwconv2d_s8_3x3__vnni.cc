@@ -1,5 +1,4 @@
 #include <immintrin.h>
-
 #include "native/ops/dwconv2d/dwconv2d_bytes_3x3.h"
 
 namespace lathe {
@@ -97,4 +96,4 @@ struct Blocks {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(dwconv2d_s8_3x3__vnni) = lathe::DwBytes3x3Kernel<lathe::Blocks>("dwconv2d_s8_3x3__vnni", "dwconv2d");
+LATHE_KERNEL = lathe::DwBytes3x3Kernel<lathe::Blocks>();

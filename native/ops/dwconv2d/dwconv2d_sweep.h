@@ -1,11 +1,11 @@
-// Depthwise convolution with a square window of 3 or 5, stride 1 or 2. The header of an instruction set goes before
-// this one.
+// Depthwise convolution with a square window of 3 or 5, stride 1 or 2.
 #ifndef LATHE_OPS_DWCONV2D_SWEEP_H_
 #define LATHE_OPS_DWCONV2D_SWEEP_H_
 
 #include <math.h>
 
-#include "native/core/depthwise_rows.h"
+#include "native/kernel/depthwise/depthwise_rows.h"
+#include "native/kernel/simd/simd.h"
 #include "native/ops/dwconv2d/dwconv2d_node.h"
 
 namespace lathe {

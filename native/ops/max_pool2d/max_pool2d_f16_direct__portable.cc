@@ -1,6 +1,6 @@
 // The largest half of each window; padding never wins, NaN does.
-#include "native/core/half_pool.h"
-#include "native/core/math.h"
+#include "native/kernel/math/math.h"
+#include "native/kernel/spatial/half_pool.h"
 
 namespace lathe {
 namespace {
@@ -16,5 +16,4 @@ struct MaxFold {
 }  // namespace
 }  // namespace lathe
 
-LATHE_KERNEL(max_pool2d_f16_direct__portable) = lathe::HalfPoolKernel<lathe::MaxFold>("max_pool2d_f16_direct__portable",
-                                                                                      "max_pool2d");
+LATHE_KERNEL = lathe::HalfPoolKernel<lathe::MaxFold>();

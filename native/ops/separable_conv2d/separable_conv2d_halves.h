@@ -3,9 +3,9 @@
 #ifndef LATHE_OPS_SEPARABLE_CONV2D_HALVES_H_
 #define LATHE_OPS_SEPARABLE_CONV2D_HALVES_H_
 
-#include "native/core/activation.h"
-#include "native/core/convert.h"
-#include "native/core/window.h"
+#include "native/kernel/math/activation.h"
+#include "native/kernel/math/convert.h"
+#include "native/kernel/spatial/window.h"
 
 namespace lathe {
 namespace {
@@ -136,15 +136,13 @@ void RunHalfPair(const RunContext& context) {
 }
 
 template <bool pointwise_first>
-constexpr KernelDef HalfPairKernel(const char* name, const char* op) {
-  return {name,
-          op,
-          sizeof(HalfPairState),
-          0,
-          -1,
-          PrepareHalfPair<pointwise_first>,
-          PlanHalfPair<pointwise_first>,
-          RunHalfPair<pointwise_first>};
+constexpr KernelFunctions HalfPairKernel() {
+  return {
+      .state_size = sizeof(HalfPairState),
+      .prepare = PrepareHalfPair<pointwise_first>,
+      .plan = PlanHalfPair<pointwise_first>,
+      .run = RunHalfPair<pointwise_first>,
+  };
 }
 
 }  // namespace

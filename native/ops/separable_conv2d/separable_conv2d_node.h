@@ -1,13 +1,13 @@
-// What all kernels of separable_conv2d read from their node, and how they cut their work. The header of an instruction
-// set (vector_*.h) goes before this one.
+// What all kernels of separable_conv2d read from their node, and how they cut their work.
 //
 // A block of lines of the image goes through both convolutions before the next one begins, so that what lies between
 // them stays in cache: each thread has one block of it, in scratch memory.
 #ifndef LATHE_OPS_SEPARABLE_CONV2D_NODE_H_
 #define LATHE_OPS_SEPARABLE_CONV2D_NODE_H_
 
-#include "native/core/depthwise.h"
-#include "native/core/packing.h"
+#include "native/kernel/depthwise/depthwise.h"
+#include "native/kernel/gemm/packing.h"
+#include "native/kernel/simd/simd.h"
 #include "native/ops/dwconv2d/dwconv2d_node.h"
 
 namespace lathe {

@@ -2,7 +2,7 @@
 
     python -m tests.bench.arm.inner_loops [--mca llvm-mca-19] [--unit panels] [--cpus cortex-a76]
 
-The units of native/core/isa are compiled as a build does it, and the loops are found in the disassembly: those without
+The units of native/kernel are compiled as a build does it, and the loops are found in the disassembly: those without
 a branch inside that have at least eight vector multiply-adds. Cycles are those of an iteration, once many have gone by,
 and behind them stands how much of that time the multiply-adds alone would take. A model of llvm's knows the pipes and
 latencies of a processor, and no cache: every load hits. That of Cortex-A55 begins more than one multiply-add of 128
@@ -99,7 +99,7 @@ def loops(disassembly: str, least: int = LEAST) -> list[Loop]:
 
 def disassembled(unit: str) -> str:
     """The machine code of a unit that kernels share."""
-    source = ROOT / "native" / "core" / "isa" / f"{unit}__neon.cc"
+    (source,) = (ROOT / "native" / "kernel").glob(f"*/{unit}__neon.cc")
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "unit.o"
         include = ("-I", ROOT, "-I", ROOT / "native" / "include")

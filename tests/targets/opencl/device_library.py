@@ -81,7 +81,7 @@ def _tree(operators: frozenset[str], op_paths: tuple[Path, ...], kernels: Sequen
     known = units.load(op_paths)
     chosen: list[UnitInfo] = sorted((unit for op in operators for unit in known.of(op)), key=units.registry_order)
     names = tuple(kernel.name for kernel in kernels)
-    files = tuple(f"native/ops/{kernel.op}/{kernel.name}.cc" for kernel in kernels)
+    files = tuple(kernel.source for kernel in kernels)
     part = AbiSources(_ABI, names, files, device_units=tuple(unit.name for unit in chosen))
     return library.emit(LibrarySources(_NAME, _NAME, (part,)), NativeSources((resources.root(), *op_paths)))
 

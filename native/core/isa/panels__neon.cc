@@ -1,3 +1,0 @@
-#include "native/core/vector_neon.h"
-// The header of the instruction set goes first.
-#include "native/core/panels_unit.h"

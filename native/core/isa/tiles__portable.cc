@@ -1,1 +1,0 @@
-#include "native/core/tiles_unit.h"

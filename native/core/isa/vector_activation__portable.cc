@@ -1,3 +1,0 @@
-#include "native/core/vector_portable.h"
-// The header of the instruction set goes first.
-#include "native/core/vector_activation_unit.h"

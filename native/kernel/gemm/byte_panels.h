@@ -1,0 +1,134 @@
+// Jobs of byte_state.h: how they are cut into tiles.
+#ifndef LATHE_KERNEL_GEMM_BYTE_PANELS_H_
+#define LATHE_KERNEL_GEMM_BYTE_PANELS_H_
+
+#include <string.h>
+
+#include "native/kernel/gemm/byte_form.h"
+#include "native/kernel/gemm/byte_state.h"
+#include "native/kernel/gemm/job_items.h"
+
+namespace lathe {
+
+struct BytePanelJob {
+  const BytePanelState* state;
+  const int8_t* residual;  // may be null; as many elements as the output
+  int8_t* output;
+  int64_t pixels;
+  int64_t output_step;  // from pixel to pixel
+  char* scratch;        // ByteThreadBytes() per thread
+  int64_t thread_bytes;
+};
+
+// Some pixels of a job times some outputs of a group.
+struct ByteTile {
+  const int8_t* const*
+      rows;   // per tap kByteChunkPixels pointers, all to rows; they are read in whole steps of kByteForm.reach()
+  int count;  // pixels
+  int64_t group;
+  int64_t output;   // the first, within the group: that of a panel
+  int64_t outputs;  // how many
+  int8_t* to;       // the first output of the first pixel
+  const int8_t* residual;
+};
+
+inline namespace LATHE_ISA {
+
+// There once per instruction set: byte_panels__<isa>.cc.
+void RunByteTile(const BytePanelJob& job, const ByteTile& tile);
+
+}  // namespace LATHE_ISA
+namespace {
+
+LATHE_INLINE int64_t ByteThreadBytes(const BytePanelShape& shape) {
+  return (shape.taps * kByteChunkPixels * static_cast<int64_t>(sizeof(int8_t*)) + 63) / 64 * 64;
+}
+
+// Tiles that are not whole compute the first row once more.
+inline void RepeatRows(int64_t taps, int count, const int8_t** rows) {
+  if (count == kByteChunkPixels) return;
+  for (int64_t tap = 0; tap < taps; ++tap, rows += kByteChunkPixels) {
+    for (int p = count; p < kByteChunkPixels; ++p) rows[p] = rows[0];
+  }
+}
+
+// Rows are read in whole steps, but nothing behind the last byte of a tensor: the last pixels stand once more in front
+// of bytes that are free.
+class ByteTail {
+ public:
+  static constexpr int64_t Bytes(int64_t channels) {
+    return (kPixels * channels + kByteForm.reach() + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  // Of `pixels` pixels of `channels` bytes, `step` from one to the next, `depth` of which are read at once.
+  ByteTail(const int8_t* image, int64_t pixels, int64_t channels, int64_t step, int64_t depth, int8_t* to)
+      : step_(step), channels_(channels), copy_(to) {
+    if (depth % kByteForm.reach() == 0) return;
+    const int64_t count = pixels < kPixels ? pixels : kPixels;
+    begin_ = image + (pixels - count) * step;
+    end_ = image + pixels * step;
+    for (int64_t p = 0; p < count; ++p) {
+      memcpy(to + p * channels, begin_ + p * step, static_cast<size_t>(channels));
+    }
+  }
+
+  // `count` rows of `taps`, or of what else stands kByteChunkPixels apart.
+  void Place(int64_t taps, int count, const int8_t** rows) const {
+    if (begin_ == nullptr) return;
+    for (int64_t tap = 0; tap < taps; ++tap, rows += kByteChunkPixels) {
+      for (int p = 0; p < count; ++p) {
+        if (rows[p] >= begin_ && rows[p] < end_) rows[p] = copy_ + (rows[p] - begin_) / step_ * channels_;
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kPixels = kByteForm.reach() - 1;  // each has a byte or more
+  static constexpr int64_t kAlignment = 64;
+
+  int64_t step_;
+  int64_t channels_;
+  const int8_t* begin_ = nullptr;  // of these pixels; null: there is no need
+  const int8_t* end_ = nullptr;
+  const int8_t* copy_;
+};
+
+// All of a job by all threads. `locate(pixel, count, rows)` writes the pointers rows[tap * kByteChunkPixels + p] for
+// `count` pixels.
+template <typename Locate>
+inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const Locate& locate) {
+  const BytePanelShape& shape = job.state->shape;
+  const JobItems items(job.pixels, shape.groups * shape.panels(), kByteChunkPixels, kByteChunkPixels, 4);
+  context.For(items.count, 1, [&](int64_t begin, int64_t end, int thread) {
+    const int8_t** rows = reinterpret_cast<const int8_t**>(job.scratch + thread * job.thread_bytes);
+    int64_t at_hand = -1;
+    for (int64_t index = begin; index < end; ++index) {
+      const JobItem item = items[index];
+      if (item.chunk != at_hand) {
+        locate(item.pixel, item.count, rows);
+        RepeatRows(shape.taps, item.count, rows);
+        at_hand = item.chunk;
+      }
+      for (int64_t panel = item.begin; panel < item.end;) {
+        const int64_t first = panel % shape.panels();
+        const int64_t rest = shape.panels() - first;
+        const int64_t taken = rest < item.end - panel ? rest : item.end - panel;
+        const int64_t output = first * kBytePanel;
+        const int64_t outputs =
+            shape.outputs - output < taken * kBytePanel ? shape.outputs - output : taken * kBytePanel;
+        const int64_t number = panel / shape.panels();
+        const int64_t channel = number * shape.outputs + output;
+        int8_t* to = job.output + item.pixel * job.output_step + channel;
+        ByteTile tile = {rows, item.count, number, output, outputs, to, nullptr};
+        if (job.residual != nullptr) tile.residual = job.residual + item.pixel * shape.groups * shape.outputs + channel;
+        RunByteTile(job, tile);
+        panel += taken;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_KERNEL_GEMM_BYTE_PANELS_H_

@@ -1,0 +1,55 @@
+#include "native/kernel/gemm/byte_panels.h"
+#include "native/kernel/quantised/quantised.h"
+
+namespace lathe {
+namespace {
+
+// One sum as it is stored.
+inline int8_t RequantisedSum(const BytePanelState& state, int32_t sum, int64_t output, const int8_t* residual) {
+  float value = static_cast<float>(sum) * state.factors[output];
+  if (residual != nullptr) value += static_cast<float>(*residual - state.residual_zero) * state.residual_factor;
+  value = value < state.high ? value : state.high;
+  value = value > state.low ? value : state.low;
+  return Quantised<int8_t>(value, state.y_zero);
+}
+
+void SumPanel(const BytePanelShape& shape, const int8_t* const* rows, int64_t offset, const int8_t* packed,
+              int32_t (&sums)[kBytePanel]) {
+  for (int64_t tap = 0; tap < shape.taps; ++tap) {
+    const int8_t* row = rows[tap * kByteChunkPixels] + offset;
+    for (int64_t k = 0; k < shape.depth; k += kByteDepth, packed += kBytePanel * kByteDepth) {
+      const int64_t rest = shape.depth - k < kByteDepth ? shape.depth - k : kByteDepth;
+      for (int64_t i = 0; i < rest; ++i) {
+        for (int j = 0; j < kBytePanel; ++j) sums[j] += packed[j * kByteDepth + i] * row[k + i];
+      }
+    }
+  }
+}
+
+}  // namespace
+inline namespace LATHE_ISA {
+
+void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
+  const BytePanelState& state = *job.state;
+  const BytePanelShape& shape = state.shape;
+  const int64_t channels = shape.groups * shape.outputs;
+  for (int64_t first = 0; first < tile.outputs; first += kBytePanel) {
+    const int64_t panel = tile.group * shape.panels() + (tile.output + first) / kBytePanel;
+    const int8_t* packed = state.packed + panel * state.panel_bytes;
+    const int64_t width = tile.outputs - first < kBytePanel ? tile.outputs - first : kBytePanel;
+    const int64_t channel = tile.group * shape.outputs + tile.output + first;
+    for (int p = 0; p < tile.count; ++p) {
+      int32_t sums[kBytePanel] = {};
+      SumPanel(shape, tile.rows + p, tile.group * shape.depth, packed, sums);
+      for (int64_t j = 0; j < width; ++j) {
+        const uint32_t total = static_cast<uint32_t>(sums[j]) + static_cast<uint32_t>(state.starts[channel + j]);
+        const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + p * channels + first + j;
+        tile.to[p * job.output_step + first + j] =
+            RequantisedSum(state, static_cast<int32_t>(total), channel + j, residual);
+      }
+    }
+  }
+}
+
+}  // namespace LATHE_ISA
+}  // namespace lathe

@@ -1,0 +1,165 @@
+#include "native/kernel/gemm/byte_state.h"
+
+#include <string.h>
+
+namespace lathe {
+
+namespace {
+
+// Writes a filter's number for every byte of the packed order: `at(output, tap, depth)`, and zero outside.
+template <typename At>
+void FillPanels(const BytePanelShape& shape, int8_t* to, const At& at) {
+  const int64_t outputs = shape.groups * shape.panels() * kBytePanel;
+  for (int64_t first = 0; first < outputs; first += kBytePanel) {
+    const int64_t panel = first / kBytePanel % shape.panels() * kBytePanel;
+    for (int64_t tap = 0; tap < shape.taps; ++tap) {
+      for (int64_t k = 0; k < shape.steps() * kByteDepth; k += kByteDepth) {
+        for (int64_t j = 0; j < kBytePanel * kByteDepth; ++j, ++to) {
+          const int64_t output = j / kByteDepth, depth = k + j % kByteDepth;
+          const bool inside = panel + output < shape.outputs && depth < shape.depth;
+          *to = inside ? at(first + output, tap, depth) : int8_t{0};
+        }
+      }
+    }
+  }
+}
+
+// Where the filter of an output at all panels' count stands in the packed order.
+int64_t PlaceOf(const BytePanelShape& shape, int64_t output, int64_t tap, int64_t depth) {
+  const int64_t step = (output / kBytePanel * shape.taps + tap) * shape.steps() + depth / kByteDepth;
+  return (step * kBytePanel + output % kBytePanel) * kByteDepth + depth % kByteDepth;
+}
+
+// Packs filters that come plain, or packed with their taps apart; `shape` is theirs, `state.shape` what it becomes.
+void PackFilters(const BytePanelState& state, const BytePanelShape& shape, const Tensor& w, int8_t* to) {
+  const int8_t* from = w.As<int8_t>();
+  const BytePanelShape& own = state.shape;
+  const int64_t whole = shape.panels() * kBytePanel;
+  FillPanels(own, to, [&](int64_t output, int64_t tap, int64_t depth) {
+    const int64_t inner = tap * own.depth + depth;  // of taps and depth in the order of plain filters
+    if (w.packing == Packing::kNone)
+      return from[(output / whole * shape.outputs + output % whole) * own.taps * own.depth + inner];
+    return from[PlaceOf(shape, output, inner / shape.depth, inner % shape.depth)];
+  });
+}
+
+// What the zero point of x, and the form's offset, add to the sum of an output: they times the sum of the filters.
+void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
+  const BytePanelShape& shape = state->shape;
+  const int8_t* packed = state->packed;
+  const uint32_t added = static_cast<uint32_t>(state->x_zero + form.offset);
+  int least = 0;
+  for (int64_t group = 0; group < shape.groups; ++group) {
+    for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
+      uint32_t sums[kBytePanel] = {};
+      for (int64_t i = 0; i < shape.panel_bytes() / (kBytePanel * kByteDepth); ++i) {
+        for (int j = 0; j < kBytePanel * kByteDepth; ++j, ++packed) {
+          sums[j / kByteDepth] += static_cast<uint32_t>(*packed);
+          least = *packed < least ? *packed : least;
+        }
+      }
+      for (int64_t j = 0; j < kBytePanel && first + j < shape.outputs; ++j) {
+        int32_t* start = starts + group * shape.outputs + first + j;
+        *start = static_cast<int32_t>(static_cast<uint32_t>(*start) - added * sums[j]);
+      }
+    }
+  }
+  state->lowest = least == INT8_MIN;
+}
+
+// Two steps of 4 of depth become one of 8, output by output.
+Code OrderEights(PrepareContext& context, BytePanelState* state) {
+  const BytePanelShape& shape = state->shape;
+  const int64_t steps = shape.steps(), eights = (steps + 1) / 2;
+  state->panel_bytes = shape.taps * eights * 2 * kByteDepth * kBytePanel;
+  int8_t* to = nullptr;
+  LATHE_TRY(AllocateArray(context, shape.groups * shape.panels() * state->panel_bytes, &to));  // of zeros
+  const int8_t* from = state->packed;
+  state->packed = to;
+  for (int64_t row = 0; row < shape.groups * shape.panels() * shape.taps; ++row) {
+    for (int64_t step = 0; step < steps; ++step, from += kBytePanel * kByteDepth) {
+      int8_t* target = to + (row * eights + step / 2) * 2 * kBytePanel * kByteDepth + step % 2 * kByteDepth;
+      for (int j = 0; j < kBytePanel; ++j) memcpy(target + j * 2 * kByteDepth, from + j * kByteDepth, kByteDepth);
+    }
+  }
+  return Code::kOk;
+}
+
+bool AllZero(const Quant& quant) {
+  for (const int64_t zero : quant.zeros) {
+    if (zero != 0) return false;
+  }
+  return true;
+}
+
+// One that leaves all sums of products finite, however instruction sets clip them.
+Code ReadByteFactor(const PrepareContext& context, float from, float to, float* factor) {
+  constexpr float kLargest = 1.0e24f;
+  LATHE_TRY(ReadFactor(context, from, to, factor));
+  return *factor <= kLargest ? Code::kOk : context.Fail(Code::kUnsupported, "its scales lie too far apart");
+}
+
+}  // namespace
+
+Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t joined, BytePanelState* state) {
+  const BytePanelShape shape = state->shape;
+  const Tensor& w = context.input(1);
+  const int64_t outputs = shape.groups * shape.outputs;
+  Stored x = {}, y = {};
+  LATHE_TRY(ReadStored(context, context.input(0), &x));
+  LATHE_TRY(ReadStored(context, context.output(0), &y));
+  if (context.input(0).dtype != DType::kS8 || w.dtype != DType::kS8 || context.output(0).dtype != DType::kS8)
+    return context.Fail(Code::kUnsupported, "this kernel has other element types");
+  if (w.quant == nullptr || !w.is_constant() || !AllZero(*w.quant))
+    return context.Fail(Code::kUnsupported, "its filter is not constant and symmetric");
+  const int64_t scales = static_cast<int64_t>(w.quant->scales.size());
+  if (scales != 1 && scales != outputs)
+    return context.Fail(Code::kUnsupported, "its filter has not a scale per output");
+  if (outputs > kMaxPackedElements / (shape.taps * shape.depth) || shape.taps * shape.depth > INT32_MAX / 32768)
+    return context.Fail(Code::kUnsupported, "its filters are too large");
+  state->x_zero = x.zero;
+  state->y_zero = y.zero;
+  LATHE_TRY(ReadStoredClip(context, y, &state->low, &state->high));
+  const int64_t whole = (outputs + kBytePanel - 1) / kBytePanel * kBytePanel + kBytePanel;
+  int32_t* starts = nullptr;
+  float* factors = nullptr;
+  LATHE_TRY(AllocateArray(context, whole, &starts));
+  LATHE_TRY(AllocateArray(context, whole, &factors));
+  for (int64_t i = 0; i < outputs; ++i) {
+    const float scale = w.quant->scales[static_cast<size_t>(scales == 1 ? 0 : i)];
+    LATHE_TRY(ReadByteFactor(context, x.scale * scale, y.scale, factors + i));
+  }
+  if (context.input_count() > 2) {
+    const Tensor& bias = context.input(2);
+    if (bias.dtype != DType::kS32 || !bias.is_constant())
+      return context.Fail(Code::kUnsupported, "its bias is not constant, or no s32");
+    LATHE_TRY(CheckRank(context, bias, 1, "its bias"));
+    if (bias.shape[0] != outputs) return context.Fail(Code::kBadModel, "the bias does not have one number per output");
+    memcpy(starts, bias.data, static_cast<size_t>(outputs) * sizeof *starts);
+  }
+  if (context.input_count() > 3) {
+    Stored residual = {};
+    if (context.input(3).dtype != DType::kS8) return context.Fail(Code::kUnsupported, "its residual is no s8");
+    LATHE_TRY(ReadStored(context, context.input(3), &residual));
+    LATHE_TRY(ReadByteFactor(context, residual.scale, y.scale, &state->residual_factor));
+    state->residual_zero = residual.zero;
+  }
+  state->shape.taps = shape.taps / joined;
+  state->shape.depth = shape.depth * joined;
+  state->packed = w.As<int8_t>();
+  state->panel_bytes = state->shape.panel_bytes();
+  // Whole steps of taps lie one after the other in any case.
+  if (w.packing == Packing::kNone || (joined > 1 && shape.depth % kByteDepth != 0)) {
+    int8_t* packed = nullptr;
+    LATHE_TRY(AllocateArray(context, state->shape.bytes(), &packed));
+    PackFilters(*state, shape, w, packed);
+    state->packed = packed;
+  }
+  AddStarts(form, state, starts);
+  if (form.eights) LATHE_TRY(OrderEights(context, state));
+  state->starts = starts;
+  state->factors = factors;
+  return Code::kOk;
+}
+
+}  // namespace lathe

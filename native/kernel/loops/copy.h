@@ -1,0 +1,166 @@
+// Kernels that move elements without looking at them. They work on any element type by its size: 1, 2, 4 or 8 bytes.
+#ifndef LATHE_KERNEL_LOOPS_COPY_H_
+#define LATHE_KERNEL_LOOPS_COPY_H_
+
+#include "native/kernel/check.h"
+#include "native/kernel/loops/broadcast.h"
+#include "native/kernel/loops/whole_copy.h"
+#include "native/kernel/simd/interleave.h"
+#include "native/runtime/kernel.h"
+
+namespace lathe {
+namespace {
+
+// `rows` stretches of `bytes` each, whose starts are `from_stride` and `to_stride` bytes apart. Nothing happens where
+// source and target are the same memory.
+inline void CopyRows(const RunContext& context, const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                     int64_t rows, int64_t bytes) {
+  if (rows == 0 || bytes == 0 || from == to) return;
+  const char* source = static_cast<const char*>(from);
+  char* target = static_cast<char*>(to);
+  if (rows == 1 || (from_stride == bytes && to_stride == bytes)) {
+    context.For(rows * bytes, kCopyGrain, [=](int64_t begin, int64_t end, int) {
+      memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
+    });
+    return;
+  }
+  const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
+  context.For(rows, grain, [=](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      memcpy(target + row * to_stride, source + row * from_stride, static_cast<size_t>(bytes));
+    }
+  });
+}
+
+// An output read from an input by strides: y[i0, i1, ...] = x[offset + i0 * strides[0] + ...], all in elements.
+struct StridedCopy {
+  int32_t rank;
+  int64_t offset;
+  int64_t dims[kMaxRank];
+  int64_t strides[kMaxRank];
+};
+
+// Drops axes of size 1 and merges axes that are walked as one. At least one axis stays.
+inline void Simplify(StridedCopy* copy) {
+  int32_t rank = 0;
+  for (int axis = 0; axis < copy->rank; ++axis) {
+    if (copy->dims[axis] == 1) continue;
+    if (rank > 0 && copy->strides[rank - 1] == copy->strides[axis] * copy->dims[axis]) {
+      copy->dims[rank - 1] *= copy->dims[axis];
+      copy->strides[rank - 1] = copy->strides[axis];
+      continue;
+    }
+    copy->dims[rank] = copy->dims[axis];
+    copy->strides[rank] = copy->strides[axis];
+    ++rank;
+  }
+  if (rank == 0) {
+    copy->dims[0] = 1;
+    copy->strides[0] = 1;
+    rank = 1;
+  }
+  copy->rank = rank;
+}
+
+// The axis along which the input lies element by element, where it is not the last one; else -1.
+inline int TransposedAxis(const StridedCopy& copy) {
+  for (int axis = 0; axis + 1 < copy.rank; ++axis) {
+    if (copy.strides[axis] == 1 && copy.strides[copy.rank - 1] != 1) return axis;
+  }
+  return -1;
+}
+
+// Blocks of the last axis and the one that is contiguous in the input, small enough that both sides stay in cache.
+template <typename T>
+inline void RunTransposition(const RunContext& context, const StridedCopy& copy, int axis) {
+  constexpr int64_t kShort = 8;
+  constexpr int64_t kColumns = 64;
+  const int last = copy.rank - 1;
+  const int64_t size = copy.dims[last];
+  const int64_t stride = copy.strides[last];
+  const int64_t length = copy.dims[axis];
+  const int64_t block = size < kShort ? 128 : 16;
+  const int64_t blocks = (length + block - 1) / block;
+  int64_t steps[kMaxRank];  // of the output
+  int64_t count = 1;
+  for (int i = last; i >= 0; --i) {
+    steps[i] = count;
+    count *= copy.dims[i];
+  }
+  if (count == 0) return;
+  const T* from = static_cast<const T*>(context.inputs[0].data) + copy.offset;
+  T* to = static_cast<T*>(context.outputs[0].data);
+  const int64_t bytes = block * size * static_cast<int64_t>(sizeof(T));
+  const int64_t grain = kCopyGrain / (bytes < kCopyGrain ? bytes : kCopyGrain);
+  context.For(count / size / length * blocks, grain, [=, &copy, &steps](int64_t begin, int64_t end, int) {
+    const int64_t step = steps[axis];
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t first = item % blocks * block;
+      const int64_t width = length - first < block ? length - first : block;
+      const T* source = from + first;
+      T* target = to + first * step;
+      int64_t index = item / blocks;
+      for (int i = last - 1; i >= 0; --i) {
+        if (i == axis) continue;
+        source += index % copy.dims[i] * copy.strides[i];
+        target += index % copy.dims[i] * steps[i];
+        index /= copy.dims[i];
+      }
+      if (size < kShort) {
+        if (step == size && Interleave(source, stride, size, width, target)) continue;
+        for (int64_t j = 0; j < size; ++j) {
+          for (int64_t i = 0; i < width; ++i) target[i * step + j] = source[j * stride + i];
+        }
+        continue;
+      }
+      for (int64_t start = 0; start < size; start += kColumns) {
+        const int64_t end = start + kColumns < size ? start + kColumns : size;
+        for (int64_t i = 0; i < width; ++i) {
+          for (int64_t j = start; j < end; ++j) target[i * step + j] = source[j * stride + i];
+        }
+      }
+    }
+  });
+}
+
+template <typename T>
+inline void RunStridedCopyOf(const RunContext& context, const StridedCopy& copy) {
+  const int axis = TransposedAxis(copy);
+  if (axis >= 0) return RunTransposition<T>(context, copy, axis);
+  const T* from = static_cast<const T*>(context.inputs[0].data) + copy.offset;
+  T* to = static_cast<T*>(context.outputs[0].data);
+  BroadcastOf<1> walk;
+  walk.rank = copy.rank;
+  memcpy(walk.dims, copy.dims, sizeof walk.dims);
+  memcpy(walk.strides[0], copy.strides, sizeof walk.strides[0]);
+  const int64_t stride = copy.strides[copy.rank - 1];
+  context.For(context.outputs[0].shape.Count(), kCopyGrain / static_cast<int64_t>(sizeof(T)),
+              [=, &walk](int64_t begin, int64_t end, int) {
+                walk.ForStretches(begin, end, [=](int64_t at, const int64_t* offsets, int64_t count) {
+                  const T* row = from + offsets[0];
+                  if (stride == 1) {
+                    memcpy(to + at, row, static_cast<size_t>(count) * sizeof(T));
+                  } else {
+                    for (int64_t i = 0; i < count; ++i) to[at + i] = row[i * stride];
+                  }
+                });
+              });
+}
+
+inline void RunStridedCopy(const RunContext& context, const StridedCopy& copy) {
+  switch (SizeOf(context.inputs[0].dtype)) {
+    case 1:
+      return RunStridedCopyOf<uint8_t>(context, copy);
+    case 2:
+      return RunStridedCopyOf<uint16_t>(context, copy);
+    case 4:
+      return RunStridedCopyOf<uint32_t>(context, copy);
+    default:
+      return RunStridedCopyOf<uint64_t>(context, copy);
+  }
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_KERNEL_LOOPS_COPY_H_

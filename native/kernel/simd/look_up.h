@@ -1,0 +1,85 @@
+// Bytes from a table of 256.
+#ifndef LATHE_KERNEL_SIMD_LOOK_UP_H_
+#define LATHE_KERNEL_SIMD_LOOK_UP_H_
+
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#include <stdint.h>
+
+namespace lathe {
+namespace {
+
+#if defined(__AVX512BW__)
+
+// As 128 pairs of bytes: AVX-512 looks up 64 of them in two registers. The half of the table, and then the byte of the
+// pair, are chosen by bits of the index.
+struct PairTable {
+  static constexpr __mmask32 kAll = 0xffffffff;  // GCC 12 warns of its own header's functions without a mask
+  __m512i parts[4];
+
+  explicit PairTable(const uint8_t* table) {
+    for (int i = 0; i < 4; ++i) parts[i] = _mm512_loadu_si512(table + 64 * i);
+  }
+
+  // Of 32 indices of 16 bits each: bytes in 16 bits.
+  __m512i operator()(__m512i index) const {
+    const __m512i pair = _mm512_srli_epi16(index, 1);
+    const __m512i low = _mm512_permutex2var_epi16(parts[0], pair, parts[1]);
+    const __m512i high = _mm512_permutex2var_epi16(parts[2], pair, parts[3]);
+    const __mmask32 upper = _mm512_test_epi16_mask(index, _mm512_set1_epi16(128));
+    const __m512i both = _mm512_mask_blend_epi16(upper, low, high);
+    const __mmask32 second = _mm512_test_epi16_mask(index, _mm512_set1_epi16(1));
+    const __m512i chosen = _mm512_mask_srli_epi16(both, second, both, 8);
+    return _mm512_maskz_and_epi32(0xffff, chosen, _mm512_set1_epi16(255));
+  }
+};
+
+inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
+  const PairTable pairs(table);
+  int64_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    const __m512i x = _mm512_loadu_si512(from + i);
+    const __m512i even = pairs(_mm512_maskz_and_epi32(0xffff, x, _mm512_set1_epi16(255)));
+    const __m512i odd = pairs(_mm512_srli_epi16(x, 8));
+    _mm512_storeu_si512(to + i, _mm512_or_si512(even, _mm512_slli_epi16(odd, 8)));
+  }
+  return i;
+}
+
+#elif defined(__aarch64__)
+
+// Four registers hold 64 bytes; what lies outside of them is left to the next four.
+inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
+  const uint8x16x4_t first = vld1q_u8_x4(table), second = vld1q_u8_x4(table + 64);
+  const uint8x16x4_t third = vld1q_u8_x4(table + 128), fourth = vld1q_u8_x4(table + 192);
+  const uint8x16_t step = vdupq_n_u8(64);
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    uint8x16_t index = vld1q_u8(from + i);
+    uint8x16_t found = vqtbl4q_u8(first, index);
+    found = vqtbx4q_u8(found, second, index = vsubq_u8(index, step));
+    found = vqtbx4q_u8(found, third, index = vsubq_u8(index, step));
+    found = vqtbx4q_u8(found, fourth, vsubq_u8(index, step));
+    vst1q_u8(to + i, found);
+  }
+  return i;
+}
+
+#else
+
+inline int64_t LookUpVectors(const uint8_t*, const uint8_t*, uint8_t*, int64_t) { return 0; }
+
+#endif
+
+inline void LookUp(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
+  for (int64_t i = LookUpVectors(table, from, to, count); i < count; ++i) to[i] = table[from[i]];
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_KERNEL_SIMD_LOOK_UP_H_

@@ -1,0 +1,249 @@
+// Convolutions of 8-bit numbers: s32 sums of (x - x_zero) * (w - w_zero) over windows of x[N,H,W,C].
+//
+// Filters are packed as 16-bit differences, zero padded: [group][block of 8 outputs][tap][depth][8]; where every
+// channel is a group with one output, [tap][channel]. The windows of four pixels are gathered as 16-bit differences
+// too, [tap][channel], so that what lies outside the image is 0.
+#ifndef LATHE_KERNEL_SPATIAL_INTEGER_CONV_H_
+#define LATHE_KERNEL_SPATIAL_INTEGER_CONV_H_
+
+#include "native/kernel/quantised/quantised.h"
+#include "native/kernel/spatial/window.h"
+
+namespace lathe {
+namespace {
+
+constexpr int kConvPixels = 4;      // gathered at a time
+constexpr int kConvOutputs = 8;     // summed side by side
+constexpr int64_t kConvChunk = 16;  // pixels of one item of parallel work
+
+// The positions of the inputs that all convolutions have.
+struct ConvInputs {
+  int x;
+  int x_zero;
+  int w;
+  int w_zero;
+};
+
+struct IntegerConvState {
+  Window window;
+  ConvInputs inputs;
+  int64_t groups;
+  int64_t outputs;  // per group
+  int64_t taps;
+  int64_t depth;    // input channels per group
+  int16_t* packed;  // null: the filters or their zero points are not constant
+
+  bool depthwise() const { return depth == 1 && outputs == 1; }
+  int64_t channels() const { return groups * depth; }
+  int64_t blocks() const { return (outputs + kConvOutputs - 1) / kConvOutputs; }  // per group
+  int64_t packed_numbers() const {
+    return depthwise() ? taps * groups : groups * blocks() * taps * depth * kConvOutputs;
+  }
+  int64_t gathered_numbers() const { return kConvPixels * taps * channels(); }
+};
+
+struct IntegerConvPlan {
+  int64_t threads;
+};
+
+// Adds up in wrapping arithmetic: a sum beyond s32 is the model's to avoid, but must not be undefined.
+typedef uint32_t Sum;
+
+template <typename W>
+inline void PackFilters(const IntegerConvState& state, const W* filters, const Tensor& zeros, int16_t* to) {
+  const int64_t step = zeros.shape.rank;  // 0: one zero point for all
+  const int64_t inner = state.taps * state.depth;
+  if (state.depthwise()) {
+    for (int64_t tap = 0; tap < state.taps; ++tap) {
+      for (int64_t c = 0; c < state.groups; ++c) {
+        *to++ = static_cast<int16_t>(filters[c * state.taps + tap] - ZeroPointAt(zeros, c * step));
+      }
+    }
+    return;
+  }
+  for (int64_t group = 0; group < state.groups; ++group) {
+    for (int64_t first = 0; first < state.blocks() * kConvOutputs; first += kConvOutputs) {
+      for (int64_t k = 0; k < inner; ++k) {
+        for (int64_t j = 0; j < kConvOutputs; ++j, ++to) {
+          const int64_t output = group * state.outputs + first + j;
+          const bool padding = first + j >= state.outputs;
+          *to = padding ? int16_t{0}
+                        : static_cast<int16_t>(filters[output * inner + k] - ZeroPointAt(zeros, output * step));
+        }
+      }
+    }
+  }
+}
+
+inline void PackFilters(const IntegerConvState& state, const Tensor& filters, const Tensor& zeros, int16_t* to) {
+  if (filters.dtype == DType::kS8) return PackFilters(state, filters.As<int8_t>(), zeros, to);
+  PackFilters(state, filters.As<uint8_t>(), zeros, to);
+}
+
+inline Code PrepareIntegerConv(PrepareContext& context, const ConvInputs& inputs) {
+  IntegerConvState& state = *static_cast<IntegerConvState*>(context.state());
+  const Tensor& x = context.input(inputs.x);
+  const Tensor& w = context.input(inputs.w);
+  state.inputs = inputs;
+  if (!IsByte(x.dtype) || !IsByte(w.dtype)) return context.Fail(Code::kUnsupported, "its operands are not bytes");
+  LATHE_TRY(CheckRank(context, x, 4, "its input"));
+  LATHE_TRY(CheckRank(context, w, 4, "its filter"));
+  LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
+  LATHE_TRY(CheckScalar(context, inputs.x_zero, x.dtype));
+  LATHE_TRY(CheckScalarOrRow(context, inputs.w_zero, w.dtype));
+  LATHE_TRY(ReadWindow(context, &state.window));
+  LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &state.groups));
+  for (int axis = 0; axis < 4; ++axis) {
+    if (w.shape[axis] < 1 || w.shape[axis] > kMaxExtent) return context.Fail(Code::kBadModel, "its filter is empty");
+  }
+  if (w.shape[0] % state.groups != 0) return context.Fail(Code::kBadModel, "groups do not divide the outputs");
+  state.window.kernel[0] = w.shape[1];
+  state.window.kernel[1] = w.shape[2];
+  state.outputs = w.shape[0] / state.groups;
+  state.taps = w.shape[1] * w.shape[2];
+  state.depth = w.shape[3];
+  if (w.shape.Count() > kMaxPackedElements || state.groups > kMaxPackedElements / state.taps / state.depth) {
+    return context.Fail(Code::kUnsupported, "its filters are too large");
+  }
+  const Tensor& zeros = context.input(inputs.w_zero);
+  if (zeros.shape.rank == 1 && zeros.shape[0] != w.shape[0]) {
+    return context.Fail(Code::kBadModel, "the filter has another number of zero points than outputs");
+  }
+  if (!w.is_constant() || !zeros.is_constant()) return Code::kOk;
+  LATHE_TRY(AllocateArray(context, state.packed_numbers(), &state.packed));
+  PackFilters(state, w, zeros, state.packed);
+  return Code::kOk;
+}
+
+// Scratch is [gathered windows of all threads][packed filters].
+inline Code PlanIntegerConv(PlanContext& context) {
+  const IntegerConvState& state = *static_cast<const IntegerConvState*>(context.state());
+  LATHE_TRY(CheckImages(context));
+  const Shape& x = context.input(state.inputs.x).shape;
+  const Shape& w = context.input(state.inputs.w).shape;
+  const int64_t outputs = state.groups * state.outputs;
+  const Shape filter = {4, {outputs, state.window.kernel[0], state.window.kernel[1], state.depth}};
+  if (w != filter) return context.Fail(Code::kUnsupported, "filters whose shape changes at run time");
+  if (x[3] != state.channels()) return context.Fail(Code::kBadModel, "the filter has another number of channels");
+  for (int axis = 1; axis < 3; ++axis) {
+    if (x[axis] > kMaxExtent) return context.Fail(Code::kUnsupported, "an image is too large");
+  }
+  LATHE_TRY(CheckRowLength(context, state.inputs.w_zero, outputs));
+  static_cast<IntegerConvPlan*>(context.plan())->threads = context.threads();
+  Shape expected = {4, {x[0], 0, 0, outputs}};
+  for (int axis = 0; axis < 2; ++axis) expected.dims[1 + axis] = WindowCount(state.window, axis, x[1 + axis], false);
+  LATHE_TRY(CheckShape(context, 0, expected));
+  const int64_t numbers =
+      state.gathered_numbers() * context.threads() + (state.packed == nullptr ? state.packed_numbers() : 0);
+  return RequestScratch(context, numbers * static_cast<int64_t>(sizeof(int16_t)));
+}
+
+// The window of one output pixel, as differences from the zero point.
+template <typename X>
+inline void GatherWindow(const IntegerConvState& state, const X* image, int32_t zero, const Shape& in, int64_t row,
+                         int64_t column, int16_t* to) {
+  const int64_t channels = in[3];
+  for (int64_t i = 0; i < state.window.kernel[0]; ++i) {
+    const int64_t y = row * state.window.strides[0] - state.window.before[0] + i * state.window.dilations[0];
+    for (int64_t j = 0; j < state.window.kernel[1]; ++j, to += channels) {
+      const int64_t x = column * state.window.strides[1] - state.window.before[1] + j * state.window.dilations[1];
+      if (y < 0 || y >= in[1] || x < 0 || x >= in[2]) {
+        memset(to, 0, static_cast<size_t>(channels) * sizeof *to);
+        continue;
+      }
+      const X* from = image + (y * in[2] + x) * channels;
+      for (int64_t c = 0; c < channels; ++c) to[c] = static_cast<int16_t>(from[c] - zero);
+    }
+  }
+}
+
+// One block of outputs for kConvPixels windows, which lie `distance` numbers apart.
+inline void SumBlock(const IntegerConvState& state, const int16_t* windows, int64_t distance, const int16_t* weights,
+                     Sum (&sums)[kConvPixels][kConvOutputs]) {
+  memset(sums, 0, sizeof sums);
+  for (int64_t tap = 0; tap < state.taps; ++tap, windows += state.channels()) {
+    for (int64_t k = 0; k < state.depth; ++k, weights += kConvOutputs) {
+      for (int p = 0; p < kConvPixels; ++p) {
+        const int32_t value = windows[p * distance + k];
+        for (int j = 0; j < kConvOutputs; ++j) sums[p][j] += static_cast<Sum>(value * weights[j]);
+      }
+    }
+  }
+}
+
+// `store(pixel, channel, sums, count)` takes the sums of neighbouring channels of one output pixel.
+template <typename Store>
+inline void SumPixels(const IntegerConvState& state, const int16_t* packed, const int16_t* windows, int64_t pixel,
+                      int count, const Store& store) {
+  const int64_t distance = state.taps * state.channels();
+  if (state.depthwise()) {
+    for (int p = 0; p < count; ++p) {
+      for (int64_t first = 0; first < state.groups; first += kConvOutputs) {
+        const int64_t rest = state.groups - first;
+        const int64_t width = rest < kConvOutputs ? rest : kConvOutputs;
+        Sum sums[kConvOutputs] = {};
+        for (int64_t tap = 0; tap < state.taps; ++tap) {
+          const int16_t* from = windows + p * distance + tap * state.groups + first;
+          const int16_t* weights = packed + tap * state.groups + first;
+          for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(int32_t{from[j]} * weights[j]);
+        }
+        store(pixel + p, first, sums, width);
+      }
+    }
+    return;
+  }
+  const int64_t block_numbers = state.taps * state.depth * kConvOutputs;
+  for (int64_t group = 0; group < state.groups; ++group) {
+    for (int64_t block = 0; block < state.blocks(); ++block, packed += block_numbers) {
+      Sum sums[kConvPixels][kConvOutputs];
+      SumBlock(state, windows + group * state.depth, distance, packed, sums);
+      const int64_t first = block * kConvOutputs;
+      const int64_t width = state.outputs - first < kConvOutputs ? state.outputs - first : kConvOutputs;
+      for (int p = 0; p < count; ++p) store(pixel + p, group * state.outputs + first, sums[p], width);
+    }
+  }
+}
+
+template <typename X, typename Store>
+inline void RunIntegerConv(const RunContext& context, const X* image, const Store& store) {
+  const IntegerConvState& state = context.State<IntegerConvState>();
+  const Shape& in = context.inputs[state.inputs.x].shape;
+  const Shape& out = context.outputs[0].shape;
+  const int32_t zero = ZeroPointAt(context.inputs[state.inputs.x_zero], 0);
+  int16_t* windows = static_cast<int16_t*>(context.scratch);
+  const int16_t* packed = state.packed;
+  if (packed == nullptr) {
+    int16_t* to = windows + state.gathered_numbers() * context.Plan<IntegerConvPlan>().threads;
+    PackFilters(state, context.inputs[state.inputs.w], context.inputs[state.inputs.w_zero], to);
+    packed = to;
+  }
+  const int64_t pixels = out.Count(0, 3);
+  context.For((pixels + kConvChunk - 1) / kConvChunk, 1, [&](int64_t begin, int64_t end, int thread) {
+    int16_t* gathered = windows + thread * state.gathered_numbers();
+    const int64_t last = end * kConvChunk < pixels ? end * kConvChunk : pixels;
+    for (int64_t pixel = begin * kConvChunk; pixel < last; pixel += kConvPixels) {
+      const int count = static_cast<int>(last - pixel < kConvPixels ? last - pixel : kConvPixels);
+      for (int p = 0; p < kConvPixels; ++p) {
+        const int64_t at = pixel + (p < count ? p : 0);  // idle places sum up a pixel that exists
+        const int64_t line = at / out[2];
+        const int64_t batch = line / out[1];
+        GatherWindow(state, image + batch * in.Count(1, 4), zero, in, line - batch * out[1], at - line * out[2],
+                     gathered + p * state.taps * state.channels());
+      }
+      SumPixels(state, packed, gathered, pixel, count, store);
+    }
+  });
+}
+
+template <typename Store>
+inline void RunIntegerConv(const RunContext& context, const Store& store) {
+  const Tensor& x = context.inputs[context.State<IntegerConvState>().inputs.x];
+  if (context.outputs[0].shape.Count() == 0) return;
+  if (x.dtype == DType::kS8) return RunIntegerConv(context, x.As<int8_t>(), store);
+  RunIntegerConv(context, x.As<uint8_t>(), store);
+}
+
+}  // namespace
+}  // namespace lathe
+
+#endif  // LATHE_KERNEL_SPATIAL_INTEGER_CONV_H_

@@ -1,3 +1,0 @@
-#include "native/ops/add/add_bytes.h"
-
-LATHE_KERNEL(add_s8_broadcast__avx2) = lathe::ByteBinaryKernel<lathe::AddBytes>("add_s8_broadcast__avx2", "add");

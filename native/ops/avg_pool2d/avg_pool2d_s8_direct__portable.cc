@@ -1,4 +1,0 @@
-#include "native/ops/avg_pool2d/avg_pool2d_bytes.h"
-
-LATHE_KERNEL(avg_pool2d_s8_direct__portable) = lathe::BytePoolKernel<lathe::MeanBytes>("avg_pool2d_s8_direct__portable",
-                                                                                       "avg_pool2d");

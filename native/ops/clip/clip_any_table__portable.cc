@@ -1,5 +1,0 @@
-#include "native/core/byte_table.h"
-#include "native/ops/clip/clip_operation.h"
-
-LATHE_KERNEL(clip_any_table__portable) = lathe::ByteTableKernel<lathe::ClipOperation>("clip_any_table__portable",
-                                                                                      "clip");

@@ -1,3 +1,0 @@
-#include "native/ops/concat/concat_bytes.h"
-
-LATHE_KERNEL(concat_s8_requantize__avx512) = lathe::ByteConcatKernel("concat_s8_requantize__avx512", "concat");

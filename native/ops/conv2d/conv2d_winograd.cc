@@ -1,0 +1,427 @@
+// Convolution 3 x 3 with stride 1 by Winograd's minimal filtering: tiles of kTile x kTile outputs from kTile + 2
+// squared inputs, as products of transformed inputs with transformed filters. The header of an instruction set goes
+// before this one, and a definition of LATHE_WINOGRAD_TILE (2 or 4).
+//
+// The filters come transformed and packed: [kPoints][panel of kPanelWidth outputs][depth][kPanelWidth].
+#include "native/kernel/gemm/panels.h"
+#include "native/kernel/simd/simd.h"
+#include "native/kernel/spatial/window.h"
+
+namespace lathe {
+namespace {
+
+constexpr int kTile = LATHE_WINOGRAD_TILE;  // outputs per axis
+constexpr int kPatch = kTile + 2;           // inputs per axis
+constexpr int kPoints = kPatch * kPatch;
+
+// Filters and inputs are polynomials, which are multiplied at 0, at +-1 and +-2 where the tile is large, and at
+// infinity. Halves would lose too much by powers of 2: they have +-sqrt(1/2) and +-sqrt(2), which lose less than half
+// as much.
+constexpr bool kHasRoots = kTile == 4 && sizeof(Element) == 2;
+constexpr float kRootOfHalf = 0.70710678f, kRootOfTwo = 1.41421356f;
+
+// The way back adds the point (1, 1) to every output of a tile once: what is added to it is added to all of them.
+constexpr int kBiasPoint = kHasRoots ? -1 : kPatch + 1;
+
+// Tiles that are multiplied and transformed back together, by so many output channels.
+constexpr int kRows = kLanes == 16 ? 28 : kVectorRegisters == 16 && kLanes == 8 ? 24 : 32;
+constexpr int kOutputs = 64;
+constexpr int64_t kProductElements = int64_t{kPoints} * kRows * kOutputs;
+constexpr int64_t kSharedTiles = 4 * kRows;
+
+constexpr Packing kWinogradPacking = kTile == 2 ? (kPanelWidth == 8 ? Packing::kWinograd2x8 : Packing::kWinograd2x16)
+                                                : (kPanelWidth == 8 ? Packing::kWinograd4x8 : Packing::kWinograd4x16);
+
+struct WinogradState {
+  Window window;
+  Activation activation;
+  int64_t depth;
+  int64_t outputs;
+  int64_t panels;
+  const Element* packed;
+};
+
+struct WinogradPlan {
+  int64_t tiles[2];  // per image and axis
+  int64_t count;     // of all images
+  int64_t threads;
+  bool shared;     // few tiles: all threads use the inputs that all have transformed; else every thread has its own
+  int64_t row;     // elements of one point of one tile: depth, rounded up to whole vectors
+  int64_t packed;  // elements of the inputs of one point in the order of the tiles of products
+  int64_t round_elements() const { return kPoints * row * (shared ? count : kRows); }
+  int64_t product_elements() const { return kProductElements + packed; }
+};
+
+// The transformation of inputs along one axis, from x to y.
+inline void TransformIn(const Vec (&x)[kPatch], Vec (&y)[kPatch]) {
+  if constexpr (kTile == 2) {
+    y[0] = Sub(x[0], x[2]);
+    y[1] = Add(x[1], x[2]);
+    y[2] = Sub(x[2], x[1]);
+    y[3] = Sub(x[1], x[3]);
+  } else if constexpr (kHasRoots) {
+    const Vec minus_half = Fill(-0.5f), minus_two = Fill(-2.0f), minus_both = Fill(-2.5f);
+    const Vec a = MulAdd(minus_two, x[2], x[4]), b = MulAdd(minus_two, x[1], x[3]);
+    const Vec c = MulAdd(minus_half, x[2], x[4]), d = MulAdd(minus_half, x[1], x[3]);
+    y[0] = MulAdd(minus_both, x[2], Add(x[0], x[4]));
+    y[1] = MulAdd(Fill(kRootOfHalf), b, a);
+    y[2] = MulAdd(Fill(-kRootOfHalf), b, a);
+    y[3] = MulAdd(Fill(kRootOfTwo), d, c);
+    y[4] = MulAdd(Fill(-kRootOfTwo), d, c);
+    y[5] = MulAdd(minus_both, x[3], Add(x[1], x[5]));
+  } else {
+    const Vec two = Fill(2.0f), four = Fill(4.0f), minus_four = Fill(-4.0f), minus_five = Fill(-5.0f);
+    const Vec a = MulAdd(minus_four, x[2], x[4]);
+    const Vec b = MulAdd(minus_four, x[1], x[3]);
+    const Vec c = Sub(x[4], x[2]);
+    const Vec d = Mul(two, Sub(x[3], x[1]));
+    y[0] = MulAdd(four, x[0], MulAdd(minus_five, x[2], x[4]));
+    y[1] = Add(a, b);
+    y[2] = Sub(a, b);
+    y[3] = Add(c, d);
+    y[4] = Sub(c, d);
+    y[5] = MulAdd(four, x[1], MulAdd(minus_five, x[3], x[5]));
+  }
+}
+
+// The way back.
+inline void TransformOut(const Vec (&x)[kPatch], Vec (&y)[kTile]) {
+  if constexpr (kTile == 2) {
+    y[0] = Add(Add(x[0], x[1]), x[2]);
+    y[1] = Sub(Sub(x[1], x[2]), x[3]);
+  } else if constexpr (kHasRoots) {
+    const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
+    y[0] = Add(Add(x[0], a), c);
+    y[1] = MulAdd(Fill(kRootOfTwo), d, Mul(Fill(kRootOfHalf), b));
+    y[2] = MulAdd(Fill(2.0f), c, Mul(Fill(0.5f), a));
+    y[3] = MulAdd(Fill(2.0f * kRootOfTwo), d, MulAdd(Fill(0.5f * kRootOfHalf), b, x[5]));
+  } else {
+    const Vec a = Add(x[1], x[2]), b = Sub(x[1], x[2]), c = Add(x[3], x[4]), d = Sub(x[3], x[4]);
+    y[0] = Add(Add(x[0], a), c);
+    y[1] = MulAdd(Fill(2.0f), d, b);
+    y[2] = MulAdd(Fill(4.0f), c, a);
+    y[3] = Add(MulAdd(Fill(8.0f), d, b), x[5]);
+  }
+}
+
+struct TilePlace {
+  int64_t batch;
+  int64_t y;  // of the first output
+  int64_t x;
+
+  TilePlace(int64_t tile, const WinogradPlan& plan) {
+    const int64_t lines = tile / plan.tiles[1];
+    batch = lines / plan.tiles[0];
+    y = (lines - batch * plan.tiles[0]) * kTile;
+    x = (tile - lines * plan.tiles[1]) * kTile;
+  }
+};
+
+struct WinogradJob {
+  const WinogradState* state;
+  const WinogradPlan* plan;
+  const Shape* in;
+  const Shape* out;
+  const Element* image;
+  const Element* zeros;
+  const Element* bias;
+  const Element* residual;
+  Element* output;
+  int64_t input_step;  // from pixel to pixel
+  int64_t output_step;
+};
+
+// Where the work of one round lies.
+struct WinogradRound {
+  int64_t first;    // tile
+  int64_t tiles;    // of which there are so many
+  Element* inputs;  // transformed: [kPoints][tiles][row]
+};
+
+// Transforms the inputs of one tile into row `slot`.
+inline void TransformTile(const WinogradJob& job, const WinogradRound& round, int64_t slot) {
+  const Shape& in = *job.in;
+  const TilePlace place(round.first + slot, *job.plan);
+  const Element* pixels[kPatch][kPatch];
+  Element few[kPatch][kPatch][kLanes];  // pixels of less channels than a vector has
+  for (int i = 0; i < kPatch; ++i) {
+    const int64_t y = place.y + i - job.state->window.before[0];
+    const Element* line = nullptr;
+    if (y >= 0 && y < in[1]) line = job.image + (place.batch * in[1] + y) * in[2] * job.input_step;
+    for (int j = 0; j < kPatch; ++j) {
+      const int64_t x = place.x + j - job.state->window.before[1];
+      pixels[i][j] = line != nullptr && x >= 0 && x < in[2] ? line + x * job.input_step : job.zeros;
+      if (in[3] >= kLanes) continue;
+      Store(few[i][j], LoadPart(pixels[i][j], static_cast<int>(in[3])));
+      pixels[i][j] = few[i][j];
+    }
+  }
+  const int64_t row = job.plan->row;
+  const int64_t step = round.tiles * row;  // from point to point
+  for (int64_t channel = 0; channel < in[3]; channel += kLanes) {
+    if (channel > in[3] - kLanes && channel > 0) channel = in[3] - kLanes;  // overlaps the one before
+    Vec half[kPatch][kPatch];
+    for (int j = 0; j < kPatch; ++j) {
+      Vec x[kPatch], y[kPatch];
+#pragma GCC unroll 8
+      for (int i = 0; i < kPatch; ++i) x[i] = Load(pixels[i][j] + channel);
+      TransformIn(x, y);
+#pragma GCC unroll 8
+      for (int i = 0; i < kPatch; ++i) half[i][j] = y[i];
+    }
+    Element* to = round.inputs + slot * row + channel;
+    for (int i = 0; i < kPatch; ++i) {
+      Vec y[kPatch];
+      TransformIn(half[i], y);
+#pragma GCC unroll 8
+      for (int j = 0; j < kPatch; ++j, to += step) Store(to, y[j]);
+    }
+  }
+}
+
+// What is left to do with one line of outputs of a tile.
+struct TileLine {
+  Element* to;
+  const Element* residual;  // may be null
+  int64_t to_step;          // from pixel to pixel
+  int64_t residual_step;
+  Vec low;
+  Vec high;
+  bool clips_low;
+  bool clips_high;
+};
+
+// Whole vectors of a whole line.
+inline void StoreLine(const TileLine& line, Vec (&y)[kTile]) {
+  if (line.residual != nullptr) {
+    const Element* residual = line.residual;
+#pragma GCC unroll 8
+    for (int j = 0; j < kTile; ++j, residual += line.residual_step) y[j] = Add(y[j], Load(residual));
+  }
+  if (line.clips_low) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kTile; ++j) y[j] = AtLeast(y[j], line.low);
+  }
+  if (line.clips_high) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kTile; ++j) y[j] = AtMost(y[j], line.high);
+  }
+  Element* to = line.to;
+#pragma GCC unroll 8
+  for (int j = 0; j < kTile; ++j, to += line.to_step) Store(to, y[j]);
+}
+
+// `width` pixels of `count` channels.
+__attribute__((noinline)) void StorePartOfLine(const TileLine& line, const Vec (&y)[kTile], int64_t width, int count) {
+  for (int j = 0; j < width; ++j) {
+    Vec sum = y[j];
+    if (line.residual != nullptr) sum = Add(sum, LoadPart(line.residual + j * line.residual_step, count));
+    StorePart(line.to + j * line.to_step, AtMost(AtLeast(sum, line.low), line.high), count);
+  }
+}
+
+// Transforms the products of one tile back, for the outputs from `first`, of which there are `outputs`.
+inline void StoreTile(const WinogradJob& job, const Element* products, int64_t tile, int64_t first, int64_t outputs) {
+  const Shape& out = *job.out;
+  const TilePlace place(tile, *job.plan);
+  const int64_t height = out[1] - place.y < kTile ? out[1] - place.y : kTile;
+  const int64_t width = out[2] - place.x < kTile ? out[2] - place.x : kTile;
+  const int64_t corner = (place.batch * out[1] + place.y) * out[2] + place.x;
+  bool rest = false;
+  float low = 0.0f, high = 0.0f;
+  ReadClip(job.state->activation, &low, &high, &rest);
+  TileLine line = {};
+  line.to_step = job.output_step;
+  line.residual_step = out[3];
+  line.low = Fill(low);
+  line.high = Fill(high);
+  line.clips_low = low > -HUGE_VALF;
+  line.clips_high = high < HUGE_VALF;
+  for (int64_t channel = 0; channel < outputs; channel += kLanes) {
+    if (channel > outputs - kLanes && channel > 0) channel = outputs - kLanes;  // overlaps the one before
+    const int count = outputs < kLanes ? static_cast<int>(outputs) : kLanes;
+    Vec half[kTile][kPatch];
+    for (int j = 0; j < kPatch; ++j) {
+      Vec x[kPatch], y[kTile];
+      const Element* from = products + j * kRows * kOutputs + channel;
+#pragma GCC unroll 8
+      for (int i = 0; i < kPatch; ++i, from += kPatch * kRows * kOutputs) x[i] = Load(from);
+      TransformOut(x, y);
+#pragma GCC unroll 8
+      for (int i = 0; i < kTile; ++i) half[i][j] = y[i];
+    }
+    line.to = job.output + corner * job.output_step + first + channel;
+    if (job.residual != nullptr) line.residual = job.residual + corner * out[3] + first + channel;
+    Vec bias = Fill(0.0f);
+    if (kHasRoots && job.bias != nullptr) bias = LoadPart(job.bias + first + channel, count);
+    for (int i = 0; i < height; ++i) {
+      Vec y[kTile];
+      TransformOut(half[i], y);
+#pragma GCC unroll 8
+      for (int j = 0; kHasRoots && j < kTile; ++j) y[j] = Add(y[j], bias);
+      if (width == kTile && count == kLanes) {
+        StoreLine(line, y);
+      } else {
+        StorePartOfLine(line, y, width, count);
+      }
+      for (int j = 0; rest && j < width; ++j) ActivateAll(job.state->activation, line.to + j * line.to_step, count);
+      line.to += out[2] * line.to_step;
+      if (line.residual != nullptr) line.residual += out[2] * line.residual_step;
+    }
+  }
+}
+
+// Tiles [begin, begin + count) of the round times the filters of the outputs from `first`, whole panels of them.
+inline void MultiplyRows(const WinogradJob& job, const WinogradRound& round, int64_t begin, int count, int64_t first,
+                         int64_t outputs, Element* products) {
+  const WinogradState& state = *job.state;
+  PanelJob product = {};
+  product.shape = {1, kOutputs, 1, state.depth};
+  const Element* rows[kChunkPixels];
+  PanelChunk chunk = {};
+  chunk.count = count;
+  chunk.rows = rows;
+  chunk.packed = products + kProductElements;
+  const int64_t panel_elements = product.shape.panel_elements();
+  Element bias[kOutputs] = {};
+  if (job.bias != nullptr) memcpy(bias, job.bias + first, static_cast<size_t>(outputs) * sizeof(Element));
+  for (int64_t point = 0; point < kPoints; ++point) {
+    product.bias = job.bias != nullptr && point == kBiasPoint ? bias : nullptr;
+    const Element* inputs = round.inputs + (point * round.tiles + begin) * job.plan->row;
+    for (int i = 0; i < count; ++i) rows[i] = inputs + i * job.plan->row;
+    PackInputs(product, chunk);
+    product.packed = state.packed + (point * state.panels + first / kPanelWidth) * panel_elements;
+    product.output = products + point * kRows * kOutputs;
+    RunPanelRange(product, chunk, 0, DivideUp(outputs, kPanelWidth));
+  }
+}
+
+// Tiles from `slot` of the round, as many as there are up to kRows, times the outputs from `block`, up to kOutputs.
+inline void MultiplyTiles(const WinogradJob& job, const WinogradRound& round, int64_t slot, int64_t block,
+                          Element* products) {
+  const int64_t outputs = job.state->outputs - block < kOutputs ? job.state->outputs - block : kOutputs;
+  const int count = static_cast<int>(round.tiles - slot < kRows ? round.tiles - slot : kRows);
+  MultiplyRows(job, round, slot, count, block, outputs, products);
+  for (int i = 0; i < count; ++i) StoreTile(job, products + i * kOutputs, round.first + slot + i, block, outputs);
+}
+
+Code PrepareWinograd(PrepareContext& context) {
+  WinogradState& state = *static_cast<WinogradState*>(context.state());
+  LATHE_TRY(CheckArity(context, 2, 4, 1));
+  LATHE_TRY(CheckAllTypes(context, kElementType));
+  LATHE_TRY(CheckRank(context, context.input(0), 4, "its input"));
+  LATHE_TRY(CheckRank(context, context.output(0), 4, "its output"));
+  LATHE_TRY(ReadWindow(context, &state.window));
+  LATHE_TRY(ReadActivation(context, &state.activation));
+  int64_t groups = 0;
+  LATHE_TRY(ReadInt(context, "groups", 1, kMaxExtent, &groups));
+  const Tensor& filter = context.input(1);
+  for (int axis = 0; axis < 2; ++axis) {
+    state.window.kernel[axis] = 3;
+    if (state.window.strides[axis] != 1 || state.window.dilations[axis] != 1 || groups != 1)
+      return context.Fail(Code::kUnsupported, "this kernel does dense convolutions with stride 1");
+  }
+  if (filter.packing != kWinogradPacking)
+    return context.Fail(Code::kUnsupported, "this kernel takes filters that come transformed");
+  LATHE_TRY(CheckRank(context, filter, 4, "its filter"));
+  state.panels = filter.shape[1];
+  state.depth = filter.shape[2];
+  state.outputs = context.output(0).shape[3];
+  if (filter.shape[0] != kPoints || filter.shape[3] != kPanelWidth || state.depth < 1 || state.outputs < 1 ||
+      state.panels != DivideUp(state.outputs, kPanelWidth))
+    return context.Fail(Code::kBadModel, "its transformed filter has another shape than it should");
+  state.packed = filter.As<Element>();
+  if (context.input_count() > 2) LATHE_TRY(CheckRank(context, context.input(2), 1, "its bias"));
+  if (context.input_count() > 3) LATHE_TRY(CheckRank(context, context.input(3), 4, "its residual"));
+  return Code::kOk;
+}
+
+Code PlanWinograd(PlanContext& context) {
+  const WinogradState& state = *static_cast<const WinogradState*>(context.state());
+  WinogradPlan& plan = *static_cast<WinogradPlan*>(context.plan());
+  LATHE_TRY(CheckImages(context));
+  const Shape& in = context.input(0).shape;
+  if (in[3] != state.depth) {
+    return context.Fail(Code::kBadModel, "the filter has another number of input channels");
+  }
+  if (context.input_count() > 2 && context.input(2).shape[0] != state.outputs) {
+    return context.Fail(Code::kBadModel, "the bias does not have one element per output channel");
+  }
+  Shape expected = {4, {in[0], 0, 0, state.outputs}};
+  for (int axis = 0; axis < 2; ++axis) {
+    expected.dims[1 + axis] = WindowCount(state.window, axis, in[1 + axis], false);
+    plan.tiles[axis] = DivideUp(expected.dims[1 + axis], kTile);
+  }
+  LATHE_TRY(CheckShape(context, 0, expected));
+  for (int axis = 0; context.input_count() > 3 && axis < 4; ++axis) {
+    if (context.input(3).shape[axis] != expected.dims[axis]) {
+      return context.Fail(Code::kBadModel, "the residual and the output differ in shape");
+    }
+  }
+  plan.count = in[0] * plan.tiles[0] * plan.tiles[1];
+  plan.row = DivideUp(state.depth, kLanes) * kLanes;
+  plan.packed = DivideUp(PackedInputElements({1, kOutputs, 1, state.depth}, kRows), kLanes) * kLanes;
+  plan.shared = plan.count <= kSharedTiles;
+  const int64_t buffers = plan.shared ? 1 : context.threads();
+  const int64_t elements = plan.row + buffers * plan.round_elements() + context.threads() * plan.product_elements();
+  plan.threads = context.threads();
+  return RequestScratch(context, elements * static_cast<int64_t>(sizeof(Element)));
+}
+
+void RunWinograd(const RunContext& context) {
+  const WinogradState& state = context.State<WinogradState>();
+  const WinogradPlan& plan = context.Plan<WinogradPlan>();
+  WinogradJob job = {};
+  job.state = &state;
+  job.plan = &plan;
+  job.in = &context.inputs[0].shape;
+  job.out = &context.outputs[0].shape;
+  job.image = context.inputs[0].As<Element>();
+  job.bias = context.input_count > 2 ? context.inputs[2].As<Element>() : nullptr;
+  job.residual = context.input_count > 3 ? context.inputs[3].As<Element>() : nullptr;
+  job.output = context.outputs[0].As<Element>();
+  job.input_step = context.inputs[0].RowStep();
+  job.output_step = context.outputs[0].RowStep();
+  Element* zeros = static_cast<Element*>(context.scratch);
+  memset(zeros, 0, static_cast<size_t>(plan.row) * sizeof(Element));
+  job.zeros = zeros;
+  Element* inputs = zeros + plan.row;
+  if (plan.shared) {
+    const WinogradRound round = {0, plan.count, inputs};
+    Element* products = inputs + plan.round_elements();
+    context.For(plan.count, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t slot = begin; slot < end; ++slot) TransformTile(job, round, slot);
+    });
+    const int64_t blocks = DivideUp(state.outputs, kOutputs);
+    context.For(blocks * DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
+      for (int64_t item = begin; item < end; ++item) {
+        MultiplyTiles(job, round, item / blocks * kRows, item % blocks * kOutputs,
+                      products + thread * plan.product_elements());
+      }
+    });
+    return;
+  }
+  Element* products = inputs + plan.threads * plan.round_elements();
+  context.For(DivideUp(plan.count, kRows), 1, [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t rest = plan.count - item * kRows;
+      const WinogradRound round = {item * kRows, rest < kRows ? rest : kRows, inputs + thread * plan.round_elements()};
+      for (int64_t slot = 0; slot < round.tiles; ++slot) TransformTile(job, round, slot);
+      for (int64_t block = 0; block < state.outputs; block += kOutputs) {
+        MultiplyTiles(job, round, 0, block, products + thread * plan.product_elements());
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL = {
+    .state_size = sizeof(lathe::WinogradState),
+    .plan_size = sizeof(lathe::WinogradPlan),
+    .prepare = lathe::PrepareWinograd,
+    .plan = lathe::PlanWinograd,
+    .run = lathe::RunWinograd,
+    .packings = lathe::PackingBit(lathe::kWinogradPacking),
+};

@@ -1,6 +1,0 @@
-#include "native/core/vector_fp16.h"
-// The header of the instruction set goes first.
-#include "native/ops/dwconv2d/dwconv2d_sweep.h"
-
-LATHE_KERNEL(dwconv2d_f16_5x5__fp16) = {"dwconv2d_f16_5x5__fp16", "dwconv2d",       sizeof(lathe::DwState), 0, -1,
-                                        lathe::PrepareSweep<5>,   lathe::PlanSweep, lathe::RunSweep<5>};

@@ -1,6 +1,0 @@
-// The error function.
-#include "native/core/vector_avx2.h"
-// The header of the instruction set goes first.
-#include "native/ops/erf/erf_f32_simple.h"
-
-LATHE_KERNEL(erf_f32_simple__avx2) = lathe::VectorUnaryKernel<lathe::ErfOperation, true>("erf_f32_simple__avx2", "erf");

@@ -1,7 +1,0 @@
-// e^x.
-#include "native/core/vector_portable.h"
-// The header of the instruction set goes first.
-#include "native/ops/exp/exp_f32_simple.h"
-
-LATHE_KERNEL(exp_f32_simple__portable) = lathe::VectorUnaryKernel<lathe::ExpOperation, true>("exp_f32_simple__portable",
-                                                                                             "exp");

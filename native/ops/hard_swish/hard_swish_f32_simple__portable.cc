@@ -1,7 +1,0 @@
-// x * clip(x / 6 + 1/2, 0, 1).
-#include "native/core/vector_portable.h"
-// The header of the instruction set goes first.
-#include "native/ops/hard_swish/hard_swish_simple.h"
-
-LATHE_KERNEL(hard_swish_f32_simple__portable) =
-    lathe::VectorUnaryKernel<lathe::HardSwishOperation>("hard_swish_f32_simple__portable", "hard_swish");

@@ -1,5 +1,0 @@
-#include "native/core/byte_table.h"
-#include "native/ops/leaky_relu/leaky_relu_operation.h"
-
-LATHE_KERNEL(leaky_relu_any_table__avx512) =
-    lathe::ByteTableKernel<lathe::LeakyReluOperation>("leaky_relu_any_table__avx512", "leaky_relu");

@@ -1,0 +1,60 @@
+// The largest byte of each window; padding never wins. Where results are stored in another way, the largest byte is
+// still that of the largest number.
+#include "native/kernel/quantised/quantised_tensors.h"
+#include "native/kernel/spatial/byte_pool.h"
+
+namespace lathe {
+namespace {
+
+#if defined(__AVX2__)
+constexpr int kMaxWidth = 32;  // bytes of a vector
+#else
+constexpr int kMaxWidth = 16;
+#endif
+
+struct MaxBytes {
+  ByteConversion conversion;
+  bool same;
+
+  Code Read(const PrepareContext& context) {
+    LATHE_TRY(ReadConversion(context, context.input(0), context.output(0), &conversion));
+    same = conversion.factor == 1.0f && conversion.zero == conversion.steps.zero;
+    return Code::kOk;
+  }
+  bool CountsPadding() const { return false; }
+
+  template <int width>
+  void Stretch(const BytePatch& patch, float, int8_t* to) const {
+    constexpr int kBytes = width < kMaxWidth ? width : kMaxWidth;
+    typedef int8_t Bytes __attribute__((vector_size(kBytes)));
+    Bytes best[width / kBytes];
+    for (Bytes& part : best) part = Bytes{} + int8_t{INT8_MIN};
+    patch.ForTaps([&](const int8_t* from) {
+      for (int i = 0; i < width / kBytes; ++i) {
+        Bytes x;
+        memcpy(&x, from + i * kBytes, sizeof x);
+        best[i] = x > best[i] ? x : best[i];
+      }
+    });
+    for (int i = 0; i < width / kBytes; ++i) {
+      const Bytes result = best[i];  // a copy: what has an address is kept in memory
+      memcpy(to + i * kBytes, &result, sizeof result);
+    }
+    if (!Converts(patch)) return;
+    for (int i = 0; i < width; i += kStretch) ConvertStretch(conversion, to + i, to + i);
+  }
+
+  void One(const BytePatch& patch, float, int8_t* to) const {
+    int8_t best = INT8_MIN;
+    patch.ForTaps([&](const int8_t* from) { best = *from > best ? *from : best; });
+    *to = Converts(patch) ? ConvertByte(conversion, best) : best;
+  }
+
+  // The largest number of none is the least there is.
+  bool Converts(const BytePatch& patch) const { return !same && patch.rows > 0 && patch.columns > 0; }
+};
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL = lathe::BytePoolKernel<lathe::MaxBytes>();

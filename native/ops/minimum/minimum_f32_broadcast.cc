@@ -1,0 +1,15 @@
+// The smaller of both; NaN wins.
+#include "native/kernel/loops/vector_elementwise.h"
+#include "native/kernel/simd/simd.h"
+
+namespace lathe {
+namespace {
+
+struct MinimumOperation : NoFinish<float> {
+  Vec operator()(Vec a, Vec b) const { return Smaller(a, b); }
+};
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL = lathe::VectorBinaryKernel<lathe::MinimumOperation>();

@@ -1,4 +1,0 @@
-#include "native/core/byte_table.h"
-#include "native/ops/mish/mish_operation.h"
-
-LATHE_KERNEL(mish_any_table__avx512) = lathe::ByteTableKernel<lathe::MishOperation>("mish_any_table__avx512", "mish");

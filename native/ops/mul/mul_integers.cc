@@ -1,0 +1,16 @@
+// a * b.
+#include "native/kernel/kernel_types.h"
+#include "native/kernel/loops/broadcast.h"
+#include "native/kernel/math/integer.h"
+
+namespace lathe {
+namespace {
+
+struct MulOperation : NoFinish<KernelType> {
+  KernelType operator()(KernelType a, KernelType b) const { return Wrapping<KernelType>::Mul(a, b); }
+};
+
+}  // namespace
+}  // namespace lathe
+
+LATHE_KERNEL = lathe::BinaryKernel<lathe::MulOperation, lathe::KernelType>();

@@ -1,5 +1,0 @@
-#include "native/core/byte_table.h"
-#include "native/ops/softplus/softplus_operation.h"
-
-LATHE_KERNEL(softplus_any_table__portable) =
-    lathe::ByteTableKernel<lathe::SoftplusOperation>("softplus_any_table__portable", "softplus");

@@ -1,3 +1,0 @@
-#include "native/ops/sub/sub_bytes.h"
-
-LATHE_KERNEL(sub_s8_broadcast__avx512) = lathe::ByteBinaryKernel<lathe::SubBytes>("sub_s8_broadcast__avx512", "sub");

@@ -1,7 +1,0 @@
-// x * sigmoid(x).
-#include "native/core/vector_avx512.h"
-// The header of the instruction set goes first.
-#include "native/ops/swish/swish_f32_simple.h"
-
-LATHE_KERNEL(swish_f32_simple__avx512) =
-    lathe::VectorUnaryKernel<lathe::SwishOperation, true>("swish_f32_simple__avx512", "swish");

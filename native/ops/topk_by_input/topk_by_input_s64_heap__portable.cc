@@ -1,5 +1,0 @@
-// The largest or smallest elements of type s64 along an axis, and their places.
-#include "native/core/topk.h"
-
-LATHE_KERNEL(topk_by_input_s64_heap__portable) =
-    lathe::TopkKernel<lathe::TopkByInput, int64_t>("topk_by_input_s64_heap__portable", "topk_by_input");
