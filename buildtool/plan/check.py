@@ -124,7 +124,9 @@ def _rigid_uses(graph: Graph, kernels: Sequence[WorksInPlace], inside: Mapping[V
             if value in striped and kernel.parts != "inputs" and index not in kernel.strided_inputs
         ]
         for index, value in enumerate(node.outputs):
-            able = index == 0 and (kernel.strided_output or kernel.parts == "outputs")
+            # A node that finds its result inside its own operand writes nothing. Anywhere else it writes rows.
+            written = value not in striped or inside[value].whole not in node.inputs
+            able = index == 0 and (kernel.strided_output or not written)
             wrong += [value] if value in striped and not able else []
         for value in wrong:
             what = "the rows of the value lie apart, which the kernel cannot do"

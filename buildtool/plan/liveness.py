@@ -58,7 +58,7 @@ def steps(graph: Graph) -> dict[Node, int]:
     """The step of every node: 0 is before the first, and every node has one in the order of `graph.walk()`.
 
     The end of each region of a node is a step of its own, where the node's kernel takes what the region gives. The
-    runtime counts alike (native/core/session_setup.cc).
+    runtime counts alike (native/runtime/session_setup.cc).
     """
     return _Walk(graph).step_of
 

@@ -59,11 +59,16 @@ def _claims(node: Node, kernel: WorksInPlace) -> Iterator[tuple[Value, int, Part
         for value in node.inputs:
             yield value, axis, Part(whole, begin * _step(whole, axis))
             begin += upper_shape(value)[axis]
-    if kernel.parts == "outputs" and isinstance(node.op, Slice) and all(step == 1 for step in node.op.steps):
+    if kernel.parts == "outputs" and isinstance(node.op, Slice) and _takes_part(node):
         axis, start = _cut(node.op, node.inputs[0].type.shape)
         at = start * _step(node.inputs[0], axis) if isinstance(start, int) else None
         part = Part(node.inputs[0], at) if at is not None and not node.inputs[0].is_constant else None
         yield node.outputs[0], axis, part
+
+
+def _takes_part(node: Node) -> bool:
+    """Whether the output is a part of the input: with other steps it is written, and as one piece."""
+    return isinstance(node.op, Slice) and all(step == 1 for step in node.op.steps)
 
 
 def _cut(op: Slice, shape: Shape) -> tuple[int, Dim | None]:
@@ -90,7 +95,7 @@ class _Uses:
             for index, value in enumerate(node.inputs):
                 if kernel.parts != "inputs" and index not in kernel.strided_inputs:
                     self.rigid.add(value)
-            cut = kernel.parts == "outputs" and node.op.name == "slice"
+            cut = kernel.parts == "outputs" and _takes_part(node)  # nobody else places its output
             self.rigid.update(node.outputs[0 if not (kernel.strided_output or cut) else 1 :])
             if node.op.is_view:
                 self.viewed.update((*node.inputs, *node.outputs))

@@ -131,6 +131,23 @@ def test_a_slice_stays_where_it_is_and_keeps_its_source() -> None:
     assert broken(graph, plan, kernels, {later.name: offsets[source.name]})
 
 
+@pytest.mark.parametrize("step", [2, 3, -1])
+def test_a_slice_with_steps_is_written_as_one_piece(step: int) -> None:
+    """It stands in no column of a concat, and the checker finds where it does."""
+    graph = Graph(name="g")
+    x = apply(graph, make("relu"), add_input(graph, "x", (4, 6, 16)))
+    size = len(range(6)[:: abs(step)])
+    starts = (0, 5 if step < 0 else 0, 0)
+    parts = [apply(graph, make("slice", starts=starts, steps=(1, step, 1), sizes=(4, size, 16)), x) for _ in range(2)]
+    whole = apply(graph, make("concat", axis=2), *parts)
+    graph.outputs.append(apply(graph, make("cos"), whole))
+    kernels = kernels_for(graph)
+    plan, offsets = planned(graph, kernels)
+    assert all(offsets[part.name] != offsets[whole.name] + i * 64 for i, part in enumerate(parts))
+    found = broken(graph, plan, kernels, {part.name: offsets[whole.name] + i * 64 for i, part in enumerate(parts)})
+    assert "the rows of the value lie apart, which the kernel cannot do" in found
+
+
 def test_other_values_in_the_columns_are_found() -> None:
     graph, parts, whole = joined(2, "abs", "relu")
     other = apply(graph, make("sin"), graph.inputs[0])
@@ -159,8 +176,10 @@ def bushes(draw: st.DrawFn) -> Graph:
             values.append(apply(graph, make("concat", axis=axis), source, *others))
         elif kind == "slice":
             start = draw(st.integers(0, columns - 1))
-            sizes = (rows, draw(st.integers(1, columns - start)))
-            values.append(apply(graph, make("slice", starts=(0, start), steps=(1, 1), sizes=sizes), source))
+            step = draw(st.sampled_from([1, 1, 2, -1]))
+            most = len(range(columns)[start::step])
+            sizes = (rows, draw(st.integers(1, most)))
+            values.append(apply(graph, make("slice", starts=(0, start), steps=(1, step), sizes=sizes), source))
         elif kind == "reshape":
             values.append(apply(graph, make("reshape", shape=(columns, rows)), source))
         else:
