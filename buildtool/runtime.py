@@ -168,12 +168,15 @@ class Library:
 
 
 class Session:
-    """The memory of one run. Sessions of one engine may run in several threads; calls of one session take turns."""
+    """The memory of one run. Sessions of one engine may run in several threads at once; the runs of one session take
+    turns, each from its inputs to its outputs."""
 
     def __init__(self, engine: Engine, keep_all: bool = False) -> None:
         """`keep_all`: every inner value can be read after a run."""
         self._where = engine.where
         self._native = _call(_module().Session, engine.native, keep_all, where=self._where)
+        self._declared = self.inputs  # names and types do not change
+        self._made = self.outputs
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:
@@ -190,23 +193,20 @@ class Session:
         wanted = [[int(size) for size in shapes.get(entry.name, entry.shape)] for entry in inputs]
         _call(self._native.resize, wanted, where=self._where)
 
-    def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, Array]:
-        """Run once, with all inputs by name, and give all outputs by name. The shapes of the arrays count."""
-        declared = self.inputs
+    def run(self, inputs: Mapping[str, npt.ArrayLike], *, copy: bool = True) -> dict[str, Array]:
+        """Run once, with all inputs by name, and give all outputs by name. The shapes of the arrays count.
+
+        Arrays have the types of the inputs; lists and numbers are converted. Without `copy` the outputs show the
+        session's own memory, read-only: the next run overwrites them, and inputs keep their shapes while one is in use.
+        """
+        declared = self._declared
         self._check_names(inputs, declared)
         missing = [entry.name for entry in declared if entry.name not in inputs]
         if missing:
             raise RunError(f"input '{missing[0]}' is missing", where=self._where, remedy="give an array for each input")
-        arrays = {entry.name: self._convert(entry, inputs[entry.name]) for entry in declared}
-        if any(arrays[entry.name].shape != entry.shape for entry in declared):
-            self.resize({name: array.shape for name, array in arrays.items()})
-        for index, entry in enumerate(declared):
-            _call(self._native.set_input, index, arrays[entry.name], where=self._where)
-        _call(self._native.run, where=self._where)
-        return {
-            entry.name: _from_native(entry.dtype, _call(self._native.output, index, where=self._where))
-            for index, entry in enumerate(self.outputs)
-        }
+        arrays = [self._convert(entry, inputs[entry.name]) for entry in declared]
+        found = _call(self._native.run, arrays, not copy, where=self._where)
+        return {entry.name: _from_native(entry.dtype, array) for entry, array in zip(self._made, found, strict=True)}
 
     def value(self, name: str) -> Array:
         """A value by its name, or by one that it had in the source model. Inner ones need `keep_all`."""
@@ -235,10 +235,12 @@ class Session:
     def _convert(self, entry: TensorInfo, value: npt.ArrayLike) -> Array:
         array = np.asarray(value)
         wanted = np.dtype(entry.dtype.numpy)
-        if array.dtype != wanted and not np.can_cast(array.dtype, wanted, "same_kind"):
+        typed = isinstance(value, (np.ndarray, np.generic))  # lists and numbers of Python have no type to keep to
+        if array.dtype.newbyteorder("=") != wanted and (typed or not np.can_cast(array.dtype, wanted, "same_kind")):
             raise RunError(
                 f"input '{entry.name}' holds {array.dtype}, the model takes {entry.dtype.value}",
                 where=self._where,
+                rule="arrays have the type of their input: conversions cost time, and may lose digits",
                 remedy=f"convert it with astype('{wanted}') if that is what is meant",
             )
         array = np.asarray(array, dtype=wanted.newbyteorder("="), order="C")
@@ -276,9 +278,9 @@ class Engine:
     def session(self, *, keep_all: bool = False) -> Session:
         return Session(self, keep_all)
 
-    def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, Array]:
-        """Run once, with all inputs by name, and give all outputs by name."""
-        return self._own().run(inputs)
+    def run(self, inputs: Mapping[str, npt.ArrayLike], *, copy: bool = True) -> dict[str, Array]:
+        """Run once, with all inputs by name, and give all outputs by name: see `Session.run`."""
+        return self._own().run(inputs, copy=copy)
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -230,7 +231,7 @@ class Engine {
   lathe_engine* engine_ = nullptr;
 };
 
-class Session {
+class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(std::shared_ptr<Engine> engine, bool keep_all) : engine_(std::move(engine)) {
     const lathe_session_options options = {sizeof(options), keep_all ? uint32_t{LATHE_SESSION_KEEP_ALL} : 0u};
@@ -243,6 +244,27 @@ class Session {
   py::list inputs() { return List(api()->input_info, api()->input_count(engine_->get())); }
   py::list outputs() { return List(api()->output_info, api()->output_count(engine_->get())); }
 
+  // One call from inputs to outputs, so that threads that share a session never see each other's numbers. `arrays` have
+  // the types of the inputs: the Python side sees to it, and says what is wrong in its words. Views, instead of copies,
+  // show the session's own memory, which the next run writes; while one lives the session keeps its shapes.
+  py::list run(const std::vector<py::array>& arrays, bool views) {
+    std::vector<Feed> feeds;
+    for (const py::array& array : arrays) feeds.push_back(FeedOf(array));
+    std::vector<Result> results;
+    {
+      const py::gil_scoped_release release;  // before the lock: whoever holds it may want to continue in Python
+      const std::lock_guard<std::mutex> lock(mutex_);
+      Fit(feeds);
+      for (size_t i = 0; i < feeds.size(); ++i) Write(i, feeds[i]);
+      Check([&](lathe_error* error) { return api()->run(session_, error); });
+      const size_t count = api()->output_count(engine_->get());
+      for (size_t i = 0; i < count; ++i) results.push_back(Read(i, views));
+    }
+    py::list outputs;
+    for (Result& result : results) outputs.append(ArrayOf(std::move(result), views));
+    return outputs;
+  }
+
   void resize(const std::vector<std::vector<int64_t>>& shapes) {
     std::vector<lathe_shape> plain(shapes.size());
     for (size_t i = 0; i < shapes.size(); ++i) {
@@ -251,39 +273,14 @@ class Session {
       plain[i].rank = static_cast<uint32_t>(shapes[i].size());
       for (size_t axis = 0; axis < shapes[i].size(); ++axis) plain[i].dims[axis] = shapes[i][axis];
     }
+    const py::gil_scoped_release release;
     const std::lock_guard<std::mutex> lock(mutex_);
-    Check([&](lathe_error* error) { return api()->resize(session_, plain.size(), plain.data(), error); });
-  }
-
-  // `array` has the type and shape of the input already: the Python side sees to it, and says what is wrong in its
-  // words.
-  void set_input(size_t index, const py::array& array) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    lathe_tensor_info info = NewInfo();
-    void* data = nullptr;
-    size_t bytes = 0;
-    Check([&](lathe_error* error) { return api()->input_info(session_, index, &info, error); });
-    Check([&](lathe_error* error) { return api()->input_data(session_, index, &data, &bytes, error); });
-    const py::array plain = py::array::ensure(array, py::array::c_style);
-    if (!plain || static_cast<size_t>(plain.nbytes()) != bytes || !plain.dtype().equal(TypeOf(info.dtype)))
-      throw NativeError(LATHE_INVALID_ARGUMENT, "an array does not fit its input");
-    if (bytes != 0) std::memcpy(data, plain.data(), bytes);
-  }
-
-  void run() { Run(nullptr); }
-
-  py::array output(size_t index) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    lathe_tensor_info info = NewInfo();
-    const void* data = nullptr;
-    Check([&](lathe_error* error) { return api()->output_info(session_, index, &info, error); });
-    Check([&](lathe_error* error) { return api()->output_data(session_, index, &data, nullptr, error); });
-    return Copy(info, data);
+    Resize(plain);
   }
 
   // The description and the contents of a value.
   py::tuple value(const std::string& name) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::unique_lock<std::mutex> lock = Locked();
     lathe_tensor_info info = NewInfo();
     const void* data = nullptr;
     Check([&](lathe_error* error) { return api()->value(session_, name.c_str(), &info, &data, error); });
@@ -292,7 +289,7 @@ class Session {
 
   // Names of all values that can be read.
   py::list value_names() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::unique_lock<std::mutex> lock = Locked();
     py::list names;
     for (size_t i = 0; i < api()->value_count(engine_->get()); ++i) {
       lathe_tensor_info info = NewInfo();
@@ -329,7 +326,103 @@ class Session {
  private:
   using InfoFunction = lathe_code (*)(const lathe_session*, size_t, lathe_tensor_info*, lathe_error*);
 
+  struct View {};
+
+  // What an input gets.
+  struct Feed {
+    py::array array;  // keeps the data alive; not touched without the interpreter's lock
+    const void* data;
+    size_t bytes;
+    lathe_shape shape;
+  };
+
+  // What an output gave: a copy, or the session's own memory.
+  struct Result {
+    lathe_tensor_info info;
+    std::unique_ptr<char[]> copy;
+    void* memory;
+  };
+
   const lathe_api* api() const { return engine_->api(); }
+
+  // Threads that wait for the session let others run Python: one that holds it may need the interpreter to go on.
+  std::unique_lock<std::mutex> Locked() {
+    const py::gil_scoped_release release;
+    return std::unique_lock<std::mutex>(mutex_);
+  }
+
+  static Feed FeedOf(const py::array& array) {
+    const py::array plain = py::array::ensure(array, py::array::c_style);
+    if (!plain || plain.ndim() > LATHE_MAX_RANK)
+      throw NativeError(LATHE_INVALID_ARGUMENT, "an array has too many dimensions");
+    Feed feed = {plain, plain.data(), static_cast<size_t>(plain.nbytes()), {}};
+    feed.shape.rank = static_cast<uint32_t>(plain.ndim());
+    for (py::ssize_t axis = 0; axis < plain.ndim(); ++axis) feed.shape.dims[axis] = plain.shape(axis);
+    return feed;
+  }
+
+  // Gives the inputs the shapes of what is fed, where they have others.
+  void Fit(const std::vector<Feed>& feeds) {
+    bool same = true;
+    std::vector<lathe_shape> shapes;
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      lathe_tensor_info info = NewInfo();
+      Check([&](lathe_error* error) { return api()->input_info(session_, i, &info, error); });
+      const lathe_shape& shape = feeds[i].shape;
+      same = same && shape.rank == info.rank && std::equal(info.dims, info.dims + info.rank, shape.dims);
+      shapes.push_back(shape);
+    }
+    if (!same) Resize(shapes);
+  }
+
+  void Resize(const std::vector<lathe_shape>& shapes) {
+    if (views_.use_count() > 1)
+      throw NativeError(LATHE_INVALID_ARGUMENT,
+                        "outputs of this session that are views are still in use, and its shapes cannot change: "
+                        "drop them, or run with copies");
+    Check([&](lathe_error* error) { return api()->resize(session_, shapes.size(), shapes.data(), error); });
+  }
+
+  void Write(size_t index, const Feed& feed) {
+    void* data = nullptr;
+    size_t bytes = 0;
+    Check([&](lathe_error* error) { return api()->input_data(session_, index, &data, &bytes, error); });
+    if (feed.bytes != bytes) throw NativeError(LATHE_INVALID_ARGUMENT, "an array does not fit its input");
+    if (bytes != 0) std::memcpy(data, feed.data, bytes);
+  }
+
+  Result Read(size_t index, bool views) {
+    Result result = {NewInfo(), nullptr, nullptr};
+    const void* data = nullptr;
+    Check([&](lathe_error* error) { return api()->output_info(session_, index, &result.info, error); });
+    Check([&](lathe_error* error) { return api()->output_data(session_, index, &data, nullptr, error); });
+    result.memory = const_cast<void*>(data);
+    if (views) return result;
+    result.copy = std::make_unique<char[]>(result.info.bytes + 1);
+    if (result.info.bytes != 0) std::memcpy(result.copy.get(), data, result.info.bytes);
+    return result;
+  }
+
+  py::array ArrayOf(Result result, bool views) {
+    const lathe_tensor_info& info = result.info;
+    const std::vector<py::ssize_t> shape(info.dims, info.dims + info.rank);
+    const py::dtype type = TypeOf(info.dtype);
+    py::ssize_t bytes = type.itemsize();
+    for (const py::ssize_t size : shape) bytes *= size;
+    if (static_cast<size_t>(bytes) != info.bytes)
+      throw NativeError(LATHE_INTERNAL, "a tensor's bytes do not fit its shape");
+    if (!views) {
+      char* const memory = result.copy.release();
+      const py::capsule owner(memory, [](void* owned) { delete[] static_cast<char*>(owned); });
+      return py::array(type, shape, memory, owner);
+    }
+    using Owner = std::pair<std::shared_ptr<Session>, std::shared_ptr<View>>;
+    const py::capsule owner(new Owner(shared_from_this(), views_),
+                            [](void* owned) { delete static_cast<Owner*>(owned); });
+    py::array array(type, shape, result.memory, owner);
+    py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+    return array;
+  }
 
   // Fills in `events` unless it is NULL.
   void Run(std::vector<lathe_node_event>* events) {
@@ -348,7 +441,7 @@ class Session {
   }
 
   py::list List(InfoFunction get_info, size_t count) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::unique_lock<std::mutex> lock = Locked();
     py::list tensors;
     for (size_t i = 0; i < count; ++i) {
       lathe_tensor_info info = NewInfo();
@@ -360,7 +453,8 @@ class Session {
 
   std::shared_ptr<Engine> engine_;
   lathe_session* session_ = nullptr;
-  std::mutex mutex_;  // a session belongs to one thread at a time
+  std::shared_ptr<View> views_ = std::make_shared<View>();  // shared with each output that shows the session's memory
+  std::mutex mutex_;                                        // a session belongs to one thread at a time
 };
 
 }  // namespace
@@ -397,9 +491,7 @@ PYBIND11_MODULE(_runtime, module) {
       .def("inputs", &Session::inputs)
       .def("outputs", &Session::outputs)
       .def("resize", &Session::resize, py::arg("shapes"))
-      .def("set_input", &Session::set_input, py::arg("index"), py::arg("array"))
-      .def("run", &Session::run)
-      .def("output", &Session::output, py::arg("index"))
+      .def("run", &Session::run, py::arg("arrays"), py::arg("views"))
       .def("value", &Session::value, py::arg("name"))
       .def("value_names", &Session::value_names)
       .def("profile", &Session::profile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -68,11 +69,12 @@ def test_run_takes_the_shapes_of_the_arrays(library: Library) -> None:
 
 def test_inputs_of_other_kinds(library: Library) -> None:
     engine = relu_engine(library)
-    wide = np.arange(-6, 6, dtype=np.float64).reshape(4, 3)
+    wide = np.arange(-6, 6, dtype=np.float32).reshape(4, 3)
     name = engine.outputs[0].name
-    np.testing.assert_array_equal(engine.run({"x": wide})[name], np.maximum(wide, 0))
+    swapped = wide.astype(">f4")
+    np.testing.assert_array_equal(engine.run({"x": swapped})[name], np.maximum(wide, 0))
     np.testing.assert_array_equal(engine.run({"x": [[-1, 2, -3]]})[name], [[0, 2, 0]])
-    across = np.asfortranarray(wide.astype(np.float32))
+    across = np.asfortranarray(wide)
     np.testing.assert_array_equal(engine.run({"x": across})[name], np.maximum(wide, 0))
 
 
@@ -124,13 +126,65 @@ def test_sessions_in_threads(library: Library) -> None:
     assert not wrong
 
 
+def test_one_session_in_threads(library: Library) -> None:
+    """Runs take turns, from inputs to outputs, whatever the shapes."""
+    session = relu_engine(library).session()
+    name = session.outputs[0].name
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        x = np.full((1 + number % 4, 3), number, np.float32)
+        results = [session.run({"x": x})[name] for _ in range(150)]
+        wrong.extend(number for y in results if y.shape != x.shape or not np.array_equal(y, x))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_views_show_the_memory_of_their_session(library: Library) -> None:
+    session = relu_engine(library).session()
+    name = session.outputs[0].name
+    one, two = (np.full((2, 3), number, np.float32) for number in (1, 2))
+    kept = session.run({"x": one})[name]
+    view = session.run({"x": one}, copy=False)[name]
+    assert not view.flags.writeable
+    session.run({"x": two})
+    np.testing.assert_array_equal(view, two)
+    np.testing.assert_array_equal(kept, one)
+    with pytest.raises(RunError, match="views are still in use"):
+        session.run({"x": np.zeros((3, 3), np.float32)})
+    with pytest.raises(RunError, match="views are still in use"):
+        session.resize({"x": (3, 3)})
+    part = view[1:]
+    del view, session  # the memory lives as long as anything that shows it
+    gc.collect()
+    np.testing.assert_array_equal(part, two[1:])
+
+
+def test_a_session_without_views_changes_its_shapes_again(library: Library) -> None:
+    session = relu_engine(library).session()
+    view = session.run({"x": np.ones((2, 3), np.float32)}, copy=False)
+    del view
+    session.resize({"x": (3, 3)})
+    assert session.outputs[0].shape == (3, 3)
+
+
 BAD_CALLS: list[tuple[str, Callable[[Library, Engine], Any]]] = [
     ("input 'x' is missing", lambda _, engine: engine.run({})),
     ("there is no input 'y'", lambda _, engine: engine.run({"y": [1.0]})),
-    ("dimension 1 of input 'x' is 4, it must be 3", lambda _, engine: engine.run({"x": np.zeros((1, 4))})),
-    ("dimension 0 of input 'x' is 9, allowed is 1 to 4", lambda _, engine: engine.run({"x": np.zeros((9, 3))})),
+    ("dimension 1 of input 'x' is 4, it must be 3", lambda _, engine: engine.run({"x": np.zeros((1, 4), np.float32)})),
+    (
+        "dimension 0 of input 'x' is 9, allowed is 1 to 4",
+        lambda _, engine: engine.run({"x": np.zeros((9, 3), np.float32)}),
+    ),
     ("input 'x' has 2 dimensions", lambda _, engine: engine.run({"x": 1.0})),
     ("holds complex128, the model takes f32", lambda _, engine: engine.run({"x": np.zeros((1, 3), complex)})),
+    ("holds float64, the model takes f32", lambda _, engine: engine.run({"x": np.zeros((1, 3))})),
+    ("holds uint8, the model takes f32", lambda _, engine: engine.run({"x": np.zeros((1, 3), np.uint8)})),
     ("the model has no value 'z'", lambda _, engine: engine.session().value("z")),
     ("library 'test_a' holds 0 models", lambda library, _: library.engine()),
     ("cannot open '/nowhere.pb'", lambda library, _: library.engine(model="/nowhere.pb")),
