@@ -23,6 +23,7 @@ from buildtool.builders.toolchain import HOST, Toolchain, probe
 from buildtool.builders.toolchain_file import examine
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.errors import ToolchainError
+from buildtool.plan import manifest
 
 PACKAGES = {"clang++-19": "clang-19", "ld.lld-19": "lld-19", "llvm-objcopy-19": "llvm-19", "llvm-ar-19": "llvm-19"}
 # Whose C library executes the libraries of an ABI.
@@ -165,11 +166,7 @@ def let_glibc_load(library: Path) -> None:
 def all_units(isas: Sequence[str]) -> list[str]:
     """Every native source of libraries that is for these instruction sets."""
     own = NativeSources((resources.root(),))
-    kernels = [
-        path.relative_to(resources.root()).as_posix()
-        for path in sorted(resources.native_dir().glob("ops/*/*__*.cc"))
-        if path.stem.rpartition("__")[2] in isas
-    ]
+    kernels = [kernel.source for kernel in manifest.load() if kernel.isa in isas]
     return [*own.core(), *own.units(kernels)]
 
 

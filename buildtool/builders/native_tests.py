@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def build(abi: str, programs: Sequence[str], processes: Processes) -> Path:
         "Ninja",
         "-Wno-dev",
     ]
-    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja_program()}", "-DLATHE_SANITIZE="]
+    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja_program()}", "-DLATHE_SANITIZE=", f"-DLATHE_PYTHON={sys.executable}"]
     configure.append(f"-DCMAKE_TOOLCHAIN_FILE={resources.toolchains_dir() / f'{abi}.cmake'}")
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -93,11 +93,13 @@ class Objects:
             return Origin("kernels", kernel.name, kernel.op)
         if unit.parts[:2] == ("native", "ops"):
             return Origin("kernels", unit.name, unit.parent.name)
-        if unit.parts[:3] == ("native", "core", "isa"):
+        if unit.parts[:2] == ("native", "kernel") and "__" in unit.stem:
             return Origin("kernels", unit.stem, "what kernels share")
         if unit.parts[:2] == ("native", "opencl"):
             return Origin("opencl", str(unit.relative_to("native")))
-        return Origin("core", unit.name) if unit.parts[:2] == ("native", "core") else _REGISTRY
+        return (
+            Origin("core", unit.name) if unit.parts[:2] in (("native", "runtime"), ("native", "kernel")) else _REGISTRY
+        )
 
 
 def report(library: Path, tailoring_map: Path, final_map: Path, objects: Objects) -> SizeReport:

@@ -76,9 +76,10 @@ def build(
     out: Output,
 ) -> None:
     """Build the library of a deployment file, with everything that belongs to it."""
-    from buildtool import requests, workflow
+    from buildtool import workflow
+    from buildtool.artifacts import depfile as dependencies
     from buildtool.reports import build as report
-    from buildtool.reports import depfile as dependencies
+    from buildtool.requests import deployments, model_sources
 
     options = Options(
         output=output,
@@ -101,8 +102,8 @@ def build(
         else:
             built = workflow.build(file, replaced, options, progress)
             if read and depfile:
-                deployment = requests.load_deployment(file, replaced)
-                dependencies.write(*depfile, requests.inputs_of(deployment, options, read))
+                deployment = deployments.load_deployment(file, replaced)
+                dependencies.write(*depfile, model_sources.inputs_of(deployment, options, read))
     if dry_run:
         return out.document({"commands": list(commands)}, *commands)
     document = built.as_json()

@@ -31,14 +31,17 @@ def check(
 ) -> None:
     """Check a deployment file: all problems at once, and notes on what is known but not built yet. Descriptions of
     networks for the MAX78000 and MAX78002 are checked layer by layer, and shown as a table."""
-    from buildtool import requests, workflow
+    from buildtool import workflow
     from buildtool.reports import descriptions
+    from buildtool.requests import library_sources
 
     checked = workflow.check(
         deployment_file(file, config), files=files, overrides=described.beside(overrides(target_abis))
     )
     deployment = checked.deployment
-    models = [requests.described(model) for model in deployment.models if model.platform == descriptions.PLATFORM]
+    models = [
+        library_sources.described(model) for model in deployment.models if model.platform == descriptions.PLATFORM
+    ]
     layers, found = descriptions.documents(models if files else [], deployment.target_abis)
     notes = (*checked.notes, *found)
     if not out.json:

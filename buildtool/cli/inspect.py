@@ -74,15 +74,17 @@ def _support(file: Path | None, everything: bool, abis: Sequence[str], op_paths:
 
 def _support_of_deployment(file: Path, abis: Sequence[str], op_paths: Sequence[Path]) -> dict[str, Any]:
     """For the ABIs of the deployment, where none are named."""
-    from buildtool import requests
     from buildtool.ops.registry import registry
     from buildtool.reports import support
+    from buildtool.requests import deployments, model_sources
     from buildtool.settings import Overrides
 
-    found = requests.load_deployment(file, Overrides(target_abis=tuple(abis)))
+    found = deployments.load_deployment(file, Overrides(target_abis=tuple(abis)))
     folders = (*found.op_paths, *op_paths)
     operators = registry(folders)
-    models = [requests.import_request(model, *requests.model_files(model), operators) for model in found.models]
+    models = [
+        model_sources.import_request(model, *model_sources.model_files(model), operators) for model in found.models
+    ]
     return support.of_deployment(file, models, found.target_abis, folders)
 
 

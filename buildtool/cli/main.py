@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from buildtool.cli.inside import with_values
+from buildtool.cli.inner_tensors import with_values
 from buildtool.cli.output import ClosedPipe, complain, report_error
 from buildtool.errors import BuildError, ConfigError, InternalError, LatheError, Where
 

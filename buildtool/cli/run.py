@@ -10,7 +10,7 @@ import typer
 
 from buildtool.cli.bench import measured, report_benchmark
 from buildtool.cli.command import command
-from buildtool.cli.inside import InsideOptions
+from buildtool.cli.inner_tensors import InsideOptions
 from buildtool.cli.mace_words import MaceWords
 from buildtool.cli.options import (
     AbisOption,

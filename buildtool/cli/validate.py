@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.inside import nodes_of
+from buildtool.cli.inner_tensors import nodes_of
 from buildtool.cli.options import (
     AbisOption,
     ConfigOption,

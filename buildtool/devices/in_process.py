@@ -75,9 +75,15 @@ class LoadedModel:
     def memory(self) -> MemoryInfo:
         return self._open().memory
 
-    def run(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, Array]:
-        """All outputs by name, for all inputs by name."""
-        return self._open().run(inputs)
+    def run(self, inputs: Mapping[str, npt.ArrayLike], *, copy: bool = True) -> dict[str, Array]:
+        """All outputs by name, for all inputs by name: see `Session.run`. Threads that call it take turns."""
+        return self._open().run(inputs, copy=copy)
+
+    def session(self, *, keep_all: bool = False) -> Session:
+        """Memory for runs beside those of this object: one for each thread that shall not wait for the others."""
+        self._open()
+        assert self._engine is not None
+        return self._engine.session(keep_all=keep_all)
 
     def value(self, name: str) -> Array:
         """A value of the last run by its name. Inner ones need `keep_all`."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.builders import package
-from buildtool.reports import benchmark, html_page, memory_map, size, trust
-from buildtool.reports.documents import BuildReport
+from buildtool.reports import benchmark, html_page, memory_map, size
+from buildtool.reports.documents import MANIFEST, BuildReport
 from buildtool.targets.protocol import TargetProgram
 
 PAGE = Path("report/index.html")
@@ -30,7 +30,7 @@ def files(
     for model in build["models"]:
         del model["passes"]
     graphs = {model.name: _text(contents.get(f"model/{model.name}_index.html")) for model in report.models}
-    manifest = contents.get(trust.MANIFEST)
+    manifest = contents.get(MANIFEST)
     data = {
         "build": build,
         "memory": [memory_map.of_model(model) for program in programs for model in program.models],

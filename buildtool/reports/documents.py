@@ -9,6 +9,9 @@ from typing import Any
 
 from buildtool.errors import BuildError, Where
 
+#: Where the manifest of a build is, in its output folder.
+MANIFEST = "report/manifest.json"
+
 
 @dataclass(frozen=True)
 class ModelReport:

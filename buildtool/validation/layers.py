@@ -16,8 +16,8 @@ import numpy as np
 
 from buildtool.errors import GraphError
 from buildtool.ir.graph import Graph, Node, Value
-from buildtool.validation.metrics import DIFFERENT, Array, Metrics, compare
-from buildtool.validation.values import Evaluation, Expected, Names, operands
+from buildtool.running.metrics import DIFFERENT, Array, Metrics, compare
+from buildtool.running.recorded_values import Evaluation, Expected, Names, operands
 
 #: What a kernel without a manifest may be off, as a part of the largest magnitude.
 _UNKNOWN = (1e-3, 1e-6)

@@ -10,7 +10,7 @@ from buildtool.builders import package
 from buildtool.codegen import container
 from buildtool.devices.in_process import LoadedModel
 from buildtool.ir.graph import Graph
-from buildtool.validation.metrics import Array
+from buildtool.running.metrics import Array
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from buildtool.devices.in_process import LoadedModel, load_library
 from buildtool.errors import RunError, Where
 from buildtool.quant.estimators import Settings
 from buildtool.quant.observed import Observed
-from buildtool.validation.inputs import TensorSpec
-from buildtool.validation.metrics import Array
+from buildtool.running.inputs import TensorSpec
+from buildtool.running.metrics import Array
 from buildtool.validation.samples import Reader, Sample
 
 PART = 8  # samples that a worker gets at once

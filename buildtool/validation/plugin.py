@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from buildtool.errors import ConfigError, Where
-from buildtool.validation.metrics import Array
+from buildtool.running.metrics import Array
 
 _T = TypeVar("_T")
 _OWN, _MACE = ("preprocess", "postprocess", "metrics", "__len__"), "AccuracyValidator"

@@ -19,9 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from buildtool.errors import ConfigError, LatheError, RunError, Where
+from buildtool.running.inputs import NPY_MAGIC, TensorSpec, check_names, fit, read_array, without_ones
+from buildtool.running.metrics import Array
 from buildtool.tensors.files import is_media
-from buildtool.validation.inputs import NPY_MAGIC, TensorSpec, check_names, fit, read_array, without_ones
-from buildtool.validation.metrics import Array
 
 #: What samples are read from, by the end of its name, beside pictures and sounds.
 ARRAYS = (".npy", ".npz", ".raw", ".bin", ".dat")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from buildtool.validation.metrics import Array
+from buildtool.running.metrics import Array
 
 #: Of COCO: the mean over these is its mAP.
 COCO_OVERLAPS = tuple(np.arange(50, 100, 5) / 100)

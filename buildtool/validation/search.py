@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from buildtool.ir.graph import Node, Value
+from buildtool.running.metrics import Array, compare
+from buildtool.running.recorded_values import Evaluation, Expected, operands
 from buildtool.validation.layers import Network, aligned, own_results
-from buildtool.validation.metrics import Array, compare
-from buildtool.validation.values import Evaluation, Expected, operands
 
 #: A value diverges where it is off by this part of its largest magnitude. Rounding that adds up stays below.
 DIVERGES = 1e-3

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from buildtool.errors import LatheError
 from buildtool.ir.types import DType
-from buildtool.validation.elsewhere import ElsewhereReference
-from buildtool.validation.inputs import TensorSpec
-from buildtool.validation.litert import LitertReference, litert_is_here
-from buildtool.validation.metrics import Array
-from buildtool.validation.reference import OnnxruntimeReference, Reference, onnxruntime_is_here
-from buildtool.validation.subject import Interpreter
+from buildtool.running.inputs import TensorSpec
+from buildtool.running.litert import LitertReference, litert_is_here
+from buildtool.running.metrics import Array
+from buildtool.running.model_under_test import Interpreter
+from buildtool.running.other_python import OtherPythonReference
+from buildtool.running.reference import OnnxruntimeReference, Reference, onnxruntime_is_here
 
 _log = logging.getLogger(__name__)
 _PLAIN = "numpy"
@@ -49,7 +49,7 @@ class SourceModel:
     def _reference(self, outputs: Sequence[TensorSpec]) -> Reference | None:
         if self.elsewhere is not None:
             python, weights, seconds = self.elsewhere.python, self.elsewhere.weight_file, self.elsewhere.seconds
-            return ElsewhereReference(python, self.platform, self.file, weights, self.inputs, outputs, seconds)
+            return OtherPythonReference(python, self.platform, self.file, weights, self.inputs, outputs, seconds)
         if self.platform == "onnx" and self.wish in ("auto", "onnxruntime") and onnxruntime_is_here():
             return OnnxruntimeReference(self.file, self.inputs, outputs)
         if self.platform == "tflite" and self.wish in ("auto", "litert") and litert_is_here():

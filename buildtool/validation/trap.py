@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from buildtool.ir.graph import Graph
-from buildtool.validation.metrics import Array
-from buildtool.validation.values import Names, operands
+from buildtool.running.metrics import Array
+from buildtool.running.recorded_values import Names, operands
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from buildtool.builders.objects import default_folder
 from buildtool.devices.choose import devices_for, runs_here
 from buildtool.devices.in_process import load_library
 from buildtool.errors import ConfigError, DeviceError, RunError, Where
+from buildtool.running.inputs import TensorSpec, check_names, fit
+from buildtool.running.library_on_device import Built, LibraryOnDevice
+from buildtool.running.metrics import Array
 from buildtool.runtime import DeviceOptions
 from buildtool.settings import RunSettings
-from buildtool.validation.inputs import TensorSpec, check_names, fit
-from buildtool.validation.metrics import Array
 from buildtool.validation.plugin import Plugin
-from buildtool.validation.stand import Built, Stand
 
 LONGEST = 64  # units that are computed between two entries of the journal
 _SECONDS = 20.0  # until a scheduler has to answer
@@ -98,7 +98,7 @@ def _model(task: Task) -> Runs:
         identifier = task.built.identifier
         return load_library(library, task.model, threads=1, identifier=identifier, device=_wishes(task)).run
     device = devices_for(task.abi, task.settings)[0]
-    stand = Stand(task.built, task.abi, "shared", replace(task.settings, rounds=1, threads=1), device)
+    stand = LibraryOnDevice(task.built, task.abi, "shared", replace(task.settings, rounds=1, threads=1), device)
     return lambda inputs: stand.run(task.model, inputs, task.outputs).outputs
 
 
@@ -118,7 +118,7 @@ def ran_on(task: Task) -> Mapping[str, Any]:
     if not task.built.runs_on_gpus(task.abi):
         return {}
     device = devices_for(task.abi, task.settings)[0]
-    with Stand(task.built, task.abi, "shared", replace(task.settings, rounds=1, threads=1), device) as stand:
+    with LibraryOnDevice(task.built, task.abi, "shared", replace(task.settings, rounds=1, threads=1), device) as stand:
         return stand.run(task.model, {}, ()).gpu
 
 

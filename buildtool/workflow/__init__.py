@@ -5,12 +5,12 @@
 Every function takes the path of a deployment file. All failures are LatheErrors.
 """
 
-from buildtool.requests import check
+from buildtool.requests.deployments import check
 from buildtool.workflow.accuracy import measure_accuracy
 from buildtool.workflow.benchmarking import bench
 from buildtool.workflow.building import build, commands, convert, export, package_firmware
 from buildtool.workflow.debugging import debug
-from buildtool.workflow.inside import dump, trap, validate_layers
+from buildtool.workflow.inner_tensors import dump, trap, validate_layers
 from buildtool.workflow.ndk_check import ndk_check
 from buildtool.workflow.preparing import prepare
 from buildtool.workflow.quantising import correct, log_ranges, quantize, ranges_of_log, sensitivity

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from buildtool import requests
 from buildtool.builders import package
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.choose import devices_for
@@ -16,7 +15,8 @@ from buildtool.devices.runner import notes_on_gpu
 from buildtool.errors import ConfigError
 from buildtool.reports.accuracy import AccuracyReport
 from buildtool.reports.documents import BuildReport
-from buildtool.requests import load_deployment
+from buildtool.requests import deployments, model_sources, runs
+from buildtool.requests.deployments import load_deployment
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -57,7 +57,7 @@ def measure_accuracy(
     for abi in deployment.target_abis:
         for model, script in scripts:
             progress.stage(f"accuracy of {model.name} on {abi}: {script.name}")
-            inputs, outputs = requests.specs(model)
+            inputs, outputs = runs.specs(model)
             names = tuple(spec.name for spec in outputs)
             path = script.resolve()
             task = Task(path, found, abi, model.identifier, inputs, names, settings)
@@ -69,11 +69,11 @@ def measure_accuracy(
 
 def _scripts(deployment: Deployment, options: Options, settings: RunSettings) -> list[tuple[ModelConfig, Path]]:
     """The scripts with their models. ConfigError where there is none."""
-    fetch = functools.partial(requests.fetched, allow_unverified=options.allow_unverified)
+    fetch = functools.partial(model_sources.fetched, allow_unverified=options.allow_unverified)
     found = [
         (model, fetch(reference))
-        for model in requests.selected(deployment, settings.model)
-        for reference in requests.subgraph(model).accuracy_validation_script
+        for model in deployments.selected(deployment, settings.model)
+        for reference in model_sources.subgraph(model).accuracy_validation_script
     ]
     if not found:
         raise ConfigError(

@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from buildtool import requests
 from buildtool.benchmark import comparison, counting, measurement, node_facts, single_operators, trace
 from buildtool.benchmark.roofline import Peak
 from buildtool.benchmark.single_operators import Case
@@ -25,7 +24,9 @@ from buildtool.ops.registry import registry
 from buildtool.reports import build_page, cycles
 from buildtool.reports.benchmark import BenchReport, read_document
 from buildtool.reports.documents import BuildReport, read_build
-from buildtool.requests import load_deployment
+from buildtool.requests import deployments, runs
+from buildtool.requests.deployments import load_deployment
+from buildtool.running.library_on_device import LibraryOnDevice
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -38,7 +39,6 @@ from buildtool.settings import (
     RunSettings,
 )
 from buildtool.targets.protocol import SimulatedTarget
-from buildtool.validation.stand import Stand
 from buildtool.workflow import on_simulator
 from buildtool.workflow.building import up_to_date
 
@@ -119,7 +119,7 @@ def _estimated(
         if wishes.power is not None:
             found = cycles.powered(found, *wishes.power)
         estimates.append({"model": model.identifier, "abi": program.abi, "estimate": found})
-    folder = requests.output_folder(deployment, options)
+    folder = deployments.output_folder(deployment, options)
     return BenchReport(deployment.library_name, folder, (), estimates=tuple(estimates))
 
 
@@ -135,8 +135,8 @@ def _single_operators(
     groups = []
     for abi in deployment.target_abis:
         for device in devices_for(abi, settings.on_chips(deployment.target_socs)):
-            with Stand(built, abi, "shared", settings, device) as stand:
-                for model in requests.selected(deployment, settings.model):
+            with LibraryOnDevice(built, abi, "shared", settings, device) as stand:
+                for model in deployments.selected(deployment, settings.model):
                     progress.stage(f"measure operators of {model.name} on {abi}, {device.name}")
                     found = single_operators.of_model(
                         built.folder, abi, model.identifier, deployment.op_paths, wishes.only
@@ -146,7 +146,9 @@ def _single_operators(
     return BenchReport(built.library, built.folder, (), operators=tuple(groups))
 
 
-def _operators(stand: Stand, built: BuildReport, cases: Sequence[Case], settings: RunSettings) -> dict[str, Any]:
+def _operators(
+    stand: LibraryOnDevice, built: BuildReport, cases: Sequence[Case], settings: RunSettings
+) -> dict[str, Any]:
     device = stand.device
     with TemporaryDirectory(prefix="lathe-bench-") as folder:
         file = Path(folder) / "cases.bench"
@@ -181,23 +183,23 @@ _Wishes = tuple[Options, RunSettings, BenchSettings]
 
 def _stands(
     deployment: Deployment, built: BuildReport, settings: RunSettings
-) -> Iterator[tuple[Stand, ModelConfig, list[dict[str, Any]]]]:
+) -> Iterator[tuple[LibraryOnDevice, ModelConfig, list[dict[str, Any]]]]:
     """Every model on every ABI and device, with what its graph says."""
     operators = registry(deployment.op_paths)
     for abi in deployment.target_abis:
         for device in devices_for(abi, settings.on_chips(deployment.target_socs)):
-            with Stand(built, abi, "shared", settings, device) as stand:
-                for model in requests.selected(deployment, settings.model):
+            with LibraryOnDevice(built, abi, "shared", settings, device) as stand:
+                for model in deployments.selected(deployment, settings.model):
                     yield stand, model, node_facts.of_model(built.folder, abi, model.identifier, operators)
 
 
 def _measure(
-    stand: Stand, model: ModelConfig, facts: list[dict[str, Any]], wishes: _Wishes, progress: Progress
+    stand: LibraryOnDevice, model: ModelConfig, facts: list[dict[str, Any]], wishes: _Wishes, progress: Progress
 ) -> dict[str, Any]:
     options, settings, bench_settings = wishes
     device = stand.device
     what = {"model": model.identifier, "abi": device.abi, "device": device.name, "threads": max(settings.threads, 0)}
-    inputs, outputs = requests.run_of(model, options, settings)
+    inputs, outputs = runs.run_of(model, options, settings)
     note = ""
     if isinstance(device, QemuDevice):
         once = replace(settings, rounds=1, warmup=2, threads=1, profile=False)
@@ -216,12 +218,12 @@ def _measure(
     return {**what, "properties": dict(result.device), "note": note, **measurement.timed(result, facts, peak)}
 
 
-def _tell_of_gpu(result: RunResult, stand: Stand, progress: Progress) -> None:
+def _tell_of_gpu(result: RunResult, stand: LibraryOnDevice, progress: Progress) -> None:
     for note in notes_on_gpu(result.gpu, f"{stand.device.name} ({stand.device.abi})"):
         progress.note(note)
 
 
-def _peak(stand: Stand, settings: RunSettings, wishes: BenchSettings) -> Peak | None:
+def _peak(stand: LibraryOnDevice, settings: RunSettings, wishes: BenchSettings) -> Peak | None:
     if any(wishes.peak):
         return Peak.given(*wishes.peak)
     return Peak.measured(lathe_run.peak(stand.device, stand.program, settings.threads, settings.timeout))
@@ -243,18 +245,18 @@ def _other(place: Path, options: Options, overrides: Overrides, progress: Progre
 
 
 def _against(
-    stand: Stand, model: ModelConfig, other: BuildReport, wishes: _Wishes, progress: Progress
+    stand: LibraryOnDevice, model: ModelConfig, other: BuildReport, wishes: _Wishes, progress: Progress
 ) -> Mapping[str, Any]:
     """The two libraries in turns, on one device with the same inputs."""
     options, settings, bench_settings = wishes
-    inputs, outputs = requests.run_of(model, options, settings)
+    inputs, outputs = runs.run_of(model, options, settings)
     names = [item.name for item in other.models]
     theirs = model.identifier if model.identifier in names else names[0]
     if theirs != model.identifier and len(names) > 1:
         raise ConfigError(
             f"the other library has no model '{model.identifier}'", rule=f"its models: {', '.join(names)}"
         )
-    second = Stand(other, stand.device.abi, "shared", settings, stand.device)
+    second = LibraryOnDevice(other, stand.device.abi, "shared", settings, stand.device)
     entry = {
         "model": model.identifier,
         "abi": stand.device.abi,
@@ -277,7 +279,7 @@ def _against(
     return {**entry, "unit": "seconds", **comparison.interleaved(own_run, other_run, bench_settings.pairs)}
 
 
-def _instructions(stand: Stand, model: str, wishes: _Wishes, inputs: Mapping[str, Any]) -> int:
+def _instructions(stand: LibraryOnDevice, model: str, wishes: _Wishes, inputs: Mapping[str, Any]) -> int:
     _, settings, _ = wishes
     assert isinstance(stand.device, QemuDevice)
     once = replace(settings, rounds=1, warmup=2, threads=1, profile=False)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from buildtool import config, requests
+from buildtool import config
+from buildtool.artifacts import bill_of_materials, figures, fingerprints, model_files, output_tree
+from buildtool.artifacts.tuning_store import Tuning
 from buildtool.builders import library, package
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
@@ -16,10 +18,11 @@ from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment
 from buildtool.errors import UnsupportedError
-from buildtool.reports import build_page, exports, stages, trust
+from buildtool.reports import build_page, exports
 from buildtool.reports.documents import BuildReport, read_build
-from buildtool.reports.tuning import Tuning
-from buildtool.requests import Algorithms, load_deployment
+from buildtool.requests import build_identity, deployments, library_sources, model_sources
+from buildtool.requests.deployments import load_deployment
+from buildtool.requests.library_sources import Algorithms
 from buildtool.settings import DEFAULTS, NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, TargetProgram
 from buildtool.workflow import firmware, java_side
@@ -31,9 +34,9 @@ def lower(
 ) -> tuple[LibraryTarget, tuple[TargetProgram, ...]]:
     """Choose kernels and plan memory, per ABI."""
     progress.stage("plan")
-    target = requests.library_target_of(deployment)
+    target = deployments.library_target_of(deployment)
     graphs = {model.config.name: (model.imported, model.graph) for model in models}
-    source = requests.library_source(deployment, graphs, algorithms)
+    source = library_sources.library_source(deployment, graphs, algorithms)
     programs = tuple(target.lower(source, abi) for abi in deployment.target_abis)
     for note in itertools.chain.from_iterable(program.notes for program in programs):
         progress.note(note)
@@ -57,8 +60,10 @@ def export(
     files = exports.files(options.output, [model.name for model in deployment.models])
     models = prepare(deployment, options, progress)
     progress.stage("write")
-    sources = [ExportRequest(model.graph, *requests.source_names(model.config)) for model in models]
-    return exports.write(files, [model.imported for model in models], sources, export_models(sources, stages.version()))
+    sources = [ExportRequest(model.graph, *model_sources.source_names(model.config)) for model in models]
+    return exports.write(
+        files, [model.imported for model in models], sources, export_models(sources, fingerprints.version())
+    )
 
 
 def build(
@@ -73,7 +78,7 @@ def package_firmware(
 ) -> BuildReport:
     """`build`, and what goes to the flash memory of a board."""
     deployment = load_deployment(file, overrides, progress)
-    if not isinstance(requests.target_of(deployment), FirmwareTarget):
+    if not isinstance(deployments.target_of(deployment), FirmwareTarget):
         raise UnsupportedError(
             "`lathe package` packs firmware, and this deployment makes libraries",
             where=deployment.where_of("target_abis"),
@@ -87,10 +92,10 @@ def commands(
 ) -> tuple[str, ...]:
     """What `build` would run, ready to paste into a shell. Writes generated sources into the cache, nothing else."""
     deployment = load_deployment(file, overrides, progress)
-    kind = requests.target_of(deployment)
+    kind = deployments.target_of(deployment)
     if isinstance(kind, FirmwareTarget):
         return firmware.commands(deployment, kind, options, progress)
-    algorithms = requests.algorithms_of(requests.known_tuning(deployment, options))
+    algorithms = library_sources.algorithms_of(build_identity.known_tuning(deployment, options))
     target, programs = lower(deployment, prepare(deployment, options, progress), algorithms, progress)
     processes = Processes(dry_run=True)
     cache = ObjectCache(processes=processes)
@@ -109,18 +114,18 @@ def make(
     tuned: Tuning | None = None,
     everywhere: str | None = None,
 ) -> BuildReport:
-    kind = requests.target_of(deployment)
+    kind = deployments.target_of(deployment)
     if isinstance(kind, FirmwareTarget):
         return firmware.make(deployment, kind, options, progress, compiles=compiles)
     began = time.monotonic()
-    folder = requests.output_folder(deployment, options)
-    tuned = tuned or requests.known_tuning(deployment, options)
+    folder = deployments.output_folder(deployment, options)
+    tuned = tuned or build_identity.known_tuning(deployment, options)
     if compiles:  # what is missing is told before the long work
         library.toolchains(deployment.target_abis, dict(deployment.toolchains), deployment.android_api_level)
         java_side.check(deployment.target_abis, options)
     models = prepare(deployment, options, progress)
-    target, programs = lower(deployment, models, requests.algorithms_of(tuned, everywhere), progress)
-    files = stages.model_files([model.imported for model in models], programs)
+    target, programs = lower(deployment, models, library_sources.algorithms_of(tuned, everywhere), progress)
+    files = model_files.model_files([model.imported for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
     cache = ObjectCache(processes=Processes(echo=progress.step))
@@ -130,27 +135,29 @@ def make(
     report = BuildReport(
         library=deployment.library_name,
         identifier=deployment.library_identifier,
-        version=stages.version(),
+        version=fingerprints.version(),
         graph_format=deployment.model_graph_format,
         data_format=deployment.model_data_format,
         fingerprint=tuned.identity,
         models=tuple(
-            stages.model_report(model.imported, model.passes, programs, index, files)
+            figures.model_report(model.imported, model.passes, programs, index, files)
             for index, model in enumerate(models)
         ),
-        libraries=tuple(stages.library_report(item) for item in built),
+        libraries=tuple(figures.library_report(item) for item in built),
         folder=folder,
     )
     graphs = [(model.imported, model.passes) for model in models]
-    emitted = stages.emitted(options, graphs, [model.source for model in programs[0].models], programs, tree)
-    contents = {**stages.contents(tree if compiles else None, built, files, programs), **emitted}
+    emitted = output_tree.emitted(options, graphs, [model.source for model in programs[0].models], programs, tree)
+    contents = {**output_tree.contents(tree if compiles else None, built, files, programs), **emitted}
     if built and java_side.is_wanted(options):
         progress.stage("java")
         made = java_side.files(deployment, programs, built, contents, options, cache)
         contents.update(made)
         emitted.update(made)
-    contents.update(stages.reports(report) | tuned.files())
-    contents.update(trust.files(requests.origin(deployment, options, tuned.identity), built, contents))
+    contents.update(output_tree.reports(report) | tuned.files())
+    contents.update(
+        bill_of_materials.files(build_identity.origin(deployment, options, tuned.identity), built, contents)
+    )
     contents.update(build_page.files(report, programs, contents))
     packed = package.assemble(folder, deployment.library_name, contents, packed=options.archive)
     archive = packed.name if packed else ""
@@ -159,9 +166,9 @@ def make(
 
 def up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:
     """The library that is there, if it is of these very things, else a new one."""
-    requests.library_target_of(deployment)
-    found = read_build(requests.output_folder(deployment, options))
-    identity = requests.known_tuning(deployment, options).identity
+    deployments.library_target_of(deployment)
+    found = read_build(deployments.output_folder(deployment, options))
+    identity = build_identity.known_tuning(deployment, options).identity
     # What a toolchain file of the user's own says is not in the identity. Objects that stay the same are there already.
     if not deployment.toolchains and found is not None and found.libraries and found.fingerprint == identity:
         abis = tuple(library_.abi for library_ in found.libraries if config.is_target(library_.abi))
@@ -181,7 +188,7 @@ def _compile(
     progress: Progress,
 ) -> tuple[BuiltLibrary, ...]:
     progress.stage(f"compile for {', '.join(program.abi for program in programs)}")
-    owner = requests.owner_of(deployment, options)
+    owner = deployments.owner_of(deployment, options)
     own = dict(deployment.toolchains)
     return library.build_all(
         programs,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from buildtool import requests, resources
+from buildtool import resources
 from buildtool.builders.library import work_folder
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.package import DEBUG
@@ -22,7 +22,8 @@ from buildtool.devices.choose import devices_for
 from buildtool.devices.device import Device, Gate
 from buildtool.devices.runner import Job
 from buildtool.errors import ConfigError
-from buildtool.requests import load_deployment
+from buildtool.requests import deployments, runs
+from buildtool.requests.deployments import load_deployment
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -86,7 +87,7 @@ def debug(
     """
     deployment = load_deployment(file, overrides, progress)
     abi = _one(deployment.target_abis, "ABIs", deployment.target_abis, "--abi")
-    models = requests.selected(deployment, settings.model)
+    models = deployments.selected(deployment, settings.model)
     devices = devices_for(abi, settings.on_chips(deployment.target_socs))
     config = _one(models, "models", [model.name for model in models], "--model")
     device = _one(devices, "devices", [device.name for device in devices], "--device")
@@ -95,7 +96,7 @@ def debug(
     built = up_to_date(deployment, aside, progress)
     progress.stage(f"prepare {config.name} for {device.name}")
     cache = ObjectCache(processes=Processes(echo=progress.step))
-    inputs, _ = requests.run_of(config, options, settings)
+    inputs, _ = runs.run_of(config, options, settings)
     folder = built.folder.absolute()
     models_folder = folder / "model" / abi
     library = folder / DEBUG / abi / built.file_of(abi, "shared").name
@@ -110,7 +111,7 @@ def debug(
         outputs=(),
         threads=max(settings.threads, 1),  # those who step through a program want one thread, unless they say so
     )
-    generated = work_folder(cache, requests.owner_of(deployment, aside), deployment.library_name) / "tree"
+    generated = work_folder(cache, deployments.owner_of(deployment, aside), deployment.library_name) / "tree"
     sources = (resources.root(), generated, *deployment.op_paths)
     session = folder.with_name(f"{folder.name}.session") / abi / config.identifier
     return Debugging(device, program, job, library, sources, session, wishes)

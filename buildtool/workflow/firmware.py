@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from buildtool import requests
+from buildtool.artifacts import bill_of_materials, figures, fingerprints, model_files, output_tree
 from buildtool.builders import firmware, package
 from buildtool.builders.built import BuiltFirmware
 from buildtool.builders.objects import ObjectCache
@@ -16,8 +16,9 @@ from buildtool.config import Deployment
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.passes import pipeline, real_borders
 from buildtool.passes.real_borders import Borders
-from buildtool.reports import build_page, stages, trust
+from buildtool.reports import build_page
 from buildtool.reports.documents import BuildReport, ModelReport
+from buildtool.requests import build_identity, deployments, library_sources, model_sources, runs
 from buildtool.settings import EVERYTHING, Options, Progress
 from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget, Flashed, FlashedTarget
 from buildtool.workflow.preparing import PreparedModel, prepare
@@ -29,7 +30,7 @@ def make(
     """Everything: `<output>/<library>/{include,lib/<abi>,model,report}` and its archive; else no images."""
     began = time.monotonic()
     _refuse_options(deployment, target, options)
-    folder = requests.output_folder(deployment, options)
+    folder = deployments.output_folder(deployment, options)
     own = _own_program(options)
     tools = _tools(deployment, target) if compiles else []  # what is missing is told before the long work
     models, programs = lower(deployment, target, options, progress)
@@ -39,9 +40,9 @@ def make(
         cache = ObjectCache(processes=Processes(echo=progress.step))
         built = _compile(deployment, tree, programs, tools, options, cache, progress)
     progress.stage("write")
-    identity = requests.known_tuning(deployment, options).identity
+    identity = build_identity.known_tuning(deployment, options).identity
     sources = programs[0].library.models
-    pages = stages.graph_pages([model.imported for model in models], sources)
+    pages = model_files.graph_pages([model.imported for model in models], sources)
     contents = {**package.firmware_contents(tree, built), **pages}
     flashed: dict[str, Sequence[Flashed]] = {}
     if isinstance(target, FlashedTarget) and options.flash:
@@ -52,20 +53,22 @@ def make(
     report = BuildReport(
         library=deployment.library_name,
         identifier=deployment.library_identifier,
-        version=stages.version(),
+        version=fingerprints.version(),
         graph_format=deployment.model_graph_format,
         data_format=deployment.model_data_format,
         fingerprint=identity,
         models=tuple(_model_reports(deployment, models, programs[0])),
-        firmware=tuple(stages.firmware_reports(programs, built, contents, flashed)),
+        firmware=tuple(figures.firmware_reports(programs, built, contents, flashed)),
         folder=folder,
     )
     graphs = [(model.imported, model.passes) for model in models]
-    emitted = stages.emitted(options, graphs, sources, (), tree)
+    emitted = output_tree.emitted(options, graphs, sources, (), tree)
     contents.update(emitted)
-    contents.update(stages.reports(report))
+    contents.update(output_tree.reports(report))
     compilers = {item.abi: item.compiler for item in built}
-    contents.update(trust.files(requests.origin(deployment, options, identity), (), contents, compilers))
+    contents.update(
+        bill_of_materials.files(build_identity.origin(deployment, options, identity), (), contents, compilers)
+    )
     contents.update(build_page.files(report, (), contents))
     packed = package.assemble(folder, deployment.library_name, contents, packed=options.archive)
     archive = packed.name if packed else ""
@@ -92,10 +95,11 @@ def lower(
     progress.stage("place")
     known = {model.config.name: (model.imported, model.graph) for model in models}
     borders = {model.config.identifier: _without_borders(model) for model in models}
-    source = requests.library_source(deployment, known, requests.Algorithms(), options.allow_unverified)
-    samples = {model.config.identifier: requests.run_of(model.config, options, EVERYTHING)[0] for model in models}
+    source = library_sources.library_source(deployment, known, library_sources.Algorithms(), options.allow_unverified)
+    samples = {model.config.identifier: runs.run_of(model.config, options, EVERYTHING)[0] for model in models}
     named = {
-        model.config.identifier: bool(requests.recorded(model.config, options.allow_unverified)[0]) for model in models
+        model.config.identifier: bool(model_sources.recorded(model.config, options.allow_unverified)[0])
+        for model in models
     }
     models_ = tuple(
         replace(
@@ -136,7 +140,7 @@ def _compile(
     progress: Progress,
 ) -> tuple[BuiltFirmware, ...]:
     progress.stage(f"compile for {', '.join(program.abi for program in programs)}")
-    owner = requests.owner_of(deployment, options)
+    owner = deployments.owner_of(deployment, options)
     return firmware.build_all(programs, tree, tools, cache=cache, owner=owner)
 
 
@@ -148,7 +152,7 @@ def _model_reports(
     for model in program.models:
         known = prepared.get(model.name)
         imported, passes = (known.imported, known.passes) if known else (None, ())
-        yield stages.firmware_model_report(model, platforms[model.name], imported, passes)
+        yield figures.firmware_model_report(model, platforms[model.name], imported, passes)
 
 
 def _own_program(options: Options) -> bytes | None:

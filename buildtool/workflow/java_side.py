@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from buildtool import requests
 from buildtool.builders import aar, java, library, package
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.codegen.java import JavaLibrary
 from buildtool.config import Deployment
+from buildtool.requests import deployments
 from buildtool.settings import Options
 from buildtool.targets.protocol import TargetProgram
 
@@ -38,7 +38,7 @@ def files(
     """The files to add to a build's `contents`. In a dry run, where nothing is built, none of them is of use."""
     source = programs[0].library
     own = JavaLibrary(source.name, source.identifier, source.stem)
-    folder = library.work_folder(cache, requests.owner_of(deployment, options), source.name)
+    folder = library.work_folder(cache, deployments.owner_of(deployment, options), source.name)
     abis = [program.abi for program in programs]
     static = {item.abi: item.static for item in built} or {abi: folder / abi / f"lib{own.stem}.a" for abi in abis}
     level = deployment.android_api_level

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from buildtool import requests
 from buildtool.config import Deployment, FileRef, ModelConfig
 from buildtool.errors import Problem
 from buildtool.ir.graph import Graph
@@ -18,11 +17,12 @@ from buildtool.quant import weight_files
 from buildtool.quant.choice import Choice, real
 from buildtool.quant.sensitivity import Noise
 from buildtool.quant.weight_files import Change
-from buildtool.requests import Algorithms
+from buildtool.requests import deployments, library_sources, model_sources, runs
+from buildtool.requests.library_sources import Algorithms
+from buildtool.running.metrics import Array
 from buildtool.settings import CalibrationSettings, Options, Progress
 from buildtool.targets.protocol import LibrarySource, LibraryTarget, ModelSource
 from buildtool.validation import samples, work
-from buildtool.validation.metrics import Array
 from buildtool.validation.mixes import Mixes
 from buildtool.validation.plugin import Plugin
 from buildtool.workflow.building import up_to_date
@@ -48,17 +48,17 @@ def opened(
     both = _with_real(_stored(deployment, model, ranges))
     options = replace(options, output=options.output / "sensitivity", archive=False)
     built = up_to_date(both, options, _Quiet(progress))
-    inputs, _ = requests.specs(model)
+    inputs, _ = runs.specs(model)
     reader = samples.Reader(inputs)
     most = min(most, calibration.samples or most)
     found = [reader.inputs(sample) for sample in itertools.islice(samples.find(calibration.inputs, inputs), most)]
     models = {item.config.name: (item.imported, item.graph) for item in prepare(both, options, _Quiet(progress))}
-    source = requests.library_source(both, models, Algorithms())
+    source = library_sources.library_source(both, models, Algorithms())
     with tempfile.TemporaryDirectory() as folder:
         mixes = Mixes(built.file_of(_HOST, "shared"), built.identifier, model.identifier, Path(folder))
-        bench = Bench(requests.library_target_of(both), source, mixes, found, model, built.folder, script)
+        bench = Bench(deployments.library_target_of(both), source, mixes, found, model, built.folder, script)
         changed = model.quantize.weights_file
-        yield bench.changed(requests.fetched(changed, options.allow_unverified)) if changed else bench
+        yield bench.changed(model_sources.fetched(changed, options.allow_unverified)) if changed else bench
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Bench:
         """The first figure of the script."""
         assert self.script is not None
         plugin = self.script
-        specs, _ = requests.specs(self.model)
+        specs, _ = runs.specs(self.model)
         with self.mixes.load(graph) as loaded:
             records = [plugin.record(unit, loaded.run(work.fed(plugin, unit, specs))) for unit in range(plugin.units)]
         return next(iter(plugin.figures(records).values()))

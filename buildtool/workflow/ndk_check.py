@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from buildtool import requests
 from buildtool.builders import android, android_check
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
@@ -16,10 +15,11 @@ from buildtool.devices import on_glibc
 from buildtool.errors import ConfigError
 from buildtool.reports.documents import BuildReport
 from buildtool.reports.ndk_check import Checked, Execution, NdkCheckReport
+from buildtool.requests import deployments, runs
+from buildtool.running.library_on_device import LibraryOnDevice
+from buildtool.running.metrics import Array, compare
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.registry import library_target
-from buildtool.validation.metrics import Array, compare
-from buildtool.validation.stand import Stand
 from buildtool.workflow.building import make
 
 _HOST = "host"
@@ -46,12 +46,12 @@ def ndk_check(
         return NdkCheckReport("", compiler, tuple(_all_sources(abi, cache, progress) for abi in abis))
     changed = replace(overrides, target_abis=(_HOST,))
     files = android_check.toolchain_files(cache, abis)
-    deployment = requests.load_deployment(file, changed, progress)
+    deployment = deployments.load_deployment(file, changed, progress)
     deployment = replace(deployment, target_abis=(_HOST, *abis), toolchains=tuple(files.items()))
     with tempfile.TemporaryDirectory(prefix="lathe-ndk-check-") as name:
         built = make(deployment, replace(options, output=Path(name), archive=False), progress, compiles=True)
         progress.stage(f"execute on {_HOST}")
-        expected = _outputs(deployment, options, Stand(built, _HOST, "shared", EVERYTHING))
+        expected = _outputs(deployment, options, LibraryOnDevice(built, _HOST, "shared", EVERYTHING))
         checked = tuple(_checked(deployment, options, built, abi, expected, cache, progress) for abi in abis)
     return NdkCheckReport(built.library, compiler, checked)
 
@@ -66,11 +66,11 @@ def _all_sources(abi: str, cache: ObjectCache, progress: Progress) -> Checked:
 Outputs = Mapping[str, Mapping[str, Array]]  # by model and name
 
 
-def _outputs(deployment: Deployment, options: Options, stand: Stand) -> Outputs:
+def _outputs(deployment: Deployment, options: Options, stand: LibraryOnDevice) -> Outputs:
     found = {}
     with stand:
         for model in deployment.models:
-            inputs, outputs = requests.run_of(model, options, EVERYTHING)
+            inputs, outputs = runs.run_of(model, options, EVERYTHING)
             found[model.identifier] = stand.run(model.identifier, inputs, outputs).outputs
     return found
 
@@ -95,10 +95,10 @@ def _checked(
         device = on_glibc.device(abi, linux, android_check.execution_libraries(abi, cache))
         executed_on = device.name
         android_check.let_glibc_load(file)
-        found = _outputs(deployment, options, Stand(built, abi, "shared", EVERYTHING, device, linux))
+        found = _outputs(deployment, options, LibraryOnDevice(built, abi, "shared", EVERYTHING, device, linux))
     executions = [
         Execution(
-            model.identifier, name, compare(array, expected[model.identifier][name]).cosine, requests.threshold(model)
+            model.identifier, name, compare(array, expected[model.identifier][name]).cosine, runs.threshold(model)
         )
         for model in deployment.models
         for name, array in found.get(model.identifier, {}).items()

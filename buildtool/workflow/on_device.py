@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from buildtool import resources
 from buildtool.builders import native_tests
 from buildtool.builders.process import Processes
 from buildtool.devices import native_tests as running
@@ -18,7 +15,6 @@ from buildtool.devices.survey import Found, everything
 from buildtool.devices.survey import survey as survey_of
 from buildtool.errors import RunError
 from buildtool.settings import SILENT, DeviceSpec, Progress, RunSettings
-from buildtool.targets.registry import library_target
 
 
 def survey(
@@ -34,43 +30,27 @@ def test(
 ) -> dict[str, list[Tested]]:
     """Build the native tests for an ABI and run them on its devices: what each found, by the device.
 
-    The kernels are tested where `cases` holds their cases, or the pattern names some and Lathe's own tests are here.
+    The kernels are tested where `cases` is a folder of their cases.
     """
     devices = devices_for(abi, settings)
     processes = Processes(echo=progress.step)
     found: dict[str, list[Tested]] = {}
-    with _cases(abi, pattern, cases, processes, progress) as folder:
-        programs = [*native_tests.CORE, *([native_tests.CASES] if folder is not None else [])]
-        progress.stage(f"compile the native tests for {abi}")
-        built = native_tests.build(abi, programs, processes)
-        for device in devices:
-            with contextlib.closing(device):
-                for program in programs:
-                    progress.stage(f"{program} on {device.name}")
-                    libraries = native_tests.libraries(built, program)
-                    given = folder if program == native_tests.CASES else None
-                    file = built / "tests" / program
-                    tested = running.run(device, file, libraries, pattern, given, settings.timeout)
-                    found.setdefault(device.name, []).append(tested)
+    programs = [*native_tests.CORE, *([native_tests.CASES] if cases is not None else [])]
+    progress.stage(f"compile the native tests for {abi}")
+    built = native_tests.build(abi, programs, processes)
+    for device in devices:
+        with contextlib.closing(device):
+            for program in programs:
+                progress.stage(f"{program} on {device.name}")
+                libraries = native_tests.libraries(built, program)
+                given = cases if program == native_tests.CASES else None
+                file = built / "tests" / program
+                tested = running.run(device, file, libraries, pattern, given, settings.timeout)
+                found.setdefault(device.name, []).append(tested)
     if not any(item.passed or item.failed or item.skipped for tested in found.values() for item in tested):
         raise RunError(
-            f"no test is called '{pattern}'", rule="--filter takes what GoogleTest calls a filter, or a kernel"
+            f"no test is called '{pattern}'",
+            rule="--filter takes what GoogleTest calls a filter, or a kernel whose cases are in --cases",
+            remedy="" if cases else "in Lathe's source tree, `python -m tests.ops FOLDER KERNEL` writes the cases",
         )
     return found
-
-
-@contextlib.contextmanager
-def _cases(
-    abi: str, pattern: str, given: Path | None, processes: Processes, progress: Progress
-) -> Iterator[Path | None]:
-    """The folder of the kernels' cases, if there are any for the pattern."""
-    writer = resources.root() / "tests" / "ops" / "__main__.py"
-    if given is not None or not pattern or not writer.is_file():
-        yield given
-        return
-    with tempfile.TemporaryDirectory(prefix="lathe-cases-") as name:
-        progress.stage("write the cases")
-        isas = library_target("cpu", abi).capabilities.abis[abi].isas
-        words = [sys.executable, "-m", "tests.ops", name, running.kernels_of(pattern), *isas]
-        processes.run(words, doing="writing the cases", cwd=resources.root())
-        yield Path(name) if any(Path(name).iterdir()) else None

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from buildtool import requests
 from buildtool.builders import package
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.runner import RunResult
 from buildtool.errors import ConfigError, LatheError
 from buildtool.passes.real_borders import Borders
 from buildtool.reports.documents import RunReport, ValidationReport
+from buildtool.requests import deployments, model_sources, runs
+from buildtool.running.compare import Comparison, Variant, compare_outputs, failed_outputs
+from buildtool.running.metrics import DIFFERENT, Array
 from buildtool.settings import Options, Progress, RunSettings
 from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget, SimulatedTarget
 from buildtool.tensors.files import saved
-from buildtool.validation.compare import Comparison, Variant, compare_outputs, failed_outputs
-from buildtool.validation.metrics import DIFFERENT, Array
 from buildtool.workflow import firmware
 
 DEVICE = "simulator"
@@ -31,7 +31,7 @@ _EXACT = "files, to the last bit"
 
 def simulated(deployment: Deployment) -> SimulatedTarget | None:
     """The target of a deployment, where its programs can be simulated here."""
-    target = requests.target_of(deployment)
+    target = deployments.target_of(deployment)
     return target if isinstance(target, FirmwareTarget) and isinstance(target, SimulatedTarget) else None
 
 
@@ -47,7 +47,7 @@ def run(
         result = RunResult(outputs, (time.perf_counter() - began) * 1e3)
         told = _report(program.abi, model.identifier, result, settings)
         runs.append({**told, "estimate": dict(target.estimate(program, model.identifier))})
-    return RunReport(deployment.library_name, requests.output_folder(deployment, options), tuple(runs))
+    return RunReport(deployment.library_name, deployments.output_folder(deployment, options), tuple(runs))
 
 
 def dump(
@@ -81,7 +81,7 @@ def validate(
             results += _described(program, model, variant, target, options, settings)
             references.add(_EXACT)
             continue
-        subject = requests.subject(deployment, model, options, settings, progress)
+        subject = runs.subject(deployment, model, options, settings, progress)
         references.add(subject.reference)
         about = (subject.expected, subject.threshold, subject.reference)
         try:
@@ -90,7 +90,7 @@ def validate(
             results += failed_outputs(variant, *about, error)
             continue
         results += compare_outputs(variant, outputs, *about, subject.channels)
-    folder = requests.output_folder(deployment, options)
+    folder = deployments.output_folder(deployment, options)
     told = tuple(result.as_json() for result in results)
     return ValidationReport(deployment.library_name, folder, " and ".join(sorted(references)), told)
 
@@ -99,7 +99,7 @@ def programs(
     deployment: Deployment, target: SimulatedTarget, options: Options, settings: RunSettings, progress: Progress
 ) -> Iterator[tuple[FirmwareProgram, ModelConfig]]:
     assert isinstance(target, FirmwareTarget)
-    chosen = requests.selected(deployment, settings.model)
+    chosen = deployments.selected(deployment, settings.model)
     _, programs = firmware.lower(replace(deployment, models=chosen), target, options, progress)
     for program in programs:
         for model in chosen:
@@ -120,7 +120,7 @@ def borders_of(program: FirmwareProgram, model: ModelConfig) -> Borders:
 
 
 def is_described(deployment: Deployment, model: ModelConfig) -> bool:
-    target = requests.target_of(deployment)
+    target = deployments.target_of(deployment)
     return isinstance(target, FirmwareTarget) and model.platform in target.capabilities.descriptions
 
 
@@ -135,7 +135,7 @@ def _inputs(deployment: Deployment, model: ModelConfig, options: Options, settin
     """Of a description those that are given now: else it has a sample."""
     if is_described(deployment, model):
         return {name: saved(file) for name, file in settings.inputs.items()}
-    return requests.run_of(model, options, settings)[0]
+    return runs.run_of(model, options, settings)[0]
 
 
 def _described(
@@ -147,7 +147,7 @@ def _described(
     settings: RunSettings,
 ) -> Iterator[Comparison]:
     """The outputs in the order of their layers with those of the files."""
-    _, files = requests.recorded(model, options.allow_unverified)
+    _, files = model_sources.recorded(model, options.allow_unverified)
     if not files or settings.inputs:
         raise ConfigError(
             f"nobody says what '{model.name}' should give",

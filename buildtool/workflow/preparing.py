@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildtool import requests
 from buildtool.config import Deployment, ModelConfig
 from buildtool.errors import Problem, UnsupportedError
 from buildtool.importers.request import ImportedModel
@@ -13,6 +12,7 @@ from buildtool.ir.graph import Graph
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
 from buildtool.quant import concats, equalisation
+from buildtool.requests import model_sources, quantised
 from buildtool.settings import DEFAULTS, SILENT, Options, Progress
 
 
@@ -36,13 +36,13 @@ def prepare(
     for model in deployment.models:
         progress.stage(f"import {model.name}")
         try:
-            file, imported = requests.imported(deployment, model, options)
+            file, imported = model_sources.imported(deployment, model, options)
         except UnsupportedError as error:
             unsupported.extend(error.problems)
             continue
         progress.stage(f"optimise {model.name}")
         graph = imported.graph.clone()
-        graph.ranges.update(requests.ranges(model, options.allow_unverified))
+        graph.ranges.update(quantised.ranges(model, options.allow_unverified))
         names = model.graph_optimize_options or None
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
         narrow = model.quantize.enabled or model.quantize.observed or model.quantize.large_weights
@@ -51,8 +51,8 @@ def prepare(
         if model.quantize.change_concat_ranges:
             concats.share(graph)
         if model.quantize.enabled:
-            requests.check_choice(model, graph, registry(deployment.op_paths))
-            requests.change_weights(model, graph, options.allow_unverified)
+            quantised.check_choice(model, graph, registry(deployment.op_paths))
+            quantised.change_weights(model, graph, options.allow_unverified)
         prepared.append(PreparedModel(model, file, imported, graph, passes))
     if unsupported:
         raise UnsupportedError(unsupported)

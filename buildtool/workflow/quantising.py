@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from buildtool import requests
 from buildtool.builders import package
 from buildtool.codegen import container
 from buildtool.config import Deployment, ModelConfig, QuantizeConfig
@@ -29,7 +28,8 @@ from buildtool.reports.corrections import CorrectionsReport
 from buildtool.reports.documents import BuildReport
 from buildtool.reports.quantisation import RangesReport
 from buildtool.reports.sensitivity import SensitivityReport
-from buildtool.requests import load_deployment
+from buildtool.requests import deployments, runs
+from buildtool.requests.deployments import load_deployment
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -73,7 +73,7 @@ def quantize(
     began = time.monotonic()
     deployment = load_deployment(file, overrides, progress)
     model = _one_model(deployment, settings.model)
-    inputs, _ = requests.specs(model)
+    inputs, _ = runs.specs(model)
     found = samples.find(calibration.inputs, inputs)
     task, identity = _task(deployment, model, calibration, options, progress)
     progress.stage(f"ranges of {model.name}")
@@ -148,10 +148,10 @@ def log_ranges(
 ) -> None:
     """Tell a line of MACE's log for every tensor of every sample; without a folder of one run with what there is."""
     deployment = load_deployment(file, overrides, progress)
-    for model in requests.selected(deployment, settings.model):
-        inputs, _ = requests.specs(model)
+    for model in deployments.selected(deployment, settings.model):
+        inputs, _ = runs.specs(model)
         if folder is None:
-            given, _ = requests.run_of(model, options, settings)
+            given, _ = runs.run_of(model, options, settings)
         found: Samples | list[samples.Sample] = [given] if folder is None else samples.find(folder, inputs)
         task, _ = _task(deployment, model, CalibrationSettings(folder or Path()), options, progress)
         progress.stage(f"ranges of {model.name}")
@@ -185,7 +185,7 @@ def _check(percentile: float | None, ratio: float) -> None:
 
 
 def _one_model(deployment: Deployment, name: str | None) -> ModelConfig:
-    found = requests.selected(deployment, name)
+    found = deployments.selected(deployment, name)
     if len(found) > 1:
         listed = ", ".join(model.name for model in found)
         raise ConfigError(
@@ -221,7 +221,7 @@ def _task(
     built = up_to_date(real, replace(options, output=options.output / "calibration", archive=False), progress)
     built = replace(built, folder=built.folder.resolve())  # workers may stand elsewhere
     graph, identity = _graph(real, built, model)
-    inputs, _ = requests.specs(model)
+    inputs, _ = runs.specs(model)
     task = Task(
         library=built.file_of("host", "shared"),
         identifier=built.identifier,

@@ -6,20 +6,20 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
-from buildtool import requests
 from buildtool.builders import elf, package
 from buildtool.devices.choose import devices_for
 from buildtool.devices.in_process import LoadedModel, load_library
 from buildtool.devices.runner import notes_on_cores, notes_on_gpu
 from buildtool.reports import build_page
 from buildtool.reports.documents import BuildReport, RunReport, ValidationReport
-from buildtool.requests import load_deployment
+from buildtool.requests import deployments, runs
+from buildtool.requests.deployments import load_deployment
+from buildtool.running.compare import Comparison
+from buildtool.running.library_on_device import LibraryOnDevice
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
-from buildtool.validation.compare import Comparison
-from buildtool.validation.stand import Stand
 from buildtool.workflow import on_simulator
 from buildtool.workflow.building import up_to_date
-from buildtool.workflow.stands import like_abi, runs_of
+from buildtool.workflow.libraries_on_devices import like_abi, runs_of
 
 
 def run(
@@ -64,14 +64,14 @@ def validate(
         other = "file" if deployment.model_graph_format == "code" else "code"
         changed = replace(deployment, model_graph_format=other, model_data_format=other)
         builds.append(up_to_date(changed, replace(options, output=options.output / "variants" / other), progress))
-    chosen = requests.selected(deployment, settings.model)
-    subjects = [requests.subject(deployment, model, options, settings, progress) for model in chosen]
+    chosen = deployments.selected(deployment, settings.model)
+    subjects = [runs.subject(deployment, model, options, settings, progress) for model in chosen]
     results: list[Comparison] = []
     for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
         like = like_abi(deployment, built, abi)
         for device in devices_for(like, settings.on_chips(deployment.target_socs)):
             progress.stage(f"validate {built.format} {kind} on {abi}, {device.name}")
-            with Stand(built, abi, kind, settings, device, like) as stand:
+            with LibraryOnDevice(built, abi, kind, settings, device, like) as stand:
                 for subject in subjects:
                     results += stand.judge(subject)
     ran = [(result.variant.gpu, f"{result.variant.device} ({result.variant.abi})") for result in results]

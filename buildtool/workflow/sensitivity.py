@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from buildtool import requests
 from buildtool.config import Deployment, ModelConfig
 from buildtool.errors import ConfigError, UnsupportedError, Where
 from buildtool.ir.graph import Graph
@@ -17,8 +16,9 @@ from buildtool.quant.sensitivity import Layer, Noise, fewest, layers
 from buildtool.reports import sensitivity as report
 from buildtool.reports.quantisation import RangesReport
 from buildtool.reports.sensitivity import LayerReport, SensitivityReport
+from buildtool.requests import model_sources
+from buildtool.running.metrics import Array
 from buildtool.settings import Budget, CalibrationSettings, Options, Progress
-from buildtool.validation.metrics import Array
 from buildtool.validation.plugin import Plugin
 from buildtool.workflow.mixtures import Bench, opened
 
@@ -64,14 +64,14 @@ def _script(model: ModelConfig, budget: Budget, options: Options) -> Plugin | No
     """What measures the accuracy, where that is the budget."""
     if budget.points is None:
         return None
-    scripts = requests.subgraph(model).accuracy_validation_script
+    scripts = model_sources.subgraph(model).accuracy_validation_script
     if not scripts:
         raise ConfigError(
             "no script of this model says how its accuracy is measured",
             where=model.where,
             remedy="name one with accuracy_validation_script, or give the budget in decibels: --budget 25",
         )
-    return Plugin(requests.fetched(scripts[0], options.allow_unverified))
+    return Plugin(model_sources.fetched(scripts[0], options.allow_unverified))
 
 
 def _every_layer(bench: Bench, model: ModelConfig, progress: Progress) -> list[LayerReport]:

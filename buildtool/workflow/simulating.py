@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from buildtool import requests
 from buildtool.builders import package
 from buildtool.builders.device_simulators import SIMULATORS
 from buildtool.builders.objects import ObjectCache
@@ -19,7 +18,10 @@ from buildtool.builders.process import Processes
 from buildtool.config import Deployment, ModelConfig
 from buildtool.errors import ConfigError, RunError, UnsupportedError, ValidationError, Where
 from buildtool.reports.accuracy import AccuracyReport
-from buildtool.requests import load_deployment
+from buildtool.requests import deployments, runs
+from buildtool.requests.deployments import load_deployment
+from buildtool.running.inputs import fit
+from buildtool.running.metrics import Array
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -32,8 +34,6 @@ from buildtool.settings import (
     RunSettings,
 )
 from buildtool.targets.protocol import ComparedTarget, FirmwareProgram, ScoredTarget, SimulatedTarget
-from buildtool.validation.inputs import fit
-from buildtool.validation.metrics import Array
 from buildtool.validation.plugin import Plugin
 from buildtool.validation.work import fed
 from buildtool.workflow import on_simulator
@@ -150,7 +150,7 @@ def _measured(
     progress: Progress,
 ) -> dict[str, Any]:
     plugin = Plugin(script.resolve())
-    specs = () if on_simulator.is_described(deployment, model) else requests.specs(model)[0]
+    specs = () if on_simulator.is_described(deployment, model) else runs.specs(model)[0]
     began = time.monotonic()
     records = []
     for unit in range(plugin.units):
@@ -185,7 +185,7 @@ def _entry(abi: str, model: ModelConfig, source: Path, samples: int, workers: in
 
 
 def _written(deployment: Deployment, options: Options, results: Sequence[dict[str, Any]]) -> AccuracyReport:
-    folder = requests.output_folder(deployment, options)
+    folder = deployments.output_folder(deployment, options)
     report = AccuracyReport(deployment.library_name, folder, tuple(results))
     if folder.is_dir():  # of a build that was made
         package.write_file(report.file, report.text().encode())
@@ -201,7 +201,7 @@ def _inputs(
             what = f"the samples are of {samples.dtype}"
             raise RunError(what, where=Where(file=str(file)), rule="whole numbers, -128 to 127")
         return [{on_simulator.DESCRIBED_INPUT: sample} for sample in samples]
-    specs, _ = requests.specs(model)
+    specs, _ = runs.specs(model)
     if len(specs) != 1:
         where = Where(file=str(file), model=model.name)
         raise ConfigError(f"the model has {len(specs)} inputs", where=where, rule="--labelled is for models of one")

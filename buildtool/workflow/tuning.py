@@ -9,20 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from buildtool import requests
+from buildtool.artifacts import tuning_store
+from buildtool.artifacts.tuning_store import GpuFile, Tuning, TuningReport
 from buildtool.builders import opencl_files, package
 from buildtool.config import Deployment, ModelConfig
 from buildtool.devices.runner import GpuFiles, RunResult, notes_on_gpu
 from buildtool.plan.algorithms import ALGORITHMS
-from buildtool.reports import tuning
 from buildtool.reports.documents import BuildReport
-from buildtool.reports.tuning import GpuFile, Tuning, TuningReport
-from buildtool.requests import load_deployment
+from buildtool.requests import build_identity, deployments, runs
+from buildtool.requests.deployments import load_deployment
+from buildtool.running.library_on_device import LibraryOnDevice
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
-from buildtool.validation.stand import Stand
 from buildtool.workflow.building import make
+from buildtool.workflow.libraries_on_devices import runs_of, stands_of
 from buildtool.workflow.preparing import prepare
-from buildtool.workflow.stands import runs_of, stands_of
 
 GPU_SECONDS = 300.0  # for each model on each device
 _SLICE = 20.0  # seconds after which what was found is kept, so that it outlives Ctrl-C
@@ -43,10 +43,10 @@ def tune(
     kept, and the next call goes on.
     """
     deployment = load_deployment(file, overrides, progress)
-    requests.library_target_of(deployment)  # what is firmware is told before the long work
-    known = requests.known_tuning(deployment, options)
-    log = tuning.Log()
-    chosen = requests.selected(deployment, settings.model)
+    deployments.library_target_of(deployment)  # what is firmware is told before the long work
+    known = build_identity.known_tuning(deployment, options)
+    log = tuning_store.Log()
+    chosen = deployments.selected(deployment, settings.model)
     if any(model.runtime != "gpu" for model in chosen):
         _measure_ways(deployment, options, settings, progress, log)
         known = replace(known, measured=log.measured())
@@ -56,22 +56,23 @@ def tune(
         plain = built
         if known.gpu and built.graph_format == "code":  # inside of this library is what was found before
             without = replace(known, gpu=())
-            plain = make(deployment, tuning.trial(options, "gpu"), progress, compiles=True, tuned=without)
+            plain = make(deployment, tuning_store.trial(options, "gpu"), progress, compiles=True, tuned=without)
         gpu = _GpuTuning(deployment, plain, built.folder, known, options, settings, progress)
         gpus = gpu.tune(gpu_seconds)
         built = make(deployment, options, progress, compiles=True, tuned=gpu.known)
     models = {model.config.identifier: (model.graph, model.config.winograd) for model in prepare(deployment, options)}
-    measured = tuple(tuning.summary(item, *models[item.model]) for item in log.measured())
+    measured = tuple(tuning_store.summary(item, *models[item.model]) for item in log.measured())
     return TuningReport(built.library, built.folder, measured, gpus)
 
 
 def _measure_ways(
-    deployment: Deployment, options: Options, settings: RunSettings, progress: Progress, log: tuning.Log
+    deployment: Deployment, options: Options, settings: RunSettings, progress: Progress, log: tuning_store.Log
 ) -> None:
     trials = {
-        way: make(deployment, tuning.trial(options, way), progress, compiles=True, everywhere=way) for way in ALGORITHMS
+        way: make(deployment, tuning_store.trial(options, way), progress, compiles=True, everywhere=way)
+        for way in ALGORITHMS
     }
-    for _ in range(tuning.TURNS):  # in turns, so that a slow minute of the machine does not decide
+    for _ in range(tuning_store.TURNS):  # in turns, so that a slow minute of the machine does not decide
         for way, trial in trials.items():
             for stand, model, result in runs_of(deployment, trial, options, replace(settings, profile=True), progress):
                 log.add(stand.report(model.identifier, result), way, result.nodes)
@@ -106,17 +107,17 @@ class _GpuTuning:
         found = []
         with tempfile.TemporaryDirectory(prefix="lathe-tune-") as name:
             for abi, stand in stands_of(self._deployment, self._built, self._settings):
-                for model in requests.selected(self._deployment, self._settings.model):
+                for model in deployments.selected(self._deployment, self._settings.model):
                     if model.runtime in ("gpu", "cpu+gpu"):
                         report = self._tune_model(stand, abi, model, seconds, Path(name))
                         found += [report] if report else []
         return tuple(found)
 
     def _tune_model(
-        self, stand: Stand, abi: str, model: ModelConfig, seconds: float, folder: Path
+        self, stand: LibraryOnDevice, abi: str, model: ModelConfig, seconds: float, folder: Path
     ) -> dict[str, Any] | None:
         self._progress.stage(f"tune {model.name} on the GPU of {stand.device.name}")
-        inputs, outputs = requests.run_of(model, self._options, self._settings)
+        inputs, outputs = runs.run_of(model, self._options, self._settings)
         began = time.monotonic()
         until = began + seconds
         tuned, first, before = folder / "tuned.bin", folder / "known.bin", b""
@@ -154,14 +155,16 @@ class _GpuTuning:
             **report,
         }
 
-    def _measure(self, stand: Stand, abi: str, model: ModelConfig, tuned: Path, folder: Path) -> dict[str, Any]:
+    def _measure(
+        self, stand: LibraryOnDevice, abi: str, model: ModelConfig, tuned: Path, folder: Path
+    ) -> dict[str, Any]:
         """The model without tuning and with it, in turns; the programs that the latter needs are kept."""
-        inputs, outputs = requests.run_of(model, self._options, self._settings)
+        inputs, outputs = runs.run_of(model, self._options, self._settings)
         programs = folder / "programs.bin"
         ways = {"usual": GpuFiles((), 0), "tuned": GpuFiles((tuned,), 0, None, programs)}
         times: dict[str, list[float]] = {way: [] for way in ways}
         settings = replace(self._settings, warmup=max(self._settings.warmup, 2))
-        for _ in range(tuning.TURNS):
+        for _ in range(tuning_store.TURNS):
             for way, files in ways.items():
                 result = stand.run(model.identifier, inputs, outputs, settings, gpu_files=files)
                 times[way].append(result.milliseconds)
@@ -179,7 +182,7 @@ class _GpuTuning:
             package.write_file(self._folder / path, contents)
 
 
-def _place(stand: Stand, result: RunResult) -> tuple[str, str]:
+def _place(stand: LibraryOnDevice, result: RunResult) -> tuple[str, str]:
     """Words for a device and its chip, as MACE names files: those of this machine are `host` and the GPU's name."""
     said: Mapping[str, str] = result.device
     if stand.device.abi == "host":

@@ -23,7 +23,7 @@ def test_a_folder_of_the_user(lathe: Lathe, tmp_path: Path) -> None:
     result = lathe("dev", "new-op", "hard_tanh", "--path", tmp_path, "--json")
     assert result.code == 0
     assert sorted(Path(file).relative_to(tmp_path).as_posix() for file in result.document["files"]) == [
-        "native/ops/hard_tanh/hard_tanh_f32_plain__portable.cc",
+        "native/ops/hard_tanh/hard_tanh.cc",
         "native/ops/hard_tanh/op.yaml",
         "ops/hard_tanh.py",
     ]

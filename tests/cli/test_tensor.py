@@ -9,7 +9,7 @@ import pytest
 
 from buildtool.errors import RunError
 from buildtool.ir.types import DType
-from buildtool.validation.inputs import TensorSpec, read_array
+from buildtool.running.inputs import TensorSpec, read_array
 from tests.cli.conftest import Lathe
 
 Image = pytest.importorskip("PIL.Image")

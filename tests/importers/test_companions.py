@@ -10,10 +10,11 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from buildtool import requests, workflow
+from buildtool import workflow
+from buildtool.artifacts import bill_of_materials
+from buildtool.artifacts.depfile import FilesRead
 from buildtool.importers.frameworks import companions
-from buildtool.reports import trust
-from buildtool.reports.depfile import FilesRead
+from buildtool.requests import build_identity, deployments, model_sources
 from buildtool.settings import Options
 
 DEPLOYMENT = """
@@ -64,17 +65,17 @@ def test_what_external_data_decides(net: Path) -> None:
     """Whether a build is up to date, what build systems are told to watch, and what the manifest lists."""
     data = [net / "weights" / f"{name}.bin" for name in "vw"]
     assert list(companions("onnx", net / "net.onnx", None)) == data
-    deployment, options = requests.load_deployment(net / "deploy.yml"), Options(net / "build", archive=False)
-    identity = requests.known_tuning(deployment, options).identity
+    deployment, options = deployments.load_deployment(net / "deploy.yml"), Options(net / "build", archive=False)
+    identity = build_identity.known_tuning(deployment, options).identity
     read = FilesRead()
     workflow.convert(net / "deploy.yml", options=options)
-    assert {*data} <= {*requests.inputs_of(deployment, options, read)}
-    listed = (net / "build" / "net" / trust.MANIFEST).read_text()
+    assert {*data} <= {*model_sources.inputs_of(deployment, options, read)}
+    listed = (net / "build" / "net" / bill_of_materials.MANIFEST).read_text()
     assert all(f'"{file.name}"' in listed for file in data)
-    assert requests.known_tuning(deployment, options).identity == identity
+    assert build_identity.known_tuning(deployment, options).identity == identity
     for file in data:
         file.write_bytes(np.full(4, 2, np.float32).tobytes())
-        changed = requests.known_tuning(deployment, options).identity
+        changed = build_identity.known_tuning(deployment, options).identity
         assert changed != identity
         identity = changed
 

@@ -8,11 +8,12 @@ import numpy as np
 import onnx
 import pytest
 
-from buildtool import requests, workflow
+from buildtool import workflow
 from buildtool.drafts import deployment
 from buildtool.quant import range_files
 from buildtool.quant.ranges import between, stored_as
-from buildtool.requests import Algorithms
+from buildtool.requests import build_identity, deployments
+from buildtool.requests.library_sources import Algorithms
 from buildtool.settings import CalibrationSettings, Options
 from buildtool.workflow.building import lower, prepare
 
@@ -59,7 +60,7 @@ def test_every_tensor_of_the_graph_of_few_bits_has_a_range(project: Path) -> Non
     report = workflow.quantize(project / "net.yml", calibration, options=Options(project / "build"))
     assert {"image", "a", "swish", "hard", "clipped", "both", "z"} <= set(report.ranges)
     assert range_files.read(project / "net.ranges").keys() == report.ranges.keys()
-    quantised = requests.load_deployment(project / "int8.yml")
+    quantised = deployments.load_deployment(project / "int8.yml")
     models = prepare(quantised)
     _, (program,) = lower(quantised, models, Algorithms())
     assert [node for node in program.models[0].kept if "range of" in node.reason] == []
@@ -81,7 +82,7 @@ def test_concatenations_share_a_range_where_that_is_asked_for(project: Path) -> 
     (project / "net.ranges").write_text(range_files.text({"image": (-3.0, 3.0), **ends}))
     file = project / "int8.yml"
     for asked in (False, True):
-        (model,) = prepare(requests.load_deployment(file))
+        (model,) = prepare(deployments.load_deployment(file))
         stored = {name: model.graph.ranges[name] for name in ends}
         assert len(set(stored.values())) == (1 if asked else 3)
         assert model.graph.ranges["image"] == stored_as(-3.0, 3.0)
@@ -92,9 +93,9 @@ def test_concatenations_share_a_range_where_that_is_asked_for(project: Path) -> 
 
 
 def test_a_library_is_built_anew_when_its_ranges_change(project: Path) -> None:
-    quantised, options = requests.load_deployment(project / "int8.yml"), Options(project / "build")
+    quantised, options = deployments.load_deployment(project / "int8.yml"), Options(project / "build")
     identities = []
     for high in (2.0, 3.0):
         (project / "net.ranges").write_text(range_files.text({"image": (-3.0, high)}))
-        identities.append(requests.known_tuning(quantised, options).identity)
+        identities.append(build_identity.known_tuning(quantised, options).identity)
     assert identities[0] != identities[1]

@@ -10,8 +10,8 @@ import pytest
 
 from buildtool.errors import ConfigError, LatheError, RunError
 from buildtool.ir.types import DType
+from buildtool.running.inputs import TensorSpec
 from buildtool.validation import samples
-from buildtool.validation.inputs import TensorSpec
 from buildtool.validation.samples import Reader
 
 IMAGE = TensorSpec("image", (1, 3, 4, 5), DType.F32, "NCHW", (0.0, 1.0))

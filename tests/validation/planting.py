@@ -19,19 +19,17 @@ _OFF_BY_ONE = """
 namespace lathe {{
 namespace {{
 
-constexpr KernelDef kRight = {definition};
-
 // The last row is written one place too far.
 void OffByOne(const RunContext& context) {{
-  kRight.run(context);
+  lathe_kernel.run(context);
   const Tensor& out = context.outputs[0];
   const int64_t size = out.shape[-1], rows = out.shape.Count() / size;
   float* row = static_cast<float*>(out.data) + (rows - 1) * out.RowStep();
   for (int64_t i = size - 1; i > 0; --i) row[i] = row[i - 1];
 }}
 
-constexpr KernelDef Planted() {{
-  KernelDef kernel = kRight;
+constexpr KernelFunctions Planted() {{
+  KernelFunctions kernel = lathe_kernel;
   kernel.run = OffByOne;
   return kernel;
 }}
@@ -39,7 +37,7 @@ constexpr KernelDef Planted() {{
 }}  // namespace
 }}  // namespace lathe
 
-LATHE_KERNEL({name}) = lathe::Planted();
+LATHE_DEFINE_KERNEL({facts}, lathe::Planted());
 """
 
 
@@ -51,8 +49,8 @@ def off_by_one(kernel: str, patch: pytest.MonkeyPatch) -> None:
         contents = right(sources, path)
         if not path.endswith(f"/{kernel}.cc") or b"OffByOne" in contents:
             return contents
-        head, _, definition = contents.decode().partition(f"LATHE_KERNEL({kernel}) =")
-        return (head + _OFF_BY_ONE.format(definition=definition.strip().rstrip(";"), name=kernel)).encode()
+        head, _, definition = contents.decode().partition("LATHE_DEFINE_KERNEL(")
+        return (head + _OFF_BY_ONE.format(facts=definition.rpartition(", lathe_kernel")[0])).encode()
 
     patch.setattr(NativeSources, "read", read)
 

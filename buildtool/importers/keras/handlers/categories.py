@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.indexing import as_places, marked
 from buildtool.importers.keras.registry import handler
 from buildtool.importers.keras.values import array, floating, only
-from buildtool.importers.picking import as_places, marked
 from buildtool.importers.step import Step
 from buildtool.ir.types import DType
 

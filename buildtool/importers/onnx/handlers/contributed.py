@@ -12,7 +12,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.handlers.convolution import convolved
-from buildtool.importers.onnx.handlers.normalization import row_normalised
+from buildtool.importers.onnx.handlers.normalisation import row_normalised
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
 from buildtool.importers.step import Step

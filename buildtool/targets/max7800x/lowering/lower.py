@@ -17,7 +17,7 @@ from buildtool.errors import InternalError, UnsupportedError, Where
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.targets.max7800x.devices import Device
-from buildtool.targets.max7800x.lowering.harm import Measured
+from buildtool.targets.max7800x.lowering.bit_cost import Measured
 from buildtool.targets.max7800x.lowering.lower_data import Data, Order, Step
 from buildtool.targets.max7800x.lowering.lower_steps import Steps, steps_of
 from buildtool.targets.max7800x.lowering.scales import Numbers, numbers_of, scales_of

@@ -1,0 +1,57 @@
+"""The files of `model/`: containers, their text form, and a page for each graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from buildtool.artifacts.fingerprints import version
+from buildtool.codegen import container
+from buildtool.importers.request import ImportedModel
+from buildtool.reports import graph_page
+from buildtool.targets.protocol import ModelSource, PlannedModel, TargetProgram
+
+
+def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProgram]) -> dict[str, bytes]:
+    """The files of `model/`: portable, as text and as a page to look at; planned per ABI, as far as the library does
+    not hold them itself.
+    """
+    files: dict[str, bytes] = {}
+    for before, model in zip(imported, programs[0].models, strict=True):
+        name = model.source.name
+        portable = _container(model, planned=False)
+        files[f"{name}.pb"], files[f"{name}.data"] = portable.model, portable.data
+        files[f"{name}.pb_txt"] = container.describe(portable.model).encode()
+        files[f"{name}_index.html"] = _graph_page(before, model.source)
+    for program in programs:
+        for model in program.models:
+            planned = _container(model, planned=True)
+            if not program.library.graph_in_library:
+                files[f"{program.abi}/{model.source.name}.pb"] = planned.model
+            if not program.library.data_in_library:
+                files[f"{program.abi}/{model.source.name}.data"] = planned.data
+    return files
+
+
+def _graph_page(before: ImportedModel, source: ModelSource) -> bytes:
+    graphs = {"As imported": before.graph, "After the passes": source.graph}
+    if source.obscured:
+        del graphs["As imported"]
+    return graph_page.page(source.name, graphs, version())
+
+
+def graph_pages(imported: Sequence[ImportedModel], sources: Sequence[ModelSource]) -> dict[str, bytes]:
+    """Of firmware: what `model_files` has for people to look at."""
+    pairs = zip(imported, sources, strict=True)
+    return {f"model/{source.name}_index.html": _graph_page(before, source) for before, source in pairs}
+
+
+def _container(model: PlannedModel, *, planned: bool) -> container.Container:
+    source = model.source if planned else model.portable
+    return container.write(
+        source.graph,
+        name=source.name,
+        stored=source.stored,
+        plan=model.plan if planned else None,
+        input_formats=source.input_formats,
+        output_formats=source.output_formats,
+    )

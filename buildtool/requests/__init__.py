@@ -1,0 +1,1 @@
+"""What a deployment asks of each stage, in the words of that stage."""

@@ -1,0 +1,122 @@
+"""Reads deployments with what the command line adds, and says where their build goes."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from pathlib import Path
+
+from buildtool import config
+from buildtool.builders.toolchain_file import examine
+from buildtool.config import Deployment, LoadedDeployment, ModelConfig
+from buildtool.errors import ConfigError, LatheError, UnsupportedError, Where
+from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
+from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
+from buildtool.targets.registry import no_library, one_target
+
+
+def check(file: Path | str, *, files: bool = True, overrides: Overrides = NOTHING) -> LoadedDeployment:
+    """Read a deployment file; with `files`, the local files that it names, too. Raises all problems at once."""
+    beside = config.Beside(overrides.weights, overrides.sample, overrides.cnn)
+    loaded = config.load_deployment(Path(file), target_abis=overrides.target_abis or None, beside=beside)
+    errors: list[LatheError] = []
+    for reference in loaded.deployment.files() if files else ():
+        try:
+            if not reference.is_url:
+                config.resolve_model_file(reference)
+        except LatheError as error:
+            errors.append(error)
+    if errors:
+        raise type(errors[0])([problem for error in errors for problem in error.problems])
+    return loaded
+
+
+def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
+    """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
+    own = overrides.toolchain is not None
+    if overrides.fallback not in ("", "cpu"):
+        raise ConfigError(
+            f"--fallback cannot be '{overrides.fallback}'", rule="layers that an accelerator cannot do go to the cpu"
+        )
+    loaded = config.load_deployment(
+        Path(file),
+        library_name=overrides.library_name,
+        target_abis=("host",) if own else overrides.target_abis or None,
+        model_graph_format=overrides.model_graph_format,
+        model_data_format=overrides.model_data_format,
+        messages=None if overrides.messages is None else int(overrides.messages),
+        mace_compat=overrides.mace_compat,
+        beside=config.Beside(overrides.weights, overrides.sample, overrides.cnn),
+    )
+    unbuilt = config.unbuilt(loaded.deployment)
+    if unbuilt:
+        raise UnsupportedError(unbuilt)
+    for note in loaded.notes:
+        progress.note(note)
+    return _with_own_parts(loaded.deployment, overrides)
+
+
+def _with_own_parts(deployment: Deployment, overrides: Overrides) -> Deployment:
+    """The deployment with the toolchain file and the operators that the command line adds."""
+    if overrides.op_paths:
+        paths = (*deployment.op_paths, *(path.absolute() for path in overrides.op_paths))
+        deployment = dataclasses.replace(deployment, op_paths=tuple(dict.fromkeys(paths)))
+    if overrides.fallback:
+        deployment = dataclasses.replace(deployment, fallback=overrides.fallback)
+    if overrides.toolchain is None:
+        return deployment
+    names = overrides.target_abis or (overrides.toolchain.stem,)
+    if len(names) > 1 or not config.is_file_name(names[0]):
+        raise ConfigError(
+            f"'{', '.join(names)}' cannot be the name of what a toolchain file builds for",
+            rule="--toolchain builds for one target, whose name is that of a folder",
+            remedy="give it a name with --abi, for example --abi my-board",
+        )
+    toolchain = ((names[0], overrides.toolchain.absolute()),)
+    return dataclasses.replace(deployment, target_abis=names, abi_marks=(), toolchains=toolchain)
+
+
+def target_of(deployment: Deployment) -> Target:
+    """The one target of a deployment; it knows what the deployment's own toolchains build for."""
+    own = dict(deployment.toolchains)
+    runtimes = [model.runtime for model in deployment.models]
+    pairs = itertools.product(runtimes, ("host" if abi in own else abi for abi in deployment.target_abis))
+    target = one_target(pairs, deployment.where_of("target_abis"))
+    if not own or isinstance(target, FirmwareTarget):
+        return target
+    return target.knowing({abi: (file, examine(file, abi).macros) for abi, file in own.items()})
+
+
+def library_target_of(deployment: Deployment) -> LibraryTarget:
+    """The same for what only libraries can do. UnsupportedError where the deployment is one of firmware."""
+    target = target_of(deployment)
+    if isinstance(target, FirmwareTarget):
+        raise no_library(target, deployment.where_of("target_abis"))
+    return target
+
+
+def output_folder(deployment: Deployment, options: Options) -> Path:
+    """Where the build goes. ConfigError where that would take the place of something that no build made."""
+    folder = options.output / deployment.library_name
+    ours = (folder / "report" / "build.json").is_file() and not deployment.path.is_relative_to(folder.absolute())
+    if folder.is_dir() and not ours and any(not path.is_dir() for path in folder.rglob("*")):
+        raise ConfigError(
+            "this folder holds other things than a build, and a build would take its place",
+            where=Where(file=str(folder)),
+            remedy="choose another folder with --output",
+        )
+    return folder
+
+
+def owner_of(deployment: Deployment, options: Options) -> str:
+    """To whom the folder of the cache belongs in which a library is linked."""
+    return str(output_folder(deployment, options).absolute())
+
+
+def selected(deployment: Deployment, name: str | None) -> tuple[ModelConfig, ...]:
+    """The models of this name, or all. ConfigError where there is none."""
+    found = tuple(model for model in deployment.models if name in (None, model.name, model.identifier))
+    if not found:
+        names = ", ".join(model.name for model in deployment.models)
+        raise ConfigError(f"the library has no model '{name}'", where=deployment.where, rule=f"its models: {names}")
+    return found

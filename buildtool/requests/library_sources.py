@@ -1,0 +1,102 @@
+"""What targets make a library from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from buildtool.artifacts.tuning_store import Tuning
+from buildtool.codegen.container_writer import Stored
+from buildtool.config import Deployment, ModelConfig
+from buildtool.importers.request import ImportedModel
+from buildtool.ir.graph import Graph
+from buildtool.ir.types import DType
+from buildtool.plan.algorithms import Times
+from buildtool.requests.model_sources import model_files, recorded
+from buildtool.requests.quantised import choice_of
+from buildtool.targets.protocol import DescribedModel, DeviceData, DeviceSettings, LibrarySource, ModelSource
+
+_SCREEN_MICROSECONDS = 1000
+
+
+_HALVES = {"fp16_fp32": DType.F16, "fp16_fp16": DType.F16, "bf16_fp32": DType.BF16}
+
+
+def library_source(
+    deployment: Deployment,
+    models: Mapping[str, tuple[ImportedModel, Graph]],
+    algorithms: Algorithms,
+    allow_unverified: bool = False,
+) -> LibrarySource:
+    """What the targets make a library from; `models`: what was imported and what the passes made of it, by name.
+
+    Models that are not among them are for the target to read.
+    """
+    return LibrarySource(
+        name=deployment.library_name,
+        identifier=deployment.library_identifier,
+        models=tuple(
+            ModelSource(
+                name=model.identifier,
+                graph=models[model.name][1],
+                stored=Stored(_HALVES.get(model.data_type), model.quantize.large_weights),
+                half_arithmetic=model.data_type == "fp16_fp16" and not _has_device(model),
+                quantised=model.quantize.enabled,
+                choice=choice_of(model),
+                winograd=model.winograd,
+                measured=algorithms.measured.get(model.identifier, {}),
+                everywhere=algorithms.everywhere,
+                passes=tuple(model.graph_optimize_options) or None,
+                obscured=model.obfuscate,
+                input_formats=models[model.name][0].input_formats,
+                output_formats=models[model.name][0].output_formats,
+                settings=dict(model.cnn),
+                device=device_settings(model),
+            )
+            for model in deployment.models
+            if model.name in models
+        ),
+        graph_in_library=deployment.model_graph_format == "code",
+        data_in_library=deployment.model_data_format == "code",
+        op_paths=deployment.op_paths,
+        messages=deployment.messages,
+        mace_headers=deployment.mace_compat != "0",
+        file_name="mace" if deployment.mace_compat == "1" else "",
+        described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),
+        fallback=deployment.fallback,
+        device_data=algorithms.device_data if deployment.model_graph_format == "code" else {},
+    )
+
+
+def device_settings(model: ModelConfig) -> DeviceSettings:
+    """What the deployment says of the GPU. A kernel of a millisecond is what screens can wait for."""
+    limit = _SCREEN_MICROSECONDS if model.opencl.limit_kernel_time else 0
+    arithmetic = "f16" if model.data_type == "fp16_fp16" else "f32"
+    return DeviceSettings(model.runtime, model.opencl.mem_type, arithmetic, model.opencl.queue_window_size, limit)
+
+
+def _has_device(model: ModelConfig) -> bool:
+    """Whether precision is a matter of the GPU: the CPU beside it computes in single precision."""
+    return model.runtime in ("gpu", "cpu+gpu")
+
+
+def described(model: ModelConfig, allow_unverified: bool = False) -> DescribedModel:
+    """A model that a target reads itself."""
+    file, weights = model_files(model, allow_unverified)
+    inputs, outputs = recorded(model, allow_unverified)
+    settings = dict(model.cnn)
+    return DescribedModel(model.identifier, model.platform, file, weights, inputs, outputs, model.where, settings)
+
+
+@dataclasses.dataclass(frozen=True)
+class Algorithms:
+    """What is known of the algorithms of nodes, beyond the estimates."""
+
+    measured: Mapping[str, Mapping[str, Times]] = dataclasses.field(default_factory=dict)  # by model and ABI
+    everywhere: str | None = None  # this one wherever it can be used: to measure it
+    device_data: Mapping[str, DeviceData] = dataclasses.field(default_factory=dict)  # what GPUs have found out, by ABI
+
+
+def algorithms_of(tuned: Tuning, everywhere: str | None = None) -> Algorithms:
+    """What tuning found."""
+    return Algorithms(tuned.times(), everywhere, tuned.device_data())

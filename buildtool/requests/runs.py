@@ -1,0 +1,87 @@
+"""The inputs of runs, the references they are compared with, and what counts as right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from buildtool.config import Deployment, ModelConfig, TensorConfig
+from buildtool.errors import Problem
+from buildtool.requests.model_sources import DTYPES, imported, model_files, recorded, subgraph
+from buildtool.running.inputs import TensorSpec
+from buildtool.running.metrics import Array
+from buildtool.running.model_under_test import Interpreter, Subject, choose_reference, inputs_for
+from buildtool.settings import Options, Progress, RunSettings
+
+
+def run_of(model: ModelConfig, options: Options, settings: RunSettings) -> tuple[Mapping[str, Array], list[str]]:
+    """The inputs of a run by name, and the names of its outputs."""
+    inputs, outputs = specs(model)
+    data, _ = recorded(model, options.allow_unverified)
+    return inputs_for(inputs, settings.inputs, data, settings.seed), [output.name for output in outputs]
+
+
+def subject(
+    deployment: Deployment, model: ModelConfig, options: Options, settings: RunSettings, progress: Progress
+) -> Subject:
+    """The model with its inputs and what the reference makes of them."""
+    progress.stage(f"reference of {model.name}")
+    for note in not_compared(model):
+        progress.note(note)
+    source, found = imported(deployment, model, options)
+    inputs, outputs = specs(model, found.source_formats)
+    recorded_inputs, recorded_outputs = recorded(model, options.allow_unverified)
+    data = inputs_for(inputs, settings.inputs, recorded_inputs, settings.seed)
+    files = () if settings.inputs else recorded_outputs  # they belong to the recorded inputs
+    elsewhere = None
+    if settings.reference_python is not None:
+        _, weights = model_files(model, options.allow_unverified)
+        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout)
+    reference = choose_reference(
+        settings.reference, model.platform, source, found.graph, inputs, outputs, files, elsewhere
+    )
+    channels = {output.name: 1 for output in outputs if output.data_format == "NCHW"}
+    return Subject(model.identifier, data, reference.run(data), reference.name, threshold(model), channels)
+
+
+def specs(
+    model: ModelConfig, source_formats: Mapping[str, str] | None = None
+) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """Inputs and outputs for runs, at the upper bounds of sizes that may vary."""
+    borders, known = subgraph(model), source_formats or {}
+    return (
+        tuple(_spec(tensor, known.get(tensor.name, "")) for tensor in borders.inputs),
+        tuple(_spec(tensor, known.get(tensor.name, "")) for tensor in borders.outputs),
+    )
+
+
+def _spec(tensor: TensorConfig, source_format: str) -> TensorSpec:
+    return TensorSpec(
+        name=tensor.alias,
+        shape=tuple(size if isinstance(size, int) else size[1] for size in tensor.shape),
+        dtype=DTYPES[tensor.data_type],
+        data_format=tensor.data_format if len(tensor.shape) == 4 else "NONE",
+        value_range=tensor.value_range,
+        source_name=tensor.name,
+        source_format=source_format,
+        least=tuple(size if isinstance(size, int) else size[0] for size in tensor.shape) if tensor.is_bounded else (),
+    )
+
+
+def not_compared(model: ModelConfig) -> tuple[Problem, ...]:
+    """What the deployment wants validated that a comparison of outputs does not look at."""
+    graph = subgraph(model)
+    wishes = (
+        ("check_tensors", graph.check_tensors, "lathe validate --layers compares all tensors"),
+        ("accuracy_validation_script", graph.accuracy_validation_script, "lathe validate --accuracy runs it"),
+    )
+    return tuple(
+        Problem(f"'{key}' is not looked at: only the outputs are compared", model.where_of(key), remedy=remedy)
+        for key, wish, remedy in wishes
+        if wish
+    )
+
+
+def threshold(model: ModelConfig) -> float:
+    """The cosine similarity that the model's outputs must reach on its runtime."""
+    value: float = getattr(subgraph(model).validation_threshold, model.runtime.partition("+")[0])
+    return value

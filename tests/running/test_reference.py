@@ -1,0 +1,88 @@
+"""Who gives the right answer, and in which order of dimensions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from buildtool.errors import RunError, UnsupportedError
+from buildtool.importers.frameworks import import_model
+from buildtool.importers.request import ImportRequest, TensorRequest
+from buildtool.ir.types import DType
+from buildtool.running import model_under_test
+from buildtool.running.inputs import TensorSpec
+from buildtool.running.model_under_test import choose_reference
+from buildtool.running.reference import EvaluatorReference, FileReference, OnnxruntimeReference
+
+
+def write_pool(path: Path, kind: str = "MaxPool") -> Path:
+    """y = pool(x) of one image of 4x6 with 3 channels, with an inner tensor before it."""
+    graph = helper.make_graph(
+        [
+            helper.make_node("Relu", ["x"], ["inner"]),
+            helper.make_node(kind, ["inner"], ["y"], kernel_shape=[2, 2], strides=[2, 2]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 4, 6])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3, 2, 3])],
+    )
+    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)]), path)
+    return path
+
+
+@pytest.mark.parametrize("order", ["NHWC", "NCHW"])
+def test_both_references_agree_in_the_declared_order(tmp_path: Path, order: str) -> None:
+    file = write_pool(tmp_path / "pool.onnx")
+    sizes = {"x": (1, 4, 6, 3), "y": (1, 2, 3, 3), "inner": (1, 4, 6, 3)}
+    if order == "NCHW":
+        sizes = {"x": (1, 3, 4, 6), "y": (1, 3, 2, 3), "inner": (1, 3, 4, 6)}
+
+    def spec(name: str) -> TensorSpec:
+        return TensorSpec(name, sizes[name], DType.F32, order, source_format="NCHW")
+
+    inputs, outputs = [spec("x")], [spec("y"), spec("inner")]
+
+    def request(item: TensorSpec) -> TensorRequest:
+        return TensorRequest(item.name, item.shape, order)
+
+    imported = import_model(
+        "onnx", ImportRequest("pool", file, None, tuple(map(request, inputs)), tuple(map(request, outputs)))
+    )
+    assert set(imported.source_formats.values()) == {"NCHW"}
+    data = {"x": np.random.default_rng(0).standard_normal(sizes["x"]).astype(np.float32)}
+    right = OnnxruntimeReference(file, inputs, outputs).run(data)
+    found = EvaluatorReference(imported.graph, inputs, outputs).run(data)
+    for name, array in right.items():
+        assert array.shape == sizes[name]
+        np.testing.assert_allclose(found[name], array, rtol=1e-6)
+
+
+def test_what_onnxruntime_cannot_run_is_left_to_numpy_unless_it_was_asked_for(tmp_path: Path) -> None:
+    file = write_pool(tmp_path / "odd.onnx", kind="OddPool")
+    spec = [TensorSpec("x", (1, 3, 4, 6), DType.F32)]
+    chosen = choose_reference("auto", "onnx", file, None, spec, spec, ())  # type: ignore[arg-type]
+    assert isinstance(chosen, EvaluatorReference)
+    with pytest.raises(UnsupportedError, match="--reference numpy"):
+        choose_reference("onnxruntime", "onnx", file, None, spec, spec, ())  # type: ignore[arg-type]
+
+
+def test_without_onnxruntime_numpy_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_under_test, "onnxruntime_is_here", lambda: False)
+    file = write_pool(tmp_path / "pool.onnx")
+    spec = [TensorSpec("x", (1, 3, 4, 6), DType.F32)]
+    assert isinstance(choose_reference("auto", "onnx", file, None, spec, spec, ()), EvaluatorReference)  # type: ignore[arg-type]
+    with pytest.raises(RunError, match="pip install onnxruntime"):
+        choose_reference("onnxruntime", "onnx", file, None, spec, spec, ())  # type: ignore[arg-type]
+
+
+def test_recorded_outputs_win(tmp_path: Path) -> None:
+    array = np.ones((1, 3), np.float32)
+    np.save(tmp_path / "y.npy", array)
+    spec = [TensorSpec("y", (1, 3), DType.F32)]
+    chosen = choose_reference("auto", "onnx", tmp_path / "none.onnx", None, (), spec, (tmp_path / "y.npy",))  # type: ignore[arg-type]
+    assert isinstance(chosen, FileReference)
+    np.testing.assert_array_equal(chosen.run({})["y"], array)
