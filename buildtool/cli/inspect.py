@@ -107,7 +107,7 @@ def _deployment(file: Path) -> dict[str, Any]:
                 "name": model.name,
                 "platform": model.platform,
                 "file": model.model_file.location,
-                "runtime": model.runtime,
+                "runtime": model.runtime.value,
                 "data_type": model.data_type,
             }
             for model in found.models

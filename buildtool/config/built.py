@@ -43,7 +43,7 @@ def unbuilt(deployment: Deployment) -> tuple[Problem, ...]:
 def _values(model: ModelConfig) -> dict[str, str]:
     return {
         "platform": model.platform,
-        "runtime": model.runtime,
+        "runtime": model.runtime.value,
         "data_type": model.data_type,
         "micro": model.micro_backend,
     }

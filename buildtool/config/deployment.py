@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from buildtool.config.names import identifier_for
 from buildtool.errors import Problem, Where
+from buildtool.runtimes import Runtime
 
 # A size is a number, or inclusive bounds (low, high) of a size that is only known when the library runs.
 Dimension: TypeAlias = int | tuple[int, int]
@@ -112,7 +113,7 @@ class OpenclConfig:
     """Settings that only matter to a GPU."""
 
     limit_kernel_time: bool = False
-    queue_window_size: int = 0
+    opencl_queue_window_size: int = 0
     mem_type: str = "image"
 
 
@@ -126,7 +127,7 @@ class ModelConfig:
     model_file: FileRef
     weight_file: FileRef | None
     subgraphs: tuple[SubgraphConfig, ...]
-    runtime: str = "cpu"
+    runtime: Runtime = Runtime.CPU
     data_type: str = "fp16_fp32"
     obfuscate: bool = False
     winograd: int | None = None  # the largest tile; None: as the cost model says

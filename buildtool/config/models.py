@@ -13,13 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from buildtool.config import fields
 from buildtool.config.deployment import ShapeConfig
 from buildtool.config.fields import Many, choice
+from buildtool.runtimes import DATA_TYPES, Runtime
 
 PLATFORMS = choice(("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite", "ai8x"))
-RUNTIMES = choice(
-    ("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp", "kpu", "cnn"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"}
-)
+RUNTIMES = choice((runtime.value for runtime in Runtime), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"})
 LARGE_WEIGHTS = choice(("0", "int8", "int16", "int4"), {"1": "int8"})
-PRECISIONS = choice(("fp16_fp32", "fp32_fp32", "bf16_fp32", "fp16_fp16", "uint8"), {"fp32": "fp32_fp32"})
+PRECISIONS = choice(DATA_TYPES, {"fp32": "fp32_fp32"})
 ELEMENT_TYPES = choice(("float32", "int32", "float16", "int16", "int8", "uint8", "bfloat16"))
 FORMATS = choice(("NHWC", "NCHW", "NONE", "OIHW"))
 BACKENDS = choice(("tensorflow", "caffe2", "pytorch", "kaldi"))

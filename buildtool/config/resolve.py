@@ -32,6 +32,7 @@ from buildtool.config.names import (
 )
 from buildtool.config.resolve_graph import resolve_subgraph
 from buildtool.errors import Where
+from buildtool.runtimes import Runtime
 from buildtool.wording import quoted
 
 # Each graph of a model has its own; every other key is the same for all subgraphs of a model.
@@ -218,7 +219,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         model_file=model_file or _NOWHERE,
         weight_file=wide.file("weight_file_path", "weight_sha256_checksum"),
         subgraphs=() if (*path, "subgraphs") in context.broken else _subgraphs(context, views),
-        runtime=wide.find("runtime").value,
+        runtime=Runtime(wide.find("runtime").value),
         data_type=wide.find("data_type").value,
         obfuscate=bool(wide.find("obfuscate").value),
         winograd=wide.find("winograd").value,
@@ -235,7 +236,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         ),
         opencl=OpenclConfig(
             limit_kernel_time=bool(wide.find("limit_opencl_kernel_time").value),
-            queue_window_size=wide.find("opencl_queue_window_size").value,
+            opencl_queue_window_size=wide.find("opencl_queue_window_size").value,
             mem_type=wide.find("cl_mem_type").value,
         ),
         graph_optimize_options=tuple(wide.find("graph_optimize_options").value or ()),
@@ -353,12 +354,12 @@ def _check_model(view: View, model: ModelConfig) -> None:
 def _check_precision(view: View, model: ModelConfig) -> None:
     if view.is_broken("runtime", "data_type"):
         return
-    allowed = {"gpu": ("fp16_fp32", "fp32_fp32", "fp16_fp16")}.get(model.runtime)
-    if model.data_type == "uint8" and model.runtime != "dsp":
-        rule, remedy = "uint8 is the type of the DSP", "set runtime to dsp, or use quantize for other runtimes"
-    elif allowed is not None and model.data_type not in allowed:
-        rule, remedy = f"allowed on the {model.runtime}: {' or '.join(allowed)}", ""
-    else:
+    allowed = model.runtime.data_types
+    if model.data_type in allowed:
         return
-    what = f"the runtime {quoted(model.runtime)} has no 'data_type' {quoted(model.data_type)}"
+    if model.data_type == "uint8":
+        rule, remedy = "uint8 is the type of the DSP", "set runtime to dsp, or use quantize for other runtimes"
+    else:
+        rule, remedy = f"allowed on the {model.runtime}: {' or '.join(allowed)}", ""
+    what = f"the runtime {quoted(model.runtime.value)} has no 'data_type' {quoted(model.data_type)}"
     view.context.refuse(what, view.where_of("data_type"), rule=rule, remedy=remedy)

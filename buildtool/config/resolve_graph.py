@@ -191,7 +191,7 @@ def _thresholds(view: View) -> Thresholds:
         if (value := _first(getattr(section, field.name) for section in sections if section is not None)) is not None
     }
     # Weights of 4 bits lose what others do not: 0.95 still tells them from a model that computes something else.
-    usual = Thresholds(cpu=0.95) if view.find("quantize_large_weights").value == "int4" else Thresholds()
+    usual = Thresholds(cpu=0.95, gpu=0.95) if view.find("quantize_large_weights").value == "int4" else Thresholds()
     return replace(usual, **given)
 
 

@@ -25,16 +25,17 @@ from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
 from buildtool.quant.choice import Choice
+from buildtool.runtimes import Runtime
 
 
 @dataclass(frozen=True)
 class DeviceSettings:
     """What a deployment says of a GPU."""
 
-    runtime: str = "cpu"  # gpu: all that it can run; cpu+gpu: what pays
+    runtime: Runtime = Runtime.CPU  # GPU: all that it can run; CPU_GPU: what pays
     memory: str = "image"  # or buffer
     arithmetic: str = "f32"  # or f16, where the device can
-    queue_window: int = 0  # the most commands in its queue; 0: any number
+    opencl_queue_window_size: int = 0  # the most commands in its queue; 0: any number
     kernel_microseconds: int = 0  # longer kernels are cut; 0: none are
 
 
@@ -129,7 +130,7 @@ class AbiCapabilities:
 class Capabilities:
     """What a target can do, as data: kernel selection and checks read it, nobody asks for the target's name."""
 
-    runtimes: tuple[str, ...]  # words of the deployment key `runtime`
+    runtimes: tuple[Runtime, ...]  # what its models may ask for
     abis: Mapping[str, AbiCapabilities]
     passes: tuple[str, ...] = ()  # those of the end of the pipeline that pay here
 
@@ -178,7 +179,7 @@ class CrossCompiler:
 class FirmwareCapabilities:
     """What a firmware target can do, as data."""
 
-    runtimes: tuple[str, ...]  # words of the deployment key `runtime`
+    runtimes: tuple[Runtime, ...]  # what its models may ask for
     abis: Mapping[str, CrossCompiler]
     descriptions: tuple[str, ...] = ()  # words of `platform` whose files the target reads itself
 

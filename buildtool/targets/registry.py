@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from buildtool import targets
 from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.runtimes import Runtime
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 
 
@@ -36,7 +37,7 @@ def library_targets() -> tuple[LibraryTarget, ...]:
     return tuple(target for target in all_targets().values() if not isinstance(target, FirmwareTarget))
 
 
-def library_target(runtime: str, abi: str) -> LibraryTarget:
+def library_target(runtime: Runtime, abi: str) -> LibraryTarget:
     """The target whose libraries run a model with this `runtime`. ConfigError where there is none."""
     target = target_for(runtime, abi)
     if isinstance(target, FirmwareTarget):
@@ -55,7 +56,7 @@ def no_library(target: FirmwareTarget, where: Where) -> UnsupportedError:
     )
 
 
-def target_for(runtime: str, abi: str) -> Target:
+def target_for(runtime: Runtime, abi: str) -> Target:
     """The target that a model with this `runtime` runs on. ConfigError names what there is."""
     for target in all_targets().values():
         if runtime in target.capabilities.runtimes and abi in target.capabilities.abis:
@@ -63,12 +64,12 @@ def target_for(runtime: str, abi: str) -> Target:
     known = [target.capabilities for target in all_targets().values()]
     raise ConfigError(
         f"no target runs '{runtime}' on '{abi}'",
-        rule="; ".join(f"runtime {', '.join(each.runtimes)} is for {', '.join(each.abis)}" for each in known),
+        rule="; ".join(f"runtime {', '.join(map(str, each.runtimes))} is for {', '.join(each.abis)}" for each in known),
         remedy="change `runtime` or `target_abis`",
     )
 
 
-def one_target(pairs: Iterable[tuple[str, str]], where: Where) -> Target:
+def one_target(pairs: Iterable[tuple[Runtime, str]], where: Where) -> Target:
     """The target of all these runtimes and ABIs. UnsupportedError where they need several."""
     pairs = tuple(pairs)
     targets = [target_for(runtime, abi) for runtime, abi in pairs]

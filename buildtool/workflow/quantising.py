@@ -30,6 +30,7 @@ from buildtool.reports.quantisation import RangesReport
 from buildtool.reports.sensitivity import SensitivityReport
 from buildtool.requests import deployments, runs
 from buildtool.requests.deployments import load_deployment
+from buildtool.runtimes import Runtime
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -245,7 +246,7 @@ def _in_real_numbers(deployment: Deployment) -> Deployment:
     models = tuple(
         replace(
             model,
-            runtime="cpu",
+            runtime=Runtime.CPU,
             data_type="fp32_fp32",
             quantize=QuantizeConfig(observed=True, equalize=model.quantize.equalize),
             obfuscate=False,

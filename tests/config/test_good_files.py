@@ -8,6 +8,7 @@ import pytest
 
 from buildtool.config import Deployment, LoadedDeployment, Thresholds, load_deployment, unbuilt
 from buildtool.errors import ConfigError
+from buildtool.runtimes import Runtime
 
 GOOD = Path(__file__).parent / "good"
 SHA = "a1b2c3d4" * 8
@@ -44,7 +45,7 @@ def test_code_with_thresholds() -> None:
     assert (deployment.model_graph_format, deployment.model_data_format) == ("code", "code")
     model = deployment.models[0]
     assert model.model_file.is_url and model.model_file.sha256 == SHA
-    assert (model.runtime, model.winograd, model.data_type) == ("cpu+gpu", 4, "fp16_fp32")
+    assert (model.runtime, model.winograd, model.data_type) == (Runtime.CPU_GPU, 4, "fp16_fp32")
     assert model.subgraphs[0].validation_threshold == Thresholds(cpu=0.8, gpu=0.7)
     assert model.subgraphs[0].inputs[0].data_format == "NHWC"
 
@@ -54,7 +55,7 @@ def test_old_names_and_data_beside_code() -> None:
     assert (deployment.model_graph_format, deployment.model_data_format) == ("code", "file")
     assert deployment.target_socs == ("msm8998",)
     model = deployment.models[0]
-    assert (model.runtime, model.data_type) == ("cpu+gpu", "fp32_fp32")
+    assert (model.runtime, model.data_type) == (Runtime.CPU_GPU, "fp32_fp32")
     assert model.model_file.path == GOOD / "nets/mixed.pb"
     assert [ref.location for ref in model.subgraphs[0].validation_inputs_data] == [
         "https://models.example.com/entry.npy"
@@ -104,7 +105,7 @@ def test_quantised_with_tensors_to_check() -> None:
 
 def test_model_without_subgraphs_is_its_own() -> None:
     model = deployment_of("dsp_uint8").models[0]
-    assert (model.runtime, model.data_type) == ("dsp", "uint8")
+    assert (model.runtime, model.data_type) == (Runtime.DSP, "uint8")
     assert model.subgraphs[0].inputs[0].name == "input"
     assert model.subgraphs[0].validation_threshold == Thresholds(dsp=0.9, cpu=0.5)
 
@@ -181,7 +182,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert (deployment.model_graph_format, deployment.model_data_format) == ("file", "file")
     assert deployment.glibc_floor == "2.17"
     model = deployment.models[0]
-    assert (model.runtime, model.data_type, model.winograd, model.obfuscate) == ("cpu", "fp16_fp32", None, False)
+    assert (model.runtime, model.data_type, model.winograd, model.obfuscate) == (Runtime.CPU, "fp16_fp32", None, False)
     graph = model.subgraphs[0]
     assert graph.validation_threshold == Thresholds(0.999, 0.995, 0.98, 0.98, 0.98, 0.98)
     tensor = graph.inputs[0]
@@ -219,7 +220,7 @@ def test_large_weights(value: str, word: str, cosine: float, tmp_path: Path) -> 
     assert model.subgraphs[0].validation_threshold.cpu == cosine
     assert unbuilt(deployment) == ()
     path.write_text(path.read_text() + "    validation_threshold: {cpu: 0.5}\n", encoding="utf-8")
-    assert load_deployment(path).deployment.models[0].subgraphs[0].validation_threshold == Thresholds(cpu=0.5)
+    assert load_deployment(path).deployment.models[0].subgraphs[0].validation_threshold.cpu == 0.5
 
 
 def test_relative_paths_start_at_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Value
 from buildtool.ir.operator import Array
+from buildtool.runtimes import Runtime
 from buildtool.targets.k210 import flash
 from buildtool.targets.k210.generation import estimate, generate
 from buildtool.targets.k210.generation.generate import Generated, Port
@@ -64,7 +65,7 @@ class K210Target:
     makes_firmware: Literal[True] = True
     capabilities: FirmwareCapabilities = dataclasses.field(
         default_factory=lambda: FirmwareCapabilities(
-            runtimes=("kpu",),
+            runtimes=(Runtime.KPU,),
             abis={
                 ABI: CrossCompiler(
                     "riscv64-unknown-elf-",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
+from buildtool.runtimes import Runtime
 from buildtool.targets.max7800x import settings
 from buildtool.targets.max7800x.devices import DEVICES, Device
 from buildtool.targets.max7800x.firmware import emulated, maps, memory_images, program, sources
@@ -69,7 +70,7 @@ class Max7800xTarget:
     makes_firmware: Literal[True] = True
     capabilities: FirmwareCapabilities = dataclasses.field(
         default_factory=lambda: FirmwareCapabilities(
-            runtimes=("cnn",),
+            runtimes=(Runtime.CNN,),
             abis={
                 name: CrossCompiler(
                     "arm-none-eabi-", ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"), emulated.MACHINE
