@@ -84,6 +84,7 @@ def mirrored(step: Step, x: Tensor, before: Sequence[int], after: Sequence[int])
             continue
         if not isinstance(size, int) or max(front, back) > size:
             step.unsupported(f"a mirrored border of {front} and {back} around {size} elements", "fix the input shapes")
+        step.check_table(size + front + back)
         places = np.pad(np.arange(size, dtype=np.int32), (front, back), mode="symmetric")
         x = step.emit("gather", x, step.constant(places), axis=axis)
     return x
