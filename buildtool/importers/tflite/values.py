@@ -35,6 +35,8 @@ def quantisation(step: Step, index: int) -> QuantType | None:
 
 def output_quantisation(step: Step, index: int = 0) -> QuantType | None:
     """How output `index` is quantised."""
+    if index >= len(step.node.outputs):
+        step.malformed(f"it makes more than its {len(step.node.outputs)} outputs")
     name = step.node.outputs[index]
     return step.node.quantisation.get(name) if step.node.dtypes.get(name) in _QUANTISED else None
 
