@@ -43,6 +43,9 @@ def output_quantisation(step: Step, index: int = 0) -> QuantType | None:
 
 def parameters(step: Step, quant: QuantType, dtype: DType) -> tuple[Tensor, Tensor]:
     """Scale and zero point: one number each, or a row along an axis."""
+    ends = np.iinfo(str(dtype.numpy))
+    if not ends.min <= min(quant.zero_points) <= max(quant.zero_points) <= ends.max:
+        step.malformed(f"a zero point of numbers of type {dtype.value} is none of them")
     scales, zeros = np.array(quant.scales, np.float32), np.array(quant.zero_points, dtype.numpy)
     if quant.axis is None:
         scales, zeros = scales.reshape(()), zeros.reshape(())
