@@ -178,6 +178,8 @@ def _exceeded(code: int, words: str, limits: Limits, late: bool) -> str:
         return f"{limits.seconds:g} seconds"
     if code == -signal.SIGXCPU:
         return f"{limits.processor_seconds} seconds of the processor"
+    if code == -signal.SIGKILL:  # who does not listen to the signal of the limit, or who the system chose
+        return f"{limits.processor_seconds} seconds of the processor, or the memory of this machine"
     signs = ("MemoryError", "can't allocate memory", "bad_alloc", "Cannot allocate memory")
     if code and any(sign in words for sign in signs):
         return f"{limits.memory // _MEBIBYTE} MiB of memory"
