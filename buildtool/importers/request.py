@@ -39,6 +39,7 @@ class ImportRequest:
     inputs: tuple[TensorRequest, ...] = ()  # empty: those of the model
     outputs: tuple[TensorRequest, ...] = ()  # empty: those of the model; may name inner tensors
     operators: Mapping[str, type[Operator]] = field(default_factory=registry)
+    trust_model_code: bool = False  # whether code in the file may run with the rights of this process
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from typing import IO
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _LAST_WORDS = 1 << 14  # bytes of stderr that are looked at
+_LONGEST_LINE = 1000
 _KEPT = ("LD_LIBRARY_PATH",)  # of the environment, which may hold secrets
 _MEBIBYTE = 1 << 20
 
@@ -170,7 +171,7 @@ def _last_words(errors: IO[bytes]) -> str:
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - _LAST_WORDS))
     lines = [line.strip() for line in errors.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return "".join(letter if letter.isprintable() else "?" for letter in lines[-1])[:500] if lines else ""
+    return "".join(letter if letter.isprintable() else "?" for letter in lines[-1])[:_LONGEST_LINE] if lines else ""
 
 
 def _exceeded(code: int, words: str, limits: Limits, late: bool) -> str:
