@@ -15,23 +15,13 @@ import pytest
 
 from buildtool import jail
 from buildtool.jail import Ended, Limits, NoJailError, system_calls
+from tests.jail.available import needs_jail
 
 LIMITS = Limits(processor_seconds=5, seconds=20, memory=256 << 20, written=1 << 20)
 Run = Callable[..., Ended]
 
 
-def why_none() -> str:
-    """Why this machine has no jail; empty where it has one."""
-    script = Path(__file__).with_name("nothing.py")
-    try:
-        jail.run(script, [], read=[], write=[])
-    except NoJailError as problem:
-        return str(problem)
-    return ""
-
-
-WHY_NONE = why_none()
-pytestmark = pytest.mark.skipif(bool(WHY_NONE), reason=f"no jail on this machine: {WHY_NONE}")
+pytestmark = needs_jail
 
 
 @pytest.fixture
