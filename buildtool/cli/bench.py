@@ -22,6 +22,7 @@ from buildtool.cli.options import (
     ModelOption,
     OutputOption,
     StandOptions,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -138,6 +139,7 @@ def bench(
         Path | None, typer.Option("--trace", metavar="FILE", help="Write a trace for Perfetto, too.")
     ] = None,
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     *,
     chip: ChipOptions,
     stand: StandOptions,
@@ -149,7 +151,7 @@ def bench(
     In an emulator instructions are counted instead; of a chip that is simulated cycles are computed. The result is kept
     in report/benchmark.json of the build, and its charts in report/index.html.
     """
-    options = Options(output=output, allow_unverified=allow_unverified)
+    options = Options(output=output, allow_unverified=allow_unverified, trust_model_code=trust_model_code)
     settings = replace(gpu.settings(stand.settings(out)), model=model, rounds=round_, warmup=warmup)
     wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace, watts(chip.power))
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)

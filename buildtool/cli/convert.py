@@ -18,6 +18,7 @@ from buildtool.cli.options import (
     LibraryOption,
     MessagesOption,
     OutputOption,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -91,6 +92,7 @@ def convert(
     after: AfterOption = "",
     to: ToOption = FORMATS[0],
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     *,
     described: DescriptionOptions,
     out: Output,
@@ -109,9 +111,20 @@ def convert(
         if kinds or after:
             raise ConfigError(f"--{'emit' if kinds else 'after'} does not go with --to {to}", remedy="leave one out")
         changed = overrides(target_abis, library_name)
-        _export(deployment_file(file, config), changed, Options(output, allow_unverified=allow_unverified), out)
+        _export(
+            deployment_file(file, config),
+            changed,
+            Options(output, allow_unverified=allow_unverified, trust_model_code=trust_model_code),
+            out,
+        )
         return
-    options = Options(output=output, emit=kinds, after=checked_pass(after, kinds), allow_unverified=allow_unverified)
+    options = Options(
+        output=output,
+        emit=kinds,
+        after=checked_pass(after, kinds),
+        allow_unverified=allow_unverified,
+        trust_model_code=trust_model_code,
+    )
     with out.progress() as progress:
         converted = workflow.convert(
             deployment_file(file, config),

@@ -17,6 +17,7 @@ from buildtool.cli.options import (
     ModelOption,
     OutputOption,
     StandOptions,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -57,6 +58,7 @@ def debug(
         typer.Option("--print", "--dry-run", help="Build, and print commands to do the rest by hand."),
     ] = False,
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     *,
     stand: StandOptions,
     out: Output,
@@ -71,7 +73,7 @@ def debug(
         raise ConfigError("gdb does not talk JSON", remedy="leave --json out, or give --print")
     if gdbserver is not None and not gdbserver.is_file():
         raise ConfigError(f"--gdbserver cannot be '{gdbserver}': there is no such file")
-    options = Options(output=output, allow_unverified=allow_unverified)
+    options = Options(output=output, allow_unverified=allow_unverified, trust_model_code=trust_model_code)
     inputs = {**files_in(input_dir), **named_files(input_)}
     settings = replace(stand.settings(out), model=model, inputs=inputs)
     wishes = DebugSettings(tuple(commands or ()), batch, gdb, gdbserver)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.options import AbisOption
+from buildtool.cli.options import AbisOption, TrustOption
 from buildtool.cli.output import Output, write_file
 from buildtool.errors import ConfigError
 
@@ -49,6 +49,7 @@ def init(
             help="How weights are stored, and computed with.",
         ),
     ] = "fp16_fp32",
+    trust_model_code: TrustOption = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     *,
     out: Output,
@@ -68,6 +69,7 @@ def init(
         target_abis=abis or ["host"],
         shapes=shapes_by_name(input_shape),
         data_type=data_type,
+        trust_model_code=trust_model_code,
     )
     if to_stdout:
         out.document({"text": text}, text)

@@ -36,6 +36,10 @@ ModelOption: TypeAlias = Annotated[
 UnverifiedOption: TypeAlias = Annotated[
     bool, typer.Option("--allow-unverified", help="Download files that the deployment gives no checksum for.")
 ]
+TrustOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--trust-model-code", help="Run code in PyTorch's programs without a jail, with the rights you have."),
+]
 ToolchainOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -15,6 +15,7 @@ from buildtool.cli.options import (
     FileArgument,
     LibraryOption,
     OutputOption,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -35,6 +36,7 @@ def package(
     ] = None,
     fallback: FallbackOption = "",
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     *,
     out: Output,
 ) -> None:
@@ -42,7 +44,9 @@ def package(
     from buildtool import workflow
     from buildtool.reports import build as report
 
-    options = Options(output=output, allow_unverified=allow_unverified, program=program)
+    options = Options(
+        output=output, allow_unverified=allow_unverified, trust_model_code=trust_model_code, program=program
+    )
     replaced = overrides(target_abis, library_name, fallback=fallback)
     with out.progress() as progress:
         built = workflow.package_firmware(deployment_file(file, config), replaced, options, progress)

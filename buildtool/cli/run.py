@@ -27,6 +27,7 @@ from buildtool.cli.options import (
     OutputOption,
     StandOptions,
     ToolchainOption,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -163,6 +164,7 @@ def run(
     mace_compat: MaceOption = False,
     model: ModelOption = None,
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     toolchain: ToolchainOption = None,
     *,
     described: DescriptionOptions,
@@ -184,7 +186,8 @@ def run(
 
     steps.check(out)
     mace.tell(out)
-    source, options = deployment_file(file, config), Options(output=output, allow_unverified=allow_unverified)
+    source = deployment_file(file, config)
+    options = Options(output=output, allow_unverified=allow_unverified, trust_model_code=trust_model_code)
     samples = ways.input_dir if steps.quantize_stat else None
     ways = replace(ways, input_dir=None) if samples else ways  # its files are no inputs of one run
     settings = replace(ways.settings(gpu.settings(stand.settings(out))), model=model)
@@ -204,9 +207,8 @@ def run(
     if steps.validate or steps.benchmark:
         return
     with out.progress() as progress:
-        result = workflow.run(source, replaced, options, settings, progress)
+        document = workflow.run(source, replaced, options, settings, progress).as_json()
         inside.look(source, replaced, options, settings, progress, out)
-    document = result.as_json()
     for line in (line for run in document["runs"] for line in run.get("log", ())):
         out.say(line)
     out.document(document, *report.parts(document, memory=ways.memory))

@@ -21,6 +21,7 @@ from buildtool.cli.options import (
     MessagesOption,
     OutputOption,
     StandOptions,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -57,6 +58,7 @@ def tune(
     ] = TRIAL_ROUNDS,
     tune_budget: BudgetOption = TUNE_BUDGET,
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     *,
     stand: StandOptions,
     gpu: GpuOptions,
@@ -72,7 +74,7 @@ def tune(
     from buildtool import workflow
     from buildtool.reports import tuning as report
 
-    options = Options(output=output, allow_unverified=allow_unverified)
+    options = Options(output=output, allow_unverified=allow_unverified, trust_model_code=trust_model_code)
     settings = replace(gpu.settings(stand.settings(out)), rounds=round_)
     replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
     with out.progress() as progress:

@@ -25,6 +25,7 @@ from buildtool.cli.options import (
     OutputOption,
     StandOptions,
     ToolchainOption,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
     overrides,
@@ -166,6 +167,7 @@ def validate(
     reference: ReferenceOption = "auto",
     reference_python: PythonOption = None,
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     toolchain: ToolchainOption = None,
     *,
     described: DescriptionOptions,
@@ -187,7 +189,7 @@ def validate(
         )
     if kind not in KINDS:
         raise ConfigError(f"--kind cannot be '{kind}'", rule=f"allowed: {', '.join(KINDS)}")
-    options = Options(output=output, allow_unverified=allow_unverified)
+    options = Options(output=output, allow_unverified=allow_unverified, trust_model_code=trust_model_code)
     settings = replace(
         gpu.settings(stand.settings(out)),
         model=model,

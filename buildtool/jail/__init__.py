@@ -23,7 +23,7 @@ from typing import IO
 _INSIDE = Path(__file__).with_name("inside.py")
 _LAST_WORDS = 1 << 14  # bytes of stderr that are looked at
 _LONGEST_LINE = 1000
-_KEPT = ("LD_LIBRARY_PATH",)  # of the environment, which may hold secrets
+_KEPT = ("LD_LIBRARY_PATH", "PYTHONPATH")  # of the environment, which may hold secrets
 _MEBIBYTE = 1 << 20
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from system_calls import program
+from system_calls import program  # type: ignore[import-not-found]
 
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER, _DEATH_SIGNAL = 38, 22, 2, 1
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # Landlock's system calls, on all machines alike
@@ -90,7 +90,8 @@ def _of_python() -> list[str]:
     """Where Python, its packages and their libraries are."""
     roots = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     paths = {path for path in sys.path if Path(path).name.endswith("-packages")} | roots
-    paths |= {path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path}
+    for variable in ("LD_LIBRARY_PATH", *(() if sys.flags.isolated else ("PYTHONPATH",))):
+        paths |= {path for path in os.environ.get(variable, "").split(":") if path}
     return [*_SYSTEM, *sorted(path for path in paths if len(Path(path).resolve().parts) > 1)]
 
 

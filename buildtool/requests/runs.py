@@ -35,7 +35,7 @@ def subject(
     elsewhere = None
     if settings.reference_python is not None:
         _, weights = model_files(model, options.allow_unverified)
-        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout)
+        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout, options.trust_model_code)
     reference = choose_reference(
         settings.reference, model.platform, source, found.graph, inputs, outputs, files, elsewhere
     )
