@@ -22,7 +22,7 @@ _NEEDED = ("torch", "onnx", "onnxscript")
 _SECONDS = 900  # where the code is trusted
 _TRUST = "if you trust who made it, --trust-model-code gives it to PyTorch"
 #: What PyTorch may take for each byte of the file beyond what it takes for any.
-_MEMORY_PER_BYTE, _WRITTEN_PER_BYTE = 6, 4
+_MEMORY_PER_BYTE, _WRITTEN_PER_BYTE = 4, 4
 
 _WORDS = {
     DType.F32: "float32",
