@@ -142,11 +142,15 @@ _LONGEST = 100_000  # letters of an expression
 _OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
-def verify(file: Path, where: Where) -> None:
-    """ModelFileError where a program holds anything but data; `file` is an archive."""
+def verify(file: Path, where: Where) -> int:
+    """How many bytes of a program, which is an archive, describe what it computes. ModelFileError where it holds
+    anything but data.
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             _look_through(archive, file.stat().st_size, "")
+            # as they are stored: what a text is unpacked to may be out of proportion
+            return sum(info.compress_size for info in archive.infolist() if info.filename.endswith((".json", ".py")))
     except RefusedError as problem:
         raise ModelFileError(
             f"this program is not only data: {problem}",

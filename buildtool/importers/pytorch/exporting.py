@@ -23,6 +23,7 @@ _SECONDS = 900  # where the code is trusted
 _TRUST = "if you trust who made it, --trust-model-code gives it to PyTorch"
 #: What PyTorch may take for each byte of the file beyond what it takes for any.
 _MEMORY_PER_BYTE, _WRITTEN_PER_BYTE = 4, 4
+_SECONDS_PER_MEBIBYTE = 30  # of its graph or code: 24 layers of a transformer have 1.3 MiB, and take 31 s altogether
 
 _WORDS = {
     DType.F32: "float32",
@@ -42,8 +43,7 @@ def export(kind: Kind, request: ImportRequest, target: Path, where: Where) -> No
     """Write the program as ONNX. UnsupportedError where PyTorch or a jail is missing, ModelFileError where the program
     is not only data, or where PyTorch has objections.
     """
-    if not request.trust_model_code:
-        verify(request.model_file, where)
+    described = 0 if request.trust_model_code else verify(request.model_file, where)
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise UnsupportedError(
@@ -60,7 +60,7 @@ def export(kind: Kind, request: ImportRequest, target: Path, where: Where) -> No
             remedy="declare input_tensors and input_shapes (their names are those of the arguments of `forward`)",
         )
     order = {"file": str(request.model_file.absolute()), "kind": kind.value, "inputs": inputs, "target": str(target)}
-    ended = _run(request, json.dumps(order), target, where)
+    ended = _run(request, json.dumps(order), target, _limits(request.model_file, described), where)
     if ended.exceeded:
         raise ModelFileError(
             f"PyTorch took more than {ended.exceeded} to write it as ONNX",
@@ -76,14 +76,23 @@ def export(kind: Kind, request: ImportRequest, target: Path, where: Where) -> No
         )
 
 
-def _run(request: ImportRequest, order: str, target: Path, where: Where) -> jail.Ended:
+def _limits(file: Path, described: int) -> jail.Limits:
+    """What any program may use up, and more in proportion to its size."""
+    most, size = jail.DEFAULT_LIMITS, file.stat().st_size
+    more = described * _SECONDS_PER_MEBIBYTE >> 20
+    return replace(
+        most,
+        processor_seconds=most.processor_seconds + more,
+        seconds=most.seconds + 5 * more,
+        memory=most.memory + _MEMORY_PER_BYTE * size,
+        written=most.written + _WRITTEN_PER_BYTE * size,
+    )
+
+
+def _run(request: ImportRequest, order: str, target: Path, limits: jail.Limits, where: Where) -> jail.Ended:
     if request.trust_model_code:
         target.write_bytes(b"")
         return jail.run_unguarded(_SCRIPT, [order], seconds=_SECONDS, python=PYTHON)
-    size, most = request.model_file.stat().st_size, jail.DEFAULT_LIMITS
-    limits = replace(
-        most, memory=most.memory + _MEMORY_PER_BYTE * size, written=most.written + _WRITTEN_PER_BYTE * size
-    )
     made = [target, target.with_name(f"{target.name}.data")]  # PyTorch puts more than 2 GiB of weights beside the graph
     try:
         return jail.run(_SCRIPT, [order], read=[request.model_file], write=made, limits=limits, python=PYTHON)

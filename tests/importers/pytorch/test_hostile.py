@@ -166,6 +166,21 @@ def test_an_honest_program_reaches_pytorch(tmp_path: Path, monkeypatch: pytest.M
     assert len(started) == 1
 
 
+def test_limits_grow_with_the_program_and_not_with_what_it_unpacks_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Limits] = []
+    monkeypatch.setattr(jail, "run", lambda *_, **named: given.append(named["limits"]) or jail.Ended(1, "enough"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    large = {**honest(), "models/model.json": json.dumps("x" * (8 << 20)).encode()}
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        (tmp_path / "model.pt2").write_bytes(packed(large, method=method))
+        with pytest.raises(ModelFileError, match="enough"):
+            import_model(ImportRequest("model", tmp_path / "model.pt2"))
+    assert given[0].processor_seconds == 60 + 8 * 30 and given[0].memory > (2 << 30) + (32 << 20)
+    assert given[1].processor_seconds == 60 and given[1].memory < (2 << 30) + (1 << 20)
+
+
 def test_a_member_that_unpacks_to_much_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "model.pt2"
     file.write_bytes(packed({**honest(), "data/weights/weight_1": bytes(128 << 20)}, method=zipfile.ZIP_DEFLATED))
