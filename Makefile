@@ -17,7 +17,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint format docs release conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -59,6 +59,9 @@ format: setup ## lay out all sources
 docs: setup ## build the documentation into build/site; warnings are errors
 	@# not --quiet: mkdocs then counts no warnings, and --strict lets them pass
 	@log=$$(NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs build --strict 2>&1) || { echo "$$log"; exit 1; }
+
+release: setup ## source archive and wheels, each tried in a clean environment, into dist/; PYTHONS=, CHANGES=1 for a changed tree
+	@$(VENV)/python scripts/release.py $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(CHANGES),--allow-changes)
 
 conformance: setup ## run ONNX's own conformance cases; what they show is in docs/conformance.md
 	@$(VENV)/python -m tests.conformance
