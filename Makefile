@@ -17,7 +17,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs release conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint format docs release conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -98,6 +98,9 @@ bench-ops: setup ## time single kernels, or count what they execute on ARM; FILT
 bench-profile: setup ## where the time of a network goes; NETWORKS=, THREADS=, NODES=
 	@$(VENV)/python -m tests.bench.profile $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(NODES),--nodes $(NODES))
+
+bench-history: setup ## measure this commit, add it to tests/bench/history/history.jsonl and draw that; DRY=1 adds nothing
+	@$(VENV)/python -m tests.bench.history $(if $(DRY),--dry)
 
 clean: ## remove everything that was made, .venv included
 	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build
