@@ -106,7 +106,7 @@ def _wheel(python: Python, source: Path, tools: Path) -> Path:
         "*.whl",
     )
     path = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"  # auditwheel calls patchelf
-    repair = [tools, "-m", "auditwheel", "repair", "--wheel-dir", folder / "tagged", plain]
+    repair: list[str | Path] = [tools, "-m", "auditwheel", "repair", "--wheel-dir", folder / "tagged", plain]
     wheel = _built(folder / "tagged", repair, "*.whl", PATH=path)
     _report_missing(wheel, missing_from_wheel(zipfile.ZipFile(wheel).namelist(), tracked_files()))
     _run([environment, "-m", "pip", "install", *_QUIET, wheel], f"installing {wheel.name}")
@@ -226,7 +226,7 @@ def _built(folder: Path, command: Sequence[str | Path], pattern: str, **variable
     return made
 
 
-def _run(command: Sequence[str | Path], doing: str, folder: Path = WORK, **variables: str) -> str:
+def _run(command: Sequence[str | Path], doing: str, folder: Path = WORK, /, **variables: str) -> str:
     """The standard output of a command that sees neither the tree's packages nor the caller's Python settings."""
     hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
     kept = {key: value for key, value in os.environ.items() if key not in hidden}

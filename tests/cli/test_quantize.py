@@ -19,6 +19,7 @@ import buildtool
 from buildtool.ir.evaluate import bind_symbols, evaluate_node
 from buildtool.quant import range_files
 from buildtool.quant.estimators import ESTIMATORS
+from buildtool.requests.deployments import load_deployment
 from buildtool.workflow import prepare
 from tests.cli.conftest import EXAMPLE, Lathe, Result
 
@@ -51,10 +52,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _expected(project: Path) -> dict[str, tuple[float, float]]:
     """The ranges that NumPy's references of the operators give on the pictures."""
-    import buildtool
 
-    (model,) = prepare(buildtool.requests.load_deployment(project / "accuracy.yml"))
-    graph, seen = model.graph, {}
+    (model,) = prepare(load_deployment(project / "accuracy.yml"))
+    graph = model.graph
+    seen: dict[str, Any] = {}
     for picture in np.load(project / "pictures.npy"):
         values = {graph.inputs[0]: picture[None]}
         symbols = bind_symbols(graph, {"image": picture[None].shape})

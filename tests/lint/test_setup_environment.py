@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return True
 
     monkeypatch.setattr(setup, "_run", record)
-    monkeypatch.setattr(setup.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     return seen
 
 

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -82,7 +83,7 @@ def deployments(folder: Path) -> dict[str, list[str]]:
             draft = deployment.write([Path(copy)], relative_to=folder, shapes=given, data_type="fp32_fp32")
             (entry,) = yaml.safe_load(draft)["models"].values()
             models[f"net{number}"] = entry
-        whole = {"library_name": name, "target_abis": ["host"], "model_graph_format": "file"}
+        whole: dict[str, Any] = {"library_name": name, "target_abis": ["host"], "model_graph_format": "file"}
         whole |= {"model_data_format": "file", "models": models}
         (folder / f"{name}.yml").write_text(yaml.safe_dump(whole, sort_keys=False))
     return {name: [file.name for file in files] for name, files in sources.items()}

@@ -74,9 +74,8 @@ def _wrong(operator: str, cases: Iterator[tuple[str, NativeCase]]) -> dict[str, 
         except NobodyRunsItError as problem:
             wrong[case.name] = str(problem)
             continue
-        problem = differences(case.expected, found, rtol, atol)
-        if problem:
-            wrong[case.name] = problem
+        if differ := differences(case.expected, found, rtol, atol):
+            wrong[case.name] = differ
     return wrong
 
 

@@ -39,7 +39,7 @@ def test_a_kernel_computes_or_waits_for_memory() -> None:
     conv, relu = (node_costs(graph, lambda _: "", _PLAIN)[node] for node in graph.nodes)
     macs, numbers = 36 * 7 * 5, 36 * 5 + 7 * 5 + 36 * 7
     assert conv.cpu_us == pytest.approx(1 + max(macs / 4e3, numbers * 4 / 1e3))
-    assert relu == NodeCost(pytest.approx(1 + 2 * 36 * 7 * 4 / 1e3), pytest.approx(5 + 2 * 36 * 8 * 4 / 2e3))
+    assert relu == NodeCost(pytest.approx(1 + 2 * 36 * 7 * 4 / 1e3), pytest.approx(5 + 2 * 36 * 8 * 4 / 2e3))  # type: ignore[arg-type]
 
 
 def test_a_convolution_is_bound_by_what_it_computes() -> None:
