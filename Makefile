@@ -5,7 +5,8 @@ VENV := .venv/bin
 FUZZ_TARGET ?= onnx_importer
 FUZZ_SECONDS ?= 600
 FUZZ_NATIVE ?= model
-FUZZ_SETUP = $(VENV)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[fuzz]"
+# Packages of an extra of pyproject.toml that few targets need.
+INSTALL = $(VENV)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[$(1)]"
 CLANG ?= clang-19
 REPORT := build/test-report.xml
 PYTEST := $(VENV)/python -m pytest --quiet -n $(WORKERS) --durations=15 --durations-min=1
@@ -17,7 +18,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs release conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -34,8 +35,8 @@ test: setup lint docs ## everything that a submission has to pass
 quick: setup lint ## the tests that need seconds only, and no ARM toolchain
 	@$(PYTEST) -m "not slow and not arm and not sweep"
 
-test-all: setup lint docs ## the tests and the exhaustive sweeps
-	@$(PYTEST) -m "" --junitxml=$(REPORT)
+test-all: setup lint docs ## the tests and the exhaustive sweeps, with the coverage of the package: build/coverage
+	@$(PYTEST) -m "" --junitxml=$(REPORT) --cov --cov-report=term:skip-covered --cov-report=html
 
 test-times: ## which capability used how much of the time of the last `make test`
 	@$(VENV)/python scripts/test_times.py $(REPORT)
@@ -49,6 +50,10 @@ lint: setup ## check style, types, layers, sizes
 	@$(VENV)/python scripts/check_includes.py
 	@$(if $(NATIVE_FILES),$(VENV)/clang-format --dry-run --Werror $(NATIVE_FILES))
 	@$(VENV)/gersemi --check --quiet $(CMAKE_FILES)
+
+tidy: setup ## look for defects in the native runtime with clang-tidy; FILES=
+	@$(VENV)/python -c "import clang_tidy" 2>/dev/null || $(call INSTALL,tidy)
+	@$(VENV)/python scripts/run_clang_tidy.py --program $(VENV)/clang-tidy --workers $(WORKERS) $(FILES)
 
 format: setup ## lay out all sources
 	@$(VENV)/ruff check --quiet --fix --exit-zero
@@ -82,11 +87,11 @@ bench-arm-loops: setup ## what llvm-mca says of the inner loops on ARM; CPUS=, M
 	@$(VENV)/python -m tests.bench.arm.inner_loops $(if $(CPUS),--cpus $(CPUS)) $(if $(MCA),--mca $(MCA))
 
 fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer tflite_importer caffe_importer tensorflow_importer keras_importer paddle_importer deployment_file container_file graph_text
-	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
+	@$(VENV)/python -c "import atheris" 2>/dev/null || $(call INSTALL,fuzz)
 	@$(VENV)/python -m tests.fuzz $(FUZZ_TARGET) --seconds $(FUZZ_SECONDS)
 
 fuzz-native: setup ## fuzz the native runtime with all kernels, the kmodel interpreter or the model of the MAX7800x, sanitized, for FUZZ_SECONDS: FUZZ_NATIVE=model kmodel max7800x
-	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
+	@$(VENV)/python -c "import atheris" 2>/dev/null || $(call INSTALL,fuzz)
 	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
 	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet $(FUZZ_NATIVE)_fuzzer
 	@$(VENV)/python -m tests.fuzz native_$(FUZZ_NATIVE) --seconds $(FUZZ_SECONDS)
