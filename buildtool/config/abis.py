@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from buildtool.extensions.targets import words
 from buildtool.wording import did_you_mean, listed, quoted
 
 HOST = "host"
 
-# Every target that a deployment file may name, with the words for people.
-TARGETS: dict[str, str] = {
+# Every machine that runs libraries and that a deployment file may name, with the words for people.
+MACHINES: dict[str, str] = {
     HOST: "the machine that builds",
     "aarch64-linux-gnu": "64-bit ARM Linux",
     "arm-linux-gnueabihf": "32-bit ARM Linux with hardware floating point",
@@ -16,9 +17,6 @@ TARGETS: dict[str, str] = {
     "x86_64": "64-bit x86 Android; Linux on such a machine is `host`",
     "hexagon": "Qualcomm Hexagon DSP",
     "cortex-m": "ARM Cortex-M microcontrollers",
-    "k210": "Kendryte K210",
-    "max78000": "Analog Devices MAX78000",
-    "max78002": "Analog Devices MAX78002",
 }
 
 ALIASES: dict[str, str] = {
@@ -32,23 +30,38 @@ ALIASES: dict[str, str] = {
     "arm_linux_gnueabihf": "arm-linux-gnueabihf",
 }
 
-SPELLINGS: tuple[str, ...] = (*TARGETS, *ALIASES)
+
+def targets() -> dict[str, str]:
+    """All that a deployment file may name: the machines, and what the installed targets build for besides."""
+    others = {abi: title or abi for abi, title in words().abis.items() if abi not in MACHINES}
+    return {**MACHINES, **others}
+
+
+def spellings() -> tuple[str, ...]:
+    """Everything that stands for a target."""
+    return (*targets(), *ALIASES)
+
+
+def unloaded() -> str:
+    """What to tell of packages whose targets could not be loaded, where a word is unknown; empty without such."""
+    failures = words().failures
+    return f"perhaps it is missing because {failures[0].what}; {failures[0].remedy}" if failures else ""
 
 
 def is_target(name: str) -> bool:
     """Whether it is the name of a target, and not one that somebody gave a toolchain file of their own."""
-    return name in TARGETS
+    return name in targets()
 
 
 def canonical_abi(word: str) -> str:
     """The one name of a target; raises ValueError with a sentence for the user where there is none."""
     name = ALIASES.get(word, word)
-    if name not in TARGETS:
-        meant = did_you_mean(word, SPELLINGS)
+    if name not in targets():
+        meant = did_you_mean(word, spellings())
         raise ValueError(f"there is no target {quoted(word)}{'; ' + meant if meant else ''}")
     return name
 
 
 def known_targets() -> str:
     """The canonical names as one phrase."""
-    return listed(TARGETS)
+    return listed(targets())

@@ -61,18 +61,17 @@ class TensorConfig:
         return any(not isinstance(dim, int) for dim in self.shape)
 
 
+CHIP_THRESHOLD = 0.980  # of a runtime whose target makes firmware
+
+
 @dataclass(frozen=True)
 class Thresholds:
     """The cosine similarity with the reference that an output must reach, by runtime."""
 
-    cpu: float = 0.999
-    gpu: float = 0.995
-    dsp: float = 0.980
-    hta: float = 0.980
-    apu: float = 0.980
-    htp: float = 0.980
-    cnn: float = 0.980
-    kpu: float = 0.980
+    values: tuple[tuple[str, float], ...] = ()
+
+    def of(self, runtime: str) -> float:
+        return dict(self.values).get(runtime, CHIP_THRESHOLD)
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class ModelConfig:
     quantize: QuantizeConfig = QuantizeConfig()
     opencl: OpenclConfig = OpenclConfig()
     graph_optimize_options: tuple[str, ...] = ()
-    cnn: tuple[tuple[str, Any], ...] = ()  # settings of the program for a MAX7800x that the file gives, by name
+    settings: tuple[tuple[str, Any], ...] = ()  # what the file gives of the sections of the runtime's target
     micro_backend: str = ""  # cmsis, xtensa, portable; empty where the model is not for a microcontroller
     where: Where = NOWHERE  # of the name
     marks: tuple[tuple[str, Where], ...] = ()  # of the values of the keys that the file gives

@@ -14,15 +14,7 @@ from buildtool.config.deployment import (
     OpenclConfig,
     QuantizeConfig,
 )
-from buildtool.config.models import (
-    CnnSection,
-    DeploymentSection,
-    GraphSection,
-    MicroSection,
-    ModelSection,
-    default_of,
-    is_dead,
-)
+from buildtool.config.models import DeploymentSection, GraphSection, MicroSection, ModelSection
 from buildtool.config.names import (
     IDENTIFIER,
     MAX_NAME_LENGTH,
@@ -32,6 +24,9 @@ from buildtool.config.names import (
 )
 from buildtool.config.resolve_graph import resolve_subgraph
 from buildtool.errors import Where
+from buildtool.extensions.targets import words
+from buildtool.sections.readers import PATH
+from buildtool.sections.section import default_of, is_dead, reader_of
 from buildtool.wording import quoted
 
 # Each graph of a model has its own; every other key is the same for all subgraphs of a model.
@@ -239,7 +234,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
             mem_type=wide.find("cl_mem_type").value,
         ),
         graph_optimize_options=tuple(wide.find("graph_optimize_options").value or ()),
-        cnn=_cnn(wide),
+        settings=_settings(wide),
         micro_backend=micro,
         where=where,
         marks=tuple((key, wide.where_of(key)) for key in _MODEL_WIDE if wide.find(key).is_given),
@@ -299,12 +294,16 @@ def _micro(view: View) -> str:
     return str(section.backend or default_of(MicroSection, "backend"))
 
 
-def _cnn(view: View) -> tuple[tuple[str, Any], ...]:
-    section = view.find("cnn").value
-    given = {} if section is None else {name: getattr(section, name) for name in CnnSection.model_fields}
-    if given.get("bias_input") is not None:
-        given["bias_input"] = view.context.absolute(given["bias_input"])
-    return tuple((name, value) for name, value in given.items() if value is not None)
+def _settings(view: View) -> tuple[tuple[str, Any], ...]:
+    """What the file says in the sections of the target that the model's runtime belongs to."""
+    found: dict[str, Any] = {}
+    for name in words().sections_of.get(view.find("runtime").value, ()):
+        section, kind = view.find(name).value, words().sections[name]
+        for key in kind.model_fields if section is not None else ():
+            value = getattr(section, key)
+            if value is not None:
+                found[key] = view.context.absolute(value) if reader_of(kind, key) is PATH else value
+    return tuple(found.items())
 
 
 def _check_model(view: View, model: ModelConfig) -> None:

@@ -50,7 +50,7 @@ def library_source(
                 obscured=model.obfuscate,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
-                settings=dict(model.cnn),
+                settings=dict(model.settings),
                 device=device_settings(model),
             )
             for model in deployment.models
@@ -84,7 +84,7 @@ def described(model: ModelConfig, allow_unverified: bool = False) -> DescribedMo
     """A model that a target reads itself."""
     file, weights = model_files(model, allow_unverified)
     inputs, outputs = recorded(model, allow_unverified)
-    settings = dict(model.cnn)
+    settings = dict(model.settings)
     return DescribedModel(model.identifier, model.platform, file, weights, inputs, outputs, model.where, settings)
 
 

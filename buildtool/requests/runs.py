@@ -83,5 +83,4 @@ def not_compared(model: ModelConfig) -> tuple[Problem, ...]:
 
 def threshold(model: ModelConfig) -> float:
     """The cosine similarity that the model's outputs must reach on its runtime."""
-    value: float = getattr(subgraph(model).validation_threshold, model.runtime.partition("+")[0])
-    return value
+    return subgraph(model).validation_threshold.of(model.runtime.partition("+")[0])

@@ -4,7 +4,8 @@ There are two kinds: a `LibraryTarget` makes libraries around the native core, a
 A firmware target gives `FirmwareCapabilities`; `lower` makes of a library a `FirmwareProgram`, or a subclass of it that
 holds more; `emit` makes the tree: what lies under `include/` and `lib/<abi>/` reaches users as it is, everything else
 is there to be compiled; its `images` (codegen.source_tree.Image) become `lib/<abi>/<name>.elf` and `.bin`. Nothing else
-has to know of the target but the words of `runtime`, `platform` and `target_abis` in buildtool/config.
+has to know of the target: the entry points `lathe.targets` of its package name it, and deployment files may hold the
+words of its capabilities.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from pydantic import BaseModel
+
 from buildtool.codegen.container_writer import Stored
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, Where
+from buildtool.extensions.targets import DescriptionFormat
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.passes.compute_in_half import Kept
@@ -67,7 +71,7 @@ class DescribedModel:
     """A model whose files the target reads itself: they say more than a graph, such as where a layer's memory is."""
 
     name: str  # as in ModelSource
-    platform: str  # a word of FirmwareCapabilities.descriptions
+    platform: str  # that of a DescriptionFormat
     file: Path
     weights: Path | None = None
     inputs: tuple[Path, ...] = ()  # a sample, where the deployment names one
@@ -117,6 +121,7 @@ class AbiCapabilities:
     half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
     costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
+    title: str = ""  # what it is, for people; empty where deployment files know it already
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
         """The instruction sets that every machine has which the model is built for."""
@@ -172,6 +177,7 @@ class CrossCompiler:
     prefix: str  # of their names, such as riscv64-unknown-elf-
     packages: tuple[str, ...]  # of Debian, that hold them and the C library
     check: tuple[str, ...] = ()  # flags with which the C library is found
+    title: str = ""  # the chip, for people
 
 
 @dataclass(frozen=True)
@@ -180,7 +186,12 @@ class FirmwareCapabilities:
 
     runtimes: tuple[str, ...]  # words of the deployment key `runtime`
     abis: Mapping[str, CrossCompiler]
-    descriptions: tuple[str, ...] = ()  # words of `platform` whose files the target reads itself
+    descriptions: tuple[DescriptionFormat, ...] = ()  # files that the target reads itself
+    sections: Mapping[str, type[BaseModel]] = field(default_factory=dict)  # keys of a model for `settings`, by name
+
+    def reads(self, platform: str) -> bool:
+        """Whether the target itself reads the models of this platform."""
+        return any(each.platform == platform for each in self.descriptions)
 
 
 @dataclass(frozen=True)
@@ -217,7 +228,7 @@ class FirmwareProgram:
 
 
 class LibraryTarget(Protocol):
-    """A kind of machine with libraries. Implementations are found in `buildtool.targets.<name>` as `TARGET`."""
+    """A kind of machine with libraries. An entry point of the group `lathe.targets` names the object."""
 
     @property
     def name(self) -> str: ...
@@ -240,7 +251,7 @@ class LibraryTarget(Protocol):
 
 @runtime_checkable
 class FirmwareTarget(Protocol):
-    """A kind of chip that runs one program. Implementations are found in `buildtool.targets.<name>` as `TARGET`."""
+    """A kind of chip that runs one program. An entry point of the group `lathe.targets` names the object."""
 
     @property
     def name(self) -> str: ...

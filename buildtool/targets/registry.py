@@ -1,29 +1,20 @@
-"""Finds the targets: every folder of this package that defines `TARGET`."""
+"""Finds the targets: the entry points `lathe.targets` of Lathe itself and of other packages."""
 
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from buildtool import targets
 from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.extensions.targets import offered
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 
 
 @functools.cache
 def all_targets() -> Mapping[str, Target]:
-    """The targets by name."""
-    found: dict[str, Target] = {}
-    for info in pkgutil.iter_modules(targets.__path__):
-        if info.ispkg:
-            module = importlib.import_module(f"{targets.__name__}.{info.name}")
-            target: Target | None = getattr(module, "TARGET", None)
-            if target is not None:  # a package may hold the formats of a chip that nothing is built for yet
-                found[target.name] = target
-    return MappingProxyType(found)
+    """The targets by name: Lathe's own first."""
+    return MappingProxyType({one.value.name: one.value for one in offered().extensions})
 
 
 def abis() -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def lower(
     deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress
 ) -> tuple[tuple[PreparedModel, ...], tuple[FirmwareProgram, ...]]:
     """Import and optimise the models that are graphs, and place all of them on each chip."""
-    graphs = tuple(model for model in deployment.models if model.platform not in target.capabilities.descriptions)
+    graphs = tuple(model for model in deployment.models if not target.capabilities.reads(model.platform))
     narrow = tuple(replace(model, quantize=replace(model.quantize, enabled=True)) for model in graphs)
     models = prepare(replace(deployment, models=narrow), options, progress)
     progress.stage("place")

@@ -70,6 +70,7 @@ class K210Target:
                     "riscv64-unknown-elf-",
                     ("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf"),
                     _MACHINE,
+                    "Kendryte K210",
                 )
             },
         )

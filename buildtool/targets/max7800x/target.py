@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
+from buildtool.extensions.targets import DescriptionFormat
 from buildtool.ir.operator import Array
 from buildtool.targets.max7800x import settings
-from buildtool.targets.max7800x.devices import DEVICES, Device
+from buildtool.targets.max7800x.deployment_keys import CnnSection
+from buildtool.targets.max7800x.devices import DEVICES, MAX78000, Device
 from buildtool.targets.max7800x.firmware import emulated, maps, memory_images, program, sources
 from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.lowering import lower, tensors
@@ -38,7 +40,6 @@ from buildtool.targets.protocol import (
     Score,
 )
 
-DESCRIPTIONS = "ai8x"  # the word of `platform`
 _SEED = 78000  # of samples that nobody gives
 
 
@@ -72,11 +73,15 @@ class Max7800xTarget:
             runtimes=("cnn",),
             abis={
                 name: CrossCompiler(
-                    "arm-none-eabi-", ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"), emulated.MACHINE
+                    "arm-none-eabi-",
+                    ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"),
+                    emulated.MACHINE,
+                    f"Analog Devices {device.part}",
                 )
-                for name in DEVICES
+                for name, device in DEVICES.items()
             },
-            descriptions=(DESCRIPTIONS,),
+            descriptions=(DescriptionFormat("ai8x", "cnn", MAX78000.name, key="layers", section="cnn"),),
+            sections={"cnn": CnnSection},
         )
     )
 
