@@ -55,9 +55,9 @@ def found(group: str) -> Found:
     return _found(group)
 
 
-def all_failures() -> tuple[Problem, ...]:
-    """What could not be loaded, of all groups."""
-    return tuple(problem for group in _KINDS for problem in found(group).failures)
+def of_others() -> tuple[Extension, ...]:
+    """What packages other than Lathe itself offer."""
+    return tuple(one for group in _KINDS for one in found(group).extensions if not one.is_own)
 
 
 def require_own(group: str) -> Found:

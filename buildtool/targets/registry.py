@@ -6,8 +6,9 @@ import functools
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.extensions.targets import offered
+from buildtool.passes import pipeline
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 
 
@@ -15,6 +16,11 @@ from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 def all_targets() -> Mapping[str, Target]:
     """The targets by name: Lathe's own first."""
     return MappingProxyType({one.value.name: one.value for one in offered().extensions})
+
+
+def not_loaded() -> tuple[Problem, ...]:
+    """Packages that should add targets or passes to Lathe, and cannot."""
+    return (*offered().failures, *pipeline.failures())
 
 
 def abis() -> tuple[str, ...]:

@@ -240,8 +240,8 @@ def _task(
 def _in_real_numbers(deployment: Deployment) -> Deployment:
     """The same models for this machine in single precision, with every tensor that they have in few bits."""
     # What the last passes join into one node has no tensor between any more, and the kernels of few bits have one.
-    lowering = {kind.name for kind in pipeline.LOWERING}
-    every = tuple(dict.fromkeys(kind.name for kind in pipeline.ORDER))
+    lowering = {kind.name for kind in pipeline.lowering()}
+    every = tuple(dict.fromkeys(kind.name for kind in pipeline.order()))
     models = tuple(
         replace(
             model,
