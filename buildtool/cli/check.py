@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,7 +40,9 @@ def check(
     )
     deployment = checked.deployment
     models = [
-        library_sources.described(model) for model in deployment.models if model.platform == descriptions.PLATFORM
+        library_sources.described(model)
+        for model in deployment.models
+        if descriptions.reader_of(model.platform) is not None
     ]
     layers, found = descriptions.documents(models if files else [], deployment.target_abis)
     notes = (*checked.notes, *found)
@@ -56,12 +58,16 @@ def check(
             "models": [model.name for model in deployment.models],
             "problems": [],
             "notes": [note.as_json() for note in notes],
-            **({"descriptions": layers} if layers else {}),
+            **({"descriptions": [_without_kind(one) for one in layers]} if layers else {}),
         },
         f"{deployment.path.name}: library {deployment.library_name} with {names} for "
         f"{', '.join(deployment.target_abis)}: no mistakes",
         *(part for one in layers for part in descriptions.parts(one)),
     )
+
+
+def _without_kind(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key != "kind"}
 
 
 def register(app: typer.Typer) -> None:

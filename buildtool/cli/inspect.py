@@ -89,11 +89,12 @@ def _support_of_deployment(file: Path, abis: Sequence[str], op_paths: Sequence[P
 
 
 def _deployment(file: Path) -> dict[str, Any]:
-    from buildtool.config import is_description, load_deployment
+    from buildtool.config import described_platform, load_deployment
     from buildtool.reports import descriptions
 
-    if is_description(file):
-        return descriptions.of_file(file)
+    reader = descriptions.reader_of(described_platform(file))
+    if reader is not None:
+        return descriptions.inspect(reader.description_kind, file)
     found = load_deployment(file).deployment
     return {
         "kind": "deployment",
@@ -120,10 +121,10 @@ def _named(thing: str, path: Path | None) -> tuple[str, Path | None]:
     from buildtool.reports import inspection
 
     if path is not None:
-        if thing not in inspection.KINDS:
-            raise ConfigError(f"'{thing}' is no kind of file", rule=f"the kinds: {', '.join(inspection.KINDS)}")
+        if thing not in inspection.kinds():
+            raise ConfigError(f"'{thing}' is no kind of file", rule=f"the kinds: {', '.join(inspection.kinds())}")
         return thing, path
-    if thing in inspection.LISTS or (thing in inspection.KINDS and not Path(thing).exists()):
+    if thing in inspection.LISTS or (thing in inspection.kinds() and not Path(thing).exists()):
         return thing, None
     return inspection.kind_of(Path(thing)), Path(thing)
 

@@ -11,7 +11,6 @@ import typer
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
 
-_SCHEMES = ("max7800x",)
 _ENDINGS = (".pth.tar", ".pth", ".pt")
 _NONE = "none"
 
@@ -21,7 +20,7 @@ class SchemeOptions:
     """How weights become whole numbers; without --scheme none of them is used."""
 
     scheme: Annotated[
-        str | None, typer.Option("--scheme", metavar="max7800x", help="FILE is a checkpoint of PyTorch; quantise it.")
+        str | None, typer.Option("--scheme", metavar="TARGET", help="FILE is a checkpoint of PyTorch; quantise it.")
     ] = None
     clip_method: Annotated[
         str,
@@ -50,10 +49,10 @@ def quantize_checkpoint(file: Path | None, output: Path | None, options: SchemeO
     from buildtool.settings import CheckpointSettings
     from buildtool.workflow import checkpoints
 
-    if options.scheme not in _SCHEMES:
-        raise ConfigError(f"there is no scheme '{options.scheme}'", rule=f"one of: {', '.join(_SCHEMES)}")
+    scheme = options.scheme or ""
+    checkpoints.scheme_target(scheme)
     if file is None:
-        raise ConfigError("no checkpoint is given", remedy="lathe quantize net.pth.tar --scheme max7800x")
+        raise ConfigError("no checkpoint is given", remedy=f"lathe quantize net.pth.tar --scheme {scheme}")
     quantises = options.clip_method.lower() != _NONE
     if not (quantises or options.fuse_batch_norm):
         raise ConfigError("nothing is to be done", remedy="add --fuse-batch-norm, or give another --clip-method")
@@ -66,7 +65,8 @@ def quantize_checkpoint(file: Path | None, output: Path | None, options: SchemeO
         arch=options.fused_arch,
         quantises=quantises,
     )
-    found = checkpoints.quantize_checkpoint(file, output or _beside(file, "q" if quantises else "fused"), settings)
+    place = output or _beside(file, "q" if quantises else "fused")
+    found = checkpoints.quantize_checkpoint(scheme, file, place, settings)
     document = found.as_json()
     out.document(document, *report.parts(document))
 

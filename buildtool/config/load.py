@@ -70,9 +70,10 @@ def load_deployment(
     return LoadedDeployment(deployment, _in_order((), [*context.notes, *unbuilt(deployment)]))
 
 
-def is_description(path: Path) -> bool:
-    """Whether a file describes a network, instead of a deployment. ConfigError where it is no YAML."""
-    return description_format(read_yaml(path, environment={}).root) is not None
+def described_platform(path: Path) -> str:
+    """The platform of a network that a file describes; empty where it does not. ConfigError where it is no YAML."""
+    form = description_format(read_yaml(path, environment={}).root)
+    return "" if form is None else form.platform
 
 
 def _in_order(of_the_text: Sequence[Problem], others: Sequence[Problem]) -> tuple[Problem, ...]:

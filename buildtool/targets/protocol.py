@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from buildtool.codegen.container_writer import Stored
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, Where
+from buildtool.extensions.sheets import Sheet
 from buildtool.extensions.targets import DescriptionFormat
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
@@ -29,6 +30,7 @@ from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
 from buildtool.quant.choice import Choice
+from buildtool.settings import CheckpointSettings
 
 
 @dataclass(frozen=True)
@@ -333,12 +335,21 @@ class Score:
     seconds: float
 
 
+@dataclass(frozen=True)
+class SimulatorSource:
+    """A simulator in C, compiled for this machine on first use."""
+
+    name: str
+    files: tuple[Path, ...]  # sources, and headers beside them
+    flags: tuple[str, ...] = ("-O3",)
+
+
 @runtime_checkable
 class ScoredTarget(Protocol):
     """A simulated target with a fast simulator, for data sets."""
 
     @property
-    def name(self) -> str: ...
+    def simulator(self) -> SimulatorSource: ...
 
     def score(
         self,
@@ -351,9 +362,60 @@ class ScoredTarget(Protocol):
         top: int,
         threads: int,
     ) -> Score:
-        """Right is what has its label among the `top` largest numbers of the last output. `simulator`: a compiled
-        library (builders.device_simulators).
+        """Right is what has its label among the `top` largest numbers of the last output. `simulator`: the compiled
+        library of the property of this name.
         """
+        ...
+
+
+@runtime_checkable
+class InspectedTarget(Protocol):
+    """A target with files of its own kinds. `lathe inspect` shows them."""
+
+    @property
+    def kinds(self) -> Mapping[str, tuple[str, ...]]:
+        """The kinds, and the ends of the names of such files."""
+        ...
+
+    def inspect(self, kind: str, file: Path) -> dict[str, Any]:
+        """What is in a file: plain data. LatheError where it is no such file."""
+        ...
+
+    def show(self, document: Mapping[str, Any], *, verbose: bool) -> Sequence[str | Sheet]:
+        """It for people."""
+        ...
+
+
+@runtime_checkable
+class DescribingTarget(Protocol):
+    """A firmware target that reads models itself. `lathe check` asks what they are."""
+
+    @property
+    def description_kind(self) -> str:
+        """What `inspect` calls a file that describes a model."""
+        ...
+
+    def describe(self, model: DescribedModel, abi: str) -> tuple[dict[str, Any], list[Problem]]:
+        """A model for a chip, as data that `show` shows, and notes. ConfigError with all that is wrong with it."""
+        ...
+
+
+@dataclass(frozen=True)
+class QuantizedCheckpoint:
+    """A checkpoint of trained weights as a chip stores them."""
+
+    data: bytes
+    fused: tuple[str, ...]  # layers whose batch normalisation went into their weights
+    layers: tuple[Mapping[str, Any], ...]  # plain data: name, bits, factor, output_shift, clipped, count
+    left_out: tuple[str, ...]  # parts of the file that only programs need
+
+
+@runtime_checkable
+class CheckpointTarget(Protocol):
+    """A target that takes trained weights. `lathe quantize --scheme <name of the target>` asks for it."""
+
+    def quantize_checkpoint(self, file: Path, settings: CheckpointSettings) -> QuantizedCheckpoint:
+        """Fuses and quantises as the settings say. LatheError where the file is no such checkpoint."""
         ...
 
 

@@ -40,9 +40,10 @@ def test_installed_schemas_work_with_the_installed_protobuf(environment: Environ
 def test_installed_simulators_are_compiled_on_first_use(environment: Environment, tmp_path: Path) -> None:
     script = (
         "import ctypes, pathlib\n"
-        "from buildtool.builders.device_simulators import max7800x_simulator\n"
+        "from buildtool.builders.device_simulators import device_simulator\n"
+        "from buildtool.targets.max7800x import TARGET\n"
         "from buildtool.builders.objects import ObjectCache\n"
-        "library = max7800x_simulator(ObjectCache(pathlib.Path('cache').absolute()))\n"
+        "library = device_simulator(TARGET.simulator, ObjectCache(pathlib.Path('cache').absolute()))\n"
         "print(hasattr(ctypes.CDLL(str(library)), 'lathe_max7800x_simulate'))\n"
     )
     assert environment.run("python", "-c", script, folder=tmp_path).stdout == "True\n"

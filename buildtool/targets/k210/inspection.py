@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.errors import ModelFileError, Where
-from buildtool.reports.table import Table
+from buildtool.extensions.sheets import Sheet
 from buildtool.targets.k210.format import cpu_layers, kmodel, layout
 from buildtool.targets.k210.format.kpu_layers import AddPadding, Conv, Upload
 from buildtool.targets.k210.format.layer import Layer, LayerType
@@ -33,7 +33,6 @@ def document(file: Path) -> dict[str, Any]:
     macs, cycles = ([item[key] for item in layers] for key in ("macs", "cycles"))
     ram = [span for layer in model.layers for span in (*_ram_reads(layer), *_ram_writes(layer))]
     return {
-        "kind": "kmodel",
         "path": str(file),
         "version": kmodel.VERSION,
         "flags": model.flags,
@@ -160,8 +159,8 @@ def _overlap(one: Span, two: Span) -> bool:
 
 
 # -- for people ------------------------------------------------------------------------------------------------------
-def parts(document: Mapping[str, Any], verbose: bool = False) -> list[str | Table]:
-    """Tables. `verbose` adds the words, batch norms and activations of convolutions."""
+def parts(document: Mapping[str, Any], verbose: bool = False) -> list[str | Sheet]:
+    """Sheets. `verbose` adds the words, batch norms and activations of convolutions."""
     text = (
         f"kmodel version {document['version']}: {len(document['layers'])} layers, {document['bytes']:,} bytes, "
         f"weights of {document['weight_bits']} bits; main memory {document['main_memory']:,} bytes, "
@@ -170,10 +169,10 @@ def parts(document: Mapping[str, Any], verbose: bool = False) -> list[str | Tabl
         f"about {document['cycles']:,} cycles, {_share(document['cycles_on_kpu'], document['cycles'])} on the KPU\n"
         f"cycles are estimated: {document['cycles_rule']}"
     )
-    outputs = Table(["output", "address", "bytes"], right=frozenset({"address", "bytes"}))
+    outputs = Sheet(["output", "address", "bytes"], right=frozenset({"address", "bytes"}))
     for number, output in enumerate(document["outputs"]):
         outputs.add(number, output["address"], output["size"])
-    layers = Table(
+    layers = Sheet(
         ["layer", "type", "offset", "bytes", "what it does", "macs", "cycles"],
         right=frozenset({"layer", "offset", "bytes", "macs", "cycles"}),
     )
@@ -186,7 +185,7 @@ def parts(document: Mapping[str, Any], verbose: bool = False) -> list[str | Tabl
         f"layer {layer['number']} ({layer['name']}): {note}" for layer in document["layers"] for note in layer["notes"]
     ]
     kept = [(output["address"], output["address"] + output["size"]) for output in document["outputs"]]
-    result: list[str | Table] = [text, outputs, layers, _show_registers(document["layers"])]
+    result: list[str | Sheet] = [text, outputs, layers, _show_registers(document["layers"])]
     result.append(_show_map("main memory", "byte", document["main_memory_map"], kept))
     result.append(_show_map("KPU RAM", "unit of 64", document["kpu_ram_map"], ()))
     if verbose:
@@ -213,8 +212,8 @@ def _summary(layer: Mapping[str, Any]) -> str:
     return f"{kind}{kernel}{pool} {shapes}, unit {argument['src']} -> {argument['dst']}{main}"
 
 
-def _show_registers(layers: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(["layer", "other registers"], right=frozenset({"layer"}), title="registers")
+def _show_registers(layers: Sequence[Mapping[str, Any]]) -> Sheet:
+    table = Sheet(["layer", "other registers"], right=frozenset({"layer"}), title="registers")
     for layer in layers:
         if "registers" in layer:
             items = layer["registers"].items()
@@ -223,9 +222,9 @@ def _show_registers(layers: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _show_map(title: str, unit: str, spans: Sequence[Mapping[str, Any]], kept: Sequence[Span]) -> Table:
+def _show_map(title: str, unit: str, spans: Sequence[Mapping[str, Any]], kept: Sequence[Span]) -> Sheet:
     columns = [f"first {unit}", "end", "written by", "last read by"]
-    table = Table(columns, right=frozenset(columns), title=title)
+    table = Sheet(columns, right=frozenset(columns), title=title)
     for span in spans:
         writer = "the input" if span["written_by"] == -1 else span["written_by"]
         is_output = any(_overlap((span["start"], span["end"]), output) for output in kept)
@@ -233,14 +232,14 @@ def _show_map(title: str, unit: str, spans: Sequence[Mapping[str, Any]], kept: S
     return table
 
 
-def _show_tables(layer: Mapping[str, Any]) -> Iterator[Table]:
-    words = Table(["word", "value"], title=f"layer {layer['number']}: argument")
+def _show_tables(layer: Mapping[str, Any]) -> Iterator[Sheet]:
+    words = Sheet(["word", "value"], title=f"layer {layer['number']}: argument")
     for number, word in enumerate(layer["words"]):
         words.add(number, word)
-    norms = Table(["channel", "mul", "add", "shift"], title=f"layer {layer['number']}: batch norm")
+    norms = Sheet(["channel", "mul", "add", "shift"], title=f"layer {layer['number']}: batch norm")
     for channel, norm in enumerate(layer["batch_norm"]):
         norms.add(channel, *norm)
-    segments = Table(["segment", "start", "mul", "shift", "bias"], title=f"layer {layer['number']}: activation")
+    segments = Sheet(["segment", "start", "mul", "shift", "bias"], title=f"layer {layer['number']}: activation")
     for number, segment in enumerate(layer["activation"]):
         segments.add(number, *segment)
     yield from (words, norms, segments)
