@@ -10,21 +10,10 @@ import typer
 
 from buildtool.cli.command import command
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
-    FileArgument,
     GpuOptions,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
+    LibraryOptions,
     ModelOption,
-    OutputOption,
     StandOptions,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
@@ -96,15 +85,7 @@ def report_benchmark(
 
 
 def bench(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: LibraryOptions,
     model: ModelOption = None,
     round_: Annotated[int, typer.Option("--round", min=1, help="How often to run, timed.")] = ROUNDS,
     warmup: Annotated[int, typer.Option("--warmup", min=0, help="How often to run before that.")] = WARMUP,
@@ -137,7 +118,6 @@ def bench(
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="Write a trace for Perfetto, too.")
     ] = None,
-    allow_unverified: UnverifiedOption = False,
     *,
     chip: ChipOptions,
     stand: StandOptions,
@@ -149,11 +129,9 @@ def bench(
     In an emulator instructions are counted instead; of a chip that is simulated cycles are computed. The result is kept
     in report/benchmark.json of the build, and its charts in report/index.html.
     """
-    options = Options(output=output, allow_unverified=allow_unverified)
     settings = replace(gpu.settings(stand.settings(out)), model=model, rounds=round_, warmup=warmup)
     wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace, watts(chip.power))
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
-    report_benchmark(deployment_file(file, config), replaced, options, settings, wishes, out)
+    report_benchmark(asked.source(), asked.overrides(), asked.options(), settings, wishes, out)
 
 
 def register(app: typer.Typer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -10,22 +11,10 @@ import typer
 from buildtool.cli.command import command
 from buildtool.cli.convert import EmitOption, emitted
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
+    BuildOptions,
     DescriptionOptions,
     FallbackOption,
-    FileArgument,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
     OpPathOption,
-    OutputOption,
-    ToolchainOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import VERBOSE, Output
 from buildtool.errors import ValidationError
@@ -51,18 +40,8 @@ NdkCheckOption: TypeAlias = Annotated[
 
 
 def build(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: BuildOptions,
     emit: EmitOption = None,
-    allow_unverified: UnverifiedOption = False,
-    toolchain: ToolchainOption = None,
     op_paths: OpPathOption = None,
     fallback: FallbackOption = "",
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not pack the result.")] = False,
@@ -81,20 +60,12 @@ def build(
     from buildtool.reports import build as report
     from buildtool.requests import deployments, model_sources
 
-    options = Options(
-        output=output,
-        emit=emitted(emit),
-        allow_unverified=allow_unverified,
-        archive=not no_archive,
-        java=java,
-        aar=aar,
-    )
-    formats = (model_graph_format, model_data_format)
-    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths, fallback)
+    options = replace(asked.options(), emit=emitted(emit), archive=not no_archive, java=java, aar=aar)
+    replaced = replace(asked.overrides(), op_paths=tuple(op_paths or ()), fallback=fallback)
     replaced = described.beside(replaced)
     if ndk_check:
-        return _check_for_android(deployment_file(file, config) if file or config else None, replaced, options, out)
-    file = deployment_file(file, config)
+        return _check_for_android(asked.source() if asked.file or asked.config else None, replaced, options, out)
+    file = asked.source()
     read = dependencies.FilesRead() if depfile else None
     with out.progress() as progress:
         if dry_run:

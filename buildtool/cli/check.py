@@ -13,9 +13,10 @@ from buildtool.cli.options import (
     DescriptionOptions,
     FileArgument,
     deployment_file,
-    overrides,
+    words,
 )
 from buildtool.cli.output import Output
+from buildtool.settings import Overrides
 
 
 def check(
@@ -36,7 +37,9 @@ def check(
     from buildtool.requests import library_sources
 
     checked = workflow.check(
-        deployment_file(file, config), files=files, overrides=described.beside(overrides(target_abis))
+        deployment_file(file, config),
+        files=files,
+        overrides=described.beside(Overrides(target_abis=words(target_abis))),
     )
     deployment = checked.deployment
     models = [

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.options import overrides
+from buildtool.cli.options import words
 from buildtool.cli.output import VERBOSE, Output
 from buildtool.errors import ConfigError
 
@@ -46,7 +46,7 @@ def inspect(
     from buildtool.reports import inspection
 
     if thing == "ops" and (everything or path is not None):
-        _support(path, everything, overrides(target_abis).target_abis, tuple(op_paths or ()), out)
+        _support(path, everything, words(target_abis), tuple(op_paths or ()), out)
         return
     if everything or target_abis:
         raise ConfigError(f"{'--all' if everything else '--abi'} goes with `lathe inspect ops`")

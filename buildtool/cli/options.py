@@ -10,7 +10,9 @@ import typer
 
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
-from buildtool.settings import DeviceSpec, GpuSettings, Overrides, RunSettings
+from buildtool.settings import DeviceSpec, GpuSettings, Options, Overrides, RunSettings
+
+_ENDINGS = (".npy", ".raw", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".wav")
 
 FileArgument: TypeAlias = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="The deployment file.", show_default=False)
@@ -96,6 +98,87 @@ ThreadsOption: TypeAlias = Annotated[
     int, typer.Option("--num-threads", min=-1, help="Threads of the library; -1: one per core.")
 ]
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")]
+
+
+@dataclass(frozen=True)
+class DeploymentOptions:
+    """Which deployment, where its build goes, and what counts instead of its own words. A parameter of this type, or of
+    one that is derived from it, brings all these options.
+    """
+
+    file: FileArgument = None
+    config: ConfigOption = None
+    output: OutputOption = Path("build")
+    target_abis: AbisOption = None
+    library_name: LibraryOption = None
+    allow_unverified: UnverifiedOption = False
+
+    def source(self) -> Path:
+        """The deployment file."""
+        return deployment_file(self.file, self.config)
+
+    def options(self) -> Options:
+        """Where the build goes, to which the command adds its own."""
+        return Options(output=self.output, allow_unverified=self.allow_unverified)
+
+    def overrides(self) -> Overrides:
+        """What the command line says instead of the deployment file."""
+        return Overrides(target_abis=words(self.target_abis), library_name=self.library_name)
+
+
+@dataclass(frozen=True)
+class FormOptions(DeploymentOptions):
+    """With the form of the library."""
+
+    model_graph_format: GraphFormatOption = None
+    model_data_format: DataFormatOption = None
+    no_messages: MessagesOption = False
+
+    def overrides(self) -> Overrides:
+        return replace(
+            super().overrides(),
+            model_graph_format=self.model_graph_format,
+            model_data_format=self.model_data_format,
+            messages=False if self.no_messages else None,
+        )
+
+
+@dataclass(frozen=True)
+class LibraryOptions(FormOptions):
+    """With what comes along with the library."""
+
+    mace_compat: MaceOption = False
+
+    def overrides(self) -> Overrides:
+        return replace(super().overrides(), mace_compat="1" if self.mace_compat else None)
+
+
+@dataclass(frozen=True)
+class BuildOptions(LibraryOptions):
+    """With what compiles it."""
+
+    toolchain: ToolchainOption = None
+
+    def overrides(self) -> Overrides:
+        return replace(super().overrides(), toolchain=self.toolchain)
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """What goes into the models."""
+
+    input_: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, picture, sound, raw numbers."),
+    ] = None
+    input_dir: Annotated[
+        Path | None,
+        typer.Option("--input-dir", metavar="FOLDER", help="Data for the inputs, in files of their names: <name>.npy."),
+    ] = None
+
+    def files(self) -> dict[str, Path]:
+        """The files by the names of their inputs."""
+        return {**_files_in(self.input_dir), **_named_files(self.input_)}
 
 
 @dataclass(frozen=True)
@@ -209,26 +292,27 @@ def words(items: list[str] | None) -> tuple[str, ...]:
     return tuple(word for item in items or () for word in item.replace(",", " ").split())
 
 
-def overrides(
-    abis: list[str] | None = None,
-    library_name: str | None = None,
-    graph_format: str | None = None,
-    data_format: str | None = None,
-    no_messages: bool = False,
-    mace_compat: bool = False,
-    toolchain: Path | None = None,
-    op_paths: list[Path] | None = None,
-    fallback: str = "",
-) -> Overrides:
-    """What the command line says instead of the deployment file."""
-    return Overrides(
-        target_abis=words(abis),
-        library_name=library_name,
-        model_graph_format=graph_format,
-        model_data_format=data_format,
-        messages=False if no_messages else None,
-        mace_compat="1" if mace_compat else None,
-        toolchain=toolchain,
-        op_paths=tuple(op_paths or ()),
-        fallback=fallback,
-    )
+def _named_files(given: list[str] | None) -> dict[str, Path]:
+    """`name=file` by name."""
+    files: dict[str, Path] = {}
+    for word in given or ():
+        name, equals, file = word.partition("=")
+        if not equals or not name or not file:
+            raise ConfigError(f"--input cannot be '{word}'", rule="--input NAME=FILE")
+        files[name] = Path(file)
+    return files
+
+
+def _files_in(folder: Path | None) -> dict[str, Path]:
+    """The files of a folder by the name of their tensor: .npy, raw numbers, pictures and sounds."""
+    if folder is None:
+        return {}
+    files: dict[str, Path] = {}
+    for ending in _ENDINGS:  # the first one counts, where a name has several
+        for file in sorted(folder.glob(f"*{ending}")):
+            files.setdefault(file.stem, file)
+    if not files:
+        raise ConfigError(
+            f"no file for an input stands in {folder}", rule=f"--input-dir holds <input> with {' '.join(_ENDINGS)}"
+        )
+    return files

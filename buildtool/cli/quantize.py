@@ -17,7 +17,6 @@ from buildtool.cli.options import (
     OpPathOption,
     UnverifiedOption,
     deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output
 from buildtool.cli.quantize_checkpoint import SchemeOptions, quantize_checkpoint
@@ -202,7 +201,7 @@ def quantize(
         calibration,
         weights.given(),
         layers.given() if layers.sensitivity or layers.budget else None,
-        overrides(op_paths=op_path),
+        Overrides(op_paths=tuple(op_path or ())),
         Options(output=build_folder, allow_unverified=allow_unverified),
         RunSettings(model=model),
         Labour(given.workers, fresh=given.fresh),

@@ -13,57 +13,18 @@ from buildtool.cli.command import command
 from buildtool.cli.inner_tensors import InsideOptions
 from buildtool.cli.mace_words import MaceWords
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
+    BuildOptions,
     DescriptionOptions,
-    FileArgument,
     GpuOptions,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
+    InputOptions,
     ModelOption,
-    OutputOption,
     StandOptions,
-    ToolchainOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output
 from buildtool.cli.tune import TRIAL_ROUNDS, TUNE_BUDGET, BudgetOption
 from buildtool.cli.validate import ComparisonOptions, report_validation
 from buildtool.errors import ConfigError
 from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
-
-_ENDINGS = (".npy", ".raw", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".wav")
-
-
-def named_files(given: list[str] | None) -> dict[str, Path]:
-    """`name=file` by name."""
-    files: dict[str, Path] = {}
-    for word in given or ():
-        name, equals, file = word.partition("=")
-        if not equals or not name or not file:
-            raise ConfigError(f"--input cannot be '{word}'", rule="--input NAME=FILE")
-        files[name] = Path(file)
-    return files
-
-
-def files_in(folder: Path | None) -> dict[str, Path]:
-    """The files of a folder by the name of their tensor: .npy, raw numbers, pictures and sounds."""
-    if folder is None:
-        return {}
-    files: dict[str, Path] = {}
-    for ending in _ENDINGS:  # the first one counts, where a name has several
-        for file in sorted(folder.glob(f"*{ending}")):
-            files.setdefault(file.stem, file)
-    if not files:
-        raise ConfigError(
-            f"no file for an input stands in {folder}", rule=f"--input-dir holds <input> with {' '.join(_ENDINGS)}"
-        )
-    return files
 
 
 @dataclass(frozen=True)
@@ -93,17 +54,9 @@ class StepOptions:
 
 
 @dataclass(frozen=True)
-class WayOptions:
+class WayOptions(InputOptions):
     """How a run goes, what goes in, and where the outputs go."""
 
-    input_: Annotated[
-        list[str] | None,
-        typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, picture, sound, raw numbers."),
-    ] = None
-    input_dir: Annotated[
-        Path | None,
-        typer.Option("--input-dir", metavar="FOLDER", help="Data for the inputs, in files of their names: <name>.npy."),
-    ] = None
     output_dir: Annotated[
         Path | None, typer.Option("--output-dir", metavar="FOLDER", help="Write the outputs there: <name>.npy files.")
     ] = None
@@ -132,7 +85,7 @@ class WayOptions:
         """The settings with them."""
         return replace(
             settings,
-            inputs={**files_in(self.input_dir), **named_files(self.input_)},
+            inputs=self.files(),
             output_folder=self.output_dir,
             rounds=self.round_,
             restarts=self.restart_round,
@@ -152,18 +105,8 @@ def _log_ranges(
 
 
 def run(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: BuildOptions,
     model: ModelOption = None,
-    allow_unverified: UnverifiedOption = False,
-    toolchain: ToolchainOption = None,
     *,
     described: DescriptionOptions,
     steps: StepOptions,
@@ -184,12 +127,11 @@ def run(
 
     steps.check(out)
     mace.tell(out)
-    source, options = deployment_file(file, config), Options(output=output, allow_unverified=allow_unverified)
+    source, options = asked.source(), asked.options()
     samples = ways.input_dir if steps.quantize_stat else None
     ways = replace(ways, input_dir=None) if samples else ways  # its files are no inputs of one run
     settings = replace(ways.settings(gpu.settings(stand.settings(out))), model=model)
-    formats = (model_graph_format, model_data_format)
-    replaced = described.beside(overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain))
+    replaced = described.beside(asked.overrides())
     if steps.quantize_stat:
         _log_ranges(source, replaced, options, settings, samples, out)
         return

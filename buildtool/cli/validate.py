@@ -11,23 +11,11 @@ import typer
 from buildtool.cli.command import command
 from buildtool.cli.inner_tensors import nodes_of
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
+    BuildOptions,
     DescriptionOptions,
-    FileArgument,
     GpuOptions,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
     ModelOption,
-    OutputOption,
     StandOptions,
-    ToolchainOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output, write_file
 from buildtool.errors import ConfigError, ValidationError
@@ -147,15 +135,7 @@ def report_validation(
 
 
 def validate(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: BuildOptions,
     model: ModelOption = None,
     all_variants: Annotated[
         bool, typer.Option("--all-variants", help="Build and validate the models as files and as code, both.")
@@ -165,8 +145,6 @@ def validate(
     ] = "both",
     reference: ReferenceOption = "auto",
     reference_python: PythonOption = None,
-    allow_unverified: UnverifiedOption = False,
-    toolchain: ToolchainOption = None,
     *,
     described: DescriptionOptions,
     stand: StandOptions,
@@ -187,7 +165,6 @@ def validate(
         )
     if kind not in KINDS:
         raise ConfigError(f"--kind cannot be '{kind}'", rule=f"allowed: {', '.join(KINDS)}")
-    options = Options(output=output, allow_unverified=allow_unverified)
     settings = replace(
         gpu.settings(stand.settings(out)),
         model=model,
@@ -196,9 +173,8 @@ def validate(
         reference_python=reference_python,
         all_variants=all_variants,
     )
-    formats = (model_graph_format, model_data_format)
-    replaced = described.beside(overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain))
-    report_validation(deployment_file(file, config), replaced, options, settings, comparison, out)
+    replaced = described.beside(asked.overrides())
+    report_validation(asked.source(), replaced, asked.options(), settings, comparison, out)
 
 
 def register(app: typer.Typer) -> None:
