@@ -27,13 +27,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 _RESULTS = "results"
+_INCLUDED = re.compile(r'^#include "(native/.+\.cc)"$', re.MULTILINE)
 
 
 def main(request: dict[str, Any]) -> int:
@@ -103,9 +106,10 @@ def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     for path in out.values():
         path.mkdir(parents=True, exist_ok=True)
     source, generated = folder / "source", folder / "source" / "abi" / request["abi"]
-    for file in _files(source / "native"):
-        path = PurePosixPath(file.relative_to(source))
-        room = _room_of(path)
+    native = {PurePosixPath(file.relative_to(source)): file for file in _files(source / "native")}
+    included = {name for path, file in native.items() if _is_unit(path) for name in _INCLUDED.findall(file.read_text())}
+    for path, file in native.items():
+        room = _room_of(path, included)
         if room:
             _copy(file, out[room] / path)
     for file in _files(source / "include"):
@@ -125,18 +129,25 @@ def _distribute(request: dict[str, Any], here: Path, folder: Path) -> None:
     (here / request["promises"]).write_text(json.dumps(promises) + "\n")
 
 
-def _room_of(path: PurePosixPath) -> str:
-    """Where a native file belongs; empty for those that the rules have already: the core, and Lathe's own headers."""
+def _is_unit(path: PurePosixPath) -> bool:
+    """Whether a native file is compiled for one instruction set, which its name ends with."""
+    return path.parts[:2] == ("native", "units")
+
+
+def _room_of(path: PurePosixPath, included: Collection[str]) -> str:
+    """Where a native file belongs; empty for those that the rules have already: the core, and what Lathe includes.
+
+    Sources of kernels are `included` by units: to Bazel they are headers.
+    """
     from buildtool import resources
 
-    if path.suffix == ".h":
+    if _is_unit(path):
+        return f"kernels/{path.stem.rpartition('__')[2]}"
+    if path.suffix == ".h" or str(path) in included:
         return "" if (resources.root() / path).is_file() else "headers"
-    _, marked, isa = path.stem.rpartition("__")
-    if not marked and path.parts[:2] in (("native", "runtime"), ("native", "kernel")):
+    if path.parts[:2] in (("native", "runtime"), ("native", "kernel")):
         return ""
-    if path.parts[:2] == ("native", "opencl"):
-        return "kernels/opencl"
-    return f"kernels/{isa}" if marked else "kernels/portable"
+    return "kernels/opencl" if path.parts[:2] == ("native", "opencl") else "kernels/portable"
 
 
 def _files(folder: Path) -> list[Path]:

@@ -69,6 +69,7 @@ def of_model(folder: Path, abi: str, model: str, op_paths: Sequence[Path], patte
 
 
 def _cases(graph: Graph, plan: Plan | None, kernels: dict[str, KernelInfo]) -> Iterator[Case]:
+    """One for each kernel that may compute a node, the fastest first: which the device can run, it knows itself."""
     if plan is None:
         return
     for index, node in enumerate(graph.walk()):
@@ -78,7 +79,9 @@ def _cases(graph: Graph, plan: Plan | None, kernels: dict[str, KernelInfo]) -> I
         stored = is_quantised(node)
         sizes = describe(node.op, [value.type.real if stored else value.type for value in node.inputs])
         packing = plan.packings[index] if plan.packings else ""
-        yield Case(f"{node.op.name}/{sizes}/{names[0]}", _alone(graph, node), kernels[names[0]], packing)
+        for kernel in (kernels[name] for name in names):
+            packed = packing if packing in (kernel.pack, *kernel.takes) else ""
+            yield Case(f"{node.op.name}/{sizes}/{kernel.name}", _alone(graph, node), kernel, packed)
 
 
 def _alone(graph: Graph, node: Node) -> Graph:
@@ -121,7 +124,7 @@ def _blob(data: bytes) -> bytes:
 
 
 def results(done: Completed) -> list[dict[str, Any]]:
-    """What `lathe_bench --json -` told; RunError where it failed."""
+    """What `lathe_bench --json -` printed; RunError where it failed."""
     try:
         if done.exit_code == 0:
             rows: list[dict[str, Any]] = json.loads(done.stdout)["results"]

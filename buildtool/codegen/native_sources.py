@@ -79,9 +79,10 @@ class NativeSources:
         while todo:
             kernel = PurePosixPath(todo.pop())
             isa = kernel.stem.rpartition("__")[2]
-            for header in self.closure(str(kernel)):
+            included = self.closure(str(kernel))
+            for header in included:
                 unit = _unit_of(PurePosixPath(header), isa)
-                if unit and unit not in found and self.has(unit):
+                if unit and unit not in found and unit not in included and self.has(unit):
                     found.add(unit)
                     if PurePosixPath(unit).match("native/opencl/*.cc"):
                         todo.append(unit)

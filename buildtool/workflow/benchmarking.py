@@ -156,7 +156,7 @@ def _operators(
         library = device.push(built.file_of(device.abi, "shared"))
         program = operator_runner(device.abi, ObjectCache())
         command: list[str | PurePosixPath] = [device.push(program), device.push(file), "--library", library]
-        command += ["--symbol", f"lathe_api_{built.identifier}", "--json", "-", "--threads"]
+        command += ["--symbol", f"lathe_api_{built.identifier}", "--fastest", "--json", "-", "--threads"]
 
         def timed() -> list[dict[str, Any]]:
             return single_operators.results(device.run([*command, str(max(0, settings.threads))], settings.timeout))

@@ -33,12 +33,13 @@ namespace {
 
 const char kUsage[] =
     "usage: lathe_bench CASES [--library FILE --symbol NAME] [--filter REGEX] [--threads N] [--min-time SECONDS]\n"
-    "                   [--json FILE] [--list] [--markers]\n"
+    "                   [--json FILE] [--fastest] [--list] [--markers]\n"
     "  --library   the library with the kernels, and --symbol its function; default: the one inside of this program\n"
     "  --filter    only cases whose name has a part that matches\n"
     "  --threads   default 1; 0: one per core\n"
     "  --min-time  how long each case runs at least, default 0.2\n"
     "  --json      write the numbers to a file too (- for standard output, then without the table)\n"
+    "  --fastest   of successive cases that differ in the kernel only, run the first that the processor can\n"
     "  --list      print the names of the cases that would run\n"
     "  --markers   run each case once, warm, between two system calls that qemu/count_plugin.c knows\n";
 
@@ -50,6 +51,7 @@ struct Options {
   int threads = 1;
   double min_time = 0.2;
   std::string json;
+  bool fastest = false;
   bool list = false;
   bool markers = false;
 };
@@ -242,6 +244,8 @@ bool ParseOptions(int argc, char** argv, Options* options) {
     const bool has_value = i + 1 < argc;
     if (word == "--list") {
       options->list = true;
+    } else if (word == "--fastest") {
+      options->fastest = true;
     } else if (word == "--markers") {
       options->markers = true;
     } else if (word == "--library" && has_value) {
@@ -294,12 +298,17 @@ const lathe_api* LoadLibrary(const Options& options, std::string* problem) {
   return nullptr;
 }
 
+// The name of a case without its last word, which is the kernel.
+std::string OperatorOf(const Case& item) { return item.name.substr(0, item.name.rfind('/')); }
+
 int RunAll(const lathe_api* api, const std::vector<Case>& cases, const Options& options) {
   const bool table = options.json != "-" && !options.markers;
   if (table && !options.list)
     std::printf("%-88s %12s %12s %9s %10s %9s\n", "case", "median us", "min us", "runs", "input MB/s", "GMAC/s");
   std::vector<Measurement> all;
+  std::string measured;
   for (const Case& item : cases) {
+    if (options.fastest && OperatorOf(item) == measured) continue;
     if (options.list) {
       std::printf("%s\n", item.name.c_str());
       continue;
@@ -310,6 +319,7 @@ int RunAll(const lathe_api* api, const std::vector<Case>& cases, const Options& 
       std::fprintf(stderr, "%s was left out: %s\n", item.name.c_str(), stand.problem());
       continue;
     }
+    measured = OperatorOf(item);
     if (table) PrintLine(result);
     all.push_back(std::move(result));
   }

@@ -19,6 +19,7 @@ import buildtool
 from buildtool.ir.evaluate import bind_symbols, evaluate_node
 from buildtool.quant import range_files
 from buildtool.quant.estimators import ESTIMATORS
+from buildtool.requests import deployments
 from buildtool.workflow import prepare
 from tests.cli.conftest import EXAMPLE, Lathe, Result
 
@@ -51,9 +52,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _expected(project: Path) -> dict[str, tuple[float, float]]:
     """The ranges that NumPy's references of the operators give on the pictures."""
-    import buildtool
 
-    (model,) = prepare(buildtool.requests.load_deployment(project / "accuracy.yml"))
+    (model,) = prepare(deployments.load_deployment(project / "accuracy.yml"))
     graph, seen = model.graph, {}
     for picture in np.load(project / "pictures.npy"):
         values = {graph.inputs[0]: picture[None]}

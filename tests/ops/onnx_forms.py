@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
-from onnx import TensorProto, helper
+from onnx import ModelProto, TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Missing
 
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
+from tests import exact_onnxruntime
 from tests.ops import cases as cases_package
 from tests.ops.case import OpCase
 
@@ -101,16 +102,21 @@ class OnnxForm:
         outputs = [helper.make_empty_tensor_value_info(name) for name in self.outputs]
         graph = helper.make_graph(self.nodes, "case", inputs, outputs)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 4
         try:
-            session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
-            results = session.run(self.outputs, self.feeds)
+            results = self._evaluated(model) if exact_onnxruntime.inexact(model) else self._computed(model)
         except (Fail, Missing, InvalidGraph):  # it lacks the element type: the evaluator of the onnx package has all
-            with np.errstate(all="ignore"):
-                results = ReferenceEvaluator(model).run(self.outputs, self.feeds)
+            results = self._evaluated(model)
         return [self.restore(np.asarray(array)) for array in results]
+
+    def _computed(self, model: ModelProto) -> list[Any]:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), exact_onnxruntime.options(), ["CPUExecutionProvider"]
+        )
+        return list(session.run(self.outputs, self.feeds))
+
+    def _evaluated(self, model: ModelProto) -> list[Any]:
+        with np.errstate(all="ignore"):
+            return list(ReferenceEvaluator(model).run(self.outputs, self.feeds))
 
 
 def _to_nchw(array: Array) -> Array:

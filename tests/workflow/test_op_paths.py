@@ -82,7 +82,7 @@ def test_a_missing_kernel_is_an_error_of_the_build(tmp_path: Path) -> None:
     """The operator has a meaning, and nothing that computes it."""
     file = project(tmp_path)
     manifest = tmp_path / "my_ops" / "native" / "ops" / "halve" / "op.yaml"
-    manifest.write_text(manifest.read_text().replace("inputs: [f32]", "inputs: [s32]"))
+    manifest.write_text(manifest.read_text().replace("inputs: [type]", "inputs: [s32]"))
     with pytest.raises(buildtool.errors.UnsupportedError) as caught:
         buildtool.convert(file, options=buildtool.Options(tmp_path / "build"))
     text = str(caught.value)

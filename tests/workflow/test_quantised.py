@@ -18,6 +18,7 @@ from buildtool.drafts import deployment
 from buildtool.importers.onnx import import_model
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.operator import Array
+from tests import exact_onnxruntime
 from tests.importers.tensorflow.harness import EXPECTED
 from tests.stored_layers import compare, stored
 from tests.zoo.networks import NETWORKS
@@ -33,8 +34,7 @@ def _tensors(file: Path, inputs: Mapping[str, Array]) -> dict[str, Array]:
     names = [name for node in model.graph.node for name in node.output]
     known = {output.name for output in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in known)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options = exact_onnxruntime.plain_options(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     wanted = [output.name for output in session.get_outputs()]
     return dict(inputs) | dict(zip(wanted, session.run(wanted, dict(inputs)), strict=True))
