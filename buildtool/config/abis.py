@@ -5,16 +5,8 @@ from __future__ import annotations
 from buildtool.extensions.targets import words
 from buildtool.wording import did_you_mean, listed, quoted
 
-HOST = "host"
-
-# Every machine that runs libraries and that a deployment file may name, with the words for people.
-MACHINES: dict[str, str] = {
-    HOST: "the machine that builds",
-    "aarch64-linux-gnu": "64-bit ARM Linux",
-    "arm-linux-gnueabihf": "32-bit ARM Linux with hardware floating point",
-    "arm64-v8a": "64-bit ARM Android",
-    "armeabi-v7a": "32-bit ARM Android",
-    "x86_64": "64-bit x86 Android; Linux on such a machine is `host`",
+# What a deployment file may name although nothing builds for it yet, with the words for people.
+_PLANNED: dict[str, str] = {
     "hexagon": "Qualcomm Hexagon DSP",
     "cortex-m": "ARM Cortex-M microcontrollers",
 }
@@ -32,9 +24,11 @@ ALIASES: dict[str, str] = {
 
 
 def targets() -> dict[str, str]:
-    """All that a deployment file may name: the machines, and what the installed targets build for besides."""
-    others = {abi: title or abi for abi, title in words().abis.items() if abi not in MACHINES}
-    return {**MACHINES, **others}
+    """All that a deployment file may name, with the words for people: machines first, then chips."""
+    known = words()
+    chips = {abi for abis in known.chips.values() for abi in abis}
+    machines = {abi: title or abi for abi, title in known.abis.items() if abi not in chips}
+    return {**machines, **_PLANNED, **{abi: known.abis[abi] or abi for abi in known.abis if abi in chips}}
 
 
 def spellings() -> tuple[str, ...]:

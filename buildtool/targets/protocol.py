@@ -123,7 +123,7 @@ class AbiCapabilities:
     half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
     costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
-    title: str = ""  # what it is, for people; empty where deployment files know it already
+    title: str = ""  # what it is, for people
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
         """The instruction sets that every machine has which the model is built for."""
