@@ -20,7 +20,9 @@ from buildtool.errors import ConfigError, InternalError, ToolchainError
 from buildtool.extensions import entry_points, targets
 from buildtool.ir.graph import Graph
 from buildtool.passes import offered, pipeline
-from buildtool.requests import deployments
+from buildtool.reports import machine
+from buildtool.requests import build_identity, deployments
+from buildtool.settings import Options
 from buildtool.targets import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -236,3 +238,25 @@ def test_a_pass_runs_behind_those_of_lathe_or_where_a_target_asks_for_it(package
 def test_the_schema_has_the_words_of_all_targets(packages: Packages) -> None:
     packages.add("one", "lathe.targets", "one", TARGET.format(name="newrun"))
     assert "newrun" in json_schema()["$defs"]["ModelSection"]["properties"]["runtime"]["enum"]
+
+
+def test_what_packages_add_identifies_a_build(packages: Packages, tmp_path: Path) -> None:
+    deployment = deployments.load_deployment(DIGITS)
+
+    def identity() -> str:
+        _forget()
+        return build_identity.known_tuning(deployment, Options(output=tmp_path / "build")).identity
+
+    before = identity()
+    packages.add("one", "lathe.passes", "x", PASS.format(name="x", requires=(), does="return False"))
+    added = identity()
+    source = packages.folder / "one.py"
+    source.write_text(source.read_text() + "# another version\n")
+    assert len({before, added, identity()}) == 3
+
+
+def test_doctor_lists_what_cannot_be_loaded(packages: Packages) -> None:
+    packages.add("broken-chip", "lathe.targets", "chip", "import no_such_module")
+    (finding,) = [item for item in machine.examine(["host"]) if item.target == "packages"]
+    assert not finding.here and not finding.required
+    assert "the target 'chip' of the package 'broken-chip' cannot be loaded" in finding.detail
