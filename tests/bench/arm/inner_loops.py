@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from buildtool.codegen import kernel_units
-from buildtool.plan.manifest import UNITS
+from buildtool.plan import manifest
 from tests.bench import words
 from tests.bench.arm.counting import ROOT, CountingError, command
 
@@ -101,7 +101,7 @@ def loops(disassembly: str, least: int = LEAST) -> list[Loop]:
 
 def disassembled(unit: str) -> str:
     """The machine code of a unit that kernels share."""
-    name = f"{UNITS}/{unit}__neon.cc"
+    name = f"{manifest.UNITS}/{unit}__neon.cc"
     text = kernel_units.unit(name, [ROOT])
     if text is None:
         raise CountingError(f"there is no unit {name}")
