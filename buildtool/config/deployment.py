@@ -47,7 +47,7 @@ class TensorConfig:
 
     name: str
     shape: ShapeConfig
-    data_type: str  # float32, int32, float16, int16, int8, uint8, bfloat16
+    data_type: str  # float32, int64, ...; empty: that of the model
     data_format: str  # NHWC, NCHW, OIHW or NONE: the order in which the user passes the data
     value_range: tuple[float, float]  # of the random data that stands in where no data is given
     alias: str

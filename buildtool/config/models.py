@@ -34,7 +34,12 @@ RUNTIMES = Choice(
 )
 LARGE_WEIGHTS = choice(("0", "int8", "int16", "int4"), {"1": "int8"})
 PRECISIONS = choice(("fp16_fp32", "fp32_fp32", "bf16_fp32", "fp16_fp16", "uint8"), {"fp32": "fp32_fp32"})
-ELEMENT_TYPES = choice(("float32", "int32", "float16", "int16", "int8", "uint8", "bfloat16"))
+ELEMENT_TYPES = choice(
+    (
+        *("float32", "float16", "bfloat16", "float64", "int64", "int32", "int16", "int8"),
+        *("uint64", "uint32", "uint16", "uint8", "bool"),
+    )
+)
 FORMATS = choice(("NHWC", "NCHW", "NONE", "OIHW"))
 BACKENDS = choice(("tensorflow", "caffe2", "pytorch", "kaldi"))
 SCHEMES = choice(("", "int8", "mace_apu_16bit_per_tensor", "mace_htp_u16a_s8w"))
@@ -100,7 +105,7 @@ class GraphSection(Section):
     output_tensors: Texts = key("The names of the outputs in the model.", required=True)
     output_shapes: Shapes = key("The shape of each output, in the order of `output_data_formats`.", required=True)
     output_data_types: ElementTypes = key(
-        "The type of each output's elements; one value serves all.", default=["float32"]
+        "The type of each output's elements; one value serves all.", default_words="that of the model"
     )
     output_data_formats: Formats = key(
         "The order of each output's dimensions; one value serves all.",

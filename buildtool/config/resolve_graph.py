@@ -14,7 +14,6 @@ from buildtool.extensions.targets import words as target_words
 from buildtool.sections.section import default_of
 from buildtool.wording import counted, quoted
 
-DEFAULT_TYPE = "float32"
 DEFAULT_RANGE = (-1.0, 1.0)
 #: Of numbers that are stored ones, or pictures: all that there are. Those of 32 bits are often places or words.
 WHOLE_RANGES = {"int8": (-128.0, 127.0), "uint8": (0.0, 255.0), "int16": (-32768.0, 32767.0)}
@@ -31,10 +30,12 @@ class _Group:
     formats: str = ""
     ranges: str = ""
     aliases: str = ""
+    default_type: str = ""
 
 
 INPUTS = _Group(
-    "input_tensors", "input_shapes", "input_data_types", "input_data_formats", "input_ranges", "input_aliases"
+    *("input_tensors", "input_shapes", "input_data_types", "input_data_formats", "input_ranges", "input_aliases"),
+    default_type="float32",
 )
 OUTPUTS = _Group(
     "output_tensors", "output_shapes", "output_data_types", "output_data_formats", aliases="output_aliases"
@@ -97,9 +98,9 @@ def _tensors(view: View, group: _Group, *, required: bool) -> tuple[TensorConfig
         TensorConfig(
             name=name,
             shape=shape,
-            data_type=types[index] or DEFAULT_TYPE,
+            data_type=types[index] or group.default_type,
             data_format=_format_of(view, group, index, shape, formats[index]),
-            value_range=ranges[index] or WHOLE_RANGES.get(types[index] or DEFAULT_TYPE, DEFAULT_RANGE),
+            value_range=ranges[index] or WHOLE_RANGES.get(types[index], DEFAULT_RANGE),
             alias=aliases[index] or name,
             where=view.where_of(group.names, index),
             shape_where=view.where_of(group.shapes, index),

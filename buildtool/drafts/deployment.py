@@ -16,7 +16,6 @@ from buildtool.importers.frameworks import import_model, importer
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.dims import Dim, bounds
 from buildtool.ir.graph import Value
-from buildtool.ir.types import DType
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16")
 _PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"} | {
@@ -29,19 +28,6 @@ _PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "p
     ".pdmodel": "paddle",
     ".json": "paddle",
     ".nb": "paddle",
-}
-
-# The words of deployment files. A type without a word is converted to the nearest one that has one.
-_WORDS = {
-    DType.F32: "float32",
-    DType.F16: "float16",
-    DType.BF16: "bfloat16",
-    DType.S32: "int32",
-    DType.S16: "int16",
-    DType.S8: "int8",
-    DType.U8: "uint8",
-    DType.S64: "int32",
-    DType.BOOL: "uint8",
 }
 
 
@@ -152,7 +138,7 @@ def _tensor_lines(kind: str, values: Sequence[Value], formats: Sequence[str], in
     texts = {
         f"{kind}_tensors": [_text(value.name) for value in values],
         f"{kind}_shapes": [f'"{shape}"' for shape in shapes],
-        f"{kind}_data_types": [_type_word(value) for value in values],
+        f"{kind}_data_types": [value.type.dtype.word for value in values],
         f"{kind}_data_formats": list(formats),
     }
     if all(word == "float32" for word in texts[f"{kind}_data_types"]):
@@ -226,14 +212,6 @@ def _size(dim: Dim) -> str:
     """A size of an output that only the data decides may be 0, which deployment files do not say: it counts as 1."""
     low, high = bounds(dim)
     return str(low) if low == high else f"{max(low, 1)}..{high}"
-
-
-def _type_word(value: Value) -> str:
-    if value.type.dtype not in _WORDS:
-        raise UnsupportedError(
-            f"deployment files have no word for the type {value.type.dtype.value}", where=Where(value=value.name)
-        )
-    return _WORDS[value.type.dtype]
 
 
 def _text(text: str) -> str:

@@ -73,6 +73,7 @@ class Borders:
         value = Value(request.name, TensorType(request.dtype or source.half or dtype, shape), (request.name,))
         self._builder.graph.inputs.append(value)
         tensor = Tensor(value.type, None, value)
+        self._check_type(request, value.type.dtype, dtype, source.quantisation, "input")
         tensor = self._converted(request.name, tensor, dtype, source.quantisation)
         perm = _TO_MODEL.get((order, native)) if len(shape) == 4 else None
         if perm is not None:
@@ -155,7 +156,9 @@ class Borders:
             (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
         source = self._model.outputs.get(request.name) or self._model.declared.get(request.name)
         dtype = request.dtype or (source.half if source is not None else None) or tensor.dtype
-        tensor = self._converted(request.name, tensor, dtype, source.quantisation if source is not None else None)
+        quantisation = source.quantisation if source is not None else None
+        self._check_type(request, tensor.dtype, dtype, quantisation, "output")
+        tensor = self._converted(request.name, tensor, dtype, quantisation)
         graph = self._builder.graph
         value = self._builder.value(tensor, request.name)
         if value.is_constant or value in graph.inputs or value in graph.outputs:
@@ -168,6 +171,21 @@ class Borders:
             value.source_names = (*value.source_names, request.name)
         graph.outputs.append(value)
         return order
+
+    def _check_type(
+        self, request: TensorRequest, given: DType, wanted: DType, quant: QuantType | None, kind: str
+    ) -> None:
+        """ModelFileError where a declared type cannot hold what the model's own type means."""
+        if _keeps_meaning(given, wanted) or (quant is not None and quant.axis is None):
+            return
+        declared, own = (given, wanted) if kind == "input" else (wanted, given)
+        kept = [other.word for other in DType if _keeps_meaning(*((other, own) if kind == "input" else (own, other)))]
+        raise ModelFileError(
+            f"the {kind} '{request.name}' is {declared.word} here, and {own.word} in the model",
+            where=request.where if request.where != Where() else self._model.where,
+            rule=f"{kind}_data_types is the model's own type, or one that keeps the values: {', '.join(kept)}",
+            remedy=f"declare {kind}_data_types: [{own.word}]",
+        )
 
     def _converted(self, name: str, tensor: Tensor, dtype: DType, quant: QuantType | None) -> Tensor:
         """The tensor in another type. Where one of both is quantised, floats are what the whole numbers stand for."""
@@ -227,6 +245,14 @@ def _effective(data_format: str, rank: int, native: str) -> str:
     if rank == 4 and data_format in _OTHER:
         return data_format
     return native if data_format == "MODEL" else "NONE"
+
+
+def _keeps_meaning(given: DType, wanted: DType) -> bool:
+    """Whether numbers stay what they are, but for the precision of floats; 32 bits hold what 64 bits count."""
+    if given.is_float and wanted.is_float:
+        return True
+    counts = (DType.S32, DType.S64)
+    return np.can_cast(given.numpy, wanted.numpy) or (given in counts and wanted in counts)
 
 
 def _fits(declared: DeclaredShape, of_model: Sequence[SourceDim]) -> bool:

@@ -45,6 +45,11 @@ class DType(enum.Enum):
         return not self.is_float and self is not DType.BOOL
 
     @property
+    def word(self) -> str:
+        """What deployment files call it."""
+        return "bfloat16" if self is DType.BF16 else self.numpy.name
+
+    @property
     def numpy(self) -> np.dtype[np.generic]:
         """The NumPy type that carries the values; bf16 has none and is carried as float32 on the Python side."""
         return np.dtype(_NUMPY[self])

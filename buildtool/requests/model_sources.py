@@ -19,15 +19,7 @@ from buildtool.ir.types import DType
 from buildtool.ops.registry import registry
 from buildtool.settings import Options
 
-DTYPES = {
-    "float32": DType.F32,
-    "float16": DType.F16,
-    "bfloat16": DType.BF16,
-    "int32": DType.S32,
-    "int16": DType.S16,
-    "int8": DType.S8,
-    "uint8": DType.U8,
-}
+DTYPES = {dtype.word: dtype for dtype in DType}
 
 
 def inputs_of(deployment: Deployment, options: Options, read: FilesRead) -> list[Path]:
@@ -103,7 +95,7 @@ def _tensor_request(tensor: TensorConfig) -> TensorRequest:
         name=tensor.name,
         shape=tensor.shape,
         data_format=tensor.data_format,
-        dtype=DTYPES[tensor.data_type],
+        dtype=DTYPES.get(tensor.data_type),
         where=tensor.shape_where,
     )
 

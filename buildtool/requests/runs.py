@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from buildtool.config import Deployment, ModelConfig, TensorConfig
 from buildtool.errors import Problem
+from buildtool.ir.types import DType
 from buildtool.requests.model_sources import DTYPES, imported, model_files, recorded, subgraph
 from buildtool.running.inputs import TensorSpec
 from buildtool.running.metrics import Array
@@ -58,7 +59,7 @@ def _spec(tensor: TensorConfig, source_format: str) -> TensorSpec:
     return TensorSpec(
         name=tensor.alias,
         shape=tuple(size if isinstance(size, int) else size[1] for size in tensor.shape),
-        dtype=DTYPES[tensor.data_type],
+        dtype=DTYPES.get(tensor.data_type, DType.F32),
         data_format=tensor.data_format if len(tensor.shape) == 4 else "NONE",
         value_range=tensor.value_range,
         source_name=tensor.name,

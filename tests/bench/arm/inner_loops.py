@@ -24,6 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from buildtool.codegen import kernel_units
+from buildtool.plan import manifest
 from tests.bench import words
 from tests.bench.arm.counting import ROOT, CountingError, command
 
@@ -99,9 +101,13 @@ def loops(disassembly: str, least: int = LEAST) -> list[Loop]:
 
 def disassembled(unit: str) -> str:
     """The machine code of a unit that kernels share."""
-    (source,) = (ROOT / "native" / "kernel").glob(f"*/{unit}__neon.cc")
+    name = f"{manifest.UNITS}/{unit}__neon.cc"
+    text = kernel_units.unit(name, [ROOT])
+    if text is None:
+        raise CountingError(f"there is no unit {name}")
     with tempfile.TemporaryDirectory() as folder:
-        result = Path(folder) / "unit.o"
+        source, result = Path(folder) / "unit.cc", Path(folder) / "unit.o"
+        source.write_bytes(text)
         include = ("-I", ROOT, "-I", ROOT / "native" / "include")
         command(["aarch64-linux-gnu-g++", *FLAGS, *include, "-c", source, "-o", result])
         return command(["aarch64-linux-gnu-objdump", "-d", "-C", "--no-show-raw-insn", result])
