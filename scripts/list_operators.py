@@ -24,7 +24,7 @@ from buildtool.ops._activation import ACTIVATIONS, ActivatedOperator
 from buildtool.ops.registry import builtin
 from buildtool.plan import manifest, units
 
-PAGE = "operators.md"
+PAGE = "reference/operators.md"
 _KINDS = {
     AttrKind.BOOL: "bool",
     AttrKind.INT: "int",

@@ -1,4 +1,4 @@
-"""Writes docs/passes.md: every pass with its summary, in the order of the pipeline."""
+"""Writes docs/reference/passes.md: every pass with its summary, in the order of the pipeline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from buildtool.passes.pipeline import available
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "passes.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "passes.md"
 
 
 def page() -> str:

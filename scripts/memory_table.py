@@ -1,6 +1,6 @@
 """Plans the memory of the zoo: how large each arena is, and what no plan could do without.
 
-python scripts/memory_table.py > docs/memory.md
+python scripts/memory_table.py > docs/reference/memory.md
 """
 
 from __future__ import annotations

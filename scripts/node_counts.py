@@ -1,6 +1,6 @@
 """Counts the nodes of the zoo and of the OCR networks: as exported, after onnxsim, and after Lathe's passes.
 
-    python scripts/node_counts.py --python ENV/bin/python > docs/node-counts.md
+    python scripts/node_counts.py --python ENV/bin/python > docs/reference/node-counts.md
 
 onnxsim wants versions of its own, so it runs in another environment: `pip install onnxsim onnx` there, and name its
 Python. Constant nodes are not counted: Lathe's constants are no nodes, and onnxsim turns them into initial values.

@@ -1,4 +1,4 @@
-"""`lathe quantize`, `lathe run --quantize-stat` and `lathe quantize-stat`; and the commands of docs/quantisation.md."""
+"""`lathe quantize`, `lathe run --quantize-stat` and `lathe quantize-stat`, and docs/how-to/quantisation.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from buildtool.quant.estimators import ESTIMATORS
 from buildtool.workflow import prepare
 from tests.cli.conftest import EXAMPLE, Lathe, Result
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "quantisation.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "quantisation.md"
 SCRIPT = """
 from pathlib import Path
 from typing import Any

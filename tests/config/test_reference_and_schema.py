@@ -13,7 +13,7 @@ from buildtool.config.models import DeploymentSection, GraphSection, SubgraphSec
 from buildtool.config.reference import documented_keys, tables, updated_page
 from buildtool.config.schema import SCHEMA_FILE
 
-PAGE = Path(__file__).parents[2] / "docs" / "deployment-file.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "deployment-file.md"
 GOOD = sorted((Path(__file__).parent / "good").glob("*.yml"))
 
 

@@ -1,4 +1,4 @@
-"""Makes the tables of docs/devices.md.
+"""Makes the tables of docs/how-to/devices.md.
 
 python -m tests.devices                           what goes wrong: the message, how long it takes, when all is clean
 python -m tests.devices everywhere [DEPLOYMENT]   one deployment, validated and benchmarked in five places

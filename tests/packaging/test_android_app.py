@@ -75,7 +75,7 @@ def test_the_class_of_the_app_reads_a_seven(app: App) -> None:
 
 
 def test_the_program_of_the_page_runs(app: App, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "android-java.md").read_text()
+    page = (ROOT / "docs" / "how-to" / "android-java.md").read_text()
     (program,) = re.findall(r"^```java\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (commands,) = re.findall(r"^```sh\n(javac.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (tmp_path / "Program.java").write_text(program)

@@ -24,7 +24,7 @@ def test_the_page_of_passes_is_up_to_date() -> None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "passes.md").read_text(encoding="utf-8") == module.page(), f"run {script}"
+    assert (ROOT / "docs" / "reference" / "passes.md").read_text(encoding="utf-8") == module.page(), f"run {script}"
 
 
 def test_passes_come_behind_those_that_they_need() -> None:
@@ -34,7 +34,7 @@ def test_passes_come_behind_those_that_they_need() -> None:
 
 
 def _table() -> dict[str, tuple[int, int, int]]:
-    text = (ROOT / "docs" / "node-counts.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "node-counts.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\w ]+) \| (\d+) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
     return {name: (int(raw), int(simplified), int(lathe)) for name, raw, simplified, lathe in rows}
 

@@ -1,6 +1,6 @@
 """Measures what libraries come to: tailored by `lathe build` and by Bazel, beside the library with all operators.
 
-python -m tests.size.table                            # writes docs/sizes.md anew
+python -m tests.size.table                            # writes docs/reference/sizes.md anew
 python -m tests.size.table --print --abis host --without-bazel
 """
 
@@ -27,7 +27,7 @@ from tests.packaging.bazel import APP, bazel_in
 from tests.size.measure import ROOT
 from tests.zoo.networks import cached
 
-PAGE = ROOT / "docs" / "sizes.md"
+PAGE = ROOT / "docs" / "reference" / "sizes.md"
 CONFIGS = {"host": (), "aarch64-linux-gnu": ("--config=aarch64",), "arm-linux-gnueabihf": ("--config=armhf",)}
 _OCR = "ocr"
 _RULE = """

@@ -1,4 +1,4 @@
-"""What was measured as JSON, as tables for a terminal and as docs/performance.md."""
+"""What was measured as JSON, as tables for a terminal and as docs/reference/performance.md."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def show(result: Mapping[str, Any]) -> None:
 
 
 def page(result: Mapping[str, Any]) -> str:
-    """The text of docs/performance.md."""
+    """The text of docs/reference/performance.md."""
     of = result["machine"]
     plan = result["plan"]
     lines = [
