@@ -206,7 +206,7 @@ class GraphSection(Section):
         default_words="`NHWC` for four dimensions, else `NONE`",
     )
     output_aliases: Texts = key("The names of the outputs in the library.", default_words="`output_tensors`")
-    check_tensors: Texts = key("Tensors inside the model that validation compares as well.")
+    check_tensors: Texts = key("Inner tensors to check; not compared: `lathe validate --layers` compares all tensors.")
     check_shapes: Shapes = key("The shape of each tensor to check.")
     validation_inputs_data: Paths = key("Data for each input to validate with: `.npy`, or raw numbers.")
     validation_outputs_data: Paths = key("What each output should be; without it, the reference framework is asked.")
