@@ -39,22 +39,23 @@ lathe_library(
 )
 """
 _HEAD = """\
-# Sizes
+# Library sizes
 
-A library holds the runtime and the kernels that its models need. Bytes of the stripped shared library and of the static
-archive, for models in files and `fp32_fp32`; below them the library with all operators. The archive is one object with
-what a linker needs to know of it, and a program that links it gets about what the shared library has.
-`python -m tests.size.table` measures all of it anew and writes this page.
+A library contains the runtime and the kernels that its models need. The table lists the
+bytes of the stripped shared library and of the static archive, for models in files and `fp32_fp32`, and of the
+library with all operators. The archive contains one object with its symbol and relocation
+tables; a program that links it grows by about the size of the shared library.
+`python -m tests.size.table` repeats the measurement and writes this page.
 
 """
 _TAIL = """
-The mobilenets are those of `tests/zoo`, for pictures of 224 x 224; `{ocr}` are the three networks of
-{package} (detection, recognition, classification) in one library, with sizes that vary. What is not compared
-with Bazel is built by `lathe build` alone.
+The mobilenets are those of `tests/zoo`, for images of 224 x 224; `{ocr}` are the three networks of
+{package} (detection, recognition, classification) in one library, with variable sizes. Entries without
+figures for Bazel are built by `lathe build` only.
 
-The two ways to build differ in the order of objects, by a few bytes of padding. Where these put the end of what can be
-written into another page, the linker begins it in that page: then a shared library is up to 4 KB larger than the other,
-or smaller, with the same contents.
+The two builds pass objects to the linker in a different order, which changes the padding by a few bytes. If the
+writable segment then crosses a page boundary, one shared library is up to 4 KB larger than the other, with
+the same contents.
 
 Compilers: {compilers}.
 """
