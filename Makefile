@@ -5,7 +5,8 @@ VENV := .venv/bin
 FUZZ_TARGET ?= onnx_importer
 FUZZ_SECONDS ?= 600
 FUZZ_NATIVE ?= model
-FUZZ_SETUP = $(VENV)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[fuzz]"
+# Packages of an extra of pyproject.toml that few targets need.
+INSTALL = $(VENV)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[$(1)]"
 CLANG ?= clang-19
 REPORT := build/test-report.xml
 PYTEST := $(VENV)/python -m pytest --quiet -n $(WORKERS) --durations=15 --durations-min=1
@@ -17,7 +18,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint format docs conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -34,8 +35,8 @@ test: setup lint docs ## everything that a submission has to pass
 quick: setup lint ## the tests that need seconds only, and no ARM toolchain
 	@$(PYTEST) -m "not slow and not arm and not sweep"
 
-test-all: setup lint docs ## the tests and the exhaustive sweeps
-	@$(PYTEST) -m "" --junitxml=$(REPORT)
+test-all: setup lint docs ## the tests and the exhaustive sweeps, with the coverage of the package: build/coverage
+	@$(PYTEST) -m "" --junitxml=$(REPORT) --cov --cov-report=term:skip-covered --cov-report=html
 
 test-times: ## which capability used how much of the time of the last `make test`
 	@$(VENV)/python scripts/test_times.py $(REPORT)
@@ -43,12 +44,17 @@ test-times: ## which capability used how much of the time of the last `make test
 lint: setup ## check style, types, layers, sizes
 	@$(VENV)/ruff check --quiet
 	@$(VENV)/ruff format --check --quiet
-	@$(VENV)/mypy --no-error-summary
+	@# A busy machine may start the workers too late for mypy: the second run does without, and shows what is wrong.
+	@$(VENV)/mypy --num-workers=2 >/dev/null 2>&1 || $(VENV)/mypy --no-error-summary
 	@layers=$$($(VENV)/lint-imports --no-logo) || { echo "$$layers"; exit 1; }
 	@$(VENV)/python scripts/check_sizes.py
 	@$(VENV)/python scripts/check_includes.py
 	@$(if $(NATIVE_FILES),$(VENV)/clang-format --dry-run --Werror $(NATIVE_FILES))
 	@$(VENV)/gersemi --check --quiet $(CMAKE_FILES)
+
+tidy: setup ## look for defects in the native runtime with clang-tidy; FILES=
+	@$(VENV)/python -c "import clang_tidy" 2>/dev/null || $(call INSTALL,tidy)
+	@$(VENV)/python scripts/run_clang_tidy.py --program $(VENV)/clang-tidy --workers $(WORKERS) $(FILES)
 
 format: setup ## lay out all sources
 	@$(VENV)/ruff check --quiet --fix --exit-zero
@@ -59,6 +65,9 @@ format: setup ## lay out all sources
 docs: setup ## build the documentation into build/site; warnings are errors
 	@# not --quiet: mkdocs then counts no warnings, and --strict lets them pass
 	@log=$$(NO_MKDOCS_2_WARNING=1 $(VENV)/mkdocs build --strict 2>&1) || { echo "$$log"; exit 1; }
+
+release: setup ## source archive and wheels, each tried in a clean environment, into dist/; PYTHONS=, CHANGES=1 for a changed tree
+	@$(VENV)/python scripts/release.py $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(CHANGES),--allow-changes)
 
 conformance: setup ## run ONNX's own conformance cases; what they show is in docs/conformance.md
 	@$(VENV)/python -m tests.conformance
@@ -79,11 +88,11 @@ bench-arm-loops: setup ## what llvm-mca says of the inner loops on ARM; CPUS=, M
 	@$(VENV)/python -m tests.bench.arm.inner_loops $(if $(CPUS),--cpus $(CPUS)) $(if $(MCA),--mca $(MCA))
 
 fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer tflite_importer caffe_importer tensorflow_importer keras_importer paddle_importer deployment_file container_file graph_text
-	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
+	@$(VENV)/python -c "import atheris" 2>/dev/null || $(call INSTALL,fuzz)
 	@$(VENV)/python -m tests.fuzz $(FUZZ_TARGET) --seconds $(FUZZ_SECONDS)
 
 fuzz-native: setup ## fuzz the native runtime with all kernels, the kmodel interpreter or the model of the MAX7800x, sanitized, for FUZZ_SECONDS: FUZZ_NATIVE=model kmodel max7800x
-	@$(VENV)/python -c "import atheris" 2>/dev/null || $(FUZZ_SETUP)
+	@$(VENV)/python -c "import atheris" 2>/dev/null || $(call INSTALL,fuzz)
 	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
 	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet $(FUZZ_NATIVE)_fuzzer
 	@$(VENV)/python -m tests.fuzz native_$(FUZZ_NATIVE) --seconds $(FUZZ_SECONDS)
@@ -95,6 +104,9 @@ bench-ops: setup ## time single kernels, or count what they execute on ARM; FILT
 bench-profile: setup ## where the time of a network goes; NETWORKS=, THREADS=, NODES=
 	@$(VENV)/python -m tests.bench.profile $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(NODES),--nodes $(NODES))
+
+bench-history: setup ## measure this commit, add it to tests/bench/history/history.jsonl and draw that; DRY=1 adds nothing
+	@$(VENV)/python -m tests.bench.history $(if $(DRY),--dry)
 
 clean: ## remove everything that was made, .venv included
 	rm -rf build dist .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis examples/*/build

@@ -1,4 +1,4 @@
-"""Tailored libraries in Bazel builds: `lathe_library` and `lathe_model`. See docs/bazel.md."""
+"""Tailored libraries in Bazel builds: `lathe_library` and `lathe_model`. See docs/how-to/bazel.md."""
 
 load("@lathe_tool//:flags.bzl", "ISA_FLAGS", "TOOLCHAIN_FLAGS")
 load("//bazel/private:conversion.bzl", "LatheModelInfo", "convert")

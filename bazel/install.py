@@ -137,11 +137,14 @@ def _files(name: str) -> Iterator[tuple[PurePosixPath, Path]]:
 
 
 def _write_metadata(site: Path) -> None:
-    """Lathe asks for its own version; nothing else of its metadata goes in, for that names the place of the wheel."""
+    """Lathe asks for its own version and finds its targets; nothing else goes in, for that names the wheel's place."""
     version = importlib.metadata.version(PACKAGE)
     folder = site / f"{PACKAGE.replace('-', '_')}-{version}.dist-info"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {version}\n")
+    (folder / "entry_points.txt").write_text(
+        importlib.metadata.distribution(PACKAGE).read_text("entry_points.txt") or ""
+    )
 
 
 def _write_flags(folder: Path) -> None:

@@ -63,6 +63,7 @@ class Options:
     emit: frozenset[str] = frozenset()  # ir, plan, source
     after: str = ""  # with ir: the graph behind the first run of this pass, too
     allow_unverified: bool = False
+    trust_model_code: bool = False  # whether code in the models' files may run with the rights of the caller
     archive: bool = True  # whether the build is packed, too
     java: bool = False  # whether Java gets classes, and what ties them to the library
     aar: bool = False  # whether all of that is packed for Android, too

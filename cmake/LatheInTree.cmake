@@ -40,6 +40,21 @@ file(
   OUTPUT ${python_dir}/lathe_build-${PROJECT_VERSION}.dist-info/METADATA
   CONTENT "Metadata-Version: 2.1\nName: lathe-build\nVersion: ${PROJECT_VERSION}\n"
 )
+# Lathe finds its targets through these, here as in an installed package.
+file(STRINGS ${PROJECT_SOURCE_DIR}/pyproject.toml lines)
+set(entry_points)
+set(inside OFF)
+foreach(line IN LISTS lines)
+  if(line MATCHES "^\\[project\\.entry-points\\.\"?([a-z.]+)\"?\\]$")
+    string(APPEND entry_points "[${CMAKE_MATCH_1}]\n")
+    set(inside ON)
+  elseif(line MATCHES "^\\[")
+    set(inside OFF)
+  elseif(inside AND line MATCHES "^([A-Za-z0-9_-]+) = \"(.*)\"$")
+    string(APPEND entry_points "${CMAKE_MATCH_1} = ${CMAKE_MATCH_2}\n")
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT ${python_dir}/lathe_build-${PROJECT_VERSION}.dist-info/entry_points.txt CONTENT "${entry_points}")
 file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/buildtool/schemas/*.proto)
 set(modules)
 foreach(schema IN LISTS schemas)

@@ -1,4 +1,4 @@
-# Libraries made by Lathe as targets of an app's build. docs/cmake.md is the manual.
+# Libraries made by Lathe as targets of an app's build. docs/how-to/cmake.md is the manual.
 #
 #   lathe_add_library(
 #     <name> DEPLOYMENT <file> [SHARED | STATIC] [EMBED] [NO_MESSAGES] [MACE_COMPAT] [ABI <abi>] [OPS <folder>...]

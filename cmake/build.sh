@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the library with all operators for one ABI: build.sh <abi>. The scripts build-<abi>.sh call it, and so may you.
 #
-# RUNTIME, QUANTIZE, RUNMODE and BUILD_DIR are those of MACE's scripts; docs/cmake.md says what they may be.
+# RUNTIME, QUANTIZE, RUNMODE and BUILD_DIR are those of MACE's scripts; docs/how-to/cmake.md says what they may be.
 set -eu
 
 fail() {

@@ -24,7 +24,7 @@ from buildtool.ops._activation import ACTIVATIONS, ActivatedOperator
 from buildtool.ops.registry import builtin
 from buildtool.plan import manifest, units
 
-PAGE = "operators.md"
+PAGE = "reference/operators.md"
 _KINDS = {
     AttrKind.BOOL: "bool",
     AttrKind.INT: "int",
@@ -39,14 +39,13 @@ _KINDS = {
 _ACT = ("activation", "activation_alpha", "activation_beta")
 _HEAD = f"""# Operators
 
-What a graph may hold. Each operator is one class, `buildtool/ops/<operator>.py`, which this page is made from
-(`scripts/list_operators.py`).
+The operators of Lathe's graph. Each is one class in `buildtool/ops/<operator>.py`, from which
+`scripts/list_operators.py` generates this page.
 
-- Layout is channels last wherever an operator is spatial: activations `NHWC`, filters `OHWI`.
-- A `?` marks inputs that may be left out; only trailing ones are optional. *Broadcast* is NumPy's rule.
-- Attributes are always written in full. Axes count from the first one and are not negative. A *dim* may be a dimension
-  that is known only when the model runs.
-- `act` stands for the three attributes `activation`, `activation_alpha` and `activation_beta`. The activation is one of
+- Spatial operators use the channels-last layout: activations `NHWC`, filters `OHWI`.
+- A `?` marks optional inputs; only trailing inputs are optional. *Broadcast* is NumPy's rule.
+- All attributes are stored explicitly. Axes are not negative. A *dim* can be a dimension that is known at run time.
+- `act` denotes the three attributes `activation`, `activation_alpha` and `activation_beta`. The activation is one of
   {", ".join(f"`{name}`" for name in ACTIVATIONS)}; `clip` is alpha..beta, `leaky_relu` and `elu` take alpha,
   `hard_sigmoid` is max(0, min(1, alpha * x + beta)).
 """

@@ -1,4 +1,7 @@
-"""Writes docs/passes.md: every pass with its summary, in the order of the pipeline."""
+"""Makes the page of passes from the passes themselves; mkdocs calls it when it builds the site.
+
+Every pass is there with its summary, in the order of the pipeline. Run by hand, the script prints the page.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
 from buildtool.passes.pipeline import available
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "passes.md"
+PAGE = "reference/passes.md"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Called by mkdocs: adds the page to those of the folder."""
+    files.append(File.generated(config, PAGE, content=page()))
+    return files
 
 
 def page() -> str:
@@ -17,11 +29,10 @@ def page() -> str:
     lines = [
         "# Passes",
         "",
-        "What happens to a graph between the importer and the kernels. The pipeline runs these passes in this order,",
-        "again and again until none finds anything to do. Each computes the same outputs as before, keeps the names of",
-        "outputs and layers, and is followed by a check of the whole graph. `graph_optimize_options` selects passes by",
-        "name, and `--emit=ir` writes the graph down. The last ones run once, when a target takes the graph over,",
-        "where it asks for them. Written by `scripts/list_passes.py`.",
+        "Passes rewrite the graph between import and planning. The pipeline runs them in this order, repeatedly until",
+        "no pass changes the graph. Each pass keeps the values of the outputs and the names of outputs and layers;",
+        "the verifier checks the graph after each. `graph_optimize_options` selects passes by name, and `--emit=ir`",
+        "writes the graph. The last passes run once, when a target lowers the graph, if the target requests them.",
         "",
         "| pass | what it does | needs |",
         "|---|---|---|",
@@ -31,4 +42,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    print(page(), end="")

@@ -1,7 +1,4 @@
-"""Makes the page of source operators from the importers themselves; mkdocs calls it when it builds the site.
-
-Run by hand, the script prints the page.
-"""
+"""Writes docs/reference/source-operators.md: the operators that each importer supports."""
 
 from __future__ import annotations
 
@@ -12,24 +9,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import yaml
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
 
 from buildtool.importers.frameworks import importer, platforms
 
-PAGE = "source-operators.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "source-operators.md"
 LISTS = Path(__file__).with_name("source_operators.yml")
-_HEAD = """# Source operators
+_HEAD = """# Supported operators
 
-What can be imported, by framework (`platform` in the deployment file). Some operators only where inputs that say how
-they work (axes, sizes, paddings) are constants; the message names what is in the way.
+The operators that Lathe imports, by framework (`platform` in the deployment file). Some need constant inputs for axes,
+sizes or paddings; the error message names the input. `lathe inspect ops MODEL` checks one model against each ABI.
+Written by `scripts/list_source_operators.py`.
 """
-
-
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Called by mkdocs: adds the page to those of the folder."""
-    files.append(File.generated(config, PAGE, content=page()))
-    return files
 
 
 def page() -> str:
@@ -45,12 +35,12 @@ def _sections() -> Iterator[str]:
 
 
 def _compared(platform: str, names: Collection[str]) -> Iterator[str]:
-    """How many of the operators that others take there are."""
+    """How many of the operators of other converters the importer supports."""
     for other, listed in yaml.safe_load(LISTS.read_text(encoding="utf-8")).get(platform, {}).items():
         wanted = listed.split()
         missing = [name for name in wanted if name not in names]
-        told = f"all but {_joined(missing)}" if missing else "all"
-        yield f"Of the {len(wanted)} in {other}: {told}.\n"
+        coverage = f"all but {_joined(missing)}" if missing else "all"
+        yield f"Of the {len(wanted)} in {other}: {coverage}.\n"
 
 
 def _joined(names: Iterable[str]) -> str:
@@ -58,4 +48,4 @@ def _joined(names: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    print(page())
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Plans the memory of the zoo: how large each arena is, and what no plan could do without.
 
-python scripts/memory_table.py > docs/memory.md
+python scripts/memory_table.py > docs/reference/memory.md
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ TARGET_RATIO = 1.05
 _HEAD = """\
 # Memory
 
-A session has one block of memory, the arena, in which every intermediate value has its place; values that are not
-needed at the same time share it. The lower bound is what is alive at the busiest moment: no plan can do with less. The
-target is an arena of at most {target} times that. Bytes for pictures of 224 x 224 in f32, on x86-64;
-`scripts/memory_table.py` makes this page.
+The arena is the memory of a session for all intermediate values ([Memory planning](../explanation/memory-planning.md)).
+The lower bound is the total size of the values that are alive at the busiest step: every plan needs at least that. The
+target is an arena of at most {target} times the lower bound. Bytes for images of 224 x 224 in f32, on x86-64;
+`scripts/memory_table.py` writes this page.
 
 | network | arena | lower bound | ratio |
 |---|---:|---:|---:|
 """
 _TAIL = """
-The inputs of a concatenation stand in its result from the start wherever that costs no memory, and what a slice takes
-stays where it is: neither is copied then (`buildtool/plan/parts.py`).
+The inputs of a concatenation are written directly into its output where that needs no additional memory, and a slice
+refers to its input: neither is copied then (`buildtool/plan/parts.py`).
 
-To the arena comes the scratch memory of the node that wants most of it, and the weights: those of `fp32_fp32` are used
+A session also needs scratch memory, the largest requirement of any node, and weights: those of `fp32_fp32` are used
 in place from the mapped file, those of `fp16_fp32` are expanded when the engine is created. `lathe inspect FOLDER`
-tells all of these for a build, and `memory_info` of the C interface while a program runs.
+prints all of these for a build, and `memory_info` of the C interface returns them in a program.
 """
 
 

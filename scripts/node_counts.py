@@ -1,6 +1,6 @@
 """Counts the nodes of the zoo and of the OCR networks: as exported, after onnxsim, and after Lathe's passes.
 
-    python scripts/node_counts.py --python ENV/bin/python > docs/node-counts.md
+    python scripts/node_counts.py --python ENV/bin/python > docs/reference/node-counts.md
 
 onnxsim wants versions of its own, so it runs in another environment: `pip install onnxsim onnx` there, and name its
 Python. Constant nodes are not counted: Lathe's constants are no nodes, and onnxsim turns them into initial values.
@@ -69,8 +69,8 @@ def main() -> None:
     parser.add_argument("--python", required=True, help="the Python of an environment that has onnxsim")
     table = list(rows(parser.parse_args().python))
     print("# Node counts\n")
-    print("How many nodes are left of a network, constants not counted. Made by `scripts/node_counts.py` with")
-    print(f"{table[0][4]}, and with Lathe on onnx {version('onnx')}. The zoo is made by `tests/zoo`, for pictures of")
+    print("The number of nodes of a network, without constants. Measured by `scripts/node_counts.py` with")
+    print(f"{table[0][4]}, and with Lathe on onnx {version('onnx')}. The zoo is made by `tests/zoo`, for images of")
     print("224 x 224; the OCR networks are those of `rapidocr-onnxruntime` 1.4.4, with sizes bounded as `tests/ocr`")
     print("declares them.\n")
     print("| network | as exported | onnxsim | Lathe |\n|---|---:|---:|---:|")

@@ -63,6 +63,8 @@ SYSTEM_PYTHON_PACKAGES = {"python3-venv": "makes .venv", "python3-dev": "headers
 
 # Tables of pyproject.toml that decide which packages `.venv` holds; the rest configures tools.
 REQUIREMENT_TABLES = ("build-system", "project", "tool.scikit-build")
+# Those that only the installed metadata of Lathe itself repeats: a change needs nothing from the network.
+METADATA_TABLES = ("project.entry-points", "project.scripts")
 # Files from which the compiled and generated parts are made.
 BUILD_FILES = ("CMakeLists.txt", "buildtool/schemas/*.proto", "native/python/*", "native/include/lathe/*")
 BUILD_PRODUCTS = ("bin/lathe",)
@@ -160,7 +162,8 @@ def create_venv(anew: bool) -> None:
 def install_python_packages() -> None:
     """Install the requirements of the build and of Lathe, then Lathe itself as an editable package."""
     requirements = hashlib.sha256(_requirement_tables().encode()).hexdigest()
-    build = f"{requirements} {_fingerprint(BUILD_FILES)}"
+    metadata = hashlib.sha256(_metadata_tables().encode()).hexdigest()
+    build = f"{requirements} {metadata} {_fingerprint(BUILD_FILES)}"
     products_exist = all((VENV / name).exists() for name in BUILD_PRODUCTS) and _generated_schemas_exist()
     if _stamp("requirements") != requirements:
         print("setup: installing Python packages", flush=True)
@@ -176,10 +179,20 @@ def install_python_packages() -> None:
 
 
 def _requirement_tables() -> str:
-    """Their text, cut out by hand: Python 3.10 has no reader of TOML."""
+    others = [table for table in _tables(REQUIREMENT_TABLES) if table not in _tables(METADATA_TABLES)]
+    return "".join(others)
+
+
+def _metadata_tables() -> str:
+    """Python finds commands and targets through them, as they were when Lathe was installed."""
+    return "".join(_tables(METADATA_TABLES))
+
+
+def _tables(names: tuple[str, ...]) -> list[str]:
+    """The text of tables, cut out by hand: Python 3.10 has no reader of TOML."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     tables = re.split(r"^(?=\[)", text, flags=re.MULTILINE)
-    return "".join(table for table in tables if table.lstrip("[").startswith(REQUIREMENT_TABLES))
+    return [table for table in tables if table.lstrip("[").startswith(names)]
 
 
 def _build_requirements() -> list[str]:

@@ -1,4 +1,4 @@
-"""Builds networks of the zoo with their weights stored in every form, and prints the table of docs/weights.md.
+"""Builds networks of the zoo with their weights stored in every form, and prints the table of docs/how-to/weights.md.
 
 python scripts/weights_table.py FOLDER [NETWORK ...]
 

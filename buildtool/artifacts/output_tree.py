@@ -87,7 +87,7 @@ def _graph_after(name: str, imported: Graph, runs: Sequence[PassRun]) -> Graph:
         if done == name and not found:
             found.append(graph.clone())
 
-    quantised = any(kind.name in names for kind in pipeline.FROM_QUANTISED if kind not in pipeline.ORDER)
+    quantised = any(kind.name in names for kind in pipeline.FROM_QUANTISED if kind not in pipeline.order())
     pipeline.optimise(imported.clone(), names, keep, quantised=quantised)
     return found[0]
 

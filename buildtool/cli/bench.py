@@ -10,21 +10,10 @@ import typer
 
 from buildtool.cli.command import command
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
-    FileArgument,
     GpuOptions,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
+    LibraryOptions,
     ModelOption,
-    OutputOption,
     StandOptions,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
@@ -58,7 +47,7 @@ class ChipOptions:
         typer.Option(
             "--power",
             metavar="WATTS[,EACH]",
-            help="Of a chip that is simulated: what its accelerator takes, and for each processor that works.",
+            help="Power of a simulated chip: of its accelerator, and of each active processor.",
         ),
     ] = ""
 
@@ -96,18 +85,10 @@ def report_benchmark(
 
 
 def bench(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: LibraryOptions,
     model: ModelOption = None,
-    round_: Annotated[int, typer.Option("--round", min=1, help="How often to run, timed.")] = ROUNDS,
-    warmup: Annotated[int, typer.Option("--warmup", min=0, help="How often to run before that.")] = WARMUP,
+    round_: Annotated[int, typer.Option("--round", min=1, help="Number of timed runs.")] = ROUNDS,
+    warmup: Annotated[int, typer.Option("--warmup", min=0, help="Number of warm-up runs.")] = WARMUP,
     filter_: Annotated[
         str,
         typer.Option(
@@ -119,25 +100,24 @@ def bench(
     ] = "",
     compare: Annotated[
         Path | None,
-        typer.Option("--compare", metavar="FILE", help="Compare with an earlier result: what --json printed."),
+        typer.Option("--compare", metavar="FILE", help="Compare with an earlier result (output of --json)."),
     ] = None,
     against: Annotated[
         Path | None,
         typer.Option(
             "--against",
             metavar="FOLDER|FILE",
-            help="Run another library in turns: the folder of a build, or a deployment file.",
+            help="Compare with another library in alternating runs: a build folder or a deployment file.",
         ),
     ] = None,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="How many turns both libraries take.")] = 10,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Number of alternating rounds of --against.")] = 10,
     peak: Annotated[
         str,
-        typer.Option("--peak", metavar="GMACS,GBS", help="What the processor can do, instead of measuring that."),
+        typer.Option("--peak", metavar="GMACS,GBS", help="Peak performance of the processor, instead of measuring it."),
     ] = "",
     trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="Write a trace for Perfetto, too.")
+        Path | None, typer.Option("--trace", metavar="FILE", help="Also write a trace for Perfetto.")
     ] = None,
-    allow_unverified: UnverifiedOption = False,
     *,
     chip: ChipOptions,
     stand: StandOptions,
@@ -149,11 +129,9 @@ def bench(
     In an emulator instructions are counted instead; of a chip that is simulated cycles are computed. The result is kept
     in report/benchmark.json of the build, and its charts in report/index.html.
     """
-    options = Options(output=output, allow_unverified=allow_unverified)
     settings = replace(gpu.settings(stand.settings(out)), model=model, rounds=round_, warmup=warmup)
     wishes = BenchSettings(compare, against, pairs, filter_, peak_figures(peak), trace, watts(chip.power))
-    replaced = overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages, mace_compat)
-    report_benchmark(deployment_file(file, config), replaced, options, settings, wishes, out)
+    report_benchmark(asked.source(), asked.overrides(), asked.options(), settings, wishes, out)
 
 
 def register(app: typer.Typer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -10,22 +11,10 @@ import typer
 from buildtool.cli.command import command
 from buildtool.cli.convert import EmitOption, emitted
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
+    BuildOptions,
     DescriptionOptions,
     FallbackOption,
-    FileArgument,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
     OpPathOption,
-    OutputOption,
-    ToolchainOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import VERBOSE, Output
 from buildtool.errors import ValidationError
@@ -33,36 +22,24 @@ from buildtool.settings import Options, Overrides
 
 DepfileOption: TypeAlias = Annotated[
     tuple[Path, str] | None,
-    typer.Option("--depfile", metavar="FILE NAME", help="Write what the build depends on, as a rule of make for NAME."),
+    typer.Option("--depfile", metavar="FILE NAME", help="Write the dependencies of the build as a make rule for NAME."),
 ]
-JavaOption: TypeAlias = Annotated[
-    bool, typer.Option("--java", help="With classes for Java, and what ties them to the library.")
-]
+JavaOption: TypeAlias = Annotated[bool, typer.Option("--java", help="Add Java classes and their JNI binding.")]
 AarOption: TypeAlias = Annotated[
-    bool, typer.Option("--aar", help="With <library>.aar for Android: --java, the models, and headers for CMake.")
+    bool, typer.Option("--aar", help="Build <library>.aar for Android: --java, models and CMake headers.")
 ]
 NdkCheckOption: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--ndk-check",
-        help="Check without an NDK that the library fits Android, and execute it; without FILE, compile all sources.",
+        help="Check without an NDK that the library fits Android, and run it; without FILE, compile all sources.",
     ),
 ]
 
 
 def build(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: BuildOptions,
     emit: EmitOption = None,
-    allow_unverified: UnverifiedOption = False,
-    toolchain: ToolchainOption = None,
     op_paths: OpPathOption = None,
     fallback: FallbackOption = "",
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not pack the result.")] = False,
@@ -70,31 +47,23 @@ def build(
     java: JavaOption = False,
     aar: AarOption = False,
     ndk_check: NdkCheckOption = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, run none of them.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands without running them.")] = False,
     *,
     described: DescriptionOptions,
     out: Output,
 ) -> None:
-    """Build the library of a deployment file, with everything that belongs to it."""
+    """Build the library of a deployment file, with its headers, models and reports."""
     from buildtool import workflow
     from buildtool.artifacts import depfile as dependencies
     from buildtool.reports import build as report
     from buildtool.requests import deployments, model_sources
 
-    options = Options(
-        output=output,
-        emit=emitted(emit),
-        allow_unverified=allow_unverified,
-        archive=not no_archive,
-        java=java,
-        aar=aar,
-    )
-    formats = (model_graph_format, model_data_format)
-    replaced = overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain, op_paths, fallback)
+    options = replace(asked.options(), emit=emitted(emit), archive=not no_archive, java=java, aar=aar)
+    replaced = replace(asked.overrides(), op_paths=tuple(op_paths or ()), fallback=fallback)
     replaced = described.beside(replaced)
     if ndk_check:
-        return _check_for_android(deployment_file(file, config) if file or config else None, replaced, options, out)
-    file = deployment_file(file, config)
+        return _check_for_android(asked.source() if asked.file or asked.config else None, replaced, options, out)
+    file = asked.source()
     read = dependencies.FilesRead() if depfile else None
     with out.progress() as progress:
         if dry_run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,16 +13,17 @@ from buildtool.cli.options import (
     DescriptionOptions,
     FileArgument,
     deployment_file,
-    overrides,
+    words,
 )
 from buildtool.cli.output import Output
+from buildtool.settings import Overrides
 
 
 def check(
     file: FileArgument = None,
     config: ConfigOption = None,
     files: Annotated[
-        bool, typer.Option("--files/--no-files", help="Look at the files that the deployment names, too.")
+        bool, typer.Option("--files/--no-files", help="Also check the files that the deployment names.")
     ] = True,
     target_abis: AbisOption = None,
     *,
@@ -36,11 +37,15 @@ def check(
     from buildtool.requests import library_sources
 
     checked = workflow.check(
-        deployment_file(file, config), files=files, overrides=described.beside(overrides(target_abis))
+        deployment_file(file, config),
+        files=files,
+        overrides=described.beside(Overrides(target_abis=words(target_abis))),
     )
     deployment = checked.deployment
     models = [
-        library_sources.described(model) for model in deployment.models if model.platform == descriptions.PLATFORM
+        library_sources.described(model)
+        for model in deployment.models
+        if descriptions.reader_of(model.platform) is not None
     ]
     layers, found = descriptions.documents(models if files else [], deployment.target_abis)
     notes = (*checked.notes, *found)
@@ -56,12 +61,16 @@ def check(
             "models": [model.name for model in deployment.models],
             "problems": [],
             "notes": [note.as_json() for note in notes],
-            **({"descriptions": layers} if layers else {}),
+            **({"descriptions": [_without_kind(one) for one in layers]} if layers else {}),
         },
         f"{deployment.path.name}: library {deployment.library_name} with {names} for "
         f"{', '.join(deployment.target_abis)}: no mistakes",
         *(part for one in layers for part in descriptions.parts(one)),
     )
+
+
+def _without_kind(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key != "kind"}
 
 
 def register(app: typer.Typer) -> None:

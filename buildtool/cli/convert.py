@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -9,18 +10,9 @@ import typer
 
 from buildtool.cli.command import command
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
+    DeploymentOptions,
     DescriptionOptions,
-    FileArgument,
-    GraphFormatOption,
-    LibraryOption,
-    MessagesOption,
-    OutputOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
+    FormOptions,
 )
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
@@ -34,7 +26,7 @@ EmitOption: TypeAlias = Annotated[
     typer.Option(
         "--emit",
         metavar="|".join(EMITTABLE),
-        help="Write down what stands between the stages as well: the optimised graph as text, "
+        help="Also write intermediate results: the optimised graph as text, "
         "the plans as JSON, the generated sources. Repeatable.",
     ),
 ]
@@ -44,7 +36,7 @@ AfterOption: TypeAlias = Annotated[
     typer.Option(
         "--after",
         metavar="PASS",
-        help="With --emit=ir: print and write the graph as it stands when this pass has run for the first time, too.",
+        help="With --emit=ir: also print and write the graph after the first run of this pass.",
     ),
 ]
 
@@ -53,7 +45,7 @@ ToOption: TypeAlias = Annotated[
     typer.Option(
         "--to",
         metavar="|".join(FORMATS),
-        help="What to write: models for libraries, or the optimised graphs as ONNX files, <output>/<model>.onnx.",
+        help="Output format: models for libraries, or the optimised graphs as ONNX files, <output>/<model>.onnx.",
     ),
 ]
 
@@ -79,18 +71,10 @@ def checked_pass(name: str, emit: frozenset[str]) -> str:
 
 
 def convert(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
+    asked: FormOptions,
     emit: EmitOption = None,
     after: AfterOption = "",
     to: ToOption = FORMATS[0],
-    allow_unverified: UnverifiedOption = False,
     *,
     described: DescriptionOptions,
     out: Output,
@@ -108,17 +92,11 @@ def convert(
     if to != FORMATS[0]:
         if kinds or after:
             raise ConfigError(f"--{'emit' if kinds else 'after'} does not go with --to {to}", remedy="leave one out")
-        changed = overrides(target_abis, library_name)
-        _export(deployment_file(file, config), changed, Options(output, allow_unverified=allow_unverified), out)
+        _export(asked.source(), DeploymentOptions.overrides(asked), asked.options(), out)
         return
-    options = Options(output=output, emit=kinds, after=checked_pass(after, kinds), allow_unverified=allow_unverified)
+    options = replace(asked.options(), emit=kinds, after=checked_pass(after, kinds))
     with out.progress() as progress:
-        converted = workflow.convert(
-            deployment_file(file, config),
-            described.beside(overrides(target_abis, library_name, model_graph_format, model_data_format, no_messages)),
-            options,
-            progress,
-        )
+        converted = workflow.convert(asked.source(), described.beside(asked.overrides()), options, progress)
     document = converted.as_json()
     shown = [file for file in converted.emitted if after and file.endswith(f".after_{after}.ir")]
     graphs = [(converted.folder / file).read_text() for file in shown]

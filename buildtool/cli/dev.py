@@ -12,15 +12,15 @@ from buildtool.cli.output import Output
 
 
 def new_op(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The operator's name, in lower case: hard_tanh.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Operator name in lower case, such as hard_tanh.")],
     path: Annotated[
         Path | None,
-        typer.Option("--path", metavar="FOLDER", help="A folder of your own, for op_paths. [default: Lathe's sources]"),
+        typer.Option("--path", metavar="FOLDER", help="Folder of your own, for op_paths. [default: Lathe's sources]"),
     ] = None,
     *,
     out: Output,
 ) -> None:
-    """Write the skeleton of an operator that builds and passes its tests as it stands: then give it a meaning."""
+    """Write the skeleton of an operator, which builds and passes its tests."""
     from buildtool.drafts import operator as draft
 
     files = draft.write(name, path)
@@ -32,7 +32,7 @@ def new_op(
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Help for those who extend Lathe.", rich_markup_mode=None, no_args_is_help=True)
+    group = typer.Typer(help="Commands for extending Lathe.", rich_markup_mode=None, no_args_is_help=True)
     command(group, "new-op")(new_op)
 
     @group.callback()

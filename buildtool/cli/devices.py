@@ -16,13 +16,11 @@ from buildtool.errors import DeviceError
 def devices(
     device: DeviceOption = None,
     device_yml: DeviceFileOption = None,
-    clear: Annotated[
-        bool, typer.Option("--clear", help="Remove what Lathe keeps on the devices, so that there is room.")
-    ] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove the files that Lathe keeps on the devices.")] = False,
     *,
     out: Output,
 ) -> None:
-    """List the devices that models can run on, and ask each what it is. Takes no device from whoever uses it.
+    """List the devices that models can run on, and their properties. Does not reserve devices.
 
     Exit code 10 tells that a device that was named does not answer.
     """

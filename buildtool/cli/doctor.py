@@ -18,14 +18,14 @@ def doctor(
     target_abis: AbisOption = None,
     install: Annotated[
         bool,
-        typer.Option("--install", help="Install what is missing with apt-get; without root, say how."),
+        typer.Option("--install", help="Install missing packages with apt-get; without root, print the command."),
     ] = False,
     device: DeviceOption = None,
     device_yml: DeviceFileOption = None,
     *,
     out: Output,
 ) -> None:
-    """Say what each target needs and what of it is here. Exit code 6 where a target cannot be built for.
+    """Check what each target needs. Exit code 6 if a target cannot be built.
 
     With --device or --device-yml: say what these devices have. Exit code 10 where one does not answer.
     """

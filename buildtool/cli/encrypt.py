@@ -12,13 +12,11 @@ from buildtool.cli.output import Output
 
 
 def encrypt(
-    things: Annotated[
-        list[Path], typer.Argument(metavar="THING...", help="Folders of builds, or files: .pb and .data.")
-    ],
+    things: Annotated[list[Path], typer.Argument(metavar="THING...", help="Build folders, or .pb and .data files.")],
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The key: 32 bytes, or 64 hexadecimal digits.")],
-    new_key: Annotated[bool, typer.Option("--new-key", help="Make a key and write it into that file first.")] = False,
+    new_key: Annotated[bool, typer.Option("--new-key", help="Generate a key and write it to that file first.")] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where to write; else beside each file.")
+        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="Output folder. Default: beside each file.")
     ] = None,
     *,
     out: Output,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.options import AbisOption
+from buildtool.cli.options import AbisOption, TrustOption
 from buildtool.cli.output import Output, write_file
 from buildtool.errors import ConfigError
 
@@ -27,11 +27,11 @@ def shapes_by_name(words: list[str] | None) -> dict[str, str]:
 def init(
     models: Annotated[
         list[Path],
-        typer.Argument(metavar="MODEL...", help="Models of any platform that can be imported.", show_default=False),
+        typer.Argument(metavar="MODEL...", help="Model files of any supported framework.", show_default=False),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write; `-` for stdout. [default: <model>.yml]"),
+        typer.Option("--output", "-o", metavar="FILE", help="Output file; `-` for stdout. [default: <model>.yml]"),
     ] = None,
     library_name: Annotated[
         str | None, typer.Option("--library-name", metavar="NAME", help="[default: the name of the first model]")
@@ -39,17 +39,20 @@ def init(
     target_abis: AbisOption = None,
     input_shape: Annotated[
         list[str] | None,
-        typer.Option("--input-shape", metavar="NAME=SHAPE", help="For sizes that the model leaves open; 1..8: bounds."),
+        typer.Option(
+            "--input-shape", metavar="NAME=SHAPE", help="Shape of an input with open sizes; 1..8: bounds of a size."
+        ),
     ] = None,
     data_type: Annotated[
         str,
         typer.Option(
             "--data-type",
             metavar="fp32_fp32|fp16_fp32|bf16_fp32|fp16_fp16",
-            help="How weights are stored, and computed with.",
+            help="Types that weights are stored in and computed with.",
         ),
     ] = "fp16_fp32",
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    trust_model_code: TrustOption = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     *,
     out: Output,
 ) -> None:
@@ -68,6 +71,7 @@ def init(
         target_abis=abis or ["host"],
         shapes=shapes_by_name(input_shape),
         data_type=data_type,
+        trust_model_code=trust_model_code,
     )
     if to_stdout:
         out.document({"text": text}, text)

@@ -9,30 +9,30 @@ from typing import Annotated, Any
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.options import overrides
+from buildtool.cli.options import words
 from buildtool.cli.output import VERBOSE, Output
 from buildtool.errors import ConfigError
 
 
 def inspect(
     thing: Annotated[
-        str, typer.Argument(metavar="THING", help="A file; or `ops`, `passes`; or the kind of the file that follows.")
+        str, typer.Argument(metavar="THING", help="A file; `ops` or `passes`; or the kind of the file that follows.")
     ],
     path: Annotated[
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="The file after its kind: library, build, model, onnx, deployment, description, kmodel.",
+            help="The file, after its kind: library, build, model, onnx, deployment, description, kmodel.",
         ),
     ] = None,
     op_paths: Annotated[
-        list[Path] | None, typer.Option("--op-path", metavar="FOLDER", help="A folder with operators of your own.")
+        list[Path] | None, typer.Option("--op-path", metavar="FOLDER", help="Folder with your own operators.")
     ] = None,
     target_abis: Annotated[
         list[str] | None,
         typer.Option("--target-abis", "--abi", metavar="ABI[,ABI]", help="With `ops MODEL`: only these ABIs."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="With `ops`: every operator of ONNX.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="With `ops`: list every ONNX operator.")] = False,
     *,
     out: Output,
 ) -> None:
@@ -46,7 +46,7 @@ def inspect(
     from buildtool.reports import inspection
 
     if thing == "ops" and (everything or path is not None):
-        _support(path, everything, overrides(target_abis).target_abis, tuple(op_paths or ()), out)
+        _support(path, everything, words(target_abis), tuple(op_paths or ()), out)
         return
     if everything or target_abis:
         raise ConfigError(f"{'--all' if everything else '--abi'} goes with `lathe inspect ops`")
@@ -89,11 +89,12 @@ def _support_of_deployment(file: Path, abis: Sequence[str], op_paths: Sequence[P
 
 
 def _deployment(file: Path) -> dict[str, Any]:
-    from buildtool.config import is_description, load_deployment
+    from buildtool.config import described_platform, load_deployment
     from buildtool.reports import descriptions
 
-    if is_description(file):
-        return descriptions.of_file(file)
+    reader = descriptions.reader_of(described_platform(file))
+    if reader is not None:
+        return descriptions.inspect(reader.description_kind, file)
     found = load_deployment(file).deployment
     return {
         "kind": "deployment",
@@ -107,7 +108,7 @@ def _deployment(file: Path) -> dict[str, Any]:
                 "name": model.name,
                 "platform": model.platform,
                 "file": model.model_file.location,
-                "runtime": model.runtime,
+                "runtime": str(model.runtime),
                 "data_type": model.data_type,
             }
             for model in found.models
@@ -120,10 +121,10 @@ def _named(thing: str, path: Path | None) -> tuple[str, Path | None]:
     from buildtool.reports import inspection
 
     if path is not None:
-        if thing not in inspection.KINDS:
-            raise ConfigError(f"'{thing}' is no kind of file", rule=f"the kinds: {', '.join(inspection.KINDS)}")
+        if thing not in inspection.kinds():
+            raise ConfigError(f"'{thing}' is no kind of file", rule=f"the kinds: {', '.join(inspection.kinds())}")
         return thing, path
-    if thing in inspection.LISTS or (thing in inspection.KINDS and not Path(thing).exists()):
+    if thing in inspection.LISTS or (thing in inspection.kinds() and not Path(thing).exists()):
         return thing, None
     return inspection.kind_of(Path(thing)), Path(thing)
 

@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -82,6 +83,8 @@ def run(arguments: list[str]) -> int:
         code = application()(args=arguments or ["--help"], prog_name="lathe", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except InternalError as error:
+        return _fail(_reported(error), as_json)
     except LatheError as error:
         return _fail(error, as_json)
     except (KeyboardInterrupt, typer.Abort):
@@ -100,7 +103,7 @@ def run(arguments: list[str]) -> int:
             BuildError("memory is exhausted", remedy="close other programs, or build fewer models at once"), as_json
         )
     except Exception as problem:
-        return _fail(_internal_error(problem), as_json)
+        return _fail(_reported(_internal_error(problem)), as_json)
 
 
 def _fail(error: LatheError, as_json: bool) -> int:
@@ -141,16 +144,25 @@ def _environment_error(problem: OSError) -> LatheError:
 
 
 def _internal_error(problem: Exception) -> InternalError:
+    error = InternalError(f"{type(problem).__name__}: {problem}")
+    error.__cause__ = problem
+    return error
+
+
+def _reported(error: InternalError) -> InternalError:
+    """The same error, once its report is written, with the report's name."""
     import tempfile
     import traceback
 
     report = Path(tempfile.gettempdir()) / f"lathe-report-{os.getpid()}.txt"
-    text = f"{' '.join(sys.argv)}\nPython {sys.version}\n{''.join(traceback.format_exception(problem))}"
+    text = f"{' '.join(sys.argv)}\nPython {sys.version}\n{''.join(traceback.format_exception(error))}"
     try:
         report.write_text(text, encoding="utf-8")
         remedy = f"this is a defect of Lathe: please report it with the file {report}"
     except OSError:
         remedy = "this is a defect of Lathe: please report it with what LATHE_DEBUG=1 shows"
-    error = InternalError(f"{type(problem).__name__}: {problem}", remedy=remedy)
-    error.__cause__ = problem
-    return error
+    told = InternalError(
+        [replace(one, remedy=f"{one.remedy}; {remedy}" if one.remedy else remedy) for one in error.problems]
+    )
+    told.__cause__ = error
+    return told

@@ -10,60 +10,66 @@ import typer
 
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
-from buildtool.settings import DeviceSpec, GpuSettings, Overrides, RunSettings
+from buildtool.settings import DeviceSpec, GpuSettings, Options, Overrides, RunSettings
+
+_ENDINGS = (".npy", ".raw", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".wav")
 
 FileArgument: TypeAlias = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="The deployment file.", show_default=False)
 ]
 ConfigOption: TypeAlias = Annotated[
-    Path | None, typer.Option("--config", metavar="FILE", help="The deployment file, as MACE's tools take it.")
+    Path | None, typer.Option("--config", metavar="FILE", help="The deployment file (MACE's spelling).")
 ]
 OutputOption: TypeAlias = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder that holds <library>/.")
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Output folder; the result is in <library>/.")
 ]
 AbisOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--target-abis", "--abi", metavar="ABI[,ABI]", help="Only these ABIs, instead of those of the file; repeatable."
+        "--target-abis", "--abi", metavar="ABI[,ABI]", help="Build only these ABIs, not those of the file; repeatable."
     ),
 ]
 LibraryOption: TypeAlias = Annotated[
-    str | None, typer.Option("--library-name", metavar="NAME", help="Instead of the name in the file.")
+    str | None, typer.Option("--library-name", metavar="NAME", help="Override the library name of the file.")
 ]
-ModelOption: TypeAlias = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="Only this model, where there are several.")
-]
+ModelOption: TypeAlias = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Run only this model.")]
 UnverifiedOption: TypeAlias = Annotated[
-    bool, typer.Option("--allow-unverified", help="Download files that the deployment gives no checksum for.")
+    bool, typer.Option("--allow-unverified", help="Download files that have no checksum in the deployment file.")
+]
+TrustOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--trust-model-code", help="Run PyTorch programs outside the jail, with all your rights."),
 ]
 ToolchainOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--toolchain", metavar="FILE", help="Build with this CMake toolchain file; --abi then only names the result."
+        "--toolchain", metavar="FILE", help="CMake toolchain file to build with; --abi then only names the result."
     ),
 ]
 OpPathOption: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--op-path", metavar="FOLDER", help="A folder with operators, beside those of the file; repeatable."),
+    typer.Option("--op-path", metavar="FOLDER", help="Additional folder with your own operators; repeatable."),
 ]
 GraphFormatOption: TypeAlias = Annotated[
-    str | None, typer.Option("--model-graph-format", metavar="file|code", help="Instead of that of the file.")
+    str | None,
+    typer.Option("--model-graph-format", metavar="file|code", help="Override the key of this name in the file."),
 ]
 DataFormatOption: TypeAlias = Annotated[
-    str | None, typer.Option("--model-data-format", metavar="file|code", help="Instead of that of the file.")
+    str | None,
+    typer.Option("--model-data-format", metavar="file|code", help="Override the key of this name in the file."),
 ]
 
 FallbackOption: TypeAlias = Annotated[
     str,
-    typer.Option("--fallback", metavar="cpu", help="Layers that an accelerator cannot do go to the CPU beside it."),
+    typer.Option("--fallback", metavar="cpu", help="Run layers that the accelerator does not support on the CPU."),
 ]
 
 MessagesOption: TypeAlias = Annotated[
-    bool, typer.Option("--no-messages", help="A smaller library: it tells codes, and no texts of messages.")
+    bool, typer.Option("--no-messages", help="Omit message texts and report codes only; the library is smaller.")
 ]
 
 MaceOption: TypeAlias = Annotated[
-    bool, typer.Option("--mace-compat", help="With headers of MACE's C++ interface, and the library named libmace.")
+    bool, typer.Option("--mace-compat", help="Add the headers of MACE's C++ interface, and call the library libmace.")
 ]
 
 DeviceOption: TypeAlias = Annotated[
@@ -71,31 +77,115 @@ DeviceOption: TypeAlias = Annotated[
     typer.Option(
         "--device",
         metavar="DEVICE",
-        help="Where it runs: local, qemu, qemu:CPU, ssh://USER@HOST[:PORT], adb, adb:SERIAL, or a name of the device"
-        " file; repeatable. Without it: this machine, or an emulator.",
+        help="Device to run on: local, qemu, qemu:CPU, ssh://USER@HOST[:PORT], adb, adb:SERIAL, or a name from the"
+        " device file; repeatable. Default: this machine, or an emulator.",
     ),
 ]
 DeviceFileOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--device-yml", metavar="FILE", help="The device file. Without --device: all devices in it."),
+    typer.Option("--device-yml", metavar="FILE", help="The device file. Without --device, all its devices are used."),
 ]
 SocsOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--target-socs", metavar="SOC[,SOC]", help="Only devices with one of these chips; random: one device."
+        "--target-socs", metavar="SOC[,SOC]", help="Use only devices with one of these chips; random: any one device."
     ),
 ]
 
 CpuOption: TypeAlias = Annotated[
-    str, typer.Option("--cpu", metavar="MODEL", help="The processor that the emulator imitates, such as cortex-a53.")
+    str, typer.Option("--cpu", metavar="MODEL", help="Processor that the emulator models, such as cortex-a53.")
 ]
 TimeoutOption: TypeAlias = Annotated[
-    float, typer.Option("--timeout", min=1, metavar="SECONDS", help="The most time that one run may take.")
+    float, typer.Option("--timeout", min=1, metavar="SECONDS", help="Time limit of one run.")
 ]
 ThreadsOption: TypeAlias = Annotated[
-    int, typer.Option("--num-threads", min=-1, help="Threads of the library; -1: one per core.")
+    int, typer.Option("--num-threads", min=-1, help="Number of threads; -1: one per core.")
 ]
-SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of the random inputs.")]
+SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random inputs.")]
+
+
+@dataclass(frozen=True)
+class DeploymentOptions:
+    """Which deployment, where its build goes, and what counts instead of its own words. A parameter of this type, or of
+    one that is derived from it, brings all these options.
+    """
+
+    file: FileArgument = None
+    config: ConfigOption = None
+    output: OutputOption = Path("build")
+    target_abis: AbisOption = None
+    library_name: LibraryOption = None
+    allow_unverified: UnverifiedOption = False
+    trust_model_code: TrustOption = False
+
+    def source(self) -> Path:
+        """The deployment file."""
+        return deployment_file(self.file, self.config)
+
+    def options(self) -> Options:
+        """Where the build goes, to which the command adds its own."""
+        return Options(
+            output=self.output, allow_unverified=self.allow_unverified, trust_model_code=self.trust_model_code
+        )
+
+    def overrides(self) -> Overrides:
+        """What the command line says instead of the deployment file."""
+        return Overrides(target_abis=words(self.target_abis), library_name=self.library_name)
+
+
+@dataclass(frozen=True)
+class FormOptions(DeploymentOptions):
+    """With the form of the library."""
+
+    model_graph_format: GraphFormatOption = None
+    model_data_format: DataFormatOption = None
+    no_messages: MessagesOption = False
+
+    def overrides(self) -> Overrides:
+        return replace(
+            super().overrides(),
+            model_graph_format=self.model_graph_format,
+            model_data_format=self.model_data_format,
+            messages=False if self.no_messages else None,
+        )
+
+
+@dataclass(frozen=True)
+class LibraryOptions(FormOptions):
+    """With what comes along with the library."""
+
+    mace_compat: MaceOption = False
+
+    def overrides(self) -> Overrides:
+        return replace(super().overrides(), mace_compat="1" if self.mace_compat else None)
+
+
+@dataclass(frozen=True)
+class BuildOptions(LibraryOptions):
+    """With what compiles it."""
+
+    toolchain: ToolchainOption = None
+
+    def overrides(self) -> Overrides:
+        return replace(super().overrides(), toolchain=self.toolchain)
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """What goes into the models."""
+
+    input_: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, image, audio or raw numbers."),
+    ] = None
+    input_dir: Annotated[
+        Path | None,
+        typer.Option("--input-dir", metavar="FOLDER", help="Folder with data for the inputs: <name>.npy."),
+    ] = None
+
+    def files(self) -> dict[str, Path]:
+        """The files by the names of their inputs."""
+        return {**_files_in(self.input_dir), **_named_files(self.input_)}
 
 
 @dataclass(frozen=True)
@@ -128,21 +218,15 @@ class GpuOptions:
 
     gpu_perf_hint: Annotated[
         int,
-        typer.Option(
-            "--gpu-perf-hint", min=0, max=3, help="How fast a GPU runs: 0 as the driver likes, 1 low, 2 normal, 3 high."
-        ),
+        typer.Option("--gpu-perf-hint", min=0, max=3, help="GPU performance: 0 default, 1 low, 2 normal, 3 high."),
     ] = 3
     gpu_priority_hint: Annotated[
         int,
-        typer.Option(
-            "--gpu-priority-hint", min=0, max=3, help="Whether a GPU does this before other work: 0 to 3 alike."
-        ),
+        typer.Option("--gpu-priority-hint", min=0, max=3, help="GPU priority: 0 default, 1 low, 2 normal, 3 high."),
     ] = 3
     gpu_out_of_range_check: Annotated[
         bool,
-        typer.Option(
-            "--gpu-out-of-range-check", help="Fail where a kernel of a GPU reads or writes outside of a tensor; slow."
-        ),
+        typer.Option("--gpu-out-of-range-check", help="Fail when a GPU kernel reads or writes outside a tensor; slow."),
     ] = False
     opencl_cache_reuse_policy: Annotated[
         int,
@@ -150,7 +234,7 @@ class GpuOptions:
             "--opencl-cache-reuse-policy",
             min=0,
             max=1,
-            help="1: use programs that the driver of a GPU has built before; 0: not.",
+            help="1: reuse compiled GPU programs; 0: compile them again.",
         ),
     ] = 1
 
@@ -174,17 +258,21 @@ class DescriptionOptions:
 
     checkpoint_file: Annotated[
         Path | None,
-        typer.Option("--checkpoint-file", metavar="FILE", help="With a description: the quantised checkpoint."),
+        typer.Option("--checkpoint-file", metavar="FILE", help="Quantised checkpoint (with a network description)."),
     ] = None
     sample_input: Annotated[
         Path | None,
         typer.Option(
-            "--sample-input", metavar="FILE", help="With a description: a sample (.npy) of [channels, rows, columns]."
+            "--sample-input",
+            metavar="FILE",
+            help="Sample input (.npy) of [channels, rows, columns] (with a network description).",
         ),
     ] = None
     cnn: Annotated[
         list[str] | None,
-        typer.Option("--cnn", metavar="KEY[=VALUE]", help="With a description: as in the section `cnn`; repeatable."),
+        typer.Option(
+            "--cnn", metavar="KEY[=VALUE]", help="Key of the section `cnn` (with a network description); repeatable."
+        ),
     ] = None
 
     def beside(self, replaced: Overrides) -> Overrides:
@@ -209,26 +297,25 @@ def words(items: list[str] | None) -> tuple[str, ...]:
     return tuple(word for item in items or () for word in item.replace(",", " ").split())
 
 
-def overrides(
-    abis: list[str] | None = None,
-    library_name: str | None = None,
-    graph_format: str | None = None,
-    data_format: str | None = None,
-    no_messages: bool = False,
-    mace_compat: bool = False,
-    toolchain: Path | None = None,
-    op_paths: list[Path] | None = None,
-    fallback: str = "",
-) -> Overrides:
-    """What the command line says instead of the deployment file."""
-    return Overrides(
-        target_abis=words(abis),
-        library_name=library_name,
-        model_graph_format=graph_format,
-        model_data_format=data_format,
-        messages=False if no_messages else None,
-        mace_compat="1" if mace_compat else None,
-        toolchain=toolchain,
-        op_paths=tuple(op_paths or ()),
-        fallback=fallback,
-    )
+def _named_files(given: list[str] | None) -> dict[str, Path]:
+    """`name=file` by name."""
+    files: dict[str, Path] = {}
+    for word in given or ():
+        name, equals, file = word.partition("=")
+        if not equals or not name or not file:
+            raise ConfigError(f"--input cannot be '{word}'", rule="--input NAME=FILE")
+        files[name] = Path(file)
+    return files
+
+
+def _files_in(folder: Path | None) -> dict[str, Path]:
+    """The files of a folder by the name of their tensor: .npy, raw numbers, pictures and sounds."""
+    if folder is None:
+        return {}
+    files: dict[str, Path] = {}
+    for ending in _ENDINGS:  # the first one counts, where a name has several
+        for file in sorted(folder.glob(f"*{ending}")):
+            files.setdefault(file.stem, file)
+    if not files:
+        raise ConfigError(f"no input files in {folder}", rule=f"--input-dir holds <input> with {' '.join(_ENDINGS)}")
+    return files

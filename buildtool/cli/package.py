@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,32 +10,19 @@ import typer
 
 from buildtool.cli.command import command
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
+    DeploymentOptions,
     FallbackOption,
-    FileArgument,
-    LibraryOption,
-    OutputOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import VERBOSE, Output
-from buildtool.settings import Options
 
 
 def package(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
+    asked: DeploymentOptions,
     program: Annotated[
         Path | None,
-        typer.Option("--program", metavar="FILE", help="A program of your own (.bin), not the one that is built."),
+        typer.Option("--program", metavar="FILE", help="Pack your own program (.bin) instead of the built one."),
     ] = None,
     fallback: FallbackOption = "",
-    allow_unverified: UnverifiedOption = False,
     *,
     out: Output,
 ) -> None:
@@ -42,10 +30,9 @@ def package(
     from buildtool import workflow
     from buildtool.reports import build as report
 
-    options = Options(output=output, allow_unverified=allow_unverified, program=program)
-    replaced = overrides(target_abis, library_name, fallback=fallback)
+    options, replaced = replace(asked.options(), program=program), replace(asked.overrides(), fallback=fallback)
     with out.progress() as progress:
-        built = workflow.package_firmware(deployment_file(file, config), replaced, options, progress)
+        built = workflow.package_firmware(asked.source(), replaced, options, progress)
     document = built.as_json()
     out.document(document, *report.parts(document, verbose=out.verbosity >= VERBOSE))
 

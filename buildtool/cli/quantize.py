@@ -17,7 +17,6 @@ from buildtool.cli.options import (
     OpPathOption,
     UnverifiedOption,
     deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output
 from buildtool.cli.quantize_checkpoint import SchemeOptions, quantize_checkpoint
@@ -37,13 +36,13 @@ class SampleOptions:
         typer.Option(
             "--inputs",
             metavar="PATH",
-            help="The samples: a folder of .npy, .npz, pictures or sounds; such a file; or a script with samples().",
+            help="Samples: a folder of .npy, .npz, images or audio; one such file; or a script with samples().",
         ),
     ] = None
-    samples: Annotated[int | None, typer.Option("--samples", min=1, help="Only so many, the first ones.")] = None
-    workers: Annotated[int, typer.Option("--workers", min=1, help="How many processes share the samples.")] = 1
-    fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew instead of where the last run was ended.")] = False
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was ended: done without asking.")] = False
+    samples: Annotated[int | None, typer.Option("--samples", min=1, help="Use only the first N samples.")] = None
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Number of worker processes.")] = 1
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming the last run.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the last run (the default).")] = False
 
     def given(self) -> Path:
         """Where the samples are; ConfigError where nothing says it, or options contradict each other."""
@@ -61,23 +60,24 @@ class EstimatorOptions:
     """How a range follows from what was seen."""
 
     estimator: Annotated[
-        str, typer.Option("--estimator", metavar="|".join(ESTIMATORS), help="How a range follows from the samples.")
+        str,
+        typer.Option("--estimator", metavar="|".join(ESTIMATORS), help="Method that derives a range from the samples."),
     ] = "min-max"
     percentile: Annotated[
         float | None,
         typer.Option(
             "--percentile",
             metavar="PERCENT",
-            help="percentile: of the numbers that lie outside on each side (0.01); enhance: of the samples (0).",
+            help="percentile: share of values outside on each side (0.01); enhance: share of samples (0).",
         ),
     ] = None
     enhance_ratio: Annotated[
-        float, typer.Option("--enhance-ratio", metavar="N", help="enhance: larger leaves more extremes inside.")
+        float, typer.Option("--enhance-ratio", metavar="N", help="enhance: larger values keep more outliers.")
     ] = 10.0
     momentum: Annotated[
-        float, typer.Option("--momentum", min=0, max=1, help="moving-average: share of the mean that stays.")
+        float, typer.Option("--momentum", min=0, max=1, help="moving-average: weight of the previous mean.")
     ] = 0.9
-    bits: Annotated[int, typer.Option("--bits", min=2, max=16, help="kl and mse: what tensors are stored in.")] = 8
+    bits: Annotated[int, typer.Option("--bits", min=2, max=16, help="kl and mse: bits of the stored tensors.")] = 8
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ class CorrectionOptions:
     """What is changed in weights and biases before they are stored."""
 
     bias_correction: Annotated[
-        bool, typer.Option("--bias-correction", help="Biases take up what the rounding of a layer shifts on average.")
+        bool, typer.Option("--bias-correction", help="Correct biases for the mean shift that rounding causes.")
     ] = False
     rounding: Annotated[
         str,
         typer.Option(
             "--rounding",
             metavar="|".join(ROUNDINGS),
-            help="adaptive: the weights of a layer are rounded together, so that its results change least.",
+            help="adaptive: round the weights of a layer together, so that its results change least.",
         ),
     ] = ROUNDINGS[0]
     weights: Annotated[
@@ -100,7 +100,7 @@ class CorrectionOptions:
         typer.Option(
             "--weights",
             metavar="FILE",
-            help="Where they go, for quantize_weights_file. Without it: the file that the deployment names, or one "
+            help="Output file for quantize_weights_file. Default: the file that the deployment names, or one "
             "beside the ranges.",
         ),
     ] = None
@@ -119,14 +119,15 @@ class SensitivityOptions:
     """Which layers bear it."""
 
     sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Measure as well what storing each layer alone costs at the outputs.")
+        bool,
+        typer.Option("--sensitivity", help="Also measure the error at the outputs of quantising each layer alone."),
     ] = False
     budget: Annotated[
         str | None,
         typer.Option(
             "--budget",
             metavar="DB|accuracy=POINTS",
-            help="Propose layers to keep in single precision: until the outputs have this ratio of signal to noise in "
+            help="Propose layers to keep in single precision until the outputs reach this signal-to-noise ratio in "
             "decibels, or until the accuracy script loses at most so many hundredths.",
         ),
     ] = None
@@ -161,12 +162,12 @@ def quantize(
             "--output",
             "-o",
             metavar="FILE",
-            help="The range file. Without it: the one that the deployment names, or <model>.ranges beside it.",
+            help="The range file. Default: the one that the deployment names, or <model>.ranges beside it.",
         ),
     ] = None,
     model: ModelOption = None,
     build_folder: Annotated[
-        Path, typer.Option("--build-folder", metavar="FOLDER", help="calibration/<library>/ in it is looked into.")
+        Path, typer.Option("--build-folder", metavar="FOLDER", help="Folder that holds calibration/<library>/.")
     ] = Path("build"),
     allow_unverified: UnverifiedOption = False,
     op_path: OpPathOption = None,
@@ -178,7 +179,7 @@ def quantize(
     scheme: SchemeOptions,
     out: Output,
 ) -> None:
-    """Find the ranges of a model's tensors on samples, and write them for quantize_range_file.
+    """Measure the tensor ranges of a model on samples, and write them for quantize_range_file.
 
     Runs the model on this machine in single precision, and builds a library of its own for that.
     With --scheme: turn the weights of a checkpoint into whole numbers; nothing runs.
@@ -202,7 +203,7 @@ def quantize(
         calibration,
         weights.given(),
         layers.given() if layers.sensitivity or layers.budget else None,
-        overrides(op_paths=op_path),
+        Overrides(op_paths=tuple(op_path or ())),
         Options(output=build_folder, allow_unverified=allow_unverified),
         RunSettings(model=model),
         Labour(given.workers, fresh=given.fresh),

@@ -11,7 +11,6 @@ import typer
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
 
-_SCHEMES = ("max7800x",)
 _ENDINGS = (".pth.tar", ".pth", ".pt")
 _NONE = "none"
 
@@ -21,27 +20,28 @@ class SchemeOptions:
     """How weights become whole numbers; without --scheme none of them is used."""
 
     scheme: Annotated[
-        str | None, typer.Option("--scheme", metavar="max7800x", help="FILE is a checkpoint of PyTorch; quantise it.")
+        str | None,
+        typer.Option("--scheme", metavar="TARGET", help="Quantise FILE, a PyTorch checkpoint, for this target."),
     ] = None
     clip_method: Annotated[
         str,
         typer.Option(
             "--clip-method",
             metavar="QUANTILE|SCALE|MAX|AVGMAX|AVG|STDDEV|none",
-            help="QUANTILE: shifts for each layer; the others as in 2020; none: only fuse.",
+            help="QUANTILE: shifts per layer; others: the methods of 2020; none: only fuse.",
         ),
     ] = "QUANTILE"
-    scale: Annotated[float, typer.Option("--scale", help="Of SCALE.")] = 0.85
+    scale: Annotated[float, typer.Option("--scale", help="Factor of SCALE.")] = 0.85
     stddev: Annotated[float, typer.Option("--stddev", help="Standard deviations of STDDEV.")] = 2.0
     network: Annotated[
-        Path | None, typer.Option("--network", metavar="FILE", help="The description with the bits of each layer.")
+        Path | None, typer.Option("--network", metavar="FILE", help="Network description with the bits of each layer.")
     ] = None
     fuse_batch_norm: Annotated[
-        bool, typer.Option("--fuse-batch-norm", help="Take batch normalisation into the weights first.")
+        bool, typer.Option("--fuse-batch-norm", help="Fuse batch normalisation into the weights first.")
     ] = False
-    fused_arch: Annotated[
-        str, typer.Option("--fused-arch", metavar="NAME", help="The architecture once it is fused.")
-    ] = ""
+    fused_arch: Annotated[str, typer.Option("--fused-arch", metavar="NAME", help="Name of the fused architecture.")] = (
+        ""
+    )
 
 
 def quantize_checkpoint(file: Path | None, output: Path | None, options: SchemeOptions, out: Output) -> None:
@@ -50,10 +50,10 @@ def quantize_checkpoint(file: Path | None, output: Path | None, options: SchemeO
     from buildtool.settings import CheckpointSettings
     from buildtool.workflow import checkpoints
 
-    if options.scheme not in _SCHEMES:
-        raise ConfigError(f"there is no scheme '{options.scheme}'", rule=f"one of: {', '.join(_SCHEMES)}")
+    scheme = options.scheme or ""
+    checkpoints.scheme_target(scheme)
     if file is None:
-        raise ConfigError("no checkpoint is given", remedy="lathe quantize net.pth.tar --scheme max7800x")
+        raise ConfigError("no checkpoint is given", remedy=f"lathe quantize net.pth.tar --scheme {scheme}")
     quantises = options.clip_method.lower() != _NONE
     if not (quantises or options.fuse_batch_norm):
         raise ConfigError("nothing is to be done", remedy="add --fuse-batch-norm, or give another --clip-method")
@@ -66,7 +66,8 @@ def quantize_checkpoint(file: Path | None, output: Path | None, options: SchemeO
         arch=options.fused_arch,
         quantises=quantises,
     )
-    found = checkpoints.quantize_checkpoint(file, output or _beside(file, "q" if quantises else "fused"), settings)
+    place = output or _beside(file, "q" if quantises else "fused")
+    found = checkpoints.quantize_checkpoint(scheme, file, place, settings)
     document = found.as_json()
     out.document(document, *report.parts(document))
 

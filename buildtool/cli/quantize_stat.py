@@ -13,22 +13,22 @@ from buildtool.cli.output import Output
 
 def quantize_stat(
     log_file: Annotated[
-        Path | None, typer.Option("--log-file", metavar="FILE", help="What lathe run --quantize-stat has printed.")
+        Path | None, typer.Option("--log-file", metavar="FILE", help="Output of lathe run --quantize-stat.")
     ] = None,
     percentile: Annotated[
-        float, typer.Option("--percentile", metavar="PERCENT", help="Of the samples: outside on each side.")
+        float, typer.Option("--percentile", metavar="PERCENT", help="Share of samples to ignore on each side.")
     ] = 0.0,
-    enhance: Annotated[bool, typer.Option("--enhance", help="Give rare extremes up that make ranges wide.")] = False,
+    enhance: Annotated[bool, typer.Option("--enhance", help="Ignore rare outliers that widen the ranges.")] = False,
     enhance_ratio: Annotated[
-        float, typer.Option("--enhance-ratio", metavar="N", help="With --enhance: larger leaves more inside.")
+        float, typer.Option("--enhance-ratio", metavar="N", help="With --enhance: larger values keep more outliers.")
     ] = 10.0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The range file, instead of stdout.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Range file to write, instead of stdout.")
     ] = None,
     *,
     out: Output,
 ) -> None:
-    """Make a range file of the log that lathe run --quantize-stat prints."""
+    """Convert the log of lathe run --quantize-stat to a range file."""
     from buildtool import workflow
     from buildtool.errors import ConfigError
     from buildtool.quant import range_files

@@ -13,23 +13,12 @@ from buildtool.cli.command import command
 from buildtool.cli.inner_tensors import InsideOptions
 from buildtool.cli.mace_words import MaceWords
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
+    BuildOptions,
     DescriptionOptions,
-    FileArgument,
     GpuOptions,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
+    InputOptions,
     ModelOption,
-    OutputOption,
     StandOptions,
-    ToolchainOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output
 from buildtool.cli.tune import TRIAL_ROUNDS, TUNE_BUDGET, BudgetOption
@@ -37,41 +26,13 @@ from buildtool.cli.validate import ComparisonOptions, report_validation
 from buildtool.errors import ConfigError
 from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
 
-_ENDINGS = (".npy", ".raw", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".wav")
-
-
-def named_files(given: list[str] | None) -> dict[str, Path]:
-    """`name=file` by name."""
-    files: dict[str, Path] = {}
-    for word in given or ():
-        name, equals, file = word.partition("=")
-        if not equals or not name or not file:
-            raise ConfigError(f"--input cannot be '{word}'", rule="--input NAME=FILE")
-        files[name] = Path(file)
-    return files
-
-
-def files_in(folder: Path | None) -> dict[str, Path]:
-    """The files of a folder by the name of their tensor: .npy, raw numbers, pictures and sounds."""
-    if folder is None:
-        return {}
-    files: dict[str, Path] = {}
-    for ending in _ENDINGS:  # the first one counts, where a name has several
-        for file in sorted(folder.glob(f"*{ending}")):
-            files.setdefault(file.stem, file)
-    if not files:
-        raise ConfigError(
-            f"no file for an input stands in {folder}", rule=f"--input-dir holds <input> with {' '.join(_ENDINGS)}"
-        )
-    return files
-
 
 @dataclass(frozen=True)
 class StepOptions:
     """What happens besides a run, or instead of it: the commands of the same names."""
 
-    validate: Annotated[bool, typer.Option("--validate", help="Compare with the source model, too.")] = False
-    tune: Annotated[bool, typer.Option("--tune", help="First find the fastest way of computing each layer.")] = False
+    validate: Annotated[bool, typer.Option("--validate", help="Also compare with the source model.")] = False
+    tune: Annotated[bool, typer.Option("--tune", help="Tune the layers first, as lathe tune does.")] = False
     tune_budget: BudgetOption = TUNE_BUDGET
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="Measure, as lathe bench does: at least 100 rounds.")
@@ -80,7 +41,7 @@ class StepOptions:
         bool,
         typer.Option(
             "--quantize-stat",
-            help="Print the ranges of all tensors for every sample of --input-dir: for quantize-stat.",
+            help="Print the ranges of all tensors for every sample of --input-dir, for quantize-stat.",
         ),
     ] = False
 
@@ -93,23 +54,17 @@ class StepOptions:
 
 
 @dataclass(frozen=True)
-class WayOptions:
+class WayOptions(InputOptions):
     """How a run goes, what goes in, and where the outputs go."""
 
-    input_: Annotated[
-        list[str] | None,
-        typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, picture, sound, raw numbers."),
-    ] = None
-    input_dir: Annotated[
-        Path | None,
-        typer.Option("--input-dir", metavar="FOLDER", help="Data for the inputs, in files of their names: <name>.npy."),
-    ] = None
     output_dir: Annotated[
-        Path | None, typer.Option("--output-dir", metavar="FOLDER", help="Write the outputs there: <name>.npy files.")
+        Path | None,
+        typer.Option("--output-dir", metavar="FOLDER", help="Write the outputs to this folder: <name>.npy."),
     ] = None
-    round_: Annotated[int, typer.Option("--round", min=1, help="How often to run, for the time it takes.")] = 1
+    round_: Annotated[int, typer.Option("--round", min=1, help="Number of timed runs.")] = 1
     restart_round: Annotated[
-        int, typer.Option("--restart-round", min=1, help="How often the program is started anew for all rounds.")
+        int,
+        typer.Option("--restart-round", min=1, help="Number of times to restart the program and repeat all rounds."),
     ] = 1
     cpu_affinity_policy: Annotated[
         int,
@@ -117,22 +72,23 @@ class WayOptions:
             "--cpu-affinity-policy",
             min=0,
             max=4,
-            help="Cores: 0 all, 1 big ones, 2 little ones, 3 as many of the fastest as threads, 4 of the slowest.",
+            help="Cores: 0 all, 1 big, 2 little, 3 as many of the fastest as threads, 4 of the slowest.",
         ),
     ] = 0
-    memory: Annotated[bool, typer.Option("--memory", help="Tell what memory the run takes.")] = False
+    memory: Annotated[bool, typer.Option("--memory", help="Report the memory use of the run.")] = False
     vlog_level: Annotated[
-        int, typer.Option("--vlog-level", min=-1, help="The program tells on stderr: 1 what it does, 2 every node.")
+        int, typer.Option("--vlog-level", min=-1, help="Log to stderr: 1 every step, 2 every node.")
     ] = -1
     debug_mode: Annotated[
-        bool, typer.Option("--debug-mode", help="Where the program crashes, say behind which node: --vlog-level 2.")
+        bool,
+        typer.Option("--debug-mode", help="Name the node after which the program crashes; implies --vlog-level 2."),
     ] = False
 
     def settings(self, settings: RunSettings) -> RunSettings:
         """The settings with them."""
         return replace(
             settings,
-            inputs={**files_in(self.input_dir), **named_files(self.input_)},
+            inputs=self.files(),
             output_folder=self.output_dir,
             rounds=self.round_,
             restarts=self.restart_round,
@@ -152,18 +108,8 @@ def _log_ranges(
 
 
 def run(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: BuildOptions,
     model: ModelOption = None,
-    allow_unverified: UnverifiedOption = False,
-    toolchain: ToolchainOption = None,
     *,
     described: DescriptionOptions,
     steps: StepOptions,
@@ -184,12 +130,11 @@ def run(
 
     steps.check(out)
     mace.tell(out)
-    source, options = deployment_file(file, config), Options(output=output, allow_unverified=allow_unverified)
+    source, options = asked.source(), asked.options()
     samples = ways.input_dir if steps.quantize_stat else None
     ways = replace(ways, input_dir=None) if samples else ways  # its files are no inputs of one run
     settings = replace(ways.settings(gpu.settings(stand.settings(out))), model=model)
-    formats = (model_graph_format, model_data_format)
-    replaced = described.beside(overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain))
+    replaced = described.beside(asked.overrides())
     if steps.quantize_stat:
         _log_ranges(source, replaced, options, settings, samples, out)
         return

@@ -13,7 +13,7 @@ from buildtool.cli.output import Output, write, write_file
 
 def schema(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there, not to stdout.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Output file, instead of stdout.")
     ] = None,
     *,
     out: Output,

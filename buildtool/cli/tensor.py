@@ -20,30 +20,44 @@ _Number = TypeVar("_Number", int, float)
 
 
 def tensor(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Pictures or WAV sounds; or .npy files.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Images, WAV audio or .npy files.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The .npy, or of one .npy the picture.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Output: a .npy file, or the image of one .npy file."),
     ] = None,
-    resize: Annotated[str | None, typer.Option("--resize", metavar="HEIGHTxWIDTH", help="Of pictures.")] = None,
+    resize: Annotated[
+        str | None, typer.Option("--resize", metavar="HEIGHTxWIDTH", help="Resize images to this size.")
+    ] = None,
     method: Annotated[
-        str, typer.Option("--method", metavar="nearest|bilinear|bicubic|lanczos|area", help="Of resizing.")
+        str,
+        typer.Option("--method", metavar="nearest|bilinear|bicubic|lanczos|area", help="Interpolation of --resize."),
     ] = "bilinear",
     crop: Annotated[
-        str | None, typer.Option("--crop", metavar="HEIGHTxWIDTH", help="The middle of pictures, once resized.")
+        str | None, typer.Option("--crop", metavar="HEIGHTxWIDTH", help="Crop the centre of images, after resizing.")
     ] = None,
-    channels: Annotated[str, typer.Option("--channels", metavar="RGB|BGR|grey", help="Of pictures.")] = "RGB",
-    mean: Annotated[str, typer.Option("--mean", metavar="N[,N,N]", help="Subtracted from what is 0 to 255.")] = "0",
-    scale: Annotated[str, typer.Option("--scale", metavar="N[,N,N]", help="What is left is multiplied by it.")] = "1",
-    layout: Annotated[str, typer.Option("--layout", metavar="NHWC|NCHW", help="Where the channels stand.")] = "NHWC",
+    channels: Annotated[
+        str, typer.Option("--channels", metavar="RGB|BGR|grey", help="Channel order of images.")
+    ] = "RGB",
+    mean: Annotated[
+        str, typer.Option("--mean", metavar="N[,N,N]", help="Mean to subtract from values of 0 to 255.")
+    ] = "0",
+    scale: Annotated[
+        str, typer.Option("--scale", metavar="N[,N,N]", help="Factor to multiply by after subtracting the mean.")
+    ] = "1",
+    layout: Annotated[str, typer.Option("--layout", metavar="NHWC|NCHW", help="Order of the axes.")] = "NHWC",
     dtype: Annotated[
-        str, typer.Option("--dtype", metavar="TYPE", help="Of the array, such as uint8 (rounded, held inside).")
+        str,
+        typer.Option("--dtype", metavar="TYPE", help="Element type, such as uint8 (values are rounded and clipped)."),
     ] = "float32",
-    rate: Annotated[int | None, typer.Option("--rate", min=1, help="The samples in a second that sounds have.")] = None,
-    length: Annotated[int | None, typer.Option("--length", min=1, help="Samples: cut sounds, or add silence.")] = None,
+    rate: Annotated[int | None, typer.Option("--rate", min=1, help="Sample rate of audio.")] = None,
+    length: Annotated[
+        int | None,
+        typer.Option("--length", min=1, help="Length of audio in samples; it is cut or padded with silence."),
+    ] = None,
     *,
     out: Output,
 ) -> None:
-    """Turn pictures and sounds into a .npy that a model takes, and a .npy into a picture. Without -o: tell of them."""
+    """Convert images and audio to a .npy for a model, or a .npy to an image. Without -o, describe them."""
     from buildtool.builders.package import write_file
     from buildtool.tensors.files import figures
     from buildtool.tensors.recipe import Recipe

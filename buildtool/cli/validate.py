@@ -11,23 +11,11 @@ import typer
 from buildtool.cli.command import command
 from buildtool.cli.inner_tensors import nodes_of
 from buildtool.cli.options import (
-    AbisOption,
-    ConfigOption,
-    DataFormatOption,
+    BuildOptions,
     DescriptionOptions,
-    FileArgument,
     GpuOptions,
-    GraphFormatOption,
-    LibraryOption,
-    MaceOption,
-    MessagesOption,
     ModelOption,
-    OutputOption,
     StandOptions,
-    ToolchainOption,
-    UnverifiedOption,
-    deployment_file,
-    overrides,
 )
 from buildtool.cli.output import Output, write_file
 from buildtool.errors import ConfigError, ValidationError
@@ -41,7 +29,7 @@ ReferenceOption: TypeAlias = Annotated[
     typer.Option(
         "--reference",
         metavar="|".join(REFERENCES),
-        help="Who gives the right answer; auto: the source framework where it is installed.",
+        help="Reference to compare with; auto: the source framework if it is installed.",
     ),
 ]
 PythonOption: TypeAlias = Annotated[
@@ -49,7 +37,7 @@ PythonOption: TypeAlias = Annotated[
     typer.Option(
         "--reference-python",
         metavar="PYTHON",
-        help="An interpreter that has the source framework, which then gives the right answer there.",
+        help="Python interpreter that has the source framework, to compute the reference.",
     ),
 ]
 
@@ -63,35 +51,38 @@ class ComparisonOptions:
         typer.Option(
             "--layers",
             metavar="[all|search|N|FROM:TO]",
-            help="Compare what every node computed (of these), and name the first that diverges; search: by halving.",
+            help="Compare the result of every node (or of these), and name the first that differs; search: bisect.",
         ),
     ] = ""
     accuracy: Annotated[
-        bool, typer.Option("--accuracy", help="Run accuracy_validation_script over all of its samples instead.")
+        bool, typer.Option("--accuracy", help="Run accuracy_validation_script on all its samples instead.")
     ] = False
     labelled: Annotated[
         Path | None,
         typer.Option(
             "--labelled",
             metavar="FILE",
-            help="How often a chip that is simulated is right instead: an .npz with `samples` and `labels`.",
+            help="Measure the accuracy of a simulated chip instead: an .npz with `samples` and `labels`.",
         ),
     ] = None
     top: Annotated[
-        int, typer.Option("--top", min=1, help="With --labelled: right is what has its label among so many answers.")
+        int,
+        typer.Option(
+            "--top", min=1, help="With --labelled: count a sample as correct if its label is among the top N."
+        ),
     ] = 1
     workers: Annotated[
-        int, typer.Option("--workers", min=1, help="With --accuracy or --labelled: how many share the samples.")
+        int, typer.Option("--workers", min=1, help="With --accuracy or --labelled: number of worker processes.")
     ] = 1
     scheduler: Annotated[
         str,
-        typer.Option("--scheduler", metavar="ADDRESS", help="With --accuracy: a Dask cluster shares them."),
+        typer.Option("--scheduler", metavar="ADDRESS", help="With --accuracy: address of a Dask scheduler."),
     ] = ""
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="With --accuracy: begin anew instead of where the last run was killed.")
+        bool, typer.Option("--fresh", help="With --accuracy: start over instead of resuming the last run.")
     ] = False
     junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Write the result as JUnit's XML, too.")
+        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the result as JUnit XML.")
     ] = None
 
     def check(self) -> None:
@@ -147,26 +138,16 @@ def report_validation(
 
 
 def validate(
-    file: FileArgument = None,
-    config: ConfigOption = None,
-    output: OutputOption = Path("build"),
-    target_abis: AbisOption = None,
-    library_name: LibraryOption = None,
-    model_graph_format: GraphFormatOption = None,
-    model_data_format: DataFormatOption = None,
-    no_messages: MessagesOption = False,
-    mace_compat: MaceOption = False,
+    asked: BuildOptions,
     model: ModelOption = None,
     all_variants: Annotated[
-        bool, typer.Option("--all-variants", help="Build and validate the models as files and as code, both.")
+        bool, typer.Option("--all-variants", help="Build and validate the models both as files and as code.")
     ] = False,
     kind: Annotated[
-        str, typer.Option("--kind", metavar="|".join(KINDS), help="Only the shared or only the static libraries.")
+        str, typer.Option("--kind", metavar="|".join(KINDS), help="Validate only shared or only static libraries.")
     ] = "both",
     reference: ReferenceOption = "auto",
     reference_python: PythonOption = None,
-    allow_unverified: UnverifiedOption = False,
-    toolchain: ToolchainOption = None,
     *,
     described: DescriptionOptions,
     stand: StandOptions,
@@ -174,9 +155,9 @@ def validate(
     comparison: ComparisonOptions,
     out: Output,
 ) -> None:
-    """Compare a library with its source models, for every ABI, shared and static. Builds what is not built yet.
+    """Compare a library with its source models, for every ABI, shared and static. Builds missing libraries.
 
-    Exit code 9 tells that an output is below its threshold.
+    Exit code 9 means that an output is below its threshold.
     """
 
     if reference not in REFERENCES:
@@ -187,7 +168,6 @@ def validate(
         )
     if kind not in KINDS:
         raise ConfigError(f"--kind cannot be '{kind}'", rule=f"allowed: {', '.join(KINDS)}")
-    options = Options(output=output, allow_unverified=allow_unverified)
     settings = replace(
         gpu.settings(stand.settings(out)),
         model=model,
@@ -196,9 +176,8 @@ def validate(
         reference_python=reference_python,
         all_variants=all_variants,
     )
-    formats = (model_graph_format, model_data_format)
-    replaced = described.beside(overrides(target_abis, library_name, *formats, no_messages, mace_compat, toolchain))
-    report_validation(deployment_file(file, config), replaced, options, settings, comparison, out)
+    replaced = described.beside(asked.overrides())
+    report_validation(asked.source(), replaced, asked.options(), settings, comparison, out)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,4 +1,4 @@
-"""The model container: `<name>.pb` (graph, plan) and `<name>.data` (weights). docs/format.md is the contract.
+"""The model container: `<name>.pb` (graph, plan) and `<name>.data` (weights). docs/reference/format.md is the contract.
 
 Equal graphs give equal bytes. `write` and `read` are inverse up to the rounding of how constants are `stored`.
 """

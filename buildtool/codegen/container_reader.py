@@ -74,7 +74,7 @@ def decode(
 
 def _refuse(what: str, file: str, cause: BaseException | None = None, remedy: str = "") -> NoReturn:
     remedy = remedy or "convert the source model again"
-    raise ModelFileError(what, where=Where(file), rule="docs/format.md", remedy=remedy) from cause
+    raise ModelFileError(what, where=Where(file), rule="docs/reference/format.md", remedy=remedy) from cause
 
 
 class _Reader:

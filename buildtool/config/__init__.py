@@ -17,7 +17,7 @@ from buildtool.config.deployment import (
 )
 from buildtool.config.described import Beside
 from buildtool.config.device_file import DeviceConfig, load_devices
-from buildtool.config.load import is_description, load_deployment
+from buildtool.config.load import described_platform, load_deployment
 from buildtool.config.names import is_file_name
 from buildtool.config.schema import json_schema, schema_text
 from buildtool.config.sources import default_cache_dir, resolve_model_file
@@ -38,7 +38,7 @@ __all__ = [
     "Thresholds",
     "canonical_abi",
     "default_cache_dir",
-    "is_description",
+    "described_platform",
     "is_file_name",
     "is_target",
     "json_schema",

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
+from buildtool.extensions.targets import words
 from buildtool.wording import did_you_mean, listed, quoted
 
-HOST = "host"
-
-# Every target that a deployment file may name, with the words for people.
-TARGETS: dict[str, str] = {
-    HOST: "the machine that builds",
-    "aarch64-linux-gnu": "64-bit ARM Linux",
-    "arm-linux-gnueabihf": "32-bit ARM Linux with hardware floating point",
-    "arm64-v8a": "64-bit ARM Android",
-    "armeabi-v7a": "32-bit ARM Android",
-    "x86_64": "64-bit x86 Android; Linux on such a machine is `host`",
+# What a deployment file may name although nothing builds for it yet, with the words for people.
+_PLANNED: dict[str, str] = {
     "hexagon": "Qualcomm Hexagon DSP",
     "cortex-m": "ARM Cortex-M microcontrollers",
-    "k210": "Kendryte K210",
-    "max78000": "Analog Devices MAX78000",
-    "max78002": "Analog Devices MAX78002",
 }
 
 ALIASES: dict[str, str] = {
@@ -32,23 +22,40 @@ ALIASES: dict[str, str] = {
     "arm_linux_gnueabihf": "arm-linux-gnueabihf",
 }
 
-SPELLINGS: tuple[str, ...] = (*TARGETS, *ALIASES)
+
+def targets() -> dict[str, str]:
+    """All that a deployment file may name, with the words for people: machines first, then chips."""
+    known = words()
+    chips = {abi for abis in known.chips.values() for abi in abis}
+    machines = {abi: title or abi for abi, title in known.abis.items() if abi not in chips}
+    return {**machines, **_PLANNED, **{abi: known.abis[abi] or abi for abi in known.abis if abi in chips}}
+
+
+def spellings() -> tuple[str, ...]:
+    """Everything that stands for a target."""
+    return (*targets(), *ALIASES)
+
+
+def unloaded() -> str:
+    """What to tell of packages whose targets could not be loaded, where a word is unknown; empty without such."""
+    failures = words().failures
+    return f"perhaps it is missing because {failures[0].what}; {failures[0].remedy}" if failures else ""
 
 
 def is_target(name: str) -> bool:
     """Whether it is the name of a target, and not one that somebody gave a toolchain file of their own."""
-    return name in TARGETS
+    return name in targets()
 
 
 def canonical_abi(word: str) -> str:
     """The one name of a target; raises ValueError with a sentence for the user where there is none."""
     name = ALIASES.get(word, word)
-    if name not in TARGETS:
-        meant = did_you_mean(word, SPELLINGS)
+    if name not in targets():
+        meant = did_you_mean(word, spellings())
         raise ValueError(f"there is no target {quoted(word)}{'; ' + meant if meant else ''}")
     return name
 
 
 def known_targets() -> str:
     """The canonical names as one phrase."""
-    return listed(TARGETS)
+    return listed(targets())

@@ -1,35 +1,38 @@
 """What a deployment file may say already although Lathe does not build it yet.
 
-Such a value is right, so that files can be written and checked ahead: loading gives a note, building an error. A later
-capability extends the one table here.
+Such a value is right, so that files can be written and checked ahead: loading gives a note, building an error.
 """
 
 from __future__ import annotations
 
+from buildtool.config.abis import targets
 from buildtool.config.deployment import Deployment, ModelConfig
+from buildtool.config.models import PLATFORMS, PRECISIONS, RUNTIMES
 from buildtool.errors import Problem, Where
+from buildtool.extensions.targets import words
 from buildtool.wording import listed, quoted
 
-# Every value that can be built, by key. A key that is not here can be built with all of its values.
-BUILT: dict[str, frozenset[str]] = {
-    "target_abis": frozenset(
-        {
-            "host",
-            "aarch64-linux-gnu",
-            "arm-linux-gnueabihf",
-            "arm64-v8a",
-            "armeabi-v7a",
-            "x86_64",
-            "k210",
-            "max78000",
-            "max78002",
-        }
-    ),
-    "platform": frozenset({"ai8x", "caffe", "keras", "onnx", "paddle", "pytorch", "tensorflow", "tflite"}),
-    "runtime": frozenset({"cpu", "gpu", "cpu+gpu", "kpu", "cnn"}),
-    "data_type": frozenset({"fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16"}),  # `fp32` is read as fp32_fp32
-    "micro": frozenset({""}),
+# What there is no importer or no kernels for yet, by key.
+_UNBUILT: dict[str, frozenset[str]] = {
+    "platform": frozenset({"megengine"}),
+    "data_type": frozenset({"uint8"}),
+    "micro": frozenset({"cmsis", "xtensa", "portable"}),
 }
+
+
+def is_built(key: str, value: str) -> bool:
+    """Whether something can be built with this value of a key: the targets that are installed decide it."""
+    if key == "target_abis":
+        return value in words().abis
+    return value in words().runtimes if key == "runtime" else value not in _UNBUILT.get(key, ())
+
+
+def _values_of(key: str) -> tuple[str, ...]:
+    """All values that a key may have."""
+    if key == "target_abis":
+        return tuple(targets())
+    readers = {"platform": PLATFORMS, "runtime": RUNTIMES, "data_type": PRECISIONS}
+    return readers[key].names if key in readers else ()
 
 
 def unbuilt(deployment: Deployment) -> tuple[Problem, ...]:
@@ -43,16 +46,15 @@ def unbuilt(deployment: Deployment) -> tuple[Problem, ...]:
 def _values(model: ModelConfig) -> dict[str, str]:
     return {
         "platform": model.platform,
-        "runtime": model.runtime,
+        "runtime": str(model.runtime),
         "data_type": model.data_type,
         "micro": model.micro_backend,
     }
 
 
 def _problem(key: str, value: str, where: Where) -> Problem | None:
-    built = BUILT[key]
-    if value in built:
+    if is_built(key, value):
         return None
-    possible = sorted(word for word in built if word)
+    possible = sorted(word for word in _values_of(key) if is_built(key, word))
     remedy = f"for now use {listed(possible)}" if possible else f"remove {quoted(key)}"
     return Problem(f"{quoted(key)} {quoted(value)} is known but not built yet", where, remedy=remedy)

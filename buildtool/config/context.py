@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.config.deployment import FileRef
-from buildtool.config.models import GraphSection, default_of
+from buildtool.config.models import GraphSection, sections
 from buildtool.errors import Problem, Where
+from buildtool.sections.section import default_of
 from buildtool.wording import quoted
 from buildtool.yaml_marks import Node, place_of
 
@@ -70,10 +71,10 @@ class View:
 
     def find(self, key: str) -> Found:
         for path, section in self.levels:
-            value = getattr(section, key)
+            value = getattr(section, key, None)
             if value is not None:
                 return Found(value, (*path, key))
-        return Found(default_of(GraphSection, key))
+        return Found(default_of(sections().subgraph, key))
 
     def is_broken(self, *keys: str) -> bool:
         """Whether a value of one of the keys was refused, so that rules about it would only repeat the complaint."""

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from buildtool.config.names import identifier_for
 from buildtool.errors import Problem, Where
+from buildtool.runtimes import Runtime
 
 # A size is a number, or inclusive bounds (low, high) of a size that is only known when the library runs.
 Dimension: TypeAlias = int | tuple[int, int]
@@ -61,18 +62,17 @@ class TensorConfig:
         return any(not isinstance(dim, int) for dim in self.shape)
 
 
+CHIP_THRESHOLD = 0.980  # of a runtime whose target makes firmware
+
+
 @dataclass(frozen=True)
 class Thresholds:
     """The cosine similarity with the reference that an output must reach, by runtime."""
 
-    cpu: float = 0.999
-    gpu: float = 0.995
-    dsp: float = 0.980
-    hta: float = 0.980
-    apu: float = 0.980
-    htp: float = 0.980
-    cnn: float = 0.980
-    kpu: float = 0.980
+    values: tuple[tuple[str, float], ...] = ()
+
+    def of(self, runtime: str) -> float:
+        return dict(self.values).get(runtime, CHIP_THRESHOLD)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class OpenclConfig:
     """Settings that only matter to a GPU."""
 
     limit_kernel_time: bool = False
-    queue_window_size: int = 0
+    opencl_queue_window_size: int = 0
     mem_type: str = "image"
 
 
@@ -126,14 +126,14 @@ class ModelConfig:
     model_file: FileRef
     weight_file: FileRef | None
     subgraphs: tuple[SubgraphConfig, ...]
-    runtime: str = "cpu"
+    runtime: Runtime = Runtime.CPU
     data_type: str = "fp16_fp32"
     obfuscate: bool = False
     winograd: int | None = None  # the largest tile; None: as the cost model says
     quantize: QuantizeConfig = QuantizeConfig()
     opencl: OpenclConfig = OpenclConfig()
     graph_optimize_options: tuple[str, ...] = ()
-    cnn: tuple[tuple[str, Any], ...] = ()  # settings of the program for a MAX7800x that the file gives, by name
+    settings: tuple[tuple[str, Any], ...] = ()  # what the file gives of the sections of the runtime's target
     micro_backend: str = ""  # cmsis, xtensa, portable; empty where the model is not for a microcontroller
     where: Where = NOWHERE  # of the name
     marks: tuple[tuple[str, Where], ...] = ()  # of the values of the keys that the file gives

@@ -6,13 +6,13 @@ from collections.abc import Sequence as AnySequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildtool.config.fields import FLAG
-from buildtool.config.models import CnnSection
-from buildtool.errors import ConfigError, Where
-from buildtool.yaml_marks import Entry, Mapping, Node, Scalar, Sequence
+from pydantic import BaseModel
 
-DEFAULT_TARGET = "max78000"
-_PATHS = ("bias_input",)
+from buildtool.errors import ConfigError, Where
+from buildtool.extensions.targets import DescriptionFormat, words
+from buildtool.sections.readers import FLAG, PATH
+from buildtool.sections.section import reader_of, unsaid_of
+from buildtool.yaml_marks import Entry, Mapping, Node, Scalar, Sequence
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,19 @@ class Beside:
             )
 
 
-def describes(root: Node) -> bool:
-    """Whether a file describes a network layer by layer, as ai8xize reads it."""
-    return isinstance(root, Mapping) and root.get("models") is None and root.get("layers") is not None
+def description_format(root: Node) -> DescriptionFormat | None:
+    """How a file describes a network layer by layer; None where it does not."""
+    if not isinstance(root, Mapping) or root.get("models") is not None:
+        return None
+    return next((each for each in words().descriptions if root.get(each.key) is not None), None)
 
 
-def deployment(path: Path, beside: Beside) -> Mapping:
+def deployment(path: Path, beside: Beside, form: DescriptionFormat) -> Mapping:
     """The deployment of one model for one chip that a description stands for."""
     where = Where(str(path))
     model = {
-        "platform": _scalar("ai8x", where),
-        "runtime": _scalar("cnn", where),
+        "platform": _scalar(form.platform, where),
+        "runtime": _scalar(form.runtime, where),
         "model_file_path": _scalar(str(path.absolute()), where),
     }
     for key, option, file in (
@@ -55,38 +57,37 @@ def deployment(path: Path, beside: Beside) -> Mapping:
     ):
         if file is not None:
             model[key] = _scalar(str(file.absolute()), Where(f"option {option}"))
-    settings = _settings(beside.settings)
+    settings = _settings(beside.settings, words().sections.get(form.section))
     if settings.entries:
-        model["cnn"] = settings
+        model[form.section] = settings
     return _mapping(
         {
             "library_name": _scalar(path.stem, where),
-            "target_abis": Sequence((_scalar(DEFAULT_TARGET, where),), where),
+            "target_abis": Sequence((_scalar(form.abi, where),), where),
             "models": _mapping({path.stem: _mapping(model, where)}, where),
         },
         where,
     )
 
 
-def _settings(words: AnySequence[str]) -> Mapping:
+def _settings(given: AnySequence[str], section: type[BaseModel] | None) -> Mapping:
     where = Where("option --cnn")
     found: dict[str, Node] = {}
-    for word in words:
+    for word in given:
         name, equals, value = word.partition("=")
         key = name.replace("-", "_")
-        if key in _PATHS and value:
+        known = section is not None and key in section.model_fields
+        if section is not None and known and reader_of(section, key) is PATH and value:
             value = str(Path(value).absolute())  # as all paths on the command line
-        parts = tuple(_scalar(part, where) for part in (value if equals else _unsaid(key)).split(","))
+        unsaid = _unsaid(section, key) if section is not None and known else "1"
+        parts = tuple(_scalar(part, where) for part in (value if equals else unsaid).split(","))
         found[key] = parts[0] if len(parts) == 1 else Sequence(parts, where)
     return _mapping(found, where)
 
 
-def _unsaid(key: str) -> str:
-    """What a setting without a value means: those that are on or off are on, and no layer has a bias."""
-    field = CnnSection.model_fields.get(key)
-    if field is not None and FLAG not in field.metadata:
-        return "all" if key == "no_bias" else ""
-    return "1"
+def _unsaid(section: type[BaseModel], key: str) -> str:
+    """What a setting without a value means: those that are on or off are on."""
+    return "1" if reader_of(section, key) is FLAG else unsaid_of(section, key)
 
 
 def _scalar(text: str, where: Where) -> Node:

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from buildtool.config import fields
 from buildtool.config.deployment import NOWHERE
-from buildtool.config.fields import Many
-from buildtool.config.models import Section, Text, Texts, default_of, key
 from buildtool.config.validate import validate
 from buildtool.errors import ConfigError, Problem, Where
+from buildtool.sections.readers import Many
+from buildtool.sections.section import Section, Text, Texts, default_of, key
 from buildtool.wording import quoted
 from buildtool.yaml_marks import Node, place_of, read_yaml
 

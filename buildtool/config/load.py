@@ -8,9 +8,9 @@ from pathlib import Path
 from buildtool.config.built import unbuilt
 from buildtool.config.context import Context
 from buildtool.config.deployment import LoadedDeployment
-from buildtool.config.described import Beside, describes
+from buildtool.config.described import Beside, description_format
 from buildtool.config.described import deployment as deployment_of_description
-from buildtool.config.models import DeploymentSection
+from buildtool.config.models import sections
 from buildtool.config.normalise import Override, normalise
 from buildtool.config.resolve import resolve
 from buildtool.config.validate import validate
@@ -52,12 +52,13 @@ def load_deployment(
     }
     overrides = {key: value for key, value in given.items() if value is not None}
     document = read_yaml(path, environment=environment)
-    if describes(document.root):
-        document = Document(deployment_of_description(path, beside))
+    form = description_format(document.root)
+    if form is not None:
+        document = Document(deployment_of_description(path, beside, form))
     else:
         beside.refuse(path)
     normal = normalise(document.root, overrides)
-    checked = validate(DeploymentSection, normal.root)
+    checked = validate(sections().deployment, normal.root)
     problems = [*normal.problems, *checked.problems]
     if checked.section is None:
         raise ConfigError(_in_order(document.problems, problems))
@@ -69,9 +70,10 @@ def load_deployment(
     return LoadedDeployment(deployment, _in_order((), [*context.notes, *unbuilt(deployment)]))
 
 
-def is_description(path: Path) -> bool:
-    """Whether a file describes a network, instead of a deployment. ConfigError where it is no YAML."""
-    return describes(read_yaml(path, environment={}).root)
+def described_platform(path: Path) -> str:
+    """The platform of a network that a file describes; empty where it does not. ConfigError where it is no YAML."""
+    form = description_format(read_yaml(path, environment={}).root)
+    return "" if form is None else form.platform
 
 
 def _in_order(of_the_text: Sequence[Problem], others: Sequence[Problem]) -> tuple[Problem, ...]:

@@ -2,24 +2,39 @@
 
 Here a key that the file does not give is None; the defaults are carried beside the descriptions, because a subgraph
 inherits from its model before any default applies. The JSON schema and the reference page are made from these classes.
+The targets that are installed add keys of their own: `sections` has the classes with them.
 """
 
 from __future__ import annotations
 
+import functools
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, create_model
 
 from buildtool.config import fields
-from buildtool.config.deployment import ShapeConfig
-from buildtool.config.fields import Many, choice
+from buildtool.config.abis import unloaded
+from buildtool.config.deployment import CHIP_THRESHOLD, ShapeConfig
+from buildtool.extensions.targets import words as target_words
+from buildtool.runtimes import DATA_TYPES
+from buildtool.sections.readers import FOLDER, Choice, Many, choice, number_choice
+from buildtool.sections.section import Flag, Ignored, Path, Paths, Section, Text, Texts, Whole, dead_key, key
+from buildtool.wording import listed
 
-PLATFORMS = choice(("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite", "ai8x"))
-RUNTIMES = choice(
-    ("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp", "kpu", "cnn"), {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"}
+PLATFORMS = Choice(
+    ("tensorflow", "caffe", "onnx", "keras", "pytorch", "megengine", "paddle", "tflite"),
+    more=lambda: target_words().described,
+    excuse=unloaded,
+)
+RUNTIMES = Choice(
+    ("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp"),
+    {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"},
+    more=lambda: target_words().runtimes,
+    excuse=unloaded,
 )
 LARGE_WEIGHTS = choice(("0", "int8", "int16", "int4"), {"1": "int8"})
-PRECISIONS = choice(("fp16_fp32", "fp32_fp32", "bf16_fp32", "fp16_fp16", "uint8"), {"fp32": "fp32_fp32"})
+PRECISIONS = choice(DATA_TYPES, {"fp32": "fp32_fp32"})
 ELEMENT_TYPES = choice(
     (
         *("float32", "float16", "bfloat16", "float64", "int64", "int32", "int16", "int8"),
@@ -31,42 +46,12 @@ BACKENDS = choice(("tensorflow", "caffe2", "pytorch", "kaldi"))
 SCHEMES = choice(("", "int8", "mace_apu_16bit_per_tensor", "mace_htp_u16a_s8w"))
 FORMS = choice(("file", "code"))
 
-Text = Annotated[str | None, fields.TEXT]
-Texts = Annotated[list[str] | None, Many(fields.TEXT)]
-Path = Annotated[str | None, fields.PATH]
-Paths = Annotated[list[str] | None, Many(fields.PATH)]
 Checksum = Annotated[str | None, fields.CHECKSUM]
-Flag = Annotated[int | None, fields.FLAG]
-Whole = Annotated[int | None, fields.WHOLE]
-Waits = Annotated[int | None, fields.number_choice(0, 1, 2, 3)]
-Numbers = Annotated[list[int] | None, Many(fields.WHOLE)]
 Shapes = Annotated[list[ShapeConfig] | None, Many(fields.SHAPE)]
 ElementTypes = Annotated[list[str] | None, Many(ELEMENT_TYPES)]
 Formats = Annotated[list[str] | None, Many(FORMATS)]
 Form = Annotated[str | None, FORMS]
 Similarity = Annotated[float | None, fields.SIMILARITY]
-Ignored = Annotated[Any, fields.ANYTHING]
-
-
-def key(description: str, *, default: Any = None, default_words: str = "", required: bool = False) -> Any:
-    """A key that may be absent. `default` applies where it is; `default_words` describe one that is no plain value."""
-    extra: dict[str, Any] = {} if default is None else {"default": default}
-    if default_words:
-        extra["x-default"] = default_words
-    if required:
-        extra["x-required"] = True
-    return Field(default=None, description=description, json_schema_extra=extra)
-
-
-def dead_key(description: str) -> Any:
-    """A key that old files hold and nothing reads any more; it gives a note."""
-    return Field(default=None, description=description, json_schema_extra={"deprecated": True})
-
-
-class Section(BaseModel):
-    """A mapping that refuses keys it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class MicroSection(Section):
@@ -75,87 +60,6 @@ class MicroSection(Section):
     backend: Annotated[str | None, choice(("cmsis", "xtensa", "portable"))] = key(
         "Which kernels to use: CMSIS-NN for Cortex-M, those for Xtensa DSPs, or portable C.", default="portable"
     )
-
-
-class CnnSection(Section):
-    """Settings of the program for a MAX78000 or MAX78002, named as the switches of ai8xize that they stand for."""
-
-    bias_input: Path = key("Biases of tests, where the weights are an array (.npy).")
-    fifo: Flag = key("The input comes through the FIFO while the network runs.", default=0)
-    fast_fifo: Flag = key("It comes through the fast FIFO, which needs `riscv`.", default=0)
-    allow_streaming: Flag = key("The first layer may stream without a FIFO.", default=0)
-    reshape_inputs: Flag = key("Layers may take fewer channels than come in.", default=0)
-    avg_pool_rounding: Flag = key("Average pools round, as the model was trained to.", default=0)
-    weight_bits: Annotated[int | None, fields.number_choice(8, 4, 2, 1)] = key(
-        "Bits of the weights of a graph, at most; layers get fewer where the kernel memory is too small.", default=8
-    )
-    start_layer: Whole = key("The layer that runs first (MAX78002).", default=0)
-    stop_after: Whole = key("The layer that runs last.", default_words="the last")
-    skip_yaml_layers: Whole = key("So many layers of the description are passed over.", default=0)
-    no_bias: Texts = key("The numbers of layers whose biases are left out, or `all`.")
-    skip_checkpoint_layers: Whole = key("So many layers of the checkpoint are passed over.", default=0)
-    ignore_streaming: Flag = key("No layer streams, whatever the description says.", default=0)
-    streaming_layers: Numbers = key("Layers that stream beside those that say so.")
-    ignore_activation: Flag = key("No layer has an activation, whatever the description says.", default=0)
-    input_offset: Whole = key("Where the input begins in the data memory.", default_words="as the first layer says")
-    output_width: Annotated[int | None, fields.number_choice(8, 32)] = key(
-        "Bits of the results of the last layer.", default_words="as the last layer says"
-    )
-    overlap_data: Flag = key("Layers may write over what they read.", default=0)
-    riscv: Flag = key("The RISC-V core runs the network.", default=0)
-    softmax: Flag = key("The program turns its results into probabilities.", default=0)
-    timer: Whole = key("The timer that measures inferences.", default=0)
-    no_timer: Flag = key("Nothing is measured.", default=0)
-    boost: Text = key("Port and pin that are high while the accelerator works, such as `2.5`.")
-    pll: Flag = key("The accelerator is clocked by the PLL (MAX78002).", default=1)
-    pipeline: Flag = key("The accelerator works as a pipeline (MAX78002).", default=1)
-    clock_divider: Whole = key("Of the accelerator's clock.", default_words="the fastest that works")
-    compact_weights: Flag = key("Kernels are stored in the program as bytes in a row.", default=1)
-    no_kat: Flag = key("The program does not check its output for the sample.", default=0)
-    no_unload: Flag = key("The program does not read its output.", default=0)
-    no_wfi: Flag = key("The program asks for the end instead of sleeping until it comes.", default=0)
-    deepsleep: Flag = key("The ARM core sleeps while the RISC-V core works.", default=0)
-    powerdown: Flag = key("Kernel memories that are not used get no power.", default=0)
-    zero_sram: Flag = key("Memories are cleared and tested before use.", default=0)
-    init_tram: Flag = key("The memory of rows (TRAM) is cleared before use.", default=0)
-    zero_unused: Flag = key("Registers of layers that there are not are cleared.", default=0)
-    override_start: Whole = key("Of streaming layers: the start, instead of the computed one.")
-    override_delta1: Whole = key("Of streaming layers: the first step.")
-    override_delta2: Whole = key("Of streaming layers: the second step.")
-    override_rollover: Whole = key("Of streaming layers: the length of the ring.")
-    write_zero_registers: Flag = key("Registers whose value is zero are written, too.", default=0)
-    simple1b: Flag = key("Weights of one bit are multiplied by exclusive or.", default=0)
-    max_speed: Flag = key("Kernels and input are loaded at the PLL's full speed, too (MAX78002).", default=0)
-    switch_delay: Whole = key(
-        "Milliseconds between switching power on and using it.", default_words="`10` on the MAX78002, else `0`"
-    )
-    ready_sel: Waits = key("Wait states of the memories.", default=0)
-    ready_sel_fifo: Waits = key("Wait states of the FIFOs.", default=0)
-    ready_sel_aon: Waits = key("Wait states of what is always on.", default=0)
-    energy: Flag = key("The program repeats every phase so often that its energy can be measured.", default=0)
-    verify_writes: Flag = key("Registers are read back.", default=0)
-    verify_kernels: Flag = key("Kernels are read back: `cnn_verify_weights`.", default=0)
-    max_verify_length: Whole = key("So many words of the output are compared.", default_words="all")
-    forever: Flag = key("After the first inference others follow without end.", default=0)
-    stop_start: Flag = key("The first inference is halted and goes on.", default=0)
-    one_shot: Flag = key("The accelerator stops behind each layer, and is timed (MAX78002).", default=0)
-    repeat_layers: Whole = key("How often an inference runs through all layers.", default=1)
-    calcx4: Flag = key("All layers with kernels compute four outputs at a time (MAX78002).", default=0)
-    read_ahead: Flag = key("All layers read ahead (MAX78002).", default=0)
-    fixed_input: Flag = key("The input is 0x55 and 0xaa in turns, and takes no room.", default=0)
-    synthesize_input: Whole = key(
-        "Only the first words of the sample are stored; this is added to them for each run that follows. Needs `fifo`."
-    )
-    synthesize_words: Whole = key("How many words of each FIFO are stored for `synthesize_input`.", default=8)
-    no_fifo_wait: Flag = key("The program does not wait for room in the FIFO.", default=0)
-    fifo_go: Flag = key("Layers begin before the first word is in the FIFO (MAX78002).", default=0)
-    slow_load: Whole = key("Instructions that do nothing behind each word for the FIFO.", default=0)
-    riscv_flash: Flag = key("The RISC-V core reads kernels and input from flash; `0`: from its memory.", default=1)
-    riscv_cache: Flag = key("The cache of the RISC-V core is on.", default=1)
-    riscv_debug: Flag = key("The RISC-V core can be debugged: its JTAG pins are on. Implies `riscv`.", default=0)
-    riscv_exclusive: Flag = key("The RISC-V core's memory is its own. Implies `riscv`.", default=0)
-    debug_snoop: Flag = key("What the snoop registers hold is compared with the description.", default=0)
-    memory_images: Flag = key("Registers and memories are written as text, for simulations of the chip.", default=0)
 
 
 class ThresholdSection(Section):
@@ -167,8 +71,6 @@ class ThresholdSection(Section):
     hta: Similarity = key("On the Hexagon tensor accelerator.", default=0.98)
     apu: Similarity = key("On the MediaTek APU.", default=0.98)
     htp: Similarity = key("On the Hexagon tensor processor.", default=0.98)
-    cnn: Similarity = key("On a MAX78000 or MAX78002.", default=0.98)
-    kpu: Similarity = key("On a K210.", default=0.98)
 
 
 class GraphSection(Section):
@@ -211,7 +113,7 @@ class GraphSection(Section):
         default_words="`NHWC` for four dimensions, else `NONE`",
     )
     output_aliases: Texts = key("The names of the outputs in the library.", default_words="`output_tensors`")
-    check_tensors: Texts = key("Tensors inside the model that validation compares as well.")
+    check_tensors: Texts = key("Inner tensors to check; not compared: `lathe validate --layers` compares all tensors.")
     check_shapes: Shapes = key("The shape of each tensor to check.")
     validation_inputs_data: Paths = key("Data for each input to validate with: `.npy`, or raw numbers.")
     validation_outputs_data: Paths = key("What each output should be; without it, the reference framework is asked.")
@@ -223,7 +125,7 @@ class GraphSection(Section):
     backend: Annotated[str | None, BACKENDS] = key(
         "The framework that computes the reference.", default_words="the one at hand"
     )
-    winograd: Annotated[int | None, fields.number_choice(0, 2, 4)] = key(
+    winograd: Annotated[int | None, number_choice(0, 2, 4)] = key(
         "The largest tile of Winograd convolutions; 0 turns them off. They are fast, and have larger filters.",
         default_words="the cost model decides for each convolution",
     )
@@ -263,7 +165,6 @@ class GraphSection(Section):
     graph_optimize_options: Texts = key("The optimisation passes to run, by name.", default_words="all")
     order: Whole = key("The place of the subgraph among those of its model.", default=0)
     micro: MicroSection | None = key("Settings of a model for microcontrollers.")
-    cnn: CnnSection | None = key("Settings of a model for a MAX78000 or MAX78002.")
     nnlib_graph_mode: Ignored = dead_key("Nothing reads this key.")
     dsp_mode: Ignored = dead_key("Nothing reads this key.")
     docker_image_tag: Ignored = dead_key("Nothing reads this key.")
@@ -308,7 +209,7 @@ class DeploymentSection(Section):
     android_api_level: Annotated[int | None, fields.ANDROID_API] = key(
         "The oldest Android that a library for it has to run on, as the number of its API.", default=21
     )
-    op_paths: Annotated[list[str] | None, Many(fields.FOLDER)] = key("Folders with operators of your own.")
+    op_paths: Annotated[list[str] | None, Many(FOLDER)] = key("Folders with operators of your own.")
     messages: Flag = key(
         "Whether the library holds the texts of its messages. Without them it is smaller and tells codes only.",
         default=1,
@@ -320,13 +221,43 @@ class DeploymentSection(Section):
     models: dict[str, ModelSection] = Field(description="The models of the library, by name.", min_length=1)
 
 
-def default_of(section: type[Section], name: str) -> Any:
-    """The default of a key, None where it has no plain one."""
-    extra = section.model_fields[name].json_schema_extra
-    return extra.get("default") if isinstance(extra, dict) else None
+@dataclass(frozen=True)
+class Sections:
+    """The classes with the keys of all targets that are installed."""
+
+    deployment: type[DeploymentSection]
+    model: type[ModelSection]
+    subgraph: type[SubgraphSection]  # with the keys that a model has, too
+    thresholds: type[ThresholdSection]
 
 
-def is_dead(section: type[Section], name: str) -> bool:
-    """Whether nothing reads the key any more."""
-    extra = section.model_fields[name].json_schema_extra
-    return isinstance(extra, dict) and bool(extra.get("deprecated"))
+@functools.cache
+def sections() -> Sections:
+    """Made when the first file is read."""
+    known = target_words()
+    similarities: dict[str, Any] = {
+        runtime: (Similarity, key(f"On the {listed(known.abis[abi] or abi for abi in abis)}.", default=CHIP_THRESHOLD))
+        for runtime, abis in known.chips.items()
+    }
+    thresholds = create_model(
+        "ThresholdSection", __base__=ThresholdSection, __doc__=ThresholdSection.__doc__, **similarities
+    )
+    keys: dict[str, Any] = {
+        name: (section | None, key((section.__doc__ or "").partition("\n")[0]))
+        for name, section in known.sections.items()
+    }
+    field = GraphSection.model_fields["validation_threshold"]
+    words = "see below"
+    keys["validation_threshold"] = (thresholds | None, key(field.description or "", default_words=words))
+    subgraph = create_model("SubgraphSection", __base__=SubgraphSection, __doc__=SubgraphSection.__doc__, **keys)
+    described = ModelSection.model_fields["subgraphs"].description
+    keys["subgraphs"] = (list[subgraph] | None, Field(default=None, description=described))  # type: ignore[valid-type]
+    model = create_model("ModelSection", __base__=ModelSection, __doc__=ModelSection.__doc__, **keys)
+    models = Field(description=DeploymentSection.model_fields["models"].description, min_length=1)
+    deployment = create_model(
+        "DeploymentSection",
+        __base__=DeploymentSection,
+        __doc__=DeploymentSection.__doc__,
+        models=(dict[str, model], models),  # type: ignore[valid-type]
+    )
+    return Sections(deployment, model, subgraph, thresholds)

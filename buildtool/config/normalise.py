@@ -10,7 +10,7 @@ from collections.abc import Mapping as AnyMapping
 from collections.abc import Sequence as AnySequence
 from dataclasses import dataclass, field, replace
 
-from buildtool.config.models import GraphSection
+from buildtool.config.models import sections
 from buildtool.errors import Problem, Where
 from buildtool.wording import quoted
 from buildtool.yaml_marks import Entry, Mapping, Node, Scalar, Sequence
@@ -113,7 +113,7 @@ def _subgraph_list(node: Node, path: Path, result: Normalised) -> Node | None:
     """The subgraphs as a list; None where a mapping of keys stands in the place of the list."""
     if not isinstance(node, Mapping):
         return node
-    stray = next((entry for entry in node.entries if entry.key in GraphSection.model_fields), None)
+    stray = next((entry for entry in node.entries if entry.key in sections().subgraph.model_fields), None)
     if stray is not None and not isinstance(stray.value, Mapping):
         rule = "'subgraphs' holds a list of subgraphs, or a mapping from names to subgraphs"
         remedy = f"begin the subgraph with a dash: - {stray.key}: ..."

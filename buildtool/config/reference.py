@@ -1,7 +1,7 @@
 """The tables of keys on the reference page, made from the descriptions beside the keys.
 
-A page holds each table between two comments, `<!-- keys: NAME -->` and `<!-- end of keys -->`; `updated_page` renews
-what is between them.
+A page has two comments for each table, `<!-- keys: NAME -->` and `<!-- end of keys -->`; `updated_page` puts the table
+between them when the site is built (scripts/list_keys.py).
 """
 
 from __future__ import annotations
@@ -9,19 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from buildtool.config.abis import ALIASES, TARGETS
-from buildtool.config.built import BUILT
+from pydantic import BaseModel
+
+from buildtool.config.abis import ALIASES, targets
+from buildtool.config.built import is_built
 from buildtool.config.device_file import DeviceSection
-from buildtool.config.fields import Many, Reader
-from buildtool.config.models import (
-    CnnSection,
-    DeploymentSection,
-    GraphSection,
-    MicroSection,
-    Section,
-    ThresholdSection,
-    is_dead,
-)
+from buildtool.config.models import DeploymentSection, GraphSection, MicroSection, sections
+from buildtool.extensions.targets import words
+from buildtool.sections.section import is_dead, reader_of
 
 _BLOCK = re.compile(r"(<!-- keys: ([a-z-]+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 
@@ -51,23 +46,23 @@ def tables() -> dict[str, str]:
         "top": _table(DeploymentSection, [key for key in DeploymentSection.model_fields if key != "models"]),
         "targets": _target_table(),
         **grouped,
-        "thresholds": _table(ThresholdSection, ThresholdSection.model_fields),
+        "thresholds": _table(sections().thresholds, sections().thresholds.model_fields),
         "micro": _table(MicroSection, MicroSection.model_fields),
-        "cnn": _table(CnnSection, CnnSection.model_fields),
+        **{name: _table(section, section.model_fields) for name, section in words().sections.items()},
         "dead": "\n".join(f"- `{key}`" for key in dead) + "\n",
         "devices": _table(DeviceSection, DeviceSection.model_fields),
     }
 
 
 def updated_page(page: str) -> str:
-    """The page with all of its tables renewed. Raises KeyError for a table that does not exist."""
+    """The page with all of its tables. Raises KeyError for a table that does not exist."""
     made = tables()
     return _BLOCK.sub(lambda match: f"{match[1]}\n{made[match[2]]}\n{match[3]}", page)
 
 
 def documented_keys() -> set[str]:
     """Every key of a model or subgraph that some table holds; a test compares it with all keys."""
-    return {key for name in _GROUPS for key in _group_keys(name)} | {"cnn", "micro"}
+    return {key for name in _GROUPS for key in _group_keys(name)} | {"micro"}
 
 
 def _group_keys(name: str) -> list[str]:
@@ -75,7 +70,7 @@ def _group_keys(name: str) -> list[str]:
     return [key for key in GraphSection.model_fields if key.startswith(_GROUPS[name]) and key not in elsewhere]
 
 
-def _table(section: type[Section], keys: Iterable[str]) -> str:
+def _table(section: type[BaseModel], keys: Iterable[str]) -> str:
     rows = ["| Key | Value | Default | Meaning |", "|---|---|---|---|"]
     for key in keys:
         field = section.model_fields[key]
@@ -86,21 +81,19 @@ def _table(section: type[Section], keys: Iterable[str]) -> str:
 
 def _target_table() -> str:
     rows = ["| Target | Also written | What it is |", "|---|---|---|"]
-    for name, words in TARGETS.items():
+    for name, title in targets().items():
         others = ", ".join(f"`{alias}`" for alias, target in ALIASES.items() if target == name)
-        built = "" if name in BUILT["target_abis"] else " (not built yet)"
-        rows.append(f"| `{name}` | {others} | {words}{built} |")
+        built = "" if is_built("target_abis", name) else " (not built yet)"
+        rows.append(f"| `{name}` | {others} | {title}{built} |")
     return "\n".join(rows) + "\n"
 
 
-def _value_words(section: type[Section], key: str) -> str:
-    for part in section.model_fields[key].metadata:
-        if isinstance(part, Reader | Many):
-            return part.words
-    return "mapping"
+def _value_words(section: type[BaseModel], key: str) -> str:
+    reader = reader_of(section, key)
+    return "mapping" if reader is None else reader.words
 
 
-def _default_words(section: type[Section], key: str) -> str:
+def _default_words(section: type[BaseModel], key: str) -> str:
     extra = section.model_fields[key].json_schema_extra
     marks = extra if isinstance(extra, dict) else {}
     if marks.get("x-required"):

@@ -14,15 +14,7 @@ from buildtool.config.deployment import (
     OpenclConfig,
     QuantizeConfig,
 )
-from buildtool.config.models import (
-    CnnSection,
-    DeploymentSection,
-    GraphSection,
-    MicroSection,
-    ModelSection,
-    default_of,
-    is_dead,
-)
+from buildtool.config.models import DeploymentSection, GraphSection, MicroSection, ModelSection
 from buildtool.config.names import (
     IDENTIFIER,
     MAX_NAME_LENGTH,
@@ -32,6 +24,10 @@ from buildtool.config.names import (
 )
 from buildtool.config.resolve_graph import resolve_subgraph
 from buildtool.errors import Where
+from buildtool.extensions.targets import words
+from buildtool.runtimes import Runtime
+from buildtool.sections.readers import PATH
+from buildtool.sections.section import default_of, is_dead, reader_of
 from buildtool.wording import quoted
 
 # Each graph of a model has its own; every other key is the same for all subgraphs of a model.
@@ -218,7 +214,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         model_file=model_file or _NOWHERE,
         weight_file=wide.file("weight_file_path", "weight_sha256_checksum"),
         subgraphs=() if (*path, "subgraphs") in context.broken else _subgraphs(context, views),
-        runtime=wide.find("runtime").value,
+        runtime=Runtime(wide.find("runtime").value),
         data_type=wide.find("data_type").value,
         obfuscate=bool(wide.find("obfuscate").value),
         winograd=wide.find("winograd").value,
@@ -235,11 +231,11 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         ),
         opencl=OpenclConfig(
             limit_kernel_time=bool(wide.find("limit_opencl_kernel_time").value),
-            queue_window_size=wide.find("opencl_queue_window_size").value,
+            opencl_queue_window_size=wide.find("opencl_queue_window_size").value,
             mem_type=wide.find("cl_mem_type").value,
         ),
         graph_optimize_options=tuple(wide.find("graph_optimize_options").value or ()),
-        cnn=_cnn(wide),
+        settings=_settings(wide),
         micro_backend=micro,
         where=where,
         marks=tuple((key, wide.where_of(key)) for key in _MODEL_WIDE if wide.find(key).is_given),
@@ -299,12 +295,16 @@ def _micro(view: View) -> str:
     return str(section.backend or default_of(MicroSection, "backend"))
 
 
-def _cnn(view: View) -> tuple[tuple[str, Any], ...]:
-    section = view.find("cnn").value
-    given = {} if section is None else {name: getattr(section, name) for name in CnnSection.model_fields}
-    if given.get("bias_input") is not None:
-        given["bias_input"] = view.context.absolute(given["bias_input"])
-    return tuple((name, value) for name, value in given.items() if value is not None)
+def _settings(view: View) -> tuple[tuple[str, Any], ...]:
+    """What the file says in the sections of the target that the model's runtime belongs to."""
+    found: dict[str, Any] = {}
+    for name in words().sections_of.get(view.find("runtime").value, ()):
+        section, kind = view.find(name).value, words().sections[name]
+        for key in kind.model_fields if section is not None else ():
+            value = getattr(section, key)
+            if value is not None:
+                found[key] = view.context.absolute(value) if reader_of(kind, key) is PATH else value
+    return tuple(found.items())
 
 
 def _check_model(view: View, model: ModelConfig) -> None:
@@ -353,12 +353,12 @@ def _check_model(view: View, model: ModelConfig) -> None:
 def _check_precision(view: View, model: ModelConfig) -> None:
     if view.is_broken("runtime", "data_type"):
         return
-    allowed = {"gpu": ("fp16_fp32", "fp32_fp32", "fp16_fp16")}.get(model.runtime)
-    if model.data_type == "uint8" and model.runtime != "dsp":
-        rule, remedy = "uint8 is the type of the DSP", "set runtime to dsp, or use quantize for other runtimes"
-    elif allowed is not None and model.data_type not in allowed:
-        rule, remedy = f"allowed on the {model.runtime}: {' or '.join(allowed)}", ""
-    else:
+    allowed = model.runtime.data_types
+    if model.data_type in allowed:
         return
+    if model.data_type == "uint8":
+        rule, remedy = "uint8 is the type of the DSP", "set runtime to dsp, or use quantize for other runtimes"
+    else:
+        rule, remedy = f"allowed on the {model.runtime}: {' or '.join(allowed)}", ""
     what = f"the runtime {quoted(model.runtime)} has no 'data_type' {quoted(model.data_type)}"
     view.context.refuse(what, view.where_of("data_type"), rule=rule, remedy=remedy)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 from buildtool.config.context import Found, View
 from buildtool.config.deployment import ShapeConfig, SubgraphConfig, TensorConfig, Thresholds
+from buildtool.config.models import sections
 from buildtool.errors import Where
+from buildtool.extensions.targets import words as target_words
+from buildtool.sections.section import default_of
 from buildtool.wording import counted, quoted
 
-DESCRIPTIONS = ("ai8x",)  # platforms whose files say themselves what goes in and comes out
 DEFAULT_RANGE = (-1.0, 1.0)
 #: Of numbers that are stored ones, or pictures: all that there are. Those of 32 bits are often places or words.
 WHOLE_RANGES = {"int8": (-128.0, 127.0), "uint8": (0.0, 255.0), "int16": (-32768.0, 32767.0)}
@@ -43,7 +45,7 @@ CHECKS = _Group("check_tensors", "check_shapes")
 
 def resolve_subgraph(view: View) -> SubgraphConfig:
     """The subgraph that a view shows. What is wrong goes to the view's context."""
-    described = view.find("platform").value in DESCRIPTIONS
+    described = view.find("platform").value in target_words().described
     inputs = _tensors(view, INPUTS, required=not described)
     outputs = _tensors(view, OUTPUTS, required=not described)
     checks = _tensors(view, CHECKS, required=False)
@@ -185,15 +187,13 @@ def _check_data_count(view: View, key: str, group: _Group) -> None:
 
 
 def _thresholds(view: View) -> Thresholds:
-    sections = [section.validation_threshold for _, section in view.levels]
-    given = {
-        field.name: value
-        for field in fields(Thresholds)
-        if (value := _first(getattr(section, field.name) for section in sections if section is not None)) is not None
-    }
-    # Weights of 4 bits lose what others do not: 0.95 still tells them from a model that computes something else.
-    usual = Thresholds(cpu=0.95) if view.find("quantize_large_weights").value == "int4" else Thresholds()
-    return replace(usual, **given)
+    given = [section.validation_threshold for _, section in view.levels if section.validation_threshold is not None]
+    kind = sections().thresholds
+    usual = {runtime: default_of(kind, runtime) for runtime in kind.model_fields}
+    if view.find("quantize_large_weights").value == "int4":
+        usual |= {"cpu": 0.95, "gpu": 0.95}  # they lose more: it still tells them from models that compute otherwise
+    found = {runtime: _first(getattr(section, runtime) for section in given) for runtime in usual}
+    return Thresholds(tuple((runtime, usual[runtime] if value is None else value) for runtime, value in found.items()))
 
 
 def _first(values: Iterable[float | None]) -> float | None:

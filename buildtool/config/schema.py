@@ -1,21 +1,19 @@
-"""The JSON schema of deployment files, for editors; `deployment.schema.json` beside this file is the committed copy."""
+"""The JSON schema of deployment files, for editors: `lathe schema` writes it."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from buildtool.config.models import DeploymentSection, ThresholdSection
+from buildtool.config.models import sections
 
-SCHEMA_FILE = Path(__file__).with_name("deployment.schema.json")
 # Marks of ours that mean nothing to an editor.
-_OWN_KEYWORDS = ("x-default", "x-required")
+_OWN_KEYWORDS = ("x-default", "x-required", "x-unsaid")
 
 
 def json_schema() -> dict[str, Any]:
     """The schema, draft 2020-12. What it accepts may still break a rule between keys."""
-    schema = DeploymentSection.model_json_schema(mode="validation")
+    schema = sections().deployment.model_json_schema(mode="validation")
     definitions = schema["$defs"]
     _accept_all_spellings(definitions["ThresholdSection"])
     subgraphs = definitions["ModelSection"]["properties"]["subgraphs"]
@@ -30,13 +28,13 @@ def json_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as the committed file holds it."""
+    """The schema as a file holds it."""
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _accept_all_spellings(thresholds: dict[str, Any]) -> None:
     properties = thresholds["properties"]
-    for name in ThresholdSection.model_fields:
+    for name in sections().thresholds.model_fields:
         properties[name.upper()] = properties[name]
     for other in ("hexagon", "HEXAGON"):
         properties[other] = properties["dsp"]

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from buildtool.config.models import ModelSection, SubgraphSection
+from buildtool.config.models import sections
 from buildtool.errors import Problem
 from buildtool.wording import listed, nearest, quoted
 from buildtool.yaml_marks import Node, place_of, plain_data
@@ -169,10 +169,11 @@ def _unknown_key(section: type[BaseModel], tree: Node, location: Path) -> Proble
         if len(known) <= 12
         else "`lathe schema` lists all keys"
     )
-    if owner is section and word in ModelSection.model_fields:
+    model = sections().model.model_fields
+    if owner is section and word in model and section is sections().deployment:
         remedy = f"'{word}' belongs to a model, under 'models'"
-    elif owner in (ModelSection, SubgraphSection) and word in section.model_fields:
+    elif owner in (sections().model, sections().subgraph) and word in section.model_fields:
         remedy = f"'{word}' belongs to the top level of the file"
-    elif owner is SubgraphSection and word in ModelSection.model_fields:
+    elif owner is sections().subgraph and word in model:
         remedy = f"'{word}' belongs to the model"
     return Problem(f"unknown key {quoted(word)}", where, remedy=remedy)

@@ -47,6 +47,7 @@ def write(
     target_abis: Sequence[str] = ("host",),
     shapes: Mapping[str, str] | None = None,
     data_type: str = "fp16_fp32",
+    trust_model_code: bool = False,
 ) -> str:
     """The text of a deployment file for these models. `shapes` gives the sizes that the models leave open."""
     if data_type not in DATA_TYPES:
@@ -64,13 +65,15 @@ def write(
     taken: set[str] = set()
     for file in models:
         entry = _unique(_word(file.stem), taken)
-        lines += _model_lines(entry, file, relative_to, given, data_type)
+        lines += _model_lines(entry, file, relative_to, given, data_type, trust_model_code)
     if given:
         raise ConfigError(f"no model has an input '{next(iter(given))}'", remedy="see: lathe inspect MODEL")
     return "\n".join(lines) + "\n"
 
 
-def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str], data_type: str) -> list[str]:
+def _model_lines(
+    entry: str, file: Path, relative_to: Path, given: dict[str, str], data_type: str, trusted: bool
+) -> list[str]:
     if (file / "saved_model.pb").is_file():
         file /= "saved_model.pb"
     platform = "paddle" if file.name == "__model__" else _PLATFORMS.get(file.suffix)
@@ -85,12 +88,12 @@ def _model_lines(entry: str, file: Path, relative_to: Path, given: dict[str, str
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as problem:
         raise ModelFileError(f"the model cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
-    opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file, given)
+    opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file, given, trusted)
     requests = tuple(_request(item, file, given) for item in opened)
     weights = _weights(file) if platform == "caffe" else None
     if platform == "paddle" and file.with_suffix(".pdiparams").is_file():
         weights = file.with_suffix(".pdiparams")
-    imported = import_model(platform, ImportRequest(entry, file, weights, inputs=requests))
+    imported = import_model(platform, ImportRequest(entry, file, weights, inputs=requests, trust_model_code=trusted))
     return [
         f"  {entry}:",
         f"    platform: {platform}",
@@ -165,14 +168,14 @@ def _inputs(file: Path) -> list[_Opened]:
     ]
 
 
-def _stated_inputs(platform: str, file: Path, given: Mapping[str, str]) -> list[_Opened]:
+def _stated_inputs(platform: str, file: Path, given: Mapping[str, str], trusted: bool) -> list[_Opened]:
     """The inputs of a file that states a size for every axis, or needs some `given`, in the order of the model."""
     if platform == "pytorch" and given:
         return [_Opened(name, ()) for name in given]
     declared = getattr(importer(platform), "declared_inputs", None)
     if declared is not None:
         return [_Opened(name, sizes) for name, sizes in declared(ImportRequest("model", file)).items()]
-    inputs = import_model(platform, ImportRequest("model", file)).graph.inputs
+    inputs = import_model(platform, ImportRequest("model", file, trust_model_code=trusted)).graph.inputs
     return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
 
 

@@ -82,8 +82,11 @@ def mirrored(step: Step, x: Tensor, before: Sequence[int], after: Sequence[int])
         size = x.shape[axis]
         if not front and not back:
             continue
+        if min(front, back) < 0:
+            step.malformed(f"a mirrored border of {front} and {back}")
         if not isinstance(size, int) or max(front, back) > size:
             step.unsupported(f"a mirrored border of {front} and {back} around {size} elements", "fix the input shapes")
+        step.check_table(size + front + back)
         places = np.pad(np.arange(size, dtype=np.int32), (front, back), mode="symmetric")
         x = step.emit("gather", x, step.constant(places), axis=axis)
     return x

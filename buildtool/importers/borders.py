@@ -155,8 +155,9 @@ class Borders:
         if perm is not None:
             (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
         source = self._model.outputs.get(request.name) or self._model.declared.get(request.name)
-        dtype = request.dtype or (source.half if source is not None else None) or tensor.dtype
         quantisation = source.quantisation if source is not None else None
+        own = DType.F32 if request.real and quantisation is not None else tensor.dtype
+        dtype = request.dtype or (source.half if source is not None else None) or own
         self._check_type(request, tensor.dtype, dtype, quantisation, "output")
         tensor = self._converted(request.name, tensor, dtype, quantisation)
         graph = self._builder.graph

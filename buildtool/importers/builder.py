@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
-from buildtool.ir.dims import UNBOUNDED, Dim, DimExpr, Shape, bounds, symbol
+from buildtool.ir.dims import UNBOUNDED, Dim, DimensionError, DimExpr, Shape, bounds, symbol
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, AttrValue, Operator, OperatorError
 from buildtool.ir.types import DType, TensorType, dtype_of
@@ -41,6 +41,14 @@ _EXPENSIVE = frozenset(
 )
 
 
+def _fitting(numbers: Array, dtype: DType) -> Array:
+    """Python's numbers, which grow without end, as elements of a type."""
+    try:
+        return numbers.astype(dtype.numpy)
+    except OverflowError:
+        raise DimensionError(f"a size or number beyond what {dtype.value} can hold") from None
+
+
 @dataclass(eq=False)
 class Tensor:
     """A tensor during import: a value of the graph, or content that is known, or both.
@@ -59,7 +67,7 @@ class Tensor:
         if content.dtype == object:
             dtype = dtype or DType.S64
             if all(isinstance(item, int | float) for item in content.reshape(-1)):
-                content = content.astype(dtype.numpy)
+                content = _fitting(content, dtype)
         return cls(TensorType(dtype or dtype_of(content), tuple(content.shape)), content)
 
     @property

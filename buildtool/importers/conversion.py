@@ -7,27 +7,20 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from buildtool.errors import LatheError, ModelFileError, Problem, UnsupportedError, Where
+from buildtool.errors import InternalError, LatheError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.builder import SMALL, Builder, Tensor
 from buildtool.importers.model import SourceBody, SourceModel, SourceNode
 from buildtool.importers.order import needed_for
 from buildtool.importers.registry import Registry
 from buildtool.importers.step import Step
 from buildtool.importers.user_operators import user_handler
-from buildtool.ir.dims import TooIntricateError
+from buildtool.ir.dims import DimensionError, OpenSizeError, TooIntricateError
+from buildtool.ir.operator import OperatorError
+from buildtool.ir.types import TypeRuleError
 
 _SHOWN_NODES = 4
-#: What handlers may raise on a malformed node besides LatheError: they index, convert and compute with what it says.
-_MALFORMED = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+#: What says deliberately that a node breaks a rule of graphs. Anything else that is no LatheError is our own defect.
+_RULES = (OperatorError, DimensionError, TypeRuleError)
 
 
 class Conversion:
@@ -88,15 +81,12 @@ class Conversion:
             outputs = self._apply(step)
         except LatheError:
             raise
-        except TooIntricateError as problem:
+        except (TooIntricateError, OpenSizeError) as problem:
             step.unsupported(str(problem), "fix the input shapes, so that sizes are numbers")
-        except _MALFORMED as problem:
-            text = str(problem) or type(problem).__name__
-            raise ModelFileError(
-                f"{node.title}: the node makes no sense: {text}",
-                where=step.where,
-                remedy="the model is wrong here: export it again",
-            ) from problem
+        except _RULES as problem:
+            step.malformed(str(problem))
+        except Exception as problem:
+            raise InternalError(f"{node.title}: {type(problem).__name__}: {problem}", where=step.where) from problem
         if outputs and len(outputs) < len(node.outputs) and not self._read.isdisjoint(node.outputs[len(outputs) :]):
             step.unsupported(f"only its first {len(outputs)} outputs can be used", "remove what reads the others")
         return outputs

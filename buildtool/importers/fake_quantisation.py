@@ -53,8 +53,10 @@ class _Grid:
     @classmethod
     def between(cls, step: Step, low: Array, high: Array, bits: int, narrow: bool) -> _Grid:
         """As TensorFlow finds them, in single precision. Between 0 and 0 there is nothing but 0."""
+        if low.shape != high.shape or low.ndim > 1 or not low.size:
+            step.malformed(f"bounds of the shapes {list(low.shape)} and {list(high.shape)}")
         none = (low == 0) & (high == 0)
-        if low.shape != high.shape or low.ndim > 1 or not (none | (low < high)).all() or not low.size:
+        if not (none | (low < high)).all():
             step.malformed(f"bounds from {_some(low)} to {_some(high)}")
         least, most = np.float32(narrow), np.float32(2**bits - 1)
         scale = np.where(none, np.finfo(np.float32).tiny, (high - low) / (most - least)).astype(np.float32)

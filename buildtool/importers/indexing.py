@@ -30,6 +30,10 @@ def marked(step: Step, places: Tensor, depth: int, on: Tensor, off: Tensor, axis
     """Rows of `depth` elements: `on` at the place, `off` elsewhere; all off where the place is not in the row."""
     values = step.emit("concat", step.reshape(off, (1,)), step.reshape(on, (1,)), axis=0)
     axis = step.axis(axis, places.rank + 1)
+    if places.dtype in (DType.U8, DType.U16, DType.U32, DType.U64, DType.BOOL) or not places.dtype.is_integer:
+        places = as_places(step, places)
+    if not 0 <= depth < 2**31:
+        step.malformed(f"its depth is {depth}")
     # A negative place is off everywhere here, and counts from the end in the graph.
     least = step.constant(np.array(-1, places.dtype.numpy))
     beyond = step.constant(np.array(depth, places.dtype.numpy))

@@ -82,6 +82,9 @@ def adapted(step: Step, x: Tensor, axis: int, count: int, kind: str) -> Tensor:
         step.unsupported(f"an adaptive pool of a run-time size to {count} elements", "fix the input shapes")
     if size == count:
         return x
+    if size < 1 or count < 1:
+        step.malformed(f"an adaptive pool of {size} elements to {count}")
+    step.check_table(count)
     firsts = [index * size // count for index in range(count)]
     ends = [-(-(index + 1) * size // count) for index in range(count)]
     longest = max(end - first for first, end in zip(firsts, ends, strict=True))

@@ -27,6 +27,7 @@ class TensorRequest:
     data_format: str = "NONE"  # NHWC, NCHW, NONE, OIHW: the order of `shape` and of the data that the user passes
     dtype: DType | None = None  # None: as in the model
     where: Where = NOWHERE  # of the name or shape in the deployment file
+    real: bool = False  # where no type is declared, quantised numbers become the real ones that they stand for
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class ImportRequest:
     inputs: tuple[TensorRequest, ...] = ()  # empty: those of the model
     outputs: tuple[TensorRequest, ...] = ()  # empty: those of the model; may name inner tensors
     operators: Mapping[str, type[Operator]] = field(default_factory=registry)
+    trust_model_code: bool = False  # whether code in the file may run with the rights of this process
 
 
 @dataclass(frozen=True)

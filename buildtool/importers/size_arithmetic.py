@@ -6,6 +6,7 @@ computes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,13 +15,20 @@ import numpy as np
 from buildtool.importers.builder import SMALL, Tensor
 from buildtool.importers.step import Step
 from buildtool.ir import dims
-from buildtool.ir.dims import DimExpr
+from buildtool.ir.dims import DimensionError, DimExpr, OpenSizeError
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 
 
+def _divisor(right: Any) -> Any:
+    if not isinstance(right, DimExpr) and right == 0:
+        raise DimensionError("a size is divided by 0")
+    return right
+
+
 def _quotient(left: Any, right: Any) -> Any:
     """Whole numbers are divided towards zero; sizes are not negative, so that the floor is the same for them."""
+    right = _divisor(right)
     if isinstance(left, DimExpr) or isinstance(right, DimExpr):
         return left // right
     return left // right if (left < 0) == (right < 0) else -(-left // right)
@@ -28,7 +36,7 @@ def _quotient(left: Any, right: Any) -> Any:
 
 def _power(base: Any, exponent: Any) -> Any:
     if isinstance(exponent, DimExpr) or exponent < 0 or exponent > 64:
-        raise ValueError("an exponent that is no small number")
+        raise DimensionError("an exponent that is no small number")
     result: Any = 1
     for _ in range(exponent):
         result = result * base
@@ -40,11 +48,11 @@ _WHOLE: dict[str, Callable[[Any, Any], Any]] = {
     "sub": lambda left, right: left - right,
     "mul": lambda left, right: left * right,
     "div": _quotient,
-    "floor_div": lambda left, right: left // right,
+    "floor_div": lambda left, right: left // _divisor(right),
     "pow": _power,
     "minimum": dims.minimum,
     "maximum": dims.maximum,
-    "mod": lambda left, right: left % right,
+    "mod": lambda left, right: left % _divisor(right),
 }
 
 
@@ -60,12 +68,20 @@ def combined(step: Step, operation: str) -> Tensor | None:
     apply = np.frompyfunc(_WHOLE[operation], 2, 1)
     result = arrays[0]
     for array in arrays[1:]:
-        if np.prod(np.broadcast_shapes(result.shape, array.shape)) > SMALL:
+        if math.prod(_common_shape(step, result, array)) > SMALL:
             return None
         result = np.asarray(apply(result, array), object)
     if has_dims:
         _check_fit(step, result)
     return _made(result, dtype)
+
+
+def _common_shape(step: Step, left: Array, right: Array) -> tuple[int, ...]:
+    """What both are broadcast to."""
+    try:
+        return np.broadcast_shapes(left.shape, right.shape)
+    except ValueError:
+        step.malformed(f"the shapes {list(left.shape)} and {list(right.shape)} cannot be broadcast")
 
 
 def _objects(step: Step) -> list[Array] | None:
@@ -111,7 +127,7 @@ def rounded(step: Step, operation: str) -> Tensor | None:
 
 def _magnitude(item: Any) -> Any:
     if isinstance(item, DimExpr) and dims.bounds(item)[0] < 0:
-        raise ValueError(f"the sign of {item} is only known when the model runs")
+        raise OpenSizeError(f"the sign of {item} is only known when the model runs")
     return item if isinstance(item, DimExpr) else abs(item)
 
 
@@ -131,6 +147,7 @@ def compared(step: Step, relation: str) -> Tensor | None:
     left, right = step.input(0).known, step.input(1).known
     if left is None or right is None or (left.dtype != object and right.dtype != object):
         return None  # plain numbers are compared by the operator itself
+    _common_shape(step, left, right)
     apply = np.frompyfunc(_RELATIONS[relation], 2, 1)
     return Tensor.of(np.asarray(apply(left.astype(object), right.astype(object)), np.bool_))
 
@@ -144,7 +161,7 @@ def _equal(left: Any, right: Any) -> bool:
     (low, high), (least, most) = _interval(left), _interval(right)
     if high < least or most < low:
         return False
-    raise ValueError(f"whether {left} equals {right} is only known when the model runs")
+    raise OpenSizeError(f"whether {left} equals {right} is only known when the model runs")
 
 
 def _less(left: Any, right: Any) -> bool:
@@ -153,7 +170,7 @@ def _less(left: Any, right: Any) -> bool:
         return True
     if low >= most:
         return False
-    raise ValueError(f"whether {left} is less than {right} is only known when the model runs")
+    raise OpenSizeError(f"whether {left} is less than {right} is only known when the model runs")
 
 
 def _interval(dim: Any) -> tuple[Any, Any]:

@@ -29,7 +29,7 @@ def spatial_rank(step: Step, tensor: Tensor, most: int = 2) -> int:
 
 def channels(step: Step, tensor: Tensor, axis: int = 1) -> int:
     """The number of channels, which is never a run-time dimension."""
-    count = tensor.shape[axis]
+    count = step.size(tensor, axis)
     if not isinstance(count, int) or count < 1:
         step.unsupported(f"the number of channels is {count}", "fix the channels in the input shapes")
     return count
@@ -37,6 +37,8 @@ def channels(step: Step, tensor: Tensor, axis: int = 1) -> int:
 
 def to_channels_last(step: Step, tensor: Tensor) -> Tensor:
     """[N, C, H, W] -> [N, H, W, C], for any number of spatial axes; [N, C, L] -> [N, 1, L, C]."""
+    if tensor.rank < 3:
+        step.malformed(f"its input has rank {tensor.rank}, not batch, channels and spatial axes")
     moved = step.transpose(tensor, (0, *range(2, tensor.rank), 1))
     if tensor.rank > 3:
         return moved

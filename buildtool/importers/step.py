@@ -56,7 +56,7 @@ class Step:
         return tensor
 
     def optional(self, index: int) -> Tensor | None:
-        return self.inputs[index] if index < len(self.inputs) else None
+        return self.inputs[index] if 0 <= index < len(self.inputs) else None
 
     def present(self) -> list[Tensor]:
         """All inputs of a variadic operator, at least one."""
@@ -88,12 +88,49 @@ class Step:
             self.unsupported(f"its {what} (input {index}) depends on a run-time dimension", "fix the input shapes")
         return tuple(dim for dim in dims if isinstance(dim, int))
 
+    def known_dim(self, index: int, what: str) -> Dim:
+        """The content of an input that is one whole number or dimension."""
+        dims = self.known_dims(index, what)
+        if len(dims) != 1:
+            self.malformed(f"its {what} (input {index}) is not one whole number")
+        return dims[0]
+
+    def known_int(self, index: int, what: str) -> int:
+        """The content of an input that is one whole number, and no run-time dimension."""
+        numbers = self.known_ints(index, what)
+        if len(numbers) != 1:
+            self.malformed(f"its {what} (input {index}) is not one whole number")
+        return numbers[0]
+
     def known_number(self, index: int, what: str) -> float:
         """The content of an input that is one number."""
         array = self.known(index, what)
         if array.size != 1 or array.dtype == object:
             self.malformed(f"its {what} (input {index}) is not one number")
         return float(array.reshape(-1)[0])
+
+    def known_whole(self, index: int, what: str) -> int:
+        """As `known_number`, without the fraction."""
+        return self.whole(self.known_number(index, what), what)
+
+    def check_rank(self, tensor: Tensor, *ranks: int, what: str = "its input") -> Tensor:
+        """The tensor, after a check that it has one of these ranks."""
+        if tensor.rank not in ranks:
+            self.malformed(f"{what} has rank {tensor.rank}, not {' or '.join(map(str, ranks))}")
+        return tensor
+
+    def size(self, tensor: Tensor, axis: int) -> Dim:
+        """The size along an axis, which may count from the end."""
+        return tensor.shape[self.axis(axis, tensor.rank)]
+
+    def made_dtype(self, index: int) -> DType:
+        """The element type that the file states for an output."""
+        outputs = self.node.outputs
+        name = outputs[index] if -len(outputs) <= index < len(outputs) else ""
+        dtype = self.node.dtypes.get(name)
+        if dtype is None:
+            self.malformed(f"the type of its output {index} is not stated")
+        return dtype
 
     # -- attributes --------------------------------------------------------------------------------------------------
     def integer(self, name: str, default: int | None = None) -> int:
@@ -245,6 +282,8 @@ class Step:
 
     def filled(self, shape: Sequence[int], number: float, dtype: DType) -> Tensor:
         """A tensor that holds one number everywhere."""
+        if any(size < 0 for size in shape):
+            self.malformed(f"it needs a table of the shape {list(shape)}")
         self.check_table(*shape)
         return self.constant(np.full(shape, number, dtype.numpy))
 
@@ -265,6 +304,12 @@ class Step:
     def supports(self, op: str) -> bool:
         """Whether the graph has this operator (a user's registry may bring more)."""
         return op in self._builder.operators
+
+    def whole(self, number: float, what: str) -> int:
+        """A number that a size or a place is made of, without its fraction."""
+        if not math.isfinite(number):
+            self.malformed(f"its {what} is {number}")
+        return int(number)
 
     # -- mistakes ----------------------------------------------------------------------------------------------------
     @property

@@ -21,8 +21,16 @@ MOST_DEPTH = 100
 MOST_STACK = 32  # operands that the runtime keeps while it computes one
 
 
-class TooIntricateError(ValueError):
+class DimensionError(ValueError):
+    """Arithmetic on dimensions breaks a rule: the sizes or attributes that it started from are wrong."""
+
+
+class TooIntricateError(DimensionError):
     """An expression would be larger or deeper than the limits."""
+
+
+class OpenSizeError(DimensionError):
+    """Something has to be known on import and depends on a size that only the run tells."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,7 @@ def symbol(name: str, low: int = 1, high: int = UNBOUNDED) -> DimExpr:
 def _check_divisor(op: DimOp, right: int) -> None:
     """Divisors are positive: only so do bounds and the runtime's arithmetic have one plain meaning."""
     if op in (DimOp.FLOORDIV, DimOp.CEILDIV, DimOp.MOD) and right <= 0:
-        raise ValueError(f"a dimension is divided by {right}, which is not positive")
+        raise DimensionError(f"a dimension is divided by {right}, which is not positive")
 
 
 def _apply(op: DimOp, left: int, right: int) -> int:
@@ -264,11 +272,11 @@ def is_static(shape: Sequence[Dim]) -> bool:
 
 
 def static(shape: Sequence[Dim]) -> tuple[int, ...]:
-    """The shape as ints; ValueError where a dimension is symbolic."""
+    """The shape as ints; OpenSizeError where a dimension is symbolic."""
     result = []
     for dim in shape:
         if not isinstance(dim, int):
-            raise ValueError(f"dimension {dim} is not known at build time")
+            raise OpenSizeError(f"dimension {dim} is not known at build time")
         result.append(dim)
     return tuple(result)
 

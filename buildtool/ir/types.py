@@ -11,6 +11,10 @@ import numpy.typing as npt
 from buildtool.ir.dims import Dim, Shape
 
 
+class TypeRuleError(ValueError):
+    """A type cannot be: no element type for an array, scales that are none."""
+
+
 class DType(enum.Enum):
     """Element types. The value is the word in the text form and in kernel names; `code` is the container's number."""
 
@@ -75,11 +79,11 @@ _SIZES = {dtype: np.dtype(kind).itemsize for dtype, kind in _NUMPY.items()} | {D
 
 
 def dtype_of(array: npt.NDArray[np.generic]) -> DType:
-    """The element type of a NumPy array; ValueError for types the graph does not know (complex, strings)."""
+    """The element type of a NumPy array; TypeRuleError for types the graph does not know (complex, strings)."""
     for dtype, kind in _NUMPY.items():
         if dtype is not DType.BF16 and array.dtype == np.dtype(kind):
             return dtype
-    raise ValueError(f"arrays of type {array.dtype} have no element type in a graph")
+    raise TypeRuleError(f"arrays of type {array.dtype} have no element type in a graph")
 
 
 def dtype_from_code(code: int) -> DType:
@@ -100,13 +104,13 @@ class QuantType:
 
     def __post_init__(self) -> None:
         if len(self.scales) != len(self.zero_points) or not self.scales:
-            raise ValueError("a quantised type needs as many zero points as scales, and at least one")
+            raise TypeRuleError("a quantised type needs as many zero points as scales, and at least one")
         if self.axis is None and len(self.scales) != 1:
-            raise ValueError("per-tensor quantisation has one scale")
+            raise TypeRuleError("per-tensor quantisation has one scale")
         if not 1 <= self.bits <= 16:
-            raise ValueError(f"{self.bits} bits are outside 1..16")
+            raise TypeRuleError(f"{self.bits} bits are outside 1..16")
         if not all(np.isfinite(scale) and scale > 0 for scale in self.scales):
-            raise ValueError("scales are positive and finite")
+            raise TypeRuleError("scales are positive and finite")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class DeviceRegion(Operator):
 
     `memory`: what tensors live in on the device, if they fit: image or buffer. `storage`: how many bits numbers have
     there, f32 or f16. `arithmetic`: f32, or f16 where the device can. `winograd`: the largest tile of Winograd's
-    convolutions, 0 for none. `queue_window`: the most commands in the device's queue; 0: any number.
+    convolutions, 0 for none. `opencl_queue_window_size`: the most commands in the device's queue; 0: any number.
     `kernel_microseconds`: longer kernels are cut into parts of about this length; 0: none are.
     """
 
@@ -30,7 +30,7 @@ class DeviceRegion(Operator):
     storage: str = "f32"
     arithmetic: str = "f32"
     winograd: int = 0
-    queue_window: int = 0
+    opencl_queue_window_size: int = 0
     kernel_microseconds: int = 0
 
     def check(self) -> None:
@@ -39,8 +39,8 @@ class DeviceRegion(Operator):
         require_one_of("arithmetic", self.arithmetic, ("f32", "f16"))
         if self.winograd not in (0, 2, 4):
             raise OperatorError("'winograd' is 0, 2 or 4")
-        if self.queue_window < 0 or self.kernel_microseconds < 0:
-            raise OperatorError("'queue_window' and 'kernel_microseconds' are not negative")
+        if self.opencl_queue_window_size < 0 or self.kernel_microseconds < 0:
+            raise OperatorError("'opencl_queue_window_size' and 'kernel_microseconds' are not negative")
 
     def infer_node(self, inputs: Sequence[TensorType], regions: Sequence[RegionType]) -> tuple[TensorType, ...]:
         self.operands(inputs)

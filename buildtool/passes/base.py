@@ -22,6 +22,8 @@ class Pass(ABC):
     requires: ClassVar[tuple[str, ...]] = ()
     #: Operators that it introduces for the sake of their kernels: what has none of worth has no use for the pass.
     makes: ClassVar[tuple[str, ...]] = ()
+    #: Whether it runs last, once, and only for targets that name it in their capabilities.
+    lowers: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, graph: Graph) -> bool:

@@ -1,4 +1,7 @@
-"""Runs passes in order, again and again until none finds anything to do, and checks the graph after each."""
+"""Runs passes in order, again and again until none finds anything to do, and checks the graph after each.
+
+Passes of other packages (`offered`) run behind those of Lathe.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from buildtool.errors import ConfigError, GraphError, InternalError, UnsupportedError, Where
+from buildtool.errors import ConfigError, GraphError, InternalError, LatheError, Problem, UnsupportedError, Where
+from buildtool.extensions.entry_points import Found
 from buildtool.ir.dims import TooIntricateError
 from buildtool.ir.graph import Graph, Value
 from buildtool.ir.verify import verify
-from buildtool.passes import store_quantised
+from buildtool.passes import offered, store_quantised
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
 from buildtool.passes.absorb_transposes import AbsorbTransposes
 from buildtool.passes.arrange_concats import ArrangeConcats
@@ -61,7 +65,7 @@ from buildtool.passes.split_gathers import SplitGathers
 from buildtool.passes.split_slices import SplitSlices
 from buildtool.passes.store_quantised import StoreQuantised
 
-#: All passes in the order in which they run.
+#: The passes of Lathe in the order in which they run.
 ORDER: tuple[type[Pass], ...] = (
     RemoveDeadCode,
     FoldConstants,
@@ -126,15 +130,38 @@ class PassRun:
     modified: bool
 
 
+def order() -> tuple[type[Pass], ...]:
+    """All passes in the order in which they run. What those of other packages leave behind is removed last, too."""
+    return (*ORDER[:-1], *(kind for kind in _others() if not kind.lowers), ORDER[-1])
+
+
+def lowering() -> tuple[type[Pass], ...]:
+    """All passes for targets that ask for them."""
+    return (*LOWERING, *(kind for kind in _others() if kind.lowers))
+
+
 def available() -> tuple[type[Pass], ...]:
     """Every pass once, in order."""
-    return tuple(dict.fromkeys((*FROM_QUANTISED, *ORDER, *LOWERING)))
+    return tuple(dict.fromkeys((*FROM_QUANTISED, *order(), *lowering())))
+
+
+def failures() -> tuple[Problem, ...]:
+    """What could not be had of other packages."""
+    return _offered().failures
+
+
+def _others() -> tuple[type[Pass], ...]:
+    return tuple(one.value for one in _offered().extensions)
+
+
+def _offered() -> Found:
+    return offered.offered(tuple(dict.fromkeys((*FROM_QUANTISED, *ORDER, *LOWERING))))
 
 
 def select(names: Sequence[str] | None) -> tuple[Pass, ...]:
     """The passes of these names, in the pipeline's order; all for None. ConfigError for names that do not exist."""
     if names is None:
-        return tuple(kind() for kind in ORDER)
+        return tuple(kind() for kind in order())
     known = [kind.name for kind in available()]
     for name in names:
         if name not in known:
@@ -144,7 +171,7 @@ def select(names: Sequence[str] | None) -> tuple[Pass, ...]:
                 rule=f"passes: {', '.join(known)}",
                 remedy=f"did you mean '{near[0]}'?" if near else "",
             )
-    return tuple(kind() for kind in ORDER if kind.name in names)
+    return tuple(kind() for kind in order() if kind.name in names)
 
 
 def optimise(
@@ -177,12 +204,12 @@ def optimise(
 
 
 def lower(graph: Graph, wanted: Sequence[str], names: Sequence[str] | None = None) -> Graph:
-    """A copy of an optimised graph behind those passes of LOWERING that a target wants.
+    """A copy of an optimised graph behind those passes of `lowering` that a target wants.
 
     `names` picks passes as for `optimise`.
     """
     lowered = graph.clone()
-    for kind in LOWERING:
+    for kind in lowering():
         if kind.name in wanted and (names is None or kind.name in names):
             _run(kind(), lowered, None)
     return lowered
@@ -225,20 +252,30 @@ def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) ->
             where=Where(model=graph.name),
             remedy=f"fix the input shapes, or leave '{one.name}' out of graph_optimize_options",
         ) from problem
+    except LatheError:
+        raise
+    except Exception as problem:
+        package = offered.package_of(one)
+        if not package:
+            raise
+        raise _defect(one, f"failed: {type(problem).__name__}: {problem}") from problem
     if modified:
         try:
             verify(graph)
         except GraphError as problem:
-            raise _defect(one, problem.problems[0].render()) from problem
+            raise _defect(one, f"left a wrong graph: {problem.problems[0].render()}") from problem
     for complaint in one.ensures(graph):
-        raise _defect(one, complaint)
+        raise _defect(one, f"left a wrong graph: {complaint}")
     if after is not None:
         after(one.name, graph)
     return PassRun(one.name, before, sum(1 for _ in graph.walk()), modified)
 
 
 def _defect(one: Pass, complaint: str) -> InternalError:
+    package = offered.package_of(one)
+    of = f" of the package '{package}'" if package else ""
+    to = f" to the authors of '{package}'" if package else ""
     return InternalError(
-        f"the pass '{one.name}' left a wrong graph: {complaint}",
-        remedy=f"report this with the model; until it is mended, leave '{one.name}' out of graph_optimize_options",
+        f"the pass '{one.name}'{of} {complaint}",
+        remedy=f"report this with the model{to}; until it is mended, leave '{one.name}' out of graph_optimize_options",
     )

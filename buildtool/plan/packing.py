@@ -26,7 +26,7 @@ class Packing:
     """One layout. `pack` takes and `unpack` gives the constant as the graph has it."""
 
     name: str
-    code: int  # in the container: docs/format.md
+    code: int  # in the container: docs/reference/format.md
     pack: _PackFunction
     unpack: _PackFunction
     fits: Callable[[Node], bool]

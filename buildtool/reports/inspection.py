@@ -15,16 +15,20 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.work import macs
 from buildtool.ops.quantize_linear import QuantizeLinear
 from buildtool.ops.registry import registry
-from buildtool.reports import descriptions, footprint, kmodel, size
+from buildtool.reports import descriptions, footprint, size
 from buildtool.reports.table import Table, byte_count
 
 LISTS = ("ops", "passes")
-KINDS = ("library", "build", "model", "onnx", "deployment", "description", "kmodel")
+_KINDS = ("library", "build", "model", "onnx", "deployment")
 _SUFFIXES = {
     ".so": "library", ".a": "library", ".o": "library", ".pb": "model",
     ".onnx": "onnx", ".yml": "deployment", ".yaml": "deployment",
-    ".kmodel": "kmodel",
 }  # fmt: skip
+
+
+def kinds() -> tuple[str, ...]:
+    """What a file can be."""
+    return (*_KINDS, *sorted(descriptions.kinds()))
 
 
 def kind_of(file: Path) -> str:
@@ -41,19 +45,20 @@ def kind_of(file: Path) -> str:
         ) from problem
     if head.startswith((b"\x7fELF", b"!<arch>\n")):
         return "library"
-    kind = _SUFFIXES.get(file.suffix.lower(), "")
+    known = {**descriptions.suffixes(), **_SUFFIXES}
+    kind = known.get(file.suffix.lower(), "")
     if not kind or kind == "library":
         raise ConfigError(
             "this is no file that Lathe knows",
             where=Where(file=str(file)),
             rule="a deployment (.yml), a model (.onnx, .kmodel), a converted model (.pb) or a built library (.so, .a)",
-            remedy=f"name its kind: lathe inspect {'|'.join(KINDS)} {file}",
+            remedy=f"name its kind: lathe inspect {'|'.join(kinds())} {file}",
         )
     return kind
 
 
 def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict[str, Any]:
-    """The document for one of LISTS, or for a file of a kind of KINDS other than a deployment."""
+    """The document for one of LISTS, or for a file of one of `kinds` other than a deployment."""
     if kind == "ops":
         return _operators(op_paths)
     if kind == "passes":
@@ -69,10 +74,8 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
 
         sizes = footprint.sizes_of(file)
         return {"kind": "library", **inspect_library(file).as_json()} | ({"sizes": sizes} if sizes else {})
-    if kind == "description":
-        return descriptions.of_file(file)
-    if kind == "kmodel":
-        return kmodel.document(file)
+    if kind in descriptions.kinds():
+        return descriptions.inspect(kind, file)
     return _onnx(file) if kind == "onnx" else _model(file, op_paths)
 
 
@@ -84,11 +87,11 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
         "model": _show_model,
         "onnx": _show_onnx,
         "deployment": _show_deployment,
-        "description": _show_description,
-        "kmodel": kmodel.parts,
     }
     if document["kind"] in render:
         return render[document["kind"]](document, verbose)
+    if document["kind"] in descriptions.kinds():
+        return descriptions.parts(document, verbose)
     return [_show_list(document)]
 
 
@@ -283,10 +286,6 @@ def _show_deployment(document: Mapping[str, Any], verbose: bool) -> list[str | T
     for model in document["models"]:
         table.add(*(model[key] for key in ("name", "platform", "runtime", "data_type", "file")))
     return [f"library {document['library']} for {', '.join(document['target_abis'])}", table]
-
-
-def _show_description(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
-    return descriptions.parts(document)
 
 
 def _show_tensors(document: Mapping[str, Any]) -> Table:

@@ -13,7 +13,7 @@ from typing import Any
 from buildtool.builders import android, android_check, firmware, toolchain
 from buildtool.devices.choose import runs_here
 from buildtool.devices.qemu import EMULATORS, find
-from buildtool.errors import ConfigError, LatheError, ToolchainError
+from buildtool.errors import ConfigError, LatheError, Problem, ToolchainError
 from buildtool.reports.table import Table
 from buildtool.targets import registry
 from buildtool.targets.protocol import CrossCompiler, FirmwareTarget
@@ -37,7 +37,14 @@ def examine(abis: Sequence[str] = ()) -> list[Finding]:
     unknown = [abi for abi in abis if abi not in known]
     if unknown:
         raise ConfigError(f"there is no target '{unknown[0]}'", rule=f"targets: {', '.join(known)}")
-    return [finding for abi in abis or known for finding in _needs(abi)]
+    unusable = [
+        Finding("packages", "extension", False, _said(problem), required=False) for problem in registry.not_loaded()
+    ]
+    return [*(finding for abi in abis or known for finding in _needs(abi)), *unusable]
+
+
+def _said(problem: Problem) -> str:
+    return f"{problem.what}: {problem.remedy}"
 
 
 def packages(findings: Sequence[Finding]) -> list[str]:

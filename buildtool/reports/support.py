@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, UnsupportedError, Where
+from buildtool.errors import ConfigError, InternalError, LatheError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import importer
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.dims import DimExpr, bounds
@@ -186,6 +186,8 @@ def _optimised(request: ImportRequest, *, quantised: bool = False) -> tuple[Grap
     try:
         graph = importer("onnx").import_model(request).graph
         pipeline.optimise(graph, quantised=quantised)
+    except InternalError:
+        raise
     except LatheError as error:
         return None, error.problems
     return graph, ()
@@ -218,6 +220,8 @@ def _lacking_on_chip(
     model = ModelSource(request.name, graph, quantised=True)
     try:
         target.lower(LibrarySource(request.name, "model", (model,)), abi)
+    except InternalError:
+        raise
     except LatheError as error:
         told = [replace(problem, what=f"{abi}: {problem.what}") for problem in error.problems]
         by_node = {(abi, problem.where.node): problem for problem in told if problem.where.node}

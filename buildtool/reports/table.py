@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from buildtool.extensions.sheets import Sheet
 
 _STATES = {"ok": "green", "passed": "green", "failed": "bold red", "missing": "yellow"}
 
 
-@dataclass
-class Table:
-    """Rows under headings. Columns whose name stands in `right` are aligned to the right."""
+class Table(Sheet):
+    """A sheet that knows how it looks."""
 
-    columns: Sequence[str]
-    rows: list[Sequence[str]] = field(default_factory=list)
-    title: str = ""
-    right: frozenset[str] = frozenset()
-
-    def add(self, *cells: object) -> None:
-        if len(cells) != len(self.columns):
-            raise ValueError(f"{len(cells)} cells do not fit {len(self.columns)} columns")
-        self.rows.append(tuple("" if cell is None else str(cell) for cell in cells))
+    @classmethod
+    def of(cls, sheet: Sheet) -> Table:
+        return cls(sheet.columns, list(sheet.rows), sheet.title, sheet.right)
 
     def render(self, colour: bool = False) -> str:
         if not self.rows:

@@ -10,6 +10,7 @@ from buildtool.artifacts import bill_of_materials, fingerprints, tuning_store
 from buildtool.artifacts.tuning_store import Tuning
 from buildtool.config import Deployment, FileRef
 from buildtool.errors import Where
+from buildtool.extensions.entry_points import of_others
 from buildtool.requests.deployments import output_folder
 from buildtool.requests.model_sources import all_files
 from buildtool.settings import Options
@@ -18,7 +19,12 @@ from buildtool.settings import Options
 def known_tuning(deployment: Deployment, options: Options) -> Tuning:
     """What was measured of these very things in the folder where the build goes; its identity is that of the build."""
     files = [file for model in deployment.models for file in all_files(model, options.allow_unverified)]
-    fingerprint = fingerprints.fingerprint(facts(deployment), files, deployment.op_paths)
+    others = of_others()
+    known = [facts(deployment), *((one.package, one.version, one.name) for one in others)]
+    sources = {path for one in others if (path := one.sources()) is not None}
+    files += sorted(path for path in sources if path.is_file())
+    folders = (*deployment.op_paths, *sorted(path for path in sources if path.is_dir()))
+    fingerprint = fingerprints.fingerprint(known if others else facts(deployment), files, folders)
     return tuning_store.read(output_folder(deployment, options), fingerprint)
 
 

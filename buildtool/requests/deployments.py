@@ -12,7 +12,7 @@ from buildtool.config import Deployment, LoadedDeployment, ModelConfig
 from buildtool.errors import ConfigError, LatheError, UnsupportedError, Where
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
-from buildtool.targets.registry import no_library, one_target
+from buildtool.targets.registry import no_library, not_loaded, one_target
 
 
 def check(file: Path | str, *, files: bool = True, overrides: Overrides = NOTHING) -> LoadedDeployment:
@@ -28,7 +28,7 @@ def check(file: Path | str, *, files: bool = True, overrides: Overrides = NOTHIN
             errors.append(error)
     if errors:
         raise type(errors[0])([problem for error in errors for problem in error.problems])
-    return loaded
+    return dataclasses.replace(loaded, notes=(*not_loaded(), *loaded.notes))
 
 
 def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
@@ -51,7 +51,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
     unbuilt = config.unbuilt(loaded.deployment)
     if unbuilt:
         raise UnsupportedError(unbuilt)
-    for note in loaded.notes:
+    for note in (*not_loaded(), *loaded.notes):
         progress.note(note)
     return _with_own_parts(loaded.deployment, overrides)
 

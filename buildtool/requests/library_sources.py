@@ -40,7 +40,7 @@ def library_source(
                 name=model.identifier,
                 graph=models[model.name][1],
                 stored=Stored(_HALVES.get(model.data_type), model.quantize.large_weights),
-                half_arithmetic=model.data_type == "fp16_fp16" and not _has_device(model),
+                half_arithmetic=model.data_type == "fp16_fp16" and not model.runtime.uses_gpu,
                 quantised=model.quantize.enabled,
                 choice=choice_of(model),
                 winograd=model.winograd,
@@ -50,7 +50,7 @@ def library_source(
                 obscured=model.obfuscate,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
-                settings=dict(model.cnn),
+                settings=dict(model.settings),
                 device=device_settings(model),
             )
             for model in deployment.models
@@ -72,19 +72,20 @@ def device_settings(model: ModelConfig) -> DeviceSettings:
     """What the deployment says of the GPU. A kernel of a millisecond is what screens can wait for."""
     limit = _SCREEN_MICROSECONDS if model.opencl.limit_kernel_time else 0
     arithmetic = "f16" if model.data_type == "fp16_fp16" else "f32"
-    return DeviceSettings(model.runtime, model.opencl.mem_type, arithmetic, model.opencl.queue_window_size, limit)
-
-
-def _has_device(model: ModelConfig) -> bool:
-    """Whether precision is a matter of the GPU: the CPU beside it computes in single precision."""
-    return model.runtime in ("gpu", "cpu+gpu")
+    return DeviceSettings(
+        runtime=model.runtime,
+        memory=model.opencl.mem_type,
+        arithmetic=arithmetic,
+        opencl_queue_window_size=model.opencl.opencl_queue_window_size,
+        kernel_microseconds=limit,
+    )
 
 
 def described(model: ModelConfig, allow_unverified: bool = False) -> DescribedModel:
     """A model that a target reads itself."""
     file, weights = model_files(model, allow_unverified)
     inputs, outputs = recorded(model, allow_unverified)
-    settings = dict(model.cnn)
+    settings = dict(model.settings)
     return DescribedModel(model.identifier, model.platform, file, weights, inputs, outputs, model.where, settings)
 
 

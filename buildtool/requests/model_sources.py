@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from buildtool import config
@@ -70,7 +71,8 @@ def recorded(model: ModelConfig, allow_unverified: bool = False) -> tuple[tuple[
 def imported(deployment: Deployment, model: ModelConfig, options: Options) -> tuple[Path, ImportedModel]:
     """The verified file of a model, and its graph under the names that users see."""
     file, weights = model_files(model, options.allow_unverified)
-    found = import_model(model.platform, import_request(model, file, weights, registry(deployment.op_paths)))
+    request = import_request(model, file, weights, registry(deployment.op_paths))
+    found = import_model(model.platform, replace(request, trust_model_code=options.trust_model_code))
     name_borders(found.graph, model)
     return file, found
 
@@ -96,6 +98,7 @@ def _tensor_request(tensor: TensorConfig) -> TensorRequest:
         shape=tensor.shape,
         data_format=tensor.data_format,
         dtype=DTYPES.get(tensor.data_type),
+        real=True,
         where=tensor.shape_where,
     )
 

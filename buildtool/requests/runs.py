@@ -36,7 +36,7 @@ def subject(
     elsewhere = None
     if settings.reference_python is not None:
         _, weights = model_files(model, options.allow_unverified)
-        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout)
+        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout, options.trust_model_code)
     reference = choose_reference(
         settings.reference, model.platform, source, found.graph, inputs, outputs, files, elsewhere
     )
@@ -84,5 +84,4 @@ def not_compared(model: ModelConfig) -> tuple[Problem, ...]:
 
 def threshold(model: ModelConfig) -> float:
     """The cosine similarity that the model's outputs must reach on its runtime."""
-    value: float = getattr(subgraph(model).validation_threshold, model.runtime.partition("+")[0])
-    return value
+    return subgraph(model).validation_threshold.of(model.runtime.threshold)

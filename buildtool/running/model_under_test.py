@@ -55,6 +55,7 @@ class Interpreter:
     python: Path
     weight_file: Path | None
     seconds: float
+    trusts_model: bool = False  # whether code in the model's file may run with all rights
 
 
 def choose_reference(
@@ -73,8 +74,9 @@ def choose_reference(
     """
     if elsewhere is not None:
         return OtherPythonReference(
-            elsewhere.python, platform, model_file, elsewhere.weight_file, inputs, outputs, elsewhere.seconds
-        )
+            elsewhere.python, platform, model_file, elsewhere.weight_file, inputs, outputs, elsewhere.seconds,
+            jailed=not elsewhere.trusts_model,
+        )  # fmt: skip
     if wish == "auto" and recorded:
         return FileReference(recorded, outputs)
     if wish == "onnxruntime" and not onnxruntime_is_here():

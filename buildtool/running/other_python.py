@@ -7,21 +7,25 @@ NumPy and the framework, and no part of Lathe; arrays go there and back in files
 from __future__ import annotations
 
 import json
-import subprocess
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from buildtool import jail
 from buildtool.errors import ConfigError, RunError, UnsupportedError, Where
 from buildtool.running.inputs import TensorSpec
 from buildtool.running.metrics import Array
 from buildtool.running.reference import from_source, to_source
 
 _WORKERS = Path(__file__).resolve().parent / "workers"
+_MEMORY_PER_BYTE = 4  # of the model and its inputs
 _WITHOUT_FRAMEWORK, _WITHOUT_RESULT = 4, 5  # exit codes of workers/main.py
+_EXECUTES = ("pytorch",)  # what stands in a model
 _NUMPY = "compare with Lathe's own evaluator: --reference numpy"
 
 
@@ -42,7 +46,10 @@ class OtherPythonReference:
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
         seconds: float,
+        *,
+        jailed: bool = True,
     ) -> None:
+        """`jailed`: whether code in programs of PyTorch runs in a jail; files of other platforms have none."""
         if platform not in platforms():
             raise ConfigError(
                 f"no framework of the platform '{platform}' can be asked",
@@ -57,6 +64,7 @@ class OtherPythonReference:
         self._inputs = inputs
         self._outputs = outputs
         self._seconds = seconds
+        self._jailed = jailed and platform in _EXECUTES
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         request = {
@@ -78,29 +86,44 @@ class OtherPythonReference:
         return {spec.name: from_source(array, spec) for spec, array in zip(self._outputs, results, strict=True)}
 
     def _work(self, request: Path) -> None:
-        command = [str(self._python), str(_WORKERS / "main.py"), str(request)]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", timeout=self._seconds, check=False
-            )
+            ended = self._started(request)
         except OSError as problem:
             raise RunError(
                 f"{self._python} cannot be started: {problem.strerror}",
                 rule="--reference-python names the interpreter of an environment: FOLDER/bin/python",
             ) from problem
-        except subprocess.TimeoutExpired as problem:
-            raise RunError(
-                f"the reference took more than {self._seconds:g} seconds", remedy="raise --timeout"
-            ) from problem
-        lines = done.stderr.strip().splitlines()
-        last = lines[-1] if lines else f"it ended with code {done.returncode}"
-        if done.returncode == _WITHOUT_FRAMEWORK:
+        if ended.exceeded:
+            remedy = (
+                "raise --timeout, or --trust-model-code if you trust who made it" if self._jailed else "raise --timeout"
+            )
+            raise RunError(f"the reference took more than {ended.exceeded}", remedy=remedy)
+        last = ended.last_words or f"it ended with code {ended.code}"
+        if ended.code == _WITHOUT_FRAMEWORK:
             raise RunError(f"{self._python} has no {last}, or no numpy", remedy=f"install it there, or {_NUMPY}")
-        if done.returncode == _WITHOUT_RESULT:
+        if ended.code == _WITHOUT_RESULT:
             what = f"the framework cannot run this model: {last}"
             raise UnsupportedError(what, where=Where(file=str(self._model)), remedy=_NUMPY)
-        if done.returncode:
+        if ended.code:
             raise RunError(f"the reference in {self._python} broke off: {last}", remedy=_NUMPY)
+
+    def _started(self, request: Path) -> jail.Ended:
+        script, python = _WORKERS / "main.py", str(self._python)
+        if not self._jailed:
+            return jail.run_unguarded(script, [str(request)], seconds=self._seconds, python=python, flags=())
+        inputs, outputs = request.with_name("inputs.npz"), request.with_name("outputs.npz")
+        most, size = jail.DEFAULT_LIMITS, self._model.stat().st_size + inputs.stat().st_size
+        memory = most.memory + _MEMORY_PER_BYTE * size
+        limits = replace(most, processor_seconds=math.ceil(self._seconds), seconds=self._seconds, memory=memory)
+        read = [request, inputs, self._model]
+        try:
+            return jail.run(script, [str(request)], read=read, write=[outputs], limits=limits, python=python, flags=())
+        except jail.NoJailError as problem:
+            raise UnsupportedError(
+                f"PyTorch runs strangers' programs in a jail, and there is none here: {problem}",
+                where=Where(file=str(self._model)),
+                remedy=f"--trust-model-code if you trust who made it, or {_NUMPY}",
+            ) from None
 
     def _results(self, file: Path) -> list[Array]:
         """What the framework gave, in the element types that users see."""

@@ -51,7 +51,7 @@ def _in_half(
     kept = pipeline.in_half(graph, objection)
     wanted = [
         kind.name
-        for kind in pipeline.LOWERING
+        for kind in pipeline.lowering()
         if kind.name in target.passes and all(halves.has_kernel(op, manifests, abi.half) for op in kind.makes)
     ]
     return pipeline.lower(graph, wanted, model.passes), kept

@@ -51,11 +51,11 @@ def of_compiler(defined: Collection[str]) -> AbiCapabilities:
 
 ABIS = MappingProxyType(
     {
-        "host": host(platform.machine()),
-        "aarch64-linux-gnu": AARCH64,
-        "arm-linux-gnueabihf": ARMHF,
-        "arm64-v8a": AARCH64,
-        "armeabi-v7a": ARM_ANDROID,
-        "x86_64": X86_64,
+        "host": replace(host(platform.machine()), title="the machine that builds"),
+        "aarch64-linux-gnu": replace(AARCH64, title="64-bit ARM Linux"),
+        "arm-linux-gnueabihf": replace(ARMHF, title="32-bit ARM Linux with hardware floating point"),
+        "arm64-v8a": replace(AARCH64, title="64-bit ARM Android"),
+        "armeabi-v7a": replace(ARM_ANDROID, title="32-bit ARM Android"),
+        "x86_64": replace(X86_64, title="64-bit x86 Android; Linux on such a machine is `host`"),
     }
 )

@@ -4,7 +4,8 @@ There are two kinds: a `LibraryTarget` makes libraries around the native core, a
 A firmware target gives `FirmwareCapabilities`; `lower` makes of a library a `FirmwareProgram`, or a subclass of it that
 holds more; `emit` makes the tree: what lies under `include/` and `lib/<abi>/` reaches users as it is, everything else
 is there to be compiled; its `images` (codegen.source_tree.Image) become `lib/<abi>/<name>.elf` and `.bin`. Nothing else
-has to know of the target but the words of `runtime`, `platform` and `target_abis` in buildtool/config.
+has to know of the target: the entry points `lathe.targets` of its package name it, and deployment files may hold the
+words of its capabilities.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from pydantic import BaseModel
+
 from buildtool.codegen.container_writer import Stored
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, Where
+from buildtool.extensions.sheets import Sheet
+from buildtool.extensions.targets import DescriptionFormat
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
 from buildtool.passes.compute_in_half import Kept
@@ -25,16 +30,18 @@ from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
 from buildtool.quant.choice import Choice
+from buildtool.runtimes import Runtime
+from buildtool.settings import CheckpointSettings
 
 
 @dataclass(frozen=True)
 class DeviceSettings:
     """What a deployment says of a GPU."""
 
-    runtime: str = "cpu"  # gpu: all that it can run; cpu+gpu: what pays
+    runtime: Runtime = Runtime.CPU  # GPU: all that it can run; CPU_GPU: what pays
     memory: str = "image"  # or buffer
     arithmetic: str = "f32"  # or f16, where the device can
-    queue_window: int = 0  # the most commands in its queue; 0: any number
+    opencl_queue_window_size: int = 0  # the most commands in its queue; 0: any number
     kernel_microseconds: int = 0  # longer kernels are cut; 0: none are
 
 
@@ -67,7 +74,7 @@ class DescribedModel:
     """A model whose files the target reads itself: they say more than a graph, such as where a layer's memory is."""
 
     name: str  # as in ModelSource
-    platform: str  # a word of FirmwareCapabilities.descriptions
+    platform: str  # that of a DescriptionFormat
     file: Path
     weights: Path | None = None
     inputs: tuple[Path, ...] = ()  # a sample, where the deployment names one
@@ -117,6 +124,7 @@ class AbiCapabilities:
     half: str = ""  # of `isas`, the one that computes in half precision; empty where none does
     costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
+    title: str = ""  # what it is, for people
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
         """The instruction sets that every machine has which the model is built for."""
@@ -129,7 +137,7 @@ class AbiCapabilities:
 class Capabilities:
     """What a target can do, as data: kernel selection and checks read it, nobody asks for the target's name."""
 
-    runtimes: tuple[str, ...]  # words of the deployment key `runtime`
+    runtimes: tuple[str, ...]  # what its models may ask for: words of the deployment key `runtime`
     abis: Mapping[str, AbiCapabilities]
     passes: tuple[str, ...] = ()  # those of the end of the pipeline that pay here
 
@@ -172,15 +180,21 @@ class CrossCompiler:
     prefix: str  # of their names, such as riscv64-unknown-elf-
     packages: tuple[str, ...]  # of Debian, that hold them and the C library
     check: tuple[str, ...] = ()  # flags with which the C library is found
+    title: str = ""  # the chip, for people
 
 
 @dataclass(frozen=True)
 class FirmwareCapabilities:
     """What a firmware target can do, as data."""
 
-    runtimes: tuple[str, ...]  # words of the deployment key `runtime`
+    runtimes: tuple[str, ...]  # what its models may ask for: words of the deployment key `runtime`
     abis: Mapping[str, CrossCompiler]
-    descriptions: tuple[str, ...] = ()  # words of `platform` whose files the target reads itself
+    descriptions: tuple[DescriptionFormat, ...] = ()  # files that the target reads itself
+    sections: Mapping[str, type[BaseModel]] = field(default_factory=dict)  # keys of a model for `settings`, by name
+
+    def reads(self, platform: str) -> bool:
+        """Whether the target itself reads the models of this platform."""
+        return any(each.platform == platform for each in self.descriptions)
 
 
 @dataclass(frozen=True)
@@ -217,7 +231,7 @@ class FirmwareProgram:
 
 
 class LibraryTarget(Protocol):
-    """A kind of machine with libraries. Implementations are found in `buildtool.targets.<name>` as `TARGET`."""
+    """A kind of machine with libraries. An entry point of the group `lathe.targets` names the object."""
 
     @property
     def name(self) -> str: ...
@@ -240,7 +254,7 @@ class LibraryTarget(Protocol):
 
 @runtime_checkable
 class FirmwareTarget(Protocol):
-    """A kind of chip that runs one program. Implementations are found in `buildtool.targets.<name>` as `TARGET`."""
+    """A kind of chip that runs one program. An entry point of the group `lathe.targets` names the object."""
 
     @property
     def name(self) -> str: ...
@@ -322,12 +336,21 @@ class Score:
     seconds: float
 
 
+@dataclass(frozen=True)
+class SimulatorSource:
+    """A simulator in C, compiled for this machine on first use."""
+
+    name: str
+    files: tuple[Path, ...]  # sources, and headers beside them
+    flags: tuple[str, ...] = ("-O3",)
+
+
 @runtime_checkable
 class ScoredTarget(Protocol):
     """A simulated target with a fast simulator, for data sets."""
 
     @property
-    def name(self) -> str: ...
+    def simulator(self) -> SimulatorSource: ...
 
     def score(
         self,
@@ -340,9 +363,60 @@ class ScoredTarget(Protocol):
         top: int,
         threads: int,
     ) -> Score:
-        """Right is what has its label among the `top` largest numbers of the last output. `simulator`: a compiled
-        library (builders.device_simulators).
+        """Right is what has its label among the `top` largest numbers of the last output. `simulator`: the compiled
+        library of the property of this name.
         """
+        ...
+
+
+@runtime_checkable
+class InspectedTarget(Protocol):
+    """A target with files of its own kinds. `lathe inspect` shows them."""
+
+    @property
+    def kinds(self) -> Mapping[str, tuple[str, ...]]:
+        """The kinds, and the ends of the names of such files."""
+        ...
+
+    def inspect(self, kind: str, file: Path) -> dict[str, Any]:
+        """What is in a file: plain data. LatheError where it is no such file."""
+        ...
+
+    def show(self, document: Mapping[str, Any], *, verbose: bool) -> Sequence[str | Sheet]:
+        """It for people."""
+        ...
+
+
+@runtime_checkable
+class DescribingTarget(Protocol):
+    """A firmware target that reads models itself. `lathe check` asks what they are."""
+
+    @property
+    def description_kind(self) -> str:
+        """What `inspect` calls a file that describes a model."""
+        ...
+
+    def describe(self, model: DescribedModel, abi: str) -> tuple[dict[str, Any], list[Problem]]:
+        """A model for a chip, as data that `show` shows, and notes. ConfigError with all that is wrong with it."""
+        ...
+
+
+@dataclass(frozen=True)
+class QuantizedCheckpoint:
+    """A checkpoint of trained weights as a chip stores them."""
+
+    data: bytes
+    fused: tuple[str, ...]  # layers whose batch normalisation went into their weights
+    layers: tuple[Mapping[str, Any], ...]  # plain data: name, bits, factor, output_shift, clipped, count
+    left_out: tuple[str, ...]  # parts of the file that only programs need
+
+
+@runtime_checkable
+class CheckpointTarget(Protocol):
+    """A target that takes trained weights. `lathe quantize --scheme <name of the target>` asks for it."""
+
+    def quantize_checkpoint(self, file: Path, settings: CheckpointSettings) -> QuantizedCheckpoint:
+        """Fuses and quantises as the settings say. LatheError where the file is no such checkpoint."""
         ...
 
 

@@ -1,29 +1,27 @@
-"""Finds the targets: every folder of this package that defines `TARGET`."""
+"""Finds the targets: the entry points `lathe.targets` of Lathe itself and of other packages."""
 
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from buildtool import targets
-from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
+from buildtool.extensions.targets import offered
+from buildtool.passes import pipeline
+from buildtool.runtimes import Runtime
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 
 
 @functools.cache
 def all_targets() -> Mapping[str, Target]:
-    """The targets by name."""
-    found: dict[str, Target] = {}
-    for info in pkgutil.iter_modules(targets.__path__):
-        if info.ispkg:
-            module = importlib.import_module(f"{targets.__name__}.{info.name}")
-            target: Target | None = getattr(module, "TARGET", None)
-            if target is not None:  # a package may hold the formats of a chip that nothing is built for yet
-                found[target.name] = target
-    return MappingProxyType(found)
+    """The targets by name: Lathe's own first."""
+    return MappingProxyType({one.value.name: one.value for one in offered().extensions})
+
+
+def not_loaded() -> tuple[Problem, ...]:
+    """Packages that should add targets or passes to Lathe, and cannot."""
+    return (*offered().failures, *pipeline.failures())
 
 
 def abis() -> tuple[str, ...]:
@@ -36,7 +34,7 @@ def library_targets() -> tuple[LibraryTarget, ...]:
     return tuple(target for target in all_targets().values() if not isinstance(target, FirmwareTarget))
 
 
-def library_target(runtime: str, abi: str) -> LibraryTarget:
+def library_target(runtime: Runtime, abi: str) -> LibraryTarget:
     """The target whose libraries run a model with this `runtime`. ConfigError where there is none."""
     target = target_for(runtime, abi)
     if isinstance(target, FirmwareTarget):
@@ -55,7 +53,7 @@ def no_library(target: FirmwareTarget, where: Where) -> UnsupportedError:
     )
 
 
-def target_for(runtime: str, abi: str) -> Target:
+def target_for(runtime: Runtime, abi: str) -> Target:
     """The target that a model with this `runtime` runs on. ConfigError names what there is."""
     for target in all_targets().values():
         if runtime in target.capabilities.runtimes and abi in target.capabilities.abis:
@@ -63,12 +61,12 @@ def target_for(runtime: str, abi: str) -> Target:
     known = [target.capabilities for target in all_targets().values()]
     raise ConfigError(
         f"no target runs '{runtime}' on '{abi}'",
-        rule="; ".join(f"runtime {', '.join(each.runtimes)} is for {', '.join(each.abis)}" for each in known),
+        rule="; ".join(f"runtime {', '.join(map(str, each.runtimes))} is for {', '.join(each.abis)}" for each in known),
         remedy="change `runtime` or `target_abis`",
     )
 
 
-def one_target(pairs: Iterable[tuple[str, str]], where: Where) -> Target:
+def one_target(pairs: Iterable[tuple[Runtime, str]], where: Where) -> Target:
     """The target of all these runtimes and ABIs. UnsupportedError where they need several."""
     pairs = tuple(pairs)
     targets = [target_for(runtime, abi) for runtime, abi in pairs]

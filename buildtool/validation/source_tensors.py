@@ -49,7 +49,10 @@ class SourceModel:
     def _reference(self, outputs: Sequence[TensorSpec]) -> Reference | None:
         if self.elsewhere is not None:
             python, weights, seconds = self.elsewhere.python, self.elsewhere.weight_file, self.elsewhere.seconds
-            return OtherPythonReference(python, self.platform, self.file, weights, self.inputs, outputs, seconds)
+            return OtherPythonReference(
+                python, self.platform, self.file, weights, self.inputs, outputs, seconds,
+                jailed=not self.elsewhere.trusts_model,
+            )  # fmt: skip
         if self.platform == "onnx" and self.wish in ("auto", "onnxruntime") and onnxruntime_is_here():
             return OnnxruntimeReference(self.file, self.inputs, outputs)
         if self.platform == "tflite" and self.wish in ("auto", "litert") and litert_is_here():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from collections.abc import Sequence
@@ -9,23 +10,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from buildtool import config
-from buildtool.artifacts import bill_of_materials, figures, fingerprints, model_files, output_tree
+from buildtool.artifacts import figures, fingerprints, model_files, output_tree
 from buildtool.artifacts.tuning_store import Tuning
-from buildtool.builders import library, package
+from buildtool.builders import library
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment
 from buildtool.errors import UnsupportedError
-from buildtool.reports import build_page, exports
+from buildtool.reports import exports
 from buildtool.reports.documents import BuildReport, read_build
 from buildtool.requests import build_identity, deployments, library_sources, model_sources
 from buildtool.requests.deployments import load_deployment
 from buildtool.requests.library_sources import Algorithms
 from buildtool.settings import DEFAULTS, NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, TargetProgram
-from buildtool.workflow import firmware, java_side
+from buildtool.workflow import finishing, firmware, java_side
 from buildtool.workflow.preparing import PreparedModel, prepare
 
 
@@ -97,8 +98,7 @@ def commands(
         return firmware.commands(deployment, kind, options, progress)
     algorithms = library_sources.algorithms_of(build_identity.known_tuning(deployment, options))
     target, programs = lower(deployment, prepare(deployment, options, progress), algorithms, progress)
-    processes = Processes(dry_run=True)
-    cache = ObjectCache(processes=processes)
+    cache, processes = finishing.dry_cache()
     _compile(deployment, target.emit(programs), programs, options, cache, progress)
     if java_side.is_wanted(options):
         java_side.files(deployment, programs, (), {}, options, cache)
@@ -118,7 +118,7 @@ def make(
     if isinstance(kind, FirmwareTarget):
         return firmware.make(deployment, kind, options, progress, compiles=compiles)
     began = time.monotonic()
-    folder = deployments.output_folder(deployment, options)
+    deployments.output_folder(deployment, options)  # refused before the long work
     tuned = tuned or build_identity.known_tuning(deployment, options)
     if compiles:  # what is missing is told before the long work
         library.toolchains(deployment.target_abis, dict(deployment.toolchains), deployment.android_api_level)
@@ -132,20 +132,6 @@ def make(
     if tree is not None and compiles:
         built = _compile(deployment, tree, programs, options, cache, progress)
     progress.stage("write")
-    report = BuildReport(
-        library=deployment.library_name,
-        identifier=deployment.library_identifier,
-        version=fingerprints.version(),
-        graph_format=deployment.model_graph_format,
-        data_format=deployment.model_data_format,
-        fingerprint=tuned.identity,
-        models=tuple(
-            figures.model_report(model.imported, model.passes, programs, index, files)
-            for index, model in enumerate(models)
-        ),
-        libraries=tuple(figures.library_report(item) for item in built),
-        folder=folder,
-    )
     graphs = [(model.imported, model.passes) for model in models]
     emitted = output_tree.emitted(options, graphs, [model.source for model in programs[0].models], programs, tree)
     contents = {**output_tree.contents(tree if compiles else None, built, files, programs), **emitted}
@@ -154,14 +140,20 @@ def make(
         made = java_side.files(deployment, programs, built, contents, options, cache)
         contents.update(made)
         emitted.update(made)
-    contents.update(output_tree.reports(report) | tuned.files())
-    contents.update(
-        bill_of_materials.files(build_identity.origin(deployment, options, tuned.identity), built, contents)
+    all_made = finishing.Made(
+        identity=tuned.identity,
+        models=tuple(
+            figures.model_report(model.imported, model.passes, programs, index, files)
+            for index, model in enumerate(models)
+        ),
+        contents=contents,
+        emitted=tuple(emitted),
+        programs=programs,
+        built=built,
+        libraries=tuple(figures.library_report(item) for item in built),
+        measured=tuned.files(),
     )
-    contents.update(build_page.files(report, programs, contents))
-    packed = package.assemble(folder, deployment.library_name, contents, packed=options.archive)
-    archive = packed.name if packed else ""
-    return replace(report, archive=archive, emitted=tuple(emitted), seconds=time.monotonic() - began)
+    return finishing.finish(deployment, options, all_made, began)
 
 
 def up_to_date(deployment: Deployment, options: Options, progress: Progress) -> BuildReport:
@@ -187,16 +179,14 @@ def _compile(
     cache: ObjectCache,
     progress: Progress,
 ) -> tuple[BuiltLibrary, ...]:
-    progress.stage(f"compile for {', '.join(program.abi for program in programs)}")
-    owner = deployments.owner_of(deployment, options)
-    own = dict(deployment.toolchains)
-    return library.build_all(
+    build = functools.partial(
+        library.build_all,
         programs,
         tree,
         cache=cache,
         glibc_floor=deployment.glibc_floor,
-        owner=owner,
-        toolchain_files=own,
+        toolchain_files=dict(deployment.toolchains),
         android_api=deployment.android_api_level,
         debuggable=options.debuggable,
     )
+    return finishing.compiled(deployment, programs, options, progress, lambda owner: build(owner=owner))

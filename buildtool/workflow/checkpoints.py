@@ -1,7 +1,8 @@
-"""Checkpoints of PyTorch become those of an accelerator: `lathe quantize --scheme`."""
+"""Checkpoints of trained weights become those of an accelerator: `lathe quantize --scheme`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,8 @@ from typing import Any
 from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError
 from buildtool.settings import CheckpointSettings
-from buildtool.targets.max7800x.checkpoints import fuse_batch_norm, torch_archive, torch_writer
-from buildtool.targets.max7800x.checkpoints.quantise_checkpoint import QuantisedLayer, Rule, quantise
-from buildtool.targets.max7800x.description.weight_bits import weight_bits
+from buildtool.targets.protocol import CheckpointTarget
+from buildtool.targets.registry import all_targets
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class CheckpointReport:
     file: str
     output: str
     fused: tuple[str, ...]  # layers whose batch normalisation went into their weights
-    layers: tuple[QuantisedLayer, ...]
+    layers: tuple[Mapping[str, Any], ...]
     left_out: tuple[str, ...]  # parts of the file that only programs need
 
     def as_json(self) -> dict[str, Any]:
@@ -29,26 +29,23 @@ class CheckpointReport:
             "file": self.file,
             "output": self.output,
             "fused": list(self.fused),
-            "layers": [layer.as_json() for layer in self.layers],
+            "layers": [dict(layer) for layer in self.layers],
             "left_out": list(self.left_out),
         }
 
 
-def quantize_checkpoint(file: Path, output: Path, settings: CheckpointSettings) -> CheckpointReport:
-    """Fuse batch normalisation where that is asked for, quantise unless only that is, and write the result."""
+def scheme_target(scheme: str | None) -> CheckpointTarget:
+    """The target of this name, where it takes checkpoints. ConfigError names those that do."""
+    able = {name: target for name, target in all_targets().items() if isinstance(target, CheckpointTarget)}
+    if scheme not in able:
+        raise ConfigError(f"there is no scheme '{scheme}'", rule=f"one of: {', '.join(able)}")
+    return able[scheme]
+
+
+def quantize_checkpoint(scheme: str, file: Path, output: Path, settings: CheckpointSettings) -> CheckpointReport:
+    """What the target of a scheme makes of a checkpoint, written."""
     if output.exists() and file.exists() and output.samefile(file):
         raise ConfigError("the checkpoint would be replaced by its result", remedy="name another --output")
-    rule = Rule(settings.method, settings.scale, settings.deviations)
-    bits = weight_bits(settings.description) if settings.description is not None else ()
-    tree = torch_archive.read(file)
-    fused: tuple[str, ...] = ()
-    if settings.fuse_batch_norm:
-        made = fuse_batch_norm.fuse(tree, arch=settings.arch, file=str(file))
-        tree, fused = made.tree, made.layers
-    layers: tuple[QuantisedLayer, ...] = ()
-    if settings.quantises:
-        quantised = quantise(tree, rule, bits=bits, file=str(file))
-        tree, layers = quantised.tree, quantised.layers
-    kept, left_out = torch_writer.without_opaque(tree)
-    write_file(output, torch_writer.packed(kept))
-    return CheckpointReport(str(file), str(output), fused, layers, left_out)
+    made = scheme_target(scheme).quantize_checkpoint(file, settings)
+    write_file(output, made.data)
+    return CheckpointReport(str(file), str(output), made.fused, made.layers, made.left_out)

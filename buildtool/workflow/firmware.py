@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from buildtool.artifacts import bill_of_materials, figures, fingerprints, model_files, output_tree
+from buildtool.artifacts import figures, model_files, output_tree
 from buildtool.builders import firmware, package
 from buildtool.builders.built import BuiltFirmware
 from buildtool.builders.objects import ObjectCache
@@ -16,11 +18,11 @@ from buildtool.config import Deployment
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.passes import pipeline, real_borders
 from buildtool.passes.real_borders import Borders
-from buildtool.reports import build_page
 from buildtool.reports.documents import BuildReport, ModelReport
 from buildtool.requests import build_identity, deployments, library_sources, model_sources, runs
 from buildtool.settings import EVERYTHING, Options, Progress
 from buildtool.targets.protocol import FirmwareProgram, FirmwareTarget, Flashed, FlashedTarget
+from buildtool.workflow import finishing
 from buildtool.workflow.preparing import PreparedModel, prepare
 
 
@@ -30,7 +32,7 @@ def make(
     """Everything: `<output>/<library>/{include,lib/<abi>,model,report}` and its archive; else no images."""
     began = time.monotonic()
     _refuse_options(deployment, target, options)
-    folder = deployments.output_folder(deployment, options)
+    deployments.output_folder(deployment, options)  # refused before the long work
     own = _own_program(options)
     tools = _tools(deployment, target) if compiles else []  # what is missing is told before the long work
     models, programs = lower(deployment, target, options, progress)
@@ -40,47 +42,33 @@ def make(
         cache = ObjectCache(processes=Processes(echo=progress.step))
         built = _compile(deployment, tree, programs, tools, options, cache, progress)
     progress.stage("write")
-    identity = build_identity.known_tuning(deployment, options).identity
     sources = programs[0].library.models
     pages = model_files.graph_pages([model.imported for model in models], sources)
-    contents = {**package.firmware_contents(tree, built), **pages}
+    contents: dict[str, bytes | Path] = {**package.firmware_contents(tree, built), **pages}
     flashed: dict[str, Sequence[Flashed]] = {}
     if isinstance(target, FlashedTarget) and options.flash:
         for program, firmware_ in zip(programs, built, strict=True):
             images = {image.name: image.binary for image in firmware_.images}
             files, flashed[program.abi] = target.flash(program, images, own)
             contents.update((f"lib/{program.abi}/{name}", data) for name, data in files.items())
-    report = BuildReport(
-        library=deployment.library_name,
-        identifier=deployment.library_identifier,
-        version=fingerprints.version(),
-        graph_format=deployment.model_graph_format,
-        data_format=deployment.model_data_format,
-        fingerprint=identity,
-        models=tuple(_model_reports(deployment, models, programs[0])),
-        firmware=tuple(figures.firmware_reports(programs, built, contents, flashed)),
-        folder=folder,
-    )
     graphs = [(model.imported, model.passes) for model in models]
     emitted = output_tree.emitted(options, graphs, sources, (), tree)
-    contents.update(emitted)
-    contents.update(output_tree.reports(report))
-    compilers = {item.abi: item.compiler for item in built}
-    contents.update(
-        bill_of_materials.files(build_identity.origin(deployment, options, identity), (), contents, compilers)
+    made = finishing.Made(
+        identity=build_identity.known_tuning(deployment, options).identity,
+        models=tuple(_model_reports(deployment, models, programs[0])),
+        contents={**contents, **emitted},
+        emitted=tuple(emitted),
+        firmware=tuple(figures.firmware_reports(programs, built, contents, flashed)),
+        compilers={item.abi: item.compiler for item in built},
     )
-    contents.update(build_page.files(report, (), contents))
-    packed = package.assemble(folder, deployment.library_name, contents, packed=options.archive)
-    archive = packed.name if packed else ""
-    return replace(report, archive=archive, emitted=tuple(emitted), seconds=time.monotonic() - began)
+    return finishing.finish(deployment, options, made, began)
 
 
 def commands(deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress) -> tuple[str, ...]:
     """What a build would run. Writes generated sources into the cache, nothing else."""
     tools = _tools(deployment, target)
     _, programs = lower(deployment, target, options, progress)
-    processes = Processes(dry_run=True)
-    cache = ObjectCache(processes=processes)
+    cache, processes = finishing.dry_cache()
     _compile(deployment, target.emit(programs), programs, tools, options, cache, progress)
     return tuple(processes.commands)
 
@@ -89,7 +77,7 @@ def lower(
     deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress
 ) -> tuple[tuple[PreparedModel, ...], tuple[FirmwareProgram, ...]]:
     """Import and optimise the models that are graphs, and place all of them on each chip."""
-    graphs = tuple(model for model in deployment.models if model.platform not in target.capabilities.descriptions)
+    graphs = tuple(model for model in deployment.models if not target.capabilities.reads(model.platform))
     narrow = tuple(replace(model, quantize=replace(model.quantize, enabled=True)) for model in graphs)
     models = prepare(replace(deployment, models=narrow), options, progress)
     progress.stage("place")
@@ -139,9 +127,8 @@ def _compile(
     cache: ObjectCache,
     progress: Progress,
 ) -> tuple[BuiltFirmware, ...]:
-    progress.stage(f"compile for {', '.join(program.abi for program in programs)}")
-    owner = deployments.owner_of(deployment, options)
-    return firmware.build_all(programs, tree, tools, cache=cache, owner=owner)
+    build = functools.partial(firmware.build_all, programs, tree, tools, cache=cache)
+    return finishing.compiled(deployment, programs, options, progress, lambda owner: build(owner=owner))
 
 
 def _model_reports(

@@ -192,7 +192,7 @@ def _source(
     elsewhere = None
     if settings.reference_python is not None:
         _, weights = model_sources.model_files(opened.model, options.allow_unverified)
-        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout)
+        elsewhere = Interpreter(settings.reference_python, weights, settings.timeout, options.trust_model_code)
     model = SourceModel(settings.reference, opened.model.platform, opened.file, inputs, elsewhere)
     wanted = {
         name: value.type.dtype

@@ -20,6 +20,7 @@ from buildtool.quant.weight_files import Change
 from buildtool.requests import deployments, library_sources, model_sources, runs
 from buildtool.requests.library_sources import Algorithms
 from buildtool.running.metrics import Array
+from buildtool.runtimes import Runtime
 from buildtool.settings import CalibrationSettings, Options, Progress
 from buildtool.targets.protocol import LibrarySource, LibraryTarget, ModelSource
 from buildtool.validation import samples, work
@@ -170,7 +171,7 @@ def _stored(deployment: Deployment, model: ModelConfig, ranges: Path) -> Deploym
     """The model alone, stored by these ranges, for this machine, whatever it is for."""
     file = FileRef(str(ranges.resolve()))
     quantize = replace(model.quantize, enabled=True, large_weights="", range_file=file, weights_file=None)
-    model = replace(model, runtime="cpu", data_type="fp32_fp32", quantize=quantize, obfuscate=False)
+    model = replace(model, runtime=Runtime.CPU, data_type="fp32_fp32", quantize=quantize, obfuscate=False)
     return replace(
         deployment,
         models=(model,),

@@ -18,6 +18,7 @@ from buildtool.reports.ndk_check import Checked, Execution, NdkCheckReport
 from buildtool.requests import deployments, runs
 from buildtool.running.library_on_device import LibraryOnDevice
 from buildtool.running.metrics import Array, compare
+from buildtool.runtimes import Runtime
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.registry import library_target
 from buildtool.workflow.building import make
@@ -58,7 +59,7 @@ def ndk_check(
 
 def _all_sources(abi: str, cache: ObjectCache, progress: Progress) -> Checked:
     progress.stage(f"compile all sources for {abi}")
-    isas = library_target("cpu", abi).capabilities.abis[abi].isas
+    isas = library_target(Runtime.CPU, abi).capabilities.abis[abi].isas
     files = tuple(unit.path for unit in android_check.compile_all(abi, isas, cache).paths)
     return Checked(abi, len(files), files)
 

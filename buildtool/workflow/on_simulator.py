@@ -121,7 +121,7 @@ def borders_of(program: FirmwareProgram, model: ModelConfig) -> Borders:
 
 def is_described(deployment: Deployment, model: ModelConfig) -> bool:
     target = deployments.target_of(deployment)
-    return isinstance(target, FirmwareTarget) and model.platform in target.capabilities.descriptions
+    return isinstance(target, FirmwareTarget) and target.capabilities.reads(model.platform)
 
 
 def inputs_of(

@@ -30,6 +30,7 @@ from buildtool.reports.quantisation import RangesReport
 from buildtool.reports.sensitivity import SensitivityReport
 from buildtool.requests import deployments, runs
 from buildtool.requests.deployments import load_deployment
+from buildtool.runtimes import Runtime
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -240,12 +241,12 @@ def _task(
 def _in_real_numbers(deployment: Deployment) -> Deployment:
     """The same models for this machine in single precision, with every tensor that they have in few bits."""
     # What the last passes join into one node has no tensor between any more, and the kernels of few bits have one.
-    lowering = {kind.name for kind in pipeline.LOWERING}
-    every = tuple(dict.fromkeys(kind.name for kind in pipeline.ORDER))
+    lowering = {kind.name for kind in pipeline.lowering()}
+    every = tuple(dict.fromkeys(kind.name for kind in pipeline.order()))
     models = tuple(
         replace(
             model,
-            runtime="cpu",
+            runtime=Runtime.CPU,
             data_type="fp32_fp32",
             quantize=QuantizeConfig(observed=True, equalize=model.quantize.equalize),
             obfuscate=False,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from buildtool.builders import package
-from buildtool.builders.device_simulators import SIMULATORS
+from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.config import Deployment, ModelConfig
@@ -34,6 +34,7 @@ from buildtool.settings import (
     RunSettings,
 )
 from buildtool.targets.protocol import ComparedTarget, FirmwareProgram, ScoredTarget, SimulatedTarget
+from buildtool.targets.registry import all_targets
 from buildtool.validation.plugin import Plugin
 from buildtool.validation.work import fed
 from buildtool.workflow import on_simulator
@@ -64,12 +65,12 @@ def measure_labelled(
     target = on_simulator.simulated(deployment)
     if target is None or not isinstance(target, ScoredTarget):
         raise UnsupportedError(
-            "--labelled is for chips whose simulator counts right answers: max78000, max78002",
+            f"--labelled is for chips whose simulator counts right answers: {_chips(ScoredTarget)}",
             where=deployment.where,
             remedy="name a script in accuracy_validation_script, and say --accuracy",
         )
     samples, labels = _read(labelled.file)
-    simulator = SIMULATORS[target.name](ObjectCache(processes=Processes(echo=progress.step)))
+    simulator = device_simulator(target.simulator, ObjectCache(processes=Processes(echo=progress.step)))
     results = []
     for program, model in on_simulator.programs(deployment, target, options, settings, progress):
         inputs = _inputs(deployment, program, model, samples, labelled.file)
@@ -125,7 +126,7 @@ def compare_dumped(
     target = on_simulator.simulated(deployment)
     if target is None or not isinstance(target, ComparedTarget):
         raise UnsupportedError(
-            "--compare is for chips whose simulator knows their layers: max78000, max78002",
+            f"--compare is for chips whose simulator knows their layers: {_chips(ComparedTarget)}",
             where=deployment.where,
             remedy="`lathe validate --layers` compares the nodes of a library with its source",
         )
@@ -139,6 +140,12 @@ def compare_dumped(
     if different:
         raise ValidationError("\n".join(different), where=Where(file=str(folder)))
     return tuple(same)
+
+
+def _chips(kind: type) -> str:
+    """The chips of the targets that can do something."""
+    able = (target for target in all_targets().values() if isinstance(target, kind))
+    return ", ".join(abi for target in able for abi in target.capabilities.abis)
 
 
 def _measured(

@@ -47,12 +47,12 @@ def tune(
     known = build_identity.known_tuning(deployment, options)
     log = tuning_store.Log()
     chosen = deployments.selected(deployment, settings.model)
-    if any(model.runtime != "gpu" for model in chosen):
+    if any(model.runtime.uses_cpu for model in chosen):
         _measure_ways(deployment, options, settings, progress, log)
         known = replace(known, measured=log.measured())
     gpus: tuple[dict[str, Any], ...] = ()
     built = make(deployment, options, progress, compiles=True, tuned=known)
-    if any(model.runtime in ("gpu", "cpu+gpu") for model in chosen):
+    if any(model.runtime.uses_gpu for model in chosen):
         plain = built
         if known.gpu and built.graph_format == "code":  # inside of this library is what was found before
             without = replace(known, gpu=())
@@ -108,7 +108,7 @@ class _GpuTuning:
         with tempfile.TemporaryDirectory(prefix="lathe-tune-") as name:
             for abi, stand in stands_of(self._deployment, self._built, self._settings):
                 for model in deployments.selected(self._deployment, self._settings.model):
-                    if model.runtime in ("gpu", "cpu+gpu"):
+                    if model.runtime.uses_gpu:
                         report = self._tune_model(stand, abi, model, seconds, Path(name))
                         found += [report] if report else []
         return tuple(found)

@@ -329,6 +329,7 @@ namespace lathe {
 namespace opencl {
 
 struct ClApi {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define LATHE_OPENCL_MEMBER(result, name, parameters) result(*name) parameters;
   LATHE_OPENCL_FUNCTIONS(LATHE_OPENCL_MEMBER, LATHE_OPENCL_MEMBER)
 #undef LATHE_OPENCL_MEMBER

@@ -221,7 +221,8 @@ class Chooser {
     if (count > 0) api_.GetPlatformIDs(count, platforms.data(), nullptr);
     for (cl_uint i = 0; i < count; ++i) LATHE_TRY(AddDevices(platforms[i], static_cast<int>(i), reason));
     if (rank_ > 0) return Code::kOk;
-    if (!any_) return reason->Fail(Code::kUnsupported, "none of %d OpenCL platforms has a device", int(count));
+    if (!any_)
+      return reason->Fail(Code::kUnsupported, "none of %d OpenCL platforms has a device", static_cast<int>(count));
     if (wish_ == nullptr) return reason->Fail(Code::kUnsupported, "no OpenCL device can be used: %s", list_.text());
     return reason->Fail(Code::kUnsupported, "no OpenCL device that can be used is '%.60s'; there are: %s", wish_,
                         list_.text());

@@ -241,7 +241,8 @@ Code SessionPart::Run(NodeRegions* regions, const RunContext& context) {
 Code SessionPart::RunAll(const Reporter& reporter, NodeRegions* regions, const RunContext& context) {
   const ClApi& api = runtime->api();
   const bool observed = regions->session().is_observed();
-  const uint32_t window = runtime->queue_window() != 0 ? runtime->queue_window() : part->settings.queue_window;
+  const uint32_t window =
+      runtime->queue_window() != 0 ? runtime->queue_window() : part->settings.opencl_queue_window_size;
   const bool timed = observed || (!measured && KernelLimit() != 0);
   if (outside != nullptr) {
     const int32_t none = 0;

@@ -27,7 +27,7 @@ bool Describe(const Shape& x, uint32_t folds, Reduction* reduction) {
   for (int axis = x.rank - 3; axis >= 0; --axis) {
     const int32_t size = static_cast<int32_t>(x.dims[axis]);
     if (size == 1) continue;
-    const int kind = folds >> axis & 1;
+    const int kind = static_cast<int>(folds >> axis & 1);
     Rows* groups = kind != 0 ? reduction->folded : reduction->kept;
     int& place = places[kind];
     if (groups[place].count > 1 && groups[place].step * groups[place].count != step && --place < 0) return false;

@@ -22,7 +22,7 @@ Code ReadSettings(const PrepareContext& context, const DeviceFacts& facts, PartS
   LATHE_TRY(context.String("storage", &storage));
   LATHE_TRY(context.String("arithmetic", &arithmetic));
   LATHE_TRY(context.Int("winograd", &winograd));
-  LATHE_TRY(context.Int("queue_window", &window));
+  LATHE_TRY(context.Int("opencl_queue_window_size", &window));
   LATHE_TRY(context.Int("kernel_microseconds", &microseconds));
   if (winograd < 0 || winograd > 4 || window < 0 || window > INT32_MAX || microseconds < 0 || microseconds > INT32_MAX)
     return context.Fail(Code::kBadModel, "an attribute of it is out of range");
@@ -30,7 +30,7 @@ Code ReadSettings(const PrepareContext& context, const DeviceFacts& facts, PartS
   settings->half = IsWord(storage, "f16");
   settings->half_arithmetic = IsWord(arithmetic, "f16") && facts.half;
   settings->winograd = static_cast<int32_t>(winograd);
-  settings->queue_window = static_cast<uint32_t>(window);
+  settings->opencl_queue_window_size = static_cast<uint32_t>(window);
   settings->kernel_microseconds = static_cast<uint32_t>(microseconds);
   return Code::kOk;
 }

@@ -23,7 +23,7 @@ struct PartSettings {
   bool half;             // numbers are stored in 16 bits
   bool half_arithmetic;  // and computed in as many
   int32_t winograd;
-  uint32_t queue_window;
+  uint32_t opencl_queue_window_size;
   uint32_t kernel_microseconds;
 };
 

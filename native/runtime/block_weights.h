@@ -1,5 +1,5 @@
 // Constants of f32 that are stored as whole numbers of a few bits and scales: what `quantize_large_weights` writes
-// (docs/format.md). Only libraries with such a model hold the code, through Registry::expand_scaled.
+// (docs/reference/format.md). Only libraries with such a model hold the code, through Registry::expand_scaled.
 #ifndef LATHE_RUNTIME_BLOCK_WEIGHTS_H_
 #define LATHE_RUNTIME_BLOCK_WEIGHTS_H_
 

@@ -49,7 +49,8 @@ struct Shape {
   LATHE_INLINE bool operator!=(const Shape& other) const { return !(*this == other); }
 };
 
-// How a constant is laid out; the codes of the container, docs/format.md. A kernel gets packed only what it asks for.
+// How a constant is laid out; the codes of the container, docs/reference/format.md. A kernel gets packed only what it
+// asks for.
 enum class Packing : uint8_t {
   kNone,
   kPanels4,

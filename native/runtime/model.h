@@ -11,7 +11,7 @@
 
 namespace lathe {
 
-// Limits of the container (docs/format.md). They bound what a hostile file costs, far above what models need.
+// Limits of the container (docs/reference/format.md). They bound what a hostile file costs, far above what models need.
 constexpr uint32_t kFormatVersion = 3;
 constexpr size_t kMaxSymbols = 256;
 constexpr size_t kMaxExprs = 1 << 16;

@@ -84,7 +84,7 @@ Code ModelReader::ReadQuant(PbBytes message, Value* value) {
   PbReader reader(message);
   PbField field;
   while (reader.Next(&field)) {
-    if (field.tag == PbVarint(3)) quant.axis = static_cast<int64_t>(field.ZigZag());
+    if (field.tag == PbVarint(3)) quant.axis = field.ZigZag();
     if (field.tag == PbVarint(4)) quant.bits = static_cast<int64_t>(field.scalar);
   }
   if (!reader.ok()) return Malformed("a quantisation");

@@ -117,8 +117,8 @@ class Session {
   // session.cc
   void Unbind();
   void Point();
-  void FillInfo(uint32_t value, const char* format, lathe_tensor_info* info) const;
-  Code RunNodes(size_t first, size_t count, bool observed, const ErrorSink& errors);
+  void FillInfo(uint32_t value, const char* format, lathe_tensor_info* out) const;
+  Code RunNodes(size_t index, size_t count, bool observed, const ErrorSink& errors);
   Code RunNode(size_t index, bool observed, const ErrorSink& errors);
   Code CheckUsable(const ErrorSink& errors) const;
   Code CheckBuffer(const char* kind, size_t index, Span<uint32_t> values, const void* data, size_t bytes,

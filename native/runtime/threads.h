@@ -57,7 +57,7 @@ class ThreadPool {
   explicit ThreadPool(const lathe_allocator& allocator) : allocator_(allocator) {}
   Code Start(const ErrorSink& errors);
   void Stop();
-  static void* WorkerMain(void* worker);
+  static void* WorkerMain(void* argument);
   void Work(int thread);
   uint32_t AwaitGeneration(uint32_t seen);
   bool Enter();

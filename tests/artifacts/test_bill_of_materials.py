@@ -11,6 +11,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 from buildtool.artifacts import bill_of_materials
 from buildtool.builders.built import BuiltLibrary, LibraryInfo, SizeReport
+from buildtool.reports.documents import MANIFEST
 
 KERNELS = ("relu_f32_plain__portable",)
 
@@ -43,7 +44,7 @@ def _documents(folder: Path) -> dict[str, bytes]:
 
 
 def test_what_the_manifest_says(tmp_path: Path) -> None:
-    manifest = json.loads(_documents(tmp_path)[bill_of_materials.MANIFEST])
+    manifest = json.loads(_documents(tmp_path)[MANIFEST])
     assert [(item["role"], item["name"]) for item in manifest["inputs"]] == [
         ("deployment", "net.yml"),
         ("model", "net.onnx"),

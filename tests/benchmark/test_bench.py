@@ -22,7 +22,7 @@ from tests.benchmark import overhead
 from tests.cli.conftest import EXAMPLE, Lathe, lathe
 
 __all__ = ["lathe"]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "bench.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "bench.md"
 SECTIONS = (
     *("Warm Up", "Run without statistics", "Run with statistics", "Sort by Run Order", "Sort by Computation Time"),
     *("Stat by Op Type", "Stat by MACs", "Summary"),

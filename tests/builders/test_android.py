@@ -128,7 +128,15 @@ def test_the_maps_of_llvms_linker() -> None:
 
 def test_a_library_for_linux_keeps_no_promise_to_android(tmp_path: Path) -> None:
     (tmp_path / "x.c").write_text("int x(int n) { return n; }\n")
-    command = [probe("host").cxx, "-x", "c", "-shared", "-fPIC", "-Wl,-z,max-page-size=4096", "-Wl,--hash-style=gnu"]
+    command: list[str | Path] = [
+        probe("host").cxx,
+        "-x",
+        "c",
+        "-shared",
+        "-fPIC",
+        "-Wl,-z,max-page-size=4096",
+        "-Wl,--hash-style=gnu",
+    ]
     library_file = tmp_path / "libx.so"
     subprocess.run([*command, tmp_path / "x.c", "-Wl,--no-as-needed", "-lm", "-o", library_file], check=True)
     with pytest.raises(BuildError) as caught:
@@ -161,7 +169,16 @@ def test_an_app_that_is_built_by_an_ndk(ndk: Path, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "\n".join([*lines, f"lathe_add_library(digits DEPLOYMENT {deployment} SHARED)", ""])
     )
-    command = ["cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", f"-DLathe_DIR={resources.cmake_dir()}"]
+    command: list[str | Path] = [
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        tmp_path,
+        "-B",
+        tmp_path / "build",
+        f"-DLathe_DIR={resources.cmake_dir()}",
+    ]
     command += [f"-DCMAKE_TOOLCHAIN_FILE={ndk / 'build' / 'cmake' / 'android.toolchain.cmake'}"]
     run([*command, "-DANDROID_ABI=arm64-v8a", "-DANDROID_PLATFORM=android-23"])
     run(["cmake", "--build", tmp_path / "build", "--target", "digits_lathe"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from buildtool.builders import firmware
+from buildtool.builders.built import BuiltFirmware
 from buildtool.builders.objects import ObjectCache
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import BuildError, ToolchainError
@@ -19,7 +20,7 @@ DATA = (
 )
 
 
-def build(files: dict[str, bytes], images: tuple[Image, ...], cache: ObjectCache) -> list[firmware.BuiltFirmware]:
+def build(files: dict[str, bytes], images: tuple[Image, ...], cache: ObjectCache) -> list[BuiltFirmware]:
     program = FirmwareProgram("chip", "board", LibrarySource("net", "net", ()), ())
     tree = SourceTree("net", files, images={"board": images})
     return list(firmware.build_all([program], tree, [firmware.find(HERE, "board")], cache=cache, owner="test"))

@@ -153,7 +153,7 @@ def test_two_libraries_live_in_one_program(build: Build, tmp_path: Path, kind: s
         built[0].static if kind == "static" else built[0].shared,
         built[1].shared if kind == "shared" else built[1].static,
     ]
-    command = ["gcc", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "main", tmp_path / "main.c"]
+    command: list[str | Path] = ["gcc", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "main", tmp_path / "main.c"]
     command += [f"-I{tmp_path}/tree/one/include", f"-I{tmp_path}/tree/two/include", *files, "-lm", "-lpthread"]
     folders = [path.parent for path in files]
     command += [f"-Wl,-rpath,{folder}" for folder in folders]

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import random
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -49,11 +49,17 @@ def test_the_output_holds_what_was_asked_for(tmp_path: Path) -> None:
     assert {entry.name: oct(entry.mode) for entry in entries}["x/lib/host/libx.so"] == "0o755"
 
 
+def _archive(folder: Path, contents: Mapping[str, bytes]) -> Path:
+    made = package.assemble(folder, "x", contents)
+    assert made is not None
+    return made
+
+
 def test_archives_of_equal_folders_are_equal(tmp_path: Path) -> None:
-    first = package.assemble(tmp_path / "a", "x", CONTENTS).read_bytes()
+    first = _archive(tmp_path / "a", CONTENTS).read_bytes()  # type: ignore[arg-type]
     old_mask = os.umask(0o077)
     try:
-        second = package.assemble(tmp_path / "b", "x", dict(reversed(list(CONTENTS.items())))).read_bytes()
+        second = _archive(tmp_path / "b", dict(reversed(list(CONTENTS.items())))).read_bytes()  # type: ignore[arg-type]
     finally:
         os.umask(old_mask)
     assert first == second
@@ -61,7 +67,7 @@ def test_archives_of_equal_folders_are_equal(tmp_path: Path) -> None:
 
 def test_what_hardly_compresses_is_stored(tmp_path: Path) -> None:
     noise, zeros = random.Random(1).randbytes(1 << 18), bytes(1 << 18)
-    archive = package.assemble(tmp_path / "x", "x", {"a": zeros, "b": noise, "c": zeros + b"c"})
+    archive = _archive(tmp_path / "x", {"a": zeros, "b": noise, "c": zeros + b"c"})
     assert len(noise) < archive.stat().st_size < len(noise) * 1.05
     with tarfile.open(archive) as tar:
         found = {name: tar.extractfile(f"x/{name}") for name in "abc"}

@@ -113,7 +113,7 @@ def test_a_kernel_that_crashes_is_found(cache: ObjectCache, build: Build, tmp_pa
     graph.outputs[:] = [apply(graph, registry((tmp_path,))["falls"](), graph.outputs[0], name="bad")]
     built = build(source("falling", [graph], [tmp_path], code=True), abi, owner="falling")
     np.save(tmp_path / "x.npy", np.ones((2, 5), np.float32))
-    words = [
+    words: list[str | Path] = [
         *EMULATORS[abi],
         shared_runner(abi, cache),
         "--library",

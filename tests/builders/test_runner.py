@@ -25,7 +25,7 @@ EMULATORS = {
 def test_a_model_runs(build: Build, cache: ObjectCache, tmp_path: Path, abi: str, kind: str) -> None:
     built = build(source("one", [relu_network()], code=True), abi, owner="runner")
     if kind == "shared":
-        command = [shared_runner(abi, cache), "--library", built.shared]
+        command: list[str | Path] = [shared_runner(abi, cache), "--library", built.shared]
         assert shared_runner(abi, cache) == command[0]
     else:
         command = [static_runner(abi, "one", built.static, cache)]

@@ -226,9 +226,14 @@ def test_a_full_disk_leaves_the_old_output(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_in_a_build_leaves_nothing(digits: Path, tmp_path: Path, number: signal.Signals) -> None:
     environment = {**os.environ, "LATHE_CACHE_DIR": str(tmp_path / "cache")}
-    command = [SCRIPT, "build", digits, "-o", tmp_path / "out", "--abi", "host"]
+    command: list[str | Path] = [SCRIPT, "build", digits, "-o", tmp_path / "out", "--abi", "host"]
     process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     # Compiling takes seconds in an empty cache: the signal comes while the compiler runs.
     deadline = time.monotonic() + 60

@@ -1,4 +1,4 @@
-"""The examples of docs/commands.md do what the page says."""
+"""The examples of docs/reference/commands.md do what the page says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import EXAMPLE, Lathe
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
 
 
 def examples() -> list[str]:

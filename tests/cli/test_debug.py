@@ -116,9 +116,19 @@ def test_on_a_device_behind_ssh(debug: Debug, tmp_path: Path) -> None:
 def test_a_session_that_is_terminated_leaves_nothing(project: Path, tmp_path: Path) -> None:
     with Sshd(tmp_path / "board", MACHINE) as board:
         lathe = Path(sys.executable).with_name("lathe")
-        command = [lathe, "debug", project / "deploy.yml", "--output", project / "build", "--abi", "host"]
+        command: list[str | Path] = [
+            lathe,
+            "debug",
+            project / "deploy.yml",
+            "--output",
+            project / "build",
+            "--abi",
+            "host",
+        ]
         with subprocess.Popen(
-            [*command, "--device-yml", board.device_file("host")], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            [*command, "--device-yml", board.device_file("host")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
         ) as process:
             waits_in_gdb = lambda: any("gdbserver" in line for line in processes_with(board.folder))  # noqa: E731
             try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from buildtool.errors import ToolchainError
 from buildtool.reports import machine
 from tests.cli.conftest import Lathe
 
@@ -45,17 +47,17 @@ def test_install_asks_apt_for_exactly_what_is_missing(monkeypatch: pytest.Monkey
         asked.append(command)
         return subprocess.CompletedProcess(command, 0, b"")
 
-    monkeypatch.setattr(machine.subprocess, "run", apt)
-    monkeypatch.setattr(machine.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(subprocess, "run", apt)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(shutil, "which", lambda name, **_: f"/usr/bin/{name}")
     machine.install(["qemu-user"], say=lambda text: None)
     assert asked == [["apt-get", "install", "--yes", "--no-install-recommends", "qemu-user"]]
 
 
 def test_without_root_it_says_what_to_run(lathe: Lathe, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(machine.shutil, "which", lambda name, **_: "/usr/bin/apt-get")
-    with pytest.raises(machine.ToolchainError, match="sudo apt-get install"):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(shutil, "which", lambda name, **_: "/usr/bin/apt-get")
+    with pytest.raises(ToolchainError, match="sudo apt-get install"):
         machine.install(["g++"], say=lambda text: None)
 
 

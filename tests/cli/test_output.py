@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import sys
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_errors_are_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
-    monkeypatch.setattr(output.sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
     output.report_error(ConfigError("wrong"), as_json=False)
     assert "\033[1;31merror:\033[0m wrong" in terminal.getvalue()
 

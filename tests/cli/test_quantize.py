@@ -1,4 +1,4 @@
-"""`lathe quantize`, `lathe run --quantize-stat` and `lathe quantize-stat`; and the commands of docs/quantisation.md."""
+"""`lathe quantize`, `lathe run --quantize-stat` and `lathe quantize-stat`, and docs/how-to/quantisation.md."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ import buildtool
 from buildtool.ir.evaluate import bind_symbols, evaluate_node
 from buildtool.quant import range_files
 from buildtool.quant.estimators import ESTIMATORS
-from buildtool.requests import deployments
+from buildtool.requests.deployments import load_deployment
 from buildtool.workflow import prepare
 from tests.cli.conftest import EXAMPLE, Lathe, Result
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "quantisation.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "quantisation.md"
 SCRIPT = """
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _expected(project: Path) -> dict[str, tuple[float, float]]:
     """The ranges that NumPy's references of the operators give on the pictures."""
 
-    (model,) = prepare(deployments.load_deployment(project / "accuracy.yml"))
-    graph, seen = model.graph, {}
+    (model,) = prepare(load_deployment(project / "accuracy.yml"))
+    graph = model.graph
+    seen: dict[str, Any] = {}
     for picture in np.load(project / "pictures.npy"):
         values = {graph.inputs[0]: picture[None]}
         symbols = bind_symbols(graph, {"image": picture[None].shape})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ ARM = ("aarch64-linux-gnu", "arm-linux-gnueabihf")
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example, built for the host once for all tests of this file."""
     folder = tmp_path_factory.mktemp("digits")
     for name in ("deploy.yml", "digits.onnx", "pictures.npy"):
@@ -48,7 +47,7 @@ def test_run_takes_and_writes_arrays(lathe: Lathe, project: Path, tmp_path: Path
     written = []
     for number, source in enumerate((["--input-dir", tmp_path], ["--input", f"image={tmp_path / 'image.raw'}"])):
         folder = tmp_path / f"out{number}"
-        result = lathe("run", *on(project), *source, "--output-dir", folder, "--json")
+        result = lathe("run", *on(project), *source, "--output-dir", folder, "--json")  # type: ignore[misc]
         written.append(np.load(result.document["runs"][0]["outputs"][0]["file"]))
     np.testing.assert_array_equal(*written)
     assert written[0].sum() == pytest.approx(1, abs=1e-5)

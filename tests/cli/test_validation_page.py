@@ -1,4 +1,4 @@
-"""The commands of docs/validation.md do what the page says."""
+"""The commands of docs/how-to/validation.md do what the page says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import EXAMPLE, Lathe, Result
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "validation.md"
 
 
 @pytest.mark.slow

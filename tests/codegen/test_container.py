@@ -352,7 +352,7 @@ def test_a_constant_that_several_read() -> None:
     conv, dense = graph.nodes[0], next(node for node in graph.nodes if node.name == "dense")
     graph.nodes.append(graph.new_node(conv.op, conv.inputs, name="again"))
     wide = add_input(graph, "wide", (1, 8, 8, 6))
-    grouped = dataclasses.replace(conv.op, groups=2)  # type: ignore[type-var]
+    grouped = dataclasses.replace(conv.op, groups=2)  # type: ignore[call-arg, type-var]
     graph.nodes.append(graph.new_node(grouped, [wide, conv.inputs[1]], name="groups"))
     graph.outputs += [graph.nodes[-1].outputs[0], graph.nodes[-2].outputs[0]]
     written, plan = _packed(graph, conv="panels8", again="panels8", groups="panels8")

@@ -8,6 +8,7 @@ import pytest
 
 from buildtool.config import Deployment, LoadedDeployment, Thresholds, load_deployment, unbuilt
 from buildtool.errors import ConfigError
+from buildtool.runtimes import Runtime
 
 GOOD = Path(__file__).parent / "good"
 SHA = "a1b2c3d4" * 8
@@ -19,6 +20,11 @@ def load(name: str) -> LoadedDeployment:
 
 def deployment_of(name: str) -> Deployment:
     return load(name).deployment
+
+
+def thresholds(**given: float) -> Thresholds:
+    usual = {"cpu": 0.999, "gpu": 0.995, **dict.fromkeys(("dsp", "hta", "apu", "htp", "kpu", "cnn"), 0.98)}
+    return Thresholds(tuple({**usual, **given}.items()))
 
 
 def write(folder: Path, text: str) -> Path:
@@ -44,8 +50,8 @@ def test_code_with_thresholds() -> None:
     assert (deployment.model_graph_format, deployment.model_data_format) == ("code", "code")
     model = deployment.models[0]
     assert model.model_file.is_url and model.model_file.sha256 == SHA
-    assert (model.runtime, model.winograd, model.data_type) == ("cpu+gpu", 4, "fp16_fp32")
-    assert model.subgraphs[0].validation_threshold == Thresholds(cpu=0.8, gpu=0.7)
+    assert (model.runtime, model.winograd, model.data_type) == (Runtime.CPU_GPU, 4, "fp16_fp32")
+    assert model.subgraphs[0].validation_threshold == thresholds(cpu=0.8, gpu=0.7)
     assert model.subgraphs[0].inputs[0].data_format == "NHWC"
 
 
@@ -54,7 +60,7 @@ def test_old_names_and_data_beside_code() -> None:
     assert (deployment.model_graph_format, deployment.model_data_format) == ("code", "file")
     assert deployment.target_socs == ("msm8998",)
     model = deployment.models[0]
-    assert (model.runtime, model.data_type) == ("cpu+gpu", "fp32_fp32")
+    assert (model.runtime, model.data_type) == (Runtime.CPU_GPU, "fp32_fp32")
     assert model.model_file.path == GOOD / "nets/mixed.pb"
     assert [ref.location for ref in model.subgraphs[0].validation_inputs_data] == [
         "https://models.example.com/entry.npy"
@@ -104,9 +110,9 @@ def test_quantised_with_tensors_to_check() -> None:
 
 def test_model_without_subgraphs_is_its_own() -> None:
     model = deployment_of("dsp_uint8").models[0]
-    assert (model.runtime, model.data_type) == ("dsp", "uint8")
+    assert (model.runtime, model.data_type) == (Runtime.DSP, "uint8")
     assert model.subgraphs[0].inputs[0].name == "input"
-    assert model.subgraphs[0].validation_threshold == Thresholds(dsp=0.9, cpu=0.5)
+    assert model.subgraphs[0].validation_threshold == thresholds(dsp=0.9, cpu=0.5)
 
 
 def test_range_file_and_ranges() -> None:
@@ -148,8 +154,8 @@ def test_named_subgraphs_inherit_and_override() -> None:
     assert encoder.outputs[0].data_type == "float32" and decoder.outputs[0].data_type == "float16"
     assert [tensor.alias for tensor in decoder.inputs] == ["memory", "word"]
     assert [tensor.data_type for tensor in decoder.inputs] == ["float32", "int32"]
-    assert encoder.validation_threshold == Thresholds(cpu=0.99)
-    assert decoder.validation_threshold == Thresholds(cpu=0.99, gpu=0.9)
+    assert encoder.validation_threshold == thresholds(cpu=0.99)
+    assert decoder.validation_threshold == thresholds(cpu=0.99, gpu=0.9)
 
 
 def test_what_is_not_built_yet_is_a_note_and_listed() -> None:
@@ -181,9 +187,9 @@ def test_defaults(tmp_path: Path) -> None:
     assert (deployment.model_graph_format, deployment.model_data_format) == ("file", "file")
     assert deployment.glibc_floor == "2.17"
     model = deployment.models[0]
-    assert (model.runtime, model.data_type, model.winograd, model.obfuscate) == ("cpu", "fp16_fp32", None, False)
+    assert (model.runtime, model.data_type, model.winograd, model.obfuscate) == (Runtime.CPU, "fp16_fp32", None, False)
     graph = model.subgraphs[0]
-    assert graph.validation_threshold == Thresholds(0.999, 0.995, 0.98, 0.98, 0.98, 0.98)
+    assert graph.validation_threshold == thresholds()
     tensor = graph.inputs[0]
     assert (tensor.data_type, tensor.data_format, tensor.value_range) == ("float32", "NHWC", (-1.0, 1.0))
     assert list(deployment.files()) == [model.model_file]
@@ -216,10 +222,10 @@ def test_large_weights(value: str, word: str, cosine: float, tmp_path: Path) -> 
     deployment = load_deployment(path).deployment
     (model,) = deployment.models
     assert (model.data_type, model.quantize.large_weights) == ("bf16_fp32", word)
-    assert model.subgraphs[0].validation_threshold.cpu == cosine
+    assert model.subgraphs[0].validation_threshold.of("cpu") == cosine
     assert unbuilt(deployment) == ()
     path.write_text(path.read_text() + "    validation_threshold: {cpu: 0.5}\n", encoding="utf-8")
-    assert load_deployment(path).deployment.models[0].subgraphs[0].validation_threshold == Thresholds(cpu=0.5)
+    assert load_deployment(path).deployment.models[0].subgraphs[0].validation_threshold == thresholds(cpu=0.5)
 
 
 def test_relative_paths_start_at_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def complaints(schema: dict[str, Any], value: Any, at: str) -> list[str]:
     for word, rule in schema.items():
         if word in SILENT:
             continue
-        found += KEYWORDS[word](rule, value, at, schema)
+        found += KEYWORDS[word](rule, value, at, schema)  # type: ignore[operator]
     return found
 
 

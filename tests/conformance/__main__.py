@@ -115,14 +115,14 @@ def passing(rows: Iterable[Row]) -> dict[str, list[str]]:
 def page(rows: list[Row]) -> str:
     """The committed table: suites, exclusions by reason, and the operators of the node suite."""
     lines = [
-        "# Conformance",
+        "# ONNX conformance",
         "",
-        "The cases that the `onnx` package ships and generates, each through the importer, the passes and (reference)",
-        "the NumPy evaluator or (native) the built runtime on the host. Written by",
+        "The test cases of the `onnx` package, executed by the importer, the passes and the NumPy evaluator",
+        "(reference) or the built runtime on the host (native). Written by",
         f"`python -m tests.conformance --page` with onnx {onnx.__version__}.",
         "",
-        "A tensor that decides a shape has to be known when Lathe builds; *frozen* counts the cases whose small inputs",
-        "were turned into weights for that reason. *edge* is the part of *node* with one operator, common types and",
+        "Lathe needs tensors that determine a shape at build time; *frozen* counts the cases whose small inputs",
+        "were converted to weights for that reason. *edge* is the part of *node* with one operator, common types and",
         "rank <= 5.",
         "",
         "| suite | cases | reference | native | excluded | failed | frozen |",

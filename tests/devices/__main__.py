@@ -1,4 +1,4 @@
-"""Makes the tables of docs/devices.md.
+"""Makes the tables of docs/how-to/devices.md.
 
 python -m tests.devices                           what goes wrong: the message, how long it takes, when all is clean
 python -m tests.devices everywhere [DEPLOYMENT]   one deployment, validated and benchmarked in five places
@@ -168,7 +168,7 @@ def main(words: list[str]) -> None:
         return faults()
     if words[0] == "everywhere" and len(words) <= 2:
         print(everywhere.HEAD)
-        for row in everywhere.table(*map(Path, words[1:])):
+        for row in everywhere.table(*map(Path, words[1:])):  # type: ignore[arg-type]
             print(row.text(), flush=True)
         return None
     raise SystemExit(__doc__)

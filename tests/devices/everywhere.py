@@ -1,5 +1,5 @@
 """One deployment validated and benchmarked, with one command each, in five places: here, in two emulators, behind ssh
-and behind adb. `python -m tests.devices everywhere` prints the table of docs/devices.md."""
+and behind adb. `python -m tests.devices everywhere` prints the table of docs/how-to/devices.md."""
 
 from __future__ import annotations
 

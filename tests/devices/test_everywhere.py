@@ -1,4 +1,4 @@
-"""The table of docs/devices.md can be made: the same commands give the same answers in all five places."""
+"""The table of docs/how-to/devices.md can be made: the same commands give the same answers in all five places."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def _blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^ *```{language}\n(.*?)^ *```$", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorials/getting-started.md"])
 def test_deployment_is_accepted(page: str, tmp_path: Path) -> None:
     (deployment,) = _blocks(page, "yaml")
     (tmp_path / "deploy.yml").write_text(deployment)
@@ -28,7 +28,7 @@ def test_deployment_is_accepted(page: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorials/getting-started.md", "CONTRIBUTING.md"])
 def test_commands_and_targets_exist(page: str) -> None:
     """Each `lathe VERB` is a command and each `make TARGET` is a target."""
     commands = subprocess.run([LATHE, "--help"], capture_output=True, text=True, check=True).stdout

@@ -22,6 +22,14 @@ def test_all_demos(tmp_path: Path) -> None:
     environment = {**os.environ, "LATHE": str(Path(sys.executable).parent / "lathe")}
     subprocess.run(["sh", EXAMPLE / "generate.sh", tmp_path], env=environment, cwd=tmp_path, check=True)
     for image, answer in IMAGES.items():
-        board = ["qemu-system-arm", "-M", "mps2-an386", "-nographic", "-semihosting", "-kernel", tmp_path / image]
+        board: list[str | Path] = [
+            "qemu-system-arm",
+            "-M",
+            "mps2-an386",
+            "-nographic",
+            "-semihosting",
+            "-kernel",
+            tmp_path / image,
+        ]
         told = subprocess.run(board, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True)
         assert "*** PASS ***" in told.stdout and answer in told.stdout

@@ -47,14 +47,14 @@ def _run(graph: Graph) -> None:
     except ValueError:  # impossible sizes: `evaluate` would only say so
         return
     borders = [  # around images, which the reference makes whole
-        max(sides)
+        max(sides)  # type: ignore[type-var]
         for node in graph.nodes
         if isinstance(sides := node.op.attributes().get("pads"), tuple)
         and sides
         and all(isinstance(side, int) for side in sides)
     ]
-    costs = [*(side * side for side in borders), *(math.prod(size) for size in sizes), *work]
-    if max(costs, default=0) > _SMALL_BYTES or any(node.regions for node in graph.nodes):
+    costs = [*(side * side for side in borders), *(math.prod(size) for size in sizes), *work]  # type: ignore[operator]
+    if max(costs, default=0) > _SMALL_BYTES or any(node.regions for node in graph.nodes):  # type: ignore[operator, type-var]
         return
     inputs = {
         value.name: np.ones([dims.evaluate(dim, symbols) for dim in value.type.shape], value.type.dtype.numpy)

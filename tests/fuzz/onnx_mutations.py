@@ -234,7 +234,7 @@ def _change_numbers(_: Mutator, model: ModelProto, dice: random.Random) -> None:
     tensor = dice.choice(_graph(model, dice).initializer)
     array = numpy_helper.to_array(tensor).copy()
     flat = array.reshape(-1)
-    for _ in range(dice.randint(1, 3)):
+    for _ in range(dice.randint(1, 3)):  # type: ignore[assignment]
         place = dice.randrange(len(flat))
         if array.dtype.kind in "iu":
             flat[place] = np.array(_number(dice)).astype(array.dtype)

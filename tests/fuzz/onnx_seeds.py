@@ -38,9 +38,19 @@ def main() -> None:
     """Writes all seeds."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    for model in itertools.chain(_node_cases(), _contributed(), _made()):
+    for model in models():
         data = model.SerializeToString()
         (FOLDER / f"{hashlib.sha256(data).hexdigest()[:16]}.onnx").write_bytes(data)
+
+
+def models() -> Iterator[ModelProto]:
+    """All seeds."""
+    return itertools.chain(_node_cases(), made())
+
+
+def made() -> Iterator[ModelProto]:
+    """Those that are made here."""
+    return itertools.chain(_contributed(), _made())
 
 
 def _node_cases() -> Iterator[ModelProto]:

@@ -11,9 +11,9 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from buildtool import workflow
-from buildtool.artifacts import bill_of_materials
 from buildtool.artifacts.depfile import FilesRead
 from buildtool.importers.frameworks import companions
+from buildtool.reports.documents import MANIFEST
 from buildtool.requests import build_identity, deployments, model_sources
 from buildtool.settings import Options
 
@@ -49,7 +49,7 @@ def net(tmp_path: Path) -> Path:
     nodes = [
         helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
         helper.make_node("Greater", ["sum", "zero"], ["positive"]),
-        helper.make_node("If", ["positive"], ["y"], **branches),
+        helper.make_node("If", ["positive"], ["y"], **branches),  # type: ignore[arg-type]
     ]
     held = [outside("w", "weights/w.bin"), numpy_helper.from_array(np.zeros((), np.float32), "zero")]
     graph = helper.make_graph(nodes, "net", [x], [y], held)
@@ -70,7 +70,7 @@ def test_what_external_data_decides(net: Path) -> None:
     read = FilesRead()
     workflow.convert(net / "deploy.yml", options=options)
     assert {*data} <= {*model_sources.inputs_of(deployment, options, read)}
-    listed = (net / "build" / "net" / bill_of_materials.MANIFEST).read_text()
+    listed = (net / "build" / "net" / MANIFEST).read_text()
     assert all(f'"{file.name}"' in listed for file in data)
     assert build_identity.known_tuning(deployment, options).identity == identity
     for file in data:

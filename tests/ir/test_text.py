@@ -113,7 +113,7 @@ def _constant_graph(array: Array, type_: TensorType | None = None) -> Graph:
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from([np.float16, np.float32, np.float64]), st.lists(st.integers(0, 2**64 - 1), max_size=16))
 def test_small_constants_are_exact(dtype: type, bits: list[int]) -> None:
-    unsigned = {np.float16: np.uint16, np.float32: np.uint32, np.float64: np.uint64}[dtype]
+    unsigned = {np.float16: np.uint16, np.float32: np.uint32, np.float64: np.uint64}[dtype]  # type: ignore[index]
     words = np.array(bits, np.uint64).astype(unsigned)
     _round_trip(_constant_graph(words.view(dtype)))
 

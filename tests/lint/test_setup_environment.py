@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return True
 
     monkeypatch.setattr(setup, "_run", record)
-    monkeypatch.setattr(setup.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     return seen
 
 
@@ -56,6 +57,32 @@ def test_without_root_the_message_says_what_to_do(commands: list[list[str]], mon
         setup.install_debian_packages()
     assert "apt-get install qemu-user" in str(caught.value)
     assert commands == []
+
+
+def _stamps_of(tree: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What set-up writes down for a tree in which everything is installed anew."""
+    written: dict[str, str] = {}
+    monkeypatch.setattr(setup, "ROOT", tree)
+    monkeypatch.setattr(setup, "_stamp", lambda name: "")
+    monkeypatch.setattr(setup, "_write_stamp", written.__setitem__)
+    monkeypatch.setattr(setup, "_build_requirements", list)
+    setup.install_python_packages()
+    return written
+
+
+def test_a_new_target_is_installed_without_new_requirements(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    before = _stamps_of(tmp_path, monkeypatch)
+    line = '[project.entry-points."lathe.targets"]\n'
+    assert line in text
+    more = text.replace(line, line + 'mine = "mine:TARGET"\n')
+    (tmp_path / "pyproject.toml").write_text(more, encoding="utf-8")
+    after = _stamps_of(tmp_path, monkeypatch)
+    assert after["build"] != before["build"]
+    assert after["requirements"] == before["requirements"]
 
 
 def test_settings_of_linters_are_no_requirements() -> None:

@@ -51,7 +51,7 @@ def test_core_in_an_emulator(abi: str) -> None:
 
 def _programs() -> list[str]:
     """The examples that stand for themselves."""
-    text = (ROOT / "docs" / "cpp-api.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "cpp-api.md").read_text(encoding="utf-8")
     return [part.split("```", 1)[0] for part in text.split("```cpp\n#include")[1:]]
 
 

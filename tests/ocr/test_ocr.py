@@ -25,7 +25,7 @@ from tests.wheels import WheelNotAvailableError
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
-#: Nodes of the optimised graph; docs/node-counts.md compares them with those of others.
+#: Nodes of the optimised graph; docs/reference/node-counts.md compares them with those of others.
 COUNTS = {"det": 123, "rec": 112, "cls": 76}
 _LAYERS = ("conv2d", "dwconv2d", "deconv2d")
 

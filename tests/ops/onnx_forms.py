@@ -204,14 +204,14 @@ def _fully_connected(case: OpCase) -> OnnxForm:
 def _max_pool2d(case: OpCase) -> OnnxForm:
     op: Any = case.op
     kernel = {"kernel_shape": list(op.kernel), "ceil_mode": int(op.ceil_mode)}
-    return _spatial().then("MaxPool", _to_nchw(case.inputs[0]), **kernel, **_window(op))
+    return _spatial().then("MaxPool", _to_nchw(case.inputs[0]), **kernel, **_window(op))  # type: ignore[arg-type]
 
 
 def _avg_pool2d(case: OpCase) -> OnnxForm:
     op: Any = case.op
     kernel = {"kernel_shape": list(op.kernel), "ceil_mode": int(op.ceil_mode)}
     include = int(op.count_include_pad)
-    return _spatial().then("AveragePool", _to_nchw(case.inputs[0]), **kernel, count_include_pad=include, **_window(op))
+    return _spatial().then("AveragePool", _to_nchw(case.inputs[0]), **kernel, count_include_pad=include, **_window(op))  # type: ignore[arg-type]
 
 
 def _batch_norm(case: OpCase) -> OnnxForm:
@@ -283,7 +283,7 @@ def _simple(kind: str, *keys: str, **fixed: Any) -> Callable[[OpCase], OnnxForm]
     def form(case: OpCase) -> OnnxForm:
         attributes = case.op.attributes()
         shown = {key: list(value) if isinstance(value := attributes[key], tuple) else value for key in keys}
-        return OnnxForm().then(kind, *case.inputs, **shown, **fixed)
+        return OnnxForm().then(kind, *case.inputs, **shown, **fixed)  # type: ignore[arg-type]
 
     return form
 

@@ -137,8 +137,8 @@ def function(rng: Rng, operator: str) -> Iterator[NativeCase]:
             quant = one_scale(rng, made, 0.005, 0.05)
             given = one_scale(rng, kind, 0.01, 0.08)
             yield stored_case(f"{number}_{turn}", op, [Operand(x, given)], (DType(word_of(np.zeros(0, made))), quant))
-    x = Operand(whole(rng, (3, 7, 13)), one_scale(rng, high=3.0))
-    yield stored_case("wide", next(iter(every)), [x], (DType.S8, one_scale(rng, high=2.0)))
+    x = Operand(whole(rng, (3, 7, 13)), one_scale(rng, high=3.0))  # type: ignore[assignment]
+    yield stored_case("wide", next(iter(every)), [x], (DType.S8, one_scale(rng, high=2.0)))  # type: ignore[list-item]
 
 
 def moved(rng: Rng, operator: str) -> Iterator[NativeCase]:

@@ -62,11 +62,11 @@ def test_kinds() -> None:
         (lambda: Conv2d(groups=True), "attribute 'groups' is True, not an integer"),
         (lambda: Conv2d(activation="gelu"), "'activation' is 'gelu', which is none of none, relu"),
         (lambda: Conv2d(activation="clip", activation_alpha=1.0), "no values between 1.0 and 0.0"),
-        (lambda: Conv2d(strides="ab"), "attribute 'strides' is 'ab', not a list of integers"),
+        (lambda: Conv2d(strides="ab"), "attribute 'strides' is 'ab', not a list of integers"),  # type: ignore[arg-type]
         (lambda: Deconv2d(output_padding=(1, 0)), "'output_padding' holds 1"),
         (lambda: MaxPool2d(kernel=(2, 2), pads=(2, 0, 0, 0)), "not below the 2 elements that a window spans"),
         (lambda: MaxPool2d(kernel=(2, 0)), "'kernel' holds 0"),
-        (lambda: MaxPool2d(kernel=(2, 2), ceil_mode=1), "attribute 'ceil_mode' is 1, not true or false"),
+        (lambda: MaxPool2d(kernel=(2, 2), ceil_mode=1), "attribute 'ceil_mode' is 1, not true or false"),  # type: ignore[arg-type]
         (lambda: Clip(2.0, 1.0), "no values between 'low' 2.0 and 'high' 1.0"),
         (lambda: Clip(math.nan, 1.0), "attribute 'low' is not a number"),
         (lambda: LeakyRelu(1e300), "attribute 'alpha' is not a number that fits a 32-bit float"),

@@ -95,8 +95,8 @@ def test_rank_0() -> None:
 def test_windows_without_elements() -> None:
     x = np.ones((1, 2, 2, 1), np.float32)
     far = {"kernel": (2, 2), "dilations": (3, 3), "pads": (1, 1, 1, 1)}
-    assert MaxPool2d(**far).reference(x)[0].tolist() == [[[[-np.inf]]]]
-    assert AvgPool2d(**far).reference(x)[0].tolist() == [[[[0.0]]]]
+    assert MaxPool2d(**far).reference(x)[0].tolist() == [[[[-np.inf]]]]  # type: ignore[arg-type]
+    assert AvgPool2d(**far).reference(x)[0].tolist() == [[[[0.0]]]]  # type: ignore[arg-type]
 
 
 def test_no_elements() -> None:

@@ -173,7 +173,8 @@ def test_a_part_for_a_device_gives_what_its_region_gives() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"memory": "disk"}, {"storage": "s8"}, {"arithmetic": "f64"}, {"winograd": 3}, {"queue_window": -1}]
+    "wrong",
+    [{"memory": "disk"}, {"storage": "s8"}, {"arithmetic": "f64"}, {"winograd": 3}, {"opencl_queue_window_size": -1}],
 )
 def test_a_part_for_a_device_has_words_of_its_own(wrong: dict[str, str | int]) -> None:
     with pytest.raises(OperatorError):

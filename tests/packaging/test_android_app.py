@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from buildtool.builders import android_check
+from buildtool.builders import android, android_check
 from buildtool.builders.java import find_jdk
 from buildtool.builders.objects import ObjectCache
 from tests.packaging.conftest import ROOT, Environment
@@ -58,7 +58,7 @@ def app(environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> A
     variables = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "CXX", "CC")}
     variables["PATH"] = os.pathsep.join([str(environment.python.parent), os.environ["PATH"]])
     variables["ANDROID_NDK_HOME"] = str(android_check.stand_in(ObjectCache()))
-    command = [folder / "android-aar" / "run.sh", "--abi", ABI]
+    command: list[str | Path] = [folder / "android-aar" / "run.sh", "--abi", ABI]
     done = subprocess.run(command, env=variables, text=True, stdout=subprocess.PIPE, check=True)
     with zipfile.ZipFile(folder / "android-aar" / "app" / "libs" / "digits.aar") as archive:
         archive.extractall(folder / "archive")
@@ -75,7 +75,7 @@ def test_the_class_of_the_app_reads_a_seven(app: App) -> None:
 
 
 def test_the_program_of_the_page_runs(app: App, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "android-java.md").read_text()
+    page = (ROOT / "docs" / "how-to" / "android-java.md").read_text()
     (program,) = re.findall(r"^```java\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (commands,) = re.findall(r"^```sh\n(javac.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (tmp_path / "Program.java").write_text(program)
@@ -89,7 +89,7 @@ def test_the_program_of_the_page_runs(app: App, tmp_path: Path) -> None:
 def test_the_archive_describes_what_it_holds(app: App) -> None:
     library = app.archive / "prefab" / "modules" / "digits" / "libs" / f"android.{ABI}"
     described = json.loads((library / "abi.json").read_text())
-    assert (described["abi"], described["api"], described["ndk"]) == (ABI, 21, android_check.android.LEAST_NDK)
+    assert (described["abi"], described["api"], described["ndk"]) == (ABI, 21, android.LEAST_NDK)
     for file in (library / "libdigits.so", *(app.archive / "jni" / ABI).iterdir()):
         header = subprocess.run(["readelf", "-hd", file], text=True, capture_output=True, check=True).stdout
         assert "AArch64" in header, file
@@ -98,7 +98,7 @@ def test_the_archive_describes_what_it_holds(app: App) -> None:
 
 
 def test_equal_builds_give_equal_archives(app: App, tmp_path: Path) -> None:
-    command = ["lathe", "build", app.folder / "deploy.yml", "--aar", "--abi", ABI, "-q"]
+    command: list[str | Path] = ["lathe", "build", app.folder / "deploy.yml", "--aar", "--abi", ABI, "-q"]
     variables = {**app.variables, "TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8"}
     subprocess.run(command, cwd=tmp_path, env=variables, check=True)
     again = tmp_path / "build" / "digits" / "digits.aar"

@@ -86,8 +86,9 @@ class App:
 
 
 def documented(word: str) -> str:
-    """The block of commands of docs/cmake.md that names this preset."""
-    blocks = re.findall(r"^```sh\n(.*?)^```$", (ROOT / "docs" / "cmake.md").read_text(), re.DOTALL | re.MULTILINE)
+    """The block of commands of docs/how-to/cmake.md that names this preset."""
+    page = (ROOT / "docs" / "how-to" / "cmake.md").read_text()
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (found,) = [block for block in blocks if f"cmake --preset {word}" in block]
     return str(found)
 

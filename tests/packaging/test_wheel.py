@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import release
 from tests.packaging.conftest import ROOT, Environment
 
 pytestmark = pytest.mark.slow
@@ -17,6 +18,16 @@ def test_resources_and_generated_code_are_inside(contents: list[str]) -> None:
     assert "buildtool/py.typed" in contents
     for schema in (ROOT / "buildtool" / "schemas").glob("*.proto"):
         assert f"buildtool/schemas/{schema.stem}_pb2.py" in contents
+
+
+def test_each_file_of_the_package_and_of_its_resources_is_inside(contents: list[str]) -> None:
+    tracked = release.tracked_files()
+    assert release.missing_from_wheel(contents, tracked) == []
+    inside = set(contents)
+    for name in ("native/ops/conv2d/op.yaml", "native/kernel/units.yaml", "native/kernel/check.cc"):
+        assert f"buildtool/_resources/{name}" in inside
+    for package in ("requests", "artifacts", "running", "running/workers", "codegen/templates"):
+        assert any(name.startswith(f"buildtool/{package}/") for name in inside), package
 
 
 def test_everything_is_there_once_and_nothing_else(contents: list[str]) -> None:
@@ -40,9 +51,10 @@ def test_installed_schemas_work_with_the_installed_protobuf(environment: Environ
 def test_installed_simulators_are_compiled_on_first_use(environment: Environment, tmp_path: Path) -> None:
     script = (
         "import ctypes, pathlib\n"
-        "from buildtool.builders.device_simulators import max7800x_simulator\n"
+        "from buildtool.builders.device_simulators import device_simulator\n"
+        "from buildtool.targets.max7800x import TARGET\n"
         "from buildtool.builders.objects import ObjectCache\n"
-        "library = max7800x_simulator(ObjectCache(pathlib.Path('cache').absolute()))\n"
+        "library = device_simulator(TARGET.simulator, ObjectCache(pathlib.Path('cache').absolute()))\n"
         "print(hasattr(ctypes.CDLL(str(library)), 'lathe_max7800x_simulate'))\n"
     )
     assert environment.run("python", "-c", script, folder=tmp_path).stdout == "True\n"

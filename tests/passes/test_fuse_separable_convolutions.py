@@ -70,4 +70,4 @@ def test_only_where_it_is_asked_for() -> None:
     assert ops(lower(graph, [])) == ops(lower(graph, wanted, ["fuse_activations"])) == ["dwconv2d", "conv2d"]
     assert ops(lower(graph, wanted)) == ops(lower(graph, wanted, wanted)) == ["separable_conv2d"]
     assert ops(graph) == ["dwconv2d", "conv2d"]
-    assert np.prod(graph.outputs[0].type.shape) == 64 * 64 * 16
+    assert np.prod(graph.outputs[0].type.shape) == 64 * 64 * 16  # type: ignore[arg-type]

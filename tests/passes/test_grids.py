@@ -62,7 +62,7 @@ def test_trained_weights_with_zero_points_lose_something() -> None:
     whole = rng.integers(-200, 56, (60, 4))
     whole[:, 1] //= 2  # has a place in symmetric numbers
     whole[0] = (-200, -100, -199, -131)
-    w = np.float32(whole * np.float32([0.02, 0.1, 0.003, 0.01]))
+    w = np.float32(whole * np.float32([0.02, 0.1, 0.003, 0.01]))  # type: ignore[arg-type]
     w[:, 2] = rng.normal(0, 1, 60)  # has never been quantised
     found = lost(w, 1, column_grid(w, 1))
     back = _back(w, TensorType(DType.S8, w.shape, column_grid(w, 1)))

@@ -38,7 +38,7 @@ def _network(dtype: DType, padded: bool) -> Graph:
 @pytest.mark.parametrize("dtype", [DType.S8, DType.U8])
 def test_the_same_numbers_on_both_sides(dtype: DType, padded: bool) -> None:
     graph = _network(dtype, padded)
-    limits = np.iinfo(dtype.numpy)
+    limits = np.iinfo(dtype.numpy)  # type: ignore[type-var]
     x = np.random.default_rng(1).integers(limits.min, limits.max, (1, 6, 7, 3), dtype.numpy, endpoint=True)
     name, result = graph.inputs[0].name, graph.outputs[0].name
     (before,) = evaluate(graph, {name: x}).values()

@@ -45,9 +45,9 @@ def _rewritten(graph: Graph, most: float = 1.5 * _STEP) -> Graph:
     assert not RealNumbers().run(after.clone())
     rng = np.random.default_rng(3)
     inputs = {
-        value.name: rng.uniform(-1, 1, value.type.shape).astype(np.float32)
+        value.name: rng.uniform(-1, 1, value.type.shape).astype(np.float32)  # type: ignore[arg-type]
         if value.type.dtype.is_float
-        else rng.integers(0, 256, value.type.shape).astype(value.type.dtype.numpy)
+        else rng.integers(0, 256, value.type.shape).astype(value.type.dtype.numpy)  # type: ignore[arg-type]
         for value in graph.inputs
     }
     old, new = evaluate(graph, inputs), evaluate(after, inputs)

@@ -37,7 +37,7 @@ def _ranged(make: Maker, value: Value, scale: float, zero: int = 0) -> Value:
 def _stored(graph: Graph, objection: Any = _nothing, most: float = 0.1) -> StoreQuantised:
     """Runs the pass, and compares with the network of real numbers."""
     x = {
-        value.name: np.random.default_rng(2).uniform(-1, 1, value.type.shape).astype(np.float32)
+        value.name: np.random.default_rng(2).uniform(-1, 1, value.type.shape).astype(np.float32)  # type: ignore[arg-type]
         for value in graph.inputs
     }
     before = evaluate(graph, x)

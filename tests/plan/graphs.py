@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -59,7 +61,10 @@ def small_network(name: str = "tiny", scale: float = 1.0) -> Graph:
     return graph
 
 
-class Repeat(OPS["relu"]):  # type: ignore[misc, valid-type]
+Relu: Any = OPS["relu"]
+
+
+class Repeat(Relu):
     """An operator with one region, as a loop has."""
 
     name = "repeat"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -27,9 +28,7 @@ def _kernel(node: Node, in_place: bool) -> KernelInfo:
     able = in_place and (node.op.is_elementwise or node.op.is_view or node.op.name == "softmax")
     place = 0 if able else None
     name = f"{node.op.name}_f32_x__portable"
-    return KernelInfo(
-        name, node.op.name, "f32", "x", "portable", (), (), Condition(), place, 0, 0.0, 0.0, manifest.Path()
-    )
+    return KernelInfo(name, node.op.name, "f32", "x", "portable", (), (), Condition(), place, 0, 0.0, 0.0, Path())
 
 
 def plan_of(graph: Graph, kernels: list[KernelInfo]) -> tuple[Plan, arena.Arena]:

@@ -103,7 +103,7 @@ def test_bytes(node_of: Callable[[], Node]) -> None:
     """Zeros stand where outputs and channels end."""
     node, packing = node_of(), PACKINGS["signed16"]
     value = node.inputs[1]
-    plain = np.random.default_rng(5).integers(-128, 128, value.type.shape).astype(np.int8)
+    plain = np.random.default_rng(5).integers(-128, 128, value.type.shape).astype(np.int8)  # type: ignore[arg-type]
     node.inputs[1] = Value("w", TensorType(DType.S8, value.type.shape, QuantType((1.0,), (0,))), (), plain)
     assert packable(node, "signed16")
     assert not packable(node, "panels16")

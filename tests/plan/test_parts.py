@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from buildtool.ir.graph import Graph, Value
 from buildtool.plan import arena, check
 from buildtool.plan.conditions import Condition
-from buildtool.plan.manifest import KernelInfo, Path
+from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
 from tests.plan.graphs import add_input, apply, make
 

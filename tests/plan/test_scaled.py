@@ -29,7 +29,7 @@ VIEWS = [
 
 
 def _slowly(weights: Weights, stored: scaled.Scaled) -> _Array:
-    """What docs/format.md says, one number after the other."""
+    """What docs/reference/format.md says, one number after the other."""
     view, found = weights.view, []
     for index in range(view.count):
         if weights.form.storage is DType.U8:

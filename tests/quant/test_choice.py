@@ -10,7 +10,7 @@ import pytest
 import buildtool
 from buildtool.errors import ConfigError
 from buildtool.quant.choice import Choice, layer_name, names_of, real
-from buildtool.requests import deployments
+from buildtool.requests.deployments import load_deployment
 from buildtool.workflow import convert, prepare
 from tests.cli.conftest import EXAMPLE
 from tests.passes.harness import Maker
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
     for name in ("accuracy.yml", "accuracy.py", "digits.onnx", "test.npz"):
         shutil.copy(EXAMPLE / name, tmp_path)
     ranges = ["image@@0,1"]
-    (model,) = prepare(deployments.load_deployment(tmp_path / "accuracy.yml"))
+    (model,) = prepare(load_deployment(tmp_path / "accuracy.yml"))
     ranges += [
         f"{value.source_names[0]}@@-4,9" for node in model.graph.nodes for value in node.outputs if value.source_names
     ]
@@ -45,7 +45,7 @@ def _program(project: Path, keys: str) -> dict[str, str]:
 
 
 def _nodes(project: Path) -> list[tuple[str, str]]:
-    (model,) = prepare(deployments.load_deployment(project / "accuracy.yml"))
+    (model,) = prepare(load_deployment(project / "accuracy.yml"))
     return [(node.op.name, node.name) for node in model.graph.nodes]
 
 

@@ -56,7 +56,7 @@ LAYERS: dict[str, Callable[[Maker], Node]] = {
 
 def _samples(node: Node) -> list[Array]:
     """Numbers like those behind a ReLU, whose mean is far from zero, and which go together."""
-    shape = tuple(map(int, node.inputs[0].type.shape))
+    shape = tuple(map(int, node.inputs[0].type.shape))  # type: ignore[arg-type]
     base = random(*shape, low=0.0)
     return [np.abs(base + 0.3 * random(*shape, low=-1.0)) + np.float32(0.001 * number) for number in range(5)]
 
@@ -166,8 +166,8 @@ def test_a_file_gives_its_weights_to_the_layers(tmp_path: Path) -> None:
     before = node.inputs[1].constant
     other = graph.clone()
     weight_files.apply(other, weight_files.read(file), file)
-    assert np.array_equal(other.nodes[0].inputs[1].constant, random(3, 4, seed=1))
-    assert np.array_equal(other.nodes[0].inputs[2].constant, random(3, seed=2))
+    assert np.array_equal(other.nodes[0].inputs[1].constant, random(3, 4, seed=1))  # type: ignore[arg-type]
+    assert np.array_equal(other.nodes[0].inputs[2].constant, random(3, seed=2))  # type: ignore[arg-type]
     assert graph.nodes[0].inputs[1].constant is before and len(graph.nodes[0].inputs) == 2
     kept = graph.clone()
     weight_files.apply(kept, weight_files.read(file), file, kept.nodes[0].outputs)

@@ -15,7 +15,8 @@ from buildtool.quant.ranges import between, stored_as
 from buildtool.requests import build_identity, deployments
 from buildtool.requests.library_sources import Algorithms
 from buildtool.settings import CalibrationSettings, Options
-from buildtool.workflow.building import lower, prepare
+from buildtool.workflow import prepare
+from buildtool.workflow.building import lower
 
 NETWORK = """
 <ir_version: 8, opset_import: ["" : 17]>

@@ -33,7 +33,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     text = range_files.text(ranges)
     read = range_files.read(_file(tmp_path, text))
     assert list(read) == list(ranges)
-    assert all(np.float32(read[name]) == pytest.approx(np.float32(ranges[name]), rel=0, abs=0) for name in ranges)
+    assert all(np.float32(read[name]) == pytest.approx(np.float32(ranges[name]), rel=0, abs=0) for name in ranges)  # type: ignore[arg-type]
     assert range_files.text(read) == text
 
 

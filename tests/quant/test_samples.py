@@ -27,7 +27,7 @@ def _read(path: Path, specs: Sequence[TensorSpec] = (IMAGE,)) -> list[Mapping[st
         assert {spec.name: (spec.shape, spec.dtype.numpy) for spec in specs} == {
             name: (array.shape, array.dtype) for name, array in inputs.items()
         }
-    return read
+    return read  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("shape", [(7, 3, 4, 5), (7, 1, 3, 4, 5)])
@@ -74,7 +74,7 @@ def test_pictures_are_spread_over_the_range_of_the_input(tmp_path: Path) -> None
 
 def test_several_inputs_are_in_one_archive_or_in_files_of_their_names(tmp_path: Path) -> None:
     images, sizes = RANDOM.random((4, 3, 4, 5)).astype(np.float32), RANDOM.random((4, 2)).astype(np.float32)
-    np.savez(tmp_path / "all.npz", **{"image": images[:2], "size/0": sizes[:2], "other": sizes})
+    np.savez(tmp_path / "all.npz", **{"image": images[:2], "size/0": sizes[:2], "other": sizes})  # type: ignore[arg-type]
     for index in (2, 3):  # as MACE's tools name them
         images[index].tofile(tmp_path / f"image_{index}.dat")
         sizes[index].tofile(tmp_path / f"size_0_{index}.dat")

@@ -49,5 +49,13 @@ def test_the_tables_sum_up() -> None:
 
 def test_what_is_no_report_is_recognised() -> None:
     assert is_whole(sizes())
-    for broken in (None, [], {}, {**sizes(), "parts": [{}]}, {**sizes(), "total": "7"}, {**sizes(), "operators": []}):
+    damaged: list[Any] = [
+        None,
+        [],
+        {},
+        {**sizes(), "parts": [{}]},
+        {**sizes(), "total": "7"},
+        {**sizes(), "operators": []},
+    ]
+    for broken in damaged:
         assert not is_whole(broken)

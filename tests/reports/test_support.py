@@ -8,7 +8,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from buildtool.errors import ConfigError
+from buildtool.errors import ConfigError, InternalError
+from buildtool.importers.onnx.registry import REGISTRY
 from buildtool.reports import support
 from buildtool.targets.cpu.capabilities import CPU
 from tests.cli.conftest import EXAMPLE
@@ -80,3 +81,9 @@ def test_every_operator_of_the_importer_is_listed() -> None:
 def test_an_abi_that_nobody_builds_for() -> None:
     with pytest.raises(ConfigError, match="no target builds for"):
         support.of_model(EXAMPLE / "digits.onnx", ("z80",))
+
+
+def test_a_defect_in_a_handler_is_no_problem_of_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REGISTRY.handlers(), "Relu", lambda step: step.no_such_accessor)  # type: ignore[arg-type]
+    with pytest.raises(InternalError, match="no_such_accessor"):
+        support.of_model(model(tmp_path / "m.onnx", "Relu"), ("host",))

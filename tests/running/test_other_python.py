@@ -12,6 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from buildtool import jail
 from buildtool.errors import ConfigError, LatheError, RunError, UnsupportedError
 from buildtool.ir.types import DType
 from buildtool.running.inputs import TensorSpec
@@ -20,6 +21,7 @@ from buildtool.running.other_python import OtherPythonReference, platforms
 from tests.cli.conftest import EXAMPLE, Lathe, digits, lathe
 from tests.importers.tflite.writer import GraphSpec, NodeSpec, write
 from tests.importers.tflite.writer import TensorSpec as Stored
+from tests.jail.available import needs_jail
 
 __all__ = ["digits", "lathe"]  # fixtures
 _X, _Y = TensorSpec("x", (2, 3), DType.F32), TensorSpec("y", (2, 3), DType.F32)
@@ -116,6 +118,55 @@ def test_what_goes_wrong_there(
 ) -> None:
     with pytest.raises(error, match=message):
         _asked(_python(tmp_path, modules), "caffe", tmp_path / "net.prototxt", 2.0)
+
+
+_TORCH = """
+class jit:
+    def load(file, device):
+        import os
+        try:
+            open({mark!r}, "w").close()
+            os.system("true")
+        except OSError:
+            pass
+        assert open(file, "rb").read(2) == b"PK"
+        return jit()
+    def eval(self):
+        return self
+    def __call__(self, x):
+        return x
+class no_grad:
+    def __enter__(self): pass
+    def __exit__(self, *_): pass
+def from_numpy(array):
+    array = array.view(Tensor)
+    return array
+import numpy
+class Tensor(numpy.ndarray):
+    def numpy(self):
+        return numpy.asarray(self) * 2
+"""
+
+
+@pytest.mark.parametrize("jailed", [pytest.param(True, marks=needs_jail), False])
+def test_code_of_models_runs_in_a_jail_unless_it_is_trusted(jailed: bool, tmp_path: Path) -> None:
+    mark, file = tmp_path / "mark", tmp_path / "model.pt"
+    file.write_bytes(b"PK")
+    python = _python(tmp_path, {"torch": _TORCH.format(mark=str(mark))})
+    reference = OtherPythonReference(python, "pytorch", file, None, [_X], [_Y], 60, jailed=jailed)
+    np.testing.assert_array_equal(reference.run(_DATA)["y"], _DATA["x"] * 2)
+    assert mark.exists() is not jailed
+
+
+def test_where_there_is_no_jail_models_with_code_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object, **__: object) -> jail.Ended:
+        raise jail.NoJailError("no Landlock")
+
+    monkeypatch.setattr(jail, "run", none)
+    (tmp_path / "model.pt").write_bytes(b"PK")
+    with pytest.raises(UnsupportedError, match="there is none here: no Landlock") as caught:
+        _asked(Path(sys.executable), "pytorch", tmp_path / "model.pt")
+    assert "--trust-model-code" in caught.value.problems[0].remedy
 
 
 def test_what_is_missing_there(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Measures what libraries come to: tailored by `lathe build` and by Bazel, beside the library with all operators.
 
-python -m tests.size.table                            # writes docs/sizes.md anew
+python -m tests.size.table                            # writes docs/reference/sizes.md anew
 python -m tests.size.table --print --abis host --without-bazel
 """
 
@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -27,7 +28,7 @@ from tests.packaging.bazel import APP, bazel_in
 from tests.size.measure import ROOT
 from tests.zoo.networks import cached
 
-PAGE = ROOT / "docs" / "sizes.md"
+PAGE = ROOT / "docs" / "reference" / "sizes.md"
 CONFIGS = {"host": (), "aarch64-linux-gnu": ("--config=aarch64",), "arm-linux-gnueabihf": ("--config=armhf",)}
 _OCR = "ocr"
 _RULE = """
@@ -39,22 +40,23 @@ lathe_library(
 )
 """
 _HEAD = """\
-# Sizes
+# Library sizes
 
-A library holds the runtime and the kernels that its models need. Bytes of the stripped shared library and of the static
-archive, for models in files and `fp32_fp32`; below them the library with all operators. The archive is one object with
-what a linker needs to know of it, and a program that links it gets about what the shared library has.
-`python -m tests.size.table` measures all of it anew and writes this page.
+A library contains the runtime and the kernels that its models need. The table lists the
+bytes of the stripped shared library and of the static archive, for models in files and `fp32_fp32`, and of the
+library with all operators. The archive contains one object with its symbol and relocation
+tables; a program that links it grows by about the size of the shared library.
+`python -m tests.size.table` repeats the measurement and writes this page.
 
 """
 _TAIL = """
-The mobilenets are those of `tests/zoo`, for pictures of 224 x 224; `{ocr}` are the three networks of
-{package} (detection, recognition, classification) in one library, with sizes that vary. What is not compared
-with Bazel is built by `lathe build` alone.
+The mobilenets are those of `tests/zoo`, for images of 224 x 224; `{ocr}` are the three networks of
+{package} (detection, recognition, classification) in one library, with variable sizes. Entries without
+figures for Bazel are built by `lathe build` only.
 
-The two ways to build differ in the order of objects, by a few bytes of padding. Where these put the end of what can be
-written into another page, the linker begins it in that page: then a shared library is up to 4 KB larger than the other,
-or smaller, with the same contents.
+The two builds pass objects to the linker in a different order, which changes the padding by a few bytes. If the
+writable segment then crosses a page boundary, one shared library is up to 4 KB larger than the other, with
+the same contents.
 
 Compilers: {compilers}.
 """
@@ -82,7 +84,7 @@ def deployments(folder: Path) -> dict[str, list[str]]:
             draft = deployment.write([Path(copy)], relative_to=folder, shapes=given, data_type="fp32_fp32")
             (entry,) = yaml.safe_load(draft)["models"].values()
             models[f"net{number}"] = entry
-        whole = {"library_name": name, "target_abis": ["host"], "model_graph_format": "file"}
+        whole: dict[str, Any] = {"library_name": name, "target_abis": ["host"], "model_graph_format": "file"}
         whole |= {"model_data_format": "file", "models": models}
         (folder / f"{name}.yml").write_text(yaml.safe_dump(whole, sort_keys=False))
     return {name: [file.name for file in files] for name, files in sources.items()}

@@ -19,6 +19,14 @@ def bottoms(step: Step) -> list[Tensor]:
     return tensors
 
 
+def two_bottoms(step: Step) -> tuple[Tensor, Tensor]:
+    """The blobs of a layer that reads two."""
+    found = bottoms(step)
+    if len(found) != 2:
+        step.malformed(f"it has {len(found)} bottoms instead of 2")
+    return found[0], found[1]
+
+
 def picture(step: Step, index: int = 0) -> Tensor:
     """A bottom [N, C, H, W]."""
     if index >= step.integer(BOTTOMS):
@@ -50,9 +58,14 @@ def row(step: Step, index: int, what: str, count: int) -> Tensor:
 
 def numbers(step: Step, index: int, what: str) -> Array:
     """The content of a blob of weights, flat."""
-    content = blob(step, index, what).content
-    assert content is not None
-    return content.reshape(-1)
+    return content_of(step, blob(step, index, what), what).reshape(-1)
+
+
+def content_of(step: Step, tensor: Tensor, what: str) -> Array:
+    """The content of a tensor that has to be stored in the weights."""
+    if tensor.content is None:
+        step.malformed(f"its {what} is not stored in the weights")
+    return tensor.content
 
 
 def axis_of(step: Step, tensor: Tensor, name: str = "axis", default: int = 1, old: str = "") -> int:

@@ -43,7 +43,7 @@ def keyword(step: Step, name: str) -> Tensor | None:
     words = _words(step, "keywords")
     if name not in words:
         return None
-    return step.inputs[len(step.inputs) - len(_words(step, "weights")) - len(words) + words.index(name)]
+    return step.optional(len(step.inputs) - len(_words(step, "weights")) - len(words) + words.index(name))
 
 
 def refuse_keywords(step: Step, known: Sequence[str] = ()) -> None:
@@ -62,7 +62,7 @@ def weight(step: Step, name: str) -> Tensor:
 
 def optional_weight(step: Step, name: str) -> Tensor | None:
     words = _words(step, "weights")
-    return step.inputs[len(step.inputs) - len(words) + words.index(name)] if name in words else None
+    return step.optional(len(step.inputs) - len(words) + words.index(name)) if name in words else None
 
 
 def number(step: Step, name: str, default: float) -> float:
@@ -73,6 +73,15 @@ def number(step: Step, name: str, default: float) -> float:
     if not isinstance(value, int | float):
         step.malformed(f"'{name}' is no number")
     return float(value)
+
+
+def numbers(step: Step, name: str) -> Array:
+    """A setting that is a list of whole and other numbers."""
+    value = step.attribute(name)
+    listed = [item for item in value if isinstance(item, int | float)] if isinstance(value, tuple) else []
+    if not isinstance(value, tuple) or len(listed) != len(value):
+        step.malformed(f"'{name}' is no list of numbers")
+    return np.array(listed, np.float64)
 
 
 def whole(step: Step, name: str, default: int = 0) -> int:

@@ -33,6 +33,8 @@ class Loop:
         self._arrays = frozenset(step.integers("arrays", ()))
         if len(self._body.outputs) != len(self._starts) + 1 or not all(self._body.outputs):
             step.malformed(f"its block gives {len(self._body.outputs)} values for {len(self._starts)} variables")
+        if not self._arrays.issubset(range(len(self._starts))):
+            step.malformed(f"arrays at the places {sorted(self._arrays)} of {len(self._starts)} variables")
 
     def emitted(self) -> Sequence[Tensor]:
         """What the variables hold behind the loop, in their order."""

@@ -36,6 +36,22 @@ def whole(step: Step, attribute: str, tensor: str = "", tensors: str = "") -> tu
     return numbers
 
 
+def one_dim(step: Step, attribute: str, tensor: str = "") -> Dim:
+    """As `dims`, for what is one number."""
+    found = dims(step, attribute, tensor)
+    if len(found) != 1:
+        step.malformed(f"its {attribute} is not one number but {len(found)}")
+    return found[0]
+
+
+def one_whole(step: Step, attribute: str, tensor: str = "") -> int:
+    """As `whole`, for what is one number."""
+    found = whole(step, attribute, tensor)
+    if len(found) != 1:
+        step.malformed(f"its {attribute} is not one number but {len(found)}")
+    return found[0]
+
+
 def real(step: Step, attribute: str, tensor: str = "", default: float | None = None) -> float:
     """A number that is an attribute (of any kind), or a tensor."""
     if tensor and maybe(step, tensor) is not None:
@@ -58,6 +74,11 @@ def dtype_attribute(step: Step, name: str, default: DType) -> DType:
 
 def scalar(step: Step, number: float, like: Tensor) -> Tensor:
     """A number of the type of a tensor."""
+    if like.dtype.is_integer:
+        number = step.whole(number, "number")
+        ends = np.iinfo(str(like.dtype.numpy))
+        if not ends.min <= number <= ends.max:
+            step.malformed(f"the number {number} is none of the type {like.dtype.value}")
     return step.constant(np.array(number, like.dtype.numpy))
 
 

@@ -1,15 +1,17 @@
-"""Starts the process in which PyTorch writes a program as ONNX."""
+"""Starts the process in which PyTorch writes a program as ONNX: in a jail, where its code is not trusted."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from buildtool import jail
 from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.pytorch.contents import verify
 from buildtool.importers.pytorch.files import Kind
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.types import DType
@@ -17,7 +19,11 @@ from buildtool.ir.types import DType
 PYTHON = sys.executable
 _SCRIPT = Path(__file__).with_name("torch_process.py")
 _NEEDED = ("torch", "onnx", "onnxscript")
-_SECONDS = 900
+_SECONDS = 900  # where the code is trusted
+_TRUST = "if you trust who made it, --trust-model-code gives it to PyTorch"
+#: What PyTorch may take for each byte of the file beyond what it takes for any.
+_MEMORY_PER_BYTE, _WRITTEN_PER_BYTE = 4, 4
+_SECONDS_PER_MEBIBYTE = 30  # of its graph or code: 24 layers of a transformer have 1.3 MiB, and take 31 s altogether
 
 _WORDS = {
     DType.F32: "float32",
@@ -34,7 +40,10 @@ _WORDS = {
 
 
 def export(kind: Kind, request: ImportRequest, target: Path, where: Where) -> None:
-    """Write the program as ONNX. UnsupportedError where PyTorch is missing, ModelFileError where it has objections."""
+    """Write the program as ONNX. UnsupportedError where PyTorch or a jail is missing, ModelFileError where the program
+    is not only data, or where PyTorch has objections.
+    """
+    described = 0 if request.trust_model_code else verify(request.model_file, where)
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise UnsupportedError(
@@ -51,17 +60,50 @@ def export(kind: Kind, request: ImportRequest, target: Path, where: Where) -> No
             remedy="declare input_tensors and input_shapes (their names are those of the arguments of `forward`)",
         )
     order = {"file": str(request.model_file.absolute()), "kind": kind.value, "inputs": inputs, "target": str(target)}
-    command = [PYTHON, "-I", str(_SCRIPT), json.dumps(order)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise ModelFileError(f"PyTorch took more than {_SECONDS} seconds to write it as ONNX", where=where) from None
-    if done.returncode or not target.is_file():
+    ended = _run(request, json.dumps(order), target, _limits(request.model_file, described), where)
+    if ended.exceeded:
         raise ModelFileError(
-            f"PyTorch cannot write this program as ONNX: {_reason(done)}",
+            f"PyTorch took more than {ended.exceeded} to write it as ONNX",
+            where=where,
+            rule="the code in a program may use so much and no more",
+            remedy="" if request.trust_model_code else f"{_TRUST} without this limit",
+        )
+    if ended.code or not target.stat().st_size:
+        raise ModelFileError(
+            f"PyTorch cannot write this program as ONNX: {_reason(ended)}",
             where=where,
             remedy="try torch.onnx.export yourself, where the model's Python code is, and build from the ONNX file",
         )
+
+
+def _limits(file: Path, described: int) -> jail.Limits:
+    """What any program may use up, and more in proportion to its size."""
+    most, size = jail.DEFAULT_LIMITS, file.stat().st_size
+    more = described * _SECONDS_PER_MEBIBYTE >> 20
+    return replace(
+        most,
+        processor_seconds=most.processor_seconds + more,
+        seconds=most.seconds + 5 * more,
+        memory=most.memory + _MEMORY_PER_BYTE * size,
+        written=most.written + _WRITTEN_PER_BYTE * size,
+    )
+
+
+def _run(request: ImportRequest, order: str, target: Path, limits: jail.Limits, where: Where) -> jail.Ended:
+    if request.trust_model_code:
+        target.write_bytes(b"")
+        return jail.run_unguarded(_SCRIPT, [order], seconds=_SECONDS, python=PYTHON)
+    made = [target, target.with_name(f"{target.name}.data")]  # PyTorch puts more than 2 GiB of weights beside the graph
+    try:
+        return jail.run(_SCRIPT, [order], read=[request.model_file], write=made, limits=limits, python=PYTHON)
+    except jail.NoJailError as problem:
+        raise UnsupportedError(
+            f"PyTorch's programs are read in a jail, and there is none here: {problem}",
+            where=where,
+            rule="PyTorch executes code of a program; what does that is kept from files, network and processes, which "
+            "takes Linux 5.13 on x86-64 or aarch64, with Landlock and seccomp",
+            remedy=f"{_TRUST} with all the rights that you have; or export the model to ONNX elsewhere",
+        ) from None
 
 
 def _input(tensor: TensorRequest, where: Where) -> dict[str, Any]:
@@ -83,9 +125,8 @@ def _input(tensor: TensorRequest, where: Where) -> dict[str, Any]:
     }
 
 
-def _reason(done: subprocess.CompletedProcess[str]) -> str:
+def _reason(ended: jail.Ended) -> str:
     """What the process said last, in one line."""
-    if done.returncode < 0:
-        return f"its process was ended by signal {-done.returncode}"
-    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    return lines[-1] if lines else f"its process ended with exit code {done.returncode}"
+    if ended.code < 0:
+        return f"its process was ended by signal {-ended.code}"
+    return ended.last_words or f"its process ended with exit code {ended.code}"

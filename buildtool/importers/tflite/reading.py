@@ -203,7 +203,7 @@ class _Reader:
         signature = signature if len(signature) == len(shape) else shape
         open_shape = tuple(size if dim >= 0 else None for size, dim in zip(shape, signature, strict=True))
         content = self._content(table, code, shape, where)
-        quantisation = quantisation_of(table.table(4), shape, where)
+        quantisation = quantisation_of(table.table(4), code, shape, where)
         return _Tensor(name, code, shape, open_shape, content, quantisation)
 
     def _content(self, table: Table, code: int, shape: tuple[int, ...], where: Where) -> Array | None:

@@ -140,8 +140,18 @@ def _index_list(level: Table, field: int, where: Where) -> Array:
     return table.numbers(0, _INDICES[kind]).astype(np.int64)
 
 
-def quantisation_of(table: Table | None, shape: Sequence[int], where: Where) -> QuantType | None:
-    """Scales and zero points of a tensor; None where it has none."""
+def _check_zero_points(zeros: Array, dtype: DType | None, where: Where) -> None:
+    """A zero point is one of the numbers of the type."""
+    if dtype is None or not dtype.is_integer:
+        return
+    ends = np.iinfo(str(dtype.numpy))
+    wrong = [int(zero) for zero in zeros if not ends.min <= zero <= ends.max]
+    if wrong:
+        raise ModelFileError(f"the zero point {wrong[0]} is no {dtype.value}", where=where, remedy=DAMAGED)
+
+
+def quantisation_of(table: Table | None, code: int, shape: Sequence[int], where: Where) -> QuantType | None:
+    """Scales and zero points of a tensor of a type, by its number; None where it has none."""
     if table is None:
         return None
     scales, zeros = table.numbers(2, "<f4"), table.numbers(3, "<i8")
@@ -157,6 +167,7 @@ def quantisation_of(table: Table | None, shape: Sequence[int], where: Where) -> 
             where=where,
             remedy=DAMAGED,
         )
+    _check_zero_points(zeros, DTYPES.get(code), where)
     if not np.isfinite(scales).all() or (scales < 0).any():
         raise ModelFileError("a scale is no positive number", where=where, remedy=DAMAGED)
     if (scales == 0).any():  # what converters write for tensors that are zero everywhere

@@ -35,12 +35,17 @@ def quantisation(step: Step, index: int) -> QuantType | None:
 
 def output_quantisation(step: Step, index: int = 0) -> QuantType | None:
     """How output `index` is quantised."""
+    if index >= len(step.node.outputs):
+        step.malformed(f"it makes more than its {len(step.node.outputs)} outputs")
     name = step.node.outputs[index]
     return step.node.quantisation.get(name) if step.node.dtypes.get(name) in _QUANTISED else None
 
 
 def parameters(step: Step, quant: QuantType, dtype: DType) -> tuple[Tensor, Tensor]:
     """Scale and zero point: one number each, or a row along an axis."""
+    ends = np.iinfo(str(dtype.numpy))
+    if not ends.min <= min(quant.zero_points) <= max(quant.zero_points) <= ends.max:
+        step.malformed(f"a zero point of numbers of type {dtype.value} is none of them")
     scales, zeros = np.array(quant.scales, np.float32), np.array(quant.zero_points, dtype.numpy)
     if quant.axis is None:
         scales, zeros = scales.reshape(()), zeros.reshape(())

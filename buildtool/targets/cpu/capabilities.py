@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from buildtool.runtimes import Runtime
 from buildtool.targets.processors import ABIS
 from buildtool.targets.protocol import Capabilities
 
 CPU = Capabilities(
-    runtimes=("cpu",),
+    runtimes=(Runtime.CPU,),
     passes=("fuse_expansions", "fuse_separable_convolutions"),
     abis=ABIS,
 )

@@ -15,9 +15,11 @@ from buildtool.codegen import kpu
 from buildtool.codegen.names import obscure
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.extensions.sheets import Sheet
 from buildtool.ir.graph import Value
 from buildtool.ir.operator import Array
-from buildtool.targets.k210 import flash
+from buildtool.runtimes import Runtime
+from buildtool.targets.k210 import flash, inspection
 from buildtool.targets.k210.generation import estimate, generate
 from buildtool.targets.k210.generation.generate import Generated, Port
 from buildtool.targets.k210.generation.on_kpu import Settings
@@ -64,12 +66,13 @@ class K210Target:
     makes_firmware: Literal[True] = True
     capabilities: FirmwareCapabilities = dataclasses.field(
         default_factory=lambda: FirmwareCapabilities(
-            runtimes=("kpu",),
+            runtimes=(Runtime.KPU,),
             abis={
                 ABI: CrossCompiler(
                     "riscv64-unknown-elf-",
                     ("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf"),
                     _MACHINE,
+                    "Kendryte K210",
                 )
             },
         )
@@ -162,6 +165,18 @@ class K210Target:
         found = flash.parts(f"{library.name}.program", chosen, models)
         files = {f"{library.name}.kfpkg": flash.package(found), f"{library.name}.flash.bin": flash.contents(found)}
         return files, [Flashed(part.name, part.address, len(part.written)) for part in found]
+
+    @property
+    def kinds(self) -> Mapping[str, tuple[str, ...]]:
+        return {"kmodel": (".kmodel",)}
+
+    def inspect(self, kind: str, file: Path) -> dict[str, Any]:
+        """Everything that is in a kmodel."""
+        return inspection.document(file)
+
+    def show(self, document: Mapping[str, Any], *, verbose: bool) -> Sequence[str | Sheet]:
+        """It for people."""
+        return inspection.parts(document, verbose)
 
 
 def _named(program: FirmwareProgram, model: str) -> tuple[ModelSource, Generated]:

@@ -11,11 +11,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from buildtool import resources
 from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import ConfigError, LatheError, Problem, UnsupportedError, Where
+from buildtool.extensions.sheets import Sheet
+from buildtool.extensions.targets import DescriptionFormat
 from buildtool.ir.operator import Array
-from buildtool.targets.max7800x import settings
-from buildtool.targets.max7800x.devices import DEVICES, Device
+from buildtool.runtimes import Runtime
+from buildtool.settings import CheckpointSettings
+from buildtool.targets.max7800x import inspection, settings
+from buildtool.targets.max7800x.checkpoints import by_settings
+from buildtool.targets.max7800x.deployment_keys import CnnSection
+from buildtool.targets.max7800x.devices import DEVICES, MAX78000, Device
 from buildtool.targets.max7800x.firmware import emulated, maps, memory_images, program, sources
 from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.lowering import lower, tensors
@@ -35,10 +42,11 @@ from buildtool.targets.protocol import (
     LayersCompared,
     LibrarySource,
     ModelSource,
+    QuantizedCheckpoint,
     Score,
+    SimulatorSource,
 )
 
-DESCRIPTIONS = "ai8x"  # the word of `platform`
 _SEED = 78000  # of samples that nobody gives
 
 
@@ -69,14 +77,18 @@ class Max7800xTarget:
     makes_firmware: Literal[True] = True
     capabilities: FirmwareCapabilities = dataclasses.field(
         default_factory=lambda: FirmwareCapabilities(
-            runtimes=("cnn",),
+            runtimes=(Runtime.CNN,),
             abis={
                 name: CrossCompiler(
-                    "arm-none-eabi-", ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"), emulated.MACHINE
+                    "arm-none-eabi-",
+                    ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"),
+                    emulated.MACHINE,
+                    f"Analog Devices {device.part}",
                 )
-                for name in DEVICES
+                for name, device in DEVICES.items()
             },
-            descriptions=(DESCRIPTIONS,),
+            descriptions=(DescriptionFormat("ai8x", "cnn", MAX78000.name, key="layers", section="cnn"),),
+            sections={"cnn": CnnSection},
         )
     )
 
@@ -163,6 +175,35 @@ class Max7800xTarget:
     def estimate(self, program: FirmwareProgram, model: str) -> Mapping[str, Any]:
         """Cycles, and what follows from them."""
         return estimate(_named(program, model).program.network).as_json()
+
+    @property
+    def simulator(self) -> SimulatorSource:
+        folder = resources.native_dir() / "max7800x"
+        return SimulatorSource("max7800x_simulator", (folder / "simulator.c", folder / "simulator.h"))
+
+    @property
+    def kinds(self) -> Mapping[str, tuple[str, ...]]:
+        return {self.description_kind: ()}
+
+    @property
+    def description_kind(self) -> str:
+        return "description"
+
+    def inspect(self, kind: str, file: Path) -> dict[str, Any]:
+        """What a description says, for the smaller of the chips that it is possible on."""
+        return inspection.of_file(file)
+
+    def describe(self, model: DescribedModel, abi: str) -> tuple[dict[str, Any], list[Problem]]:
+        """What a description says of a chip."""
+        return inspection.document(model, abi)
+
+    def show(self, document: Mapping[str, Any], *, verbose: bool) -> Sequence[str | Sheet]:
+        """It for people."""
+        return inspection.parts(document)
+
+    def quantize_checkpoint(self, file: Path, settings: CheckpointSettings) -> QuantizedCheckpoint:
+        """As ai8x-training's tools do it."""
+        return by_settings.quantize_checkpoint(file, settings)
 
 
 def _named(program: FirmwareProgram, model: str) -> Made:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
+from buildtool.runtimes import Runtime
 from buildtool.targets.processors import ABIS
 from buildtool.targets.protocol import Capabilities
 
@@ -13,6 +14,6 @@ _DEVICE = "opencl"
 
 OPENCL = Capabilities(
     # A model that is for the CPU alone may stand beside others in a library.
-    runtimes=("gpu", "cpu+gpu", "cpu"),
+    runtimes=(Runtime.GPU, Runtime.CPU_GPU, Runtime.CPU),
     abis=MappingProxyType({abi: replace(known, isas=(_DEVICE, *known.isas)) for abi, known in ABIS.items()}),
 )

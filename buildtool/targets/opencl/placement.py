@@ -18,12 +18,12 @@ from typing import Any, Literal, TypeAlias
 
 from buildtool.errors import InternalError, Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
+from buildtool.runtimes import Runtime
 from buildtool.targets.opencl.flow import AROUND, Carried, Flow, flow_of, unfit
 from buildtool.targets.opencl.grouping import CPU, Grouping, copies_of
 from buildtool.targets.opencl.min_cut import MOST, SOURCE, UNLIMITED, Labelling
 
 Side: TypeAlias = Literal["cpu", "device"]
-Runtime: TypeAlias = Literal["gpu", "cpu+gpu"]
 
 _TRIALS = 30_000  # nodes that are looked at again, over all parts that are tried on the other side
 
@@ -87,8 +87,9 @@ class Placement:
             }
             for index, node in enumerate(graph.nodes)
         ]
-        totals = ("runtime", "cost_ns", "least_ns", "cpu_cost_ns", "greedy_copies", "greedy_cost_ns")
+        totals = ("cost_ns", "least_ns", "cpu_cost_ns", "greedy_copies", "greedy_cost_ns")
         return {
+            "runtime": str(self.runtime),
             **{key: getattr(self, key) for key in totals},
             "nodes": nodes,
             "copies": [asdict(copy) for copy in self.copies],
@@ -98,12 +99,12 @@ class Placement:
 def place(
     graph: Graph, costs: Mapping[Node, NodeCost], copy_cost: Callable[[Value], CopyCost], runtime: Runtime
 ) -> Placement:
-    """The choice for a runtime: `gpu` gives the device all that it can run, `cpu+gpu` what makes the sum least.
+    """The choice for a runtime: GPU gives the device all that it can run, CPU_GPU what makes the sum least.
 
     UnsupportedError where neither side can run a node.
     """
     task = _Task(graph, costs, copy_cost)
-    if runtime == "gpu":
+    if not runtime.uses_cpu:
         wanted = [device is not None for device in task.device]
         return task.placement(wanted, task.grouping.regions(wanted), task.price(wanted), runtime)
     least, cut = task.cut()
@@ -288,7 +289,7 @@ class _Task:
             return f"device: saves {(cpu - device) / 1000:.1f} us"
         if here:
             slower = f"its kernel takes {(device - cpu) / 1000:.1f} us longer than the CPU's"
-            return f"device: {slower}, but " + ("all that can run there does" if runtime == "gpu" else "saves copies")
+            return f"device: {slower}, but " + ("saves copies" if runtime.uses_cpu else "all that can run there does")
         return "cpu: the copies cost more" if cpu > device else "cpu: its kernel is as fast or faster"
 
 

@@ -18,11 +18,10 @@ from buildtool.plan import units
 from buildtool.plan.units import DeviceUnits
 from buildtool.targets.native_library import DEVICE_REGION, NativeTarget
 from buildtool.targets.opencl.costs import DeviceCosts, copy_costs, node_costs
-from buildtool.targets.opencl.placement import Runtime, place
+from buildtool.targets.opencl.placement import place
 from buildtool.targets.opencl.rewrite import rewrite
 from buildtool.targets.protocol import LibrarySource, ModelSource, PlannedModel, TargetProgram
 
-_RUNTIMES: Mapping[str, Runtime] = {"gpu": "gpu", "cpu+gpu": "cpu+gpu"}
 #: The largest tile of Winograd's convolutions where the deployment says nothing: larger ones round more.
 _USUAL_TILE: Literal[2] = 2
 
@@ -38,8 +37,8 @@ class OpenclTarget(NativeTarget):
         return replace(program, notes=(*program.notes, *map(_alone, filter(_has_nothing, program.models))))
 
     def placed(self, model: ModelSource, graph: Graph) -> tuple[Graph, Mapping[str, Any]]:
-        runtime = _RUNTIMES.get(model.device.runtime)
-        if runtime is None:
+        runtime = model.device.runtime
+        if not runtime.uses_gpu:
             return graph, {}
         half = model.stored.half is DType.F16
         costs = replace(self.costs, half=half)
@@ -49,7 +48,7 @@ class OpenclTarget(NativeTarget):
             "storage": "f16" if half else "f32",
             "arithmetic": model.device.arithmetic,
             "winograd": _USUAL_TILE if model.winograd is None else model.winograd,
-            "queue_window": model.device.queue_window,
+            "opencl_queue_window_size": model.device.opencl_queue_window_size,
             "kernel_microseconds": model.device.kernel_microseconds,
         }
         split = rewrite(graph, placement, DeviceRegion, attributes, ToDevice(), FromDevice())
@@ -74,7 +73,7 @@ def _units() -> DeviceUnits:
 
 def _has_nothing(model: PlannedModel) -> bool:
     """Whether the GPU was asked for and gets nothing."""
-    asked = model.source.device.runtime in _RUNTIMES
+    asked = model.source.device.runtime.uses_gpu
     return asked and not any(node.op.name == DEVICE_REGION for node in model.source.graph.nodes)
 
 

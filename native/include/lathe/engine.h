@@ -10,7 +10,7 @@
 //   lathe::Status status = session->Run();
 //   auto output = session->Output("probabilities");
 //
-// docs/cpp-api.md is the tour.
+// docs/reference/cpp-api.md is the tour.
 #ifndef LATHE_ENGINE_H_
 #define LATHE_ENGINE_H_
 

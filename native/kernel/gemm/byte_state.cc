@@ -14,7 +14,7 @@ void FillPanels(const BytePanelShape& shape, int8_t* to, const At& at) {
     const int64_t panel = first / kBytePanel % shape.panels() * kBytePanel;
     for (int64_t tap = 0; tap < shape.taps; ++tap) {
       for (int64_t k = 0; k < shape.steps() * kByteDepth; k += kByteDepth) {
-        for (int64_t j = 0; j < kBytePanel * kByteDepth; ++j, ++to) {
+        for (int64_t j = 0; j < int64_t{kBytePanel} * kByteDepth; ++j, ++to) {
           const int64_t output = j / kByteDepth, depth = k + j % kByteDepth;
           const bool inside = panel + output < shape.outputs && depth < shape.depth;
           *to = inside ? at(first + output, tap, depth) : int8_t{0};
@@ -52,7 +52,7 @@ void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
   for (int64_t group = 0; group < shape.groups; ++group) {
     for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
       uint32_t sums[kBytePanel] = {};
-      for (int64_t i = 0; i < shape.panel_bytes() / (kBytePanel * kByteDepth); ++i) {
+      for (int64_t i = 0; i < shape.panel_bytes() / (int64_t{kBytePanel} * kByteDepth); ++i) {
         for (int j = 0; j < kBytePanel * kByteDepth; ++j, ++packed) {
           sums[j / kByteDepth] += static_cast<uint32_t>(*packed);
           least = *packed < least ? *packed : least;
@@ -77,9 +77,9 @@ Code OrderEights(PrepareContext& context, BytePanelState* state) {
   const int8_t* from = state->packed;
   state->packed = to;
   for (int64_t row = 0; row < shape.groups * shape.panels() * shape.taps; ++row) {
-    for (int64_t step = 0; step < steps; ++step, from += kBytePanel * kByteDepth) {
+    for (int64_t step = 0; step < steps; ++step, from += int64_t{kBytePanel} * kByteDepth) {
       int8_t* target = to + (row * eights + step / 2) * 2 * kBytePanel * kByteDepth + step % 2 * kByteDepth;
-      for (int j = 0; j < kBytePanel; ++j) memcpy(target + j * 2 * kByteDepth, from + j * kByteDepth, kByteDepth);
+      for (int64_t j = 0; j < kBytePanel; ++j) memcpy(target + j * 2 * kByteDepth, from + j * kByteDepth, kByteDepth);
     }
   }
   return Code::kOk;

@@ -2,8 +2,8 @@
 
     make bench-peers NETWORKS=mobilenet_v1 THREADS=1 ENGINES=lathe,onnxruntime QUICK=1
 
-Writes build/bench-peers.json, and with `--page` docs/performance.md; with `--dtype int8` the former with that word in
-its name. Engines that are not there are installed into
+Writes build/bench-peers.json, and with `--page` docs/reference/performance.md; with `--dtype int8` the former with
+that word in its name. Engines that are not there are installed into
 build/bench-env. `--quick` is for development: 4 short rounds, one load per engine.
 """
 
@@ -31,7 +31,7 @@ from tests.bench.peers.environment import ROOT, Environment
 from tests.zoo.networks import NETWORKS
 
 RESULT = ROOT / "build" / "bench-peers.json"
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "reference" / "performance.md"
 BY_HAND = "\n## ARM\n"
 ENGINES = ("lathe", *environment.PEERS)
 IN_BYTES = ("lathe", "onnxruntime", "litert", "openvino", "lathe_fp32")  # ncnn has a calibration of its own
@@ -119,7 +119,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--quick", action="store_true", help="a look during development, not a measurement")
     parser.add_argument("--priority", action="store_true", help="run the engines before other programs; needs root")
-    parser.add_argument("--page", action="store_true", help="write docs/performance.md too")
+    parser.add_argument("--page", action="store_true", help="write docs/reference/performance.md too")
     options = parser.parse_args()
     if rounds.REFERENCE not in options.engines:
         options.engines.append(rounds.REFERENCE)

@@ -1,4 +1,4 @@
-"""What was measured as JSON, as tables for a terminal and as docs/performance.md."""
+"""What was measured as JSON, as tables for a terminal and as docs/reference/performance.md."""
 
 from __future__ import annotations
 
@@ -140,17 +140,17 @@ def show(result: Mapping[str, Any]) -> None:
 
 
 def page(result: Mapping[str, Any]) -> str:
-    """The text of docs/performance.md."""
+    """The text of docs/reference/performance.md."""
     of = result["machine"]
     plan = result["plan"]
     lines = [
         "# Performance",
         "",
         "Five networks with an input of 1x3x224x224, fp32, all engines in one run: each in its own process, in turn,",
-        f"{plan['rounds']} rounds of up to {plan['runs']} inferences each. Ratios compare the fastest of the",
-        "same round. Every output was compared with that of onnxruntime first (cosine at least 0.9999). Memory is the",
-        "peak above that of the process before it loaded the engine; libraries are the files that the process has",
-        "loaded by then and had not before.",
+        f"{plan['rounds']} rounds of up to {plan['runs']} inferences each. Ratios compare the minima of the",
+        "same round. Every output is first compared with that of onnxruntime (cosine similarity at least 0.9999).",
+        "Memory is the peak minus that of the process before it loads the engine; libraries are the files that the",
+        "process loads for the engine.",
         "",
         "`make bench-peers` measures your machine; `PAGE=1` writes this page. `make bench-ops FILTER=...` times single",
         "kernels, and `make bench-arm` counts the instructions of an inference on ARM processors, in qemu.",

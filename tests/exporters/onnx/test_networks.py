@@ -22,7 +22,7 @@ from tests.wheels import WheelNotAvailableError
 from tests.zoo.networks import NETWORKS, cached
 
 CACHE = Path(__file__).resolve().parents[3] / "build" / "test-zoo"
-#: Nodes of the exported models. docs/node-counts.md says how many onnxsim leaves: never fewer.
+#: Nodes of the exported models. docs/reference/node-counts.md says how many onnxsim leaves: never fewer.
 ZOO_NODES = {"mobilenet_v1": 56, "mobilenet_v2": 100, "squeezenet_v11": 64, "resnet18": 48, "shufflenet_v2": 140}
 OCR_NODES = {"det": 168, "rec": 171, "cls": 124}
 

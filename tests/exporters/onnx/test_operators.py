@@ -19,7 +19,7 @@ from tests.ops.native_cases import NativeCase, case_graph, variants
 from tests.targets.opencl.device_library import Mode, on_device
 
 MANIFESTS = resources.root() / "native" / "ops"
-#: Cases that are exported, but whose result nobody here can confirm. docs/commands.md lists the same.
+#: Cases that are exported, but whose result nobody here can confirm. docs/reference/commands.md lists the same.
 EXCUSED = {
     "cast_f32_to_s32_limits": "numbers outside of the integer's range are left open by ONNX",
     "cast_f32_to_u8_limits": "numbers outside of the integer's range are left open by ONNX",
@@ -74,9 +74,8 @@ def _wrong(operator: str, cases: Iterator[tuple[str, NativeCase]]) -> dict[str, 
         except NobodyRunsItError as problem:
             wrong[case.name] = str(problem)
             continue
-        problem = differences(case.expected, found, rtol, atol)
-        if problem:
-            wrong[case.name] = problem
+        if differ := differences(case.expected, found, rtol, atol):
+            wrong[case.name] = differ
     return wrong
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -62,8 +62,8 @@ class Case:
 
 
 def one(
-    kind: str, parameters: str, fed: Sequence[int], *weights: Sequence[int] | Array, name: str = "", **more
-) -> Case:  # type: ignore[no-untyped-def]
+    kind: str, parameters: str, fed: Sequence[int] | Array, *weights: Sequence[int] | Array, name: str = "", **more: Any
+) -> Case:
     """A network of one layer with one bottom."""
     title = f"{kind}{'_' if name else ''}{name}"
     return Case(title, layer(kind, "y", "x", parameters), {"x": fed}, {"y": weights} if weights else {}, **more)

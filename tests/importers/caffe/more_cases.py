@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -179,7 +180,11 @@ _PRIORS[0, :, 2:] += _PRIORS[0, :, :2] + np.float32(0.2)
 
 
 def _detector(parameters: str, name: str, own: int = 1, rows: int = 2) -> Case:
-    fed = {"codes": (1, 48 * own), "scores": numbers((1, 36), 5, 0, 1), "priors": _PRIORS[:rows].reshape(1, rows, 48)}
+    fed: dict[str, Any] = {
+        "codes": (1, 48 * own),
+        "scores": numbers((1, 36), 5, 0, 1),
+        "priors": _PRIORS[:rows].reshape(1, rows, 48),
+    }
     shared = "true" if own == 1 else "false"
     words = f"num_classes: 3 background_label_id: 0 share_location: {shared} {parameters}"
     text = layer("DetectionOutput", "y", "codes scores priors", f"detection_output_param {{ {words} }}")

@@ -213,4 +213,4 @@ def test_both_files_of_a_model_are_one_graph(tmp_path: Path) -> None:
         )
         assert [op for op, _ in first] == [op for op, _ in second]
         for (_, left), (_, right) in zip(first, second, strict=True):
-            assert all(np.array_equal(a, b) for a, b in zip(left, right, strict=True))
+            assert all(np.array_equal(a, b) for a, b in zip(left, right, strict=True))  # type: ignore[arg-type]

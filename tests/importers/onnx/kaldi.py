@@ -120,7 +120,8 @@ class Lstm:
     def _of_one(self, x: Array, out_before: Array, cell_before: Array) -> tuple[Array, Array, Array]:
         w = self.weights()
         zero = np.zeros(1, np.float32)
-        fed, cells, outputs = [*out_before], [*cell_before], []
+        fed, cells = [*out_before], [*cell_before]
+        outputs: list[Any] = []
         for place in self.taken():
             row = np.concatenate([x[place], fed[len(outputs)]])
             i, f, c, o = np.split(w["gates"] @ row + w.get("gates_bias", zero), 4)

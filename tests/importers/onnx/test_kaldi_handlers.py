@@ -120,7 +120,7 @@ def test_splice_with_constant_features(tmp_path: Path) -> None:
     moving, constant = _X[:, :, :4], _X[:, :, 4:]
     rows = np.concatenate([moving[:, :5], moving[:, 1:6], moving[:, 2:]], axis=2)
     places = [time + offset for time in range(5) for offset in range(3)]
-    stated = {"context": [-1, 0, 1], "const_component_dim": 2}
+    stated: dict[str, Any] = {"context": [-1, 0, 1], "const_component_dim": 2}
     own = np.concatenate([rows, constant[:, [1, 1, 3, 3, 6]]], axis=2)
     _check(tmp_path, own, "Splice", _X, **stated, forward_indexes=places, forward_const_indexes=[1, 1, 3, 3, 6])
     first = np.concatenate([rows, constant[:, :5]], axis=2)
@@ -134,15 +134,15 @@ def test_if_defined(tmp_path: Path) -> None:
     _check(tmp_path, _X, "IfDefined", _X)
     _check(tmp_path, _X, "IfDefined", _X, offset=0, forward_indexes=[1])
     shifted = {"offset": -3, "forward_indexes": [-1, -1, -1, 0, 1, 2, 3]}
-    _check(tmp_path, np.concatenate([nothing[:, :3], _X[:, :4]], axis=1), "IfDefined", _X, **shifted)
+    _check(tmp_path, np.concatenate([nothing[:, :3], _X[:, :4]], axis=1), "IfDefined", _X, **shifted)  # type: ignore[arg-type]
     delayed = np.concatenate([cache[:, 4:], _X[:, :4]], axis=1)
-    _check(tmp_path, delayed, "IfDefined", _X, cache, **shifted, cache_forward_indexes=[4, 5, 6])
+    _check(tmp_path, delayed, "IfDefined", _X, cache, **shifted, cache_forward_indexes=[4, 5, 6])  # type: ignore[arg-type]
     later_gap = np.concatenate([cache[:, 6:], _X[:, 1:2], nothing[:, :1], _X[:, 3:4], nothing[:, :3]], axis=1)
     places = {"offset": -1, "forward_indexes": [-1, 1, -1, 3], "cache_forward_indexes": [6]}
-    _check(tmp_path, later_gap, "IfDefined", _X, cache, **places)
+    _check(tmp_path, later_gap, "IfDefined", _X, cache, **places)  # type: ignore[arg-type]
     far = {"offset": -9, "forward_indexes": [-1] * 7}
-    _check(tmp_path, nothing, "IfDefined", _X, **far)
-    _check(tmp_path, cache[:, ::-1], "IfDefined", _X, cache, **far, cache_forward_indexes=list(range(6, -1, -1)))
+    _check(tmp_path, nothing, "IfDefined", _X, **far)  # type: ignore[arg-type]
+    _check(tmp_path, cache[:, ::-1], "IfDefined", _X, cache, **far, cache_forward_indexes=list(range(6, -1, -1)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("left", "right"), [(2, 3), (0, 1), (1, 0), (0, 0), (9, 9)])
@@ -238,8 +238,8 @@ def test_target_rms_norm(tmp_path: Path, op: str, logarithm: int, block: int) ->
         op,
         x,
         target_rms=0.5,
-        **({"add_log_stddev": 1} if logarithm else {}),
-        **({"block_dim": block} if block else {}),
+        **({"add_log_stddev": 1} if logarithm else {}),  # type: ignore[arg-type]
+        **({"block_dim": block} if block else {}),  # type: ignore[arg-type]
     )
 
 
@@ -290,7 +290,7 @@ def test_extract_pooling(tmp_path: Path, variance: int, logs: int) -> None:
         "forward_indexes": [place for window in windows for place in window],
         "counts": [float(end - start) for start, end in windows],
     }
-    _check(tmp_path, np.stack(rows, axis=1), "ExtractPooling", x, **attributes)
+    _check(tmp_path, np.stack(rows, axis=1), "ExtractPooling", x, **attributes)  # type: ignore[arg-type]
 
 
 def test_image_scaler_of_either_domain(tmp_path: Path) -> None:

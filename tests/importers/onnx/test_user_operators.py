@@ -36,7 +36,7 @@ class SoftLimit(UnaryOperator):
 
 
 def _import(folder: Path, op: str = "SoftLimit", **attributes: object) -> Graph:
-    nodes = [helper.make_node(op, ["x"], ["y"], name="mine", domain="com.example", **attributes)]
+    nodes = [helper.make_node(op, ["x"], ["y"], name="mine", domain="com.example", **attributes)]  # type: ignore[arg-type]
     file = save(model_of(nodes, {"x": random(2, 3)}, ["y"], {}), folder)
     operators = {**builtin(), "soft_limit": SoftLimit}
     return import_model(ImportRequest("m", file, operators=operators)).graph

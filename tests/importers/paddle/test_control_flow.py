@@ -104,7 +104,7 @@ def _loops_in_loops(depth: int) -> pb.Program:
 def test_loops_in_loops_have_an_end(tmp_path: Path) -> None:
     file = tmp_path / "model.pdmodel"
     file.write_bytes(_loops_in_loops(2).SerializeToString())
-    feeds = {"X_0": np.float32([0]), "N_0": np.float32([5])}
+    feeds = {"X_0": np.float32([0]), "N_0": np.float32([5])}  # type: ignore[arg-type]
     np.testing.assert_array_equal(run(imported(file).graph, feeds)[0], [5])
     file.write_bytes(_loops_in_loops(20).SerializeToString())
     with pytest.raises(UnsupportedError, match="too often"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from buildtool.importers.paddle import supported_operators
 from tests.importers.paddle.lite_operators import BASIC, EXTRA
 
-_PAGE = Path(__file__).resolve().parents[3] / "docs" / "paddle.md"
+_PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "paddle.md"
 
 
 def table() -> str:

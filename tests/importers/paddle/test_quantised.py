@@ -73,7 +73,7 @@ def test_bytes_of_paddle_lite(tmp_path: Path) -> None:
     program = program_of("fc", {"Input": X}, {"W": "int8"}, attributes, ("Out",))
     (tmp_path / "model.nb").write_bytes(write(program, {"W_0": weights}, 2))
     graph = imported(tmp_path / "model.nb").graph
-    wanted = _rounded(X, 0.05) @ (weights * np.float32(scales))
+    wanted = _rounded(X, 0.05) @ (weights * np.float32(scales))  # type: ignore[arg-type]
     np.testing.assert_allclose(run(graph, {"Input_0": X})[0], wanted, atol=1e-4)
     np.testing.assert_allclose(_range(graph).scales, [0.05], rtol=1e-5)
 

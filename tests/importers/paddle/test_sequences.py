@@ -188,10 +188,14 @@ def test_sequences_are_joined_one_by_one(tmp_path: Path) -> None:
 def test_padding_and_back(tmp_path: Path) -> None:
     """Rows of sequences in a tensor with an axis for them, and the same rows again."""
     program = program_of(
-        "sequence_pad", {"X": X, "PadValue": np.float32([7])}, {}, {"padded_length": 6}, ("Out", "Length")
+        "sequence_pad",
+        {"X": X, "PadValue": np.array([7], np.float32)},
+        {},
+        {"padded_length": 6},
+        ("Out", "Length"),
     )
     (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
-    inputs = {"X_0": X, "PadValue_0": np.float32([7]), "X_0.lod": np.array(OFFSETS["X"])}
+    inputs = {"X_0": X, "PadValue_0": np.array([7], np.float32), "X_0.lod": np.array(OFFSETS["X"])}
     padded, lengths = run(_imported(tmp_path / "model.pdmodel", inputs), inputs)
     assert lengths.tolist() == [3, 1, 0, 5]
     for row, part in zip(padded, PARTS, strict=True):

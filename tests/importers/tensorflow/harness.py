@@ -107,7 +107,7 @@ def _set(attr: pb.AttrValue, value: object) -> None:
     elif isinstance(value, float):
         attr.f = value
     elif isinstance(value, str) and value.startswith("DT_"):
-        attr.type = pb.DataType.Value(value)
+        attr.type = pb.DataType.Value(value)  # type: ignore[assignment]
     elif isinstance(value, str):
         attr.s = value.encode()
     elif isinstance(value, pb.TensorShapeProto):

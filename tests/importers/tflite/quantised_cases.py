@@ -137,7 +137,7 @@ QUANTISED = [
         quantised={0: _of(0.02, 3), 1: _of(0.03, -7), -1: _of(0.2, 4)},
         steps=1,
     ),
-    _same("MAX_POOL_2D", (whole(1, 7, 8, 3),), "Pool2DOptions", **pool(2, 2, 0)),
+    _same("MAX_POOL_2D", (whole(1, 7, 8, 3),), "Pool2DOptions", **pool(2, 2, 0)),  # type: ignore[arg-type]
     Case(
         "AVERAGE_POOL_2D",
         (whole(1, 7, 8, 3),),

@@ -231,7 +231,7 @@ def test_a_body_that_is_not_there(tmp_path: Path) -> None:
 def test_shapes_computed_from_open_sizes(tmp_path: Path) -> None:
     """The first size of x is only known at run time, and the model computes with it what it reshapes to."""
     numbers = {"zero": [0], "one": [1], "stride": [1], "rest": 2, "columns": 6}
-    held = [TensorSpec(name, "int32", np.shape(value), np.array(value, np.int32)) for name, value in numbers.items()]
+    held = [TensorSpec(name, "int32", np.shape(value), np.array(value, np.int32)) for name, value in numbers.items()]  # type: ignore[call-overload]
     made = [
         TensorSpec("shape", "int32", (3,)),
         TensorSpec("first", "int32", ()),

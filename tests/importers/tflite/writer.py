@@ -116,7 +116,7 @@ class _Writer:
         written = [self.graph(graph) for graph in graphs]
         subgraphs = self.offsets(written)
         codes = self.offsets([self.code(op, version) for op, version in self.codes])
-        datas = [self.numbers(np.frombuffer(data, np.uint8), "uint8") if data else None for data in self.buffers]
+        datas = [self.numbers(np.frombuffer(data, np.uint8), "uint8") if data else None for data in self.buffers]  # type: ignore[arg-type]
         buffers = self.offsets([self.table("Buffer", Data=data) for data in datas])
         root = self.table("Model", Version=3, OperatorCodes=codes, Subgraphs=subgraphs, Buffers=buffers)
         self.builder.Finish(root, b"TFL3")
@@ -188,7 +188,7 @@ class _Writer:
         }
         options = self.table(node.options, **values) if node.options else None
         kind = getattr(tflite.BuiltinOptions, node.options) if node.options else None
-        custom = self.numbers(np.frombuffer(node.custom, np.uint8), "uint8") if node.custom else None
+        custom = self.numbers(np.frombuffer(node.custom, np.uint8), "uint8") if node.custom else None  # type: ignore[arg-type]
         inputs, outputs = self.numbers(node.inputs, "int32"), self.numbers(node.outputs, "int32")
         return self.table(
             "Operator",

@@ -68,7 +68,7 @@ def _single(rng: Rng) -> Iterator[OpCase]:
         inputs = (normal(rng, (1, 6, 7, 5)), normal(rng, (9, 3, 3, 5)) * np.float32(0.3), normal(rng, (9,)))
         yield OpCase(Conv2d(pads=(1, 1, 1, 1), **activation), inputs, label(activation["activation"]), (1, 2))
     for activation in ({"activation": "none"}, {"activation": "relu"}):
-        inputs = (normal(rng, (2, 6, 7, 5)), normal(rng, (9, 3, 3, 5)), normal(rng, (9,)), normal(rng, (2, 3, 4, 9)))
+        inputs = (normal(rng, (2, 6, 7, 5)), normal(rng, (9, 3, 3, 5)), normal(rng, (9,)), normal(rng, (2, 3, 4, 9)))  # type: ignore[assignment]
         attributes = {"pads": (1, 1, 1, 1), "strides": (2, 2), **activation}
         yield OpCase(Conv2d(**attributes), inputs, label("residual", activation["activation"]), (1, 2))
     for shape, filters, groups in (
@@ -78,7 +78,7 @@ def _single(rng: Rng) -> Iterator[OpCase]:
         ((1, 5, 5, 131), (8, 3, 3, 131), 1),
     ):
         pads = (filters[1] // 2,) * 4
-        inputs = (
+        inputs = (  # type: ignore[assignment]
             normal(rng, shape),
             normal(rng, filters),
             normal(rng, filters[:1]),

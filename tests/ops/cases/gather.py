@@ -45,12 +45,12 @@ def cases(rng: Rng) -> Iterator[OpCase]:
         picked = integers(rng, indices, -size, size, dtype)
         name = label(number, shape, "along", axis, "at", indices)
         yield OpCase(Gather(axis), (normal(rng, shape), picked), name, (1,) if number % 3 == 0 else ())
-    for dtype in (np.int8, np.uint8, np.int32, np.int64, np.float16):
+    for dtype in (np.int8, np.uint8, np.int32, np.int64, np.float16):  # type: ignore[assignment]
         inputs = (integers(rng, (11, 5), 0, 99, dtype), integers(rng, (7,), -11, 11, np.int64))
         yield OpCase(Gather(0), inputs, np.dtype(dtype).name)
     yield OpCase(Gather(0), (normal(rng, (19, 8)), integers(rng, (3, 2), 0, 19)), "constant_table", (0,))
     # Channels that alternate between two stretches, as where they are shuffled.
-    for dtype in (np.float32, np.float16, np.uint8, np.int64):
+    for dtype in (np.float32, np.float16, np.uint8, np.int64):  # type: ignore[assignment]
         for first, second, count in ((0, 29, 58), (1, 35, 37), (40, 3, 8), (2, 9, 4), (0, 1, 6)):
             places = np.array([(second if i % 2 else first) + i // 2 for i in range(count)], np.int32)
             name = label("alternating", np.dtype(dtype).name, first, second, count)

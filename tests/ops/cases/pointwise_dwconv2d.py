@@ -14,7 +14,7 @@ from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 
 # Input, depthwise filter (KH, KW), channels between and attributes.
-_SAME = {"pads": (1, 1, 1, 1)}
+_SAME: dict[str, Any] = {"pads": (1, 1, 1, 1)}
 _HALVED = {"pads": (0, 0, 1, 1), "strides": (2, 2)}
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, int], int, dict[str, Any]], ...] = (
     ((1, 1, 1, 1), (1, 1), 1, {}),

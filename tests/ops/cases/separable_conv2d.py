@@ -14,8 +14,8 @@ from tests.ops.element_types import in_half
 from tests.ops.inputs import Rng, label, normal
 
 # Input, depthwise filter (KH, KW), outputs and attributes.
-_SAME = {"pads": (1, 1, 1, 1)}
-_HALVED = {"pads": (0, 0, 1, 1), "strides": (2, 2)}
+_SAME: dict[str, Any] = {"pads": (1, 1, 1, 1)}
+_HALVED: dict[str, Any] = {"pads": (0, 0, 1, 1), "strides": (2, 2)}
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, int], int, dict[str, Any]], ...] = (
     ((1, 1, 1, 1), (1, 1), 1, {}),
     ((1, 1, 1, 16), (3, 3), 16, _SAME),
@@ -70,5 +70,5 @@ def _case(
     inputs.append(normal(rng, (channels,)))
     case = OpCase(op, tuple(inputs), name, (1, 2, 3, 4))
     if added:
-        inputs.append(normal(rng, op.infer(case.types)[0].shape))
+        inputs.append(normal(rng, op.infer(case.types)[0].shape))  # type: ignore[arg-type]
     return OpCase(op, tuple(inputs), name, (1, 2, 3, 4))

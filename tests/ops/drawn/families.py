@@ -75,7 +75,7 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
     }
     for name, attributes in _UNARY.items():
         found[name] = elements.unary(make[name](*attributes))
-    found["gelu"] = elements.unary(make["gelu"]("none")) | elements.unary(make["gelu"]("tanh"))
+    found["gelu"] = elements.unary(make["gelu"]("none")) | elements.unary(make["gelu"]("tanh"))  # type: ignore[call-arg]
     for name in ("add", "sub", "mul", "maximum", "minimum"):
         found[name] = elements.binary(make[name]())
     for name in ("softmax", "log_softmax"):

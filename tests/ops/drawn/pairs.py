@@ -46,7 +46,7 @@ def _pair(draw: st.DrawFn, kind: Pair, fitting: bool) -> OpCase:
     ]
     case = OpCase(op, tuple(inputs), label(image, "by", window, "to", outputs), (1, 2, 3, 4))
     if separable and draw(st.booleans()):
-        inputs.append(normal(rng, op.infer(case.types)[0].shape))
+        inputs.append(normal(rng, op.infer(case.types)[0].shape))  # type: ignore[arg-type]
     return OpCase(op, tuple(inputs), case.name, case.constants)
 
 

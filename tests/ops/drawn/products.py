@@ -30,8 +30,8 @@ def matmul(draw: st.DrawFn) -> OpCase:
     rows, depth, columns = draw(CHANNELS), draw(_DEPTHS), draw(_WIDTHS)
     batch = draw(st.lists(st.integers(1, 4), max_size=3))
     a, b = (_cut(draw, batch) for _ in range(2))
-    first = (*a, rows, depth) if a or draw(st.integers(0, 5)) else (depth,)
-    second = (*b, depth, columns) if b or draw(st.integers(0, 5)) else (depth,)
+    first = (*a, rows, depth) if a or draw(st.integers(0, 5)) else (depth,)  # type: ignore[arg-type]
+    second = (*b, depth, columns) if b or draw(st.integers(0, 5)) else (depth,)  # type: ignore[arg-type]
     rng = draw(generators())
     constants = draw(st.sampled_from(((), (), (1,), (0,))))
     inputs = (normal(rng, first), scaled(rng, second, depth))

@@ -50,8 +50,8 @@ def main() -> int:
     EXPECTED.mkdir(exist_ok=True)
     results = {case.name: computed(case) for case in CASES if case.meaning is None}
     arrays = {f"{name}/{index}": array for name, outputs in results.items() for index, array in enumerate(outputs)}
-    np.savez_compressed(EXPECTED / "layers.npz", **arrays)
-    np.savez_compressed(EXPECTED / "faces.npz", **faces())
+    np.savez_compressed(EXPECTED / "layers.npz", **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(EXPECTED / "faces.npz", **faces())  # type: ignore[arg-type]
     versions = {"opencv": cv2.__version__, "numpy": np.__version__, "python": platform.python_version()}
     (EXPECTED / "versions.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
     size = sum(file.stat().st_size for file in EXPECTED.iterdir())

@@ -24,7 +24,7 @@ class Case:
 
     name: str
     shapes: Sequence[tuple[int | None, ...]]
-    make: Callable[[Any], Callable[[Any], Any]]
+    make: Callable[..., Callable[[Any], Any]]  # of the layers; further parameters have defaults
     versions: tuple[int, ...] = (2, 3)
     dtype: str = "float32"
     fed: Sequence[tuple[int, ...]] = ()  # the shapes that are fed, where the model leaves some open

@@ -104,7 +104,7 @@ def _computed(model: Any, fed: Any) -> bytes:
     results = model(given if len(given) > 1 else given[0], training=False)
     results = results if isinstance(results, list | tuple) else [results]
     stream = io.BytesIO()
-    np.savez_compressed(stream, **inputs, **{f"output{i}": np.asarray(y) for i, y in enumerate(results)})
+    np.savez_compressed(stream, **inputs, **{f"output{i}": np.asarray(y) for i, y in enumerate(results)})  # type: ignore[arg-type]
     return stream.getvalue()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.oracles.paddle.more_cases import MORE_CASES
 from tests.oracles.paddle.programs import Array, Case, ints, random, whole
 
@@ -44,7 +46,7 @@ def _unary() -> list[Case]:
         "cumsum": {"axis": 1, "exclusive": False, "reverse": False, "flatten": False},
         "assign": {},
     }
-    return [*cases, *(Case(op, x, attributes) for op, attributes in more.items())]
+    return [*cases, *(Case(op, x, attributes) for op, attributes in more.items())]  # type: ignore[arg-type]
 
 
 def _more_unary() -> list[Case]:
@@ -133,7 +135,7 @@ def _binary() -> list[Case]:
     return [*cases, Case("affine_channel", channels, {"data_layout": "NCHW"}, ("Scale", "Bias"))]
 
 
-def _conv(op: str, picture: tuple[int, ...], filters: tuple[int, ...], suffix: str = "", **attributes: object) -> Case:
+def _conv(op: str, picture: tuple[int, ...], filters: tuple[int, ...], suffix: str = "", **attributes: Any) -> Case:
     rank = len(picture) - 2
     given = {"strides": [1] * rank, "paddings": [0] * rank, "dilations": [1] * rank, "groups": 1} | attributes
     given |= {"padding_algorithm": attributes.get("padding_algorithm", "EXPLICIT")}
@@ -142,7 +144,7 @@ def _conv(op: str, picture: tuple[int, ...], filters: tuple[int, ...], suffix: s
     return Case(op, inputs, given, ("Filter",), {"Output": 1}, suffix=suffix)
 
 
-def _pool(suffix: str, **attributes: object) -> Case:
+def _pool(suffix: str, **attributes: Any) -> Case:
     given = {"pooling_type": "max", "ksize": [3, 2], "strides": [2, 2], "paddings": [1, 0], "global_pooling": False}
     given |= {"ceil_mode": False, "exclusive": True, "adaptive": False, "padding_algorithm": "EXPLICIT"}
     given |= {"data_format": "NCHW"} | attributes
@@ -151,7 +153,7 @@ def _pool(suffix: str, **attributes: object) -> Case:
 
 
 def _spatial() -> list[Case]:
-    transpose = {"output_size": [], "output_padding": []}
+    transpose: dict[str, Any] = {"output_size": [], "output_padding": []}
     deformable = {"strides": [1, 1], "paddings": [1, 1], "dilations": [1, 1], "groups": 1, "deformable_groups": 1}
     deformable |= {"im2col_step": 1}
     offset = {"Input": random(1, 2, 4, 5), "Offset": random(1, 18, 4, 5, low=-0.9, high=0.9)}
@@ -187,7 +189,7 @@ def _spatial() -> list[Case]:
 
 
 def _pools() -> list[Case]:
-    volume = {"pooling_type": "avg", "ksize": [2, 2, 2], "strides": [2, 1, 2], "paddings": [0, 0, 0]}
+    volume: dict[str, Any] = {"pooling_type": "avg", "ksize": [2, 2, 2], "strides": [2, 1, 2], "paddings": [0, 0, 0]}
     volume |= {"global_pooling": False, "ceil_mode": False, "exclusive": True, "adaptive": False}
     volume |= {"padding_algorithm": "EXPLICIT", "data_format": "NCDHW"}
     return [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tests.oracles.paddle.programs import Case, ints, random, whole
@@ -296,7 +298,7 @@ def _recurrent() -> list[Case]:
                 "input_size": 3,
             }
             attributes |= {"dropout_prob": 0.0, "is_test": True, "seed": 0}
-            inputs = {"Input": random(5, 2, 3), "PreState": states, "WeightList": weights + biases}
+            inputs: dict[str, Any] = {"Input": random(5, 2, 3), "PreState": states, "WeightList": weights + biases}
             cases.append(
                 Case(
                     "rnn",

@@ -22,7 +22,7 @@ v1 = tf.compat.v1
 def _save(folder: Path, inputs: Mapping[str, Array], outputs: Mapping[str, Any]) -> None:
     arrays = {f"in/{name}": array for name, array in inputs.items()}
     arrays |= {f"out/{name}": np.asarray(array) for name, array in outputs.items()}
-    np.savez(folder / "tensors.npz", **arrays)
+    np.savez(folder / "tensors.npz", **arrays)  # type: ignore[arg-type]
 
 
 def _net() -> keras.Model:

@@ -39,7 +39,7 @@ def main() -> None:
     arrays: dict[str, Array] = {}
     for number, case in enumerate(CASES):
         arrays |= {f"{case.op}-{number}/{key}": array for key, array in _computed(case).items()}
-    np.savez_compressed(EXPECTED / "operators.npz", **arrays)
+    np.savez_compressed(EXPECTED / "operators.npz", **arrays)  # type: ignore[arg-type]
     with zipfile.ZipFile(EXPECTED / "networks.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, make in NETWORKS.items():
             folder = Path(tempfile.mkdtemp())

@@ -18,7 +18,7 @@ from buildtool.targets.k210.simulation.simulator import simulate
 from tests.passes.harness import CONV, Maker
 
 SAME = {**CONV, "pads": (1, 1, 1, 1)}
-HALVING = {**SAME, "strides": (2, 2)}
+HALVING: dict[str, Any] = {**SAME, "strides": (2, 2)}
 
 
 class Net(Maker):
@@ -36,20 +36,20 @@ class Net(Maker):
 
     def layer(self, x: Value, channels: int, kernel: int = 3, act: str = "relu", **attributes: Any) -> Value:
         """A convolution that keeps the size, unless the attributes say otherwise, and an activation."""
-        depth = int(x.type.shape[-1])
+        depth = int(x.type.shape[-1])  # type: ignore[arg-type]
         pads = (kernel // 2,) * 4
         weights = self.drawn(channels, kernel, kernel, depth, fan=kernel * kernel * depth)
         made = self("conv2d", x, weights, self.bias(channels), **{**CONV, "pads": pads, **attributes})
         return self(act, made) if act else made
 
     def depthwise(self, x: Value, act: str = "relu", **attributes: Any) -> Value:
-        channels = int(x.type.shape[-1])
+        channels = int(x.type.shape[-1])  # type: ignore[arg-type]
         weights = self.drawn(3, 3, channels, fan=9)
         made = self("dwconv2d", x, weights, self.bias(channels), **{**SAME, **attributes})
         return self(act, made) if act else made
 
     def product(self, x: Value, outputs: int) -> Value:
-        return self("fully_connected", x, self.drawn(outputs, int(x.type.shape[-1]), fan=16), self.bias(outputs))
+        return self("fully_connected", x, self.drawn(outputs, int(x.type.shape[-1]), fan=16), self.bias(outputs))  # type: ignore[arg-type]
 
     def mean(self, x: Value) -> Value:
         return self("reduce_mean", x, axes=(1, 2), keepdims=False)
@@ -62,7 +62,7 @@ def pictures(graph: Graph, count: int, seed: int = 5) -> list[dict[str, Array]]:
     """Random inputs: smooth, so that layers see more than noise."""
     rng = np.random.default_rng(seed)
     (value,) = graph.inputs
-    shape = tuple(int(dim) for dim in value.type.shape)
+    shape = tuple(int(dim) for dim in value.type.shape)  # type: ignore[arg-type]
     found = []
     for _ in range(count):
         picture = rng.uniform(-1, 1, shape)

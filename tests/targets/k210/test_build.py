@@ -264,7 +264,14 @@ def test_the_cpu_takes_what_the_kpu_cannot_do_where_it_is_asked_to(tmp_path: Pat
 def test_the_project_for_the_sdk_compiles(library: Path, name: str, tmp_path: Path) -> None:
     """With a folder that stands in for the SDK: nothing of this was run."""
     sdk, source = Path(__file__).parent / "sdk_stand_in", library / "lib" / "k210" / "sdk"
-    configure = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}", "-S", source]
+    configure: list[str | Path] = [
+        cmake_program(),
+        "-G",
+        "Ninja",
+        f"-DCMAKE_MAKE_PROGRAM={ninja_program()}",
+        "-S",
+        source,
+    ]
     command([*configure, "-B", tmp_path, f"-DKENDRYTE_SDK_PATH={sdk}", f"-DLATHE_MODEL={name}"])
     command([ninja_program(), "-C", tmp_path])
     symbols = command(["riscv64-unknown-elf-nm", tmp_path / "nets_k210"])
@@ -278,7 +285,7 @@ def test_the_project_for_the_sdk_compiles(library: Path, name: str, tmp_path: Pa
 
 
 def test_the_project_for_the_sdk_says_what_it_needs(library: Path, tmp_path: Path) -> None:
-    configure = [cmake_program(), "-S", library / "lib" / "k210" / "sdk", "-B", tmp_path]
+    configure: list[str | Path] = [cmake_program(), "-S", library / "lib" / "k210" / "sdk", "-B", tmp_path]
     with pytest.raises(AssertionError, match="KENDRYTE_SDK_PATH does not name the standalone SDK"):
         command([*configure, f"-DKENDRYTE_SDK_PATH={tmp_path}"])
     with pytest.raises(AssertionError, match="There is no model 'other'; LATHE_MODEL is one of"):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from buildtool.cli.main import run
-from buildtool.reports import kmodel as report
+from buildtool.reports import descriptions
+from buildtool.targets.k210 import inspection
 from buildtool.targets.k210.format import cpu_layers
 from buildtool.targets.k210.format.arguments import ConvShape
 from buildtool.targets.k210.format.kmodel import Kmodel, Output, write
@@ -32,11 +33,13 @@ def file(tmp_path: Path) -> Path:
 def test_every_layer_can_be_shown(name: str, tmp_path: Path) -> None:
     path = tmp_path / "net.kmodel"
     path.write_bytes(write(MODELS[name]))
-    document = report.document(path)
+    document = descriptions.inspect("kmodel", path)
     assert [layer["name"] for layer in document["layers"]] == [layer.TYPE.name for layer in MODELS[name].layers]
     assert all(layer["cycles"] > 0 for layer in document["layers"])
     json.dumps(document, allow_nan=False)
-    text = "\n".join(part if isinstance(part, str) else part.plain() for part in report.parts(document, verbose=True))
+    text = "\n".join(
+        part if isinstance(part, str) else part.plain() for part in descriptions.parts(document, verbose=True)
+    )
     assert all(layer["name"] in text for layer in document["layers"])
 
 
@@ -59,7 +62,7 @@ def test_the_document(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_memory_maps(file: Path) -> None:
-    document = report.document(file)
+    document = inspection.document(file)
     main = [tuple(item.values()) for item in document["main_memory_map"]]
     assert main == [(0, 1440, 1, 3), (1440, 2340, 2, None), (2344, 2524, 4, None)]
     ram = {item["written_by"]: (item["start"], item["end"], item["last_read_by"]) for item in document["kpu_ram_map"]}
@@ -113,8 +116,8 @@ def test_estimates_follow_their_rule() -> None:
 def test_notes(model: Kmodel, note: str, tmp_path: Path) -> None:
     path = tmp_path / "net.kmodel"
     path.write_bytes(write(model))
-    document = report.document(path)
-    assert note in str(report.parts(document)[-1])
+    document = descriptions.inspect("kmodel", path)
+    assert note in str(descriptions.parts(document)[-1])
     assert not any(layer["notes"] for layer in document["layers"][:-1])
 
 

@@ -1,4 +1,4 @@
-"""The examples of docs/k210.md run as they stand: Python, and commands."""
+"""The examples of docs/how-to/k210.md run as they stand: Python, and commands."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.targets.k210.generating import prepared
 from tests.targets.k210.samples import planes_between_memories
 from tests.zoo.networks import cached
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "k210.md"
-CACHE = PAGE.parents[1] / "build" / "test-zoo"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "k210.md"
+CACHE = PAGE.parents[2] / "build" / "test-zoo"
 
 
 def example(number: int) -> str:
@@ -64,7 +64,7 @@ def test_the_commands_that_build_and_run(tmp_path: Path) -> None:
     page = PAGE.read_text()
     (deployment,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     building, running = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    example = PAGE.parents[1] / "examples" / "digits"
+    example = PAGE.parents[2] / "examples" / "digits"
     for name in ("digits.onnx", "pictures.npy"):
         (tmp_path / name).write_bytes((example / name).read_bytes())
     (tmp_path / "digits.yml").write_text(deployment)

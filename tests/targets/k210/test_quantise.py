@@ -7,6 +7,7 @@ import pytest
 
 from buildtool.errors import UnsupportedError
 from buildtool.targets.k210.format.arguments import LOAD_BYTES
+from buildtool.targets.k210.format.tables import BatchNorm
 from buildtool.targets.k210.generation import quantise, split
 from buildtool.targets.k210.generation.quantise import Bytes, bytes_between
 from buildtool.targets.k210.generation.split import MOST_LOADS
@@ -58,7 +59,7 @@ def test_sums_come_to_scale(depthwise: bool, spread: float) -> None:
         norm.encode()
 
 
-def _scale_of(norms: tuple[quantise.BatchNorm, ...], bias: np.ndarray) -> float:
+def _scale_of(norms: tuple[BatchNorm, ...], bias: np.ndarray) -> float:
     largest = int(np.abs(bias).argmax())
     return float(bias[largest] / norms[largest].add)
 

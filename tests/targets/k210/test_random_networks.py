@@ -39,7 +39,7 @@ class RandomNet(Net):
     def grow(self) -> None:
         x = self.there[-1] if self.number(0, 4) else self.one_of(self.there)
         kinds = [self.pointwise, self.summed, self.joined, self.applied]
-        if min(int(side) for side in x.type.shape[1:3]) >= 4:
+        if min(int(side) for side in x.type.shape[1:3]) >= 4:  # type: ignore[arg-type]
             kinds += [self.spatial, self.depthwise_layer, self.pooled, self.resized]
         made = self.one_of(kinds)(x)
         if made is not x:
@@ -74,7 +74,7 @@ class RandomNet(Net):
         return self("concat", x, self.one_of(alike), axis=3)
 
     def resized(self, x: Value) -> Value:
-        height, width = (int(side) for side in x.type.shape[1:3])
+        height, width = (int(side) for side in x.type.shape[1:3])  # type: ignore[arg-type]
         if height * width > _LARGEST:
             return x
         rule = {"mode": "nearest", "coordinates": "asymmetric", "rounding": "floor"}

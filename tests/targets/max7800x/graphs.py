@@ -44,7 +44,7 @@ def upwards() -> Graph:
 
 
 def _up(net: Net, x: Value, channels: int, size: int = 3) -> Value:
-    depth = int(x.type.shape[-1])
+    depth = int(x.type.shape[-1])  # type: ignore[arg-type]
     geometry = DOUBLING if size == 3 else {**DOUBLING, "pads": (0, 0, 0, 0), "output_padding": (0, 0)}
     weights = net.drawn(channels, size, size, depth, fan=depth * size)
     return net("relu", net("deconv2d", x, weights, net.bias(channels), **geometry))
@@ -55,7 +55,7 @@ def words() -> Graph:
     net = Net(5)
 
     def line(x: Value, channels: int, length: int) -> Value:
-        depth = int(x.type.shape[-1])
+        depth = int(x.type.shape[-1])  # type: ignore[arg-type]
         weights = net.drawn(channels, 1, length, depth, fan=length * depth)
         pads = (0, min(length // 2, 2)) * 2
         geometry = {"strides": (1, 1), "pads": pads, "dilations": (1, 1)}

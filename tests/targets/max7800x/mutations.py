@@ -42,10 +42,10 @@ def _changed(layer: Layer, rng: np.random.Generator) -> Layer:
     kind = int(rng.integers(6))
     if kind == 0:
         name = str(rng.choice(_SIZES))
-        return replace(layer, **{name: size(getattr(layer, name))})
+        return replace(layer, **{name: size(getattr(layer, name))})  # type: ignore[arg-type]
     if kind == 1:
         name = str(rng.choice(_NUMBERS))
-        return replace(layer, **{name: near(getattr(layer, name))})
+        return replace(layer, **{name: near(getattr(layer, name))})  # type: ignore[arg-type]
     if kind == 2:
         name = str(rng.choice(list(_WORDS)))
         return replace(layer, **{name: _WORDS[name][int(rng.integers(len(_WORDS[name])))]})

@@ -149,7 +149,7 @@ class _Growing:
         window = (self.number(1, windows[0]), 1 if one_dimensional else self.number(1, windows[1]))
         stride = self.number(1, 16 if self.chance(4) else 3)
         kind = "average" if self.chance(2) and window != (1, 1) else "max"
-        return Pool(kind, window, (stride, 1 if one_dimensional else stride), dilation)
+        return Pool(kind, window, (stride, 1 if one_dimensional else stride), dilation)  # type: ignore[arg-type]
 
     def kernel(self, out_channels: int, per_group: int, window: Size, **more: Any) -> dict[str, Any]:
         """The kernel of a layer, and what is done with its sums."""

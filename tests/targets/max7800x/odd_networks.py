@@ -31,7 +31,7 @@ def network(channels: int, size: Size, *layers: Layer, **what: Any) -> Network:
 def kernel(*shape: int, **what: Any) -> Kernel:
     rng = np.random.default_rng(sum(shape))
     weights = rng.integers(-128, 128, shape).astype(np.int8)
-    return Kernel(weights, bias=rng.integers(-128, 128, shape[0]).astype(np.int8), size=shape[2:], **what)
+    return Kernel(weights, bias=rng.integers(-128, 128, shape[0]).astype(np.int8), size=shape[2:], **what)  # type: ignore[arg-type]
 
 
 def _eltwise(operator: Any, *, pool_first: bool, wide: bool = False) -> Network:

@@ -61,7 +61,7 @@ PLAIN = {
 @pytest.mark.parametrize("name", PLAIN)
 def test_plain_convolutions(name: str) -> None:
     operation, channels, size, what = PLAIN[name]
-    step = layer(0, operation, (-1,), channels, size, **what)
+    step = layer(0, operation, (-1,), channels, size, **what)  # type: ignore[arg-type]
     found = estimate(replace(network(channels, size, step), device=MAX78000)).layers[0]
     assert found.cycles == walked(step)
     assert not found.rough

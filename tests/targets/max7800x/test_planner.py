@@ -310,8 +310,8 @@ def test_kernels_take_the_columns_that_were_counted(name: str) -> None:
 def test_wrong_places_are_found(layer: int, change: dict[str, int], told: str) -> None:
     network = placed(chain().network())
     layers = list(network.layers)
-    assert replace(layers[layer], **change) != layers[layer]
-    layers[layer] = replace(layers[layer], **change)
+    assert replace(layers[layer], **change) != layers[layer]  # type: ignore[arg-type]
+    layers[layer] = replace(layers[layer], **change)  # type: ignore[arg-type]
     problems = overlap.check(replace(network, layers=tuple(layers)))
     assert any(told in problem.what for problem in problems), [problem.what for problem in problems]
 

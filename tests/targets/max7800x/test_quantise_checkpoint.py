@@ -205,7 +205,7 @@ def test_files_are_read_back_and_hold_what_the_accelerator_multiplies_by(tmp_pat
 
 def test_everything_that_a_file_may_hold(tmp_path: Path) -> None:
     arrays = [np.arange(6).reshape(2, 3).astype(kind) for kind in ("f4", "f8", "f2", "i8", "i4", "i2", "i1", "u1", "?")]
-    tree = {
+    tree: dict[Any, Any] = {
         "numbers": [0, -1, 2**31 - 1, -(2**31), 2**31, -(2**63), 0.5, True, False, None],
         "texts": ("", "\N{GREEK SMALL LETTER ALPHA}", ("nested", [])),
         "arrays": [*arrays, np.array(2.5), np.zeros((0, 3)), np.asfortranarray(arrays[0])],

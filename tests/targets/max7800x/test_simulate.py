@@ -72,7 +72,7 @@ WRONG: dict[str, tuple[type[Exception], Layer, str]] = {
     "data buffer": (UnsupportedError, replace(ONE, sources=(BUFFER,)), "there is no data buffer"),
     "no stride": (UnsupportedError, replace(ONE, pool=Pool("max", (1, 1), (0, 1))), "0 or 0 among its sizes"),
     "gap": (UnsupportedError, replace(ONE, in_channel_skip=-1), "1 or -1 among its sizes"),
-    "numbers": (UnsupportedError, replace(ONE, kernel=Kernel(np.zeros((3, 2, 3, 3)))), "weights of float64"),
+    "numbers": (UnsupportedError, replace(ONE, kernel=Kernel(np.zeros((3, 2, 3, 3)))), "weights of float64"),  # type: ignore[arg-type]
     "size of all": (UnsupportedError, replace(ONE, in_size=(1 << 20, 1 << 20)), "pictures of 1048576 x 1048576"),
     "padding": (GraphError, replace(ONE, kernel=kernel(3, 2, 3, 3, pad=(1 << 20, 1 << 20))), "once it is padded"),
     "channels": (GraphError, replace(ONE, in_channels=3), "2 channels come in, and 1 x 3 were expected"),

@@ -15,11 +15,12 @@ import pytest
 
 from buildtool.errors import ConfigError
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
-from buildtool.targets.max7800x.firmware import program, sources
+from buildtool.targets.max7800x.firmware import data_memory, program, sources
 from buildtool.targets.max7800x.firmware.program import Program
 from buildtool.targets.max7800x.network import UNPLACED, Kernel, Layer, Network, Pool, Size
 from buildtool.targets.max7800x.options import Options
 from buildtool.targets.max7800x.planning import planner
+from buildtool.targets.max7800x.simulation import simulate
 from tests.native_builds import ROOT, build, command
 
 NATIVE = ROOT / "native" / "max7800x"
@@ -158,19 +159,19 @@ def test_what_is_unloaded_is_the_simulated_output_in_its_order(name: str, tmp_pa
     driver.write_text(DRIVER)
     printed = run(folder, MAX78000, driver)
     values = [int(word) for word in re.findall(r"^value (-?\d+)$", printed, re.MULTILINE)]
-    assert values == program.simulate.run(network, sample(network)).result.reshape(-1).tolist()
+    assert values == simulate.run(network, sample(network)).result.reshape(-1).tolist()
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_wrong_result_is_told_with_its_channel_row_and_column(name: str, tmp_path: Path) -> None:
     network = NETWORKS[name]()
-    result = program.simulate.run(network, sample(network)).result
+    result = simulate.run(network, sample(network)).result
     channel, row, column = (size - 1 for size in result.shape)
     good = made(network)
     wrong = result.copy()
     wrong[channel, row, column] ^= 1
-    output = program.data_memory.stored(good.placed.layers[-1].layer)
-    spoilt = replace(good, expected=program.data_memory.expected(network.device, [(output, wrong)]))
+    output = data_memory.stored(good.placed.layers[-1].layer)
+    spoilt = replace(good, expected=data_memory.expected(network.device, [(output, wrong)]))
     printed = run(write(tmp_path, sources.emit(spoilt)), MAX78000, success=False)
     assert f"(channel {channel}, row {row}, column {column})" in printed
     assert "*** FAIL" in printed and "PASS" not in printed
@@ -227,7 +228,7 @@ VARIANTS = {
 @pytest.mark.parametrize("device", [MAX78000, MAX78002], ids=lambda device: device.name)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_both_cores_compile_it_without_warnings(variant: str, device: Device, tmp_path: Path) -> None:
-    folder = write(tmp_path, sources.emit(made(classifier(device), **VARIANTS[variant])))
+    folder = write(tmp_path, sources.emit(made(classifier(device), **VARIANTS[variant])))  # type: ignore[arg-type]
     inner = folder / "riscv"
     if variant.startswith("riscv"):
         compile_all("arm", folder)

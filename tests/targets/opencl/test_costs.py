@@ -9,6 +9,7 @@ import pytest
 
 from buildtool.ir.dims import symbol
 from buildtool.ir.graph import Graph
+from buildtool.runtimes import Runtime
 from buildtool.targets.opencl.costs import DeviceCosts, Speed, copy_costs, node_costs
 from buildtool.targets.opencl.placement import CopyCost, NodeCost, place
 from tests.passes.harness import Maker
@@ -39,7 +40,7 @@ def test_a_kernel_computes_or_waits_for_memory() -> None:
     conv, relu = (node_costs(graph, lambda _: "", _PLAIN)[node] for node in graph.nodes)
     macs, numbers = 36 * 7 * 5, 36 * 5 + 7 * 5 + 36 * 7
     assert conv.cpu_us == pytest.approx(1 + max(macs / 4e3, numbers * 4 / 1e3))
-    assert relu == NodeCost(pytest.approx(1 + 2 * 36 * 7 * 4 / 1e3), pytest.approx(5 + 2 * 36 * 8 * 4 / 2e3))
+    assert relu == NodeCost(pytest.approx(1 + 2 * 36 * 7 * 4 / 1e3), pytest.approx(5 + 2 * 36 * 8 * 4 / 2e3))  # type: ignore[arg-type]
 
 
 def test_a_convolution_is_bound_by_what_it_computes() -> None:
@@ -86,7 +87,7 @@ def test_what_was_measured_holds() -> None:
 @pytest.mark.parametrize(("size", "side"), [(8, "cpu"), (128, "device")])
 def test_the_defaults_send_large_networks_to_the_device(size: int, side: str) -> None:
     graph, costs = _network(size), DeviceCosts()
-    placement = place(graph, node_costs(graph, lambda _: "", costs), copy_costs(costs), "cpu+gpu")
+    placement = place(graph, node_costs(graph, lambda _: "", costs), copy_costs(costs), Runtime.CPU_GPU)
     assert placement.sides[1:4] == (side,) * 3
 
 

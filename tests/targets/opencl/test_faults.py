@@ -1,4 +1,4 @@
-"""What goes wrong with drivers: the right result from the CPU, or one clear error; docs/opencl.md has the table."""
+"""Faults of drivers give the right result from the CPU, or one clear error: the table of docs/how-to/opencl.md."""
 
 from __future__ import annotations
 

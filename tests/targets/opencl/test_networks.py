@@ -24,6 +24,7 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.types import DType
 from buildtool.passes.pipeline import optimise
 from buildtool.runtime import DeviceKind, DeviceOptions, Library
+from buildtool.runtimes import Runtime
 from buildtool.targets.native_library import write_container
 from buildtool.targets.opencl import TARGET
 from buildtool.targets.opencl.costs import DeviceCosts, Speed
@@ -118,10 +119,10 @@ def network(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return request.param.name, graph, answers
 
 
-def _built(name: str, graph: Graph, runtime: str, half: bool) -> tuple[Library, PlannedModel]:
+def _built(name: str, graph: Graph, runtime: Runtime, half: bool) -> tuple[Library, PlannedModel]:
     settings = DeviceSettings(runtime)
     source = ModelSource(name, graph.clone(), stored=Stored(DType.F16 if half else None), device=settings)
-    target = replace(TARGET, costs=_SHARED) if runtime == "cpu+gpu" else TARGET
+    target = replace(TARGET, costs=_SHARED) if runtime == Runtime.CPU_GPU else TARGET
     program = target.lower(LibrarySource("networks", "networks", (source,)), "host")
     cache = ObjectCache(processes=Processes())
     owner = f"tests of networks on GPUs {name} {runtime} {half}"
@@ -142,12 +143,12 @@ def _least(found: Mapping[str, Array], wanted: Mapping[str, Array]) -> float:
 
 
 @pytest.mark.parametrize("half", [False, True], ids=["f32", "f16"])
-@pytest.mark.parametrize("runtime", ["gpu", "cpu+gpu"])
-def test_network(network: tuple[str, Graph, Answers], runtime: str, half: bool, program_store: Path) -> None:
+@pytest.mark.parametrize("runtime", [Runtime.GPU, Runtime.CPU_GPU], ids=str)
+def test_network(network: tuple[str, Graph, Answers], runtime: Runtime, half: bool, program_store: Path) -> None:
     name, graph, answers = network
     library, model = _built(name, graph, runtime, half)
     sides = [node["side"] for node in model.placement["nodes"]]
-    if runtime == "gpu":
+    if runtime == Runtime.GPU:
         assert sides.count("device") > 0.9 * len(sides)
     else:
         assert 0 < sides.count("device") < len(sides)
@@ -162,7 +163,7 @@ def test_network(network: tuple[str, Graph, Answers], runtime: str, half: bool, 
 def test_the_cpu_stands_in(network: tuple[str, Graph, Answers]) -> None:
     """The same files where there is no GPU."""
     name, graph, answers = network
-    library, model = _built(name, graph, "gpu", False)
+    library, model = _built(name, graph, Runtime.GPU, False)
     for planned in (True, False):
         files = write_container(model, planned)
         engine = library.engine(model=files.model, data=files.data, device=DeviceOptions(kind=DeviceKind.CPU))

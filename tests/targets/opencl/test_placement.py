@@ -21,7 +21,8 @@ from buildtool.ir.verify import verify
 from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.from_device import FromDevice
 from buildtool.ops.to_device import ToDevice
-from buildtool.targets.opencl.placement import CopyCost, NodeCost, Placement, Runtime, nanoseconds, place
+from buildtool.runtimes import Runtime
+from buildtool.targets.opencl.placement import CopyCost, NodeCost, Placement, nanoseconds, place
 from buildtool.targets.opencl.rewrite import rewrite
 from tests.passes.harness import Maker
 from tests.passes.test_regions import if_else, loop
@@ -41,7 +42,7 @@ class Case:
         pairs = zip(cpu, device, strict=True)
         self.costs = {node: NodeCost(*pair, "too large") for node, pair in zip(graph.nodes, pairs, strict=True)}
 
-    def place(self, runtime: Runtime = "cpu+gpu") -> Placement:
+    def place(self, runtime: Runtime = Runtime.CPU_GPU) -> Placement:
         return place(self.graph, self.costs, self.copies, runtime)
 
     def rewritten(self, placement: Placement) -> Graph:
@@ -152,7 +153,7 @@ def test_the_sums_are_those_of_the_regions(case: Case) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(cases(most=12), st.sampled_from(("gpu", "cpu+gpu")))
+@given(cases(most=12), st.sampled_from((Runtime.GPU, Runtime.CPU_GPU)))
 def test_the_graph_with_regions_means_the_same(case: Case, runtime: Runtime) -> None:
     placement = case.place(runtime)
     graph = case.rewritten(placement)
@@ -171,7 +172,7 @@ def test_regions_are_few_and_exchange_little(case: Case, data: st.DataObject) ->
     """No fewer regions can run; two of them share their nodes in the cheapest way."""
     device = [data.draw(st.sampled_from((1, None))) for _ in case.graph.nodes]
     case = Case(case.graph, case.cpu, device, case.copies)
-    placement = case.place("gpu")
+    placement = case.place(Runtime.GPU)
     count = len(placement.regions)
     if count == 0:
         assert device == [None] * len(device)
@@ -275,7 +276,7 @@ def test_reasons() -> None:
 
 
 def test_gpu_takes_all_that_it_can_run() -> None:
-    placement = Case(chain(4), [1, 1, 1, 1], [50, None, 50, 1], flat(1000, 1000)).place("gpu")
+    placement = Case(chain(4), [1, 1, 1, 1], [50, None, 50, 1], flat(1000, 1000)).place(Runtime.GPU)
     assert placement.sides == ("device", "cpu", "device", "device")
     assert placement.regions == ((0,), (2, 3))
     assert placement.cost_ns == (50 + 1 + 50 + 1 + 4000) * 1000
@@ -297,7 +298,7 @@ def test_a_region_that_only_its_neighbour_made_worth_while_goes_back() -> None:
     graph = make.finish(make("add", early, waits))
     case = Case(graph, [30, 5, 100], [5, None, 5], flat(20, 10))
     placement = case.place()
-    assert case.place("gpu").regions == ((0,), (2,))
+    assert case.place(Runtime.GPU).regions == ((0,), (2,))
     assert placement.least_ns == (5 + 5 + 5 + 20 + 10 + 20 + 10) * 1000
     assert placement.sides == ("cpu", "cpu", "device")
     assert placement.least_ns < placement.cost_ns == (30 + 5 + 5 + 20 + 20 + 10) * 1000 < 100_000
@@ -326,7 +327,7 @@ def test_what_waits_goes_to_the_region_that_reads_it(later: int) -> None:
         x = make("tanh", make("relu", x))
     graph = make.finish(make("add", branch, x))
     device = [None if node.op.name == "tanh" else 1 for node in graph.nodes]
-    placement = Case(graph, [9] * len(device), device, flat(1, 1)).place("gpu")
+    placement = Case(graph, [9] * len(device), device, flat(1, 1)).place(Runtime.GPU)
     assert placement.regions[0] == (3,)
     assert placement.regions[later] == (0, 1, 2, len(device) - 1)
     assert len(placement.copies) == 2 * later + 3
@@ -342,7 +343,7 @@ def test_what_two_regions_read_decides_too(size: int, region: int) -> None:
     waits = make("tanh", make("add", x, large))
     graph = make.finish(make("concat", small, other, waits, axis=3))
     prices = {value: CopyCost(5, 5) for value in graph.values()} | {large: CopyCost(size, 1), other: CopyCost(99, 99)}
-    placement = Case(graph, [9] * 5, [1, 1, 1, None, 1], prices.__getitem__).place("gpu")
+    placement = Case(graph, [9] * 5, [1, 1, 1, None, 1], prices.__getitem__).place(Runtime.GPU)
     assert placement.region_of() == {0: region, 1: 1, 2: 0, 4: 1}
 
 
@@ -358,7 +359,7 @@ def test_a_node_that_finds_out_a_size_stays_outside() -> None:
     lone = make("broadcast_to", make.constant(1.0), shape=(1, size))
     graph = make.finish(make("sigmoid", make("add", wide, lone)))
     case = Case(graph, [9] * 6, [1] * 6, flat(1, 1))
-    placement = case.place("gpu")
+    placement = case.place(Runtime.GPU)
     assert placement.sides == ("device", "cpu", "device", "device", "device", "device")
     assert placement.reasons[1] == "cpu: no kernel: only its data decides the size of its result"
     assert placement.regions == ((0,), (2, 3, 4, 5))
@@ -378,7 +379,7 @@ def test_what_regions_read_is_copied(inside: bool) -> None:
     holds = {"loop", "if_else"}
     device = [1 if inside or node.op.name not in holds else None for node in graph.nodes]
     case = Case(graph, [9] * len(device), device, flat(1, 1))
-    placement = case.place("gpu")
+    placement = case.place(Runtime.GPU)
     assert len(placement.regions) == (1 if inside else 2)
     _check_same(graph, case.rewritten(placement))
 
@@ -405,7 +406,7 @@ def test_costs_are_whole_and_not_negative() -> None:
 
 def test_regions_that_wait_for_one_another_are_refused() -> None:
     case = Case(chain(3), [1] * 3, [1, None, 1], flat(1, 1))
-    placement = case.place("gpu")
+    placement = case.place(Runtime.GPU)
     wrong = Placement(**{**vars(placement), "regions": ((0, 2),)})
     with pytest.raises(InternalError, match="wait for one another"):
         case.rewritten(wrong)

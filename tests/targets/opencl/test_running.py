@@ -109,7 +109,7 @@ class _Limited(Mode):
 
     @property
     def op(self) -> DeviceRegion:
-        return replace(super().op, queue_window=self.window, kernel_microseconds=self.microseconds)
+        return replace(super().op, opencl_queue_window_size=self.window, kernel_microseconds=self.microseconds)
 
 
 @pytest.mark.parametrize("by_model", [False, True])

@@ -103,7 +103,9 @@ def detections(step: Step) -> Tensor:
     """Bottoms: codes of boxes, scores, prior boxes."""
     codes, scores = (_rows(step, step.input(index)) for index in (0, 1))
     classes, priors = step.integer("num_classes"), step.input(2)
-    (numbers, scored) = known_sizes(step, (priors.shape[-1], scores.shape[1]), "prior boxes and scores of the sizes")
+    (numbers, scored) = known_sizes(
+        step, (step.size(priors, -1), scores.shape[1]), "prior boxes and scores of the sizes"
+    )
     encoded = bool(step.integer("variance_encoded_in_target", 0))
     if encoded and priors.rank == 3 and priors.shape[1] == 1:  # what nobody reads may be left out
         priors = step.emit("concat", priors, priors, axis=1)

@@ -126,6 +126,8 @@ def unchanged(step: Step) -> Sequence[Tensor]:
 def eltwise(step: Step) -> Tensor:
     tensors, operation = bottoms(step), step.text("operation", "SUM")
     coefficients = step.reals("coeff", [])
+    if operation not in ("SUM", *_JOINED):
+        step.malformed(f"the attribute 'operation' is '{operation}'")
     if operation != "SUM":
         if coefficients:
             step.malformed(f"coefficients for {operation}")

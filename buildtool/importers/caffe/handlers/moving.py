@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.caffe.operands import axis_of, bottoms, known_sizes, picture
+from buildtool.importers.caffe.operands import axis_of, bottoms, known_sizes, picture, two_bottoms
 from buildtool.importers.caffe.registry import handler
 from buildtool.importers.spatial import channels
 from buildtool.importers.step import Step
@@ -94,7 +94,7 @@ def permute(step: Step) -> Tensor:
 @handler("Crop")
 def crop(step: Step) -> Tensor:
     """As large as the second bottom from `axis` on."""
-    x, like = bottoms(step)
+    x, like = two_bottoms(step)
     axis, offsets = axis_of(step, x, default=2), step.integers("offset", [])
     count = x.rank - axis
     if len(offsets) not in (0, 1, count) or like.rank != x.rank:

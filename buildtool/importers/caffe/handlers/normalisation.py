@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.caffe.operands import axis_of, blob_count, numbers, picture, row
+from buildtool.importers.caffe.operands import axis_of, blob_count, content_of, numbers, picture, row
 from buildtool.importers.caffe.registry import handler
 from buildtool.importers.spatial import NO_ACTIVATION, channels, from_channels_last, to_channels_last
 from buildtool.importers.step import Step
-from buildtool.ir.operator import Array
 
 _LP_LEAST = 1e-6  # added to the norms of MACE's layers
 
@@ -23,9 +22,14 @@ def batch_norm(step: Step) -> Tensor:
     if x.rank < 2:
         step.malformed(f"its bottom has rank {x.rank}, and there are no channels")
     count = channels(step, x)
-    weight = float(numbers(step, 2, "weight of the statistics")[0])
+    weights = numbers(step, 2, "weight of the statistics")
+    if weights.size != 1:
+        step.malformed(f"{weights.size} weights of the statistics")
+    weight = float(weights[0])
     factor = np.float32(1.0 / weight if weight else 0.0)
-    mean, variance = (_content(row(step, index, what, count)) for index, what in ((0, "mean"), (1, "variance")))
+    mean, variance = (
+        content_of(step, row(step, index, what, count), what) for index, what in ((0, "mean"), (1, "variance"))
+    )
     one, zero = np.ones(count, np.float32), np.zeros(count, np.float32)
     last = (0, *range(2, x.rank), 1)
     y = step.emit(
@@ -35,11 +39,6 @@ def batch_norm(step: Step) -> Tensor:
         epsilon=step.real("eps", 1e-5),
     )
     return step.transpose(y, (0, x.rank - 1, *range(1, x.rank - 1)))
-
-
-def _content(tensor: Tensor) -> Array:
-    assert tensor.content is not None
-    return tensor.content
 
 
 @handler("GroupNorm")

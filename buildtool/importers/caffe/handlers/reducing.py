@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.caffe.operands import axis_of, bottoms, known_sizes
+from buildtool.importers.caffe.operands import axis_of, known_sizes, two_bottoms
 from buildtool.importers.caffe.registry import handler
 from buildtool.importers.step import Step
 from buildtool.ir.dims import product
@@ -63,7 +63,7 @@ def _best(step: Step, x: Tensor, axis: int, count: int) -> Sequence[Tensor]:
 
 @handler("MatMul")
 def matrix_product(step: Step) -> Tensor:
-    a, b = bottoms(step)
+    a, b = two_bottoms(step)
     if step.integer("transpose_a", 0):
         a = _turned(step, a)
     if step.integer("transpose_b", 0):

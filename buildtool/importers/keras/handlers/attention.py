@@ -69,7 +69,8 @@ def _heads(step: Step, x: Tensor, name: str) -> Tensor:
 
 @handler("MultiHeadAttention")
 def multi_head_attention(step: Step) -> Sequence[Tensor]:
-    if step.attribute("attention_axes") not in (None, 1, (1,)):
+    axes = step.attribute("attention_axes")
+    if axes is not None and (not isinstance(axes, int | tuple) or axes not in (1, (1,))):
         step.unsupported("attention along other axes than the second", "build it for sequences of rank 3")
     query, value, key = _operands(step)
     scale = array(step, 1 / math.sqrt(max(step.integer("key_dim"), 1)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.keras.registry import handler
-from buildtool.importers.keras.values import array, floating, number, only, optional_weight, plus, weight
+from buildtool.importers.keras.values import array, floating, number, numbers, only, optional_weight, plus, weight
 from buildtool.importers.spatial import channels
 from buildtool.importers.step import Step
 
@@ -17,7 +17,10 @@ def _axes(step: Step, x: Tensor, default: int = -1) -> tuple[int, ...]:
     """A setting that is one axis or several."""
     stated = step.attribute("axis")
     if isinstance(stated, tuple):
-        return step.axes([int(item) for item in stated if isinstance(item, int)], x.rank)
+        listed = step.integers("axis")
+        if not listed:
+            step.malformed("'axis' names no axis")
+        return step.axes(listed, x.rank)
     return step.axes([step.integer("axis", default)], x.rank)
 
 
@@ -121,7 +124,7 @@ def _statistics(step: Step, x: Tensor, name: str) -> Tensor:
     stated = step.attribute(name)
     if isinstance(stated, int | float):
         return array(step, float(stated))
-    found = array(step, np.array(stated)) if isinstance(stated, tuple) else weight(step, name)
+    found = array(step, numbers(step, name)) if isinstance(stated, tuple) else weight(step, name)
     if step.attribute("axis") is None:
         return step.reshape(found, ())
     axes = _axes(step, x)

@@ -65,6 +65,14 @@ def _known(step: Step, name: str) -> Array:
     return content
 
 
+def _recurrent(step: Step, gates: int, order: Sequence[int]) -> Array:
+    """The weights of the state: [gates * units, units]."""
+    content = _blocks(step, "recurrent_kernel", gates, order)
+    if content.ndim != 2:
+        step.malformed(f"the weights 'recurrent_kernel' have rank {content.ndim}, not 2")
+    return content
+
+
 def _blocks(step: Step, name: str, gates: int, order: Sequence[int]) -> Array:
     """Weights [in, gates * units] as [gates * units, in], with the gates in another order."""
     content = _known(step, name)
@@ -132,7 +140,7 @@ def lstm(step: Step) -> list[Tensor]:
     """Keras has the gates i, f, c, o, the graph i, o, f, c."""
     x, given = _steps_first(step)
     order = (0, 3, 1, 2)
-    kernel, recurrent = (_blocks(step, name, 4, order) for name in ("kernel", "recurrent_kernel"))
+    kernel, recurrent = _blocks(step, "kernel", 4, order), _recurrent(step, 4, order)
     bias = _blocks(step, "bias", 4, order) if optional_weight(step, "bias") is not None else None
     functions = _functions(step, ("recurrent_activation", "sigmoid"), ("activation", "tanh"), ("activation", "tanh"))
     states = _first_states(step, given, 2, recurrent.shape[1])
@@ -145,7 +153,7 @@ def gru(step: Step) -> list[Tensor]:
     """With `reset_after` the bias has two rows: that of the input and that of the state."""
     x, given = _steps_first(step)
     order = (0, 1, 2)
-    kernel, recurrent = (_blocks(step, name, 3, order) for name in ("kernel", "recurrent_kernel"))
+    kernel, recurrent = _blocks(step, "kernel", 3, order), _recurrent(step, 3, order)
     units = recurrent.shape[1]
     outer, inner = None, np.zeros(units, np.float32)
     after = bool(step.integer("reset_after", 1 if step.opset >= 3 else 0))
@@ -168,7 +176,7 @@ def gru(step: Step) -> list[Tensor]:
 @handler("SimpleRNN")
 def rnn(step: Step) -> list[Tensor]:
     x, given = _steps_first(step)
-    kernel, recurrent = (_blocks(step, name, 1, (0,)) for name in ("kernel", "recurrent_kernel"))
+    kernel, recurrent = _blocks(step, "kernel", 1, (0,)), _recurrent(step, 1, (0,))
     bias = _known(step, "bias") if optional_weight(step, "bias") is not None else None
     states = _first_states(step, given, 1, recurrent.shape[1])
     operands = (_share(step, x, kernel, bias), step.constant(recurrent), *states)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from buildtool.importers.builder import Tensor
 from buildtool.importers.interpolation import AxisResize, cubic
 from buildtool.importers.keras.handlers.shaping import part
@@ -16,6 +14,7 @@ from buildtool.importers.keras.values import (
     channels_last,
     floating,
     number,
+    numbers,
     one_axis,
     only,
     plus,
@@ -147,4 +146,4 @@ def rescale(step: Step) -> Tensor:
 
 def _row(step: Step, name: str, default: float) -> Tensor:
     stated = step.attribute(name)
-    return array(step, np.array(stated)) if isinstance(stated, tuple) else array(step, number(step, name, default))
+    return array(step, numbers(step, name)) if isinstance(stated, tuple) else array(step, number(step, name, default))

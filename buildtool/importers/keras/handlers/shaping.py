@@ -31,6 +31,8 @@ def reshape(step: Step) -> Tensor:
     known = product([size for size in wanted if size != -1])
     if any(size < -1 for size in wanted) or wanted.count(-1) > 1 or not isinstance(known, int) or known < 1:
         step.malformed(f"'target_shape' is {list(wanted)}")
+    if x.rank < 1:
+        step.malformed("its input has rank 0")
     total = product(x.shape[1:])
     made: tuple[Dim, ...] = tuple(total // known if size == -1 else size for size in wanted)
     return step.reshape(x, (x.shape[0], *made))
@@ -59,7 +61,7 @@ def _borders(step: Step, name: str, rank: int) -> list[tuple[int, int]]:
     value = step.attribute(name)
     count = len(value) if isinstance(value, tuple) else 1
     numbers = sizes(step, name, count, least=0)
-    if max(numbers) > _MOST_BORDER:
+    if not numbers or max(numbers) > _MOST_BORDER:
         step.malformed(f"'{name}' is {list(numbers)}")
     if count == 1:
         numbers = numbers * 2 * rank

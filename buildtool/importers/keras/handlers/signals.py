@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from buildtool.importers.builder import Tensor
@@ -139,7 +141,12 @@ def _mel_table(step: Step, waves: int) -> Array:
     bands, rate = whole(step, "num_mel_bins", 128), number(step, "sampling_rate", 16000)
     low, high = number(step, "min_freq", 20.0), number(step, "max_freq", rate / 2)
     factor, straight = _MEL
-    if not 1 <= bands * waves <= _MOST_NUMBERS or rate <= 0 or not -straight < low < high:
+    if (
+        not 1 <= bands * waves <= _MOST_NUMBERS
+        or not 0 < rate < math.inf
+        or high == math.inf
+        or not -straight < low < high
+    ):
         step.malformed(f"{bands} bands between {low} and {high} Hz at {rate} Hz")
     scale = factor * np.log(1 + np.linspace(0, rate / 2, waves)[1:, None] / straight)
     first, last = (factor * float(np.log(1 + edge / straight)) for edge in (low, high))

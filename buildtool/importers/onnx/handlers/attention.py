@@ -153,6 +153,8 @@ def _mask(step: Step, heads: _Heads, mask: Tensor) -> Tensor:
     missing = heads.k.shape[2] - bias.shape[-1]
     if missing == 0:
         return bias
+    if isinstance(missing, int) and missing < 0:
+        step.malformed(f"a mask for {bias.shape[-1]} keys, of which there are {heads.k.shape[2]}")
     if not isinstance(missing, int) or not all(isinstance(dim, int) for dim in bias.shape):
         step.unsupported("a mask that ends before the keys, of a run-time size", "give a mask for all keys")
     shape = tuple(dim for dim in bias.shape[:-1] if isinstance(dim, int))

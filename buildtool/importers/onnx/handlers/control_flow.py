@@ -63,6 +63,8 @@ class _Trips:
         if given.known is None:
             most = step.most(given)
             return cls(given, None, None if most is None else max(most, 0))
+        if given.known.dtype.kind not in "iuO":
+            step.malformed(f"its trip count is {given.type}, no whole number")
         (count,) = given.known.astype(object).reshape(-1)
         if not isinstance(count, DimExpr) and int(count) >= UNBOUNDED:
             return cls(None, None, None)  # how exporters spell that there is no limit

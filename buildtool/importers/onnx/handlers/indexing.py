@@ -48,7 +48,7 @@ def tensor_scatter(step: Step) -> Tensor:
 def one_hot(step: Step) -> Tensor:
     indices = _indices(step, 0)
     axis = step.axis(step.integer("axis", -1), indices.rank + 1)
-    return step.emit("one_hot", indices, step.input(2), axis=axis, depth=int(step.known_number(1, "depth")))
+    return step.emit("one_hot", indices, step.input(2), axis=axis, depth=step.known_whole(1, "depth"))
 
 
 def _indices(step: Step, index: int) -> Tensor:

@@ -42,7 +42,7 @@ def reverse_sequence(step: Step) -> Tensor:
 
 @handler("Trilu")
 def trilu(step: Step) -> Tensor:
-    k = int(step.known_number(1, "k")) if step.optional(1) is not None else 0
+    k = step.known_whole(1, "k") if step.optional(1) is not None else 0
     k = min(max(k, -(2**31)), 2**31 - 1)  # no matrix reaches as far
     return step.emit("trilu", step.input(0), upper=bool(step.integer("upper", 1)), k=k)
 

@@ -43,6 +43,8 @@ class _Layer:
 
     def of_direction(self, index: int, tensor: Tensor) -> Tensor:
         """The share of one direction in an operand whose first axis counts the directions."""
+        if self.step.size(tensor, 0) != len(self.directions):
+            self.step.malformed(f"an operand {tensor.type} for {len(self.directions)} directions")
         if tensor.content is not None:
             return self.step.constant(tensor.content[index])
         rest = tensor.shape[1:]

@@ -144,6 +144,8 @@ def _scales_by_size(step: Step, sizes: Sequence[Dim]) -> tuple[float, ...]:
             scales.append(1.0)
         elif isinstance(before, int) and isinstance(after, int) and before:
             scales.append(after / before)
+        elif before == 0:
+            step.malformed("an axis without elements cannot become longer")
         else:
             ratio = after // before  # sizes that were computed as a multiple
             if not isinstance(ratio, int) or before * ratio != after:

@@ -58,7 +58,7 @@ def compress(step: Step) -> Tensor:
         if condition.dtype is not DType.BOOL or condition.rank != 1:
             step.malformed(f"its condition is {condition.type}, no list of bool")
         return step.emit("gather", x, step.constant(np.flatnonzero(condition.content)), axis=axis)
-    (y,) = step.emit_sized("compress", condition.shape[0], x, condition, axis=axis)
+    (y,) = step.emit_sized("compress", step.size(condition, 0), x, condition, axis=axis)
     return y
 
 

@@ -28,7 +28,7 @@ def rotary_embedding(step: Step) -> Tensor:
     tables = []
     for table in (step.input(1), step.input(2)):
         angles = table if positions is None else step.emit("gather", table, positions, axis=0)
-        batch, length, half = angles.shape
+        batch, length, half = step.check_rank(angles, 3, what="a table of angles").shape
         tables.append(step.reshape(angles, (batch, length, 1, half) if flat else (batch, 1, length, half)))
     y = _turned(step, x, turned, (tables[0], tables[1]))
     return step.reshape(y, (x.shape[0], x.shape[1], x.shape[2] * x.shape[3])) if flat else y
@@ -95,6 +95,8 @@ def linear_attention(step: Step) -> tuple[Tensor, ...]:
         step.malformed(f"the attribute 'update_rule' is '{rule}'")
     if any(tensor.rank != 3 for tensor in (q, k, v)) or min(q_heads, kv_heads) < 1:
         step.malformed(f"its inputs have the ranks {q.rank}, {k.rank} and {v.rank}, not 3")
+    if channels(step, q, 2) % q_heads or channels(step, v, 2) % kv_heads:
+        step.malformed(f"{q.shape[2]} and {v.shape[2]} numbers for {q_heads} and {kv_heads} heads")
     size = channels(step, q, 2) // q_heads
     if past is None:
         batch = q.shape[0]

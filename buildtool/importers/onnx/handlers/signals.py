@@ -18,7 +18,7 @@ _MOST_ELEMENTS = 2**24
 @handler("DFT")
 def fourier_transform(step: Step) -> Tensor:
     x = step.input(0)
-    parts = x.shape[-1]
+    parts = step.size(x, -1)
     if x.rank < 2 or parts not in (1, 2):
         step.malformed(f"its input has the shape {list(x.shape)}, whose last axis is not a real or a complex number")
     axis = step.axis(_axis(step), x.rank)
@@ -28,7 +28,7 @@ def fourier_transform(step: Step) -> Tensor:
     inverse, onesided = bool(step.integer("inverse", 0)), bool(step.integer("onesided", 0))
     length = 2 * (size - 1) if inverse and onesided else size
     if step.optional(1) is not None:
-        length = int(step.known_number(1, "dft_length"))
+        length = step.known_whole(1, "dft_length")
     used = min(size, length // 2 + 1 if inverse and onesided else length)
     if length < 1 or used * length * 4 > _MOST_NUMBERS:
         step.unsupported(f"a transform of length {length}", "split it, or bring an own operator for it (op_paths)")
@@ -49,7 +49,7 @@ def fourier_transform(step: Step) -> Tensor:
 def _axis(step: Step) -> int:
     if step.opset < 20:
         return step.integer("axis", 1)
-    return int(step.known_number(2, "axis")) if step.optional(2) is not None else -2
+    return step.known_whole(2, "axis") if step.optional(2) is not None else -2
 
 
 def _table(used: int, length: int, inverse: bool, onesided: bool) -> Array:
@@ -75,14 +75,15 @@ def _inverse_to_real(used: int, length: int) -> Array:
 @handler("STFT")
 def short_time_fourier_transform(step: Step) -> Tensor:
     """A convolution whose filters are the table of a transform, times the window."""
-    x, hop, window = step.input(0), int(step.known_number(1, "frame_step")), step.optional(2)
+    x, hop, window = step.input(0), step.known_whole(1, "frame_step"), step.optional(2)
     if x.rank == 2:
         x = step.reshape(x, (*x.shape, 1))
-    length = window.shape[0] if window is not None else x.shape[1]
+    step.check_rank(x, 3)
+    length = step.size(window, 0) if window is not None else x.shape[1]
     if step.optional(3) is not None:
-        length = int(step.known_number(3, "frame_length"))
+        length = step.known_whole(3, "frame_length")
     parts = x.shape[2]
-    if x.rank != 3 or parts not in (1, 2) or not isinstance(length, int) or length < 1 or hop < 1:
+    if parts not in (1, 2) or not isinstance(length, int) or length < 1 or hop < 1:
         step.malformed(f"its input has the shape {list(x.shape)} for frames of {length} every {hop} elements")
     if length * length * 4 > _MOST_NUMBERS:
         step.unsupported(f"frames of {length} elements", "use shorter ones")
@@ -103,7 +104,7 @@ def short_time_fourier_transform(step: Step) -> Tensor:
 def window(step: Step) -> Tensor | None:
     if step.input(0).content is None:
         return None
-    size = int(step.known_number(0, "size"))
+    size = step.known_whole(0, "size")
     if not 0 <= size <= _MOST_ELEMENTS:
         step.malformed(f"a window of {size} elements")
     turns = np.arange(size) * (2 * np.pi / max(size if step.integer("periodic", 1) else size - 1, 1))

@@ -157,6 +157,6 @@ def affine_channel(step: Step) -> Tensor:
     x = one(step, "X")
     last = step.text("data_layout", "NCHW") == "NHWC"
     behind = 0 if last else x.rank - 2
-    shape = (x.shape[-1 if last else 1], *(1 for _ in range(behind)))
+    shape = (step.size(x, -1 if last else 1), *(1 for _ in range(behind)))
     y = step.emit("mul", x, step.reshape(one(step, "Scale"), shape))
     return plus(step, y, step.reshape(one(step, "Bias"), shape))

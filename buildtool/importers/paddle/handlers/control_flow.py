@@ -68,6 +68,8 @@ def _condition(step: Step) -> Tensor:
 
 def _made(step: Step, body: SourceBody, read: Sequence[int]) -> list[Tensor | None] | None:
     """What a block gives of what is read; None where it has not been written."""
+    if any(place >= len(body.outputs) for place in read):
+        step.malformed(f"its block gives {len(body.outputs)} tensors, and more are read")
     names = [body.outputs[place] for place in read]
     made = step.run_body(replace(body, outputs=tuple(name for name in names if name)), [])
     if made is None:

@@ -103,8 +103,10 @@ def density_prior_box(step: Step) -> Outputs:
     step_w, step_h = step.real("step_w", 0.0), step.real("step_h", 0.0)
     if step_w == 0 or step_h == 0:
         step_w, step_h = wide / width, high / height
-    offset, average = step.real("offset", 0.5), int((step_w + step_h) * 0.5)
+    offset, average = step.real("offset", 0.5), step.whole((step_w + step_h) * 0.5, "distance of places")
     sizes, densities = step.reals("fixed_sizes", ()), step.integers("densities", ())
+    if len(sizes) != len(densities):
+        step.malformed(f"{len(sizes)} sizes and {len(densities)} densities")
     shifts: list[tuple[float, float, float, float]] = []  # of the centre, and half the sides
     for size, density in zip(sizes, densities, strict=True):
         if not 0 < density < 1000:
@@ -152,7 +154,7 @@ def anchor_generator(step: Step) -> Outputs:
 # -- boxes from what a network says ------------------------------------------------------------------------------------
 def _columns(step: Step, x: Tensor, count: int = 4) -> list[Tensor]:
     """The columns of the last axis, each with that axis."""
-    if x.shape[-1] != count:
+    if step.size(x, -1) != count:
         step.malformed(f"boxes of {x.shape[-1]} numbers")
     return list(step.emit_all("split", x, axis=x.rank - 1, sizes=(1,) * count))
 
@@ -192,7 +194,7 @@ def _variances(step: Step, shape: tuple[object, ...] | None) -> list[Tensor | No
     """One factor for each of the four numbers: of each prior box, or for all of them."""
     given = maybe(step, "PriorBoxVar")
     if given is not None:
-        rows = 1 if given.rank == 1 else given.shape[0]
+        rows = 1 if given.rank == 1 else step.size(given, 0)
         columns = _columns(step, step.reshape(given, (rows, 4)))
         if shape is None or rows == 1:
             return [step.reshape(column, (rows,)) for column in columns]
@@ -249,7 +251,7 @@ def _encoded(
 def box_clip(step: Step) -> Outputs:
     """Boxes of one picture, whose height, width and scale are an input."""
     boxes, info = one(step, "Input"), one(step, "ImInfo")
-    if info.shape[0] != 1:
+    if step.size(info, 0) != 1:
         step.unsupported("boxes of several pictures", "import the model with a batch of one")
     height, width, scale = (step.reshape(item, ()) for item in _columns(step, info, 3))
     limits = [
@@ -293,7 +295,7 @@ def yolo_box(step: Step) -> Outputs:
     count, batch = len(anchors) // 2, x.shape[0]
     if flag(step, "iou_aware"):
         step.unsupported("boxes that know their overlap", "export the model without iou_aware")
-    if not count or len(anchors) % 2 or kinds < 1 or x.shape[1] != count * (5 + kinds):
+    if not count or len(anchors) % 2 or min(kinds, ratio) < 1 or x.shape[1] != count * (5 + kinds):
         step.malformed(f"{len(anchors)} numbers of anchors and {kinds} kinds for {x.shape[1]} channels")
     step.check_table(height, width, count)
     grid = step.transpose(step.reshape(x, (batch, count, 5 + kinds, height, width)), (0, 1, 3, 4, 2))
@@ -347,6 +349,7 @@ def multiclass_nms(step: Step) -> Outputs:
     _check_nms(step, boxes, scores)
     kinds = scores.shape[1]
     assert isinstance(kinds, int)
+    step.check_table(kinds)
     background = step.integer("background_label", 0)
     kept = [kind for kind in range(kinds) if kind != background]
     shown = scores

@@ -194,6 +194,8 @@ def hard_swish(step: Step) -> Tensor:
     threshold, scale_, offset = (real(step, name, default=value) for name, value in _HARD_SWISH.items())
     if (threshold, scale_, offset) == tuple(_HARD_SWISH.values()):
         return step.emit("hard_swish", x)
+    if scale_ == 0:
+        step.malformed("the attribute 'scale' is 0")
     gate = step.emit("clip", plus(step, x, scalar(step, offset, x)), low=0.0, high=threshold)
     return step.emit("mul", step.emit("mul", x, gate), scalar(step, 1 / scale_, x))
 
@@ -206,6 +208,8 @@ def softplus(step: Step) -> Tensor:
     """log(1 + exp(beta x)) / beta; beyond the threshold x itself, from which it hardly differs there."""
     x, beta = one(step, "X"), real(step, "beta", default=1.0)
     threshold = real(step, "threshold", default=20.0)
+    if beta == 0:
+        step.malformed("the attribute 'beta' is 0")
     grown = x if beta == 1.0 else step.emit("mul", x, scalar(step, beta, x))
     y = step.emit("softplus", grown)
     y = y if beta == 1.0 else step.emit("mul", y, scalar(step, 1 / beta, x))
@@ -276,7 +280,7 @@ def prelu(step: Step) -> Tensor:
         case "channel" if x.rank > 1 and not is_channels_last(step):
             return step.emit("prelu", x, step.reshape(slope, (x.shape[1], *(1 for _ in range(x.rank - 2)))))
         case "channel":
-            return step.emit("prelu", x, step.reshape(slope, (x.shape[-1],)))
+            return step.emit("prelu", x, step.reshape(slope, (step.size(x, -1),)))
         case "element":
             return step.emit("prelu", x, step.reshape(slope, (1, *x.shape[1:])))
         case other:
@@ -298,7 +302,8 @@ def cumulative_sum(step: Step) -> Tensor:
     if flat:
         x = step.reshape(x, (product(x.shape),))
     stated = maybe(step, "AxisTensor")
-    axis = int(real(step, "axis", "AxisTensor")) if stated is not None or step.has("axis") else -1
+    named = stated is not None or step.has("axis")
+    axis = step.whole(real(step, "axis", "AxisTensor"), "axis") if named else -1
     axis = 0 if flat else step.axis(axis, x.rank)
     return step.emit("cumsum", x, axis=axis, exclusive=flag(step, "exclusive"), reverse=flag(step, "reverse"))
 

@@ -14,6 +14,8 @@ from buildtool.importers.paddle.values import (
     dims,
     dtype_attribute,
     flag,
+    one_dim,
+    one_whole,
     real,
     scalar,
     whole,
@@ -68,7 +70,7 @@ def gather(step: Step) -> Tensor:
     """Indices may be a column; a 0-d index takes its axis away."""
     x, index = one(step, "X"), one(step, "Index")
     stated = maybe(step, "Axis") is not None or step.has("axis")
-    axis = step.axis(int(real(step, "axis", "Axis")) if stated else 0, x.rank)
+    axis = step.axis(step.whole(real(step, "axis", "Axis"), "axis") if stated else 0, x.rank)
     if index.rank == 2:
         index = step.reshape(index, (product(index.shape),))
     return step.emit("gather", x, index, axis=axis)
@@ -133,7 +135,7 @@ def lookup_table(step: Step) -> Tensor:
 @handler("one_hot", "one_hot_v2")
 def one_hot(step: Step) -> Tensor:
     x = one(step, "X")
-    (depth,) = whole(step, "depth", "depth_tensor")
+    depth = one_whole(step, "depth", "depth_tensor")
     if step.node.op == "one_hot" and x.rank and x.shape[-1] == 1:
         x = step.reshape(x, x.shape[:-1])
     if x.dtype not in (DType.S32, DType.S64):
@@ -146,7 +148,7 @@ def one_hot(step: Step) -> Tensor:
 @handler("top_k", "top_k_v2")
 def top_k(step: Step) -> Outputs:
     x = one(step, "X")
-    (count,) = dims(step, "k", "K")
+    count = one_dim(step, "k", "K")
     axis = step.axis(step.integer("axis", -1), x.rank)
     values, places = _best(step, x, axis, count, flag(step, "largest", True))
     return {"Out": values, "Indices": places}

@@ -12,6 +12,7 @@ from buildtool.importers.paddle.values import (
     dims,
     flag,
     is_channels_last,
+    one_whole,
     real,
     to_first,
     to_last,
@@ -92,8 +93,7 @@ def transpose(step: Step) -> Tensor:
 # -- joining and splitting ---------------------------------------------------------------------------------------------
 def _axis(step: Step, rank: int, default: int = 0) -> int:
     stated = step.has("axis") or maybe(step, "AxisTensor") is not None
-    (axis,) = whole(step, "axis", "AxisTensor") if stated else (default,)
-    return step.axis(axis, rank)
+    return step.axis(one_whole(step, "axis", "AxisTensor") if stated else default, rank)
 
 
 @handler("concat")
@@ -188,6 +188,8 @@ def expand_as(step: Step) -> Tensor:
     x, like = one(step, "X"), maybe(step, "Y") or maybe(step, "target_tensor")
     shape = like.shape if like is not None else step.integers("target_shape")
     if step.node.op == "expand_as":
+        if len(shape) != x.rank or 0 in x.shape:
+            step.malformed(f"a tensor {list(map(str, x.shape))} cannot become {list(map(str, shape))}")
         counts = [size // dim for size, dim in zip(shape, x.shape, strict=True)]
         repeats = tuple(count for count in counts if isinstance(count, int))
         if len(repeats) != x.rank:
@@ -234,6 +236,8 @@ def roll(step: Step) -> Tensor:
     axes = whole(step, "axis") if step.has("axis") else ()
     shape = x.shape
     y = x if axes else step.reshape(x, (product(shape),))
+    if len(shifts) != len(axes or (0,)):
+        step.malformed(f"{len(shifts)} shifts along {len(axes or (0,))} axes")
     for axis, shift in zip(step.axes(axes or (0,), y.rank), shifts, strict=True):
         size = y.shape[axis]
         if not isinstance(size, int):
@@ -249,7 +253,7 @@ def shuffle_channel(step: Step) -> Tensor:
     x = one(step, "X")
     groups = step.integer("group" if step.has("group") else "groups", 1)
     last = is_channels_last(step)
-    axis = x.rank - 1 if last else 1
+    axis = step.axis(-1 if last else 1, x.rank)
     count = x.shape[axis]
     if not isinstance(count, int) or groups < 1 or count % groups:
         step.malformed(f"{count} channels in {groups} groups")
@@ -322,6 +326,8 @@ def _padded(step: Step, x: Tensor, before: Sequence[int], after: Sequence[int], 
 @handler("pad_constant_like")
 def pad_like(step: Step) -> Tensor:
     like, y = one(step, "X"), one(step, "Y")
+    if like.rank != y.rank:
+        step.malformed(f"tensors of the ranks {like.rank} and {y.rank}")
     after = [size - dim for size, dim in zip(like.shape, y.shape, strict=True)]
     known = [amount for amount in after if isinstance(amount, int)]
     if len(known) != len(after):
@@ -349,6 +355,8 @@ def unfold(step: Step) -> Outputs:
     amounts, dilations = step.integers("paddings"), step.integers("dilations")
     if x.rank != 4 or not len(kernel) == len(strides) == len(dilations) == 2 or len(amounts) not in (2, 4):
         step.malformed("its attributes are not those of pictures")
+    if min(*kernel, *strides, *dilations) < 1:
+        step.malformed(f"windows of {list(kernel)}, the strides {list(strides)} and the dilations {list(dilations)}")
     amounts = amounts if len(amounts) == 4 else (*amounts, *amounts)
     y = _padded(step, x, (0, 0, *amounts[:2]), (0, 0, *amounts[2:]), "constant", 0.0) if any(amounts) else x
     for axis in (0, 1):
@@ -356,6 +364,8 @@ def unfold(step: Step) -> Outputs:
         if not isinstance(size, int):
             step.unsupported("windows of pictures of a run-time size", "fix the input shapes")
         count = (size - dilations[axis] * (kernel[axis] - 1) - 1) // strides[axis] + 1
+        if count < 1:
+            step.malformed(f"windows of {list(kernel)} in a picture of {size}")
         step.check_table(count, kernel[axis])
         places = np.arange(kernel[axis])[:, None] * dilations[axis] + np.arange(count) * strides[axis]
         y = step.emit("gather", y, step.constant(places.astype(np.int32)), axis=2 + 2 * axis)

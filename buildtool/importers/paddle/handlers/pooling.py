@@ -167,8 +167,10 @@ def unpool(step: Step) -> Tensor:
 def temporal_shift(step: Step) -> Tensor:
     """Of each film, a share of the channels comes from the picture before, a share from the one behind."""
     x, count, ratio = one(step, "X"), step.integer("seg_num"), step.real("shift_ratio", 0.25)
+    if x.rank != 4 or not 0 <= ratio <= 0.5:
+        step.malformed(f"a share of {ratio} of the channels of a tensor of rank {x.rank}")
     batch, depth, *spatial = x.shape
-    if not isinstance(depth, int) or count < 1 or x.rank != 4:
+    if not isinstance(depth, int) or count < 1:
         step.malformed(f"{depth} channels of films of {count} pictures")
     films = step.reshape(x, (batch // count, count, depth, *spatial))
     first, second = int(depth * ratio), int(depth * 2 * ratio)

@@ -170,7 +170,7 @@ def collect(step: Step) -> Outputs:
     if any(item.shape not in ((), (1,)) for item in numbers):
         step.unsupported("proposals of several pictures", "import the model with a batch of one")
     all_boxes = boxes[0] if len(boxes) == 1 else step.emit("concat", *boxes, axis=0)
-    flat = [step.reshape(item, (item.shape[0],)) for item in scores]
+    flat = [step.reshape(item, (step.size(item, 0),)) for item in scores]
     all_scores = flat[0] if len(flat) == 1 else step.emit("concat", *flat, axis=0)
     most = step.integer("post_nms_topN")
     if most < 1:
@@ -185,9 +185,10 @@ def collect(step: Step) -> Outputs:
 def split_rows(step: Step) -> Outputs:
     """The rows for which a mask holds, and the others."""
     x, mask = one(step, "X"), one(step, "Mask")
-    holds = step.reshape(step.emit("cast", mask, to=DType.BOOL), (x.shape[0],))
-    (true,) = step.emit_sized("compress", x.shape[0], x, holds, axis=0)
-    (false,) = step.emit_sized("compress", x.shape[0], x, step.emit("logical_not", holds), axis=0)
+    rows = step.size(x, 0)
+    holds = step.reshape(step.emit("cast", mask, to=DType.BOOL), (rows,))
+    (true,) = step.emit_sized("compress", rows, x, holds, axis=0)
+    (false,) = step.emit_sized("compress", rows, x, step.emit("logical_not", holds), axis=0)
     return {"OutTrue": true, "OutFalse": false}
 
 

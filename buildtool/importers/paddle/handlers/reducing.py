@@ -92,6 +92,8 @@ def euclidean(step: Step) -> Tensor:
 @handler("p_norm")
 def p_norm(step: Step) -> Tensor:
     x, p = one(step, "X"), real(step, "porder", default=2.0)
+    if math.isnan(p):
+        step.malformed("the attribute 'porder' is no number")
     if flag(step, "asvector"):
         x = step.reshape(x, (product(x.shape),))
     axes = (step.axis(step.integer("axis", -1) if not flag(step, "asvector") else 0, x.rank),)
@@ -120,7 +122,7 @@ def place(step: Step) -> Tensor:
         axis = 0
     else:
         stated = maybe(step, "AxisTensor") is not None or step.has("axis")
-        axis = step.axis(int(real(step, "axis", "AxisTensor")) if stated else -1, x.rank)
+        axis = step.axis(step.whole(real(step, "axis", "AxisTensor"), "axis") if stated else -1, x.rank)
     y = step.emit(step.node.op.replace("_", ""), x, axis=axis, keepdims=keepdims, select_last_index=False)
     if flag(step, "flatten") and keepdims:
         y = step.reshape(y, (1,) * rank)

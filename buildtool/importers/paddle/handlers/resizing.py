@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,7 @@ def _target(step: Step, x: Tensor) -> _Target:
     rank = x.rank - 2
     if many(step, "SizeTensor"):
         places = node_of(step).slots["SizeTensor"]
-        return _checked(step, tuple(step.known_dims(place, "sizes")[0] for place in places), rank, None)
+        return _checked(step, tuple(step.known_dim(place, "sizes") for place in places), rank, None)
     scales = _scales(step, rank)
     if maybe(step, "OutSize") is not None:
         return _checked(step, step.known_dims(place_of(step, "OutSize"), "sizes"), rank, None)
@@ -71,6 +72,8 @@ def _scales(step: Step, rank: int) -> tuple[float, ...]:
     else:
         stated = step.attribute("scale")
         scales = (float(stated),) if isinstance(stated, int | float) else step.reals("scale", ())
+    if not all(math.isfinite(scale) for scale in scales):
+        step.malformed(f"the scales {list(scales)}")
     if not scales or scales[0] <= 0:
         return ()
     scales = scales * rank if len(scales) == 1 else scales
@@ -100,6 +103,8 @@ def _ratios(step: Step, x: Tensor, target: _Target) -> tuple[float, ...]:
         if isinstance(old, int) and isinstance(new, int) and old > 0:
             ratios.append(new / old)
             continue
+        if old == 0:
+            step.malformed("a picture without rows or columns")
         ratio = new // old
         if not isinstance(ratio, int) or ratio * old != new:
             step.unsupported("a resize from or to a run-time size", "state scales instead of sizes")

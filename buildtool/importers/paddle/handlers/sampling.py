@@ -61,7 +61,7 @@ def _all_places(sizes: tuple[int, ...], align_corners: bool) -> Array:
 @handler("roi_align")
 def roi_align(step: Step) -> Tensor:
     """All regions are of one picture: which belongs to which is a matter of lengths, which tensors here do not have."""
-    x, regions = one(step, "X"), one(step, "ROIs")
+    x, regions = step.check_rank(one(step, "X"), 4), step.check_rank(one(step, "ROIs"), 2, what="its regions")
     if x.shape[0] != 1 and maybe(step, "RoisNum") is None:
         step.unsupported("regions of several pictures", "import the model with a batch of one")
     count = regions.shape[0]
@@ -90,6 +90,8 @@ def windows_as_rows(step: Step) -> Outputs:
     amounts = step.integers("paddings", (0, 0, 0, 0))  # top, left, bottom, right
     if x.rank != 4 or len(kernel) != 2 or len(strides) != 2 or len(amounts) != 4 or x.shape[0] != 1:
         step.unsupported("windows of several pictures", "import the model with a batch of one")
+    if min(*kernel, *strides) < 1:
+        step.malformed(f"windows of {list(kernel)} with the strides {list(strides)}")
     if any(amounts):
         x = step.emit("pad", x, before=(0, 0, *amounts[:2]), after=(0, 0, *amounts[2:]), mode="constant", value=0.0)
     for axis in (0, 1):
@@ -97,7 +99,7 @@ def windows_as_rows(step: Step) -> Outputs:
         if not isinstance(size, int):
             step.unsupported("windows of pictures of a run-time size", "fix the input shapes")
         count = (size - kernel[axis]) // strides[axis] + 1
-        step.check_table(max(count, 0), kernel[axis])
+        step.check_table(max(count, 1), max(kernel[axis], 1))
         places = np.arange(count)[:, None] * strides[axis] + np.arange(kernel[axis])
         x = step.emit("gather", x, step.constant(places.astype(np.int32)), axis=2 + 2 * axis)
     _, depth, down, high, across, wide = x.shape

@@ -54,7 +54,7 @@ def reverse(step: Step) -> Outputs:
         both = plus(step, rows.spread(rows.starts), rows.spread(rows.ends))
         mirrored = step.emit("sub", step.emit("sub", both, rows.places), step.constant(np.array(1)))
         return {"Y": step.emit("gather", x, mirrored, axis=0)}
-    starts, steps = (x.shape[0] - 1, *(0 for _ in x.shape[1:])), (-1, *(1 for _ in x.shape[1:]))
+    starts, steps = (step.size(x, 0) - 1, *(0 for _ in x.shape[1:])), (-1, *(1 for _ in x.shape[1:]))
     return {"Y": step.emit("slice", x, starts=starts, steps=steps, sizes=x.shape)}
 
 
@@ -66,14 +66,14 @@ def pool(step: Step) -> Outputs:
         step.malformed(f"the attribute 'pooltype' is '{kind}'")
     if sequences is not None:
         return {"Out": _pooled(step, x, sequences, kind)}
-    rows = x.shape[0]
+    rows = step.size(x, 0)
     if kind in ("FIRST", "LAST"):
         return {"Out": part(step, x, 0, 0 if kind == "FIRST" else rows - 1, 1)}
     y = step.emit(_POOLS[kind], x, axes=(0,), keepdims=True)
     if kind == "SQRT":
         if not isinstance(rows, int):
             step.unsupported("the root of a run-time length", "fix the input shapes")
-        y = step.emit("mul", y, scalar(step, rows**-0.5, y))
+        y = step.emit("mul", y, scalar(step, max(rows, 1) ** -0.5, y))
     return {"Out": y}
 
 
@@ -155,11 +155,11 @@ def expand_as(step: Step) -> Outputs:
 def _expanded(step: Step, x: Tensor, like: Tensor, rows: Segments | None) -> Tensor:
     if rows is not None:
         return rows.spread(x)
-    if x.shape[0] != 1:
+    if step.size(x, 0) != 1:
         step.unsupported(
             f"{x.shape[0]} sequences without offsets", "name the offsets among input_tensors, as the input with '.lod'"
         )
-    return step.emit("broadcast_to", x, shape=(like.shape[0], *x.shape[1:]))
+    return step.emit("broadcast_to", x, shape=(step.size(like, 0), *x.shape[1:]))
 
 
 @handler("sequence_reshape")
@@ -215,7 +215,7 @@ def arithmetic(step: Step) -> Tensor:
     if a is None or b is None:
         if x.shape != y.shape:
             step.unsupported(
-                f"{x.shape[0]} and {y.shape[0]} rows without offsets",
+                f"{step.size(x, 0)} and {step.size(y, 0)} rows without offsets",
                 "name the offsets among input_tensors, as the inputs with '.lod'",
             )
         return plus(step, x, y) if kind == 1 else step.emit(ops[kind], x, y)
@@ -276,6 +276,8 @@ def gru(step: Step) -> Outputs:
 
 
 def _signed(step: Step, x: Tensor, signs: list[float], shape: tuple[int, int]) -> Tensor:
+    if not x.dtype.is_float:
+        step.malformed(f"its weights have the type {x.dtype.value}")
     return step.emit("mul", x, step.constant(np.array(signs, x.dtype.numpy).reshape(shape)))
 
 

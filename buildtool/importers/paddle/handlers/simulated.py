@@ -82,7 +82,7 @@ def dequantised_by_channel(step: Step) -> Tensor:
     axis = step.integer("quant_axis", 0) if len(scales) == 1 else step.integer("x_num_col_dims", 1)
     shape = [1] * x.rank
     axis = step.axis(axis, x.rank)
-    (count,) = scales[0].shape
+    (count,) = step.check_rank(scales[0], 1, what="its scale").shape
     if not isinstance(count, int):
         step.malformed("its scales have no fixed number")
     shape[axis] = count

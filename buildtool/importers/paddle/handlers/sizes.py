@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.paddle.registry import evaluator, handler, maybe, one
-from buildtool.importers.paddle.values import as_type, dims, dtype_attribute, real
+from buildtool.importers.paddle.values import as_type, dims, dtype_attribute, one_dim, real
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, bounds, ceil_div, maximum, product
 from buildtool.ir.operator import Array
@@ -49,7 +49,11 @@ def _number(step: Step, dtype: DType) -> Array:
     text = step.text("str_value", "")
     if not text:
         return np.array(real(step, "value", default=0.0)).astype(dtype.numpy)
-    return np.array(int(text) if text.lstrip("+-").isdecimal() else float(text)).astype(dtype.numpy)
+    try:
+        number = int(text) if text.lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        step.malformed(f"the attribute 'str_value' is no number but '{text:.40}'")
+    return np.array(number).astype(dtype.numpy)
 
 
 @handler("fill_any_like", "fill_zeros_like")
@@ -91,6 +95,8 @@ def list_of_numbers(step: Step) -> Tensor:
 @evaluator("range")
 def known_range(step: Step) -> Tensor | None:
     ends = [one(step, slot).content for slot in ("Start", "End", "Step")]
+    if any(item is not None and item.size != 1 for item in ends):
+        step.malformed("where it starts or ends is not one number")
     start, end, delta = (None if item is None else float(item.reshape(-1)[0]) for item in ends)
     if start is None or end is None or delta is None:
         return None
@@ -106,7 +112,7 @@ def known_range(step: Step) -> Tensor | None:
 def range_of_run_time_size(step: Step) -> Tensor:
     """As many elements as the size allows at most, cut to as many as it is."""
     slots = ("Start", "End", "Step")
-    start, end, delta = (dims(step, slot, slot)[0] for slot in slots)
+    start, end, delta = (one_dim(step, slot, slot) for slot in slots)
     if not isinstance(start, int) or not isinstance(delta, int) or delta == 0:
         step.unsupported("a range whose start or step depends on a run-time size", "fix the input shapes")
     count = ceil_div(end - start, delta) if delta > 0 else ceil_div(start - end, -delta)
@@ -121,7 +127,9 @@ def range_of_run_time_size(step: Step) -> Tensor:
 @handler("linspace")
 def linspace(step: Step) -> Tensor:
     first, last = real(step, "start", "Start"), real(step, "stop", "Stop")
-    count = int(real(step, "num", "Num"))
+    count = step.whole(real(step, "num", "Num"), "number of elements")
+    if count < 0:
+        step.malformed(f"{count} elements")
     step.check_table(max(count, 0))
     dtype = dtype_attribute(step, "dtype", DType.F32)
     return step.constant(np.linspace(first, last, count).astype(dtype.numpy))
@@ -129,7 +137,10 @@ def linspace(step: Step) -> Tensor:
 
 @handler("eye")
 def eye(step: Step) -> Tensor:
-    rows, columns = int(real(step, "num_rows", "Rows")), int(real(step, "num_columns", "Columns", -1))
+    rows = step.whole(real(step, "num_rows", "Rows"), "number of rows")
+    columns = step.whole(real(step, "num_columns", "Columns", -1), "number of columns")
     columns = rows if columns < 0 else columns
+    if rows < 0:
+        step.malformed(f"{rows} rows")
     step.check_table(rows, columns)
     return step.constant(np.eye(rows, columns, dtype=dtype_attribute(step, "dtype", DType.F32).numpy))

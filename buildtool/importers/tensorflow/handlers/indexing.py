@@ -37,7 +37,7 @@ def slice_(step: Step) -> Tensor:
 def gather(step: Step) -> Tensor:
     x, places, axis = step.input(0), step.input(1), 0
     if step.node.op == "GatherV2":
-        (axis,) = step.known_ints(2, "axis")
+        axis = step.known_int(2, "axis")
         axis = step.axis(axis, x.rank)
     batches = step.integer("batch_dims", 0)
     if step.node.op != "GatherV2" and batches:
@@ -67,7 +67,7 @@ def scatter_into(step: Step) -> Tensor:
 
 @handler("OneHot")
 def one_hot(step: Step) -> Tensor:
-    (depth,) = step.known_ints(1, "depth")
+    depth = step.known_int(1, "depth")
     return marked(step, step.input(0), depth, step.input(2), step.input(3), step.integer("axis", -1))
 
 

@@ -40,7 +40,7 @@ def _made(step: Step, count: Dim, shape: tuple[int, ...] | None, dtype: DType) -
 
 @handler("TensorListReserve")
 def reserve(step: Step) -> Tensor:
-    (count,) = step.known_dims(1, "number of elements")
+    count = step.known_dim(1, "number of elements")
     return _made(step, count, _item_shape(step, 0), element_type(step, "element_dtype"))
 
 
@@ -57,8 +57,9 @@ def from_tensor(step: Step) -> Tensor:
 @handler("TensorListStack")
 def stack(step: Step) -> Tensor:
     items, count = _stated(step, step.input(0), 1), step.integer("num_elements", -1)
-    if count >= 0 and isinstance(items.shape[0], int) and items.shape[0] != count:
-        step.malformed(f"a list of {items.shape[0]} tensors instead of {count}")
+    length = step.size(items, 0)
+    if count >= 0 and isinstance(length, int) and length != count:
+        step.malformed(f"a list of {length} tensors instead of {count}")
     return items
 
 
@@ -118,7 +119,7 @@ def array(step: Step) -> Sequence[Tensor]:
     """A handle, which says nothing here, and what flows from one use to the next."""
     if step.integer("dynamic_size", 0):
         step.unsupported("an array that grows where it is written", "give it its final size")
-    (count,) = step.known_dims(0, "number of elements")
+    count = step.known_dim(0, "number of elements")
     shape = step.integers("element_shape", ()) if step.has("element_shape") else (-1,)
     known = shape if min(shape, default=0) >= 0 else None
     return step.constant(np.zeros((), np.int32)), _made(step, count, known, element_type(step, "dtype"))
@@ -144,6 +145,7 @@ def array_scatter(step: Step) -> Tensor:
     places, items = step.input(1), step.input(2)
     into = shaped(step, step.input(3), items.shape[1:])
     known = places.content
+    step.axis(0, into.rank)
     if known is not None and into.shape[0] == known.size and (known == np.arange(known.size)).all():
         return items
     return step.emit("scatter_nd", into, step.reshape(places, (*places.shape, 1)), items, reduction="none")

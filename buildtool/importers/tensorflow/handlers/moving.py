@@ -43,7 +43,7 @@ def squeeze(step: Step) -> Tensor:
 @handler("ExpandDims")
 def expand_dims(step: Step) -> Tensor:
     x = step.input(0)
-    (axis,) = step.known_ints(1, "axis")
+    axis = step.known_int(1, "axis")
     axis = step.axis(axis, x.rank + 1)
     return step.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
 
@@ -61,9 +61,11 @@ def transpose(step: Step) -> Tensor:
 @handler("ConcatV2", "Concat")
 def concatenation(step: Step) -> Tensor:
     """The axis is the last input, in the older form the first."""
-    parts, place = step.present(), len(step.inputs) - 1 if step.node.op == "ConcatV2" else 0
-    (axis,) = step.known_ints(place, "axis")
-    del parts[place]
+    place = len(step.inputs) - 1 if step.node.op == "ConcatV2" else 0
+    axis = step.known_int(place, "axis")
+    parts = [step.input(index) for index in range(len(step.inputs)) if index != place]
+    if not parts:
+        step.malformed("it has nothing to join")
     axis = step.axis(axis, parts[0].rank)
     return parts[0] if len(parts) == 1 else step.emit("concat", *parts, axis=axis)
 
@@ -84,8 +86,10 @@ def unpack(step: Step) -> Sequence[Tensor]:
     x = step.input(0)
     axis = step.axis(step.integer("axis", 0), x.rank)
     count = step.integer("num")
-    if count < 1:
-        step.malformed(f"{count} outputs")
+    size = x.shape[axis]
+    if count < 1 or (isinstance(size, int) and count != size):
+        step.malformed(f"{count} outputs of a tensor with {size} elements along that axis")
+    step.check_table(count)
     shape = tuple(dim for other, dim in enumerate(x.shape) if other != axis)
     return [step.reshape(part, shape) for part in _split(step, x, axis, [1] * count)]
 
@@ -93,7 +97,7 @@ def unpack(step: Step) -> Sequence[Tensor]:
 @handler("Split")
 def split(step: Step) -> Sequence[Tensor]:
     x, count = step.input(1), step.integer("num_split")
-    (axis,) = step.known_ints(0, "axis")
+    axis = step.known_int(0, "axis")
     axis = step.axis(axis, x.rank)
     size = x.shape[axis]
     if not isinstance(size, int):
@@ -106,7 +110,7 @@ def split(step: Step) -> Sequence[Tensor]:
 @handler("SplitV")
 def split_by_sizes(step: Step) -> Sequence[Tensor]:
     x, sizes = step.input(0), list(step.known_ints(1, "sizes"))
-    (axis,) = step.known_ints(2, "axis")
+    axis = step.known_int(2, "axis")
     axis = step.axis(axis, x.rank)
     whole = x.shape[axis]
     if -1 in sizes and isinstance(whole, int):

@@ -39,9 +39,9 @@ def dequantize(step: Step) -> Tensor:
     """Whole numbers between the least and the greatest of their type stand for those between two bounds."""
     x, low, high = step.input(0), step.known_number(1, "min_range"), step.known_number(2, "max_range")
     mode = step.text("mode", "MIN_COMBINED")
-    ends = np.iinfo(str(x.dtype.numpy))
     if mode not in ("MIN_COMBINED", "MIN_FIRST") or x.dtype not in (DType.U8, DType.S8, DType.U16, DType.S16):
         step.unsupported(f"the mode {mode} of {x.dtype.value}", "quantise in the mode MIN_FIRST")
+    ends = np.iinfo(str(x.dtype.numpy))
     width = np.float32((high - low) / (ends.max - ends.min))
     if mode == "MIN_FIRST":  # of which a bound lies on a multiple of the width, so that zero is a number
         low = float(np.round(low / width) * width) if width else low

@@ -84,7 +84,7 @@ def range_(step: Step) -> Tensor:
 @handler("LinSpace")
 def even_steps(step: Step) -> Tensor:
     start, stop = (step.known_number(index, "bounds") for index in range(2))
-    (count,) = step.known_ints(2, "count")
+    count = step.known_int(2, "count")
     step.check_table(max(count, 1))
     return step.constant(np.linspace(start, stop, max(count, 0)).astype(step.input(0).dtype.numpy))
 

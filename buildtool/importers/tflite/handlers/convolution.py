@@ -104,7 +104,7 @@ def _of_bytes(
         *parameters(step, of_x, x.dtype),
         filters,
         *parameters(step, quant, filters.dtype),
-        *parameters(step, of_y, step.node.dtypes[step.node.outputs[0]]),
+        *parameters(step, of_y, step.made_dtype(0)),
         *(() if bias is None else (bias,)),
         groups=groups,
         **window,

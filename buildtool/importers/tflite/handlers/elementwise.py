@@ -89,7 +89,7 @@ def gelu(step: Step) -> Tensor:
 
 @handler("CAST")
 def cast(step: Step) -> Tensor:
-    return step.emit("cast", step.input(0), to=step.node.dtypes[step.node.outputs[0]])
+    return step.emit("cast", step.input(0), to=step.made_dtype(0))
 
 
 # -- of two tensors ----------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def right_shift(step: Step) -> Tensor:
 
 @handler("BITCAST")
 def bitcast(step: Step) -> Tensor:
-    return step.emit("bitcast", step.input(0), to=step.node.dtypes[step.node.outputs[0]])
+    return step.emit("bitcast", step.input(0), to=step.made_dtype(0))
 
 
 @handler("ATAN2")

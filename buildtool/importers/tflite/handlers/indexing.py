@@ -69,24 +69,24 @@ def dense_from_places(step: Step) -> Tensor:
 @handler("ARG_MAX", "ARG_MIN")
 def place_of_extreme(step: Step) -> Tensor:
     x = step.input(0)
-    (axis,) = step.known_ints(1, "axis")
+    axis = step.known_int(1, "axis")
     op = "argmax" if step.node.op == "ARG_MAX" else "argmin"
     place = step.emit(op, x, axis=step.axis(axis, x.rank), keepdims=False, select_last_index=False)
-    wanted = step.node.dtypes[step.node.outputs[0]]
+    wanted = step.made_dtype(0)
     return place if wanted is DType.S64 else step.emit("cast", place, to=wanted)
 
 
 @handler("TOPK_V2")
 def largest(step: Step) -> Sequence[Tensor]:
     x = step.input(0)
-    (count,) = step.known_dims(1, "k")
+    count = step.known_dim(1, "k")
     values, places = step.emit_all("topk", x, axis=x.rank - 1, k=(count,), largest=True)
-    return values, step.emit("cast", places, to=step.node.dtypes[step.node.outputs[1]])
+    return values, step.emit("cast", places, to=step.made_dtype(1))
 
 
 @handler("ONE_HOT")
 def one_hot(step: Step) -> Tensor:
-    places, (depth,) = step.input(0), step.known_ints(1, "depth")
+    places, depth = step.input(0), step.known_int(1, "depth")
     return marked(step, places, depth, real(step, 2), real(step, 3), step.integer("axis", -1))
 
 

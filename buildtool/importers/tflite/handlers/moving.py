@@ -52,7 +52,7 @@ def squeeze(step: Step) -> Tensor:
 @handler("EXPAND_DIMS")
 def expand_dims(step: Step) -> Tensor:
     x = step.input(0)
-    (axis,) = step.known_ints(1, "axis")
+    axis = step.known_int(1, "axis")
     axis = step.axis(axis, x.rank + 1)
     return step.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
 
@@ -86,6 +86,7 @@ def concatenation(step: Step) -> Tensor:
 
 @handler("PACK")
 def pack(step: Step) -> Tensor:
+    step.present()
     parts = _alike(step)
     axis = step.axis(step.integer("axis", 0), parts[0].rank + 1)
     shape = parts[0].shape
@@ -107,7 +108,7 @@ def unpack(step: Step) -> Sequence[Tensor]:
 @handler("SPLIT")
 def split(step: Step) -> Sequence[Tensor]:
     x, count = step.input(1), len(step.node.outputs)
-    (axis,) = step.known_ints(0, "axis")
+    axis = step.known_int(0, "axis")
     axis = step.axis(axis, x.rank)
     size = x.shape[axis]
     if not isinstance(size, int):
@@ -120,7 +121,7 @@ def split(step: Step) -> Sequence[Tensor]:
 @handler("SPLIT_V")
 def split_by_sizes(step: Step) -> Sequence[Tensor]:
     x, sizes = step.input(0), list(step.known_ints(1, "sizes"))
-    (axis,) = step.known_ints(2, "axis")
+    axis = step.known_int(2, "axis")
     axis = step.axis(axis, x.rank)
     whole = x.shape[axis]
     if -1 in sizes and isinstance(whole, int):

@@ -69,7 +69,7 @@ def max_pool_with_places(step: Step) -> Sequence[Tensor]:
     """The second output counts the elements of the window row by row, plus 0.1: MediaPipe cuts it to a whole number."""
     x = step.input(0)
     same, strides, kernel = _options(step)
-    if x.rank != 4 or not x.dtype.is_float or DType.F32 is not step.node.dtypes[step.node.outputs[-1]]:
+    if x.rank != 4 or not x.dtype.is_float or DType.F32 is not step.made_dtype(-1):
         step.unsupported("a pool of other than 32-bit images that tells places", "use MediaPipe's own form")
     around = same_pads(step, x.shape[1:3], kernel, strides, (1, 1)) if same else (0, 0, 0, 0)
     if any(around):

@@ -63,7 +63,7 @@ def _of_bytes(step: Step, count: Dim, rows: int, deep: int) -> Tensor:
         *parameters(step, of_x, x.dtype),
         step.reshape(weights, (rows, 1, 1, deep)),
         *parameters(step, of_w, weights.dtype),
-        *parameters(step, of_y, step.node.dtypes[step.node.outputs[0]]),
+        *parameters(step, of_y, step.made_dtype(0)),
         *(() if bias is None else (bias,)),
         strides=(1, 1),
         pads=(0, 0, 0, 0),
@@ -84,7 +84,7 @@ def batch_product(step: Step) -> Tensor:
         b = _turned(step, b)
     if not a.dtype.is_float:
         wide = [step.emit("cast", tensor, to=DType.F64) for tensor in (a, b)]
-        return step.emit("cast", step.emit("matmul", *wide), to=step.node.dtypes[step.node.outputs[0]])
+        return step.emit("cast", step.emit("matmul", *wide), to=step.made_dtype(0))
     return stored(step, step.emit("matmul", a, b))
 
 

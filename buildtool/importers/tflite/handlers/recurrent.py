@@ -254,7 +254,7 @@ def filter_of_rank(step: Step) -> Sequence[Tensor]:
     if quant is not None:
         column = dequantised(step, quantised(step, column, quant, step.input(4).dtype), quant)
     count, memory = (channels(step, over_time, axis) for axis in (0, 1))
-    batch, filters = column.shape
+    batch, filters = step.check_rank(column, 2, what="what the filters give").shape
     if rank < 1 or filters != count or count % rank:
         step.malformed(f"{count} filters over time for {filters} filters of rank {rank}")
     held = step.reshape(real(step, 4), (batch, count, memory))
@@ -289,6 +289,10 @@ def _merged(step: Step, directions: Sequence[Tensor]) -> Sequence[Tensor]:
 
 
 def _joined(step: Step, parts: list[Tensor]) -> Tensor:
+    if len({part.shape[1:] for part in parts}) > 1 or any(
+        part.rank != parts[0].rank or not part.rank for part in parts
+    ):
+        step.malformed("the weights of its gates have different shapes")
     known = [part.content for part in parts if part.content is not None]
     if len(known) == len(parts):
         return step.constant(np.concatenate(known))

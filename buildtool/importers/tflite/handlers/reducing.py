@@ -43,7 +43,7 @@ def _reduced(step: Step, op: str, x: Tensor) -> Tensor:
 @handler("CUMSUM")
 def running_sum(step: Step) -> Tensor:
     x = step.input(0)
-    (axis,) = step.known_ints(1, "axis")
+    axis = step.known_int(1, "axis")
     return step.emit(
         "cumsum",
         x,
@@ -93,7 +93,7 @@ def local_response_normalisation(step: Step) -> Tensor:
 def matrix_diag(step: Step) -> Tensor:
     """Each row becomes the diagonal of a matrix that is zero elsewhere."""
     x = step.input(0)
-    size = x.shape[-1]
+    size = step.size(x, -1)
     if not isinstance(size, int):
         step.unsupported(f"a matrix of the run-time size {size}", "fix the input shapes")
     step.check_table(size, size)

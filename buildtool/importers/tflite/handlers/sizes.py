@@ -28,7 +28,7 @@ def shape(step: Step) -> Tensor:
     dims = step.input(0).shape
     content = np.empty(len(dims), object)
     content[:] = dims
-    return Tensor.of(content, step.node.dtypes[step.node.outputs[0]])
+    return Tensor.of(content, step.made_dtype(0))
 
 
 @evaluator("RANK", any_size=True)
@@ -54,11 +54,14 @@ def range_(step: Step) -> Tensor:
 
 @evaluator("BROADCAST_ARGS")
 def broadcast_args(step: Step) -> Tensor | None:
-    one, other = step.input(0).content, step.input(1).content
-    if one is None or other is None:
+    if step.input(0).content is None or step.input(1).content is None:
         return None
-    made = np.broadcast_shapes(tuple(int(dim) for dim in one), tuple(int(dim) for dim in other))
-    return Tensor.of(np.array(made, one.dtype))
+    one, other = step.known_ints(0, "shape"), step.known_ints(1, "other shape")
+    try:
+        made = np.broadcast_shapes(one, other)
+    except ValueError:
+        step.malformed(f"the shapes {list(one)} and {list(other)} cannot be broadcast")
+    return Tensor.of(np.array(made, step.input(0).dtype.numpy))
 
 
 @evaluator(*_WHOLE)

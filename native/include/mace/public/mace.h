@@ -1,6 +1,6 @@
 // The C++ interface of MACE 1.0, for programs that were written for it: headers alone, over the C table of
-// lathe/c_api.h, for C++11 and later. docs/mace.md says what is the same and what is not. Lathe is not affiliated with
-// MACE, and reads models that Lathe has converted, not those of MACE.
+// lathe/c_api.h, for C++11 and later. docs/how-to/mace.md says what is the same and what is not. Lathe is not
+// affiliated with MACE, and reads models that Lathe has converted, not those of MACE.
 //
 // The include folder of a build belongs to its library (mace/bound_library.h): functions here that create engines look
 // for kernels in that library, and in those whose mace_engine_factory.h the same source file includes.

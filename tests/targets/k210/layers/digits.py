@@ -1,6 +1,6 @@
 """Networks that read digits: how often they are right in single precision, and as kmodels by each quantiser.
 
-`python -m tests.targets.k210.layers.digits` prints the table of docs/k210-layers.md; with `train` it makes
+`python -m tests.targets.k210.layers.digits` prints the table of docs/how-to/k210-layers.md; with `train` it makes
 mnist_like.npz anew first. That network reads scikit-learn's digits, enlarged from 8x8 to the 28x28 of MNIST.
 """
 

@@ -1,4 +1,4 @@
-"""Networks that read digits stay nearly as good as they are: the table of docs/k210-layers.md, on fewer pictures."""
+"""Networks that read digits keep their accuracy: the table of docs/how-to/k210-layers.md, on fewer pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.targets.k210.layers.digits import QUANTISERS, WEIGHTS, digits, mnist_like, scores
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "k210-layers.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "how-to" / "k210-layers.md"
 
 
 @pytest.mark.slow

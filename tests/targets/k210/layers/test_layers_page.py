@@ -1,4 +1,4 @@
-"""The Python examples of docs/k210-layers.md run as they stand."""
+"""The Python examples of docs/how-to/k210-layers.md run as they stand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from buildtool.targets.k210 import layers as tl
 from tests.targets.k210.layers.nets import drawn, pictures, write_names
 from tests.targets.k210.layers.test_saved_models import ENTRIES, save, text
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "k210-layers.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "how-to" / "k210-layers.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
 
 

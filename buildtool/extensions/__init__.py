@@ -1,0 +1,1 @@
+"""What installed packages add to Lathe: targets and passes, found through Python's entry points."""

@@ -1,0 +1,1 @@
+"""The Abacus as a target of Lathe, and a pass that helps it."""
