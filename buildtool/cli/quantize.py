@@ -15,6 +15,7 @@ from buildtool.cli.options import (
     FileArgument,
     ModelOption,
     OpPathOption,
+    TrustOption,
     UnverifiedOption,
     deployment_file,
 )
@@ -170,6 +171,7 @@ def quantize(
         Path, typer.Option("--build-folder", metavar="FOLDER", help="Folder that holds calibration/<library>/.")
     ] = Path("build"),
     allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     op_path: OpPathOption = None,
     *,
     given: SampleOptions,
@@ -204,7 +206,7 @@ def quantize(
         weights.given(),
         layers.given() if layers.sensitivity or layers.budget else None,
         Overrides(op_paths=tuple(op_path or ())),
-        Options(output=build_folder, allow_unverified=allow_unverified),
+        Options(output=build_folder, allow_unverified=allow_unverified, trust_model_code=trust_model_code),
         RunSettings(model=model),
         Labour(given.workers, fresh=given.fresh),
     )
