@@ -214,9 +214,15 @@ MOVING = [
     Case("TRANSPOSE", (_X, ints(0, 3, 1, 2)), "TransposeOptions", {}, (1,)),
     Case("CONCATENATION", (_X, random(2, 3, 4, 2)), "ConcatenationOptions", {"Axis": -1}),
     Case("PACK", (random(2, 3), random(2, 3, seed=1)), "PackOptions", {"Axis": 1, "ValuesCount": 2}),
+    # Counted from the end of the output, which has one axis more than the inputs.
+    Case("PACK", (random(2, 3), random(2, 3, seed=1)), "PackOptions", {"Axis": -1, "ValuesCount": 2}),
+    Case("PACK", (random(2, 3), random(2, 3, seed=1)), "PackOptions", {"Axis": -2, "ValuesCount": 2}),
+    Case("PACK", (random(2, 3), random(2, 3, seed=1)), "PackOptions", {"Axis": -3, "ValuesCount": 2}),
     Case("UNPACK", (random(2, 3, 4),), "UnpackOptions", {"Axis": -2, "Num": 3}, outputs=(_F,) * 3),
     Case("SPLIT", (ints([3])[0], _X[..., :4]), "SplitOptions", {"NumSplits": 2}, (0,), (_F,) * 2),
+    Case("SPLIT", (ints([-2])[0], random(3, 6, 2)), "SplitOptions", {"NumSplits": 2}, (0,), (_F,) * 2),
     Case("SPLIT_V", (_X, ints(1, -1, 2), ints([3])[0]), "SplitVOptions", {"NumSplits": 3}, (1, 2), (_F,) * 3),
+    Case("SPLIT_V", (random(3, 6, 2), ints(2, 4), ints([-2])[0]), "SplitVOptions", {"NumSplits": 2}, (1, 2), (_F,) * 2),
     Case("SLICE", (_X, ints(0, 1, 0, 2), ints(2, 2, -1, 3)), "SliceOptions", {}, (1, 2)),
     Case(
         "STRIDED_SLICE",
@@ -240,6 +246,7 @@ MOVING = [
     Case("TILE", (random(2, 3), ints(2, 3)), "TileOptions", {}, (1,)),
     Case("BROADCAST_TO", (random(3, 1), ints(2, 3, 4)), "BroadcastToOptions", {}, (1,), version=2),
     Case("REVERSE_V2", (random(2, 3, 4), ints(1)), "ReverseV2Options", {}, (1,)),
+    Case("REVERSE_V2", (random(2, 3, 5), ints(-1)), "ReverseV2Options", {}, (1,)),
     Case(
         "REVERSE_SEQUENCE",
         (random(2, 5, 3), ints(3, 5)),
@@ -266,6 +273,7 @@ MOVING = [
 ]
 PICKING = [
     Case("GATHER", (_X, ints(2, 0)), "GatherOptions", {"Axis": 1}, (1,)),
+    Case("GATHER", (_X, ints(2, 0)), "GatherOptions", {"Axis": -2}, (1,)),
     Case("GATHER", (_X, ints([[2, 0], [1, 1]])), "GatherOptions", {"Axis": 1, "BatchDims": 1}, version=5),
     Case("GATHER_ND", (_X, ints([[1, 2], [0, 0]])), "GatherNdOptions"),
     Case("SCATTER_ND", (ints([[1], [3], [1]]), random(3, 2), ints(5, 2)), "ScatterNdOptions", {}, (2,)),
