@@ -119,3 +119,46 @@ def graphs(draw: st.DrawFn) -> Graph:
             values.append(apply(graph, make(kind), source))
     graph.outputs = draw(st.lists(st.sampled_from(values), min_size=1, max_size=3, unique_by=id))
     return graph
+
+
+@st.composite
+def graphs_with_regions(draw: st.DrawFn) -> Graph:
+    """Loops and branches in each other, whose regions read and return values from around them."""
+    graph = Graph(name="g")
+    flag, trips = add_input(graph, "flag", (), DType.BOOL), add_input(graph, "trips", (), DType.S64)
+    values = [add_input(graph, "x", (4, 8))]
+    _draw_nodes(draw, graph, graph, values, (flag, trips))
+    graph.outputs = draw(st.lists(st.sampled_from(values), min_size=1, max_size=3, unique_by=id))
+    return graph
+
+
+def _draw_nodes(
+    draw: st.DrawFn, graph: Graph, region: Region, values: list[Value], controls: tuple[Value, Value], depth: int = 0
+) -> None:
+    """Append nodes to a region. `values`: what they may read, to which those that they make are added."""
+    flag, trips = controls
+    kinds = ["relu", "abs", "add", *(["loop", "if_else"] if depth < 2 else [])]
+    for kind in draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=5)):
+        if kind == "loop":
+            carried = draw(st.lists(st.sampled_from(values), min_size=1, max_size=2))
+            inputs = [graph.new_value("carried", value.type) for value in carried]
+            body = Region(inputs=[graph.new_value("number", trips.type), *inputs])
+            seen = [*values, *inputs]
+            _draw_nodes(draw, graph, body, seen, controls, depth + 1)
+            given = [value for value in seen if value not in inputs]  # the verifier wants an identity in between
+            body.outputs = [flag, *(draw(st.sampled_from(given)) for _ in carried)]
+            node = graph.new_node(make("loop", most=(), size=()), [trips, flag, *carried], regions=[body])
+        elif kind == "if_else":
+            branches = [Region(), Region()]
+            for branch in branches:
+                seen = list(values)
+                _draw_nodes(draw, graph, branch, seen, controls, depth + 1)
+                branch.outputs = [draw(st.sampled_from(seen))]
+            node = graph.new_node(make("if_else", sizes=()), [flag], regions=branches)
+        elif kind == "add":
+            linear = make("add", activation="none", activation_alpha=0.0, activation_beta=0.0)
+            node = graph.new_node(linear, [draw(st.sampled_from(values)) for _ in range(2)])
+        else:
+            node = graph.new_node(make(kind), [draw(st.sampled_from(values))])
+        region.nodes.append(node)
+        values += node.outputs

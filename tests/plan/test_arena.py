@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from buildtool.errors import InternalError, UnsupportedError
 from buildtool.ir.dims import symbol
 from buildtool.ir.graph import Graph, Node
+from buildtool.ir.verify import verify
 from buildtool.plan import arena, check, liveness, manifest, select
 from buildtool.plan.conditions import Condition
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import ALIGNMENT, Placement, Plan
-from tests.plan.graphs import add_input, apply, graphs, looping_network, make, small_network
+from tests.plan.graphs import add_input, apply, graphs, graphs_with_regions, looping_network, make, small_network
 
 
 def kernels_for(graph: Graph, in_place: bool = True) -> list[KernelInfo]:
@@ -44,6 +45,15 @@ def test_planned_arenas_pass_the_checker(graph: Graph, in_place: bool) -> None:
     assert list(check.problems_of(graph, plan, kernels)) == []
     assert memory.size >= memory.lower_bound
     assert Plan.from_json(plan.as_json()) == plan
+
+
+@given(graphs_with_regions(), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_planned_arenas_of_graphs_with_regions_pass_the_checker(graph: Graph, in_place: bool) -> None:
+    verify(graph)
+    kernels = kernels_for(graph, in_place)
+    plan, _ = plan_of(graph, kernels)
+    assert list(check.problems_of(graph, plan, kernels)) == []
 
 
 @given(graphs(), st.data())
