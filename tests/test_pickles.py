@@ -93,7 +93,7 @@ def test_pickles_behind_one_another_are_followed_one_by_one() -> None:
         (b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f.", "damaged"),
     ],
 )
-def test_what_is_damaged_or_unusual(data: bytes, words: str) -> None:
+def test_damaged_or_unusual_pickles_are_refused(data: bytes, words: str) -> None:
     """Among it tuples within tuples as keys, whose hash Python computes by recursion without an end."""
     with pytest.raises(RefusedError, match=words):
         followed(data)

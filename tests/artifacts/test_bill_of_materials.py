@@ -43,7 +43,7 @@ def _documents(folder: Path) -> dict[str, bytes]:
     return bill_of_materials.files(origin, [library], outputs)
 
 
-def test_what_the_manifest_says(tmp_path: Path) -> None:
+def test_the_manifest_lists_inputs_with_roles_and_checksums_and_outputs(tmp_path: Path) -> None:
     manifest = json.loads(_documents(tmp_path)[MANIFEST])
     assert [(item["role"], item["name"]) for item in manifest["inputs"]] == [
         ("deployment", "net.yml"),

@@ -121,7 +121,7 @@ def test_single_operators(lathe: Lathe, project: Path) -> None:
         (["--against", "{project}"], "no build that could be compared"),
     ],
 )
-def test_what_is_refused(lathe: Lathe, project: Path, words: list[str], said: str) -> None:
+def test_options_that_bench_cannot_take_are_errors(lathe: Lathe, project: Path, words: list[str], said: str) -> None:
     result = lathe(*on(project, *(word.format(project=project) for word in words)))
     assert result.code != 0
     assert said in result.stderr

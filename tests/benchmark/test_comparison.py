@@ -65,7 +65,7 @@ def test_counts_are_exact() -> None:
     assert comparison.exact(100, 100)["verdict"] == "the same"
 
 
-def test_what_limits_a_node() -> None:
+def test_the_larger_share_of_computing_and_memory_limits_a_node() -> None:
     figures = {"f32_mmacs": 50_000, "s8_mmacs": 200_000, "reading": [{"bytes": 1000, "mb_s": 100_000}]}
     peak = Peak.measured(figures | {"reading": [*figures["reading"], {"bytes": 10**6, "mb_s": 10_000}]})  # type: ignore[misc]
     assert peak.share(50_000, 100, "f32", 2000) == (0.5, "computing")

@@ -40,7 +40,7 @@ def put(folder: Path, name: str, size: int, days: float) -> Path:
     return path
 
 
-def test_what_was_not_used_for_long_goes(tmp_path: Path) -> None:
+def test_pruning_removes_objects_that_were_not_used_for_long(tmp_path: Path) -> None:
     old, new = put(tmp_path, "aa1", 10, 31), put(tmp_path, "bb2", 20, 29)
     assert cache.prune(tmp_path, days=30, most=None) == cache.Pruned(1, 10)
     assert (old.exists(), new.exists()) == (False, True)

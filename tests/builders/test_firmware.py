@@ -42,7 +42,7 @@ def test_images_are_made_of_sources_in_the_tree(tmp_path: Path) -> None:
     assert again.images[0].elf == built.images[0].elf
 
 
-def test_what_does_not_compile_is_shown(tmp_path: Path) -> None:
+def test_a_compile_error_shows_the_compiler_s_message(tmp_path: Path) -> None:
     image = Image("one", ("main.c",), (), ())
     with pytest.raises(BuildError) as caught:
         build({"main.c": b"int main(void) { return nothing; }\n"}, (image,), ObjectCache(tmp_path))
@@ -51,7 +51,7 @@ def test_what_does_not_compile_is_shown(tmp_path: Path) -> None:
     assert "'nothing' undeclared" in problem.rule
 
 
-def test_what_does_not_link_is_shown(tmp_path: Path) -> None:
+def test_a_link_error_shows_the_linker_s_message(tmp_path: Path) -> None:
     image = Image("one", ("main.c",), (), ())
     with pytest.raises(BuildError, match=r"linking one\.elf failed"):
         build({"main.c": b"int other(void); int main(void) { return other(); }\n"}, (image,), ObjectCache(tmp_path))

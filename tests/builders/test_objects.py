@@ -47,7 +47,7 @@ def test_objects_are_compiled_once(tmp_path: Path) -> None:
     assert changed.paths[UNITS[0]].read_bytes() != first.paths[UNITS[0]].read_bytes()
 
 
-def test_what_decides_a_key(tmp_path: Path) -> None:
+def test_the_key_depends_on_source_headers_kind_and_compiler_only(tmp_path: Path) -> None:
     cache = ObjectCache(tmp_path)
     host = probe("host")
     key = cache.key(host, tree(), UNITS[0])

@@ -93,7 +93,7 @@ def test_the_memory_is_that_of_this_process(command: Words) -> None:
 
 
 @pytest.mark.parametrize("abi", ["host"])
-def test_it_tells_what_it_does(command: Words) -> None:
+def test_trace_tells_stages_and_nodes_on_standard_error(command: Words) -> None:
     done = subprocess.run([*command, "--trace", "2"], capture_output=True, text=True, check=True)
     stages = [line for line in done.stderr.splitlines() if "node" not in line]
     running = ("preparing the model", "reading the inputs", "running the model", "running the model again")

@@ -108,7 +108,7 @@ def test_the_command_builds_with_it(lathe: Lathe, digits: Path, tmp_path: Path) 
 
 @pytest.mark.slow
 @pytest.mark.arm
-def test_what_an_emulator_runs(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
+def test_an_emulator_runs_libraries_of_a_toolchain_file(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
     text = "set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR arm)\n"
     file = write(tmp_path, f"{text}set(CMAKE_CXX_COMPILER arm-linux-gnueabihf-g++)\n")
     options = ["-o", tmp_path / "out", "--toolchain", file, "--abi", "controller", "--json"]

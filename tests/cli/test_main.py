@@ -113,7 +113,7 @@ def test_lathe_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys
         (MemoryError(), 7, "memory"),
     ],
 )
-def test_what_the_machine_refuses(
+def test_errors_of_the_operating_system_have_a_code_and_a_message(
     lathe: Lathe, monkeypatch: pytest.MonkeyPatch, problem: BaseException, code: int, message: str
 ) -> None:
     def broken() -> None:

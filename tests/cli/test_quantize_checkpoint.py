@@ -92,7 +92,9 @@ def test_the_rules_of_2020_and_the_place_of_the_result(lathe: Lathe, checkpoint:
         (("--scheme", "max7800x", "--network", "nowhere.yaml"), "nowhere.yaml"),
     ],
 )
-def test_what_is_refused(lathe: Lathe, checkpoint: Path, words: tuple[str, ...], message: str) -> None:
+def test_wrong_options_and_checkpoints_are_errors(
+    lathe: Lathe, checkpoint: Path, words: tuple[str, ...], message: str
+) -> None:
     result = lathe("quantize", checkpoint, *words)
     assert result.code != 0
     assert message in result.stderr

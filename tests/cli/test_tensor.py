@@ -34,7 +34,7 @@ def test_there_and_back(lathe: Lathe, picture: Path, tmp_path: Path) -> None:
     assert (np.asarray(Image.open(tmp_path / "back.bmp")) == PIXELS).all()
 
 
-def test_it_tells_of_tensors(lathe: Lathe, picture: Path, tmp_path: Path) -> None:
+def test_without_an_output_the_command_prints_type_and_shape(lathe: Lathe, picture: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([[1.0, 5.0]], np.float32))
     assert "float32  1x2" in lathe("tensor", tmp_path / "a.npy").stdout
     assert "float32  1x3x4x3" in lathe("tensor", picture, "--resize", "3x4").stdout

@@ -16,7 +16,7 @@ from tests.devices.conftest import ABI, Desk, SshDesk
 
 @pytest.mark.slow
 @pytest.mark.arm
-def test_it_measures_there(desk: Desk, tmp_path: Path) -> None:
+def test_bench_measures_on_the_remote_device(desk: Desk, tmp_path: Path) -> None:
     for name in ("deploy.yml", "digits.onnx"):
         shutil.copy(EXAMPLE / name, tmp_path / name)
     spec = desk.server.spec if isinstance(desk, SshDesk) else DeviceSpec("adb", address=desk.word)

@@ -61,7 +61,7 @@ def net(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_external_data_decides(net: Path) -> None:
+def test_external_data_is_part_of_identity_dependencies_and_manifest(net: Path) -> None:
     """Whether a build is up to date, what build systems are told to watch, and what the manifest lists."""
     data = [net / "weights" / f"{name}.bin" for name in "vw"]
     assert list(companions("onnx", net / "net.onnx", None)) == data
@@ -80,7 +80,7 @@ def test_what_external_data_decides(net: Path) -> None:
         identity = changed
 
 
-def test_what_is_no_companion(net: Path, tmp_path: Path) -> None:
+def test_missing_files_and_files_outside_the_folder_are_no_companions(net: Path, tmp_path: Path) -> None:
     (net / "weights" / "v.bin").unlink()
     assert [file.name for file in companions("onnx", net / "net.onnx", None)] == ["w.bin"]
     (net / "junk.onnx").write_bytes(b"location\xff\xff")

@@ -62,7 +62,7 @@ def packed(program: Program | None = None, **changed: object) -> dict[str, bytes
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_what_stands_where() -> None:
+def test_the_archive_has_exactly_these_paths() -> None:
     files = packed()
     assert list(files) == sorted(files)
     native = "prefab/modules/digits"

@@ -15,7 +15,7 @@ from tests.java.conftest import DIGITS, HERE, build_java, compile_java, run_java
 
 
 @pytest.mark.slow
-def test_what_apps_do_with_models(tmp_path: Path) -> None:
+def test_java_outputs_equal_python_s_and_misuse_throws(tmp_path: Path) -> None:
     """Outputs have the bits that Python gets, and every misuse is an exception."""
     picture = np.load(DIGITS / "pictures.npy")[7].reshape(1, 1, 8, 8).astype(np.float32)
     picture.tofile(tmp_path / "picture.bin")

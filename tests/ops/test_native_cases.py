@@ -32,7 +32,7 @@ def test_kernels_on_arm(abi: str, case_folder: Path) -> None:
 @pytest.mark.sweep
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(QEMU))
-def test_everything_on_arm(abi: str, case_folder: Path) -> None:
+def test_all_kernels_and_variants_on_arm(abi: str, case_folder: Path) -> None:
     run_cases(cases_program(abi), case_folder, abi)
 
 

@@ -52,7 +52,9 @@ def _loop(
         ((), 50, True, 100, 50),
     ],
 )
-def test_how_often_a_loop_runs(most: tuple[int, ...], trips: int, first: bool, limit: int, done: int) -> None:
+def test_a_loop_stops_at_its_condition_its_trips_or_its_bound(
+    most: tuple[int, ...], trips: int, first: bool, limit: int, done: int
+) -> None:
     last, scanned = _loop(most, trips, first, lambda number, row: (number + 1 < limit, row + np.float32(number)))
     assert last.tolist() == [sum(range(done))] * 2
     assert scanned.shape == (done, 2)

@@ -123,7 +123,7 @@ def test_the_app_reads_what_onnxruntime_reads(built: App, tmp_path: Path) -> Non
         assert np.isclose(float(score), expected.max(), rtol=1e-5)
 
 
-def test_what_is_built_again(built: App) -> None:
+def test_only_what_depends_on_a_change_is_built_again(built: App) -> None:
     built.steps()
     assert built.steps() == []
     model = built.folder.parent / "digits" / "digits.onnx"

@@ -79,7 +79,7 @@ def _joined(make: Maker, x: Value, kind: str) -> Value:
         "apart",
     ],
 )
-def test_what_stays(kind: str) -> None:
+def test_concats_whose_order_cannot_change_stay(kind: str) -> None:
     make = Maker()
     joined = _joined(make, make.input(1, 2, 2, 4), kind)
     places = {"twice": [5, 5], "apart": [1, 6]}.get(kind, [5, 7])

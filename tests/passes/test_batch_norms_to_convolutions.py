@@ -8,7 +8,7 @@ from tests.passes.harness import Maker, apply, ops
 from tests.passes.layers import norm
 
 
-def test_it_takes_an_activation() -> None:
+def test_the_convolution_takes_the_activation_that_follows() -> None:
     make = Maker()
     graph = make.finish(make("relu", norm(make, make("abs", make.input(1, 3, 5, 4)))))
     assert apply(graph, BatchNormsToConvolutions, FuseActivations)

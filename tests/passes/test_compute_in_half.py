@@ -107,7 +107,7 @@ def test_integers_are_left_alone() -> None:
     ]
 
 
-def test_what_stands_alone_gains_nothing() -> None:
+def test_nodes_between_slow_ones_are_not_halved() -> None:
     make = Maker()
     x = make("sigmoid", make.input(1, 4, 4, 3))
     slow = make.conv(make("tanh", x), 4, 1)

@@ -51,7 +51,7 @@ def test_averages(counted: bool) -> None:
     assert ops(graph) == ["avg_pool2d"]
 
 
-def test_what_stays() -> None:
+def test_pads_that_the_reader_cannot_express_stay() -> None:
     make = Maker()
     kept = [
         make.conv(_padded(make, value=1.0), 4),

@@ -23,7 +23,7 @@ def test_two_transposed_operands() -> None:
     assert ops(graph) == ["matmul", "transpose"]
 
 
-def test_what_stays() -> None:
+def test_transposes_that_are_no_operand_of_a_constant_or_move_other_axes_stay() -> None:
     make = Maker()
     batches = make("transpose", make.input(2, 5, 4), perm=(0, 2, 1))
     first = make("transpose", make.input(4, 2, 5), perm=(1, 0, 2))

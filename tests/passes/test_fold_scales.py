@@ -29,7 +29,7 @@ def test_the_constant_may_stand_first() -> None:
     assert ops(graph) == ["conv2d"]
 
 
-def test_what_depends_on_the_side_stays() -> None:
+def test_constants_that_a_layer_divides_or_is_subtracted_from_stay() -> None:
     make = Maker()
     graph = make.finish(make("div", make.random(4, low=0.5), make("sub", make.random(4), conv_layer(make, True))))
     assert not apply(graph, FoldScales, FuseBiases)

@@ -69,7 +69,7 @@ def test_groups_take_one_number_only() -> None:
         assert apply(graph, FoldScalesForward) is done
 
 
-def test_what_others_read_stays() -> None:
+def test_scales_with_another_reader_stay() -> None:
     make = Maker()
     scaled = make("mul", make.input(1, 5, 6, 2), make.random(2))
     graph = make.finish(make.conv(scaled, 3), make("relu", scaled))

@@ -32,7 +32,7 @@ def test_an_inverted_residual() -> None:
     assert ops(graph) == ["pointwise_dwconv2d", "conv2d"]
 
 
-def test_what_stays() -> None:
+def test_convolutions_that_gain_nothing_or_are_read_twice_are_not_fused() -> None:
     make = Maker()
     x = make.input(1, 60, 60, 32)
     read_twice = make.conv(x, 32, 1)

@@ -33,7 +33,7 @@ def test_two_convolutions() -> None:
     assert not apply(graph, FuseResiduals, FuseActivations)
 
 
-def test_what_stays() -> None:
+def test_sums_that_are_no_residual_of_a_convolution_stay() -> None:
     make = Maker()
     x = make.input(1, 5, 6, 3)
     one, other = make.conv(x, 3, 1), make.conv(x, 3, 1)

@@ -37,7 +37,7 @@ def test_with_a_residual_and_a_height_that_varies() -> None:
     assert len(graph.nodes[0].inputs) == 6
 
 
-def test_what_stays() -> None:
+def test_convolutions_that_gain_nothing_or_do_not_match_are_not_fused() -> None:
     make = Maker()
     x = make.input(1, 50, 50, 40)
     small = make.input(1, 20, 20, 40)

@@ -91,7 +91,7 @@ def test_group_norm(affine: bool) -> None:
     assert ops(graph) == ["transpose", "group_norm", "transpose"]
 
 
-def test_what_stays() -> None:
+def test_other_normalisations_are_no_layer_norm() -> None:
     make = Maker()
     x = make.input(2, 3, 4)
     other_mean = make("sub", x, make("reduce_mean", x, axes=(1,), keepdims=True))

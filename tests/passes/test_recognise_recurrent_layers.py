@@ -67,7 +67,7 @@ def test_lstm_with_gates_in_any_order(order: Sequence[int]) -> None:
     assert ops(graph) == ["fully_connected", "lstm"]
 
 
-def test_what_is_carried_as_a_copy_of_the_output() -> None:
+def test_a_carried_copy_of_the_output_is_removed() -> None:
     graph = _looped(_lstm((0, 1, 2, 3)), 2, extra=[(1, _BATCH, _SIZE)])
     apply(graph, RecogniseRecurrentLayers())
     assert sorted(ops(graph)) == ["fully_connected", "lstm", "reshape"]
@@ -104,7 +104,7 @@ def _twice(make: Maker, x: Value, states: list[Value]) -> list[Value]:
         (_twice, _ROWS),
     ],
 )
-def test_what_is_something_else(cell: Cell, trips: int) -> None:
+def test_loops_of_other_cells_stay(cell: Cell, trips: int) -> None:
     graph = _looped(cell, 2, trips)
     assert not RecogniseRecurrentLayers().run(graph)
     assert ops(graph) == ["loop"]

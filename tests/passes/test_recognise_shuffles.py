@@ -35,7 +35,7 @@ def test_in_front_of_convolutions() -> None:
     assert sorted(ops(graph)) == ["conv2d", "fully_connected", "relu"]
 
 
-def test_what_stays() -> None:
+def test_shuffles_with_other_readers_and_other_permutations_stay() -> None:
     make = Maker()
     x = make.input(1, 3, 4, 6)
     shuffled = _shuffled(make, x, 2)

@@ -36,7 +36,7 @@ SOMETHING: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("op", "attributes"), NOTHING, ids=[op for op, _ in NOTHING])
-def test_what_does_nothing_goes(op: str, attributes: dict[str, Any]) -> None:
+def test_operators_without_effect_are_removed(op: str, attributes: dict[str, Any]) -> None:
     make = Maker()
     graph = make.finish(make("relu", make(op, make("neg", make.input(2, 3, 1)), **attributes)))
     assert apply(graph, RemoveNoops)
@@ -44,7 +44,7 @@ def test_what_does_nothing_goes(op: str, attributes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("op", "attributes"), SOMETHING, ids=[op for op, _ in SOMETHING])
-def test_what_does_something_stays(op: str, attributes: dict[str, Any]) -> None:
+def test_operators_with_an_effect_stay(op: str, attributes: dict[str, Any]) -> None:
     make = Maker()
     graph = make.finish(make(op, make("neg", make.input(2, 3, 1)), **attributes))
     assert not apply(graph, RemoveNoops)

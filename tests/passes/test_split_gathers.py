@@ -23,7 +23,7 @@ def test_each_part_has_a_gather_of_its_own() -> None:
     assert sorted(ops(graph)) == ["abs", "gather", "gather", "gather", "relu"]
 
 
-def test_what_stays() -> None:
+def test_gathers_with_other_readers_axes_or_index_ranks_stay() -> None:
     make = Maker()
     x = make.input(4, 6)
     read_twice = _gathered(make, x, [1, 0], 0)

@@ -89,7 +89,7 @@ def test_only_dense_3x3_convolutions_with_stride_1(change: dict[str, int]) -> No
     assert node not in algorithms.choose(graph)
 
 
-def test_what_was_measured_holds_instead_of_the_estimate() -> None:
+def test_measured_times_replace_estimates() -> None:
     graph, nodes = network(56, 64, layers=2)
     ballast(graph, 10**6)
     nodes[0].name = "first"

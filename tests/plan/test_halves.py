@@ -66,7 +66,7 @@ def test_the_portable_form_is_that_of_no_abi(arithmetic: bool, obscured: bool) -
     assert (b"dense" in write_container(planned[0], planned=False).model) != obscured
 
 
-def test_what_every_machine_has_that_the_model_is_built_for() -> None:
+def test_half_arithmetic_adds_an_instruction_set_to_the_baseline() -> None:
     halved, plain = (ModelSource("m", Graph(), half_arithmetic=flag) for flag in (True, False))
     assert AARCH64.baseline_of(halved) == ("fp16", "neon", "portable")
     assert AARCH64.baseline_of(plain) == ("neon", "portable")

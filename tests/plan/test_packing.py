@@ -118,7 +118,7 @@ def test_bytes(node_of: Callable[[], Node]) -> None:
     assert np.array_equal(first[:8, :depth], plain.reshape(plain.shape[0], -1, plain.shape[-1])[:8, 0, :depth])
 
 
-def test_what_can_be_packed() -> None:
+def test_only_constants_that_the_packing_fits_are_packable() -> None:
     assert packable(convolution(8, 3), "panels8")
     assert packable(product(8, 3), "panels8")
     assert packable(convolution(8, 3), "winograd4_8")

@@ -76,7 +76,7 @@ def test_numbers_and_scales_stand_for_their_products(view: View, word: str) -> N
 
 
 @pytest.mark.parametrize("word", ["int8", "int16"])
-def test_what_is_expanded_stays_what_it_is(word: str) -> None:
+def test_quantising_expanded_weights_again_changes_nothing(word: str) -> None:
     weights = Weights(VIEWS[2], FORMS[word])
     once = _there_and_back(_drawn(VIEWS[2]), weights)
     np.testing.assert_array_equal(_there_and_back(once, weights), once)
@@ -175,7 +175,7 @@ def test_four_bits_are_for_outputs_of_some_depth() -> None:
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_stays(wrong: float) -> None:
+def test_weights_that_are_not_finite_are_not_quantised(wrong: float) -> None:
     graph = Graph(name="g")
     _add(graph, "fully_connected", [(2, 64), (33, 64), (33,)])
     _add(graph, "fully_connected", [(2, 64), (34, 64), (34,)])
@@ -187,7 +187,7 @@ def test_what_is_not_finite_stays(wrong: float) -> None:
     assert scaled.not_finite(graph) == (spoilt.name,)
 
 
-def test_what_is_read_in_two_ways_stays() -> None:
+def test_weights_that_two_operators_read_are_not_quantised() -> None:
     graph = Graph(name="g")
     _add(graph, "fully_connected", [(2, 64), (64, 64), (64,)])
     _add(graph, "matmul", [(2, 64), (64, 64)])

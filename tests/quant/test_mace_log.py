@@ -49,7 +49,7 @@ def test_enhancement_gives_rare_extremes_up() -> None:
     assert mace_log.ranges(zeros, 0, enhance=True, ratio=1)["x"] == (0.0, 0.0)
 
 
-def test_what_is_wrong_with_a_log_is_told(tmp_path: Path) -> None:
+def test_errors_in_a_log_name_the_line(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError) as caught:
         mace_log.read(
             _log(

@@ -26,7 +26,7 @@ def test_a_file_of_mace_is_read(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_a_written_range_file_reads_back_equal(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     ends = np.sort(random.normal(size=(50, 2)) * 10.0 ** random.integers(-30, 30, (50, 1)), axis=1).astype(np.float32)
     ranges = {f"t{index}:0": (float(low), float(high)) for index, (low, high) in enumerate(ends)}

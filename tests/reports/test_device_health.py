@@ -50,6 +50,6 @@ def test_a_device_that_does_not_answer() -> None:
     assert "no route" in str(problem)
 
 
-def test_this_machine() -> None:
+def test_this_machine_has_the_basic_checks() -> None:
     found = {check["what"] for check in checks(probe.of_this_machine())}
     assert {"space", "flock", "setsid", "cores", "memory"} <= found

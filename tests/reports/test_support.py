@@ -28,7 +28,7 @@ def model(file: Path, *operators: str, shape: tuple[int | str, ...] = (2, 3)) ->
     return file
 
 
-def test_what_a_model_needs_by_abi() -> None:
+def test_operators_of_a_model_are_listed_with_the_abis_that_have_them() -> None:
     document = support.of_model(EXAMPLE / "digits.onnx")
     rows = {row["name"]: row for row in document["operators"]}
     assert (rows["Conv"]["nodes"], rows["Conv"]["imported"]) == (2, True)

@@ -113,7 +113,7 @@ def test_a_detector_of_opencv_gives_what_it_has_found(tmp_path: Path) -> None:
         ({"cv2": _OPENCV.replace('["x"] * 2', '["x"].astype(object)')}, RunError, "no outputs that can be read"),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_there(
+def test_errors_in_the_other_python_are_reported(
     modules: Mapping[str, str], error: type[LatheError], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=message):
@@ -169,7 +169,7 @@ def test_where_there_is_no_jail_models_with_code_are_not_run(tmp_path: Path, mon
     assert "--trust-model-code" in caught.value.problems[0].remedy
 
 
-def test_what_is_missing_there(tmp_path: Path) -> None:
+def test_a_missing_interpreter_or_framework_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="cannot be started"):
         _asked(tmp_path / "nowhere", "caffe", tmp_path / "net.prototxt")
     with pytest.raises(RunError, match="has no tensorflow, or no numpy"):

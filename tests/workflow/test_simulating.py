@@ -110,7 +110,9 @@ def test_right_answers_of_a_description(tmp_path: Path, lathe: Lathe, described:
     assert all_of_them["metrics"] == {"top5": 1.0}
 
 
-def test_what_is_refused(tmp_path: Path, lathe: Lathe, described: tuple[object, ...]) -> None:
+def test_labelled_samples_that_cannot_be_used_are_errors(
+    tmp_path: Path, lathe: Lathe, described: tuple[object, ...]
+) -> None:
     (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04 not a zip")
     np.savez(tmp_path / "other.npz", pictures=np.zeros(3))
     np.savez(tmp_path / "floats.npz", samples=np.zeros((2, 3, 6, 6)), labels=np.zeros(2, int))

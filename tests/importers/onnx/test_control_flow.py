@@ -78,7 +78,7 @@ def test_a_trip_count_without_a_bound_is_refused(tmp_path: Path) -> None:
         ("t = Less(n, four) big = Constant<value = int64 {9}>() m = Where(t, big, four)", 9),
     ],
 )
-def test_what_bounds_a_trip_count(tmp_path: Path, text: str, most: int) -> None:
+def test_the_trip_count_is_bounded_by_what_computes_it(tmp_path: Path, text: str, most: int) -> None:
     graph = _import(tmp_path, _parsed(_COUNTING % text)).graph
     (loop,) = [node for node in graph.nodes if node.op.name == "loop"]
     assert loop.op.attributes()["most"] == (most,)

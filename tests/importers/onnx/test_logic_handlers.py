@@ -162,6 +162,6 @@ def test_comparison_of_sizes_that_vary_folds_where_the_bounds_tell(tmp_path: Pat
     ],
     ids=str,
 )
-def test_what_makes_no_sense_is_refused(case: Case, tmp_path: Path) -> None:
+def test_wrong_operands_and_attributes_are_errors(case: Case, tmp_path: Path) -> None:
     with pytest.raises(LatheError):
         imported(case.model(), tmp_path)

@@ -97,7 +97,9 @@ def test_selects(case: Case, tmp_path: Path) -> None:
     ],
     ids=["rows", "ones", "boxes"],
 )
-def test_what_follows_has_the_found_size(nodes: list[Any], inputs: list[Array], shape: Any, tmp_path: Path) -> None:
+def test_nodes_after_a_data_dependent_size_have_that_size(
+    nodes: list[Any], inputs: list[Array], shape: Any, tmp_path: Path
+) -> None:
     used = {name for one in nodes for name in one.input}
     weights = {name: array for name, array in WEIGHTS.items() if name in used}
     words = [dim[0] if isinstance(dim, tuple) else dim for dim in shape]

@@ -141,7 +141,7 @@ def test_damaged_operators(case: Case, tmp_path: Path) -> None:
         ("saved_model.pb", b"\xff" * 40, "no SavedModel"),
     ],
 )
-def test_what_is_no_model(name: str, data: bytes, message: str, tmp_path: Path) -> None:
+def test_files_that_are_no_model_are_errors(name: str, data: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_bytes(data)
     with pytest.raises(ModelFileError, match=message):

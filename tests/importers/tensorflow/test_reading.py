@@ -362,7 +362,7 @@ def test_a_merge_that_nobody_decides(tmp_path: Path) -> None:
         (node("y", "", "x"), "lacks its name or operator"),
     ],
 )
-def test_what_is_refused(made: pb.NodeDef, message: str, tmp_path: Path) -> None:
+def test_unsupported_or_wrong_nodes_are_errors(made: pb.NodeDef, message: str, tmp_path: Path) -> None:
     with pytest.raises((ModelFileError, UnsupportedError), match=message):
         imported(written(tmp_path, placeholder("x", 1, 2, 2, 3), made), (), requests("y"))
 

@@ -132,7 +132,7 @@ def test_damaged_operators(case: object, tmp_path: Path) -> None:
         (b"\x08\0\0\0TFL3" + struct.pack("<iHH", -4, 4, 4), "."),
     ],
 )
-def test_what_is_no_model(data: bytes, message: str, tmp_path: Path) -> None:
+def test_files_that_are_no_model_are_errors(data: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "none.tflite"
     file.write_bytes(data)
     with pytest.raises(ModelFileError, match=message):

@@ -252,7 +252,7 @@ def test_softmax_and_logistic() -> None:
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_what_moves_things(wide: bool) -> None:
+def test_flatten_and_resize_move_every_element_to_its_place(wide: bool) -> None:
     flatten, resize = (layers.Flatten, layers.ResizeNn) if wide else (layers.QFlatten, layers.QResizeNn)
     data = drawn_floats(60) if wide else drawn_bytes(60)
     size = 4 if wide else 1

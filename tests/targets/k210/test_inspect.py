@@ -73,7 +73,7 @@ def test_memory_maps(file: Path) -> None:
     assert ram[3] == (3000, 3040, 4)
 
 
-def test_what_people_see(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inspect_prints_layers_and_estimates(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["inspect", "kmodel", str(file)]) == 0
     text = capsys.readouterr().out
     assert "kmodel version 3: 5 layers" in text

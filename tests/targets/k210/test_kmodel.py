@@ -54,7 +54,7 @@ def test_there_is_a_sample_of_every_layer() -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_what_is_written_is_read(name: str) -> None:
+def test_reading_gives_what_was_written(name: str) -> None:
     model = MODELS[name]
     file = write(model)
     loaded = read(file, name)
@@ -113,7 +113,7 @@ def test_other_formats_have_names(data: bytes, message: str) -> None:
         (struct.pack("<7I", 3, 1, 0, 0, 0, 0, 0), "no layers"),
     ],
 )
-def test_what_is_no_kmodel(data: bytes, message: str) -> None:
+def test_damaged_kmodels_are_errors(data: bytes, message: str) -> None:
     with pytest.raises(ModelFileError, match=message) as caught:
         read(data, "net.kmodel")
     assert caught.value.problems[0].where.file == "net.kmodel"

@@ -151,7 +151,7 @@ def test_damage_is_an_error_and_never_a_crash(tmp_path: Path, write: Any) -> Non
         ({"conv1.op.weight": np.ones((0, 3), np.float32)}, "there are no weights"),
     ],
 )
-def test_what_cannot_be_weights(tmp_path: Path, change: Arrays, words: str) -> None:
+def test_arrays_that_cannot_be_weights_are_errors(tmp_path: Path, change: Arrays, words: str) -> None:
     file = tmp_path / "net.pth.tar"
     file.write_bytes(newest({**some_state(), **change}))
     with pytest.raises(ModelFileError, match=words) as caught:
@@ -163,7 +163,7 @@ def test_what_cannot_be_weights(tmp_path: Path, change: Arrays, words: str) -> N
     ("tree", "words"),
     [({"epoch": 1}, "no `state_dict`"), ([1, 2], "no `state_dict`"), ({"state_dict": {}}, "holds no weights")],
 )
-def test_what_is_no_checkpoint(tmp_path: Path, tree: Any, words: str) -> None:
+def test_files_that_are_no_checkpoint_are_errors(tmp_path: Path, tree: Any, words: str) -> None:
     file = tmp_path / "net.pth.tar"
     file.write_bytes(torch_writer.packed(tree))
     with pytest.raises(ModelFileError, match=words):

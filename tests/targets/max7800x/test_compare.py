@@ -37,7 +37,7 @@ def traced() -> Trace:
     return run(two_layers(), sample_for(two_layers()))
 
 
-def test_what_is_equal() -> None:
+def test_equal_outputs_are_reported_as_expected() -> None:
     trace = traced()
     found = compare.with_outputs(trace, {0: trace.outputs[0], 1: trace.outputs[1]})
     assert found.same

@@ -81,7 +81,7 @@ def test_digits_are_read() -> None:
     assert np.abs(simulated - real).mean() < 0.01, "probabilities, softmax done by the program"
 
 
-def test_what_fewer_bits_cost() -> None:
+def test_four_bits_lose_little_and_all_chips_agree() -> None:
     """On a part of the test set: 4 bits lose little, and each chip computes the same."""
     graph = digits()
     pictures, labels = test_set()

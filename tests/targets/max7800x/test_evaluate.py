@@ -56,7 +56,7 @@ def test_the_first_answers(top: int, right: int) -> None:
         ([np.zeros((5, 1, 1))], [0], {}, "the sample is 5 x 1 x 1"),
     ],
 )
-def test_what_does_not_belong_together(samples: Any, labels: Any, more: Any, message: str) -> None:
+def test_samples_and_labels_that_do_not_match_are_errors(samples: Any, labels: Any, more: Any, message: str) -> None:
     with pytest.raises(RunError, match=message):
         measured(samples, labels, **more)
 

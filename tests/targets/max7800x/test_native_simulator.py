@@ -56,7 +56,7 @@ def test_known_answers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ODD_NETWORKS)
-def test_what_is_rarely_drawn(name: str) -> None:
+def test_networks_that_random_drawing_seldom_makes(name: str) -> None:
     compare(ODD_NETWORKS[name])
 
 

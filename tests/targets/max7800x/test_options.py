@@ -162,7 +162,7 @@ def test_layers_are_repeated_with_their_registers(device: Device) -> None:
     assert thrice.expected == once.expected
 
 
-def test_what_cannot_be_repeated() -> None:
+def test_repetitions_that_do_not_fit_or_overwrite_the_input_are_errors() -> None:
     network = lasting(MAX78000)
     with pytest.raises(UnsupportedError, match="3 layers 11 times are 33"):
         made(network, repeat_layers=11)

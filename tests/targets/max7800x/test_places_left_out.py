@@ -59,7 +59,7 @@ def test_places_are_found(name: str, tmp_path: Path) -> None:
 
 
 @known_answers.exist
-def test_what_is_written_is_kept(tmp_path: Path) -> None:
+def test_places_that_the_description_gives_are_kept(tmp_path: Path) -> None:
     """Of five layers the third says where it works, and where it writes."""
     known = KnownAnswer("mnist")
     text = without_places(known.description.read_text()).split("  - ")

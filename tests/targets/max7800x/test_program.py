@@ -63,7 +63,7 @@ def test_expected_output(name: str) -> None:
 
 
 @each
-def test_what_is_unloaded(name: str) -> None:
+def test_the_addresses_of_unloading_are_the_known_ones(name: str) -> None:
     known, found = made(name)
     addresses = [run.address for output in found.unload for run in output.runs]
     assert addresses == [int(address, 16) for address in known.expected["unload_reads"]]

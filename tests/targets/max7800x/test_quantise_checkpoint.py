@@ -133,7 +133,7 @@ def test_halves_go_to_even_numbers_in_2020_and_up_since() -> None:
     assert new.tree["state_dict"]["b.op.weight"].tolist() == [[1, 2, 3, 0, -1, 64]]
 
 
-def test_what_is_kept_beside_weights() -> None:
+def test_entries_of_training_are_replaced_by_those_of_quantised_layers() -> None:
     state = quantise(trained(), Rule()).tree["state_dict"]
     assert state["conv1.adjust_output_shift"] == [0]
     assert state["conv1.quantize_activation"] == [1]
@@ -162,14 +162,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_quantised(name: str) -> None:
+def test_layers_that_cannot_be_quantised_are_errors(name: str) -> None:
     more, message = WRONG[name]
     with pytest.raises(ModelFileError, match=message):
         quantise(trained(**more), Rule())
 
 
 @pytest.mark.parametrize("tree", [None, {}, {"state_dict": []}, {"state_dict": {}}])
-def test_what_is_no_checkpoint(tree: Any) -> None:
+def test_trees_without_weights_are_errors(tree: Any) -> None:
     with pytest.raises(ModelFileError):
         quantise(tree, Rule())
 

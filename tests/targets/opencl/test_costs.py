@@ -74,7 +74,7 @@ def test_sizes_that_vary_count_with_their_bounds() -> None:
     assert copy_costs(_PLAIN)(x) == CopyCost(7.0 + 4.0, 9.0 + 8.0)
 
 
-def test_what_was_measured_holds() -> None:
+def test_measured_times_replace_estimates() -> None:
     graph = _network(8)
     costs = _with(device_ns={"conv2d_1": 1500}, cpu_ns={"conv2d_2": 2500, "": 7})
     found = node_costs(graph, lambda _: "", costs)

@@ -91,7 +91,7 @@ def test_models_are_planned_or_refused(program: Path, tmp_path: Path) -> None:
     [(("gather", "pad", "slice"), 6), pytest.param(_OPERATORS, 20, marks=pytest.mark.sweep)],
     ids=["some", "all"],
 )
-def test_what_is_planned_runs(
+def test_hostile_models_that_are_planned_stay_within_their_tensors(
     operators: Sequence[str], count: int, program: Path, program_store: Path, tmp_path: Path
 ) -> None:
     """No kernel reads or writes outside of a tensor."""
