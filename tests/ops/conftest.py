@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.ops.case import all_cases, cases_of, operators_with_cases
 from tests.ops.hostile_models import hostile_file
 from tests.ops.native_cases import write_cases, write_natives
 from tests.ops.stored import stored_cases
+from tests.shared_folders import filled_once
 
 HOSTILE_PER_OPERATOR = 100
 
@@ -24,7 +26,10 @@ def manifests() -> Manifests:
 
 @pytest.fixture(scope="session")
 def case_folder(tmp_path_factory: pytest.TempPathFactory, manifests: Manifests) -> Path:
-    folder = tmp_path_factory.mktemp("op-cases")
+    return filled_once(tmp_path_factory, "op-cases", partial(_write_all, manifests))
+
+
+def _write_all(manifests: Manifests, folder: Path) -> None:
     written = write_cases(folder, all_cases(), manifests)
     files = dict(written.files)
     for operator in sorted(manifests.kernels):
@@ -38,4 +43,3 @@ def case_folder(tmp_path_factory: pytest.TempPathFactory, manifests: Manifests) 
     for seed, operator in enumerate(operators_with_cases()):
         data = hostile_file([*cases_of(operator), *stored_cases(operator)], HOSTILE_PER_OPERATOR, seed)
         (folder / f"{operator}.hostile").write_bytes(data)
-    return folder

@@ -7,10 +7,13 @@ import sys
 import sysconfig
 import zipfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.shared_folders import filled_once
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -30,11 +33,13 @@ class Environment:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+    return next(filled_once(tmp_path_factory, "wheel", _build_wheel).glob("*.whl"))
+
+
+def _build_wheel(folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "-qq", "--no-deps", "--no-build-isolation", "--no-index"]
     build_folder = f"--config-settings=build-dir={folder / 'build'}"  # the tree's own may be in use
     subprocess.run([*command, build_folder, f"--wheel-dir={folder}", str(ROOT)], check=True)
-    return next(folder.glob("*.whl"))
 
 
 @pytest.fixture(scope="session")
@@ -49,10 +54,16 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Enviro
     A folder that a .pth file names is put on the path, and the .pth files in it are not read: that is how the editable
     install stays outside.
     """
-    folder = tmp_path_factory.mktemp("environment")
+    folder = filled_once(tmp_path_factory, "environment", partial(_install, wheel))
+    return Environment(folder / "bin" / "python", _packages(folder))
+
+
+def _install(wheel: Path, folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    packages = folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
     install = [sys.executable, "-m", "pip", f"--python={folder}", "install", "-qq", "--no-deps", "--no-index"]
     subprocess.run([*install, str(wheel)], check=True)
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return Environment(folder / "bin" / "python", packages)
+    (_packages(folder) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+
+def _packages(folder: Path) -> Path:
+    return folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
