@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from buildtool.ir.operator import Operator
 from buildtool.targets.cpu import TARGET
 from buildtool.targets.protocol import LibrarySource, ModelSource, TargetProgram
 from tests.plan.graphs import add_input, apply, make, small_network
+from tests.shared_folders import run_folder
 
 ABI_NAMES = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf")
 ABIS = ["host", *(pytest.param(abi, marks=pytest.mark.arm) for abi in ABI_NAMES[1:])]
@@ -49,10 +50,20 @@ def lowered(library_source: LibrarySource, *abis: str) -> tuple[list[TargetProgr
 
 
 @pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> ObjectCache:
-    """One cache for all workers of pytest-xdist: that is what it is for."""
-    base = tmp_path_factory.getbasetemp()
-    return ObjectCache((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "lathe-cache")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectCache]:
+    """One cache for all workers of pytest-xdist: that is what it is for. Builds and links are those of this run alone.
+
+    Its objects are those of the user's cache, which the other tests fill: a name is a hash of all that decides the
+    bytes, and test_objects.py, which tests that, has caches of its own.
+    """
+    folder, lasting = run_folder(tmp_path_factory) / "lathe-cache", ObjectCache()
+    lasting.use()  # as long as this generator lives, nothing is pruned from it
+    objects = lasting.folder / "objects"
+    for made in (folder, objects):
+        made.mkdir(exist_ok=True)
+    with contextlib.suppress(FileExistsError):  # of another worker
+        (folder / "objects").symlink_to(objects, target_is_directory=True)
+    yield ObjectCache(folder)
 
 
 @pytest.fixture(scope="session")
