@@ -19,7 +19,8 @@ _ROWS = TensorType(DType.F32, (4, 8))
 
 def _node(graph: Graph, region: Region, op: str, inputs: Sequence[Value], names: str, *inner: Region) -> list[Value]:
     """Append a node whose outputs have these names."""
-    extra: dict[str, object] = {"loop": {"most": (), "size": ()}, "if_else": {"sizes": ()}}.get(op, {})
+    forms: dict[str, dict[str, object]] = {"loop": {"most": (), "size": ()}, "if_else": {"sizes": ()}}
+    extra = forms.get(op, {})
     if op == "add":
         extra = {"activation": "none", "activation_alpha": 0.0, "activation_beta": 0.0}
     node: Node = graph.new_node(make(op, **extra), inputs, regions=inner)
