@@ -5,16 +5,21 @@ from __future__ import annotations
 from buildtool.ir.dims import Dim, bounds, ceil_div, maximum, minimum
 
 
-def interval(size: Dim, start: Dim, end: Dim, stride: int) -> tuple[Dim, Dim]:
-    """Where a slice begins and how many elements it takes, by NumPy's rules."""
-    if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
-        taken = range(size)[slice(start, end if end >= -size or stride > 0 else None, stride)]
-        return (taken.start if len(taken) else 0), len(taken)
+def interval(size: Dim, start: Dim, end: Dim, stride: int, start_inside: bool = False) -> tuple[Dim, Dim]:
+    """Where a slice begins and how many elements it takes, by NumPy's rules.
+
+    `start_inside` is ONNX's rule instead: a start before the axis is its first element also where the step is negative.
+    """
     if stride > 0:
+        if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
+            taken = range(size)[start:end:stride]
+            return (taken.start if len(taken) else 0), len(taken)
         begin, stop = _clamped(start, size, 0, size), _clamped(end, size, 0, size)
         return begin, _not_negative(ceil_div(stop - begin, stride))
-    begin, stop = _clamped(start, size, 0, size - 1), _clamped(end, size, -1, size - 1)
-    return begin, _not_negative(ceil_div(begin - stop, -stride))
+    begin = _clamped(start, size, 0 if start_inside else -1, size - 1)
+    stop = _clamped(end, size, -1, size - 1)
+    count = _not_negative(ceil_div(begin - stop, -stride))
+    return (0 if count == 0 else _not_negative(begin)), count
 
 
 def _clamped(position: Dim, size: Dim, least: Dim, most: Dim) -> Dim:

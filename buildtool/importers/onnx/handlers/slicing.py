@@ -8,6 +8,8 @@ from buildtool.importers.slices import interval
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim
 
+_WITHOUT_END = (2**31 - 1, 2**63 - 1)
+
 
 @handler("Slice")
 def slice_(step: Step) -> Tensor:
@@ -29,9 +31,14 @@ def slice_(step: Step) -> Tensor:
     for axis, start, end, stride in zip(step.axes(axes, x.rank), starts, ends, steps, strict=True):
         if stride == 0:
             step.malformed("a step is 0")
-        first[axis], sizes[axis] = interval(x.shape[axis], start, end, stride)
+        first[axis], sizes[axis] = interval(x.shape[axis], start, _end(end, stride), stride, start_inside=True)
         strides[axis] = max(min(stride, 2**31 - 1), -(2**31 - 1))
     return step.emit("slice", x, starts=tuple(first), steps=tuple(strides), sizes=tuple(sizes))
+
+
+def _end(end: Dim, stride: int) -> Dim:
+    """The largest integers mean that there is no end, in onnxruntime also where the step is negative."""
+    return -(2**63) if stride < 0 and isinstance(end, int) and end in _WITHOUT_END else end
 
 
 @handler("Gather")
