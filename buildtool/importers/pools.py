@@ -6,6 +6,7 @@ mean of a box is the mean of the means, and as much holds for how many elements 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
-from buildtool.ir.dims import product
+from buildtool.ir.dims import Dim, bounds, product
+from buildtool.ops._shapes import extent
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,21 @@ class Window:
 def boxes(step: Step, x: Tensor, op: str, window: Window, more: dict[str, AttrValue]) -> Tensor:
     """A pool [N, ..., C] over all spatial axes: the last two at once, then one by one."""
     rank = len(window.kernel)
+    check_windows(step, x.shape[1:-1], window, bool(more.get("ceil_mode")))
     x = _over_two_axes(step, x, op, rank - 2, window.along(rank - 2, rank - 1) | more)
     for axis in reversed(range(rank - 2)):
         x = _over_two_axes(step, x, op, axis, window.along(axis, None) | more)
     return x
+
+
+def check_windows(step: Step, sizes: Sequence[Dim], window: Window, ceil_mode: bool) -> None:
+    """ModelFileError where an axis has no window at all; with `ceil_mode`, one may hang over the end."""
+    rank = len(window.kernel)
+    for axis, size in enumerate(sizes):
+        padded = size + window.pads[axis] + window.pads[axis + rank]
+        span = extent(window.kernel[axis], window.dilations[axis])
+        if bounds(padded)[1] <= span - (window.strides[axis] if ceil_mode else 1):
+            step.malformed(f"its window spans {span} elements of an axis that has {padded} with its padding")
 
 
 def _over_two_axes(step: Step, x: Tensor, op: str, first: int, attributes: dict[str, AttrValue]) -> Tensor:

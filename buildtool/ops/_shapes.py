@@ -104,13 +104,15 @@ def extent(kernel: int, dilation: int) -> int:
 def window_count(size: Dim, pads: tuple[int, int], span: int, stride: int, what: str, ceil: bool = False) -> Dim:
     """How many windows of `span` elements fit along an axis.
 
-    With `ceil`, a last window that hangs over the end counts too, provided that it starts before the padding behind.
+    With `ceil`, a last window that hangs over the end counts too, provided that it starts before the padding behind. It
+    may be the only one, where the window is larger than the padded input by less than a stride.
     """
     before, after = pads
-    room = positive(size + (before + after) - (span - 1), f"{what}: the padded size less the window")
+    room = size + (before + after) - span
     if not ceil:
-        return positive((room - 1) // stride + 1, what)
-    return positive(minimum(ceil_div(room - 1, stride) + 1, ceil_div(size + before, stride)), what)
+        positive(room + 1, f"{what}: the padded size less the window")
+        return positive(room // stride + 1, what)
+    return positive(minimum(ceil_div(room, stride) + 1, ceil_div(size + before, stride)), what)
 
 
 def _monomial(dims: Sequence[Dim]) -> tuple[int, tuple[str, ...], bool]:

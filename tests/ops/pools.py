@@ -29,4 +29,6 @@ POOLS: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
     ((1, 3, 1, 31), {"kernel": (2, 1), "strides": (1, 1)}),
     ((2, 6, 5, 61), {"kernel": (3, 3), "strides": (2, 2), "pads": (1, 1, 1, 1)}),
     ((1, 5, 6, 101), {"kernel": (2, 2), "strides": (2, 2), "ceil_mode": True}),
+    # A window larger than the padded input that is the only one.
+    ((1, 2, 3, 5), {"kernel": (5, 3), "strides": (2, 2), "pads": (1, 1, 1, 1), "ceil_mode": True}),
 )

@@ -28,7 +28,7 @@ Code CheckImages(const PlanContext& context) {
 
 int64_t WindowCount(const Window& window, int axis, int64_t size, bool round_up) {
   const int64_t room = size + window.before[axis] + window.after[axis] - WindowExtent(window, axis);
-  if (room < 0) return 0;
+  if (room < 0 && (!round_up || room <= -window.strides[axis])) return 0;
   if (!round_up) return room / window.strides[axis] + 1;
   const int64_t touching = (room + window.strides[axis] - 1) / window.strides[axis] + 1;
   const int64_t beginning = (size + window.before[axis] + window.strides[axis] - 1) / window.strides[axis];

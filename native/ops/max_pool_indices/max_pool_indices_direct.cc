@@ -42,7 +42,7 @@ int64_t Windows(const State& state, int axis, int64_t size) {
   const int64_t stride = state.strides[axis];
   const int64_t extent = state.dilations[axis] * (state.kernel[axis] - 1) + 1;
   const int64_t room = size + before + state.pads[axis + state.axes] - extent;
-  if (room < 0) return 0;
+  if (room < 0 && (!state.ceil_mode || room <= -stride)) return 0;
   if (!state.ceil_mode) return room / stride + 1;
   const int64_t touching = (room + stride - 1) / stride + 1;
   const int64_t beginning = (size + before + stride - 1) / stride;

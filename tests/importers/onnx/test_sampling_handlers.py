@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from buildtool.errors import ModelFileError
 from buildtool.ir.operator import Array
-from tests.importers.onnx.harness import Case, check, random
+from tests.importers.onnx.harness import Case, check, imported, random
 
 _IMAGE = random(1, 4, 6, 7)
 _VOLUME = random(1, 4, 3, 4, 5)
@@ -35,6 +36,11 @@ VOLUMES = [
         for p in (1, 2, 3)
     ),
     Case("LpPool", [_IMAGE], {"kernel_shape": [2, 3], "strides": [3, 2], "ceil_mode": 1}, opset=18),
+    *(  # windows larger than the padded input
+        Case(op, [_IMAGE], {"kernel_shape": [8, 11], "strides": [2, 3], "pads": [1, 1, 0, 2], "ceil_mode": 1}, opset=19)
+        for op in ("MaxPool", "AveragePool", "LpPool")
+    ),
+    Case("MaxPool", [_IMAGE], {"kernel_shape": [7, 9], "strides": [2, 3], "ceil_mode": 1}, outputs=2, opset=12),
     *(Case("GlobalLpPool", [_IMAGE], {"p": p}) for p in (1, 2, 3)),
 ]
 NORMS = [
@@ -103,3 +109,12 @@ SAMPLES = [
 @pytest.mark.parametrize("case", [*VOLUMES, *NORMS, *RESIZES, *SAMPLES], ids=str)
 def test_agrees_with_onnxruntime(case: Case, tmp_path: Path) -> None:
     check(case, tmp_path, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
+@pytest.mark.parametrize(("ceil_mode", "kernel"), [(0, 7), (1, 8)])
+def test_a_pool_without_a_window(op: str, ceil_mode: int, kernel: int, tmp_path: Path) -> None:
+    """The error names the operator of the file, whatever the pool becomes."""
+    case = Case(op, [_IMAGE], {"kernel_shape": [kernel, 2], "strides": [2, 2], "ceil_mode": ceil_mode}, opset=19)
+    with pytest.raises(ModelFileError, match=rf"{op}: its window spans {kernel} elements of an axis that has 6"):
+        imported(case.model(), tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.pads import pads_of
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.pools import Window, boxes
+from buildtool.importers.pools import Window, boxes, check_windows
 from buildtool.importers.powers import power, root
 from buildtool.importers.spatial import (
     from_channels_last,
@@ -70,7 +70,9 @@ def _window(step: Step, x: Tensor) -> Window:
         step.malformed("the attribute 'kernel_shape' is missing")
     kernel = per_axis(step, "kernel_shape", rank)
     strides, dilations = per_axis(step, "strides", rank), per_axis(step, "dilations", rank)
-    return Window(kernel, strides, pads_of(step, x, kernel, strides, dilations), dilations)
+    window = Window(kernel, strides, pads_of(step, x, kernel, strides, dilations), dilations)
+    check_windows(step, spatial_sizes(x), window, bool(step.integer("ceil_mode", 0)))
+    return window
 
 
 def _pooled(step: Step, x: Tensor, op: str, more: dict[str, AttrValue]) -> Tensor:
