@@ -28,6 +28,11 @@ UNARY = [
     Case("Elu", [_X], {"alpha": 0.5}),
     Case("PRelu", [_X, random(3, 1)], {}, (1,)),
     Case("PRelu", [random(1, 4, 3, 3), random(4, 1, 1)], {}, (1,), opset=7),
+    *(  # slopes of more elements than the input has
+        Case("PRelu", [random(*x), random(*slope)], {}, constants)
+        for x, slope in (((1, 3), (2, 3)), ((3,), (2, 3)), ((1, 2, 1), (1, 1, 4)), ((2, 4, 3, 1), (4,)), ((), (2,)))
+        for constants in ((), (1,))
+    ),
     Case("Gelu", [_X], opset=20),
     Case("Gelu", [_X], {"approximate": "tanh"}, opset=20),
     Case("Dropout", [_X], opset=7),

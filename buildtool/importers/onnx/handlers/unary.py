@@ -119,11 +119,23 @@ def _swish(step: Step, x: Tensor) -> Tensor:
 @handler("PRelu")
 def prelu(step: Step) -> Tensor:
     x, slope = step.input(0), step.input(1)
-    # Exporters also write a row of slopes for the channels where it lies along no other axis.
-    per_channel = step.integer(SLOPE_PER_CHANNEL, 0) or slope.shape[-1:] not in ((1,), x.shape[-1:])
+    # Exporters also write a row of slopes for the channels where it fits no other axis.
+    per_channel = step.integer(SLOPE_PER_CHANNEL, 0) or not _fits_last_axis(x, slope)
     if slope.rank == 1 and slope.shape == x.shape[1:2] and per_channel:
         slope = step.reshape(slope, (*slope.shape, *(1,) * (x.rank - 2)))
-    return step.emit("prelu", x, slope)
+    return step.emit("prelu", _as_wide_as(step, x, slope), slope)
+
+
+def _fits_last_axis(x: Tensor, slope: Tensor) -> bool:
+    return 1 in (*x.shape[-1:], *slope.shape[-1:]) or x.shape[-1:] == slope.shape[-1:]
+
+
+def _as_wide_as(step: Step, x: Tensor, slope: Tensor) -> Tensor:
+    """The operator set lets slopes broadcast to the input only; the runtimes broadcast both to each other."""
+    rank = max(x.rank, slope.rank)
+    ours, theirs = ((1,) * (rank - tensor.rank) + tensor.shape for tensor in (x, slope))
+    shape = tuple(other if own == 1 else own for own, other in zip(ours, theirs, strict=True))
+    return x if shape == x.shape else step.emit("broadcast_to", x, shape=shape)
 
 
 @handler("Identity")
