@@ -39,22 +39,24 @@ class AxisResize:
         return not (self.old == self.new and math.isclose(self.scale, 1.0) and whole)
 
     def positions(self) -> Array:
-        """Where in the input each element of the output lies."""
-        index = np.arange(self.new, dtype=np.float64)
-        width = self.scale * self.old  # of the output, before it was rounded to whole elements
+        """Where in the input each element of the output lies, in the precision that decides ties everywhere else."""
+        index = np.arange(self.new, dtype=np.float32)
+        one, half = np.float32(1), np.float32(0.5)
+        old, scale = np.float32(self.old), np.float32(self.scale)
+        width = scale * old  # of the output, before it was rounded to whole elements
         match self.coordinates:
             case "align_corners":
-                return index * (self.old - 1) / (width - 1) if width != 1 else np.zeros(self.new)
+                return index * (old - one) / (width - one) if width != 1 else np.zeros(self.new, np.float32)
             case "asymmetric":
-                return index / self.scale
+                return index / scale
             case "tf_crop_and_resize":
-                return self._cut_out(index, width)
-            case "pytorch_half_pixel" if width == 1:
-                return np.full(self.new, -0.5)
+                return self._cut_out(index.astype(np.float64), float(width))
+            case "pytorch_half_pixel" if self.new == 1:
+                return index
             case "half_pixel_symmetric":
-                middle = self.old / 2 * (1 - self.new / width)
-                return middle + (index + 0.5) / self.scale - 0.5
-        return (index + 0.5) / self.scale - 0.5
+                middle = old / np.float32(2) * (one - np.float32(self.new) / width)
+                return np.asarray(middle + (index + half) / scale - half)
+        return np.asarray((index + half) / scale - half)
 
     def _cut_out(self, index: Array, width: float) -> Array:
         (start, end), last = self.region, self.old - 1

@@ -64,6 +64,17 @@ RESIZES = [
     ),
     _resize((1, 1, 1.7, 0.6), mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5),
     _resize((1, 1, 0.45, 0.6), mode="cubic", antialias=1),
+    *(  # positions halfway between two elements, as 32-bit floats have them
+        _resize(
+            (1, 1, 0.8, 0.8),
+            random(1, 2, 7, 6),
+            coordinate_transformation_mode="half_pixel_symmetric",
+            mode="nearest",
+            nearest_mode=nearest_mode,
+        )
+        for nearest_mode in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+    ),
+    _resize((1, 1, 2.6, 0.25), mode="cubic", coordinate_transformation_mode="pytorch_half_pixel"),
     _resize((1, 1, 0.45, 0.6), mode="linear", antialias=1),
     _resize((1, 1, 2, 1.7, 0.6), _VOLUME, mode="linear"),
     _resize((1, 1, 2, 1.7, 0.6), _VOLUME, mode="nearest"),
