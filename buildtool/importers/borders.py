@@ -30,6 +30,7 @@ class Borders:
         self._model = model
         self._builder = builder
         self._symbols: dict[str, Symbol] = builder.graph.symbols
+        self._as_in_file: set[str] = set()  # tensors of `other_layout` that are declared in the framework's order
 
     # -- which -------------------------------------------------------------------------------------------------------
     def requests(self, declared: Sequence[TensorRequest], of_model: Iterable[str]) -> tuple[TensorRequest, ...]:
@@ -60,13 +61,24 @@ class Borders:
         """The order in which the model itself has a tensor."""
         if rank != 4:
             return "NONE"
-        return _OTHER[self._model.layout] if name in self._model.other_layout else self._model.layout
+        turned = name in self._model.other_layout and name not in self._as_in_file
+        return _OTHER[self._model.layout] if turned else self._model.layout
+
+    def _settle_order(self, request: TensorRequest, of_model: Sequence[SourceDim] | None) -> None:
+        """That a tensor of rank 4 is in the other order is a guess: a declaration that fits only without it decides."""
+        declared, layout = request.shape, self._model.layout
+        if declared is None or of_model is None or len(declared) != 4 or request.data_format != layout:
+            return
+        turned = tuple(declared[axis] for axis in _TO_MODEL[layout, _OTHER[layout]])
+        if _fits(declared, of_model) and not _fits(turned, of_model):
+            self._as_in_file.add(request.name)
 
     # -- inputs ------------------------------------------------------------------------------------------------------
     def add_input(self, request: TensorRequest) -> tuple[Tensor, str]:
         """A new graph input, as the model sees it, and the format that the user passes."""
         source = self._model.inputs.get(request.name) or self._model.declared.get(request.name)
         source = source or SourceTensor(request.name, None, None)
+        self._settle_order(request, source.shape)
         shape, order = self._input_shape(request, source)
         native = self.native_order(request.name, len(shape))
         dtype = source.dtype or request.dtype or DType.F32
@@ -145,6 +157,7 @@ class Borders:
     # -- outputs -----------------------------------------------------------------------------------------------------
     def add_output(self, request: TensorRequest, tensor: Tensor) -> str:
         """A new graph output made from a tensor of the model; tells the format that the user gets."""
+        self._settle_order(request, tuple(dim if isinstance(dim, int) else None for dim in tensor.shape))
         native = self.native_order(request.name, tensor.rank)
         order = native if request.data_format == "MODEL" else _effective(request.data_format, tensor.rank, native)
         perm = _TO_MODEL.get((native, order))  # from the model's order to the user's

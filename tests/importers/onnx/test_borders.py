@@ -80,6 +80,22 @@ def test_a_model_that_converts_its_input_at_once_is_channels_last_itself(tmp_pat
     )
 
 
+def test_a_tensor_that_is_transposed_may_be_declared_as_it_stands_in_the_file(tmp_path: Path) -> None:
+    """Whoever declares every tensor of ONNX as NCHW means the shape of the file."""
+    nodes = [
+        node("Transpose", ["x"], ["moved"], perm=[0, 3, 1, 2]),
+        node("Relu", ["moved"], ["active"]),
+        node("Transpose", ["active"], ["y"], perm=[0, 2, 3, 1]),
+    ]
+    x = random(1, 5, 6, 3)
+    model = model_of(nodes, {"x": x}, ["y"], {})
+    result = imported(model, tmp_path, [_request("x", x.shape, "NCHW")], [_request("y", x.shape, "NCHW")])
+    assert (result.input_formats, result.output_formats) == (("NCHW",), ("NCHW",))
+    compare(result.graph, [x], reference(model, {"x": x}))
+    with pytest.raises(ModelFileError, match=r"\[1, 5, 3, 6\], but the model has \[1, 3, 5, 6\]"):
+        imported(model, tmp_path, [_request("x", (1, 5, 3, 6), "NCHW")])
+
+
 @pytest.mark.parametrize(
     ("shape", "declared", "advice"),
     [((1, 3, 8, 10), "NHWC", "input_data_formats: NCHW"), ((1, 8, 10, 3), "NCHW", "input_data_formats: NHWC")],
