@@ -1,4 +1,5 @@
-// Pools of halves for every machine: a window is folded in single precision, by a fold of pooled_images.h on floats.
+// Pools of halves and doubles for every machine. The folds are those of pooled_images.h, on the numbers that elements
+// are computed in: floats for halves.
 #ifndef LATHE_KERNEL_SPATIAL_HALF_POOL_H_
 #define LATHE_KERNEL_SPATIAL_HALF_POOL_H_
 
@@ -8,14 +9,14 @@
 namespace lathe {
 namespace {
 
-template <typename Fold>
-struct HalfPoolPixel {
+template <typename Fold, typename T>
+struct ScalarPoolPixel {
   static void Run(const PoolState<Fold>& state, const Taps& vertical, const Taps& level, const Shape& in,
-                  const Half* image, Half* to) {
+                  const T* image, T* to) {
     const Window& window = state.window;
     const float taps = state.TapsOf(vertical, level, in);
     for (int64_t channel = 0; channel < in[3]; ++channel) {
-      float sum = state.fold.Start();
+      auto sum = state.fold.Start();
       for (int64_t i = vertical.first; i < vertical.last; ++i) {
         const int64_t line = (vertical.origin + i * window.dilations[0]) * in[2];
         for (int64_t j = level.first; j < level.last; ++j) {
@@ -23,14 +24,19 @@ struct HalfPoolPixel {
           sum = state.fold.Add(sum, Widen(image[pixel * in[3] + channel]));
         }
       }
-      to[channel] = Convert<Half>(state.fold.Finish(sum, taps));
+      to[channel] = Convert<T>(state.fold.Finish(sum, taps));
     }
   }
 };
 
 template <typename Fold>
 constexpr KernelFunctions HalfPoolKernel() {
-  return PooledImagesKernel<PooledImages<Fold, Half, DType::kF16, HalfPoolPixel<Fold>>>();
+  return PooledImagesKernel<PooledImages<Fold, Half, DType::kF16, ScalarPoolPixel<Fold, Half>>>();
+}
+
+template <typename Fold>
+constexpr KernelFunctions DoublePoolKernel() {
+  return PooledImagesKernel<PooledImages<Fold, double, DType::kF64, ScalarPoolPixel<Fold, double>>>();
 }
 
 }  // namespace

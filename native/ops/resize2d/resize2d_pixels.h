@@ -1,5 +1,5 @@
-// Images of another size, nearest or bilinear: of floats, or of halves that are computed with as floats. Where each
-// row and column comes from is computed once per run.
+// Images of another size, nearest or bilinear: of floats, doubles, or halves that are computed with as floats. Where
+// each row and column comes from is computed once per run.
 #ifndef LATHE_OPS_RESIZE2D_RESIZE2D_PIXELS_H_
 #define LATHE_OPS_RESIZE2D_RESIZE2D_PIXELS_H_
 
@@ -126,11 +126,16 @@ inline int64_t MixVectors(const float* const (&near)[2], const float* const (&fa
 inline int64_t MixVectors(const Half* const (&)[2], const Half* const (&)[2], float, float, int64_t, Half*) {
   return 0;
 }
+inline int64_t MixVectors(const double* const (&)[2], const double* const (&)[2], float, float, int64_t, double*) {
+  return 0;
+}
 
 template <typename T>
 void RunLine(const State& state, const T* top, const T* bottom, float down, const Sample* columns, const Shape& out,
              T* to) {
+  using Number = decltype(Widen(T()));
   const int64_t channels = out[3];
+  const Number low = down;
   for (int64_t i = 0; i < out[2]; ++i, to += channels) {
     const int64_t left = columns[i].below * channels;
     if (!state.linear) {
@@ -139,12 +144,13 @@ void RunLine(const State& state, const T* top, const T* bottom, float down, cons
     }
     const int64_t right = columns[i].above * channels;
     const float across = columns[i].weight;
+    const Number beyond = across;
     const T* const near[] = {top + left, bottom + left};
     const T* const far[] = {top + right, bottom + right};
     for (int64_t c = MixVectors(near, far, down, across, channels, to); c < channels; ++c) {
-      const float first = Widen(near[0][c]) * (1.0f - down) + Widen(near[1][c]) * down;
-      const float second = Widen(far[0][c]) * (1.0f - down) + Widen(far[1][c]) * down;
-      to[c] = Convert<T>(first * (1.0f - across) + second * across);
+      const Number first = Widen(near[0][c]) * (1 - low) + Widen(near[1][c]) * low;
+      const Number second = Widen(far[0][c]) * (1 - low) + Widen(far[1][c]) * low;
+      to[c] = Convert<T>(first * (1 - beyond) + second * beyond);
     }
   }
 }

@@ -28,3 +28,4 @@ def _single(rng: Rng) -> Iterator[OpCase]:
             yield OpCase(op, (normal(rng, shape),), f"{name}_counting_pads")
     op = AvgPool2d(kernel=(3, 3), strides=(2, 2), pads=(1, 1, 1, 1))
     yield OpCase(op, (normal(rng, (1, 7, 7, 5), np.float16),), "f16")
+    yield OpCase(op, (normal(rng, (1, 7, 7, 5), np.float64),), "f64")

@@ -26,6 +26,7 @@ def _single(rng: Rng) -> Iterator[OpCase]:
         yield OpCase(MaxPool2d(**attributes), (x,), label(number, shape, "by", attributes["kernel"]))
     op = MaxPool2d(kernel=(3, 3), strides=(2, 2), pads=(1, 1, 1, 1))
     yield OpCase(op, (normal(rng, (1, 7, 7, 5), np.float16),), "f16")
+    yield OpCase(op, (normal(rng, (1, 7, 7, 5), np.float64),), "f64")
     holed = normal(rng, (1, 9, 9, 21))
     holed[0, 4, 4, 3] = holed[0, 0, 0, 20] = holed[0, 8, 7, 8] = np.nan
     yield OpCase(op, (holed,), "nan")

@@ -22,3 +22,5 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Resample(0), (normal(rng, (5,)), far, normal(rng, (1, 2))), "far_outside", (1, 2))
     halves = (normal(rng, (3, 7), np.float16), integers(rng, (4, 2), 0, 7), normal(rng, (4, 2), np.float16))
     yield OpCase(Resample(1), halves, "f16", (1, 2))
+    doubles = (normal(rng, (3, 7, 2), np.float64), integers(rng, (4, 3), 0, 7), normal(rng, (4, 3), np.float64))
+    yield OpCase(Resample(1), doubles, "f64", (1, 2))

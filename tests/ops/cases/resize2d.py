@@ -48,3 +48,6 @@ def _single(rng: Rng) -> Iterator[OpCase]:
         yield OpCase(op, (normal(rng, (1, 5, 5, 3)),), label("own_scales", mode, coordinates))
     op = Resize2d((6, 8), (2.0, 2.0), "linear", "half_pixel", "floor")
     yield OpCase(op, (normal(rng, (1, 3, 4, 5), np.float16),), "f16")
+    for mode in ("linear", "nearest"):
+        op = Resize2d((7, 9), (2.5, 1.9), mode, "half_pixel", "floor")
+        yield OpCase(op, (normal(rng, (2, 3, 5, 5), np.float64),), label("f64", mode))
