@@ -46,7 +46,7 @@ class AxisResize:
         width = scale * old  # of the output, before it was rounded to whole elements
         match self.coordinates:
             case "align_corners":
-                return index * (old - one) / (width - one) if width != 1 else np.zeros(self.new, np.float32)
+                return np.asarray(index * (old - one) / (width - one)) if width != 1 else 0 * index
             case "asymmetric":
                 return index / scale
             case "tf_crop_and_resize":
