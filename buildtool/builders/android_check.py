@@ -18,7 +18,8 @@ from elftools.elf.elffile import ELFFile
 
 from buildtool import resources
 from buildtool.builders import android
-from buildtool.builders.objects import ObjectCache, Objects, Unit, locked, writing_to
+from buildtool.builders.disks import writing_to
+from buildtool.builders.objects import ObjectCache, Objects, Unit, locked
 from buildtool.builders.toolchain import HOST, Toolchain, probe
 from buildtool.builders.toolchain_file import examine
 from buildtool.codegen.native_sources import NativeSources

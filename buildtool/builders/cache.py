@@ -7,11 +7,13 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from buildtool.builders.objects import USE_LOCK, writing_to
+from buildtool.builders.disks import writing_to
+from buildtool.builders.entries import discard
+from buildtool.builders.objects import USE_LOCK
 from buildtool.errors import BuildError, ConfigError, Where
 
 # What lies where, and which paths are entries of their own.
@@ -129,5 +131,7 @@ def _used(file: Path) -> float:
 
 
 def _remove(path: Path) -> None:
-    remover: Callable[[Path], None] = shutil.rmtree if path.is_dir() else Path.unlink
-    remover(path)
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        discard(path)

@@ -14,7 +14,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from buildtool.builders.objects import writing_to
+from buildtool.builders.disks import writing_to
 from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, ModelFileError, Where
 

@@ -16,8 +16,9 @@ from typing import TypeAlias
 from elftools.elf.elffile import ELFFile
 
 from buildtool.builders.built import BuiltFirmware, BuiltImage
+from buildtool.builders.disks import writing_to
 from buildtool.builders.library import work_folder
-from buildtool.builders.objects import ObjectCache, locked, writing_to
+from buildtool.builders.objects import ObjectCache, locked
 from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import ToolchainError

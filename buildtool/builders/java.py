@@ -12,8 +12,9 @@ from pathlib import Path
 
 from buildtool import resources
 from buildtool.builders import android, elf, parallel
+from buildtool.builders.disks import writing_to
 from buildtool.builders.library import DEFAULT_GLIBC_FLOOR
-from buildtool.builders.objects import ObjectCache, configure_and_build, locked, writing_to
+from buildtool.builders.objects import ObjectCache, configure_and_build, locked
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import Toolchain
 from buildtool.codegen import java

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from buildtool.builders import android, elf, parallel, size
+from buildtool.builders import android, elf, entries, parallel, size
 from buildtool.builders.built import BuiltLibrary
-from buildtool.builders.objects import ObjectCache, Objects, Unit, UnitKind, configure_and_build, locked, writing_to
+from buildtool.builders.disks import writing_to
+from buildtool.builders.objects import ObjectCache, Objects, Unit, UnitKind, configure_and_build, locked
 from buildtool.builders.toolchain import Toolchain, probe
 from buildtool.builders.toolchain_file import examine
 from buildtool.codegen.native_sources import NativeSources
@@ -102,9 +103,12 @@ class _Work:
         binary = self.folder / abi
         _hand_over(binary, list(self.objects.paths.values()))
         _reuse_detection(cache.compile_folder(self.toolchain) / "build", binary)
+        kept = entries.Results(binary)
+        kept.verify(cache.note)
         arguments, doing = (f"-DLATHE_ABI={abi}",), f"linking {name} for {abi}"
         configure_and_build(cache.processes, self.folder / "tree", binary, self.toolchain, arguments, doing)
         if not cache.processes.dry_run:
+            kept.store()
             self.result = _keep_result(self.folder, binary, abi, self.program.library.stem)
         self.stages["link"] = time.monotonic() - started
 

@@ -2,15 +2,15 @@
 
 An object's name is a hash of everything that decides its bytes: the source, every header of ours that it includes,
 the compiler with its C library, and the files that hold the flags. Objects are put in place by rename and never change,
-so any number of builds may share a cache.
+so any number of builds may share a cache. Their checksums are verified when they are used (see `entries`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import tempfile
@@ -22,12 +22,15 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from buildtool import resources
+from buildtool.builders import disks, entries
+from buildtool.builders.disks import writing_to
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
-from buildtool.errors import BuildError, Where
+from buildtool.errors import BuildError, Problem, Where
 
+_log = logging.getLogger("buildtool.cache")
 _FORMAT = "1"  # part of every key: change it when the meaning of the keys changes
 _LITTLE_SPACE = 2**20  # bytes
 _USED_LATELY = 3600.0  # seconds: the use of an object is not noted down more often
@@ -69,9 +72,12 @@ class ObjectCache:
     From its first use on, and for as long as it lives, nothing is pruned from the folder (`cache.prune` waits).
     """
 
-    def __init__(self, folder: Path | None = None, processes: Processes | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, processes: Processes | None = None, note: entries.Note | None = None
+    ) -> None:
         self.folder = folder or default_folder()
         self.processes = processes or Processes()
+        self.note = note or _log_note  # is told which entries were damaged
         self._in_use = False
 
     def use(self) -> None:
@@ -88,17 +94,18 @@ class ObjectCache:
         """The objects of these units. Compiles those that are missing, all in one run of CMake and ninja."""
         self.use()
         keys = {unit: self.key(toolchain, sources, unit) for unit in units}
-        missing = [unit for unit in keys if not self._path(keys[unit]).is_file()]
+        missing = [unit for unit in keys if entries.state(self._path(keys[unit])) is not entries.State.SOUND]
         compiled: list[Unit] = []
         if missing:
             with writing_to(self.folder), self._compile_folder(toolchain) as folder:
                 # Another build may have compiled some of them while this one waited for its turn.
-                compiled = [unit for unit in missing if not self._path(keys[unit]).is_file()]
+                compiled = [unit for unit in missing if not entries.is_sound(self._path(keys[unit]), self.note)]
                 if compiled:
                     self._compile(folder, toolchain, sources, compiled)
-                    for unit in compiled:
-                        if not self.processes.dry_run:
-                            self._store(folder / "build" / _object_path(unit), keys[unit])
+                    for unit in () if self.processes.dry_run else compiled:
+                        made = folder / "build" / _object_path(unit)
+                        entries.put(made, self._path(keys[unit]))
+                        made.unlink()  # has no checksum: it may not be used again
         paths = {unit: self._path(key) for unit, key in keys.items()}
         _note_use(paths.values())
         return Objects(paths, tuple(unit.path for unit in compiled), len(keys) - len(compiled))
@@ -114,19 +121,6 @@ class ObjectCache:
 
     def _path(self, key: str) -> Path:
         return self.folder / "objects" / key[:2] / f"{key}.o"
-
-    def _store(self, built: Path, key: str) -> None:
-        """Copy, then rename: an object is either absent or whole."""
-        target = self._path(key)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
-        os.close(handle)
-        try:
-            shutil.copyfile(built, temporary)
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
 
     def compile_folder(self, toolchain: Toolchain) -> Path:
         """Where CMake compiles for this toolchain; kept, so that it looks at the compiler once."""
@@ -184,10 +178,10 @@ def _disk_watched(folder: Path) -> Iterator[None]:
     try:
         yield
     except BuildError as problem:
-        if folder.is_dir() and shutil.disk_usage(folder).free < _LITTLE_SPACE:
-            what = problem.problems[0].what + ": the disk is full"
-            remedy = "make room on the disk, or set LATHE_CACHE_DIR to a folder on another one"
-            raise BuildError(what, where=Where(file=str(folder)), remedy=remedy) from problem
+        for place in (folder, Path(tempfile.gettempdir())):  # compilers write to both
+            if place.is_dir() and shutil.disk_usage(place).free < _LITTLE_SPACE:
+                what = f"{problem.problems[0].what}: {disks.file_system(place)} is full"
+                raise BuildError(what, where=Where(file=str(place)), remedy=disks.ROOM) from problem
         raise
 
 
@@ -199,18 +193,8 @@ def locked(file: Path) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
-    """Turns failures of the file system below into a BuildError that says what to do."""
-    try:
-        yield
-    except OSError as problem:
-        full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise BuildError(
-            f"writing failed: {problem.strerror or problem}",
-            where=Where(file=str(problem.filename or folder)),
-            remedy="make room on the disk" if full else "choose a folder that can be written to",
-        ) from problem
+def _log_note(problem: Problem) -> None:
+    _log.warning("%s", problem.render("note"))
 
 
 def _note_use(objects: Iterable[Path]) -> None:

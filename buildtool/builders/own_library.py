@@ -8,7 +8,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from buildtool.builders.objects import ObjectCache, writing_to
+from buildtool.builders import entries
+from buildtool.builders.disks import writing_to
+from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import HOST, Toolchain, probe
 from buildtool.errors import BuildError, ToolchainError
@@ -38,14 +40,14 @@ def own_library(
     with writing_to(cache.folder):
         folder = cache.folder / "tools" / digest.hexdigest()[:24]
         library = folder / f"{name}.so"
-        if library.is_file():
+        if entries.is_sound(library, cache.note):
             return library
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / f".{name}.new-{os.getpid()}"
         sources = [file for file in files if file.suffix == ".c"]
         try:
             cache.processes.run([toolchain.cxx, *options, *sources, "-o", temporary], doing=doing)
-            temporary.replace(library)
+            entries.put(temporary, library)
         finally:
             temporary.unlink(missing_ok=True)
     return library

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from buildtool.builders.built import BuiltFirmware, BuiltLibrary
-from buildtool.builders.objects import writing_to
+from buildtool.builders.disks import writing_to
 from buildtool.codegen.source_tree import SourceTree
 
 Contents = Mapping[str, "bytes | Path"]  # path in the output folder -> the bytes, or the file that has them

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from buildtool import resources
-from buildtool.builders.objects import ObjectCache, Unit, writing_to
+from buildtool.builders import entries
+from buildtool.builders.disks import writing_to
+from buildtool.builders.objects import ObjectCache, Unit
 from buildtool.builders.toolchain import probe
 from buildtool.codegen.native_sources import NativeSources
 
@@ -67,7 +69,7 @@ def _link(
             digest.update(b"\0" if cache.processes.dry_run else path.read_bytes())
         folder = cache.folder / "tools" / digest.hexdigest()[:24]
         program = folder / name
-        if program.is_file():
+        if entries.is_sound(program, cache.note):
             return program
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / f".{name}.new-{os.getpid()}"
@@ -83,7 +85,7 @@ def _link(
             ]
             cache.processes.run(command, doing=f"linking {name} for {abi}")
             if not cache.processes.dry_run:
-                temporary.replace(program)
+                entries.put(temporary, program)
         finally:
             temporary.unlink(missing_ok=True)
     return program

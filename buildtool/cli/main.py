@@ -129,15 +129,21 @@ def _usage_error(problem: Exception) -> ConfigError:
 
 def _environment_error(problem: OSError) -> LatheError:
     """What the operating system refused, in the words of the operating system."""
+    from buildtool.builders import disks
+
     remedies = {
-        errno.ENOSPC: "free some space, or choose another folder with --output",
-        errno.EDQUOT: "free some space, or choose another folder with --output",
+        errno.ENOSPC: disks.ROOM,
+        errno.EDQUOT: disks.ROOM,
         errno.EROFS: "choose a folder that can be written to, with --output",
         errno.EACCES: "check the permissions of the file and of its folder",
         errno.EMFILE: "raise the limit of open files (ulimit -n)",
     }
     what = problem.strerror or str(problem)
     file = os.fsdecode(problem.filename) if isinstance(problem.filename, str | bytes) else ""
+    if disks.is_full(problem) and file:
+        told = disks.full(problem, Path(file))
+        told.__cause__ = problem
+        return told
     error = BuildError(what[:1].lower() + what[1:], where=Where(file=file), remedy=remedies.get(problem.errno or 0, ""))
     error.__cause__ = problem
     return error

@@ -128,7 +128,7 @@ def make(
     files = model_files.model_files([model.imported for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
-    cache = ObjectCache(processes=Processes(echo=progress.step))
+    cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
     if tree is not None and compiles:
         built = _compile(deployment, tree, programs, options, cache, progress)
     progress.stage("write")

@@ -95,7 +95,7 @@ def debug(
     aside = replace(options, output=options.output / "variants" / "debug", archive=False, debuggable=True)
     built = up_to_date(deployment, aside, progress)
     progress.stage(f"prepare {config.name} for {device.name}")
-    cache = ObjectCache(processes=Processes(echo=progress.step))
+    cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
     inputs, _ = runs.run_of(config, options, settings)
     folder = built.folder.absolute()
     models_folder = folder / "model" / abi

@@ -39,7 +39,7 @@ def make(
     tree = target.emit(programs)
     built: tuple[BuiltFirmware, ...] = ()
     if compiles:
-        cache = ObjectCache(processes=Processes(echo=progress.step))
+        cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
         built = _compile(deployment, tree, programs, tools, options, cache, progress)
     progress.stage("write")
     sources = programs[0].library.models

@@ -41,7 +41,7 @@ def ndk_check(
             rule=f"ABIs of Android: {', '.join(android.ABIS)}",
             remedy="leave it out",
         )
-    cache = ObjectCache(processes=Processes(echo=progress.step))
+    cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
     compiler = str(android_check.tools()["clang++-19"])
     if file is None:
         return NdkCheckReport("", compiler, tuple(_all_sources(abi, cache, progress) for abi in abis))

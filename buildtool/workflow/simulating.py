@@ -70,7 +70,9 @@ def measure_labelled(
             remedy="name a script in accuracy_validation_script, and say --accuracy",
         )
     samples, labels = _read(labelled.file)
-    simulator = device_simulator(target.simulator, ObjectCache(processes=Processes(echo=progress.step)))
+    simulator = device_simulator(
+        target.simulator, ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
+    )
     results = []
     for program, model in on_simulator.programs(deployment, target, options, settings, progress):
         inputs = _inputs(deployment, program, model, samples, labelled.file)

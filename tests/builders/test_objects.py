@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from buildtool.builders import objects, toolchain
+from buildtool.builders import disks, objects, toolchain
 from buildtool.builders.objects import ObjectCache, Unit
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import probe
@@ -217,5 +217,5 @@ def test_a_full_disk_in_a_compiler_is_recognised(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
     with pytest.raises(BuildError) as caught:
         ObjectCache(tmp_path).objects(probe("host"), broken, UNITS)
-    assert "compiling for host failed: the disk is full" in str(caught.value)
+    assert f"compiling for host failed: {disks.file_system(tmp_path)} is full" in str(caught.value)
     assert "LATHE_CACHE_DIR" in str(caught.value)
