@@ -108,7 +108,11 @@ def test_lathe_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys
     ("problem", "code", "message"),
     [
         (KeyboardInterrupt(), 130, "interrupted"),
-        (OSError(28, "No space left on device", "/full/file"), 7, "/full/file: error: no space left on device"),
+        (
+            OSError(28, "No space left on device", "/full/file"),
+            7,
+            "/full/file: error: writing failed: No space left",
+        ),
         (PermissionError(13, "Permission denied", "/closed"), 7, "permissions"),
         (MemoryError(), 7, "memory"),
     ],

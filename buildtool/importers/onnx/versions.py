@@ -7,11 +7,11 @@ the converter of the onnx package; local functions are inlined, since no handler
 from __future__ import annotations
 
 import onnx
-import onnx.inliner
 import onnx.version_converter
 from onnx import ModelProto
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.onnx.functions import inlined
 from buildtool.importers.onnx.tensors import text_of
 
 OLDEST_OPSET = 7
@@ -27,7 +27,7 @@ SLOPE_PER_CHANNEL = "lathe_slope_per_channel"
 def adjust(model: ModelProto, where: Where) -> ModelProto:
     """The model with an opset that the handlers know and without local functions."""
     if model.functions:
-        model = _inlined(model, where)
+        model = inlined(model, where)
     _say_that_nodes_are_kaldis(model)
     opsets = [entry.version for entry in model.opset_import if entry.domain in _DEFAULT]
     if len(opsets) > 1:
@@ -57,17 +57,6 @@ def _say_that_nodes_are_kaldis(model: ModelProto) -> None:
     others = [entry for entry in model.opset_import if entry.domain not in _DEFAULT]
     del model.opset_import[:]
     model.opset_import.extend(others)
-
-
-def _inlined(model: ModelProto, where: Where) -> ModelProto:
-    try:
-        return onnx.inliner.inline_local_functions(model)
-    except Exception as problem:  # the package raises its own and built-in errors alike
-        raise ModelFileError(
-            f"the functions of the model cannot be put in place: {_first_line(problem)}",
-            where=where,
-            remedy="export the model without local functions",
-        ) from problem
 
 
 def _converted(model: ModelProto, opset: int, where: Where) -> ModelProto:
