@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from buildtool import archives
 from buildtool.errors import ModelFileError, Problem, Where
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
@@ -59,6 +60,7 @@ def contents(changes: Mapping[str, Change]) -> bytes:
 def read(file: Path) -> dict[str, Change]:
     """ModelFileError where it is none."""
     try:
+        archives.verify_file(file)
         with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as stored:
             layers, sources = ([str(word) for word in stored[name]] for name in ("layers", "sources"))
             return {

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from buildtool import archives
 from buildtool.errors import ConfigError, LatheError, RunError, Where
 from buildtool.running.inputs import NPY_MAGIC, TensorSpec, check_names, fit, read_array, without_ones
 from buildtool.running.metrics import Array
@@ -233,6 +234,7 @@ def _shapes(files: tuple[Path, ...], specs: Sequence[TensorSpec]) -> list[tuple[
     try:
         if files[0].suffix.lower() != ".npz":
             return [_shape_of(file) for file in files]
+        archives.verify_file(files[0])
         with zipfile.ZipFile(files[0]) as archive:
             shapes: list[tuple[int, ...] | None] = []
             for name in _members(files[0], specs):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from buildtool import archives
 from buildtool.builders import package
 from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
@@ -223,6 +224,7 @@ def _read(file: Path) -> tuple[Array, list[int]]:
     """The arrays `samples` and `labels` of an .npz."""
     where = Where(file=str(file))
     try:
+        archives.verify_file(file)
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             samples, labels = arrays["samples"], arrays["labels"]
     except OSError as error:

@@ -8,6 +8,7 @@ import zlib
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
+from buildtool import archives
 from buildtool.errors import LatheError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.files import LARGEST_FILE
 from buildtool.importers.keras.hdf5 import DAMAGED
@@ -25,8 +26,12 @@ class Archive:
     def __init__(self, source: BinaryIO, where: Where) -> None:
         self._where = where
         try:
+            size = source.seek(0, io.SEEK_END)
             self._zip = zipfile.ZipFile(source)
+            archives.verify(self._zip, size)
             self._members = {info.filename: info for info in self._zip.infolist()}
+        except archives.InflatedError as problem:
+            raise ModelFileError(f"the archive is not unpacked: {problem}", where=where, remedy=DAMAGED) from problem
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as problem:
             raise ModelFileError(f"this is no zip archive: {problem}", where=where, remedy=DAMAGED) from problem
         if len(self._zip.infolist()) > _MOST_MEMBERS or len(self._members) < len(self._zip.infolist()):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from buildtool import archives
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Problem, Where
 from buildtool.importers.keras.hdf5 import Hdf5
 from buildtool.ir.operator import Array
@@ -138,6 +139,7 @@ def _missing(
 def _npz(data: bytes, where: Where) -> dict[str, Array] | list[Array]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            archives.verify(archive, len(data))
             entries = archive.infolist()
             if sum(entry.file_size for entry in entries) > _MOST:
                 raise ValueError(f"its arrays have more than {_MOST} bytes")

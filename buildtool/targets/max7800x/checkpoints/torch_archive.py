@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from buildtool import archives
 from buildtool.errors import ModelFileError, Where
 from buildtool.pickles import Builder, Name, Opaque, RefusedError, follow, mapping
 
@@ -83,6 +84,7 @@ def read(path: Path) -> Any:
 def _zipped(data: bytes) -> Any:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            archives.verify(archive, len(data))
             names = archive.namelist()
             pickles = [name for name in names if name.endswith("/data.pkl")]
             if len(pickles) != 1:
