@@ -8,6 +8,8 @@ from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, QuantType
 
+_NEAR = 16  # places on each side that are looked at before the whole body is
+
 
 class Editor:
     """A graph with its producers and readers at hand. All changes go through it while it is in use."""
@@ -20,7 +22,10 @@ class Editor:
         self._body: dict[Node, Region] = {}
         self._taken: dict[Value, Region] = {}  # inputs of the graph and of regions
         self._outputs: dict[Value, int] = {}
+        self._places: dict[Node, int] = {}  # where nodes stood in their bodies when the editor first saw them
+        self._drift = 0  # how far the last one that was looked for had moved since
         for body in graph.bodies():
+            self._places.update((node, index) for index, node in enumerate(body.nodes))
             self._taken.update(dict.fromkeys(body.inputs, body))
             for value in body.outputs:
                 self._outputs[value] = self._outputs.get(value, 0) + 1
@@ -33,6 +38,22 @@ class Editor:
             self._producer[value] = node
         for value in node.inputs:
             self._readers.setdefault(value, {})[node] = None
+
+    def _place(self, node: Node) -> int:
+        """Where a node stands in its body. Passes edit neighbours one after the other, and those have moved alike.
+
+        So the search takes a time that does not depend on the number of nodes, but for the first after a jump.
+        """
+        nodes = self._body[node].nodes
+        guess = self._places.get(node, 0) + self._drift
+        for step in range(_NEAR):
+            for place in (guess + step, guess - step):
+                if 0 <= place < len(nodes) and nodes[place] is node:
+                    self._drift += place - guess
+                    return place
+        place = nodes.index(node)
+        self._drift += place - guess
+        return place
 
     def nodes(self) -> Iterator[Node]:
         """The nodes as they were when the walk began, less those that have been removed since."""
@@ -97,8 +118,10 @@ class Editor:
         """A new node in front of another."""
         node = self.graph.new_node(op, inputs, name or anchor.name)
         body = self._body[anchor]
-        body.nodes.insert(body.nodes.index(anchor), node)
+        place = self._place(anchor)
+        body.nodes.insert(place, node)
         self._link(node, body)
+        self._places[node] = place - self._drift
         self.changed = True
         return node
 
@@ -120,8 +143,10 @@ class Editor:
         node = self.graph.new_node(op, operands, name or (source.name if source else ""), stored=stored)
         start = (self._home(operands[0]) if operands else None) or self.graph
         body = self._body[anchor] if anchor is not None else start
-        body.nodes.insert(body.nodes.index(anchor) + 1 if anchor is not None else 0, node)
+        place = self._place(anchor) + 1 if anchor is not None else 0
+        body.nodes.insert(place, node)
         self._link(node, body)
+        self._places[node] = place - self._drift
         self.changed = True
         return node
 
@@ -172,8 +197,9 @@ class Editor:
 
     def remove(self, node: Node) -> None:
         """Takes a node out. Nothing may read it any more."""
+        place = self._place(node)
         body = self._body.pop(node)
-        body.nodes.remove(node)
+        del body.nodes[place], self._places[node]
         for value in node.inputs:
             self._readers.get(value, {}).pop(node, None)
         for value in node.outputs:
