@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 from buildtool.errors import ModelFileError, Where
 
 LARGEST_FILE = 2**31 - 1  # what protobuf and flatbuffers can address
+
+_SMALL = 2**26  # bytes: holes below that do no harm
+_MOST_HOLES = 16  # as many times larger than its data may a file be
+_MOST_PIECES = 10_000  # of data between holes
+
+
+def _stored(file: Path) -> int:
+    """How many bytes of a file were written; all of them where the file system does not tell."""
+    total = place = 0
+    with file.open("rb", buffering=0) as stream:
+        size = stream.seek(0, os.SEEK_END)
+        for _ in range(_MOST_PIECES):
+            try:
+                begin = stream.seek(place, os.SEEK_DATA)
+                place = stream.seek(begin, os.SEEK_HOLE)
+            except OSError as problem:
+                return total if problem.errno == errno.ENXIO else size
+            total += place - begin
+            if place >= size:
+                return total
+    return size
 
 
 def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:
@@ -23,6 +46,13 @@ def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:
                 where=where,
                 rule=f"at most {LARGEST_FILE} bytes",
                 remedy=too_large,
+            )
+        if size > _SMALL and _stored(file) < size // _MOST_HOLES:
+            raise ModelFileError(
+                f"the model file has {size:,} bytes, nearly all of which are holes",
+                where=where,
+                rule="a model is data; a file that was never written to is zeros",
+                remedy=damaged,
             )
         return file.read_bytes()
     except OSError as problem:
