@@ -24,6 +24,7 @@ _KINDS = {
     "tools": ("programs that run models on devices", "tools/*"),
     "gpu-programs": ("programs that drivers of GPUs have built", "gpu-programs/*"),
     "android-check": ("what stands in for an Android NDK", "android-check/*"),
+    "checked": ("models that `lathe check` has found right", "checked/*"),
     "downloads": ("model files from the network", "downloads/*"),
 }
 _DAY = 86400.0

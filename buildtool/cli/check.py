@@ -1,4 +1,4 @@
-"""`lathe check`: everything that is wrong with a deployment file, at once."""
+"""`lathe check`: everything that is wrong with a deployment file and its models, at once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from buildtool.cli.options import (
     ConfigOption,
     DescriptionOptions,
     FileArgument,
+    TrustOption,
+    UnverifiedOption,
     deployment_file,
     words,
 )
 from buildtool.cli.output import Output
-from buildtool.settings import Overrides
+from buildtool.settings import Options, Overrides
 
 
 def check(
@@ -25,32 +27,31 @@ def check(
     files: Annotated[
         bool, typer.Option("--files/--no-files", help="Also check the files that the deployment names.")
     ] = True,
+    models: Annotated[bool, typer.Option("--models/--no-models", help="Also open the models, as a build does.")] = True,
     target_abis: AbisOption = None,
+    allow_unverified: UnverifiedOption = False,
+    trust_model_code: TrustOption = False,
     *,
     described: DescriptionOptions,
     out: Output,
 ) -> None:
-    """Check a deployment file: all problems at once, and notes on what is known but not built yet. Descriptions of
-    networks for the MAX78000 and MAX78002 are checked layer by layer, and shown as a table."""
+    """Check a deployment file and the models that it names: all problems at once. Descriptions of networks for the
+    MAX78000 and MAX78002 are checked layer by layer, and shown as a table."""
     from buildtool import workflow
     from buildtool.reports import descriptions
-    from buildtool.requests import library_sources
 
-    checked = workflow.check(
-        deployment_file(file, config),
-        files=files,
-        overrides=described.beside(Overrides(target_abis=words(target_abis))),
-    )
-    deployment = checked.deployment
-    models = [
-        library_sources.described(model)
-        for model in deployment.models
-        if descriptions.reader_of(model.platform) is not None
-    ]
-    layers, found = descriptions.documents(models if files else [], deployment.target_abis)
-    notes = (*checked.notes, *found)
+    with out.progress() as progress:
+        checked = workflow.check(
+            deployment_file(file, config),
+            files=files,
+            models=models,
+            overrides=described.beside(Overrides(target_abis=words(target_abis))),
+            options=Options(allow_unverified=allow_unverified, trust_model_code=trust_model_code),
+            progress=progress,
+        )
+    deployment, layers = checked.deployment, checked.descriptions
     if not out.json:
-        for note in notes:
+        for note in checked.notes:
             out.note(note)
     names = ", ".join(model.name for model in deployment.models)
     out.document(
@@ -60,7 +61,7 @@ def check(
             "target_abis": list(deployment.target_abis),
             "models": [model.name for model in deployment.models],
             "problems": [],
-            "notes": [note.as_json() for note in notes],
+            "notes": [note.as_json() for note in checked.notes],
             **({"descriptions": [_without_kind(one) for one in layers]} if layers else {}),
         },
         f"{deployment.path.name}: library {deployment.library_name} with {names} for "

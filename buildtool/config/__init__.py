@@ -1,7 +1,7 @@
 """Deployment and device files: from YAML with marks to frozen, resolved dataclasses."""
 
 from buildtool.config.abis import canonical_abi, is_target
-from buildtool.config.built import unbuilt
+from buildtool.config.built import is_built, unbuilt
 from buildtool.config.deployment import (
     Deployment,
     Dimension,
@@ -39,6 +39,7 @@ __all__ = [
     "canonical_abi",
     "default_cache_dir",
     "described_platform",
+    "is_built",
     "is_file_name",
     "is_target",
     "json_schema",

@@ -142,6 +142,19 @@ class ModelConfig:
         """The place of a key's value, or of the model's name where the file does not give the key."""
         return dict(self.marks).get(key, self.where)
 
+    def files_to_build(self) -> tuple[FileRef, ...]:
+        """The files that a build reads."""
+        files = (self.model_file, self.weight_file, self.quantize.range_file, self.quantize.weights_file)
+        return tuple(file for file in files if file)
+
+    def files(self) -> Iterator[FileRef]:
+        """Every file that some command may have to fetch, in the order of the deployment file."""
+        yield from self.files_to_build()
+        for graph in self.subgraphs:
+            yield from graph.validation_inputs_data
+            yield from graph.validation_outputs_data
+            yield from graph.accuracy_validation_script
+
 
 @dataclass(frozen=True)
 class Deployment:
@@ -181,14 +194,7 @@ class Deployment:
     def files(self) -> Iterator[FileRef]:
         """Every file that some command may have to fetch, in the order of the deployment file."""
         for model in self.models:
-            yield model.model_file
-            if model.weight_file:
-                yield model.weight_file
-            yield from (file for file in (model.quantize.range_file, model.quantize.weights_file) if file)
-            for graph in model.subgraphs:
-                yield from graph.validation_inputs_data
-                yield from graph.validation_outputs_data
-                yield from graph.accuracy_validation_script
+            yield from model.files()
 
 
 @dataclass(frozen=True)

@@ -8,27 +8,11 @@ from pathlib import Path
 
 from buildtool import config
 from buildtool.builders.toolchain_file import examine
-from buildtool.config import Deployment, LoadedDeployment, ModelConfig
-from buildtool.errors import ConfigError, LatheError, UnsupportedError, Where
+from buildtool.config import Deployment, ModelConfig
+from buildtool.errors import ConfigError, UnsupportedError, Where
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 from buildtool.targets.registry import no_library, not_loaded, one_target
-
-
-def check(file: Path | str, *, files: bool = True, overrides: Overrides = NOTHING) -> LoadedDeployment:
-    """Read a deployment file; with `files`, the local files that it names, too. Raises all problems at once."""
-    beside = config.Beside(overrides.weights, overrides.sample, overrides.cnn)
-    loaded = config.load_deployment(Path(file), target_abis=overrides.target_abis or None, beside=beside)
-    errors: list[LatheError] = []
-    for reference in loaded.deployment.files() if files else ():
-        try:
-            if not reference.is_url:
-                config.resolve_model_file(reference)
-        except LatheError as error:
-            errors.append(error)
-    if errors:
-        raise type(errors[0])([problem for error in errors for problem in error.problems])
-    return dataclasses.replace(loaded, notes=(*not_loaded(), *loaded.notes))
 
 
 def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:

@@ -5,10 +5,10 @@
 Every function takes the path of a deployment file. All failures are LatheErrors.
 """
 
-from buildtool.requests.deployments import check
 from buildtool.workflow.accuracy import measure_accuracy
 from buildtool.workflow.benchmarking import bench
 from buildtool.workflow.building import build, commands, convert, export, package_firmware
+from buildtool.workflow.checking import check
 from buildtool.workflow.debugging import debug
 from buildtool.workflow.inner_tensors import dump, trap, validate_layers
 from buildtool.workflow.ndk_check import ndk_check

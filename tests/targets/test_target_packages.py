@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from buildtool import workflow
 from buildtool.config import json_schema, models
 from buildtool.errors import ConfigError, InternalError, ToolchainError
 from buildtool.extensions import entry_points, targets
@@ -162,7 +163,7 @@ def test_a_broken_target_is_told_with_its_package_and_breaks_nothing(packages: P
     (problem,) = registry.not_loaded()
     assert problem.what.startswith(f"the target 'chip' of the package 'broken-chip' cannot be loaded: {why}")
     assert "pip uninstall broken-chip" in problem.remedy
-    assert problem in deployments.check(DIGITS).notes
+    assert problem in workflow.check(DIGITS).notes
 
 
 def test_an_unknown_word_reminds_of_packages_that_could_not_be_loaded(packages: Packages, tmp_path: Path) -> None:
@@ -172,7 +173,7 @@ def test_an_unknown_word_reminds_of_packages_that_could_not_be_loaded(packages: 
     with pytest.raises(
         ConfigError, match="perhaps it is missing because the target 'chip' of the package 'broken-chip'"
     ):
-        deployments.check(file, files=False)
+        workflow.check(file, files=False)
 
 
 def test_a_section_that_is_taken_is_refused(packages: Packages) -> None:
