@@ -1,6 +1,6 @@
 """What a deployment file may say already although Lathe does not build it yet.
 
-Such a value is right, so that files can be written and checked ahead: loading gives a note, building an error.
+Such a value is no mistake of the file: loading gives a note, `lathe check` and `lathe build` an error of its own.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from buildtool.errors import GraphError, ModelFileError, UnsupportedError, Where
+from buildtool.errors import GraphError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.borders import Borders
 from buildtool.importers.builder import Builder
 from buildtool.importers.conversion import Conversion
@@ -18,6 +19,8 @@ from buildtool.ir.dims import symbols
 from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
 
+Made = TypeVar("Made")
+
 
 def assemble(model: SourceModel, registry: Registry, request: ImportRequest) -> ImportedModel:
     """The graph of a model, made by the handlers of its framework. LatheError for all that is in the way."""
@@ -25,25 +28,37 @@ def assemble(model: SourceModel, registry: Registry, request: ImportRequest) -> 
     graph = Graph(name=request.name, _counter=_first_free_number([*named, *model.inputs, *model.outputs]))
     builder = Builder(graph, request.operators, model.where)
     borders = Borders(model, builder)
+    borders.check_names(request.inputs, request.outputs)
     inputs = borders.requests(request.inputs, model.inputs)
     outputs = borders.requests(request.outputs, model.outputs)
     nodes = needed_for(model.nodes, [tensor.name for tensor in outputs], [tensor.name for tensor in inputs])
     _check_complete(model, inputs, nodes)
     conversion = Conversion(model, registry, builder)
-    input_formats = []
-    for tensor in inputs:
-        conversion.tensors[tensor.name], order = borders.add_input(tensor)
-        input_formats.append(order)
+    added = _for_all(borders.add_input, inputs)
+    input_formats = tuple(order for _, order in added)
+    conversion.tensors.update((tensor.name, value) for tensor, (value, _) in zip(inputs, added, strict=True))
     conversion.run(nodes)
     _check_made(outputs, conversion)
-    output_formats = [borders.add_output(tensor, conversion.tensors[tensor.name]) for tensor in outputs]
+    output_formats = _for_all(lambda tensor: borders.add_output(tensor, conversion.tensors[tensor.name]), outputs)
     _drop_unused_symbols(graph)
     _verify(graph, model.where)
     borders_in_order = zip((*inputs, *outputs), (*graph.inputs, *graph.outputs), strict=True)
     orders = {item.name: borders.native_order(item.name, value.type.rank) for item, value in borders_in_order}
-    return ImportedModel(
-        graph, registry.platform, len(model.nodes), tuple(input_formats), tuple(output_formats), orders
-    )
+    return ImportedModel(graph, registry.platform, len(model.nodes), input_formats, output_formats, orders)
+
+
+def _for_all(make: Callable[[TensorRequest], Made], tensors: Iterable[TensorRequest]) -> tuple[Made, ...]:
+    """What is made of each tensor. ModelFileError with the problems of all of them."""
+    made: list[Made] = []
+    problems: list[Problem] = []
+    for tensor in tensors:
+        try:
+            made.append(make(tensor))
+        except ModelFileError as error:
+            problems += error.problems
+    if problems:
+        raise ModelFileError(problems)
+    return tuple(made)
 
 
 def _drop_unused_symbols(graph: Graph) -> None:

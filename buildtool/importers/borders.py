@@ -34,25 +34,30 @@ class Borders:
 
     # -- which -------------------------------------------------------------------------------------------------------
     def requests(self, declared: Sequence[TensorRequest], of_model: Iterable[str]) -> tuple[TensorRequest, ...]:
-        """The declared tensors, or those of the model in the model's own order. All names that are missing at once."""
+        """The declared tensors, or those of the model in the model's own order."""
         if not declared:
             return tuple(TensorRequest(name, data_format="MODEL", where=self._model.where) for name in of_model)
+        return tuple(declared)
+
+    def check_names(self, *declared: Sequence[TensorRequest]) -> None:
+        """ModelFileError with all declared names that the model does not have, or that are named twice in one list."""
         names = self._model.names()
-        problems = [self._missing(request, names) for request in declared if request.name not in names]
-        seen: set[str] = set()
-        for request in declared:
-            if request.name in seen:
-                problems.append(Problem(f"the tensor '{request.name}' is named twice", request.where))
-            seen.add(request.name)
+        problems: list[Problem] = []
+        for requests in declared:
+            problems += [self._missing(request, names) for request in requests if request.name not in names]
+            seen: set[str] = set()
+            for request in requests:
+                if request.name in seen:
+                    problems.append(Problem(f"the tensor '{request.name}' is named twice", _place_of_name(request)))
+                seen.add(request.name)
         if problems:
             raise ModelFileError(problems)
-        return tuple(declared)
 
     def _missing(self, request: TensorRequest, names: frozenset[str]) -> Problem:
         near = difflib.get_close_matches(request.name, names, n=1)
         return Problem(
             f"the model has no tensor '{request.name}'",
-            request.where,
+            _place_of_name(request),
             rule=f"inputs of the model: {_listed(self._model.inputs)}; outputs: {_listed(self._model.outputs)}",
             remedy=f"did you mean '{near[0]}'?" if near else "",
         )
@@ -252,6 +257,10 @@ class Borders:
             f"({request.data_format if request.data_format != 'MODEL' else 'NONE'} here)",
             remedy=remedy,
         )
+
+
+def _place_of_name(request: TensorRequest) -> Where:
+    return request.where if request.name_where == Where() else request.name_where
 
 
 def _effective(data_format: str, rank: int, native: str) -> str:

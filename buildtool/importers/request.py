@@ -27,6 +27,7 @@ class TensorRequest:
     data_format: str = "NONE"  # NHWC, NCHW, NONE, OIHW: the order of `shape` and of the data that the user passes
     dtype: DType | None = None  # None: as in the model
     where: Where = NOWHERE  # of the name or shape in the deployment file
+    name_where: Where = NOWHERE  # of the name, where `where` is that of the shape
     real: bool = False  # where no type is declared, quantised numbers become the real ones that they stand for
 
 

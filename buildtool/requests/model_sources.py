@@ -100,6 +100,7 @@ def _tensor_request(tensor: TensorConfig) -> TensorRequest:
         dtype=DTYPES.get(tensor.data_type),
         real=True,
         where=tensor.shape_where,
+        name_where=tensor.where,
     )
 
 

@@ -121,10 +121,9 @@ def test_the_mistakes_of_all_models_come_at_once(lathe: Lathe, digits: Path, man
     many.add("truncated", model[: len(model) // 2])
     many.add("platform", platform="tflite")
     missing = many.add("missing", file="digit.onnx")
-    name = many.add("name", input="imag")
+    name = many.add("name", input="imag", output="nothing")
     shape = many.add("shape", shape="1,1,9,9")
     order = many.add("order", order="NHWC")
-    output = many.add("output", output="nothing")
     operator = helper.make_node("NoSuchOperator", ["image"], ["probabilities"], name="odd")
     sides = [helper.make_tensor_value_info(one, 1, [1, 1, 8, 8]) for one in ("image", "probabilities")]
     graph = helper.make_graph([operator], "g", sides[:1], sides[1:])
@@ -137,12 +136,12 @@ def test_the_mistakes_of_all_models_come_at_once(lathe: Lathe, digits: Path, man
     assert list(models) == ["empty", "truncated", "platform", "unknown"]
     assert "NoSuchOperator" in models["unknown"]
     lines = {one["where"]["line"]: one["what"] for one in problems if one["where"].get("file") == str(file)}
-    assert list(lines) == [missing + 2, name + 4, shape + 5, order + 5, output + 7]
+    assert list(lines) == [missing + 2, name + 4, name + 7, shape + 5, order + 5]
     assert "there is no file" in lines[missing + 2]
     assert "no tensor 'imag'" in lines[name + 4]
     assert "[1, 1, 9, 9]" in lines[shape + 5]
     assert "as NHWC" in lines[order + 5]
-    assert "no tensor 'nothing'" in lines[output + 7]
+    assert "no tensor 'nothing'" in lines[name + 7]
     assert len(problems) == 9
 
 
