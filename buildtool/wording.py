@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable
+from pathlib import Path
 
 LONGEST_QUOTE = 60
+MOST_FILES = 2000  # of a folder that a missing file is compared with
 
 
 def quoted(text: object) -> str:
@@ -33,6 +36,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A question that names the nearest known word, or an empty string."""
     meant = nearest(word, known)
     return f"did you mean '{meant}'?" if meant else ""
+
+
+def near_files(file: Path) -> str:
+    """A question with the nearest names in the folder of a missing file, or an empty string."""
+    try:
+        names = [path.name for path in itertools.islice(file.parent.iterdir(), MOST_FILES)]
+    except OSError:
+        return ""
+    lower = {name.lower(): name for name in sorted(names)}
+    close = difflib.get_close_matches(file.name[:LONGEST_QUOTE].lower(), lower, n=3, cutoff=0.65)
+    return f"did you mean {listed(quoted(lower[name]) for name in close)}?" if close else ""
 
 
 def counted(count: int, thing: str) -> str:

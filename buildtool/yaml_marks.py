@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from buildtool.errors import ConfigError, Problem, Where
-from buildtool.wording import quoted
+from buildtool.wording import near_files, quoted
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
@@ -130,7 +130,7 @@ def _read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError("there is no such file", where=Where(str(path))) from None
+        raise ConfigError("there is no such file", where=Where(str(path)), remedy=near_files(path)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"cannot read the file: {reason}", where=Where(str(path))) from None

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from buildtool.config.deployment import FileRef
 from buildtool.config.names import file_name_for
 from buildtool.errors import ModelFileError
-from buildtool.wording import quoted
+from buildtool.wording import near_files, quoted
 
 Progress = Callable[[int, int | None], None]  # bytes so far, and of how many if the server says
 
@@ -75,7 +75,7 @@ def _local_file(ref: FileRef) -> Path:
         if (path / _SAVED_MODEL).is_file():
             path /= _SAVED_MODEL
         if not path.exists():
-            raise _fault(ref, f"there is no file {quoted(_shortened(ref.location))}")
+            raise _fault(ref, f"there is no file {quoted(_shortened(ref.location))}", remedy=near_files(path))
         if not path.is_file():
             raise _fault(ref, f"{quoted(_shortened(ref.location))} is not a file")
         found = _sha256_of(path) if ref.sha256 else ""

@@ -12,23 +12,13 @@ from pathlib import Path
 import yaml
 
 from buildtool.errors import ConfigError, ModelFileError, UnsupportedError, Where
-from buildtool.importers.frameworks import import_model, importer
+from buildtool.importers.frameworks import SUFFIXES, import_model, importer, platform_of
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ir.dims import Dim, bounds
 from buildtool.ir.graph import Value
+from buildtool.wording import near_files
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16")
-_PLATFORMS = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"} | {
-    ".h5": "keras",
-    ".hdf5": "keras",
-    ".keras": "keras",
-    ".pb": "tensorflow",
-    ".pbtxt": "tensorflow",
-    ".prototxt": "caffe",
-    ".pdmodel": "paddle",
-    ".json": "paddle",
-    ".nb": "paddle",
-}
 
 
 @dataclass(frozen=True)
@@ -76,18 +66,20 @@ def _model_lines(
 ) -> list[str]:
     if (file / "saved_model.pb").is_file():
         file /= "saved_model.pb"
-    platform = "paddle" if file.name == "__model__" else _PLATFORMS.get(file.suffix)
-    if platform is None:
+    platform = platform_of(file)
+    if not platform:
         raise UnsupportedError(
             f"files that end in '{file.suffix}' cannot be imported by this version",
             where=Where(file=str(file)),
-            rule=f"known: {', '.join(_PLATFORMS)}",
+            rule=f"known: {', '.join(SUFFIXES)}",
             remedy="convert it to ONNX",
         )
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as problem:
-        raise ModelFileError(f"the model cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
+        raise ModelFileError(
+            f"the model cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=near_files(file)
+        ) from problem
     opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file, given, trusted)
     requests = tuple(_request(item, file, given) for item in opened)
     weights = _weights(file) if platform == "caffe" else None

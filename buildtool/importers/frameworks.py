@@ -5,12 +5,27 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
 from buildtool import importers
-from buildtool.errors import UnsupportedError
+from buildtool.errors import ModelFileError, Problem, UnsupportedError
+from buildtool.importers.files import refuse_others
 from buildtool.importers.request import ImportedModel, ImportRequest
+
+#: The platforms of model files by the ends of their names.
+SUFFIXES = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch", ".pt": "pytorch", ".pth": "pytorch"} | {
+    ".h5": "keras",
+    ".hdf5": "keras",
+    ".keras": "keras",
+    ".pb": "tensorflow",
+    ".pbtxt": "tensorflow",
+    ".prototxt": "caffe",
+    ".pdmodel": "paddle",
+    ".json": "paddle",
+    ".nb": "paddle",
+}
 
 
 class Importer(Protocol):
@@ -51,6 +66,25 @@ def companions(platform: str, file: Path, weights: Path | None) -> tuple[Path, .
     return tuple(found(file, weights)) if found else ()
 
 
+def platform_of(file: Path) -> str:
+    """The platform that the name of a file or folder tells; empty where it tells none."""
+    if file.name == "__model__":
+        return "paddle"
+    return "tensorflow" if (file / "saved_model.pb").is_file() else SUFFIXES.get(file.suffix, "")
+
+
 def import_model(platform: str, request: ImportRequest) -> ImportedModel:
     """The graph of a model file."""
-    return importer(platform).import_model(request)
+    refuse_others(request.name, filter(None, (request.model_file, request.weight_file)))
+    try:
+        return importer(platform).import_model(request)
+    except ModelFileError as error:
+        raise ModelFileError([_with_platform(problem, platform, request) for problem in error.problems]) from error
+
+
+def _with_platform(problem: Problem, platform: str, request: ImportRequest) -> Problem:
+    """The problem of a file that cannot be read, with the platform of its name where another one is declared."""
+    named = platform_of(request.model_file)
+    if named in ("", platform) or problem.where.file != str(request.model_file) or problem.where.node:
+        return problem
+    return replace(problem, remedy=f"its name is that of a file of another platform: try platform: {named}")

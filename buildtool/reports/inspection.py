@@ -17,6 +17,7 @@ from buildtool.ops.quantize_linear import QuantizeLinear
 from buildtool.ops.registry import registry
 from buildtool.reports import descriptions, footprint, size
 from buildtool.reports.table import Table, byte_count
+from buildtool.wording import near_files
 
 LISTS = ("ops", "passes")
 _KINDS = ("library", "build", "model", "onnx", "deployment")
@@ -39,7 +40,8 @@ def kind_of(file: Path) -> str:
         with file.open("rb") as stream:
             head = stream.read(8)
     except OSError as problem:
-        remedy = "give a file, or one of: ops, passes" if isinstance(problem, FileNotFoundError) else ""
+        missing = isinstance(problem, FileNotFoundError)
+        remedy = (near_files(file) or "give a file, or one of: ops, passes") if missing else ""
         raise ConfigError(
             f"this cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=remedy
         ) from problem

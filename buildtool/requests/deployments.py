@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import shlex
 from pathlib import Path
 
 from buildtool import config
 from buildtool.builders.toolchain_file import examine
 from buildtool.config import Deployment, ModelConfig
 from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.importers.frameworks import platform_of
+from buildtool.reports import descriptions
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 from buildtool.targets.registry import no_library, not_loaded, one_target
 
 
+def refuse_models(file: Path) -> None:
+    """ConfigError where a model or another file that is not text is given instead of a deployment file."""
+    # YAML includes JSON, which Paddle uses for models, too.
+    if file.suffix.lower() in (".yml", ".yaml", ".json") or not file.exists():
+        return
+    platform, kind = platform_of(file), descriptions.suffixes().get(file.suffix.lower(), "")
+    if platform:
+        what, remedy = f"a model ({platform})", f"write a deployment file with: lathe init {shlex.quote(str(file))}"
+    elif kind:
+        what, remedy = f"a {kind}", f"to see its contents: lathe inspect {shlex.quote(str(file))}"
+    else:
+        return
+    raise ConfigError(f"this is {what}, and not a deployment file", where=Where(file=str(file)), remedy=remedy)
+
+
 def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
     """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
+    refuse_models(Path(file))
     own = overrides.toolchain is not None
     if overrides.fallback not in ("", "cpu"):
         raise ConfigError(

@@ -64,6 +64,7 @@ def check(
 
     Raises all problems at once; where it raises none, a build can begin.
     """
+    deployments.refuse_models(Path(file))
     beside = config.Beside(overrides.weights, overrides.sample, overrides.cnn)
     loaded = config.load_deployment(Path(file), target_abis=overrides.target_abis or None, beside=beside)
     deployment = loaded.deployment

@@ -120,6 +120,8 @@ def test_the_mistakes_of_all_models_come_at_once(lathe: Lathe, digits: Path, man
     many.add("empty", b"")
     many.add("truncated", model[: len(model) // 2])
     many.add("platform", platform="tflite")
+    many.add("pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n")
+    many.add("page", b"\n<!DOCTYPE html>\n<html>")
     missing = many.add("missing", file="digit.onnx")
     name = many.add("name", input="imag", output="nothing")
     shape = many.add("shape", shape="1,1,9,9")
@@ -132,8 +134,11 @@ def test_the_mistakes_of_all_models_come_at_once(lathe: Lathe, digits: Path, man
     result = lathe("check", file, "--json")
     assert result.code == 3
     problems = result.document["problems"]
-    models = {one["where"]["model"]: one["what"] for one in problems if "model" in one["where"]}
-    assert list(models) == ["empty", "truncated", "platform", "unknown"]
+    models = {one["where"]["model"]: f"{one['what']} {one['remedy']}" for one in problems if "model" in one["where"]}
+    assert list(models) == ["empty", "truncated", "platform", "pointer", "page", "unknown"]
+    assert "try platform: onnx" in models["platform"]
+    assert "Git LFS" in models["pointer"]
+    assert "HTML" in models["page"]
     assert "NoSuchOperator" in models["unknown"]
     lines = {one["where"]["line"]: one["what"] for one in problems if one["where"].get("file") == str(file)}
     assert list(lines) == [missing + 2, name + 4, name + 7, shape + 5, order + 5]
@@ -142,7 +147,7 @@ def test_the_mistakes_of_all_models_come_at_once(lathe: Lathe, digits: Path, man
     assert "[1, 1, 9, 9]" in lines[shape + 5]
     assert "as NHWC" in lines[order + 5]
     assert "no tensor 'nothing'" in lines[name + 7]
-    assert len(problems) == 9
+    assert len(problems) == 11
 
 
 def test_models_are_not_opened_where_that_is_not_wanted(lathe: Lathe, many: Many) -> None:
