@@ -191,11 +191,6 @@ class Deployment:
         """The place that names a target, or that of the file."""
         return dict(zip(self.target_abis, self.abi_marks, strict=False)).get(abi, self.where)
 
-    def files(self) -> Iterator[FileRef]:
-        """Every file that some command may have to fetch, in the order of the deployment file."""
-        for model in self.models:
-            yield from model.files()
-
 
 @dataclass(frozen=True)
 class LoadedDeployment:

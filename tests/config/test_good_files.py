@@ -192,7 +192,7 @@ def test_defaults(tmp_path: Path) -> None:
     assert graph.validation_threshold == thresholds()
     tensor = graph.inputs[0]
     assert (tensor.data_type, tensor.data_format, tensor.value_range) == ("float32", "NHWC", (-1.0, 1.0))
-    assert list(deployment.files()) == [model.model_file]
+    assert list(model.files()) == [model.model_file]
 
 
 @pytest.mark.parametrize(
