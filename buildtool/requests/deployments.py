@@ -56,10 +56,10 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         raise UnsupportedError(unbuilt)
     for note in (*not_loaded(), *loaded.notes):
         progress.note(note)
-    return _with_own_parts(loaded.deployment, overrides)
+    return with_own_parts(loaded.deployment, overrides)
 
 
-def _with_own_parts(deployment: Deployment, overrides: Overrides) -> Deployment:
+def with_own_parts(deployment: Deployment, overrides: Overrides) -> Deployment:
     """The deployment with the toolchain file and the operators that the command line adds."""
     if overrides.op_paths:
         paths = (*deployment.op_paths, *(path.absolute() for path in overrides.op_paths))

@@ -67,7 +67,7 @@ def check(
     deployments.refuse_models(Path(file))
     beside = config.Beside(overrides.weights, overrides.sample, overrides.cnn)
     loaded = config.load_deployment(Path(file), target_abis=overrides.target_abis or None, beside=beside)
-    deployment = loaded.deployment
+    deployment = deployments.with_own_parts(loaded.deployment, overrides)
     found = _Findings()
     unbuilt = config.unbuilt(deployment)
     if unbuilt:
