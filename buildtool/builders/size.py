@@ -22,7 +22,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 
 from buildtool.builders.built import SizePart, SizeReport
-from buildtool.plan.manifest import KernelInfo
+from buildtool.plan.manifest import UNITS, KernelInfo
 
 _START = "Linker script and memory map"
 _ENTRY = re.compile(r"^ (\.\S+)?\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$")
@@ -93,7 +93,7 @@ class Objects:
             return Origin("kernels", kernel.name, kernel.op)
         if unit.parts[:2] == ("native", "ops"):
             return Origin("kernels", unit.name, unit.parent.name)
-        if unit.parts[:2] == ("native", "kernel") and "__" in unit.stem:
+        if str(unit.parent) == UNITS:
             return Origin("kernels", unit.stem, "what kernels share")
         if unit.parts[:2] == ("native", "opencl"):
             return Origin("opencl", str(unit.relative_to("native")))

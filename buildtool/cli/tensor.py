@@ -35,9 +35,7 @@ def tensor(
     crop: Annotated[
         str | None, typer.Option("--crop", metavar="HEIGHTxWIDTH", help="Crop the centre of images, after resizing.")
     ] = None,
-    channels: Annotated[
-        str, typer.Option("--channels", metavar="RGB|BGR|grey", help="Channel order of images.")
-    ] = "RGB",
+    channels: Annotated[str, typer.Option("--channels", metavar="RGB|BGR|grey", help="Order of channels.")] = "RGB",
     mean: Annotated[
         str, typer.Option("--mean", metavar="N[,N,N]", help="Mean to subtract from values of 0 to 255.")
     ] = "0",

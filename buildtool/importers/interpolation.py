@@ -48,7 +48,7 @@ class AxisResize:
             case "align_corners":
                 return np.asarray(index * (old - one) / (width - one)) if width != 1 else 0 * index
             case "asymmetric":
-                return index / scale
+                return np.asarray(index / scale)
             case "tf_crop_and_resize":
                 return self._cut_out(index.astype(np.float64), float(width))
             case "pytorch_half_pixel" if self.new == 1:

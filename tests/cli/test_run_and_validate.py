@@ -66,7 +66,7 @@ def test_random_inputs_are_the_same_each_time_and_change_with_the_seed(lathe: La
     [
         (["--input", "imgae=x.npy"], 8, "no input 'imgae'"),
         (["--input", "image=none.npy"], 8, "does not exist"),
-        (["--input-dir", "none"], 2, "no file for an input"),
+        (["--input-dir", "none"], 2, "no input files in none"),
         (["--model", "other"], 2, "its models: digits"),
         (["--cpu", "cortex-a53", "--abi", "k210"], 2, "no target runs 'cpu' on 'k210'"),
         (["--cpu", "cortex-a53", "--abi", "cortex-m"], 4, "cortex-m"),
