@@ -70,7 +70,7 @@ def stood_in_the_kernel(said: str) -> bool:
     lines = re.findall(r"^#\d+ .*", said, re.MULTILINE)
     functions = [re.sub(r"^#\d+ +(0x\w+ in )?", "", line) for line in lines]
     assert functions[0].startswith("lathe::(anonymous namespace)::RunConv (context="), said
-    assert re.search(r" at native/(ops/conv2d/conv2d_gemm|runtime/kernel)\.h:\d+$", lines[0]), said
+    assert re.search(r" at native/(ops/conv2d/conv2d_gemm\.cc|runtime/kernel\.h):\d+$", lines[0]), said
     chain = ["lathe::Session::RunNode ", "lathe::Session::Run ", "lathe::api::Run ", "lathe_run::Main "]
     places = [next((i for i, text in enumerate(functions) if text.startswith(name)), -1) for name in chain]
     return -1 not in places and places == sorted(places)

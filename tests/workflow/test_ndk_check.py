@@ -10,6 +10,7 @@ import pytest
 
 from buildtool import resources
 from buildtool.builders import android_check
+from buildtool.codegen.native_sources import NativeSources
 from buildtool.plan import manifest
 from buildtool.targets.cpu.capabilities import CPU
 from tests.cli.conftest import Lathe, digits, lathe
@@ -50,12 +51,15 @@ def test_every_source_is_right_for_32_bit_android() -> None:
     base = ["clang++-19", "--target=armv7a-linux-androideabi21", "-fsyntax-only", "-std=c++17", "-nostdlibinc"]
     base += ["-isystem", str(android_check.sources() / "include"), "-Wall", "-Wextra", "-Werror", "-fPIC"]
     base += ["-I", str(resources.root()), "-I", str(resources.include_dir()), "-fno-exceptions", "-fno-rtti"]
+    sources = NativeSources((resources.root(),))
 
     def problem(unit: str) -> str:
         word = unit.removesuffix(".cc").rpartition("__")[2]
         flags = [flag for flag in isa_flags(word) if flag != "-mfp16-format=ieee"] if word == "neonv7" else []
-        done = subprocess.run([*base, *flags, resources.root() / unit], text=True, capture_output=True, check=False)
-        return done.stderr if done.returncode else ""
+        text = sources.read(unit).decode()
+        command = [*base, *flags, "-x", "c++", "-"]
+        done = subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+        return f"{unit}: {done.stderr}" if done.returncode else ""
 
     units = android_check.all_units(CPU.abis["armeabi-v7a"].isas)
     assert len(units) > 250
