@@ -206,7 +206,7 @@ bool IsWished(const char* wish, const Device& device) {
   return TakeNumber(&at, ':', device.platform_index) && TakeNumber(&at, 0, device.index);
 }
 
-Code OutOfMemory(Reason* reason) { return reason->Fail(Code::kOutOfMemory, "out of memory for OpenCL's devices"); }
+Code OutOfMemory(Reason* reason) { return reason->Fail(Code::kOutOfMemory, "there is no memory for a device"); }
 
 class Chooser {
  public:

@@ -116,7 +116,7 @@ Code PlanPart(PlanContext& context) {
       return context.Fail(Code::kBadModel, "output %d has another shape than what its region gives", i);
   }
   SessionPart* part = state.runtime->NewSessionPart(&own.session(), state.part);
-  if (part == nullptr) return context.Fail(Code::kOutOfMemory, "there is no memory for its plan");
+  if (part == nullptr) return context.Fail(Code::kOutOfMemory, "there is no memory to plan it");
   static_cast<RegionPlan*>(context.plan())->part = part;
   LATHE_TRY(PlanSession(context, own, part));
   bool better = false;
