@@ -51,8 +51,10 @@ def program() -> Path:
         ("texts.cc", 'extern "C" const unsigned char lathe_opencl_sources[];\n' + texts),
         ("registry.cc", files["abi/host/registry.cc"].decode()),
         ("sources.cmake", files["abi/host/sources.cmake"].decode()),
+        *((name, contents.decode()) for name, contents in files.items() if name.startswith("native/units/")),
     ):
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != contents:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(contents, encoding="utf-8")
     binary = build("opencl_engine_test", variant="asan", options=[f"-DLATHE_DEVICE_LIBRARY={folder}"])
     return binary / "tests" / "opencl_engine_test"
