@@ -17,7 +17,7 @@ bool HasCount(const Window& window, int axis, int64_t size, bool hangs_over, int
   const int64_t extent = int64_t{window.kernel[axis] - 1} * window.dilations[axis] + 1;
   const int64_t begin = window.pads[axis];
   const int64_t room = size + begin + window.pads[axis + 2] - extent;
-  if (room < 0 || extent > kMostExtent) return false;
+  if ((room < 0 && (!hangs_over || room <= -stride)) || extent > kMostExtent) return false;
   const int64_t inside = room / stride + 1;
   if (!hangs_over) return count == inside;
   const int64_t started = (size + begin + stride - 1) / stride;
