@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,18 +53,27 @@ def of_borders(running: Sequence[Chosen], options: Options) -> tuple[Chosen, ...
 
 def stopped(layers: Sequence[Chosen], options: Options, findings: Findings) -> tuple[Chosen, ...]:
     """The layers, none of which runs after the one that is the last."""
-    last = options.stop_after
-    if last is None:
+    if options.stop_after is None:
         return tuple(layers)
-    last -= options.skipped_layers  # they are numbered as they are written
-    if not any(chosen.index == last for chosen in layers):
+    last = options.stop_after - options.skipped_layers  # they are numbered as they are written
+    by_index = {chosen.index: chosen for chosen in layers}
+    if last not in by_index:
         findings.refuse(
             layers[0].section,
             "",
             f"the network cannot stop after layer {options.stop_after}",
             rule=f"it has {len(layers)} layers",
         )
-    return tuple(replace(chosen, next_layer=STOP) if chosen.index == last else chosen for chosen in layers)
+    return tuple(_last(chosen, by_index) if chosen.index == last else chosen for chosen in layers)
+
+
+def _last(chosen: Chosen, by_index: Mapping[int, Chosen]) -> Chosen:
+    """The layer after which the network stops. Its output stays on the processors from which the next layer reads."""
+    following = by_index.get(chosen.index + 1 if chosen.next_layer is None else chosen.next_layer)
+    if following is not None and "processors" in following.section and "output_processors" not in chosen.section:
+        section = _with(chosen.section, "output_processors", following.section.get("processors"))
+        chosen = _changed(chosen, section)
+    return replace(chosen, next_layer=STOP)
 
 
 def _of_one(section: Section, index: int, options: Options) -> Section:

@@ -26,7 +26,24 @@ def network(folder: Path, *changes: str, **options: Any) -> Network:
 def test_the_network_stops_after_a_layer(tmp_path: Path) -> None:
     layers = network(tmp_path, stop_after=1).layers
     assert [layer.index for layer in layers] == [0, 1]
-    assert layers[1].is_output and layers[1].output_processors == 0xFFFF
+    assert layers[1].is_output
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (("2 processors: 0xffff0000",), 0xFFFF0000),  # those that the next layer would read from
+        (("1 next_sequence: 3", "3 processors: 0xffff0000"), 0xFFFF0000),  # the layer that would run next
+        (("1 next_sequence: stop", "2 processors: 0xffff0000"), 0xFFFF),  # no layer would follow
+        (("2 -processors", "3 -processors"), 0xFFFF),  # the next layer leaves the choice to the planner
+        (("1 output_processors: 0xffff00", "2 processors: 0xffff0000"), 0xFFFF00),
+        (("* output_map: 0xffff00", "2 processors: 0xffff0000"), 0xFFFF00),
+    ],
+)
+def test_the_last_output_stays_where_the_next_layer_would_read(
+    tmp_path: Path, changes: tuple[str, ...], expected: int
+) -> None:
+    assert network(tmp_path, *changes, stop_after=1).layers[1].output_processors == expected
 
 
 def test_a_layer_that_is_not_there_cannot_be_the_last(tmp_path: Path) -> None:
