@@ -26,13 +26,13 @@ def verify(archive: zipfile.ZipFile, size: int, *, dense: int = WELL_PACKED) -> 
     """
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
-        raise InflatedError(f"it has {len(members):,} members, and {MOST_MEMBERS:,} are the most")
+        raise InflatedError(f"it has {len(members):,} members, at most {MOST_MEMBERS:,} are allowed")
     stated = sum(member.file_size for member in members)
     most = max(2 * size + ROOM, min(dense * size + ROOM, MOST_PACKED))
     if stated > most:
         largest = max(members, key=lambda member: member.file_size).filename[:80]
         raise InflatedError(
-            f"its members have {stated:,} bytes once they are unpacked (the largest is {largest!a}): an archive of "
+            f"its members unpack to {stated:,} bytes (the largest is {largest!a}): an archive of "
             f"{size:,} bytes may hold {most:,}"
         )
 

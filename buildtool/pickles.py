@@ -109,7 +109,7 @@ class _Machine:
 
     def push_name(self, module: Any, name: Any) -> None:
         if not isinstance(module, str) or not isinstance(name, str):
-            raise RefusedError("damaged: a name that is no text")
+            raise RefusedError("damaged: a name is not a string")
         found = Name(module, name)
         self.names.add(found)
         self.push(found)
@@ -136,7 +136,7 @@ def _reduce(machine: _Machine, _: Any) -> None:
 def _persistent(machine: _Machine, _: Any) -> None:
     words = machine.pop()
     if not isinstance(words, tuple):
-        raise RefusedError("damaged: what is outside of the pickle has no description")
+        raise RefusedError("damaged: an external object has no description")
     machine.push(Opaque() if machine.persistent is None else machine.persistent(words))
 
 

@@ -240,8 +240,8 @@ class Session:
             raise RunError(
                 f"input '{entry.name}' holds {array.dtype}, the model takes {entry.dtype.value}",
                 where=self._where,
-                rule="arrays have the type of their input: conversions cost time, and may lose digits",
-                remedy=f"convert it with astype('{wanted}') if that is what is meant",
+                rule="an array must have the type of its input: conversions take time and may lose digits",
+                remedy=f"convert it with astype('{wanted}') if that is intended",
             )
         array = np.asarray(array, dtype=wanted.newbyteorder("="), order="C")
         return _to_bf16(array) if entry.dtype is DType.BF16 else array

@@ -214,7 +214,7 @@ class _Walk:
         where = self._where(node)
         self.count += 1
         if self.count > MAX_NODES:
-            rule = f"at most {MAX_NODES} values, each alias counted as often as it is used"
+            rule = f"at most {MAX_NODES} values, each use of an alias counts"
             raise ConfigError(Problem("the file holds too many values", where, rule=rule))
         if id(node) in parents:
             raise ConfigError(Problem("this alias contains itself", where))

@@ -86,7 +86,7 @@ def test_pickles_behind_one_another_are_followed_one_by_one() -> None:
         (b"\x80\x020.", "IndexError"),
         (b"(ios\nsystem\n.", "INST is unusual"),
         (b"\x82\x01.", "EXT1 is unusual"),
-        (b"\x80\x04K\x01K\x02\x93.", "a name that is no text"),
+        (b"\x80\x04K\x01K\x02\x93.", "a name is not a string"),
         (b"\x80\x02K\x01Q.", "no description"),
         (b"}]K\x01s.", "unusual keys"),
         (b"\x80\x02})" + b"\x85" * 200_000 + b"K\x01s.", "unusual keys"),

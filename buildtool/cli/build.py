@@ -32,7 +32,7 @@ NdkCheckOption: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--ndk-check",
-        help="Check without an NDK that the library fits Android, and run it; without FILE, compile all sources.",
+        help="Check without an NDK that the library works on Android, and run it; without FILE, compile all sources.",
     ),
 ]
 

@@ -12,14 +12,19 @@ from buildtool.errors import ConfigError
 
 
 def cache(
-    prune: Annotated[bool, typer.Option("--prune", help="Remove what was not used for long.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove entries that were not used for a while.")] = False,
     older_than: Annotated[
-        float | None, typer.Option("--older-than", metavar="DAYS", help="With --prune: how long; 30 days.")
+        float | None,
+        typer.Option(
+            "--older-than", metavar="DAYS", help="With --prune: remove entries unused for this long (default: 30)."
+        ),
     ] = None,
     max_size: Annotated[
         str | None,
         typer.Option(
-            "--max-size", metavar="SIZE", help="With --prune: the longest unused goes until this is left (2G)."
+            "--max-size",
+            metavar="SIZE",
+            help="With --prune: remove the least recently used entries until at most this size is left, such as 2G.",
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="With --prune: remove everything.")] = False,

@@ -66,7 +66,7 @@ def checked_pass(name: str, emit: frozenset[str]) -> str:
 
         pipeline.select([name])
         if "ir" not in emit:
-            raise ConfigError("--after says which graph to write, and none is asked for", remedy="add --emit=ir")
+            raise ConfigError("--after selects a graph to write, but --emit=ir is missing", remedy="add --emit=ir")
     return name
 
 
@@ -91,7 +91,9 @@ def convert(
         raise ConfigError(f"--to cannot be '{to}'", rule=f"allowed: {', '.join(FORMATS)}")
     if to != FORMATS[0]:
         if kinds or after:
-            raise ConfigError(f"--{'emit' if kinds else 'after'} does not go with --to {to}", remedy="leave one out")
+            raise ConfigError(
+                f"--{'emit' if kinds else 'after'} cannot be combined with --to {to}", remedy="leave one out"
+            )
         _export(asked.source(), DeploymentOptions.overrides(asked), asked.options(), out)
         return
     options = replace(asked.options(), emit=kinds, after=checked_pass(after, kinds))

@@ -49,7 +49,7 @@ def debug(
     from buildtool import workflow
 
     if out.json and not only_print:
-        raise ConfigError("gdb does not talk JSON", remedy="leave --json out, or give --print")
+        raise ConfigError("gdb has no JSON output", remedy="remove --json, or add --print")
     if gdbserver is not None and not gdbserver.is_file():
         raise ConfigError(f"--gdbserver cannot be '{gdbserver}': there is no such file")
     settings = replace(stand.settings(out), model=model, inputs=given.files())

@@ -28,7 +28,7 @@ def _password_note(config: DeviceConfig) -> Problem:
     return Problem(
         f"the password of '{config.name}' is not used",
         config.where,
-        rule="logging in takes a key, so that no password stands in a file or a list of processes",
+        rule="Lathe logs in with a key, so that no password is visible in a file or in the process list",
         remedy=f"ssh-copy-id -p {config.port} {config.username}@{config.address}, and remove the line",
     )
 

@@ -32,7 +32,9 @@ def doctor(
     specs = chosen(device, device_yml, out)
     if specs:
         if target_abis or install:
-            raise ConfigError("--device asks devices, --target-abis and --install this machine", remedy="give one")
+            raise ConfigError(
+                "--device checks devices; --target-abis and --install are for this machine", remedy="give one"
+            )
         _ask(specs, out)
         return
     from buildtool.reports import machine

@@ -32,7 +32,7 @@ class InsideOptions:
         ),
     ] = None
     trap_nan: Annotated[
-        bool, typer.Option("--trap-nan", help="Fail with the first node that makes NaN or infinite numbers.")
+        bool, typer.Option("--trap-nan", help="Fail at the first node that produces NaN or infinity.")
     ] = False
 
     def look(

@@ -62,7 +62,9 @@ def _support(file: Path | None, everything: bool, abis: Sequence[str], op_paths:
     from buildtool.reports import support
 
     if everything and (file is not None or abis):
-        raise ConfigError("--all is about no single model", remedy="leave out the model and --abi, or leave out --all")
+        raise ConfigError(
+            "--all lists all operators, not those of one model", remedy="remove the model and --abi, or remove --all"
+        )
     if file is None:
         document = support.all_operators()
     elif file.suffix.lower() in (".yml", ".yaml"):
@@ -122,7 +124,7 @@ def _named(thing: str, path: Path | None) -> tuple[str, Path | None]:
 
     if path is not None:
         if thing not in inspection.kinds():
-            raise ConfigError(f"'{thing}' is no kind of file", rule=f"the kinds: {', '.join(inspection.kinds())}")
+            raise ConfigError(f"'{thing}' is not a kind of file", rule=f"the kinds: {', '.join(inspection.kinds())}")
         return thing, path
     if thing in inspection.LISTS or (thing in inspection.kinds() and not Path(thing).exists()):
         return thing, None

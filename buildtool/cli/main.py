@@ -134,7 +134,7 @@ def _environment_error(problem: OSError) -> LatheError:
     remedies = {
         errno.ENOSPC: disks.ROOM,
         errno.EDQUOT: disks.ROOM,
-        errno.EROFS: "choose a folder that can be written to, with --output",
+        errno.EROFS: "choose a writable folder with --output",
         errno.EACCES: "check the permissions of the file and of its folder",
         errno.EMFILE: "raise the limit of open files (ulimit -n)",
     }

@@ -16,7 +16,7 @@ def merge_opencl(
         list[Path],
         typer.Argument(metavar="FILE...", help="Compiled programs, or tuned parameters, of models and devices."),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file with all of them.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Output file with all entries.")],
     *,
     out: Output,
 ) -> None:

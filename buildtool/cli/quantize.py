@@ -50,7 +50,7 @@ class SampleOptions:
         from buildtool.errors import ConfigError
 
         if self.inputs is None:
-            raise ConfigError("no samples are given", remedy="--inputs FOLDER, or a script that makes them")
+            raise ConfigError("--inputs is missing", remedy="--inputs FOLDER, or a script that makes them")
         if self.fresh and self.resume:
             raise ConfigError("--fresh and --resume contradict each other", remedy="leave out one of them")
         return self.inputs

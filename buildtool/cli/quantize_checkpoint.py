@@ -53,10 +53,13 @@ def quantize_checkpoint(file: Path | None, output: Path | None, options: SchemeO
     scheme = options.scheme or ""
     checkpoints.scheme_target(scheme)
     if file is None:
-        raise ConfigError("no checkpoint is given", remedy=f"lathe quantize net.pth.tar --scheme {scheme}")
+        raise ConfigError("the checkpoint is missing", remedy=f"lathe quantize net.pth.tar --scheme {scheme}")
     quantises = options.clip_method.lower() != _NONE
     if not (quantises or options.fuse_batch_norm):
-        raise ConfigError("nothing is to be done", remedy="add --fuse-batch-norm, or give another --clip-method")
+        raise ConfigError(
+            "nothing to do: no clipping and no fusing is selected",
+            remedy="add --fuse-batch-norm, or give another --clip-method",
+        )
     settings = CheckpointSettings(
         method=options.clip_method.upper() if quantises else CheckpointSettings.method,
         scale=options.scale,

@@ -35,7 +35,9 @@ def quantize_stat(
     from buildtool.reports import quantisation as report
 
     if log_file is None:
-        raise ConfigError("no log is given", remedy="--log-file FILE, as lathe run --quantize-stat has printed it")
+        raise ConfigError(
+            "--log-file is missing", remedy="pass the log that `lathe run --quantize-stat` printed: --log-file FILE"
+        )
     found = workflow.ranges_of_log(log_file, output, percentile, enhance, enhance_ratio)
     document = found.as_json()
     if output is None:

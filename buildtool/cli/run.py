@@ -48,9 +48,11 @@ class StepOptions:
     def check(self, out: Output) -> None:
         """ConfigError where the steps do not go together."""
         if self.quantize_stat and (self.validate or self.benchmark or out.json):
-            raise ConfigError("--quantize-stat prints a log, and nothing else", remedy="give it alone, without --json")
+            raise ConfigError("--quantize-stat prints only a log", remedy="remove --json")
         if self.validate and self.benchmark and out.json:
-            raise ConfigError("--validate and --benchmark are two documents", remedy="with --json, give one of them")
+            raise ConfigError(
+                "--validate and --benchmark write two JSON documents", remedy="with --json, give only one of them"
+            )
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def _arrays(files: list[Path], recipe: Recipe) -> dict[str, Array]:
     if not arrays:
         return {", ".join(map(str, files)): tensor(files, recipe)}
     if len(arrays) < len(files):
-        raise ConfigError(".npy files and others cannot be put together", remedy="give one kind of them")
+        raise ConfigError(".npy files cannot be combined with other files", remedy="give files of one kind")
     return {str(file): saved(file) for file in files}
 
 
@@ -104,7 +104,7 @@ def _written(arrays: dict[str, Array], recipe: Recipe, output: Path) -> bytes:
     if from_npy and not others and is_picture(output):
         return encoded(array, recipe, Path(name), output.suffix)
     if from_npy or output.suffix.lower() != ".npy":
-        rule = "pictures and sounds become one .npy, one .npy becomes a .png, .jpg or .bmp"
+        rule = "images and audio are written as one .npy, one .npy as .png, .jpg or .bmp"
         raise ConfigError(f"this cannot be written to '{output.name}'", where=where, rule=rule)
     stream = io.BytesIO()
     np.save(stream, array)
@@ -136,7 +136,7 @@ def _numbers(option: str, words: str, kind: Callable[[str], _Number], between: s
     try:
         return tuple(kind(word) for word in words.split(between))
     except ValueError as problem:
-        raise ConfigError(f"--{option} cannot be '{words}'", rule=f"numbers with '{between}' between them") from problem
+        raise ConfigError(f"--{option} cannot be '{words}'", rule=f"numbers separated by '{between}'") from problem
 
 
 def register(app: typer.Typer) -> None:

@@ -14,9 +14,7 @@ from buildtool.errors import ConfigError, ValidationError
 
 
 def test(
-    abi: Annotated[
-        list[str] | None, typer.Option("--abi", "--target-abis", help="What to build the tests for.")
-    ] = None,
+    abi: Annotated[list[str] | None, typer.Option("--abi", "--target-abis", help="ABI to build the tests for.")] = None,
     pattern: Annotated[
         str,
         typer.Option("--filter", metavar="PATTERN", help="Only these tests: a filter of GoogleTest, or kernels: Relu*"),

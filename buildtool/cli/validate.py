@@ -91,7 +91,7 @@ class ComparisonOptions:
         words = [word for word, wanted in asked.items() if wanted]
         if len(words) > 1:
             raise ConfigError(
-                f"{' and '.join(words)} are {len(words)} comparisons", remedy="make them one after the other"
+                f"{' and '.join(words)} are {len(words)} comparisons", remedy="run them one after the other"
             )
 
     def labour(self) -> Labour:

@@ -39,7 +39,7 @@ def spellings() -> tuple[str, ...]:
 def unloaded() -> str:
     """What to tell of packages whose targets could not be loaded, where a word is unknown; empty without such."""
     failures = words().failures
-    return f"perhaps it is missing because {failures[0].what}; {failures[0].remedy}" if failures else ""
+    return f"possible cause: {failures[0].what}; {failures[0].remedy}" if failures else ""
 
 
 def is_target(name: str) -> bool:

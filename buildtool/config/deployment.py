@@ -38,7 +38,7 @@ class FileRef:
     def path(self) -> Path:
         """The local path; only for a reference that is no URL."""
         if self.is_url:
-            raise ValueError(f"'{self.location}' is no local path")
+            raise ValueError(f"'{self.location}' is not a local path")
         return Path(self.location)
 
 

@@ -29,9 +29,9 @@ class Beside:
         given = [name for name, value in options.items() if value]
         if given:
             raise ConfigError(
-                f"{' and '.join(given)} cannot be used with a deployment file",
+                f"{' and '.join(given)} cannot be combined with a deployment file",
                 where=Where(str(path)),
-                rule="it says itself what its models are made of",
+                rule="a deployment file names the files of its models",
                 remedy="write `weight_file_path`, `validation_inputs_data` and `cnn` into the file",
             )
 

@@ -41,17 +41,17 @@ class DeviceSection(Section):
     """A device; its name is the key."""
 
     target_abis: Annotated[list[str] | None, Many(fields.ABI, commas=True)] = key(
-        "What the device runs; `dpkg --print-architecture` and `--print-foreign-architectures` tell.", required=True
+        "ABIs of the device; `dpkg --print-architecture` and `--print-foreign-architectures` print them.", required=True
     )
-    target_socs: Texts = key("The device's chips.")
-    models: Texts = key("The device's full names.")
-    address: Text = key("The IP address or host name.", required=True)
-    username: Text = key("Who logs in.", required=True)
-    password: Text = key("Known from MACE's files and not used: a key logs in. `ssh-copy-id` puts it there.")
-    port: Annotated[int | None, fields.PORT] = key("The port of ssh.", default=22)
-    jump: Text = key("The host that leads to the device, as `ssh -J` takes it: `user@host:port`.")
-    identity: Text = key("The private key that logs in, where it is none of your usual ones.")
-    ssh_config: Text = key("An `ssh_config` file to use instead of `~/.ssh/config`.")
+    target_socs: Texts = key("Chips of the device.")
+    models: Texts = key("Full names of the device.")
+    address: Text = key("IP address or host name.", required=True)
+    username: Text = key("User name for the login.", required=True)
+    password: Text = key("Accepted from MACE's files and ignored: Lathe logs in with a key. `ssh-copy-id` installs it.")
+    port: Annotated[int | None, fields.PORT] = key("Port of the SSH server.", default=22)
+    jump: Text = key("Jump host, as for `ssh -J`: `user@host:port`.")
+    identity: Text = key("Private key file, if it is not one of the default keys.")
+    ssh_config: Text = key("`ssh_config` file to use instead of `~/.ssh/config`.")
 
 
 class DevicesSection(Section):

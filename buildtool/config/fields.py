@@ -28,7 +28,7 @@ def _read_checksum(value: Any) -> str:
         digits = re.fullmatch(r"[0-9a-fA-F]+", text)
         found = f"{counted(len(text), 'digit')}" if digits else quoted(text)
         raise wrong(
-            f"{{key}} is no SHA-256 checksum: {found}",
+            f"{{key}} is not a SHA-256 checksum: {found}",
             rule="a SHA-256 checksum has 64 hexadecimal digits",
             remedy="`sha256sum FILE` prints it",
         )
@@ -45,24 +45,26 @@ def _parts(value: Any) -> list[str]:
 def _read_dimension(text: str, whole: str) -> Dimension:
     bounds = re.fullmatch(r"([0-9]+)(?:\s*\.\.\s*([0-9]+))?", text)
     if not bounds:
-        remedy = "write bounds for a size that is only known at run time, such as 1..8"
+        remedy = "write bounds for a dimension that is known only at run time, such as 1..8"
         unknown = re.fullmatch(r"-1|\?|None|[A-Za-z_]\w*", text) is not None
         raise wrong(
-            f"{quoted(text or whole)} is no size, in {{key}}",
-            rule='a shape is a list of sizes such as "1,224,224,3", or of bounds such as "1,3,32..960,32..960"',
+            f"{quoted(text or whole)} is not a dimension, in {{key}}",
+            rule='a shape is a list of dimensions such as "1,224,224,3", or of bounds such as "1,3,32..960,32..960"',
             remedy=remedy if unknown else "",
         )
     low, high = (int(part[:12]) for part in (bounds.group(1), bounds.group(2) or bounds.group(1)))
     if not 1 <= low <= high <= MAX_DIMENSION:
-        order = "the lower bound comes first" if low > high else f"a size is between 1 and {MAX_DIMENSION}"
-        raise wrong(f"{quoted(text)} is no size, in {{key}}", rule=order)
+        order = "the lower bound comes first" if low > high else f"a dimension is between 1 and {MAX_DIMENSION}"
+        raise wrong(f"{quoted(text)} is not a dimension, in {{key}}", rule=order)
     return low if low == high else (low, high)
 
 
 def _read_shape(value: Any) -> ShapeConfig:
     parts = _parts(value)
     if len(parts) > MAX_RANK:
-        raise wrong(f"a shape in {{key}} has {len(parts)} sizes", rule=f"a tensor has at most {MAX_RANK} dimensions")
+        raise wrong(
+            f"a shape in {{key}} has {len(parts)} dimensions", rule=f"a tensor has at most {MAX_RANK} dimensions"
+        )
     return tuple(_read_dimension(part, str(value)) for part in parts)
 
 

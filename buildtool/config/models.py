@@ -58,12 +58,12 @@ class MicroSection(Section):
     """Settings of a model for microcontrollers."""
 
     backend: Annotated[str | None, choice(("cmsis", "xtensa", "portable"))] = key(
-        "Which kernels to use: CMSIS-NN for Cortex-M, those for Xtensa DSPs, or portable C.", default="portable"
+        "Kernels to use: CMSIS-NN for Cortex-M, those for Xtensa DSPs, or portable C.", default="portable"
     )
 
 
 class ThresholdSection(Section):
-    """The cosine similarity that outputs must reach, by runtime. The names may be in capitals; `hexagon` is `dsp`."""
+    """Minimum cosine similarity of the outputs, by runtime. The names may be in capitals; `hexagon` is `dsp`."""
 
     cpu: Similarity = key("On the CPU.", default=0.999)
     gpu: Similarity = key("On the GPU.", default=0.995)
@@ -76,100 +76,107 @@ class ThresholdSection(Section):
 class GraphSection(Section):
     """The keys of a model and of its subgraphs. A subgraph's value wins over its model's."""
 
-    platform: Annotated[str | None, PLATFORMS] = key("The framework that the model comes from.", required=True)
-    model_file_path: Path = key("The model file. A relative path starts at the deployment file.", required=True)
-    model_sha256_checksum: Checksum = key(
-        "What the model file must hash to; `sha256sum FILE` prints it. Required for an address."
+    platform: Annotated[str | None, PLATFORMS] = key("Framework of the model file.", required=True)
+    model_file_path: Path = key(
+        "Model file. A relative path starts at the folder of the deployment file.", required=True
     )
-    weight_file_path: Path = key("The file with the weights, where the framework keeps them apart (Caffe needs it).")
-    weight_sha256_checksum: Checksum = key("What the weight file must hash to.")
-    runtime: Annotated[str | None, RUNTIMES] = key("What the model runs on.", default="cpu")
+    model_sha256_checksum: Checksum = key(
+        "SHA-256 checksum of the model file; `sha256sum FILE` prints it. Required for an address."
+    )
+    weight_file_path: Path = key("File with the weights, if the framework stores them separately (required for Caffe).")
+    weight_sha256_checksum: Checksum = key("SHA-256 checksum of the weight file.")
+    runtime: Annotated[str | None, RUNTIMES] = key("Processor that runs the model.", default="cpu")
     data_type: Annotated[str | None, PRECISIONS] = key(
-        "How numbers are stored and computed with: `fp16_fp32` stores half precision and computes in single, "
-        "`bf16_fp32` stores the upper halves of single precision, `fp16_fp16` computes in half, too.",
+        "Precision of storage and computation: `fp16_fp32` stores half precision and computes in single precision, "
+        "`bf16_fp32` stores bfloat16 and computes in single precision, `fp16_fp16` stores and computes in half "
+        "precision.",
         default="fp16_fp32",
     )
-    input_tensors: Texts = key("The names of the inputs in the model.", required=True)
-    input_shapes: Shapes = key("The shape of each input, in the order of `input_data_formats`.", required=True)
-    input_data_types: ElementTypes = key(
-        "The type of each input's elements; one value serves all.", default=["float32"]
-    )
+    input_tensors: Texts = key("Names of the inputs in the model.", required=True)
+    input_shapes: Shapes = key("Shape of each input, in the order of `input_data_formats`.", required=True)
+    input_data_types: ElementTypes = key("Element type of each input, or one for all.", default=["float32"])
     input_data_formats: Formats = key(
-        "The order of each input's dimensions; one value serves all.",
-        default_words="`NHWC` for four dimensions, else `NONE`",
+        "Order of the dimensions of each input, or one for all.",
+        default_words="`NHWC` for four dimensions, otherwise `NONE`",
     )
     input_ranges: Annotated[list[tuple[float, float]] | None, Many(fields.RANGE)] = key(
-        "The range of the random numbers that each input gets where no data is given.",
-        default_words="`-1.0,1.0`; of 8 and 16 bits all that there are",
+        "Range of the random values of each input, used where no data is given.",
+        default_words="`-1.0,1.0`; the full range of the type for 8 and 16 bits",
     )
-    input_aliases: Texts = key("The names of the inputs in the library.", default_words="`input_tensors`")
-    output_tensors: Texts = key("The names of the outputs in the model.", required=True)
-    output_shapes: Shapes = key("The shape of each output, in the order of `output_data_formats`.", required=True)
+    input_aliases: Texts = key("Names of the inputs in the library.", default_words="`input_tensors`")
+    output_tensors: Texts = key("Names of the outputs in the model.", required=True)
+    output_shapes: Shapes = key("Shape of each output, in the order of `output_data_formats`.", required=True)
     output_data_types: ElementTypes = key(
-        "The type of each output's elements; one value serves all.", default_words="that of the model"
+        "Element type of each output, or one for all.", default_words="the model's type"
     )
     output_data_formats: Formats = key(
-        "The order of each output's dimensions; one value serves all.",
-        default_words="`NHWC` for four dimensions, else `NONE`",
+        "Order of the dimensions of each output, or one for all.",
+        default_words="`NHWC` for four dimensions, otherwise `NONE`",
     )
-    output_aliases: Texts = key("The names of the outputs in the library.", default_words="`output_tensors`")
-    check_tensors: Texts = key("Inner tensors to check; not compared: `lathe validate --layers` compares all tensors.")
-    check_shapes: Shapes = key("The shape of each tensor to check.")
-    validation_inputs_data: Paths = key("Data for each input to validate with: `.npy`, or raw numbers.")
-    validation_outputs_data: Paths = key("What each output should be; without it, the reference framework is asked.")
-    input_files: Paths = key("Another name of `validation_inputs_data`.")
+    output_aliases: Texts = key("Names of the outputs in the library.", default_words="`output_tensors`")
+    check_tensors: Texts = key(
+        "Inner tensors to check. They are not compared: `lathe validate --layers` compares all tensors."
+    )
+    check_shapes: Shapes = key("Shape of each tensor to check.")
+    validation_inputs_data: Paths = key("Validation data for each input: `.npy` or raw elements.")
+    validation_outputs_data: Paths = key(
+        "Expected data of each output; without it, the reference framework computes them."
+    )
+    input_files: Paths = key("Other name of `validation_inputs_data`.")
     validation_threshold: ThresholdSection | None = key(
-        "The cosine similarity that outputs must reach, by runtime.", default_words="see below"
+        "Minimum cosine similarity of the outputs, by runtime.", default_words="see below"
     )
-    accuracy_validation_script: Paths = key("A Python script that measures the accuracy of the library.")
+    accuracy_validation_script: Paths = key("Python script that measures the accuracy of the library.")
     backend: Annotated[str | None, BACKENDS] = key(
-        "The framework that computes the reference.", default_words="the one at hand"
+        "Framework that computes the reference.", default_words="the installed one"
     )
     winograd: Annotated[int | None, number_choice(0, 2, 4)] = key(
-        "The largest tile of Winograd convolutions; 0 turns them off. They are fast, and have larger filters.",
-        default_words="the cost model decides for each convolution",
+        "Largest tile of Winograd convolutions; 0 disables them. They are faster, and their filters are larger.",
+        default_words="chosen per convolution by the cost model",
     )
-    quantize: Flag = key("Whether to compute with 8-bit integers.", default=0)
+    quantize: Flag = key("Compute with 8-bit integers.", default=0)
     quantize_large_weights: Annotated[str | None, LARGE_WEIGHTS] = key(
-        "Whether to store large weights as integers of 8 (`1`), 16 or 4 bits with scales, and to compute with their "
-        "products in single precision; not together with `quantize`.",
+        "Store large weights as integers of 8 (`1`), 16 or 4 bits with scales, and compute in single precision; "
+        "excludes `quantize`.",
         default=0,
     )
     quantize_operators: Texts = key(
-        "The operators and layers that `quantize` stores in 8 bits: names of them, `usual` (convolutions and "
-        "products with weights) or `all`; with what moves numbers between them.",
+        "Operators and layers that `quantize` stores in 8 bits: their names, `usual` (convolutions and matrix products "
+        "with weights) or `all`. Operators between them that only move data are included.",
         default=["all"],
     )
-    quantize_keep_float: Texts = key("Layers and operators that stay in single precision, by name.")
-    quantize_range_file: Path = key("The ranges of the tensors, as `quantize_stat` measured them.")
+    quantize_keep_float: Texts = key("Names of layers and operators that stay in single precision.")
+    quantize_range_file: Path = key("File with the value ranges of the tensors, from `lathe quantize`.")
     quantize_weights_file: Path = key(
-        "Weights and biases that lose less in 8 bits, as `lathe quantize` with `--bias-correction` or "
-        "`--rounding adaptive` wrote them."
+        "File with adjusted weights and biases, from `lathe quantize` with `--bias-correction` or "
+        "`--rounding adaptive`."
     )
     quantize_equalize: Flag = key(
-        "Whether to share out large and small numbers among layers first, channel by channel, so that `quantize` and "
-        "`quantize_large_weights` lose less; ranges have to be those of `lathe quantize` with this key.",
+        "Equalise value ranges across layers, per channel, before quantisation, so that `quantize` and "
+        "`quantize_large_weights` lose less accuracy. The ranges must come from `lathe quantize` with this key set.",
         default=0,
     )
     quantize_schema: Annotated[str | None, SCHEMES] = key(
-        "How to quantise; empty for the target's own way.", default=""
+        "Quantisation schema; empty for the target's default.", default=""
     )
-    change_concat_ranges: Flag = key("Whether the inputs of a concatenation get one common range.", default=0)
-    limit_opencl_kernel_time: Flag = key("Whether to split long GPU kernels, to keep the screen responsive.", default=0)
-    opencl_queue_window_size: Whole = key("The most commands in the GPU's queue; 0 for no limit.", default=0)
-    cl_mem_type: Annotated[str | None, choice(("image", "buffer"))] = key("What GPU tensors live in.", default="image")
+    change_concat_ranges: Flag = key("Use one common range for all inputs of a concatenation.", default=0)
+    limit_opencl_kernel_time: Flag = key("Split long GPU kernels, to keep the screen responsive.", default=0)
+    opencl_queue_window_size: Whole = key("Maximum number of commands in the GPU queue; 0 for no limit.", default=0)
+    cl_mem_type: Annotated[str | None, choice(("image", "buffer"))] = key(
+        "Memory type of GPU tensors.", default="image"
+    )
     obfuscate: Flag = key(
-        "Whether to replace the names of operators and tensors in the model file; `debug/` keeps what each stood for.",
+        "Replace the names of operators and tensors in the model file; `debug/` maps the new names to the old ones.",
         default=0,
     )
-    graph_optimize_options: Texts = key("The optimisation passes to run, by name.", default_words="all")
-    order: Whole = key("The place of the subgraph among those of its model.", default=0)
+    graph_optimize_options: Texts = key("Names of the optimisation passes to run.", default_words="all")
+    order: Whole = key("Index of the subgraph in its model.", default=0)
     micro: MicroSection | None = key("Settings of a model for microcontrollers.")
-    nnlib_graph_mode: Ignored = dead_key("Nothing reads this key.")
-    dsp_mode: Ignored = dead_key("Nothing reads this key.")
-    docker_image_tag: Ignored = dead_key("Nothing reads this key.")
-    dockerfile_path: Ignored = dead_key("Nothing reads this key.")
-    dockerfile_sha256_checksum: Ignored = dead_key("Nothing reads this key.")
+    nnlib_graph_mode: Ignored = dead_key("No effect.")
+    dsp_mode: Ignored = dead_key("No effect.")
+    docker_image_tag: Ignored = dead_key("No effect.")
+    dockerfile_path: Ignored = dead_key("No effect.")
+    dockerfile_sha256_checksum: Ignored = dead_key("No effect.")
 
 
 class SubgraphSection(GraphSection):
@@ -181,44 +188,47 @@ class ModelSection(GraphSection):
 
     subgraphs: list[SubgraphSection] | None = Field(
         default=None,
-        description="The model's inputs and outputs: a list of subgraphs, or a mapping from names to subgraphs. "
-        "Its keys may also stand in the model itself.",
+        description="Inputs and outputs of the model: a list of subgraphs, or a mapping from names to subgraphs. "
+        "The keys of a single subgraph may be written in the model itself.",
     )
 
 
 class DeploymentSection(Section):
     """The top level of a deployment file."""
 
-    library_name: Text = key("The name of the library and of its output folder.", default_words="the file's own name")
+    library_name: Text = key("Name of the library and of its output folder.", default_words="the name of the file")
     target_abis: Annotated[list[str] | None, Many(fields.ABI, commas=True)] = key(
-        "What to build for.", default=["host"]
+        "ABIs and chips to build for.", default=["host"]
     )
-    target_socs: Texts = key("The chips of the devices to run on: names, `all` or `random`.")
-    model_graph_format: Form = key("Whether the graph is a file beside the library or code inside it.", default="file")
+    target_socs: Texts = key("Chips of the devices to run on: names, `all` or `random`.")
+    model_graph_format: Form = key(
+        "Store the graph in a file next to the library (`file`) or in the library (`code`).", default="file"
+    )
     model_data_format: Form = key(
-        "Whether the weights are a file beside the library or inside it. Not `code` with a graph in a file.",
+        "Store the weights in a file next to the library (`file`) or in the library (`code`). `code` requires "
+        "`model_graph_format: code`.",
         default="file",
     )
     build_type: Annotated[str | None, choice(("proto", "code"))] = key(
-        "The old name of `model_graph_format`; `proto` is `file`."
+        "Old name of `model_graph_format`; `proto` is `file`."
     )
-    embed_model_data: Flag = key("The old name of `model_data_format`; 1 is `code`.")
+    embed_model_data: Flag = key("Old name of `model_data_format`; 1 is `code`.")
     glibc_floor: Annotated[str | None, fields.GLIBC] = key(
-        "The oldest glibc that a library for Linux may need.", default="2.17"
+        "Oldest version of glibc that a library for Linux must run with.", default="2.17"
     )
     android_api_level: Annotated[int | None, fields.ANDROID_API] = key(
-        "The oldest Android that a library for it has to run on, as the number of its API.", default=21
+        "Lowest Android API level that the library must run on.", default=21
     )
-    op_paths: Annotated[list[str] | None, Many(FOLDER)] = key("Folders with operators of your own.")
+    op_paths: Annotated[list[str] | None, Many(FOLDER)] = key("Folders with your own operators.")
     messages: Flag = key(
-        "Whether the library holds the texts of its messages. Without them it is smaller and tells codes only.",
+        "Include message texts in the library. Without them it is smaller and reports codes only.",
         default=1,
     )
     mace_compat: Annotated[str | None, choice(("0", "1", "headers"))] = key(
-        "Whether headers with MACE's C++ interface come along. With 1 the library's files are called `libmace`, too.",
+        "Add headers with MACE's C++ interface. With 1, the library files are also named `libmace`.",
         default="0",
     )
-    models: dict[str, ModelSection] = Field(description="The models of the library, by name.", min_length=1)
+    models: dict[str, ModelSection] = Field(description="Models of the library, by name.", min_length=1)
 
 
 @dataclass(frozen=True)
@@ -236,7 +246,10 @@ def sections() -> Sections:
     """Made when the first file is read."""
     known = target_words()
     similarities: dict[str, Any] = {
-        runtime: (Similarity, key(f"On the {listed(known.abis[abi] or abi for abi in abis)}.", default=CHIP_THRESHOLD))
+        runtime: (
+            Similarity,
+            key(f"On the {listed(known.abis[abi] or abi for abi in abis)}.", default=CHIP_THRESHOLD),
+        )
         for runtime, abis in known.chips.items()
     }
     thresholds = create_model(

@@ -117,7 +117,7 @@ def _subgraph_list(node: Node, path: Path, result: Normalised) -> Node | None:
     if stray is not None and not isinstance(stray.value, Mapping):
         rule = "'subgraphs' holds a list of subgraphs, or a mapping from names to subgraphs"
         remedy = f"begin the subgraph with a dash: - {stray.key}: ..."
-        problem = Problem(f"{quoted(stray.key)} stands directly in 'subgraphs'", stray.key_where, rule, remedy)
+        problem = Problem(f"{quoted(stray.key)} is directly in 'subgraphs'", stray.key_where, rule, remedy)
         result.problems.append(problem)
         return None
     result.names.update({(*path, index): entry.key for index, entry in enumerate(node.entries)})

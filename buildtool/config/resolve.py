@@ -94,7 +94,7 @@ def _library_name(top: _Top) -> str:
         top.context.refuse(
             f"'library_name' cannot be {quoted(name)}",
             top.context.where(("library_name",)),
-            rule="it names files: letters, digits and _ . + - only, beginning with a letter, a digit or _, "
+            rule="it is used in file names: letters, digits and _ . + - only, beginning with a letter, a digit or _, "
             f"at most {MAX_NAME_LENGTH} characters",
             remedy=f"for example {file_name_for(name)}",
         )
@@ -134,9 +134,9 @@ def _formats(top: _Top) -> tuple[str, str]:
     if graph == "file" and data == "code" and is_certain:
         place = "model_data_format" if top.is_given("model_data_format") else "embed_model_data"
         context.refuse(
-            "a graph in a file cannot have its weights in code",
+            "`model_data_format: code` requires `model_graph_format: code`",
             context.where((place,)),
-            rule="the weights are code only where the graph is code",
+            rule="a graph that is loaded from a file has its weights in a file, too",
             remedy="set model_graph_format to code, or model_data_format to file",
         )
     return graph, data
@@ -168,7 +168,7 @@ def _has_usable_name(context: Context, name: str) -> bool:
         context.refuse(
             f"a model cannot be named {quoted(name)}",
             context.where(("models", name), key=True),
-            rule=f"a name is printable, holds no '/', and has at most {MAX_NAME_LENGTH} characters",
+            rule=f"a name is printable, contains no '/', and has at most {MAX_NAME_LENGTH} characters",
         )
     return bool(usable)
 
@@ -176,7 +176,7 @@ def _has_usable_name(context: Context, name: str) -> bool:
 def _identifier(context: Context, name: str, where: Where) -> str:
     identifier = identifier_for(name)
     if identifier != name:
-        reason = "is a keyword of C++" if IDENTIFIER.fullmatch(name) else "is no identifier"
+        reason = "is a keyword of C++" if IDENTIFIER.fullmatch(name) else "is not an identifier"
         context.note(
             f"the model {quoted(name)} is called '{identifier}' in code",
             where,
@@ -282,7 +282,7 @@ def _refuse_disagreement(views: Sequence[View]) -> None:
         found: list[tuple[View, Found]] = [(view, view.find(key)) for view in views if not view.is_broken(key)]
         for view, other in found[1:]:
             if other.value != found[0][1].value:
-                what = f"the subgraphs of this model disagree about {quoted(key)}"
+                what = f"the subgraphs of this model have different values of {quoted(key)}"
                 remedy = f"set {quoted(key)} once in the model, or make two models"
                 view.context.refuse(what, view.where_of(key), remedy=remedy)
                 break
@@ -333,7 +333,7 @@ def _check_model(view: View, model: ModelConfig) -> None:
         context.refuse(
             "'quantize' and the data_type 'fp16_fp16' exclude each other",
             view.where_of("quantize"),
-            rule="what is not quantised is computed in single precision",
+            rule="layers that are not quantised are computed in single precision",
             remedy="set data_type to fp16_fp32 or fp32_fp32",
         )
     _check_precision(view, model)
@@ -345,7 +345,7 @@ def _check_model(view: View, model: ModelConfig) -> None:
             context.note(
                 f"{quoted(key)} is an address without a checksum",
                 file.where,
-                rule="Lathe reads no file from the network that it cannot verify",
+                rule="files from the network must have a checksum",
                 remedy=f"add '{checksum}', or pass --allow-unverified",
             )
 

@@ -76,7 +76,7 @@ def _tensors(view: View, group: _Group, *, required: bool) -> tuple[TensorConfig
     names, shapes = view.find(group.names), view.find(group.shapes)
     for other, given in ((group.names, group.shapes), (group.shapes, group.names)):
         if required or view.find(given).is_given:
-            view.require(other, remedy="`lathe init MODEL` writes what the model says" if required else "")
+            view.require(other, remedy="`lathe init MODEL` writes the values of the model" if required else "")
     if names.value is None or shapes.value is None or view.is_broken(group.names, group.shapes):
         return ()
     count = len(names.value)
@@ -164,9 +164,9 @@ def _format_of(view: View, group: _Group, index: int, shape: ShapeConfig, declar
     # One value for all tensors may well be meant for some of them only; a value of its own is a misunderstanding.
     if len(view.find(group.formats).value) == len(view.find(group.names).value):
         view.context.note(
-            f"the format {declared} says nothing about a tensor with {counted(len(shape), 'dimension')}",
+            f"the format {declared} does not apply to a tensor with {counted(len(shape), 'dimension')}",
             _format_place(view, group, index),
-            rule="formats order four dimensions; other tensors are passed as the model has them",
+            rule="formats order four dimensions; other tensors keep the order of the model",
             remedy="write NONE",
         )
     return "NONE"

@@ -62,7 +62,7 @@ def resolve_model_file(
         raise _fault(
             ref,
             f"{_shown(ref.location)} has no checksum",
-            rule="a file from the network is read only if its SHA-256 checksum is known",
+            rule="files from the network must have a SHA-256 checksum",
             remedy="add the checksum to the deployment file, or pass --allow-unverified",
         )
     fetch = _Fetch(ref, progress, max_bytes, timeout)
@@ -158,7 +158,7 @@ class _Fetch:
             response = opener.open(request, timeout=self.timeout)
         except _RefusedRedirect as refusal:
             rule = "a redirection may only lead to http:// or https://"
-            raise _fault(self.ref, f"{_shown(self.ref.location)} leads to {refusal.target}", rule=rule) from None
+            raise _fault(self.ref, f"{_shown(self.ref.location)} redirects to {refusal.target}", rule=rule) from None
         except urllib.error.HTTPError as error:
             with contextlib.closing(error):
                 what = f"the server refuses {_shown(self.ref.location)}: {error.code} {quoted(error.reason)}"
@@ -166,7 +166,7 @@ class _Fetch:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise self._network_fault(error) from None
         if response is None:
-            raise _fault(self.ref, f"cannot fetch {_shown(self.ref.location)}: no way to open such an address")
+            raise _fault(self.ref, f"cannot fetch {_shown(self.ref.location)}: unknown kind of address")
         return response
 
     def _announced_size(self, response: Any) -> int | None:
@@ -188,7 +188,7 @@ class _Fetch:
 
     def _cache_fault(self, cache: Path, error: OSError) -> ModelFileError:
         what = f"cannot use the cache folder {quoted(_shortened(str(cache)))}: {_reason(error)}"
-        return _fault(self.ref, what, remedy="set LATHE_CACHE_DIR to a folder with space that you may write to")
+        return _fault(self.ref, what, remedy="set LATHE_CACHE_DIR to a writable folder with free space")
 
     def _too_large(self) -> ModelFileError:
         return _fault(
@@ -253,9 +253,9 @@ def _wrong_checksum(ref: FileRef, found: str) -> ModelFileError:
     name = _shown(ref.location) if ref.is_url else quoted(_shortened(ref.location))
     return _fault(
         ref,
-        f"{name} is not the file that its checksum names",
+        f"{name} does not match its checksum",
         rule=f"expected SHA-256 {ref.sha256}, found {found}",
-        remedy="get the right file, or correct the checksum if the new file is what you want",
+        remedy="download the correct file, or update the checksum if the new file is intended",
     )
 
 

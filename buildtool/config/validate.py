@@ -142,7 +142,7 @@ def _problem(section: type[BaseModel], tree: Node, error: ErrorDetails) -> Probl
     if kind in ("model_type", "dict_type", "model_attributes_type"):
         inside = section_at(section, location)
         keys = listed(list(inside.model_fields)[:3]) if inside else ""
-        rule = f"it holds keys such as {keys}" if keys else "it holds the models by name"
+        rule = f"it contains keys such as {keys}" if keys else "it contains the models by name"
         subject = "the file" if not location else name if path == location else f"an entry of {name}"
         return Problem(f"{subject} must be a mapping", place_of(tree, location), rule)
     if kind == "list_type":

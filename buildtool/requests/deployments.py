@@ -39,7 +39,8 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
     own = overrides.toolchain is not None
     if overrides.fallback not in ("", "cpu"):
         raise ConfigError(
-            f"--fallback cannot be '{overrides.fallback}'", rule="layers that an accelerator cannot do go to the cpu"
+            f"--fallback cannot be '{overrides.fallback}'",
+            rule="layers that the accelerator does not support run on the cpu",
         )
     loaded = config.load_deployment(
         Path(file),
@@ -71,8 +72,8 @@ def with_own_parts(deployment: Deployment, overrides: Overrides) -> Deployment:
     names = overrides.target_abis or (overrides.toolchain.stem,)
     if len(names) > 1 or not config.is_file_name(names[0]):
         raise ConfigError(
-            f"'{', '.join(names)}' cannot be the name of what a toolchain file builds for",
-            rule="--toolchain builds for one target, whose name is that of a folder",
+            f"'{', '.join(names)}' cannot be the name of the target of a toolchain file",
+            rule="--toolchain builds for one target, whose name becomes that of a folder",
             remedy="give it a name with --abi, for example --abi my-board",
         )
     toolchain = ((names[0], overrides.toolchain.absolute()),)
@@ -104,7 +105,7 @@ def output_folder(deployment: Deployment, options: Options) -> Path:
     ours = (folder / "report" / "build.json").is_file() and not deployment.path.is_relative_to(folder.absolute())
     if folder.is_dir() and not ours and any(not path.is_dir() for path in folder.rglob("*")):
         raise ConfigError(
-            "this folder holds other things than a build, and a build would take its place",
+            "this folder contains other files than a build, and a build would replace it",
             where=Where(file=str(folder)),
             remedy="choose another folder with --output",
         )

@@ -39,10 +39,10 @@ def check_choice(model: ModelConfig, graph: Graph, operators: Collection[str]) -
     """ConfigError where the deployment names layers or operators that there are not."""
     problems = [
         Problem(
-            f"'{word}' in '{key}' is no operator and no layer of the model",
+            f"'{word}' in '{key}' is neither an operator nor a layer of the model",
             model.where_of(key),
-            rule="`lathe inspect ops` lists operators; layers are what the passes leave, and `lathe quantize "
-            "--sensitivity` lists them",
+            rule="`lathe inspect ops` lists operators; `lathe quantize --sensitivity` lists "
+            "the layers that remain after the passes",
             remedy=f"did you mean '{near}'?" if near else "",
         )
         for key, word, near in choice.unknown(graph, choice_of(model), operators)

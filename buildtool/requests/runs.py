@@ -76,7 +76,7 @@ def not_compared(model: ModelConfig) -> tuple[Problem, ...]:
         ("accuracy_validation_script", graph.accuracy_validation_script, "lathe validate --accuracy runs it"),
     )
     return tuple(
-        Problem(f"'{key}' is not looked at: only the outputs are compared", model.where_of(key), remedy=remedy)
+        Problem(f"'{key}' has no effect: only the outputs are compared", model.where_of(key), remedy=remedy)
         for key, wish, remedy in wishes
         if wish
     )

@@ -194,7 +194,7 @@ def number_choice(*known: int) -> NumberChoice:
 def _read_whole(value: Any) -> int:
     text = read_text(value)
     if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) > LARGEST:
-        raise wrong(f"{{key}} cannot be {quoted(text)}", rule=f"allowed: a whole number from 0 to {LARGEST}")
+        raise wrong(f"{{key}} cannot be {quoted(text)}", rule=f"allowed: an integer from 0 to {LARGEST}")
     return int(text)
 
 
@@ -213,7 +213,7 @@ def _read_path(value: Any) -> str:
     except ValueError:
         host = None
     if not host or re.search(r"[^\x21-\x7e]", text):
-        raise wrong(f"{{key}} is no valid address: {quoted(text)}", remedy="write it as https://host/path")
+        raise wrong(f"{{key}} is not a valid address: {quoted(text)}", remedy="write it as https://host/path")
     return f"{scheme.group(1).lower()}{text[len(scheme.group(1)) :]}"
 
 

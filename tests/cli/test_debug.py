@@ -227,5 +227,5 @@ def test_one_of_each(lathe: Lathe, digits: Path) -> None:
     assert "choose it with --abi" in several.stderr
     devices = lathe("debug", digits, "--abi", "arm64", "--device", "qemu:cortex-a53", "--device", "qemu")
     assert "one of 2 devices" in devices.stderr
-    assert "leave --json out" in lathe("debug", digits, "--abi", "host", "--json").stdout
+    assert "remove --json, or add --print" in lathe("debug", digits, "--abi", "host", "--json").stdout
     assert "no such file" in lathe("debug", digits, "--abi", "host", "--gdbserver", "nowhere").stderr

@@ -94,7 +94,7 @@ def test_wrong_things(lathe: Lathe, tmp_path: Path, name: str, data: bytes | Non
 
 
 def test_wrong_kinds(lathe: Lathe, digits: Path) -> None:
-    assert "no kind of file" in lathe("inspect", "modle", digits).stderr
+    assert "not a kind of file" in lathe("inspect", "modle", digits).stderr
     assert "needs a file" in lathe("inspect", "library").stderr
     assert lathe("inspect", "library", digits.with_name("none.so")).code == 2
 

@@ -153,7 +153,7 @@ def test_the_log_of_mace_becomes_ranges(lathe: Lathe, project: Path) -> None:
     ("words", "message"),
     [
         (["quantize"], "no deployment file"),
-        (["quantize", "accuracy.yml"], "no samples are given"),
+        (["quantize", "accuracy.yml"], "--inputs is missing"),
         (["quantize", "accuracy.yml", "--inputs", "nothing"], "no samples are here"),
         (
             ["quantize", "accuracy.yml", "--inputs", "pictures.npy", "--estimator", "mean"],
@@ -162,8 +162,8 @@ def test_the_log_of_mace_becomes_ranges(lathe: Lathe, project: Path) -> None:
         (["quantize", "accuracy.yml", "--inputs", "pictures.npy", "--percentile", "50"], "from 0 to less than 50"),
         (["quantize", "accuracy.yml", "--inputs", "pictures.npy", "--enhance-ratio", "0"], "more than 0"),
         (["quantize", "accuracy.yml", "--inputs", "x", "--fresh", "--resume"], "contradict each other"),
-        (["quantize-stat"], "no log is given"),
-        (["run", "accuracy.yml", "--quantize_stat", "--validate"], "prints a log, and nothing else"),
+        (["quantize-stat"], "--log-file is missing"),
+        (["run", "accuracy.yml", "--quantize_stat", "--validate"], "prints only a log"),
     ],
 )
 def test_wrong_words_are_one_message(lathe: Lathe, project: Path, words: list[str], message: str) -> None:

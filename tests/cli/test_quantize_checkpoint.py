@@ -87,7 +87,7 @@ def test_the_rules_of_2020_and_the_place_of_the_result(lathe: Lathe, checkpoint:
         (("--scheme", "k210"), "there is no scheme 'k210'"),
         (("--scheme", "max7800x"), "--fuse-batch-norm"),
         (("--scheme", "max7800x", "--clip-method", "BEST"), "no clipping method 'BEST'"),
-        (("--scheme", "max7800x", "--clip-method", "none"), "nothing is to be done"),
+        (("--scheme", "max7800x", "--clip-method", "none"), "nothing to do: no clipping and no fusing is selected"),
         (("--scheme", "max7800x", "--scale", "0"), "the scale is 0"),
         (("--scheme", "max7800x", "--network", "nowhere.yaml"), "nowhere.yaml"),
     ],

@@ -49,7 +49,7 @@ def test_without_an_output_the_command_prints_type_and_shape(lathe: Lathe, pictu
         (("picture.png", "--mean", "a"), 2, "--mean cannot be 'a'"),
         (("picture.png", "--scale", "nan"), 2, "no finite number"),
         (("picture.png", "--dtype", "string"), 2, "--dtype cannot be"),
-        (("picture.png", "a.npy"), 2, "cannot be put together"),
+        (("picture.png", "a.npy"), 2, "cannot be combined"),
         (("picture.png", "-o", "x.png"), 2, "cannot be written to 'x.png'"),
         (("a.npy", "-o", "x.txt"), 2, "cannot be written to 'x.txt'"),
         (("a.npy", "-o", "x.png"), 8, "is no picture"),

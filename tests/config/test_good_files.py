@@ -272,7 +272,7 @@ def test_targets_in_one_word_and_repeated(tmp_path: Path) -> None:
 def test_format_that_says_nothing_is_a_note(tmp_path: Path) -> None:
     loaded = load_deployment(write(tmp_path, MINIMAL + "    output_data_formats: NCHW\n"))
     assert loaded.deployment.models[0].subgraphs[0].outputs[0].data_format == "NONE"
-    note = next(note for note in loaded.notes if "says nothing" in note.what)
+    note = next(note for note in loaded.notes if "does not apply" in note.what)
     assert note.where.line == 9
 
 
@@ -283,7 +283,7 @@ def test_one_format_serves_all_tensors(tmp_path: Path) -> None:
     loaded = load_deployment(write(tmp_path, text + "    input_data_formats: NCHW\n"))
     formats = [tensor.data_format for tensor in loaded.deployment.models[0].subgraphs[0].inputs]
     assert formats == ["NCHW", "NONE"]
-    assert not any("says nothing" in note.what for note in loaded.notes)
+    assert not any("does not apply" in note.what for note in loaded.notes)
 
 
 def test_address_without_checksum_is_a_note(tmp_path: Path) -> None:

@@ -119,10 +119,10 @@ def test_address_without_checksum(server: ThreadingHTTPServer, tmp_path: Path) -
         ("/chunked.onnx", "cannot fetch"),
         ("/garbage.onnx", "cannot fetch"),
         ("/gone.onnx", "404 'Not Found'"),
-        ("/to/file:///etc/passwd", "leads to 'file:///etc/passwd'"),
-        ("/to/ftp://127.0.0.1/net.onnx", "leads to 'ftp://127.0.0.1/net.onnx'"),
-        ("/to/file:/etc/passwd", "leads to"),
-        ("/to/data:,hello", "leads to"),
+        ("/to/file:///etc/passwd", "redirects to 'file:///etc/passwd'"),
+        ("/to/ftp://127.0.0.1/net.onnx", "redirects to 'ftp://127.0.0.1/net.onnx'"),
+        ("/to/file:/etc/passwd", "redirects to"),
+        ("/to/data:,hello", "redirects to"),
         ("/to/http://SELF/gone.onnx", "404"),
     ],
 )
@@ -177,7 +177,7 @@ def test_local_files(tmp_path: Path) -> None:
     path.write_bytes(CONTENT)
     assert resolve_model_file(FileRef(str(path), "", PLACE)) == path
     assert resolve_model_file(FileRef(str(path), SHA, PLACE)) == path
-    with pytest.raises(ModelFileError, match="not the file that its checksum names"):
+    with pytest.raises(ModelFileError, match="does not match its checksum"):
         resolve_model_file(FileRef(str(path), "0" * 64, PLACE))
     with pytest.raises(ModelFileError, match="there is no file"):
         resolve_model_file(FileRef(str(tmp_path / "none"), "", PLACE))

@@ -80,9 +80,9 @@ def test_names_that_nothing_has_are_told_all_at_once(project: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         _program(project, "    quantize_keep_float: [relu_2_ou]\n    quantize_operators: [conf2d, usual]\n")
     first, second = caught.value.problems
-    assert "'conf2d' in 'quantize_operators' is no operator" in first.what
+    assert "'conf2d' in 'quantize_operators' is neither an operator nor" in first.what
     assert first.remedy == "did you mean 'conv2d'?"
-    assert "'relu_2_ou' in 'quantize_keep_float' is no operator and no layer of the model" in second.what
+    assert "'relu_2_ou' in 'quantize_keep_float' is neither an operator nor a layer of the model" in second.what
     assert second.remedy == "did you mean 'relu_2_out'?"
     assert first.where.line == second.where.line + 1
 

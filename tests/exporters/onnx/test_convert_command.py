@@ -53,7 +53,7 @@ def test_inputs_have_the_declared_format_and_the_name_of_the_source(
 
 def test_wrong_options(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
     assert "allowed: lathe, onnx" in lathe("convert", digits, "--to", "tflite").stderr
-    assert "does not go with" in lathe("convert", digits, "--to", "onnx", "--emit", "ir").stderr
+    assert "cannot be combined with" in lathe("convert", digits, "--to", "onnx", "--emit", "ir").stderr
     for name in ("one", "two"):
         (tmp_path / f"{name}.onnx").write_bytes((EXAMPLE / "digits.onnx").read_bytes())
     models = [tmp_path / "one.onnx", tmp_path / "two.onnx"]
