@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -59,6 +60,14 @@ def _folder(name: str) -> Path:
             remedy="install lathe-build again",
         )
     return path
+
+
+def cache_dir() -> Path:
+    """Where Lathe keeps what it can make again: `$LATHE_CACHE_DIR`, else `lathe` in the user's cache folder."""
+    if folder := os.environ.get("LATHE_CACHE_DIR"):
+        return Path(folder).expanduser().absolute()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser().absolute() / "lathe"
 
 
 def __getattr__(name: str) -> ModuleType:

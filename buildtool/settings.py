@@ -36,6 +36,26 @@ class Silent:
         pass
 
 
+class Noted:
+    """Passes everything on, and keeps the notes; these are passed on unless that is not wanted."""
+
+    def __init__(self, progress: Progress, *, passes_on: bool = True) -> None:
+        self._progress = progress
+        self._passes_on = passes_on
+        self.notes: list[Problem] = []
+
+    def stage(self, name: str) -> None:
+        self._progress.stage(name)
+
+    def step(self, text: str) -> None:
+        self._progress.step(text)
+
+    def note(self, problem: Problem) -> None:
+        self.notes.append(problem)
+        if self._passes_on:
+            self._progress.note(problem)
+
+
 @dataclass(frozen=True)
 class Overrides:
     """What holds instead of the keys of the same names in the deployment file."""

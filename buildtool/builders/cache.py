@@ -24,6 +24,7 @@ _KINDS = {
     "tools": ("programs that run models on devices", "tools/*"),
     "gpu-programs": ("programs that drivers of GPUs have built", "gpu-programs/*"),
     "android-check": ("what stands in for an Android NDK", "android-check/*"),
+    "builds": ("what `lathe build` has read and written", "builds/*"),
     "checked": ("models that `lathe check` has found right", "checked/*"),
     "downloads": ("model files from the network", "downloads/*"),
 }

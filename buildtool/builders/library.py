@@ -181,6 +181,11 @@ def _reuse_detection(known: Path, binary: Path) -> None:
         shutil.copytree(folder, binary / "CMakeFiles" / folder.name, ignore=shutil.ignore_patterns("CompilerId*"))
 
 
+def parts_of_toolchains(abis: tuple[str, ...], android_api: int) -> list[Path]:
+    """The files that the toolchains of Lathe for these ABIs consist of."""
+    return [path for toolchain in toolchains(abis, android_api=android_api) for path in toolchain.parts()]
+
+
 def toolchains(
     abis: tuple[str, ...],
     files: Mapping[str, Path] = MappingProxyType({}),

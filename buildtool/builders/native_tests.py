@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from buildtool import resources
-from buildtool.builders.objects import default_folder
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import cmake_program, ninja_program
 
@@ -19,7 +18,7 @@ _LIBRARIES = {"core_test": ("tests/libtest_b.so",), CASES: ("liblathe_full.so",)
 
 def build(abi: str, programs: Sequence[str], processes: Processes) -> Path:
     """The folder where these programs stand below `tests`. In a source tree it is the one of its own tests."""
-    home = resources.root() / "build" if resources.in_source_tree() else default_folder()
+    home = resources.root() / "build" if resources.in_source_tree() else resources.cache_dir()
     folder = home / "native" / abi
     folder.mkdir(parents=True, exist_ok=True)
     configure: list[str | Path] = [

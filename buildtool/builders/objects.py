@@ -58,14 +58,6 @@ class Objects:
     reused: int
 
 
-def default_folder() -> Path:
-    """$LATHE_CACHE_DIR, else `lathe` in the user's cache folder."""
-    if folder := os.environ.get("LATHE_CACHE_DIR"):
-        return Path(folder).expanduser().absolute()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "lathe"
-
-
 class ObjectCache:
     """A folder of objects, and the folders in which CMake compiles them.
 
@@ -75,7 +67,7 @@ class ObjectCache:
     def __init__(
         self, folder: Path | None = None, processes: Processes | None = None, note: entries.Note | None = None
     ) -> None:
-        self.folder = folder or default_folder()
+        self.folder = folder or resources.cache_dir()
         self.processes = processes or Processes()
         self.note = note or _log_note  # is told which entries were damaged
         self._in_use = False

@@ -67,6 +67,14 @@ class Toolchain:
             f"-DCMAKE_OBJCOPY={self.objcopy}",
         ]
 
+    def parts(self) -> tuple[Path, ...]:
+        """The programs that compile, assemble and link, and the C library: where they change, `identity` may."""
+        run = functools.partial(Processes().run, error=ToolchainError)
+        named = [_program_of(self.cxx, name, run) for name in ("cc1plus", "as", "ld")]
+        named.append(run([self.cxx, "-print-file-name=libc.so"], doing=f"asking {self.cxx} for its C library").strip())
+        found = [self.cxx, self.ar, self.objcopy, *(Path(shutil.which(name) or name) for name in named)]
+        return tuple(path.resolve() for path in found if path.is_absolute() and path.exists())
+
     def for_debuggers(self) -> Toolchain:
         """The same tools, whose objects hold the same code and also lines, types and frames."""
         identity = hashlib.sha256(f"{self.identity}\0debug".encode()).hexdigest()

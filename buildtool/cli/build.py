@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from buildtool.cli import watching
 from buildtool.cli.command import command
 from buildtool.cli.convert import EmitOption, emitted
 from buildtool.cli.options import (
@@ -17,6 +19,7 @@ from buildtool.cli.options import (
     OpPathOption,
 )
 from buildtool.cli.output import VERBOSE, Output
+from buildtool.cli.watching import Asking
 from buildtool.errors import ValidationError
 from buildtool.settings import Options, Overrides
 
@@ -47,36 +50,66 @@ def build(
     java: JavaOption = False,
     aar: AarOption = False,
     ndk_check: NdkCheckOption = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Build again whenever a file changes, until Ctrl-C.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands without running them.")] = False,
     *,
     described: DescriptionOptions,
     out: Output,
 ) -> None:
     """Build the library of a deployment file, with its headers, models and reports."""
-    from buildtool import workflow
-    from buildtool.artifacts import depfile as dependencies
-    from buildtool.reports import build as report
-    from buildtool.requests import deployments, model_sources
-
     options = replace(asked.options(), emit=emitted(emit), archive=not no_archive, java=java, aar=aar)
     replaced = replace(asked.overrides(), op_paths=tuple(op_paths or ()), fallback=fallback)
     replaced = described.beside(replaced)
     if ndk_check:
         return _check_for_android(asked.source() if asked.file or asked.config else None, replaced, options, out)
-    file = asked.source()
+    asking = Asking(asked.source(), replaced, options)
+    if dry_run:
+        return _show_commands(asking, out)
+    if watch:
+        return watching.build_on_change(asking, lambda: _build(asking, None, out), out)
+    return _build(asking, depfile, out)
+
+
+def _build(asking: Asking, depfile: tuple[Path, str] | None, out: Output) -> None:
+    """Build, unless nothing has changed since the last build. That is found out before the slow modules are loaded."""
+    from buildtool.artifacts import build_records
+    from buildtool.reports import build as report
+
+    began = time.monotonic()
+    known = None if depfile else build_records.unchanged(asking.record())
+    if known is not None:
+        document, notes = known
+        for abi in document["libraries"]:
+            abi.update(reused=abi["reused"] + abi["compiled"], compiled=0, seconds=0.0)
+        document["seconds"] = round(time.monotonic() - began, 3)
+        for note in notes:
+            out.note(note)
+    else:
+        document = _made(asking, depfile, out)
+    parts = report.parts(document, verbose=out.verbosity >= VERBOSE)
+    out.document({**document, "up_to_date": known is not None}, *parts, *(["nothing has changed"] if known else []))
+
+
+def _made(asking: Asking, depfile: tuple[Path, str] | None, out: Output) -> dict[str, Any]:
+    from buildtool import workflow
+    from buildtool.artifacts import depfile as dependencies
+    from buildtool.requests import deployments, model_sources
+
     read = dependencies.FilesRead() if depfile else None
     with out.progress() as progress:
-        if dry_run:
-            commands = workflow.commands(file, replaced, options, progress)
-        else:
-            built = workflow.build(file, replaced, options, progress)
-            if read and depfile:
-                deployment = deployments.load_deployment(file, replaced)
-                dependencies.write(*depfile, model_sources.inputs_of(deployment, options, read))
-    if dry_run:
-        return out.document({"commands": list(commands)}, *commands)
-    document = built.as_json()
-    return out.document(document, *report.parts(document, verbose=out.verbosity >= VERBOSE))
+        built = workflow.build(asking.file, asking.overrides, asking.options, progress)
+        if read and depfile:
+            deployment = deployments.load_deployment(asking.file, asking.overrides)
+            dependencies.write(*depfile, model_sources.inputs_of(deployment, asking.options, read))
+    return built.as_json()
+
+
+def _show_commands(asking: Asking, out: Output) -> None:
+    from buildtool import workflow
+
+    with out.progress() as progress:
+        commands = workflow.commands(asking.file, asking.overrides, asking.options, progress)
+    out.document({"commands": list(commands)}, *commands)
 
 
 def _check_for_android(file: Path | None, replaced: Overrides, options: Options, out: Output) -> None:

@@ -33,12 +33,12 @@ def cache(
 ) -> None:
     """Show what is kept between builds, or make room. Builds that run at the same time are safe."""
     from buildtool.builders import cache as store
-    from buildtool.builders.objects import default_folder
     from buildtool.reports.table import Table
+    from buildtool.resources import cache_dir
 
     if not prune and (older_than is not None or max_size is not None or everything):
         raise ConfigError("--older-than, --max-size and --all go with --prune", remedy="add --prune")
-    folder = default_folder()
+    folder = cache_dir()
     removed = None
     if prune:
         days = 0.0 if everything else 30.0 if older_than is None else older_than

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from buildtool.cli.options import (
 )
 from buildtool.cli.output import Output
 from buildtool.settings import Options, Overrides
+
+if TYPE_CHECKING:
+    from buildtool.reports.table import Table
 
 
 def check(
@@ -39,37 +42,40 @@ def check(
 ) -> None:
     """Check a deployment file and the models that it names: all problems at once. Descriptions of networks for the
     MAX78000 and MAX78002 are checked layer by layer, and shown as a table."""
-    from buildtool import workflow
+    from buildtool.artifacts import build_records
+
+    source = deployment_file(file, config)
+    overrides = described.beside(Overrides(target_abis=words(target_abis), op_paths=tuple(op_paths or ())))
+    options = Options(allow_unverified=allow_unverified, trust_model_code=trust_model_code)
+    known = build_records.unchanged(build_records.name_of("check", source, overrides, options))
+    if known is not None:  # found out before the slow modules are loaded; these are files without descriptions
+        document, notes = known
+        layers: tuple[dict[str, Any], ...] = ()
+    else:
+        from buildtool import workflow
+
+        with out.progress() as progress:
+            checked = workflow.check(
+                source, files=files, models=models, overrides=overrides, options=options, progress=progress
+            )
+        document, notes, layers = checked.as_json(), list(checked.notes), checked.descriptions
+    if not out.json:
+        for note in notes:
+            out.note(note)
+    out.document(
+        {**document, **({"descriptions": [_without_kind(one) for one in layers]} if layers else {})},
+        f"{source.name}: library {document['library']} with {', '.join(document['models'])} for "
+        f"{', '.join(document['target_abis'])}: no mistakes",
+        *_tables(layers),
+    )
+
+
+def _tables(layers: tuple[dict[str, Any], ...]) -> list[str | Table]:
+    if not layers:
+        return []
     from buildtool.reports import descriptions
 
-    with out.progress() as progress:
-        checked = workflow.check(
-            deployment_file(file, config),
-            files=files,
-            models=models,
-            overrides=described.beside(Overrides(target_abis=words(target_abis), op_paths=tuple(op_paths or ()))),
-            options=Options(allow_unverified=allow_unverified, trust_model_code=trust_model_code),
-            progress=progress,
-        )
-    deployment, layers = checked.deployment, checked.descriptions
-    if not out.json:
-        for note in checked.notes:
-            out.note(note)
-    names = ", ".join(model.name for model in deployment.models)
-    out.document(
-        {
-            "file": str(deployment.path),
-            "library": deployment.library_name,
-            "target_abis": list(deployment.target_abis),
-            "models": [model.name for model in deployment.models],
-            "problems": [],
-            "notes": [note.as_json() for note in checked.notes],
-            **({"descriptions": [_without_kind(one) for one in layers]} if layers else {}),
-        },
-        f"{deployment.path.name}: library {deployment.library_name} with {names} for "
-        f"{', '.join(deployment.target_abis)}: no mistakes",
-        *(part for one in layers for part in descriptions.parts(one)),
-    )
+    return [part for one in layers for part in descriptions.parts(one)]
 
 
 def _without_kind(document: dict[str, Any]) -> dict[str, Any]:

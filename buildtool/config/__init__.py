@@ -20,7 +20,7 @@ from buildtool.config.device_file import DeviceConfig, load_devices
 from buildtool.config.load import described_platform, load_deployment
 from buildtool.config.names import is_file_name
 from buildtool.config.schema import json_schema, schema_text
-from buildtool.config.sources import default_cache_dir, resolve_model_file
+from buildtool.config.sources import resolve_model_file
 
 __all__ = [
     "Beside",
@@ -37,7 +37,6 @@ __all__ = [
     "TensorConfig",
     "Thresholds",
     "canonical_abi",
-    "default_cache_dir",
     "described_platform",
     "is_built",
     "is_file_name",

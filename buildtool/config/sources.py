@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from buildtool import resources
 from buildtool.config.deployment import FileRef
 from buildtool.config.names import file_name_for
 from buildtool.errors import ModelFileError
@@ -32,15 +33,6 @@ TIMEOUT_SECONDS = 30.0
 _CHUNK = 1 << 20
 _SCHEMES = ("http", "https")
 _MAX_NAME = 100
-
-
-def default_cache_dir() -> Path:
-    """Where downloads are kept: `$LATHE_CACHE_DIR`, else `lathe` in the user's cache folder."""
-    own = os.environ.get("LATHE_CACHE_DIR")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "lathe"
 
 
 def resolve_model_file(
@@ -66,7 +58,7 @@ def resolve_model_file(
             remedy="add the checksum to the deployment file, or pass --allow-unverified",
         )
     fetch = _Fetch(ref, progress, max_bytes, timeout)
-    return fetch.into((cache_dir or default_cache_dir()) / "downloads")
+    return fetch.into((cache_dir or resources.cache_dir()) / "downloads")
 
 
 def _local_file(ref: FileRef) -> Path:

@@ -16,6 +16,19 @@ from buildtool.requests.model_sources import all_files
 from buildtool.settings import Options
 
 
+def files_read(deployment: Deployment, options: Options) -> list[Path] | None:
+    """Every file and folder that decides what a build makes. None where what decides is not in files."""
+    references = [file for model in deployment.models for file in model.files()]
+    if deployment.toolchains or any(file.is_url and not file.sha256 for file in references):
+        return None
+    found = [deployment.path, *(file for model in deployment.models for file in all_files(model))]
+    found += [file.path for file in references if not file.is_url]
+    folders = [*deployment.op_paths, *(path for one in of_others() if (path := one.sources()) is not None)]
+    for folder in (*folders, *(file for file in found if file.is_dir())):
+        found += [folder, *(path for path in folder.rglob("*") if "__pycache__" not in path.parts)]
+    return found
+
+
 def known_tuning(deployment: Deployment, options: Options) -> Tuning:
     """What was measured of these very things in the folder where the build goes; its identity is that of the build."""
     files = [file for model in deployment.models for file in all_files(model, options.allow_unverified)]

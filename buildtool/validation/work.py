@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from buildtool.builders.objects import default_folder
+from buildtool import resources
 from buildtool.devices.choose import devices_for, runs_here
 from buildtool.devices.in_process import load_library
 from buildtool.errors import ConfigError, DeviceError, RunError, Where
@@ -109,7 +109,7 @@ def _wishes(task: Task) -> DeviceOptions:
         perf_hint=gpu.perf_hint,
         priority_hint=gpu.priority_hint,
         rebuilds_programs=not gpu.reuses_programs,
-        storage_path=default_folder() / "gpu-programs",  # nothing is kept there before it exists
+        storage_path=resources.cache_dir() / "gpu-programs",  # nothing is kept there before it exists
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from buildtool import config
-from buildtool.artifacts import figures, fingerprints, model_files, output_tree
+from buildtool.artifacts import build_records, figures, fingerprints, model_files, output_tree
 from buildtool.artifacts.tuning_store import Tuning
 from buildtool.builders import library
 from buildtool.builders.built import BuiltLibrary
@@ -24,7 +24,7 @@ from buildtool.reports.documents import BuildReport, read_build
 from buildtool.requests import build_identity, deployments, library_sources, model_sources
 from buildtool.requests.deployments import load_deployment
 from buildtool.requests.library_sources import Algorithms
-from buildtool.settings import DEFAULTS, NOTHING, SILENT, Options, Overrides, Progress
+from buildtool.settings import DEFAULTS, NOTHING, SILENT, Noted, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, TargetProgram
 from buildtool.workflow import finishing, firmware, java_side
 from buildtool.workflow.preparing import PreparedModel, prepare
@@ -71,7 +71,15 @@ def build(
     file: Path | str, overrides: Overrides = NOTHING, options: Options = DEFAULTS, progress: Progress = SILENT
 ) -> BuildReport:
     """Everything: `<output>/<library>/{include,lib/<abi>,model,report}` and its archive."""
-    return make(load_deployment(file, overrides, progress), options, progress, compiles=True)
+    began, noted = time.time_ns(), Noted(progress)
+    deployment = load_deployment(file, overrides, noted)
+    report = make(deployment, options, noted, compiles=True)
+    inputs = build_identity.files_read(deployment, options)
+    if inputs is not None and report.libraries:
+        parts = library.parts_of_toolchains(deployment.target_abis, deployment.android_api_level)
+        name = build_records.name_of("build", Path(file), overrides, options)
+        build_records.write(name, began, inputs, parts, report.as_json(), noted.notes)
+    return report
 
 
 def package_firmware(

@@ -31,10 +31,9 @@ def make(
 ) -> BuildReport:
     """Everything: `<output>/<library>/{include,lib/<abi>,model,report}` and its archive; else no images."""
     began = time.monotonic()
-    _refuse_options(deployment, target, options)
-    deployments.output_folder(deployment, options)  # refused before the long work
     own = _own_program(options)
-    tools = _tools(deployment, target) if compiles else []  # what is missing is told before the long work
+    deployments.output_folder(deployment, options)  # refused before the long work
+    tools = refuse(deployment, target, options) if compiles else []  # what is missing is told before the long work
     models, programs = lower(deployment, target, options, progress)
     tree = target.emit(programs)
     built: tuple[BuiltFirmware, ...] = ()
@@ -154,6 +153,12 @@ def _own_program(options: Options) -> bytes | None:
             where=Where(file=str(options.program)),
             rule="--program names the image of a program, a .bin file",
         ) from problem
+
+
+def refuse(deployment: Deployment, target: FirmwareTarget, options: Options) -> list[firmware.Tools]:
+    """UnsupportedError or ToolchainError where a build cannot begin; else what compiles."""
+    _refuse_options(deployment, target, options)
+    return _tools(deployment, target)
 
 
 def _refuse_options(deployment: Deployment, target: FirmwareTarget, options: Options) -> None:

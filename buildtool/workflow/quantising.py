@@ -50,8 +50,7 @@ from buildtool.settings import (
 from buildtool.validation import observing, samples
 from buildtool.validation.observing import Task
 from buildtool.validation.samples import Samples
-from buildtool.workflow import correcting
-from buildtool.workflow import sensitivity as sensitivities
+from buildtool.workflow import correcting, sensitivities
 from buildtool.workflow.building import up_to_date
 
 _SECONDS = 5.0  # between two entries of the journal

@@ -111,14 +111,6 @@ def test_builds_at_the_same_time_share_the_work(tmp_path: Path) -> None:
     assert len(list((tmp_path / "objects").rglob("*.o"))) == 2
 
 
-def test_the_cache_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LATHE_CACHE_DIR", str(tmp_path / "here"))
-    assert objects.default_folder() == tmp_path / "here"
-    monkeypatch.delenv("LATHE_CACHE_DIR")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert objects.default_folder() == tmp_path / "lathe"
-
-
 # --- toolchains -------------------------------------------------------------------------------------------------------
 
 

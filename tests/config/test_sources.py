@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from buildtool import resources
 from buildtool.config import FileRef, resolve_model_file
-from buildtool.config.sources import default_cache_dir
 from buildtool.errors import ModelFileError, Where
 
 CONTENT = b"not really a model" * 1000
@@ -185,11 +185,11 @@ def test_local_files(tmp_path: Path) -> None:
         resolve_model_file(FileRef(str(tmp_path), SHA, PLACE))
 
 
-def test_where_downloads_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LATHE_CACHE_DIR", "/somewhere")
-    assert default_cache_dir() == Path("/somewhere")
+    assert resources.cache_dir() == Path("/somewhere")
     monkeypatch.delenv("LATHE_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert default_cache_dir() == Path("/caches/lathe")
+    assert resources.cache_dir() == Path("/caches/lathe")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert default_cache_dir() == Path.home() / ".cache/lathe"
+    assert resources.cache_dir() == Path.home() / ".cache/lathe"
