@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 from buildtool.errors import ModelFileError, Where
@@ -14,9 +13,6 @@ LARGEST_FILE = 2**31 - 1  # what protobuf and flatbuffers can address
 _SMALL = 2**26  # bytes: holes below that do no harm
 _MOST_HOLES = 16  # as many times larger than its data may a file be
 _MOST_PIECES = 10_000  # of data between holes
-_HEAD = 512
-_LFS = b"version https://git-lfs.github.com/spec/"
-_PAGES = (b"<!doctype html", b"<html")
 
 
 def _stored(file: Path) -> int:
@@ -34,27 +30,6 @@ def _stored(file: Path) -> int:
             if place >= size:
                 return total
     return size
-
-
-def refuse_others(model: str, files: Iterable[Path]) -> None:
-    """ModelFileError for files that stand in the place of a model after an incomplete download."""
-    for file in files:
-        try:
-            with file.open("rb") as stream:
-                head = stream.read(_HEAD)
-        except OSError:
-            continue  # the importer says what is wrong with it
-        where = Where(file=str(file), model=model)
-        if head.startswith(_LFS):
-            raise ModelFileError(
-                "this is a pointer of Git LFS, and not the model", where=where, remedy="fetch the model: git lfs pull"
-            )
-        if head.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGES):
-            raise ModelFileError(
-                "this is an HTML page, and not the model",
-                where=where,
-                remedy="download the model again, from the address of the file itself",
-            )
 
 
 def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from buildtool import importers
-from buildtool.errors import ModelFileError, Problem, UnsupportedError
-from buildtool.importers.files import refuse_others
+from buildtool.errors import ModelFileError, Problem, UnsupportedError, Where
+from buildtool.importers import recognition
 from buildtool.importers.request import ImportedModel, ImportRequest
 
 #: The platforms of model files by the ends of their names.
@@ -66,16 +66,21 @@ def companions(platform: str, file: Path, weights: Path | None) -> tuple[Path, .
     return tuple(found(file, weights)) if found else ()
 
 
-def platform_of(file: Path) -> str:
-    """The platform that the name of a file or folder tells; empty where it tells none."""
-    if file.name == "__model__":
-        return "paddle"
-    return "tensorflow" if (file / "saved_model.pb").is_file() else SUFFIXES.get(file.suffix, "")
+def platform_of(path: Path) -> str:
+    """The platform of a file or folder, by its content, else by its name; empty where neither tells."""
+    file = recognition.model_in(path)
+    found = recognition.recognise(file) if file.is_file() else None
+    if found is not None:
+        return found.platform
+    return "paddle" if file.name == "__model__" else SUFFIXES.get(file.suffix.lower(), "")
 
 
 def import_model(platform: str, request: ImportRequest) -> ImportedModel:
     """The graph of a model file."""
-    refuse_others(request.name, filter(None, (request.model_file, request.weight_file)))
+    for file in filter(None, (request.model_file, request.weight_file)):
+        if other := recognition.in_its_place(file):
+            where = Where(file=str(file), model=request.name)
+            raise ModelFileError(f"this is {other.what}, and not the model", where=where, remedy=other.remedy)
     try:
         return importer(platform).import_model(request)
     except ModelFileError as error:
@@ -83,8 +88,16 @@ def import_model(platform: str, request: ImportRequest) -> ImportedModel:
 
 
 def _with_platform(problem: Problem, platform: str, request: ImportRequest) -> Problem:
-    """The problem of a file that cannot be read, with the platform of its name where another one is declared."""
-    named = platform_of(request.model_file)
-    if named in ("", platform) or problem.where.file != str(request.model_file) or problem.where.node:
+    """The problem of a file that cannot be read, with what the file is instead."""
+    if problem.where.file != str(request.model_file) or problem.where.node:
         return problem
-    return replace(problem, remedy=f"its name is that of a file of another platform: try platform: {named}")
+    found = recognition.recognise(request.model_file)
+    if found is None:
+        named = SUFFIXES.get(request.model_file.suffix.lower(), platform)
+        if named == platform:
+            return problem
+        return replace(problem, remedy=f"its name is that of a file of another platform: try platform: {named}")
+    if found.platform == platform:
+        return problem
+    remedy = f"write platform: {found.platform}" if found.platform else found.remedy
+    return Problem(f"this is {found.what}, and no model of {platform}", problem.where, problem.rule, remedy)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from buildtool.builders import disks, objects, toolchain
+from buildtool.builders import disks, toolchain
 from buildtool.builders.objects import ObjectCache, Unit
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import probe

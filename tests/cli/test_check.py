@@ -136,7 +136,7 @@ def test_the_mistakes_of_all_models_come_at_once(lathe: Lathe, digits: Path, man
     problems = result.document["problems"]
     models = {one["where"]["model"]: f"{one['what']} {one['remedy']}" for one in problems if "model" in one["where"]}
     assert list(models) == ["empty", "truncated", "platform", "pointer", "page", "unknown"]
-    assert "try platform: onnx" in models["platform"]
+    assert "an ONNX model, and no model of tflite write platform: onnx" in models["platform"]
     assert "Git LFS" in models["pointer"]
     assert "HTML" in models["page"]
     assert "NoSuchOperator" in models["unknown"]
