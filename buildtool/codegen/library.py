@@ -17,6 +17,7 @@ from buildtool.codegen import opencl
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import BuildError
+from buildtool.plan.units import UnitInfo
 
 _MACE_PUBLIC = ("mace", "mace_engine_factory")  # headers beside those of the models
 _INCLUDED = re.compile(r"^include\(\$\{CMAKE_CURRENT_LIST_DIR\}/([\w.-]+)\)", re.MULTILINE)  # by a toolchain file
@@ -43,7 +44,7 @@ class AbiSources:
     models: tuple[EmbeddedModel, ...] = ()
     toolchain: Path | None = None  # a toolchain file of the user's own
     scaled: bool = False  # whether weights of its models are whole numbers with scales
-    device_units: tuple[str, ...] = ()  # of native/opencl, by name; those of one operator as they are to be tried
+    device_units: tuple[UnitInfo, ...] = ()  # of native/opencl; those of one operator as they are to be tried
     device_tuned: bytes = b""  # what GPUs have found out: native/opencl/tuning.h
     device_programs: bytes = b""  # native/opencl/store.h
 
@@ -92,11 +93,12 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         files.update(_mace_headers(library))
     units: dict[str, tuple[str, ...]] = {}
     for part in library.abis:
-        device = tuple(opencl.unit_source(unit) for unit in part.device_units)
+        device = tuple(unit.code for unit in part.device_units)
         units[part.abi] = (*sources.core(), *sources.units((*part.kernel_files, *device)))
         for path in (path for unit in units[part.abi] for path in sources.closure(unit)):
             files[_path_in_tree(path)] = sources.read(path)
-        device_sources = opencl.sources_of(part.device_units, sources) if part.device_units else b""
+        unit_names = tuple(unit.name for unit in part.device_units)
+        device_sources = opencl.sources_of(unit_names, sources) if part.device_units else b""
         files.update(_abi_files(part, units[part.abi], device_sources, common))
     return SourceTree(library.name, {name: files[name] for name in sorted(files)}, units)
 

@@ -31,11 +31,6 @@ _PROSE = re.compile(r"#\s*(pragma|error|warning)\b")  # what follows is not in t
 _LINE = 800  # characters: the least that compilers have to take is 4095
 
 
-def unit_source(unit: str) -> str:
-    """The host's part of a device unit."""
-    return f"{FOLDER}/ops/{unit}.cc"
-
-
 def sources_of(units: Sequence[str], sources: NativeSources) -> bytes:
     """The stream of these units, with what their texts include."""
     texts = {unit: "".join(_included(f"{FOLDER}/ops/{unit}.cl", sources, ())) for unit in units}

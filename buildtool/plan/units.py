@@ -1,21 +1,23 @@
 """Reads `native/opencl/ops/<unit>.yaml`: what each device unit takes, and which of them come first.
 
     op: conv2d
+    source: elementwise       # native/opencl/elementwise.cc, which units share; <unit>.cc beside this file unless told
+    plan: unary               # what the source calls the plan: LATHE_OPENCL_PLAN(unary); <unit> unless told
     priority: 10              # the larger one is tried first; 0 unless told
     inputs: [f32]             # element types as in op.yaml; the last entry repeats. Devices know f32, and indices
     outputs: [s64]            # f32 unless told
     when: "strides == (1, 1)" # see conditions.py; nothing: always
     always: true              # it never declines at run time what fits here, so that none is needed behind it
 
-The unit's `.cc` and `.cl` stand beside the file. All problems of all manifests are reported together.
+The unit's `.cl` stands beside the file. All problems of all manifests are reported together.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
@@ -29,7 +31,7 @@ from buildtool.plan.conditions import Condition, ConditionError
 FOLDER = "native/opencl/ops"
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-_KEYS = ("op", "priority", "inputs", "outputs", "when", "always")
+_KEYS = ("op", "source", "plan", "priority", "inputs", "outputs", "when", "always")
 _TYPES = (DType.F32, DType.S32, DType.S64)
 
 
@@ -39,6 +41,8 @@ class UnitInfo:
 
     name: str
     op: str
+    code: str  # the path of the source that plans it
+    plan: str  # what that calls the plan
     inputs: tuple[frozenset[DType], ...]  # allowed types by position; the last entry repeats
     outputs: tuple[frozenset[DType], ...]
     when: Condition
@@ -93,9 +97,9 @@ class DeviceUnits:
         return "; ".join(f"{name} {misfit}" for name, misfit in misfits)
 
 
-def registry_order(unit: UnitInfo) -> tuple[str, int, str]:
-    """The key by which the units of a library are sorted."""
-    return unit.op, -unit.priority, unit.name
+def in_order(units: Iterable[UnitInfo]) -> tuple[UnitInfo, ...]:
+    """Units as the registry of a library lists them."""
+    return tuple(sorted(units, key=lambda unit: (unit.op, -unit.priority, unit.name)))
 
 
 def load(op_paths: Sequence[Path] = ()) -> DeviceUnits:
@@ -120,7 +124,7 @@ def load(op_paths: Sequence[Path] = ()) -> DeviceUnits:
                 problems.append(Problem(what, Where(str(source)), remedy=f"write {source.stem}.yaml beside it"))
     if problems:
         raise ConfigError(problems)
-    return DeviceUnits({op: tuple(sorted(units, key=registry_order)) for op, units in found.items()})
+    return DeviceUnits({op: in_order(units) for op, units in found.items()})
 
 
 class _Reader:
@@ -151,9 +155,12 @@ class _Reader:
             self._problem(f"`priority` is {priority!r}", "priority", "it is a whole number; the larger one wins")
         if not isinstance(always, bool):
             self._problem(f"`always` is {always!r}", "always", "it is true or false")
-        for suffix in (".cc", ".cl"):
-            if not self.file.with_suffix(suffix).is_file():
-                self._problem(f"the file {self.file.stem}{suffix} does not exist", rule="it stands beside the manifest")
+        if not self.file.with_suffix(".cl").is_file():
+            self._problem(f"the file {self.file.stem}.cl does not exist", rule="it stands beside the manifest")
+        code = self._code(entry.get("source"))
+        plan = entry.get("plan", self.file.stem)
+        if not isinstance(plan, str) or not _NAME.fullmatch(plan):
+            self._problem(f"`plan` is {plan!r}", "plan", "it is what the source names by LATHE_OPENCL_PLAN")
         inputs, outputs = (
             self._types("inputs", entry.get("inputs")),
             self._types("outputs", entry.get("outputs", ["f32"])),
@@ -161,7 +168,20 @@ class _Reader:
         when = self._when(entry.get("when", ""))
         if len(self.problems) > before:
             return None
-        return UnitInfo(self.file.stem, str(op), inputs, outputs, when, int(priority), bool(always))
+        return UnitInfo(self.file.stem, str(op), code, plan, inputs, outputs, when, int(priority), bool(always))
+
+    def _code(self, source: Any) -> str:
+        """The path of the unit's source, below the folder of the manifest or below Lathe's own."""
+        if source is None:
+            path, rule = f"{FOLDER}/{self.file.stem}.cc", "it stands beside the manifest, or `source` names another one"
+        elif isinstance(source, str) and _NAME.fullmatch(source):
+            path, rule = f"native/opencl/{source}.cc", "`source` is the name of a file of native/opencl, without .cc"
+        else:
+            self._problem(f"`source` is {source!r}", "source", "it is the name of a file of native/opencl, without .cc")
+            return ""
+        if not any((root / path).is_file() for root in (self.file.parents[3], resources.root())):
+            self._problem(f"the file {PurePosixPath(path).name} does not exist", "source", rule)
+        return path
 
     def _entry(self) -> dict[Any, Any] | None:
         """The mapping of the file, with the lines of its keys; None where it is none."""

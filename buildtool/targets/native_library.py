@@ -15,10 +15,11 @@ from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
-from buildtool.plan import algorithms, arena, check, manifest, scaled, select
+from buildtool.plan import algorithms, arena, check, manifest, scaled, select, units
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import Choice
+from buildtool.plan.units import UnitInfo
 from buildtool.targets import precision
 from buildtool.targets.processors import of_compiler
 from buildtool.targets.protocol import (
@@ -54,7 +55,7 @@ class NativeTarget:
         planned: list[PlannedModel] = []
         notes: list[Problem] = []
         problems: list[Problem] = []
-        units: set[str] = set()
+        device: dict[str, UnitInfo] = {}
         for model in library.models:
             try:
                 lowered, choices = self._lower_model(model, manifests, abi)
@@ -65,25 +66,22 @@ class NativeTarget:
             notes += precision.notes(lowered, self.capabilities.abis[abi])
             notes += _stored_notes(lowered)
             kept.update((kernel.name, kernel) for choice in choices for kernel in choice.kernels)
-            units.update(self.device_units(lowered.source))
+            device.update((unit.name, unit) for unit in self.device_units(lowered.source))
         if problems:
             raise UnsupportedError(problems)
         isas = self.capabilities.abis[abi].isas
         order = tuple(sorted(kept.values(), key=lambda kernel: manifest.registry_order(kernel, isas)))
-        device = self.in_order(units)
-        return TargetProgram(self.name, abi, library, tuple(planned), order, tuple(notes), device)
+        return TargetProgram(
+            self.name, abi, library, tuple(planned), order, tuple(notes), units.in_order(device.values())
+        )
 
     def placed(self, model: ModelSource, graph: Graph) -> tuple[Graph, Mapping[str, Any]]:
         """The graph with the parts that a device runs, and plain data that say why it is so."""
         return graph, {}
 
-    def device_units(self, model: ModelSource) -> Collection[str]:
+    def device_units(self, model: ModelSource) -> Collection[UnitInfo]:
         """The units of native/opencl that its parts for a device may need."""
         return ()
-
-    def in_order(self, units: Collection[str]) -> tuple[str, ...]:
-        """Units as the registry of a library has them."""
-        return tuple(sorted(units))
 
     def _fixed(self, graph: Graph) -> frozenset[Node]:
         """Nodes of parts for a device: constants stay as they are for them."""

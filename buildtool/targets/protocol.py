@@ -29,6 +29,7 @@ from buildtool.passes.real_borders import Borders
 from buildtool.plan.algorithms import Costs, Times
 from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
+from buildtool.plan.units import UnitInfo
 from buildtool.quant.choice import Choice
 from buildtool.runtimes import Runtime
 from buildtool.settings import CheckpointSettings
@@ -170,7 +171,7 @@ class TargetProgram:
     models: tuple[PlannedModel, ...]
     kernels: tuple[KernelInfo, ...]  # in the order of the registry: by operator, best first
     notes: tuple[Problem, ...] = ()  # what the user should know although nothing is wrong
-    device_units: tuple[str, ...] = ()  # of native/opencl, in the order of the registry
+    device_units: tuple[UnitInfo, ...] = ()  # of native/opencl, in the order of the registry
 
 
 @dataclass(frozen=True)

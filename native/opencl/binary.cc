@@ -1,6 +1,6 @@
-#include "native/opencl/binary.h"
-
+// Operators on two operands that broadcast: the kernel of binary.cl.
 #include "native/opencl/read.h"
+#include "native/opencl/unit.h"
 
 namespace lathe {
 namespace opencl {
@@ -64,8 +64,7 @@ void AddPlaces(Launch& launch, const View& operand, const View& y, int index, co
   for (int i = 0; i < count; ++i) launch.Int(axes[i].steps[index]);
 }
 
-}  // namespace
-
+// `activated`: the operator has an activation.
 Code EnqueueBinary(Node& node, bool activated) {
   LATHE_TRY(CheckPixels(node, kOperands, 1));
   DeviceTensor& y = node.output(0);
@@ -98,7 +97,11 @@ Code EnqueueBinary(Node& node, bool activated) {
   return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
-Code PlanBinary(Node& node) { return EnqueueBinary(node, false); }
+}  // namespace
+
+LATHE_OPENCL_PLAN(binary)(Node& node) { return EnqueueBinary(node, false); }
+
+LATHE_OPENCL_PLAN(activated_binary)(Node& node) { return EnqueueBinary(node, true); }
 
 }  // namespace opencl
 }  // namespace lathe

@@ -15,9 +15,11 @@ Code EnqueueUnary(Node& node, float a, float b) {
   return launch.Enqueue(y.view.width(), y.view.height());
 }
 
-Code PlanUnary(Node& node) { return EnqueueUnary(node); }
+// The function has no parameters.
+LATHE_OPENCL_PLAN(unary)(Node& node) { return EnqueueUnary(node); }
 
-Code PlanUnaryWithAlpha(Node& node) {
+// Its one parameter is the attribute `alpha`.
+LATHE_OPENCL_PLAN(unary_with_alpha)(Node& node) {
   float alpha = 0.0f;
   LATHE_TRY(node.Float("alpha", &alpha));
   return EnqueueUnary(node, alpha);

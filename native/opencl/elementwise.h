@@ -11,12 +11,6 @@ namespace opencl {
 // The kernel of unary.cl, with the parameters of its function.
 Code EnqueueUnary(Node& node, float a = 0.0f, float b = 0.0f);
 
-// The same as the plan of a unit, where the function has no parameters.
-Code PlanUnary(Node& node);
-
-// The same where its one parameter is the attribute `alpha`.
-Code PlanUnaryWithAlpha(Node& node);
-
 }  // namespace opencl
 }  // namespace lathe
 

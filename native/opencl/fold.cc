@@ -61,5 +61,10 @@ Code EnqueueFold(Node& node, Border border, const int32_t* before, float fill) {
   return EndMove(launch, y);
 }
 
+LATHE_OPENCL_PLAN(tile)(Node& node) {
+  const int32_t before[kMaxRank] = {};
+  return EnqueueFold(node, kOnceMore, before, 0.0f);
+}
+
 }  // namespace opencl
 }  // namespace lathe

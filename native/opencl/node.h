@@ -1,6 +1,6 @@
 // What a unit sees of the node that it plans: its attributes, its tensors on the device, and launches.
 //
-// A unit is one way to run an operator on the device: native/opencl/ops/<unit>.{cc,cl,yaml}. Its `plan` is called
+// A unit is one way to run an operator on the device: see unit.h. Its plan is called
 //   - once when an engine is created, at the shapes at which sessions start: that builds the programs and uploads the
 //     constants, and what it launches is forgotten;
 //   - at every planning of a session, at exact shapes: what it launches is what `run` enqueues, again and again.

@@ -20,6 +20,9 @@ Code EnqueueNorm(Node& node, const Norm& norm, DeviceTensor& y) {
   return series.Enqueue();
 }
 
+namespace {
+
+// layer_norm and rms_norm, which is not `centred`.
 Code PlanRowNorm(Node& node, bool centred) {
   Norm norm;
   norm.centred = centred;
@@ -53,6 +56,12 @@ Code PlanRowNorm(Node& node, bool centred) {
   norm.images = view.height() / norm.rows;
   return EnqueueNorm(node, norm, y);
 }
+
+}  // namespace
+
+LATHE_OPENCL_PLAN(layer_norm)(Node& node) { return PlanRowNorm(node, true); }
+
+LATHE_OPENCL_PLAN(rms_norm)(Node& node) { return PlanRowNorm(node, false); }
 
 }  // namespace opencl
 }  // namespace lathe

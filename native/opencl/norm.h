@@ -19,9 +19,6 @@ struct Norm {
 // The node's attribute `epsilon` goes to the kernel.
 Code EnqueueNorm(Node& node, const Norm& norm, DeviceTensor& y);
 
-// layer_norm and rms_norm, which is not `centred`.
-Code PlanRowNorm(Node& node, bool centred);
-
 }  // namespace opencl
 }  // namespace lathe
 

@@ -123,7 +123,7 @@ Code SessionPart::MakeKernel(const Reporter& reporter, LaunchRecord* record) {
   record->kernel = runtime->api().CreateKernel(program, record->function, &error);
   if (error != kClSuccess) {
     record->kernel = nullptr;
-    return reporter.Fail(Code::kInternal, "unit '%s' has no kernel '%s': %s", GetUnits().units[record->unit]->name,
+    return reporter.Fail(Code::kInternal, "unit '%s' has no kernel '%s': %s", GetUnits().units[record->unit].name,
                          record->function, ErrorName(error));
   }
   LATHE_TRY(SetArguments(reporter, record));
@@ -303,7 +303,7 @@ Code SessionPart::Tell(const Reporter& reporter, NodeRegions* regions) {
       const int64_t longest = limit * kNanosecondsPerMicrosecond;
       record->pieces = static_cast<int32_t>((end - start + longest - 1) / longest);
     }
-    if (observed) regions->Observe(first + record->node, GetUnits().units[record->unit]->name, start, end);
+    if (observed) regions->Observe(first + record->node, GetUnits().units[record->unit].name, start, end);
   }
   for (Transfer* each = transfers; observed && each != nullptr; each = each->next) {
     if (each->to_host) regions->Observe(first + each->node, "copy", each->start_ns, each->end_ns);

@@ -1,11 +1,13 @@
-#include "native/opencl/place.h"
-
+// Places of elements along an axis: the kernel of place.cl.
 #include "native/opencl/movement.h"
 #include "native/opencl/read.h"
+#include "native/opencl/unit.h"
 
 namespace lathe {
 namespace opencl {
+namespace {
 
+// Of the largest element, or with `sign` -1 of the smallest.
 Code EnqueuePlace(Node& node, float sign) {
   if (node.input_count() != 1 || node.output_count() != 1) return node.Fail(Code::kBadModel, "has not one input");
   DeviceTensor& x = node.input(0);
@@ -29,6 +31,12 @@ Code EnqueuePlace(Node& node, float sign) {
   const int32_t across = axis == rank - 1 ? x.view.w : x.view.c;
   return launch.Enqueue(across, count / across);
 }
+
+}  // namespace
+
+LATHE_OPENCL_PLAN(argmax)(Node& node) { return EnqueuePlace(node, 1.0f); }
+
+LATHE_OPENCL_PLAN(argmin)(Node& node) { return EnqueuePlace(node, -1.0f); }
 
 }  // namespace opencl
 }  // namespace lathe

@@ -24,9 +24,9 @@ bool HasPixels(int32_t width, int32_t height) {
 }
 
 size_t UnitNamed(const char* name) {
-  const Span<const Unit* const> units = GetUnits().units;
+  const Span<const Unit> units = GetUnits().units;
   size_t place = 0;
-  while (place < units.size() && strcmp(units[place]->name, name) != 0) ++place;
+  while (place < units.size() && strcmp(units[place].name, name) != 0) ++place;
   return place;
 }
 
@@ -101,7 +101,7 @@ Code Planner::PlanUnits(const ::lathe::Node& node) {
   const NodeView view(region_.model(), node, region_.tensors(), region_.symbols(), workspace, region_.errors());
   Node planned(this, view);
   LATHE_TRY(MakeTensors(planned, node));
-  const Span<const Unit* const> units = GetUnits().units;
+  const Span<const Unit> units = GetUnits().units;
   Tuned tuned;
   const bool is_tuned = !prefers_others_ && runtime_.tuning().Find(KeyOfNode(*this, node), &tuned);
   bool known = false;
@@ -109,9 +109,9 @@ Code Planner::PlanUnits(const ::lathe::Node& node) {
   constexpr bool kTurns[] = {true, false};  // what is the best goes first
   for (const bool best : kTurns) {
     for (size_t place = 0; place < units.size(); ++place) {
-      if (strcmp(units[place]->op, node.op) != 0) continue;
+      if (strcmp(units[place].op, node.op) != 0) continue;
       known = true;
-      if ((is_tuned && KeyOfUnit(*units[place]) == tuned.unit()) != best) continue;
+      if ((is_tuned && KeyOfUnit(units[place]) == tuned.unit()) != best) continue;
       const bool passes = prefers_others_ && first == units.size();
       const Code code = PlanWith(place, planned, passes);
       if (code == Code::kOk && !passes) return keeps_all_ ? KeepOutputs(node) : code;
@@ -130,9 +130,9 @@ Code Planner::PlanWith(size_t unit, Node& node, bool asks) {
   Listed* const tensors = tensors_;
   const size_t count = tensor_count_;
   unit_ = unit;
-  const Code code = GetUnits().units[unit]->plan(node);
+  const Code code = GetUnits().units[unit].plan(node);
   if (code == Code::kOk && !asks) {
-    if (!prefers_others_) part_.units[node_] = GetUnits().units[unit];
+    if (!prefers_others_) part_.units[node_] = &GetUnits().units[unit];
     return code;
   }
   last_ = before;

@@ -1,6 +1,6 @@
-#include "native/opencl/pool.h"
-
+// Pools over windows: the kernel of pool.cl.
 #include "native/opencl/read.h"
+#include "native/opencl/unit.h"
 
 namespace lathe {
 namespace opencl {
@@ -25,8 +25,7 @@ bool HasCount(const Window& window, int axis, int64_t size, bool hangs_over, int
   return count == (all < started ? all : started);
 }
 
-}  // namespace
-
+// `counts_padding`: taps in the padding are taps.
 Code EnqueuePool(Node& node, bool counts_padding) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
@@ -50,6 +49,16 @@ Code EnqueuePool(Node& node, bool counts_padding) {
   launch.Int(window.dilations[0]).Int(window.dilations[1]).Int(window.pads[0]).Int(window.pads[1]);
   launch.Int(counts_padding ? in.h + window.pads[2] : -1).Int(counts_padding ? in.w + window.pads[3] : -1);
   return launch.Enqueue(out.w, out.height(), out.blocks);
+}
+
+}  // namespace
+
+LATHE_OPENCL_PLAN(max_pool2d)(Node& node) { return EnqueuePool(node, false); }
+
+LATHE_OPENCL_PLAN(avg_pool2d)(Node& node) {
+  int64_t counts_padding = 0;
+  LATHE_TRY(node.Int("count_include_pad", &counts_padding));
+  return EnqueuePool(node, counts_padding != 0);
 }
 
 }  // namespace opencl

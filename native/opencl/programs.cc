@@ -242,7 +242,7 @@ Code ProgramCache::Compile(const Reporter& reporter, Program* made) const {
 Code ProgramCache::Refused(const Reporter& reporter, const Program& made, cl_int error) const {
   if (error == kClCompilerNotAvailable)
     return reporter.Fail(Code::kUnsupported, "the OpenCL driver has no compiler, and no binary of unit '%s' fits it",
-                         settings_.units->units[made.unit]->name);
+                         settings_.units->units[made.unit].name);
   const ClApi& api = *settings_.api;
   const auto ask = [&](size_t room, char* text, size_t* needs) {
     return api.GetProgramBuildInfo(made.program, settings_.device->id, kClProgramBuildLog, room, text, needs) ==
@@ -259,7 +259,7 @@ Code ProgramCache::Refused(const Reporter& reporter, const Program& made, cl_int
   Summarise(log, summary);
   return reporter.Fail(IsMemory(error) ? Code::kOutOfMemory : Code::kInternal,
                        "the OpenCL driver does not compile unit '%s' (%s) with '%.120s': %s",
-                       settings_.units->units[made.unit]->name, ErrorName(error), made.options,
+                       settings_.units->units[made.unit].name, ErrorName(error), made.options,
                        summary[0] != 0 ? summary : "it does not say why");
 }
 

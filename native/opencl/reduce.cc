@@ -1,11 +1,14 @@
-#include "native/opencl/reduce.h"
-
+// Axes that are made one element of: the kernel of reduce.cl.
 #include "native/opencl/movement.h"
 #include "native/opencl/read.h"
+#include "native/opencl/unit.h"
 
 namespace lathe {
 namespace opencl {
 namespace {
+
+// kMean: the sum divided by the count.
+enum class Folding { kSum, kMean, kExtreme, kProduct };
 
 // Rows of a tensor that lie apart by a step.
 struct Rows {
@@ -77,8 +80,6 @@ Code ReadAxes(const Node& node, int rank, uint32_t* folds) {
   return Code::kOk;
 }
 
-}  // namespace
-
 Code EnqueueReduce(Node& node, Folding folding) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor* x = &node.input(0);
@@ -108,6 +109,16 @@ Code EnqueueReduce(Node& node, Folding folding) {
   }
   return Enqueue(node, *x, in, y, y.view, what, scale);
 }
+
+}  // namespace
+
+LATHE_OPENCL_PLAN(reduce_sum)(Node& node) { return EnqueueReduce(node, Folding::kSum); }
+
+LATHE_OPENCL_PLAN(reduce_mean)(Node& node) { return EnqueueReduce(node, Folding::kMean); }
+
+LATHE_OPENCL_PLAN(reduce_extreme)(Node& node) { return EnqueueReduce(node, Folding::kExtreme); }
+
+LATHE_OPENCL_PLAN(reduce_prod)(Node& node) { return EnqueueReduce(node, Folding::kProduct); }
 
 }  // namespace opencl
 }  // namespace lathe

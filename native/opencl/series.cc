@@ -26,7 +26,7 @@ SeriesLaunch::SeriesLaunch(Node& node, const char* function, int64_t columns, in
   if (group_ > 1) launch_.Group(group_);
 }
 
-Code PlanSoftmax(Node& node) {
+LATHE_OPENCL_PLAN(softmax)(Node& node) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
   DeviceTensor& y = node.output(0);

@@ -22,9 +22,6 @@ class SeriesLaunch {
   int32_t group_;
 };
 
-// softmax.cl.
-Code PlanSoftmax(Node& node);
-
 }  // namespace opencl
 }  // namespace lathe
 

@@ -22,7 +22,7 @@ uint32_t Narrow(int64_t nanoseconds) {
 uint64_t KeyOfLaunch(const LaunchRecord& record) {
   return Hash()
       .AddText("launch")
-      .AddText(GetUnits().units[record.unit]->name)
+      .AddText(GetUnits().units[record.unit].name)
       .AddText(record.function)
       .AddText(record.options)
       .Add(record.work, sizeof(record.work))
@@ -40,7 +40,7 @@ void HashAttribute(const ::lathe::Attr& attribute, Hash* hash) {
 
 size_t UnitsOf(const char* op) {
   size_t count = 0;
-  for (const Unit* unit : GetUnits().units) count += strcmp(unit->op, op) == 0 ? 1u : 0u;
+  for (const Unit& unit : GetUnits().units) count += strcmp(unit.op, op) == 0 ? 1u : 0u;
   return count;
 }
 
@@ -302,7 +302,7 @@ bool Trial::Plan(const Reporter& reporter) {
 const Unit* Trial::UnitOf(const SessionPart& part, size_t node) {
   const LaunchRecord* record = part.launches;
   while (record != nullptr && record->node != node) record = record->next;
-  return record != nullptr ? GetUnits().units[record->unit] : nullptr;
+  return record != nullptr ? &GetUnits().units[record->unit] : nullptr;
 }
 
 bool Trial::Compare(int64_t until, bool* any, bool* better) {

@@ -121,7 +121,6 @@ Driver* Driver::now = nullptr;
 
 constexpr Unit kUnits[] = {
     {"first", "add", nullptr}, {"second", "add", nullptr}, {"empty", "add", nullptr}, {"twin", "add", nullptr}};
-constexpr const Unit* kUnitPlaces[] = {&kUnits[0], &kUnits[1], &kUnits[2], &kUnits[3]};
 
 // The stream of sources.h, all of it letters as they are.
 struct Texts {
@@ -134,7 +133,7 @@ struct Texts {
     }
     for (int shift = 0; shift < 32; shift += 8) stream.push_back(static_cast<unsigned char>(hash >> shift));
     for (const std::string& text : texts) stream.insert(stream.end(), text.begin(), text.end());
-    units = {kUnitPlaces, stream.data(), stream.size()};
+    units = {kUnits, stream.data(), stream.size()};
   }
 
   std::vector<unsigned char> stream;

@@ -78,7 +78,7 @@ TEST(OpenClSources, ReferencesOfEveryKind) {
 
 TEST(OpenClSources, TextsOfALibrary) {
   const Bytes stream = Stream();
-  const Unit* units[] = {nullptr};
+  constexpr Unit units[] = {{}};
   MemoryArena arena(DefaultAllocator());
   Sources sources;
   ASSERT_EQ(sources.Decode(Units{units, stream.data(), stream.size()}, &arena), Code::kOk);

@@ -10,10 +10,11 @@ from buildtool.builders.objects import ObjectCache
 from buildtool.codegen import opencl
 from buildtool.codegen.library import AbiSources, LibrarySources, emit
 from buildtool.codegen.native_sources import NativeSources
-from buildtool.plan import manifest
+from buildtool.plan import manifest, units
 from buildtool.targets.protocol import LibrarySource, TargetProgram
 
-UNITS = ("leaky_relu", "reshape")
+KNOWN = units.load()
+UNITS = (*KNOWN.of("leaky_relu"), *KNOWN.of("reshape"))
 TEXTS = "opencl: texts of all units"
 
 
@@ -29,8 +30,8 @@ def test_sizes_name_units_and_texts(cache: ObjectCache) -> None:
     assert built is not None
 
     found = {part.name: part for part in built.sizes.parts if part.group == "opencl"}
-    assert {f"opencl/ops/{unit}.cc" for unit in UNITS} <= set(found)
-    assert {name for name in found if "/ops/" in name} == {f"opencl/ops/{unit}.cc" for unit in UNITS}
+    assert {unit.code.removeprefix("native/") for unit in UNITS} <= set(found)
+    assert {name for name in found if "/ops/" in name} == {"opencl/ops/reshape.cc"}
     assert {"opencl/region.cc", "opencl/programs.cc", "opencl/sources.cc"} <= set(found)
     assert found[TEXTS].bytes == len(tree.files["abi/host/opencl.data"]) == found[TEXTS].constants
     assert built.sizes.as_json()["opencl"] == sum(part.bytes for part in found.values())

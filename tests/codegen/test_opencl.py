@@ -15,6 +15,7 @@ from buildtool.codegen.lz import CorruptTextError
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import BuildError
+from buildtool.plan import units
 from tests.native_builds import build, command
 
 TEXT = """\
@@ -124,17 +125,19 @@ def test_includes_that_cannot_be() -> None:
         opencl.sources_of(["none"], sources())
 
 
-def tree(units: tuple[str, ...], own: Path) -> SourceTree:
+def tree(names: tuple[str, ...], own: Path) -> SourceTree:
     """A library of these units, which lie in a folder of the user's."""
-    for unit in units:
+    for unit in names:
         folder = own / "native" / "opencl" / "ops"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{unit}.cl").write_text(f"__kernel void {unit}() {{}}\n")
         (folder / f"{unit}.cc").write_text(
             '#include "native/opencl/sources.h"\n#include "native/opencl/unit.h"\n'
-            f'LATHE_OPENCL_UNIT({unit}) = {{"{unit}", "relu", nullptr}};\n'
+            f"namespace lathe::opencl {{ LATHE_OPENCL_PLAN({unit})(Node&) {{ return Code::kOk; }} }}\n"
         )
-    part = AbiSources("host", (), (), device_units=units)
+        (folder / f"{unit}.yaml").write_text("op: relu\ninputs: [f32]\n")
+    known = {unit.name: unit for unit in units.load([own]).of("relu")}
+    part = AbiSources("host", (), (), device_units=tuple(known[name] for name in names))
     return emit(LibrarySources("l", "l", (part,)), NativeSources((resources.root(), own)))
 
 
@@ -142,7 +145,8 @@ def test_a_tree_hands_its_device_units_over(tmp_path: Path) -> None:
     made = tree(("second", "first"), tmp_path)
     registry = made.files["abi/host/registry.cc"].decode()
     stream = made.files["abi/host/opencl.data"]
-    assert registry.index("&lathe_opencl_unit_second") < registry.index("&lathe_opencl_unit_first")
+    assert registry.index('{"second", "relu", lathe::opencl::plan_second}') < registry.index('{"first", "relu", ')
+    assert "LATHE_DECLARE_OPENCL_PLAN(first)\nLATHE_DECLARE_OPENCL_PLAN(second)\n" in registry
     assert f"lathe_opencl_sources,\n    {len(stream)},\n    {{}},\n    {{}},\n}};" in registry
     assert opencl.unpack(stream, 3)[1:] == ["__kernel void second(){}\n", "__kernel void first(){}\n"]
     assert b'.incbin "opencl.data"' in made.files["abi/host/weights.S"]

@@ -55,9 +55,7 @@ def test_units_of_lathe_are_good() -> None:
     for name, found in units.load().units.items():
         assert name in OPS or name in ("to_device", "from_device"), name
         for unit in found:
-            folder = resources.root() / units.FOLDER
-            declared = f'LATHE_OPENCL_UNIT({unit.name}) = {{"{unit.name}", "{name}",'
-            assert declared in (folder / f"{unit.name}.cc").read_text(), unit.name
+            assert f"LATHE_OPENCL_PLAN({unit.plan})(" in (resources.root() / unit.code).read_text(), unit.name
             if name in OPS:
                 assert unit.when.names() <= set(OPS[name].attribute_kinds()), unit.name
 
@@ -70,6 +68,16 @@ def test_manifest_of_a_user(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("alone")
+def test_units_share_a_source(tmp_path: Path) -> None:
+    (unit,) = units.load([write(tmp_path / "own", GOOD)]).of("relu")
+    assert (unit.code, unit.plan) == ("native/opencl/ops/swift_relu.cc", "swift_relu")
+    root = write(tmp_path / "shared", f"{GOOD}source: elementwise\nplan: unary\n", without=".cc")
+    (root / "native/opencl/elementwise.cc").write_text("")
+    (unit,) = units.load([root]).of("relu")
+    assert (unit.code, unit.plan) == ("native/opencl/elementwise.cc", "unary")
+
+
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("change", "line", "what"),
     [
@@ -78,6 +86,9 @@ def test_manifest_of_a_user(tmp_path: Path) -> None:
         (("priority: 10", "priority: first"), 2, "`priority` is 'first'"),
         (("priority: 10", "priority: true"), 2, "`priority` is True"),
         (("priority: 10", "speed: 10"), 2, "`speed` is not a key"),
+        (("priority: 10", "source: ops/relu.cc"), 2, "`source` is 'ops/relu.cc'"),
+        (("priority: 10", "source: shared"), 2, "the file shared.cc does not exist"),
+        (("priority: 10", "plan: PlanRelu"), 2, "`plan` is 'PlanRelu'"),
         (("inputs: [f32]", "inputs: f32"), 3, "`inputs` is 'f32'"),
         (("inputs: [f32]", "inputs: []"), 3, "`inputs` is []"),
         (("inputs: [f32]", "inputs: [f32|f16]"), 3, "'f16' is not a type that devices know"),

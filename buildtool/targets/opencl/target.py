@@ -15,7 +15,7 @@ from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.from_device import FromDevice
 from buildtool.ops.to_device import ToDevice
 from buildtool.plan import units
-from buildtool.plan.units import DeviceUnits
+from buildtool.plan.units import DeviceUnits, UnitInfo
 from buildtool.targets.native_library import DEVICE_REGION, NativeTarget
 from buildtool.targets.opencl.costs import DeviceCosts, copy_costs, node_costs
 from buildtool.targets.opencl.placement import place
@@ -54,16 +54,12 @@ class OpenclTarget(NativeTarget):
         split = rewrite(graph, placement, DeviceRegion, attributes, ToDevice(), FromDevice())
         return split, placement.document(graph)
 
-    def device_units(self, model: ModelSource) -> Collection[str]:
+    def device_units(self, model: ModelSource) -> Collection[UnitInfo]:
         """All that fit a node: at run time a unit may decline, and the next one is asked."""
         bodies = [node.regions[0] for node in model.graph.nodes if node.op.name == DEVICE_REGION]
-        found = {unit.name for body in bodies for node in body.walk() for unit in _units().units_for(node)}
+        found = [unit for body in bodies for node in body.walk() for unit in _units().units_for(node)]
         # Looking into a model copies back what no border gives.
-        return found | ({"from_device"} if bodies else set())
-
-    def in_order(self, units_: Collection[str]) -> tuple[str, ...]:
-        known = {unit.name: unit for op in _units().units for unit in _units().of(op)}
-        return tuple(sorted(units_, key=lambda name: units.registry_order(known[name])))
+        return [*found, *_units().of("from_device")] if bodies else found
 
 
 @functools.cache

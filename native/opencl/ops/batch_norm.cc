@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(batch_norm)(Node& node) {
   constexpr int kInputs = 5;
   LATHE_TRY(CheckPixels(node, kInputs, 1));
   DeviceTensor& x = node.input(0);
@@ -21,8 +20,5 @@ Code Plan(Node& node) {
   return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(batch_norm) = {"batch_norm", "batch_norm", lathe::opencl::Plan};

@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(broadcast_to)(Node& node) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
   DeviceTensor& y = node.output(0);
@@ -20,8 +19,5 @@ Code Plan(Node& node) {
   return EnqueueWalk(node, x, y, walks, starts);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(broadcast_to) = {"broadcast_to", "broadcast_to", lathe::opencl::Plan};

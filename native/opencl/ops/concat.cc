@@ -70,7 +70,9 @@ Code PlacePixels(Node& node, int axis) {
   return Code::kOk;
 }
 
-Code Plan(Node& node) {
+}  // namespace
+
+LATHE_OPENCL_PLAN(concat)(Node& node) {
   LATHE_TRY(CheckPixels(node, node.input_count(), 1));
   const Shape& y = node.output(0).shape;
   int32_t axis = 0;
@@ -79,8 +81,5 @@ Code Plan(Node& node) {
   return axis == y.rank - 1 ? JoinChannels(node) : PlacePixels(node, axis);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(concat) = {"concat", "concat", lathe::opencl::Plan};

@@ -2,9 +2,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(conv2d)(Node& node) {
   Convolution conv;
   LATHE_TRY(ReadConvolution(node, &conv));
   LATHE_TRY(CheckWindows(node, conv));
@@ -12,8 +11,5 @@ Code Plan(Node& node) {
   return EnqueueConvolution(node, conv, "conv2d", slides, (int64_t{conv.out.w} + 3) / 4);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(conv2d) = {"conv2d", "conv2d", lathe::opencl::Plan};

@@ -2,9 +2,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(conv2d_1x1)(Node& node) {
   Convolution conv;
   LATHE_TRY(ReadConvolution(node, &conv));
   LATHE_TRY(CheckWindows(node, conv));
@@ -15,8 +14,5 @@ Code Plan(Node& node) {
   return EnqueueProduct(node, FillFilter, conv.strides, true);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(conv2d_1x1) = {"conv2d_1x1", "conv2d", lathe::opencl::Plan};

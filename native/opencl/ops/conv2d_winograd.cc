@@ -83,7 +83,9 @@ Code EnqueueTransforms(Node& node, const Convolution& conv, const Tiles& tiles) 
   return back.Enqueue(count, out.blocks);
 }
 
-Code Plan(Node& node) {
+}  // namespace
+
+LATHE_OPENCL_PLAN(conv2d_winograd)(Node& node) {
   Convolution conv;
   LATHE_TRY(ReadConvolution(node, &conv));
   LATHE_TRY(CheckWindows(node, conv));
@@ -95,8 +97,5 @@ Code Plan(Node& node) {
   return EnqueueTransforms(node, conv, tiles);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(conv2d_winograd) = {"conv2d_winograd", "conv2d", lathe::opencl::Plan};

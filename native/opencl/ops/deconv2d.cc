@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(deconv2d)(Node& node) {
   Convolution conv;
   LATHE_TRY(ReadConvolution(node, &conv));
   int32_t more[2];
@@ -22,8 +21,5 @@ Code Plan(Node& node) {
   return EnqueueConvolution(node, conv, "deconv2d", false, (columns + 3) / 4 * (stride < out[1] ? stride : out[1]));
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(deconv2d) = {"deconv2d", "deconv2d", lathe::opencl::Plan};

@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(depth_to_space)(Node& node) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
   DeviceTensor& y = node.output(0);
@@ -28,8 +27,5 @@ Code Plan(Node& node) {
   return EndMove(launch, y);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(depth_to_space) = {"depth_to_space", "depth_to_space", lathe::opencl::Plan};

@@ -15,7 +15,9 @@ void Fill(const float* source, const Shape& shape, int32_t width, int32_t height
   }
 }
 
-Code Plan(Node& node) {
+}  // namespace
+
+LATHE_OPENCL_PLAN(dwconv2d)(Node& node) {
   Convolution conv;
   LATHE_TRY(ReadWindows(node, 3, &conv));
   LATHE_TRY(CheckWindows(node, conv));
@@ -38,8 +40,5 @@ Code Plan(Node& node) {
   return launch.Enqueue((int64_t{out.w} + 3) / 4, out.blocks, out.height());
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(dwconv2d) = {"dwconv2d", "dwconv2d", lathe::opencl::Plan};

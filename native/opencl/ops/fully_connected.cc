@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(fully_connected)(Node& node) {
   LATHE_TRY(CheckPixels(node, node.input_count() == 3 ? 3 : 2, 1));
   const Shape& weight = node.input(1).shape;
   Shape expected = node.input(0).shape;
@@ -18,8 +17,5 @@ Code Plan(Node& node) {
   return EnqueueProduct(node, FillFilter, {1, 1}, true);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(fully_connected) = {"fully_connected", "fully_connected", lathe::opencl::Plan};

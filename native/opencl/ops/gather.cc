@@ -15,7 +15,9 @@ bool HasWrongIndex(const Tensor& indices, int64_t size) {
   return false;
 }
 
-Code Plan(Node& node) {
+}  // namespace
+
+LATHE_OPENCL_PLAN(gather)(Node& node) {
   if (node.input_count() != 2 || node.output_count() != 1) return node.Fail(Code::kBadModel, "has not two inputs");
   DeviceTensor& x = node.input(0);
   DeviceTensor& indices = node.input(1);
@@ -42,8 +44,5 @@ Code Plan(Node& node) {
   return EndMove(launch, y);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(gather) = {"gather", "gather", lathe::opencl::Plan};

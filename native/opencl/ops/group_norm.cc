@@ -19,7 +19,9 @@ Code NoteAndApply(Node& node, Norm* norm) {
   return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
-Code Plan(Node& node) {
+}  // namespace
+
+LATHE_OPENCL_PLAN(group_norm)(Node& node) {
   LATHE_TRY(CheckPixels(node, 3, 1));
   DeviceTensor& x = node.input(0);
   const Shape& shape = x.shape;
@@ -43,8 +45,5 @@ Code Plan(Node& node) {
   return norm.size % 4 == 0 || groups == 1 ? EnqueueNorm(node, norm, node.output(0)) : NoteAndApply(node, &norm);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(group_norm) = {"group_norm", "group_norm", lathe::opencl::Plan};

@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(lrn)(Node& node) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
   DeviceTensor& y = node.output(0);
@@ -23,8 +22,5 @@ Code Plan(Node& node) {
   return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(lrn) = {"lrn", "lrn", lathe::opencl::Plan};

@@ -39,7 +39,9 @@ Code ShareOf(const Node& node, const Shape& own, const Shape& result, Share* sha
   return Code::kOk;
 }
 
-Code Plan(Node& node) {
+}  // namespace
+
+LATHE_OPENCL_PLAN(matmul)(Node& node) {
   LATHE_TRY(CheckPixels(node, 2, 1));
   DeviceTensor& a = node.input(0);
   DeviceTensor& b = node.input(1);
@@ -65,8 +67,5 @@ Code Plan(Node& node) {
   return launch.Enqueue(tiles, out.blocks / of_item, out.height());
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(matmul) = {"matmul", "matmul", lathe::opencl::Plan};

@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(one_hot)(Node& node) {
   if (node.input_count() != 2 || node.output_count() != 1) return node.Fail(Code::kBadModel, "has not two inputs");
   DeviceTensor& indices = node.input(0);
   DeviceTensor& values = node.input(1);
@@ -26,8 +25,5 @@ Code Plan(Node& node) {
   return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(one_hot) = {"one_hot", "one_hot", lathe::opencl::Plan};

@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(pad)(Node& node) {
   int32_t before[kMaxRank], mode = 0;
   float value = 0.0f;
   LATHE_TRY(CheckPixels(node, 1, 1));
@@ -15,8 +14,5 @@ Code Plan(Node& node) {
   return EnqueueFold(node, static_cast<Border>(mode), before, value);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(pad) = {"pad", "pad", lathe::opencl::Plan};

@@ -18,7 +18,9 @@ void AddAxis(Launch& launch, int32_t coordinates, float scale, int32_t old_size,
   }
 }
 
-Code Plan(Node& node) {
+}  // namespace
+
+LATHE_OPENCL_PLAN(resize2d)(Node& node) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
   DeviceTensor& y = node.output(0);
@@ -39,8 +41,5 @@ Code Plan(Node& node) {
   return launch.Enqueue(y.view.w, y.view.height(), y.view.blocks);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(resize2d) = {"resize2d", "resize2d", lathe::opencl::Plan};

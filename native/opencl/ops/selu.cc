@@ -2,17 +2,13 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(selu)(Node& node) {
   float alpha = 0.0f, gamma = 0.0f;
   LATHE_TRY(node.Float("alpha", &alpha));
   LATHE_TRY(node.Float("gamma", &gamma));
   return EnqueueUnary(node, alpha, gamma);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(selu) = {"selu", "selu", lathe::opencl::Plan};

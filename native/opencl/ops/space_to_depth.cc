@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(space_to_depth)(Node& node) {
   LATHE_TRY(CheckPixels(node, 1, 1));
   DeviceTensor& x = node.input(0);
   DeviceTensor& y = node.output(0);
@@ -24,8 +23,5 @@ Code Plan(Node& node) {
   return EndMove(launch, y);
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(space_to_depth) = {"space_to_depth", "space_to_depth", lathe::opencl::Plan};

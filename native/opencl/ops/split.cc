@@ -3,9 +3,8 @@
 
 namespace lathe {
 namespace opencl {
-namespace {
 
-Code Plan(Node& node) {
+LATHE_OPENCL_PLAN(split)(Node& node) {
   LATHE_TRY(CheckPixels(node, 1, node.output_count()));
   DeviceTensor& x = node.input(0);
   const int rank = x.shape.rank;
@@ -23,8 +22,5 @@ Code Plan(Node& node) {
   return Code::kOk;
 }
 
-}  // namespace
 }  // namespace opencl
 }  // namespace lathe
-
-LATHE_OPENCL_UNIT(split) = {"split", "split", lathe::opencl::Plan};

@@ -21,7 +21,6 @@ from buildtool.ops.from_device import FromDevice
 from buildtool.ops.to_device import ToDevice
 from buildtool.plan import manifest, units
 from buildtool.plan.manifest import KernelInfo
-from buildtool.plan.units import UnitInfo
 from buildtool.runtime import Library
 from buildtool.targets.protocol import LibrarySource, TargetProgram
 
@@ -79,10 +78,10 @@ def _kernels(operators: frozenset[str]) -> tuple[KernelInfo, ...]:
 
 def _tree(operators: frozenset[str], op_paths: tuple[Path, ...], kernels: Sequence[KernelInfo]) -> SourceTree:
     known = units.load(op_paths)
-    chosen: list[UnitInfo] = sorted((unit for op in operators for unit in known.of(op)), key=units.registry_order)
+    chosen = units.in_order(unit for op in operators for unit in known.of(op))
     names = tuple(kernel.name for kernel in kernels)
     files = tuple(kernel.source for kernel in kernels)
-    part = AbiSources(_ABI, names, files, device_units=tuple(unit.name for unit in chosen))
+    part = AbiSources(_ABI, names, files, device_units=chosen)
     return library.emit(LibrarySources(_NAME, _NAME, (part,)), NativeSources((resources.root(), *op_paths)))
 
 

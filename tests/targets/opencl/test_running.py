@@ -146,9 +146,7 @@ def test_long_kernels_are_cut(profile: bool, by_model: bool, options: DeviceOpti
 
 
 _WRONG_UNIT = {
-    ".yaml": "op: neg\npriority: 10\ninputs: [f32]\n",
-    ".cc": '#include "native/opencl/elementwise.h"\n\n'
-    'LATHE_OPENCL_UNIT(neg_wrong) = {"neg_wrong", "neg", lathe::opencl::PlanUnary};\n',
+    ".yaml": "op: neg\nsource: elementwise\nplan: unary\npriority: 10\ninputs: [f32]\n",
     ".cl": "__kernel void unary(WORK, IN(0, x), OUT(1, y), const int width, const int channels, const float a,\n"
     "                    const float b) {\n"
     "  BEGIN\n"

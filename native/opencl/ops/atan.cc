@@ -1,3 +1,0 @@
-#include "native/opencl/elementwise.h"
-
-LATHE_OPENCL_UNIT(atan) = {"atan", "atan", lathe::opencl::PlanUnary};

@@ -1,3 +1,0 @@
-#include "native/opencl/binary.h"
-
-LATHE_OPENCL_UNIT(div) = {"div", "div", lathe::opencl::PlanBinary};

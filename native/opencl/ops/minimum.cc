@@ -1,3 +1,0 @@
-#include "native/opencl/binary.h"
-
-LATHE_OPENCL_UNIT(minimum) = {"minimum", "minimum", lathe::opencl::PlanBinary};

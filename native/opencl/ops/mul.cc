@@ -1,3 +1,0 @@
-#include "native/opencl/binary.h"
-
-LATHE_OPENCL_UNIT(mul) = {"mul", "mul", lathe::opencl::PlanBinary};
