@@ -58,7 +58,7 @@ size_t FirstOf(const Engine& engine, const ::lathe::Node& node) {
   return number + 1;
 }
 
-Code TryPart(NodePrepare& context, Runtime* runtime, RegionState* state) {
+Code TryPart(PrepareContext& context, Runtime* runtime, RegionState* state) {
   const NodeView& view = context.view();
   if (!runtime->usable()) return context.Fail(Code::kUnsupported, "%s", runtime->reason());
   PartSettings settings;
@@ -79,8 +79,8 @@ Code TryPart(NodePrepare& context, Runtime* runtime, RegionState* state) {
   return Code::kOk;
 }
 
-Code PlanSession(PlanContext& context, const NodePlan& own, SessionPart* part) {
-  Planner planner(part->runtime, part->part, own.view(), &part->memory, own.session().keeps_all());
+Code PlanSession(PlanContext& context, SessionPart* part) {
+  Planner planner(part->runtime, part->part, context.view(), &part->memory, context.session().keeps_all());
   LATHE_TRY(planner.Plan());
   part->launches = planner.launches();
   part->transfers = planner.transfers();
@@ -96,34 +96,33 @@ Code PlanSession(PlanContext& context, const NodePlan& own, SessionPart* part) {
 // Whatever a device cannot do, the processor does instead, unless the application wants none of that. Models that are
 // wrong are wrong for both.
 Code PreparePart(PrepareContext& context) {
-  auto& own = static_cast<NodePrepare&>(context);
-  Runtime* runtime = Runtime::Of(&own.engine());
+  Runtime* runtime = Runtime::Of(&context.engine());
   if (runtime == nullptr) return context.Fail(Code::kOutOfMemory, "there is no memory for a device");
-  const Code code = TryPart(own, runtime, static_cast<RegionState*>(context.state()));
+  const Code code = TryPart(context, runtime, static_cast<RegionState*>(context.state()));
   if (code == Code::kOk || code == Code::kBadModel) return code;
-  if (runtime->usable()) runtime->reason_to_write().Fail(code, "%s", own.view().errors().message());
-  if (own.engine().device_options().kind != LATHE_DEVICE_GPU) return Code::kUnsupported;  // the next kernel is tried
+  if (runtime->usable()) runtime->reason_to_write().Fail(code, "%s", context.view().errors().message());
+  if (context.engine().device_options().kind != LATHE_DEVICE_GPU)
+    return Code::kUnsupported;  // the next kernel is tried
   if (code != Code::kUnsupported) return code;
   return context.Fail(Code::kInternal, "no GPU runs it, and the application asks for one: %s", runtime->reason());
 }
 
 Code PlanPart(PlanContext& context) {
-  auto& own = static_cast<NodePlan&>(context);
   const auto& state = *static_cast<const RegionState*>(context.state());
   const RegionTensors body = context.region(0);
   for (int i = 0; i < context.output_count(); ++i) {
     if (body.output(i).shape != context.output(i).shape)
       return context.Fail(Code::kBadModel, "output %d has another shape than what its region gives", i);
   }
-  SessionPart* part = state.runtime->NewSessionPart(&own.session(), state.part);
+  SessionPart* part = state.runtime->NewSessionPart(&context.session(), state.part);
   if (part == nullptr) return context.Fail(Code::kOutOfMemory, "there is no memory to plan it");
   static_cast<RegionPlan*>(context.plan())->part = part;
-  LATHE_TRY(PlanSession(context, own, part));
+  LATHE_TRY(PlanSession(context, part));
   bool better = false;
-  TunePart(context, own.view(), part, &better);
+  TunePart(context, context.view(), part, &better);
   if (!better) return Code::kOk;
   part->Clear();
-  return PlanSession(context, own, part);
+  return PlanSession(context, part);
 }
 
 void RunPart(const RunContext& context) {

@@ -77,28 +77,28 @@ Code NodeView::Ints(const char* name, Span<const int64_t>* values) const {
 
 Code NodePrepare::Int(const char* name, int64_t* value) const {
   const Attr* attr = nullptr;
-  LATHE_TRY(view_.Find(name, AttrKind::kInt, AttrKind::kDType, &attr));
+  LATHE_TRY(view().Find(name, AttrKind::kInt, AttrKind::kDType, &attr));
   *value = attr->i;
   return Code::kOk;
 }
 
 Code NodePrepare::Float(const char* name, float* value) const {
   const Attr* attr = nullptr;
-  LATHE_TRY(view_.Find(name, AttrKind::kFloat, AttrKind::kFloat, &attr));
+  LATHE_TRY(view().Find(name, AttrKind::kFloat, AttrKind::kFloat, &attr));
   *value = attr->f;
   return Code::kOk;
 }
 
 Code NodePrepare::String(const char* name, Span<const char>* value) const {
   const Attr* attr = nullptr;
-  LATHE_TRY(view_.Find(name, AttrKind::kString, AttrKind::kString, &attr));
+  LATHE_TRY(view().Find(name, AttrKind::kString, AttrKind::kString, &attr));
   *value = attr->s;
   return Code::kOk;
 }
 
 Code NodePrepare::Floats(const char* name, Span<const float>* values) const {
   const Attr* attr = nullptr;
-  LATHE_TRY(view_.Find(name, AttrKind::kFloats, AttrKind::kFloats, &attr));
+  LATHE_TRY(view().Find(name, AttrKind::kFloats, AttrKind::kFloats, &attr));
   *values = attr->floats;
   return Code::kOk;
 }

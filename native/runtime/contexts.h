@@ -49,34 +49,28 @@ class NodeView {
 class NodePrepare final : public PrepareContext {
  public:
   NodePrepare(const NodeView& view, Engine* engine, bool dynamic, void* state)
-      : view_(view), engine_(engine), dynamic_(dynamic), state_(state) {}
+      : PrepareContext(view, engine), dynamic_(dynamic), state_(state) {}
 
   Code Int(const char* name, int64_t* value) const override;
   Code Float(const char* name, float* value) const override;
   Code String(const char* name, Span<const char>* value) const override;
-  Code Ints(const char* name, Span<const int64_t>* values) const override { return view_.Ints(name, values); }
+  Code Ints(const char* name, Span<const int64_t>* values) const override { return view().Ints(name, values); }
   Code Floats(const char* name, Span<const float>* values) const override;
 
-  int input_count() const override { return static_cast<int>(view_.node().inputs.size()); }
-  int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
-  const Tensor& input(int index) const override { return view_.Operand(view_.node().inputs, index); }
-  const Tensor& output(int index) const override { return view_.Operand(view_.node().outputs, index); }
-  RegionTensors region(int index) const override { return view_.RegionAt(index); }
+  int input_count() const override { return static_cast<int>(view().node().inputs.size()); }
+  int output_count() const override { return static_cast<int>(view().node().outputs.size()); }
+  const Tensor& input(int index) const override { return view().Operand(view().node().inputs, index); }
+  const Tensor& output(int index) const override { return view().Operand(view().node().outputs, index); }
+  RegionTensors region(int index) const override { return view().RegionAt(index); }
   bool dynamic() const override { return dynamic_; }
-  void* Allocate(size_t bytes) override { return engine_->AllocateWeights(bytes); }
+  void* Allocate(size_t bytes) override { return engine().AllocateWeights(bytes); }
   void* state() override { return state_; }
-
-  // For kernels that take regions.
-  const NodeView& view() const { return view_; }
-  Engine& engine() const { return *engine_; }
 
  private:
   Code Report(Code code, const char* format, va_list* arguments) const override {
-    return view_.Report(code, format, arguments);
+    return view().Report(code, format, arguments);
   }
 
-  const NodeView& view_;
-  Engine* engine_;
   bool dynamic_;
   void* state_;
 };
@@ -84,34 +78,30 @@ class NodePrepare final : public PrepareContext {
 class NodePlan final : public PlanContext {
  public:
   NodePlan(const NodeView& view, Session* session, Span<PartOf> parts, const void* state, void* plan, int threads)
-      : view_(view), session_(session), parts_(parts), state_(state), plan_(plan), threads_(threads) {}
+      : PlanContext(view, session), parts_(parts), state_(state), plan_(plan), threads_(threads) {}
 
-  int input_count() const override { return static_cast<int>(view_.node().inputs.size()); }
-  int output_count() const override { return static_cast<int>(view_.node().outputs.size()); }
-  const Tensor& input(int index) const override { return view_.Operand(view_.node().inputs, index); }
-  const Tensor& output(int index) const override { return view_.Operand(view_.node().outputs, index); }
-  RegionTensors region(int index) const override { return view_.RegionAt(index); }
+  int input_count() const override { return static_cast<int>(view().node().inputs.size()); }
+  int output_count() const override { return static_cast<int>(view().node().outputs.size()); }
+  const Tensor& input(int index) const override { return view().Operand(view().node().inputs, index); }
+  const Tensor& output(int index) const override { return view().Operand(view().node().outputs, index); }
+  RegionTensors region(int index) const override { return view().RegionAt(index); }
   const void* state() const override { return state_; }
-  Code Dims(const char* name, Span<const int64_t>* values) override { return view_.Ints(name, values); }
+  Code Dims(const char* name, Span<const int64_t>* values) override { return view().Ints(name, values); }
   void* plan() override { return plan_; }
   int threads() const override { return threads_; }
   void InputInOutput(int input, int64_t at) override {
-    SetPart(view_.node().inputs[static_cast<size_t>(input)], view_.node().outputs[0], at);
+    SetPart(view().node().inputs[static_cast<size_t>(input)], view().node().outputs[0], at);
   }
   void OutputInInput(int output, int64_t at) override {
-    SetPart(view_.node().outputs[static_cast<size_t>(output)], view_.node().inputs[0], at);
+    SetPart(view().node().outputs[static_cast<size_t>(output)], view().node().inputs[0], at);
   }
   void RequestScratch(size_t bytes) override { scratch_ = bytes; }
 
   size_t scratch() const { return scratch_; }
 
-  // For kernels that take regions.
-  const NodeView& view() const { return view_; }
-  Session& session() const { return *session_; }
-
  private:
   Code Report(Code code, const char* format, va_list* arguments) const override {
-    return view_.Report(code, format, arguments);
+    return view().Report(code, format, arguments);
   }
 
   // The first to say so decides.
@@ -119,8 +109,6 @@ class NodePlan final : public PlanContext {
     if (parts_[part].whole == kNoItem) parts_[part] = {whole, at};
   }
 
-  const NodeView& view_;
-  Session* session_;
   Span<PartOf> parts_;
   const void* state_;
   void* plan_;

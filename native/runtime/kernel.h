@@ -1,5 +1,5 @@
-// What a kernel is: three functions and a name. Everything in native/ops includes this header and no other of core,
-// but for the small helpers beside it (math.h, activation.h, broadcast.h ...).
+// What a kernel is: three functions and a name. This is all that kernels see of the runtime (with span.h and half.h);
+// what they share is in native/kernel.
 //
 // Life of a kernel, per node:
 //   prepare  once, when the engine is created: checks attributes, types and ranks, expands or packs constants.
@@ -144,6 +144,11 @@ class Reporter {
   virtual Code Report(Code code, const char* format, va_list* arguments) const = 0;
 };
 
+// What kernels that take regions see besides (`KernelFunctions::takes_regions`): contexts.h, engine.h, session.h.
+class NodeView;
+class Engine;
+class Session;
+
 class PrepareContext : public Attributes, public Reporter {
  public:
   virtual int input_count() const = 0;
@@ -160,8 +165,17 @@ class PrepareContext : public Attributes, public Reporter {
   // `KernelDef::state_size` zeroed bytes of this node's own.
   virtual void* state() = 0;
 
+  // For kernels that take regions: the node with the nodes inside of it, and the engine that they belong to.
+  LATHE_INLINE const NodeView& view() const { return view_; }
+  LATHE_INLINE Engine& engine() const { return *engine_; }
+
  protected:
+  LATHE_INLINE PrepareContext(const NodeView& view, Engine* engine) : view_(view), engine_(engine) {}
   ~PrepareContext() = default;
+
+ private:
+  const NodeView& view_;
+  Engine* engine_;
 };
 
 class PlanContext : public Reporter {
@@ -183,8 +197,17 @@ class PlanContext : public Reporter {
   // Scratch memory for `run`, aligned to 64, shared between nodes, contents undefined. Call at most once.
   virtual void RequestScratch(size_t bytes) = 0;
 
+  // For kernels that take regions: the node with the nodes inside of it, and the session that is planned.
+  LATHE_INLINE const NodeView& view() const { return view_; }
+  LATHE_INLINE Session& session() const { return *session_; }
+
  protected:
+  LATHE_INLINE PlanContext(const NodeView& view, Session* session) : view_(view), session_(session) {}
   ~PlanContext() = default;
+
+ private:
+  const NodeView& view_;
+  Session* session_;
 };
 
 // A slice of work: items [begin, end) on worker `thread` (0 <= thread < threads()).
@@ -255,7 +278,8 @@ struct KernelFunctions {
   void (*run)(const RunContext& context) = nullptr;
   uint16_t regions = 0;   // how many a node of this operator holds
   uint16_t packings = 0;  // PackingBit of every way in which input 1 may be packed, besides plain
-  // The kernel runs the nodes of its regions by itself, on a device: the core prepares nothing for them. See device.h.
+  // The kernel runs the nodes of its regions by itself, on a device: the core prepares nothing for them, and
+  // the contexts give it the nodes, the engine and the session. See device.h.
   bool takes_regions = false;
 };
 
