@@ -6,7 +6,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
-from buildtool.ir.dims import product
+from buildtool.ir.dims import Dim, bounds, product
 from buildtool.ir.types import DType
 
 
@@ -47,3 +47,14 @@ def places_of_true(step: Step, x: Tensor) -> Tensor:
         step.unsupported("the places in a tensor without axes", "give it an axis")
     (places,) = step.emit_sized("non_zero", product(x.shape), x)
     return step.transpose(places, (1, 0))
+
+
+def counted(step: Step, count: Dim, dtype: DType, start: Dim = 0) -> Tensor:
+    """start, start + 1, ...: `count` of them. Of run-time sizes, the part of a constant for the largest ones."""
+    if isinstance(count, int) and isinstance(start, int):
+        step.check_table(count)
+        return step.constant((start + np.arange(count)).astype(dtype.numpy))
+    most = bounds(start + count)[1]
+    step.check_table(most)
+    longest = step.constant(np.arange(most).astype(dtype.numpy))
+    return step.emit("slice", longest, starts=(start,), steps=(1,), sizes=(count,))

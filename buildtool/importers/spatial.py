@@ -54,6 +54,16 @@ def from_channels_last(step: Step, tensor: Tensor, rank: int) -> Tensor:
     return step.transpose(tensor, (0, rank - 1, *range(1, rank - 1)))
 
 
+def channels_first(step: Step, tensor: Tensor) -> Tensor:
+    """[N, ..., C] -> [N, C, ...]."""
+    return step.transpose(tensor, (0, tensor.rank - 1, *range(1, tensor.rank - 1)))
+
+
+def channels_last(step: Step, tensor: Tensor) -> Tensor:
+    """[N, C, ...] -> [N, ..., C]."""
+    return step.transpose(tensor, (0, *range(2, tensor.rank), 1))
+
+
 def lifted(values: Sequence[int], fill: int) -> tuple[int, ...]:
     """One entry per spatial axis, for at least two axes."""
     return (fill, *values) if len(values) == 1 else tuple(values)

@@ -49,6 +49,8 @@ class FoldConstants(Pass):
 def _can_fold(node: Node) -> bool:
     if node.regions or not node.inputs or not all(value.is_constant for value in node.inputs) or is_quantised(node):
         return False
+    if any(node.op.used_symbols()):
+        return False
     if not all(dims.is_static(value.type.shape) and value.type.dtype is not DType.BF16 for value in node.outputs):
         return False
     given = sum(value.constant.nbytes for value in node.inputs if value.constant is not None)

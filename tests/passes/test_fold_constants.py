@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from buildtool.ir.dims import symbol
 from buildtool.passes.fold_constants import FoldConstants
 from tests.passes.harness import CONV, Maker, apply, ops
 
@@ -60,3 +61,12 @@ def test_an_index_out_of_range_is_left_to_the_runtime() -> None:
     wrong = make("gather", make.random(3), make.graph.new_constant("i", np.array([7])), axis=0)
     graph = make.finish(make("mul", make.input(1), wrong))
     assert not FoldConstants().run(graph)
+
+
+def test_an_element_at_a_run_time_place_is_not_folded() -> None:
+    make = Maker()
+    x = make.input(symbol("n", 1, 4))
+    one = make(
+        "slice", make.constant(np.arange(4, dtype=np.float32)), starts=(x.type.shape[0] - 1,), steps=(1,), sizes=(1,)
+    )
+    assert not apply(make.finish(make("mul", x, one)), FoldConstants, sizes=[{"n": 3}])

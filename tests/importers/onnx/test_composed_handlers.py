@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
 
 from buildtool.ir.operator import Array
-from buildtool.passes.pipeline import optimise
-from tests.importers.onnx.harness import Case, check, compare, imported, model_of, random, reference
+from tests.importers.onnx.harness import Case, check, check_contributed, random
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _STEPS, _BATCH, _WIDTH, _HIDDEN = 5, 3, 4, 6
@@ -100,11 +98,4 @@ CONTRIBUTED: tuple[tuple[str, list[Array], dict[str, Any], tuple[str, ...]], ...
 def test_contributed_operators(
     op: str, inputs: list[Array], attributes: dict[str, Any], outputs: tuple[str, ...], tmp_path: Path
 ) -> None:
-    fed = {f"x{index}": array for index, array in enumerate(inputs)}
-    node = helper.make_node(op, list(fed), list(outputs), domain="com.microsoft", **attributes)
-    model = model_of([node], fed, [name for name in outputs if name], {})
-    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
-    expected = reference(model, fed)
-    graph = imported(model, tmp_path).graph
-    optimise(graph)
-    compare(graph, inputs, expected, rtol=1e-4, atol=2e-5)
+    check_contributed(Case(op, inputs, attributes), outputs, tmp_path)

@@ -20,12 +20,12 @@ from buildtool.importers.step import Step
 @handler("Conv")
 def convolution(step: Step) -> Tensor:
     x = step.input(0)
-    return from_channels_last(step, convolved(step), x.rank)
+    return from_channels_last(step, convolved(step, x), x.rank)
 
 
-def convolved(step: Step) -> Tensor:
-    """The result of a Conv node, channels last and with at least two spatial axes."""
-    x, filters = step.input(0), step.input(1)
+def convolved(step: Step, x: Tensor) -> Tensor:
+    """The result of a Conv node on x, channels last and with at least two spatial axes."""
+    filters = step.input(1)
     rank = spatial_rank(step, x, 3)
     if filters.rank != x.rank:
         step.malformed(f"the filter has rank {filters.rank}, the input {x.rank}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.spatial import NO_ACTIVATION, channels
+from buildtool.importers.spatial import NO_ACTIVATION, channels, channels_first, channels_last
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Shape, product
 
@@ -17,8 +17,8 @@ def batch_normalization(step: Step) -> Tensor:
         step.unsupported("statistics of the batch or of every position", "export the model for inference")
     x = _with_channels(step)
     parameters = [step.input(index) for index in range(1, 5)]
-    y = step.emit("batch_norm", _channels_last(step, x), *parameters, epsilon=step.real("epsilon", 1e-5))
-    return _channels_first(step, y)
+    y = step.emit("batch_norm", channels_last(step, x), *parameters, epsilon=step.real("epsilon", 1e-5))
+    return channels_first(step, y)
 
 
 @handler("InstanceNormalization")
@@ -49,8 +49,8 @@ def _per_channel(step: Step, operand: Tensor, groups: int, count: int) -> Tensor
 
 def _grouped(step: Step, x: Tensor, scale: Tensor, bias: Tensor, groups: int) -> Tensor:
     epsilon = step.real("epsilon", 1e-5)
-    y = step.emit("group_norm", _channels_last(step, x), scale, bias, groups=groups, epsilon=epsilon)
-    return _channels_first(step, y)
+    y = step.emit("group_norm", channels_last(step, x), scale, bias, groups=groups, epsilon=epsilon)
+    return channels_first(step, y)
 
 
 @handler("LRN")
@@ -58,13 +58,13 @@ def local_response_normalization(step: Step) -> Tensor:
     x = _with_channels(step)
     y = step.emit(
         "lrn",
-        _channels_last(step, x),
+        channels_last(step, x),
         size=step.integer("size"),
         alpha=step.real("alpha", 1e-4),
         beta=step.real("beta", 0.75),
         bias=step.real("bias", 1.0),
     )
-    return _channels_first(step, y)
+    return channels_first(step, y)
 
 
 def _with_channels(step: Step) -> Tensor:
@@ -72,14 +72,6 @@ def _with_channels(step: Step) -> Tensor:
     if x.rank < 2:
         step.malformed(f"its input has rank {x.rank}, not batch and channels")
     return x
-
-
-def _channels_last(step: Step, x: Tensor) -> Tensor:
-    return step.transpose(x, (0, *range(2, x.rank), 1))
-
-
-def _channels_first(step: Step, x: Tensor) -> Tensor:
-    return step.transpose(x, (0, x.rank - 1, *range(1, x.rank - 1)))
 
 
 @handler("LayerNormalization")

@@ -8,6 +8,8 @@ from buildtool.importers.onnx.registry import handler
 from buildtool.importers.pools import Window, boxes, check_windows
 from buildtool.importers.powers import power, root
 from buildtool.importers.spatial import (
+    channels_first,
+    channels_last,
     from_channels_last,
     per_axis,
     spatial_rank,
@@ -33,6 +35,14 @@ def max_pool(step: Step) -> Tensor | tuple[Tensor, ...]:
         return (step.emit("cast", y, to=narrow) if narrow is not None else y), indices
     y = _pooled(step, x, "max_pool2d", {"ceil_mode": bool(step.integer("ceil_mode", 0))})
     return step.emit("cast", y, to=narrow) if narrow is not None else y
+
+
+@handler("com.microsoft.NhwcMaxPool")
+def max_pool_of_channels_last(step: Step) -> Tensor:
+    """Of numbers of 8 bits."""
+    x = step.emit("cast", channels_first(step, step.input(0)), to=DType.F32)
+    y = _pooled(step, x, "max_pool2d", {"ceil_mode": bool(step.integer("ceil_mode", 0))})
+    return step.emit("cast", channels_last(step, y), to=step.input(0).dtype)
 
 
 def _with_indices(step: Step, x: Tensor) -> tuple[Tensor, ...]:

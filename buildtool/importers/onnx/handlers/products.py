@@ -18,6 +18,11 @@ def matmul(step: Step) -> Tensor:
 
 @handler("Gemm")
 def gemm(step: Step) -> Tensor:
+    return general_product(step)
+
+
+def general_product(step: Step) -> Tensor:
+    """alpha * A @ B + beta * C."""
     a, b, c = step.input(0), step.input(1), step.optional(2)
     if a.rank != 2 or b.rank != 2:
         step.malformed(f"its inputs have the ranks {a.rank} and {b.rank}, not 2")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.onnx.quantised_products import integer_product, parameter, quantised_by_range
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
@@ -26,6 +27,7 @@ _FUNCTIONS: Mapping[str, tuple[str, float | None, float | None]] = {
     "softsign": ("softsign", None, None),
     "softplus": ("softplus", None, None),
 }
+_LSTM_FUNCTIONS = ("sigmoid", "tanh", "tanh")
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
 
@@ -75,6 +77,10 @@ class _Layer:
         rest = () if bias is None else (bias,)
         return self.step.emit("fully_connected", self.x, weights, *rest, **NO_ACTIVATION)
 
+    def recurrent(self, index: int) -> Tensor:
+        """The weights of the state, [gates * hidden, hidden]."""
+        return self.of_direction(index, self.step.input(2))
+
     def biases(self, index: int) -> tuple[Tensor, Tensor] | None:
         """The biases of the input's and of the state's share."""
         given = self.step.optional(3)
@@ -87,7 +93,31 @@ class _Layer:
         return self.functions[index] | {"reverse": self.directions[index]}
 
 
-def _layer(step: Step, gates: int, defaults: Sequence[str]) -> _Layer:
+class _QuantisedLayer(_Layer):
+    """With weights [D, I, 4 * H] and [D, H, 4 * H] of 8 bits, and a scale per direction or column of each."""
+
+    def _weights(self, index: int, first: int, scales: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Weights, scales and zero points of a direction."""
+        given = (self.step.input(position) for position in (first, scales, scales + 1))
+        weights, *more = (self.of_direction(index, tensor) for tensor in given)
+        scale, zero = (parameter(self.step, tensor) for tensor in more)
+        return weights, scale, zero
+
+    def inputs_share(self, index: int, bias: Tensor | None) -> Tensor:
+        """Of the input as it is quantised by its range over all steps."""
+        x, x_scale, x_zero = quantised_by_range(self.step, self.x)
+        weights, scale, zero = self._weights(index, 1, 8)
+        return integer_product(self.step, x, weights, (x_scale, scale), (x_zero, zero), bias)
+
+    def recurrent(self, index: int) -> Tensor:
+        weights, scale, zero = self._weights(index, 2, 10)
+        axis = 1 if scale.rank else 0
+        return self.step.transpose(
+            self.step.emit("dequantize_linear", weights, scale, zero, axis=axis, block=0), (1, 0)
+        )
+
+
+def _layer(step: Step, gates: int, defaults: Sequence[str], kind: type[_Layer] = _Layer) -> _Layer:
     x = step.input(0)
     batch_first = bool(step.integer("layout", 0))
     if batch_first:
@@ -100,7 +130,8 @@ def _layer(step: Step, gates: int, defaults: Sequence[str]) -> _Layer:
     if x.rank != 3 or recurrent.rank != 3 or recurrent.shape[0] != len(directions):
         step.malformed(f"its weights {list(recurrent.shape)} do not fit a {direction} layer")
     functions = _functions(step, len(directions), defaults)
-    return _Layer(step, x, gates, channels(step, recurrent, 2), directions, functions, batch_first)
+    hidden = channels(step, recurrent, 2 if kind is _Layer else 1)
+    return kind(step, x, gates, hidden, directions, functions, batch_first)
 
 
 def _functions(step: Step, directions: int, defaults: Sequence[str]) -> tuple[dict[str, AttrValue], ...]:
@@ -147,7 +178,7 @@ def rnn(step: Step) -> tuple[Tensor, ...]:
     for index in range(len(layer.directions)):
         biases = layer.biases(index)
         x = layer.inputs_share(index, None if biases is None else _sum(step, *biases))
-        operands = (layer.of_direction(index, step.input(2)), layer.state(index, 5), *layer.lengths())
+        operands = (layer.recurrent(index), layer.state(index, 5), *layer.lengths())
         results.append(step.emit_all("rnn", x, *operands, **layer.common(index)))
     return _together(layer, results)
 
@@ -166,21 +197,30 @@ def gru(step: Step) -> tuple[Tensor, ...]:
             inner = layer.part(biases[1], 2 * hidden, hidden)
             outer = _sum(step, biases[0], step.emit("concat", layer.part(biases[1], 0, 2 * hidden), zeros, axis=0))
         x = layer.inputs_share(index, outer)
-        operands = (layer.of_direction(index, step.input(2)), layer.state(index, 5), inner, *layer.lengths())
+        operands = (layer.recurrent(index), layer.state(index, 5), inner, *layer.lengths())
         results.append(step.emit_all("gru", x, *operands, linear_before_reset=linear, **layer.common(index)))
     return _together(layer, results)
 
 
 @handler("LSTM")
 def lstm(step: Step) -> tuple[Tensor, ...]:
-    layer = _layer(step, 4, ("sigmoid", "tanh", "tanh"))
+    return _lstm(step, _layer(step, 4, _LSTM_FUNCTIONS))
+
+
+@handler("com.microsoft.DynamicQuantizeLSTM")
+def quantised_lstm(step: Step) -> tuple[Tensor, ...]:
+    """The products of the input are sums of integers; those of the state are computed in single precision."""
+    return _lstm(step, _layer(step, 4, _LSTM_FUNCTIONS, _QuantisedLayer))
+
+
+def _lstm(step: Step, layer: _Layer) -> tuple[Tensor, ...]:
     peepholes, lengths = step.optional(7), layer.lengths()
     forget = bool(step.integer("input_forget", 0))
     results = []
     for index in range(len(layer.directions)):
         biases = layer.biases(index)
         x = layer.inputs_share(index, None if biases is None else _sum(step, *biases))
-        operands = [layer.of_direction(index, step.input(2)), layer.state(index, 5), layer.state(index, 6)]
+        operands = [layer.recurrent(index), layer.state(index, 5), layer.state(index, 6)]
         if peepholes is not None:
             operands.append(layer.of_direction(index, peepholes))
         elif lengths:

@@ -1,4 +1,4 @@
-"""RotaryEmbedding, CausalConvWithState and LinearAttention: what language models do along a sequence."""
+"""CausalConvWithState and LinearAttention: what language models do along a sequence."""
 
 from __future__ import annotations
 
@@ -8,55 +8,6 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
-
-
-@handler("RotaryEmbedding")
-def rotary_embedding(step: Step) -> Tensor:
-    """Pairs of numbers turned by angles: y1 = cos * x1 - sin * x2, y2 = sin * x1 + cos * x2."""
-    x, positions = step.input(0), step.optional(3)
-    flat = x.rank == 3
-    if flat:
-        heads = step.integer("num_heads")
-        width = channels(step, x, 2)
-        if heads < 1 or width % heads:
-            step.malformed(f"{width} numbers cannot be shared out among {heads} heads")
-        x = step.reshape(x, (x.shape[0], x.shape[1], heads, width // heads))
-    size = channels(step, x, 3)
-    turned = step.integer("rotary_embedding_dim", 0) or size
-    if x.rank != 4 or turned > size or turned % 2:
-        step.malformed(f"its input has the shape {list(x.shape)}, of which {turned} numbers are to be turned")
-    tables = []
-    for table in (step.input(1), step.input(2)):
-        angles = table if positions is None else step.emit("gather", table, positions, axis=0)
-        batch, length, half = step.check_rank(angles, 3, what="a table of angles").shape
-        tables.append(step.reshape(angles, (batch, length, 1, half) if flat else (batch, 1, length, half)))
-    y = _turned(step, x, turned, (tables[0], tables[1]))
-    return step.reshape(y, (x.shape[0], x.shape[1], x.shape[2] * x.shape[3])) if flat else y
-
-
-def _turned(step: Step, x: Tensor, turned: int, tables: tuple[Tensor, Tensor]) -> Tensor:
-    cos, sin = tables
-    half, size = turned // 2, x.shape[3]
-    assert isinstance(size, int)
-    interleaved = bool(step.integer("interleaved", 0))
-    stride = 2 if interleaved else 1
-    first = _taken(step, x, 0, half, stride)
-    second = _taken(step, x, 1 if interleaved else half, half, stride)
-    left = step.emit("sub", step.emit("mul", cos, first), step.emit("mul", sin, second))
-    right = step.emit("add", step.emit("mul", sin, first), step.emit("mul", cos, second), **NO_ACTIVATION)
-    if interleaved:
-        pairs = [step.reshape(part, (*part.shape, 1)) for part in (left, right)]
-        y = step.reshape(step.emit("concat", *pairs, axis=4), (*x.shape[:3], turned))
-    else:
-        y = step.emit("concat", left, right, axis=3)
-    return y if turned == size else step.emit("concat", y, _taken(step, x, turned, size - turned, 1), axis=3)
-
-
-def _taken(step: Step, x: Tensor, start: int, count: int, stride: int) -> Tensor:
-    """`count` numbers of the last axis."""
-    rank = x.rank
-    sizes = (*x.shape[:-1], count)
-    return step.emit("slice", x, starts=(0,) * (rank - 1) + (start,), steps=(1,) * (rank - 1) + (stride,), sizes=sizes)
 
 
 @handler("CausalConvWithState")
