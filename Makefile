@@ -18,7 +18,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -74,6 +74,10 @@ conformance: setup ## run ONNX's own conformance cases; what they show is in doc
 
 oracles: setup ## install other frameworks (gigabytes) and refresh what they are expected to compute; FRAMEWORKS=
 	@$(VENV)/python scripts/refresh_oracles.py $(FRAMEWORKS)
+
+strangers: setup ## judge random models, compared with their frameworks, into build/strangers.json; FAMILIES=onnx COUNT= SEED=
+	@$(VENV)/python -m tests.strangers $(if $(FAMILIES),--families $(FAMILIES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) \
+		--processes $(WORKERS)
 
 bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=, DTYPE=int8, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
 	@$(VENV)/python -m tests.bench.peers $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \

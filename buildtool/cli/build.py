@@ -31,6 +31,9 @@ JavaOption: TypeAlias = Annotated[bool, typer.Option("--java", help="Add Java cl
 AarOption: TypeAlias = Annotated[
     bool, typer.Option("--aar", help="Build <library>.aar for Android: --java, models and CMake headers.")
 ]
+SelfCheckOption: TypeAlias = Annotated[
+    bool, typer.Option("--no-self-check", help="Do not compare a planned run with one without shared memory.")
+]
 NdkCheckOption: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -46,6 +49,7 @@ def build(
     op_paths: OpPathOption = None,
     fallback: FallbackOption = "",
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Do not pack the result.")] = False,
+    no_self_check: SelfCheckOption = False,
     depfile: DepfileOption = None,
     java: JavaOption = False,
     aar: AarOption = False,
@@ -58,6 +62,7 @@ def build(
 ) -> None:
     """Build the library of a deployment file, with its headers, models and reports."""
     options = replace(asked.options(), emit=emitted(emit), archive=not no_archive, java=java, aar=aar)
+    options = replace(options, self_check=not no_self_check)
     replaced = replace(asked.overrides(), op_paths=tuple(op_paths or ()), fallback=fallback)
     replaced = described.beside(replaced)
     if ndk_check:

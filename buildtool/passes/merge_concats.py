@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Sequence
+
 from buildtool.ir.dims import Dim
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ops.concat import Concat
@@ -42,12 +46,18 @@ def _flatten(editor: Editor, node: Node) -> None:
             maker = editor.private_maker(value, "concat")
             if maker is None or not isinstance(maker.op, Concat) or maker.op.axis != node.op.axis:
                 continue
-            if node.inputs.count(value) == 1:
-                editor.set_inputs(node, [*node.inputs[:position], *maker.inputs, *node.inputs[position + 1 :]])
+            merged = [*node.inputs[:position], *maker.inputs, *node.inputs[position + 1 :]]
+            if node.inputs.count(value) == 1 and _length(merged, node.op.axis) == _length(node.outputs, node.op.axis):
+                editor.set_inputs(node, merged)
                 editor.remove(maker)
                 break
         else:
             return
+
+
+def _length(values: Sequence[Value], axis: int) -> Dim:
+    """Of all together. Sums of run-time sizes are equal only where they are added in the same order."""
+    return functools.reduce(operator.add, (value.type.shape[axis] for value in values))
 
 
 def _whole(editor: Editor, node: Node) -> Value | None:

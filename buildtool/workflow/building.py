@@ -26,7 +26,7 @@ from buildtool.requests.deployments import load_deployment
 from buildtool.requests.library_sources import Algorithms
 from buildtool.settings import DEFAULTS, NOTHING, SILENT, Noted, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, TargetProgram
-from buildtool.workflow import finishing, firmware, java_side
+from buildtool.workflow import finishing, firmware, java_side, self_check
 from buildtool.workflow.preparing import PreparedModel, prepare
 
 
@@ -139,6 +139,8 @@ def make(
     cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
     if tree is not None and compiles:
         built = _compile(deployment, tree, programs, options, cache, progress)
+        if options.self_check:
+            self_check.check(built, programs, files, progress, time.monotonic() - began)
     progress.stage("write")
     graphs = [(model.imported, model.passes) for model in models]
     emitted = output_tree.emitted(options, graphs, [model.source for model in programs[0].models], programs, tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from buildtool.ir.dims import symbol
 from buildtool.passes.merge_concats import MergeConcats
 from tests.passes.harness import Maker, apply, ops
 
@@ -12,6 +13,19 @@ def test_nested() -> None:
     inner = make("concat", make("concat", x, y, axis=1), x, axis=1)
     graph = make.finish(make("concat", y, inner, axis=1))
     assert apply(graph, MergeConcats)
+    assert ops(graph) == ["concat"]
+
+
+def test_run_time_sizes_that_would_be_added_in_another_order_stay() -> None:
+    make = Maker()
+    size = symbol("n", 1, 4)
+    x, y, z = (make.input(2, size) for _ in range(3))
+    graph = make.finish(make("concat", x, make("concat", y, z, axis=1), axis=1))
+    assert not apply(graph, MergeConcats, sizes=[{"n": 3}])
+    make = Maker()
+    x, y, z = (make.input(2, size) for _ in range(3))
+    graph = make.finish(make("concat", make("concat", x, y, axis=1), z, axis=1))
+    assert apply(graph, MergeConcats, sizes=[{"n": 3}])
     assert ops(graph) == ["concat"]
 
 

@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 from buildtool.ir.operator import Array
 
 #: A dimension at each of the sizes that a model is run at: the largest first, then the smallest, then another.
-Size = tuple[int, int, int]
+Size = tuple[int, ...]
 Shape = tuple[Size, ...]
 RUNS = 3
 TYPES = {"f32": np.float32, "f64": np.float64, "s64": np.int64, "s32": np.int32, "bool": np.bool_}
@@ -73,7 +73,9 @@ class Drawing:
         self.count += 1
         return f"{word}{self.count}"
 
-    def node(self, op: str, inputs: Sequence[Drawn | str], shape: Sequence[Size], kind: str = "", **attrs: Any) -> Drawn:
+    def node(
+        self, op: str, inputs: Sequence[Drawn | str], shape: Sequence[Size], kind: str = "", **attrs: Any
+    ) -> Drawn:
         """A node with one output, which is of the first input's type where no other is given."""
         return self.nodes_of(op, inputs, [(tuple(shape), kind)], **attrs)[0]
 
@@ -104,7 +106,7 @@ class Drawing:
         seeded = np.random.default_rng(self.rng.randrange(1 << 30))
         return self.weight(seeded.uniform(low, high, shape))
 
-    def integers(self, values: Sequence[int] | int) -> Drawn:
+    def integers(self, values: Any) -> Drawn:
         return self.weight(values, np.int64)
 
     def axis(self, rank: int) -> tuple[int, int]:
@@ -164,11 +166,9 @@ class Model:
         for position, (name, shape) in enumerate(self.shapes(run).items()):
             rng = np.random.default_rng((self.seed, run, position))
             dtype = helper.tensor_dtype_to_np_dtype(kinds[name])
-            if dtype == np.bool_:
-                array = rng.uniform(size=shape) < 0.5
-            elif dtype.kind in "iu":
-                array = rng.integers(-4 if dtype.kind == "i" else 0, 5, shape)
+            if dtype.kind in "iub":
+                least, end = {"i": (-4, 5), "u": (0, 5), "b": (0, 2)}[dtype.kind]
+                made[name] = np.asarray(rng.integers(least, end, shape), dtype)
             else:
-                array = rng.uniform(-2, 2, shape)
-            made[name] = np.asarray(array, dtype)
+                made[name] = np.asarray(rng.uniform(-2, 2, shape), dtype)
         return made

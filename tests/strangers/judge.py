@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from buildtool.codegen import container
-from buildtool.errors import InternalError, LatheError, UnsupportedError
+from buildtool.errors import InternalError, LatheError
 from buildtool.exporters.onnx import export
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
@@ -91,7 +92,8 @@ def judge(case: Case, library: Library) -> Verdict:
         planned = _staged("plan", lambda: _plan(imported))
         model = planned.source
         for plan in (planned.plan, None):
-            files = _staged("write", lambda p=plan: container.write(model.graph, name="s", stored=model.stored, plan=p))
+            write = functools.partial(container.write, model.graph, name="s", stored=model.stored, plan=plan)
+            files = _staged("write", write)
             for threads in (1, 2):
                 engine = library.engine(model=files.model, data=files.data, threads=threads)
                 _native(case, f"{'planned' if plan else 'portable'} x{threads}", engine)
@@ -157,7 +159,7 @@ def _exported(case: Case, imported: ImportedModel) -> None:
 
 def _compare(case: Case, stage: str, compute: Callable[[Feeds], Sequence[Array]], runs: Sequence[Run] = ()) -> None:
     for run in runs or case.runs:
-        found = _staged(stage, lambda run=run: compute(run.feeds))
+        found = _staged(stage, functools.partial(compute, run.feeds))
         for index, (wanted, result, stable) in enumerate(zip(run.expected, found, run.stable, strict=True)):
             problem = difference(wanted, result, case.rtol, case.atol)
             if problem and (stable or "shape" in problem):
@@ -197,9 +199,7 @@ def case_of(model: Any, folder: Path) -> Case | Verdict:
     requests = tuple(
         TensorRequest(
             item.name,
-            tuple(
-                bounds[dim.dim_param] if dim.dim_param else dim.dim_value for dim in item.type.tensor_type.shape.dim
-            ),
+            tuple(bounds[dim.dim_param] if dim.dim_param else dim.dim_value for dim in item.type.tensor_type.shape.dim),
             "MODEL",
         )
         for item in model.proto.graph.input

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import onnx
 from onnx import helper
 
@@ -54,8 +55,7 @@ def _size(d: Drawing, axis: int, rank: int) -> tuple[Size, str]:
 
 
 def _grow(d: Drawing) -> None:
-    usual = [value for value in d.values[-6:]]
-    source = d.rng.choice(usual if d.rng.random() < 0.8 else d.values)
+    source = d.rng.choice(d.values[-6:] if d.rng.random() < 0.8 else d.values)
     fitting = [(function, weight) for function, weight, kinds in GROWERS if source.kind in kinds]
     if not fitting:
         return
@@ -77,7 +77,9 @@ def _model(d: Drawing, seed: int) -> Model:
 
     def declared(value: Drawn) -> onnx.ValueInfoProto:
         shape = [words.get(size, size[0]) for size in value.shape]
-        return helper.make_tensor_value_info(value.name, helper.np_dtype_to_tensor_dtype(_numpy(value.kind)), shape)
+        return helper.make_tensor_value_info(
+            value.name, helper.np_dtype_to_tensor_dtype(np.dtype(TYPES[value.kind])), shape
+        )
 
     graph = helper.make_graph(
         d.nodes,
@@ -89,12 +91,6 @@ def _model(d: Drawing, seed: int) -> Model:
     return Model(
         helper.make_model(graph, opset_imports=[helper.make_opsetid("", d.opset)], ir_version=9), d.symbols, seed
     )
-
-
-def _numpy(kind: str):  # type: ignore[no-untyped-def]
-    import numpy as np
-
-    return np.dtype(TYPES[kind])
 
 
 def _captured(node: onnx.NodeProto) -> list[str]:

@@ -66,7 +66,7 @@ def _declared(model: Model, name: str, arrays: list[Array]) -> onnx.ValueInfoPro
     words: dict[Size, str] = {sizes: word for word, sizes in model.symbols.items()}
     shape: list[int | str] = []
     for axis in range(arrays[0].ndim):
-        size: Size = tuple(array.shape[axis] for array in arrays)  # type: ignore[assignment]
+        size: Size = tuple(array.shape[axis] for array in arrays)
         if len(set(size)) > 1 and size not in words:
             return None
         shape.append(words[size] if len(set(size)) > 1 else size[0])

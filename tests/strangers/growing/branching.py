@@ -23,7 +23,9 @@ def _chain(d: Drawing, source: str, others: Sequence[Drawn], result: str) -> lis
     for _ in range(d.rng.randint(1, 3)):
         made = d.name("b")
         if others and d.rng.random() < 0.5:
-            nodes.append(helper.make_node(d.rng.choice(["Add", "Mul", "Max"]), [last, d.rng.choice(others).name], [made]))
+            nodes.append(
+                helper.make_node(d.rng.choice(["Add", "Mul", "Max"]), [last, d.rng.choice(others).name], [made])
+            )
         else:
             nodes.append(helper.make_node(d.rng.choice(_SIMPLE), [last], [made]))
         last = made

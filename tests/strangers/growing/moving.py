@@ -26,7 +26,10 @@ def slices(d: Drawing, x: Drawn) -> list[Drawn]:
     if x.rank == 0:
         return []
     axes, written = d.axes(x.rank, 2)
-    starts, ends, steps, shape = [], [], [], list(x.shape)
+    starts: list[int] = []
+    ends: list[int] = []
+    steps: list[int] = []
+    shape = list(x.shape)
     for axis in axes:
         least = min(x.shape[axis])
         step = d.rng.choice([1, 1, 2, 3, -1, -1, -2])
@@ -36,7 +39,7 @@ def slices(d: Drawing, x: Drawn) -> list[Drawn]:
             start = d.rng.choice([FAR, -1, least - 1, d.rng.randint(-least - 1, least)])
             end = d.rng.choice([-FAR, -FAR, 0, -least - 1, d.rng.randint(-least, least)])
         starts, ends, steps = [*starts, start], [*ends, end], [*steps, step]
-        shape[axis] = tuple(_taken(size, start, end, step) for size in x.shape[axis])  # type: ignore[call-overload]
+        shape[axis] = tuple(_taken(size, start, end, step) for size in x.shape[axis])
     if not fits(shape):
         return []
     inputs = [x, d.integers(starts), d.integers(ends), d.integers(written)]
@@ -74,7 +77,7 @@ def joins(d: Drawing, x: Drawn) -> list[Drawn]:
     fitting = [v for v in d.values if v.kind == x.kind and v.rank == x.rank]
     fitting = [v for v in fitting if v.shape[:axis] + v.shape[axis + 1 :] == rest]
     others = d.rng.choices(fitting, k=d.rng.randint(1, 3))
-    total: Size = tuple(sum(v.shape[axis][run] for v in (x, *others)) for run in range(RUNS))  # type: ignore[assignment]
+    total: Size = tuple(sum(v.shape[axis][run] for v in (x, *others)) for run in range(RUNS))
     shape = (*x.shape[:axis], total, *x.shape[axis + 1 :])
     joined = [x, *others]
     d.rng.shuffle(joined)
@@ -121,8 +124,10 @@ def flattens(d: Drawing, x: Drawn) -> list[Drawn]:
     if x.rank == 0:
         return []
     axis = d.rng.randint(0, x.rank)
+
     def product(sizes: Shape) -> Size:
-        return tuple(int(np.prod([size[run] for size in sizes], dtype=int)) for run in range(RUNS))  # type: ignore[return-value]
+        return tuple(int(np.prod([size[run] for size in sizes], dtype=int)) for run in range(RUNS))
+
     written = axis - x.rank if axis < x.rank and d.rng.random() < 0.4 else axis
     return [d.node("Flatten", [x], (product(x.shape[:axis]), product(x.shape[axis:])), axis=written)]
 
@@ -173,7 +178,7 @@ def tiles(d: Drawing, x: Drawn) -> list[Drawn]:
         return []
     repeats = [d.rng.choice([1, 1, 2, 3]) for _ in x.shape]
     shape = [tuple(n * times for n in size) for size, times in zip(x.shape, repeats, strict=True)]
-    return [d.node("Tile", [x, d.integers(repeats)], shape)] if fits(shape) else []  # type: ignore[arg-type]
+    return [d.node("Tile", [x, d.integers(repeats)], shape)] if fits(shape) else []
 
 
 @grower(3, ("f32", "s64"))
@@ -198,7 +203,7 @@ def pads(d: Drawing, x: Drawn) -> list[Drawn]:
     if named:
         inputs.append(d.integers(written))
     shape = [tuple(n + before.get(a, 0) + after.get(a, 0) for n in size) for a, size in enumerate(x.shape)]
-    return [d.node("Pad", inputs, shape, mode=mode)] if fits(shape) else []  # type: ignore[arg-type]
+    return [d.node("Pad", inputs, shape, mode=mode)] if fits(shape) else []
 
 
 @grower(2, ANY)
@@ -280,11 +285,11 @@ def blocks(d: Drawing, x: Drawn) -> list[Drawn]:
     if any(size % 2 for size in (*h, *w)) or not is_fixed(c):
         return []
     halved = [tuple(size // 2 for size in axis) for axis in (h, w)]
-    return [d.node("SpaceToDepth", [x], (n, fixed(c[0] * 4), *halved), blocksize=2)]  # type: ignore[arg-type]
+    return [d.node("SpaceToDepth", [x], (n, fixed(c[0] * 4), *halved), blocksize=2)]
 
 
 def _times(size: Size, factor: int) -> Size:
-    return tuple(n * factor for n in size)  # type: ignore[return-value]
+    return tuple(n * factor for n in size)
 
 
 @grower(0.7, ("f32", "s64"))

@@ -35,9 +35,11 @@ class _Windows:
             self.pads = [rng.randint(0, max(0, min(kernel - 1, 2))) for kernel in (*self.kernel, *self.kernel)]
         if self.auto.startswith("SAME"):
             self.dilations = [1] * self.count
+            # With larger strides onnxruntime pads by less than nothing: some kernels refuse that, others crop.
+            self.strides = [min(pair) for pair in zip(self.strides, self.kernel, strict=True)]
 
     def shape(self, x: Drawn) -> list[Size]:
-        return [tuple(self._size(axis, size) for size in x.shape[2 + axis]) for axis in range(self.count)]  # type: ignore[misc]
+        return [tuple(self._size(axis, size) for size in x.shape[2 + axis]) for axis in range(self.count)]
 
     def _size(self, axis: int, size: int) -> int:
         if self.auto.startswith("SAME"):
@@ -93,7 +95,7 @@ def deconvolutions(d: Drawing, x: Drawn) -> list[Drawn]:
         extent = dilations[axis] * (kernel[axis] - 1) + 1
         return (n - 1) * strides[axis] + extent - pads[axis] - pads[axis + count] + extra[axis]
 
-    spatial: list[Size] = [tuple(size(axis, n) for n in x.shape[2 + axis]) for axis in range(count)]  # type: ignore[misc]
+    spatial: list[Size] = [tuple(size(axis, n) for n in x.shape[2 + axis]) for axis in range(count)]
     shape = [x.shape[0], fixed(groups * width), *spatial]
     if not fits(shape):
         return []
@@ -110,7 +112,7 @@ def pools(d: Drawing, x: Drawn) -> list[Drawn]:
         return []
     op = d.rng.choice(["MaxPool", "AveragePool", "AveragePool", "LpPool"])
     windows = _Windows(d, x, pool=op != "LpPool" or d.opset >= 18)
-    if op == "AveragePool" and d.opset < 19 or op == "LpPool" and d.opset < 18:
+    if d.opset < {"AveragePool": 19, "LpPool": 18}.get(op, 0):
         windows.dilations = [1] * windows.count
     shape = [*x.shape[:2], *windows.shape(x)]
     if not fits(shape):
@@ -154,14 +156,19 @@ def resizes(d: Drawing, x: Drawn) -> list[Drawn]:
     if mode == "cubic":
         attrs["cubic_coeff_a"] = d.rng.choice([None, -0.5])
     spatial = x.shape[2:]
-    if all(is_fixed(size) for size in spatial) and d.rng.random() < 0.5 and is_fixed(x.shape[0]) and is_fixed(x.shape[1]):
+    if (
+        all(is_fixed(size) for size in spatial)
+        and d.rng.random() < 0.5
+        and is_fixed(x.shape[0])
+        and is_fixed(x.shape[1])
+    ):
         sizes = [d.rng.randint(1, 2 * size[0] + 1) for size in spatial]
         inputs: list[Drawn | str] = [x, "", "", d.integers([x.shape[0][0], x.shape[1][0], *sizes])]
         return [d.node("Resize", inputs, [*x.shape[:2], *[fixed(size) for size in sizes]], **attrs)]
     scales = [d.rng.choice([1.0, 2.0, 2.0, 3.0, 0.5, 1.5]) for _ in spatial]
     results: list[Size] = [
         tuple(math.floor(size[run] * scale) for run in range(RUNS)) for size, scale in zip(spatial, scales, strict=True)
-    ]  # type: ignore[misc]
+    ]
     shape = [*x.shape[:2], *results]
     if not fits(shape):
         return []
@@ -174,7 +181,7 @@ def grids(d: Drawing, x: Drawn) -> list[Drawn]:
         return []
     rows, columns = d.rng.randint(1, 4), d.rng.randint(1, 4)
     grid = d.numbers(x.shape[0][0], rows, columns, 2, low=-1.2, high=1.2)
-    attrs = {
+    attrs: dict[str, Any] = {
         "mode": d.rng.choice(["linear", "nearest", "cubic"]),
         "padding_mode": d.rng.choice(["zeros", "border", "reflection"]),
         "align_corners": d.rng.randint(0, 1),

@@ -1,0 +1,65 @@
+"""A fixed share of the random models of `make strangers`, and the machinery around them."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from buildtool.plan import manifest
+from buildtool.runtime import Library
+from tests.native_builds import full_library
+from tests.strangers import onnx_models, shrinking, stored
+from tests.strangers.drawing import Model
+from tests.strangers.exclusions import reason
+from tests.strangers.judge import judge_model
+from tests.strangers.pool import Worker, judge_all
+
+MODELS = range(40)
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return Library(full_library())
+
+
+@pytest.fixture
+def _manifests_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "load", functools.cache(manifest.load))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_manifests_once")
+def test_random_models_compute_what_onnxruntime_computes(library: Library) -> None:
+    verdicts = {seed: judge_model(onnx_models.draw(seed), library) for seed in MODELS}
+    found = {seed: verdict for seed, verdict in verdicts.items() if verdict.kind != "right" and not reason(verdict)}
+    wrong = {seed: verdict for seed, verdict in found.items() if verdict.kind != "refused"}
+    assert wrong == {}
+    assert len(found) <= 0.1 * len(MODELS), found
+
+
+def test_a_seed_draws_the_same_model_each_time() -> None:
+    first, again = (onnx_models.draw(5).proto.SerializeToString() for _ in range(2))
+    assert first == again != onnx_models.draw(6).proto.SerializeToString()
+
+
+def test_shrinking_keeps_the_node_at_fault(tmp_path: Path) -> None:
+    def has_pool(model: Model) -> bool:
+        stored.write_model(model, tmp_path / "model.onnx")
+        return any("Pool" in node.op_type for node in stored.read_model(tmp_path / "model.onnx").proto.graph.node)
+
+    seed = next(seed for seed in range(100) if has_pool(onnx_models.draw(seed)))
+    small = shrinking.shrink(onnx_models.draw(seed), has_pool)
+    assert [node.op_type for node in small.proto.graph.node if "Pool" not in node.op_type] == []
+    assert len(small.proto.graph.node) == 1
+
+
+def test_a_process_that_dies_is_a_finding(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.so"
+    broken.write_bytes(b"no library")
+    verdicts = []
+    judge_all([{"seed": 1}], broken, 1, lambda job, verdict, worker: verdicts.append(verdict))
+    assert [verdict.kind for verdict in verdicts] == ["crashed"]
+    assert all("it ended with" in verdict.what for verdict in verdicts)
+    Worker(broken).end()

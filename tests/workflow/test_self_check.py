@@ -1,0 +1,114 @@
+"""What `build` finds out by running a library once with and once without shared memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import buildtool
+from buildtool.builders.built import BuiltLibrary, LibraryInfo, SizeReport
+from buildtool.cli.main import run
+from buildtool.codegen import container
+from buildtool.drafts import deployment
+from buildtool.errors import InternalError
+from buildtool.ir.graph import Graph
+from buildtool.plan import arena, check, manifest
+from buildtool.plan.plan import Plan
+from buildtool.plan.select import select
+from buildtool.runtime import Engine, Library
+from buildtool.settings import Silent
+from buildtool.targets.cpu import TARGET
+from buildtool.workflow import building, self_check
+from tests.native_builds import full_library
+from tests.plan.graphs import add_input, apply, make
+
+
+def _plant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planner that overwrites what is still read, and a checker that is blind to it."""
+    monkeypatch.setattr(arena, "_safe", lambda node, source, owner, step: True)
+    monkeypatch.setattr(check, "check", lambda graph, plan, kernels: None)
+
+
+def _engine(graph: Graph) -> Engine:
+    choices = select(graph, manifest.load(), abi="host", isas=TARGET.capabilities.abis["host"].isas)
+    memory = arena.plan(graph, choices)
+    plan = Plan("host", tuple(choice.names for choice in choices), memory.placements, memory.size)
+    check.check(graph, plan, choices)
+    files = container.write(graph, name=graph.name, half=False, plan=plan)
+    return Library(full_library()).engine(model=files.model, data=files.data, threads=1)
+
+
+def _read_twice() -> Graph:
+    """A value that is read after a node which could work in its place."""
+    graph = Graph(name="twice")
+    first = apply(graph, make("abs"), add_input(graph, "x", (3, 37)))
+    graph.outputs = [apply(graph, make("mul"), apply(graph, make("sigmoid"), first), first)]
+    return graph
+
+
+def test_a_right_plan_passes() -> None:
+    self_check.compare(_engine(_read_twice()))
+
+
+def test_a_wrong_plan_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    _plant(monkeypatch)
+    with pytest.raises(self_check.WrongPlanError, match="the memory plan is wrong"):
+        self_check.compare(_engine(_read_twice()))
+
+
+def _deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model of which a library with all kernels becomes the built one: nothing is compiled."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 37])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 37])
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node("Exp", ["a"], ["e"]),
+        helper.make_node("Mul", ["e", "a"], ["y"]),
+    ]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "twice", [x], [y])), folder / "twice.onnx")
+    file = folder / "twice.yml"
+    file.write_text(deployment.write([folder / "twice.onnx"], relative_to=folder, library_name="lathe_full"))
+    library = full_library()
+    info = LibraryInfo(library, "lathe_full", "", "", (), (), (), "", 0)
+    built = BuiltLibrary("lathe_full", "host", library, library, library, info, SizeReport(()), "")
+    monkeypatch.setattr(building, "_compile", lambda *_: (built,))
+    return file
+
+
+def test_a_build_with_a_wrong_plan_is_a_defect_of_lathe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = _deployment(tmp_path, monkeypatch)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    _plant(monkeypatch)
+    assert run(["build", str(file), "--output", str(tmp_path / "wrong")]) == 70
+    told = capsys.readouterr().err
+    assert "the built library is wrong: output 'y' is off by" in told
+    assert "this is a defect of Lathe: please report it with the file" in told
+    assert not (tmp_path / "wrong" / "lathe_full").exists()
+    assert run(["build", str(file), "--output", str(tmp_path / "asked"), "--no-self-check", "--no-archive"]) == 0
+    assert (tmp_path / "asked" / "lathe_full" / "lib").is_dir()
+
+
+def test_a_library_that_dies_is_a_defect_of_lathe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _deployment(tmp_path, monkeypatch)
+    monkeypatch.setattr(self_check, "compare", lambda engine, limit: os.kill(os.getpid(), signal.SIGSEGV))
+    with pytest.raises(InternalError, match="a run ended with signal 11"):
+        buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
+
+
+def test_what_is_too_large_to_compare_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _deployment(tmp_path, monkeypatch)
+    monkeypatch.setattr(self_check, "_MOST_BYTES", 100)
+    notes: list[str] = []
+    progress = Silent()
+    monkeypatch.setattr(progress, "note", lambda problem: notes.append(problem.render("note")))
+    buildtool.workflow.build(file, options=buildtool.Options(tmp_path / "build", archive=False), progress=progress)
+    (note,) = [note for note in notes if "memory plan" in note]
+    assert "its values together need more than 1 GiB" in note
+    assert "check it with: lathe validate" in note
