@@ -1,6 +1,7 @@
 """Checks that native includes go one way: operators use native/kernel, and that the kernel interface of the runtime.
 
 Run by `make lint`. `LAYERS` says for each part of native/ what it may include besides itself and the public headers.
+Includes have no order: no header reads a macro that the file around it defines.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"(native/[^"]+)"', re.MULTILINE)
 
 # All of the runtime that kernels may know.
@@ -27,6 +29,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "native/max7800x/": (),
 }
 _PUBLIC = "native/include/"
+# What generated units define in front of everything; headers have a value for files that are no units.
+_OF_UNITS = ("LATHE_ISA",)
 
 
 def main() -> int:
@@ -43,12 +47,17 @@ def problems_of(file: str, text: str) -> Iterator[str]:
     layer = max((name for name in LAYERS if file.startswith(name)), key=len, default=None)
     if layer is None:
         return
+    macros = (match for match in _DEFINE.finditer(text) if not match[1].endswith("_H_") and match[1] not in _OF_UNITS)
+    defined = next(macros, None)
     for match in _INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start(1)) + 1
+        if defined is not None and defined.start() < match.start():
+            rule = f"includes come before {defined[1]} is defined: a header depends on nothing in front of it"
+            yield f"{file}:{line}: includes {match[1]}\n  rule: {rule}\n  fix:  define it in the header that reads it"
         header = match[1]
         if header.startswith((layer, _PUBLIC, *LAYERS[layer])):
             continue
         rule = f"files of {layer} include their own, {', '.join((*LAYERS[layer], _PUBLIC))}"
-        line = text.count("\n", 0, match.start(1)) + 1
         yield f"{file}:{line}: includes {header}\n  rule: {rule}\n  fix:  move what both need into native/kernel/"
 
 

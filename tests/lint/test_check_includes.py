@@ -26,6 +26,13 @@ def test_an_include_against_the_order_is_a_problem(file: str, header: str) -> No
     assert problem.startswith(f"{file}:2: includes {header}\n")
 
 
+def test_a_macro_in_front_of_an_include_is_a_problem() -> None:
+    text = '#ifndef A_H_\n#define A_H_\n#define LATHE_LANES "4s"\n#include "native/kernel/check.h"\n#endif\n'
+    (problem,) = check_includes.problems_of("native/kernel/gemm/a.h", text)
+    assert problem.startswith("native/kernel/gemm/a.h:4: includes native/kernel/check.h\n")
+    assert "before LATHE_LANES is defined" in problem
+
+
 def test_includes_in_the_order_are_no_problem() -> None:
     text = '#include "native/kernel/check.h"\n#include "native/runtime/kernel.h"\n#include "lathe/c_api.h"\n'
     assert not list(check_includes.problems_of("native/ops/add/add_f32_broadcast__portable.cc", text))

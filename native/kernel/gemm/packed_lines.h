@@ -4,6 +4,7 @@
 #define LATHE_KERNEL_GEMM_PACKED_LINES_H_
 
 #include "native/kernel/gemm/packed_tile.h"
+#include "native/kernel/gemm/panels.h"
 #include "native/kernel/simd/simd.h"
 
 namespace lathe {

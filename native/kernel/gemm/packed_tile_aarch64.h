@@ -3,23 +3,76 @@
 #ifndef LATHE_KERNEL_GEMM_PACKED_TILE_AARCH64_H_
 #define LATHE_KERNEL_GEMM_PACKED_TILE_AARCH64_H_
 
-#define LATHE_LANES "4s"
-#include "native/kernel/gemm/packed_quads_aarch64.h"
+#include "native/kernel/gemm/packed_tile.h"
 
 // clang-format off
-// A step of depth: four rows, which are the lanes of v<x>, times the filters in v<a> and v<b>.
-#define LATHE_ROW(low, high, x, lane, a, b)                    \
-  "fmla v" #low ".4s, v" #a ".4s, v" #x ".s[" #lane "]\n"      \
-  "fmla v" #high ".4s, v" #b ".4s, v" #x ".s[" #lane "]\n"
-#define LATHE_FIRST_QUAD(x, a, b)                                  \
-  LATHE_ROW(16, 17, x, 0, a, b) LATHE_ROW(18, 19, x, 1, a, b)      \
-  LATHE_ROW(20, 21, x, 2, a, b) LATHE_ROW(22, 23, x, 3, a, b)
-#define LATHE_SECOND_QUAD(x, a, b)                                 \
-  LATHE_ROW(24, 25, x, 0, a, b) LATHE_ROW(26, 27, x, 1, a, b)      \
-  LATHE_ROW(28, 29, x, 2, a, b) LATHE_ROW(30, 31, x, 3, a, b)
+// Inputs of the first quad are loaded into v0 to v3, of the second into v4 to v7, filters into v8 to v15.
+#define LATHE_LOAD_FIRST "ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [%[first]], #64\n"
+#define LATHE_LOAD_SECOND "ld1 {v4.4s, v5.4s, v6.4s, v7.4s}, [%[second]], #64\n"
+#define LATHE_LOAD_LOW "ld1 {v8.4s, v9.4s, v10.4s, v11.4s}, [%[filters]], #64\n"
+#define LATHE_LOAD_HIGH "ld1 {v12.4s, v13.4s, v14.4s, v15.4s}, [%[filters]], #64\n"
 
-// Four steps of depth: inputs of the first quad in v0 to v3, of the second in v4 to v7, filters in v8 to v15. What the
-// next four steps need is loaded as soon as the registers are free.
+// Sums of the first quad are v16 to v23, of the second v24 to v31: two registers for each row. They begin as the bias,
+// which is there twice.
+#define LATHE_LOAD_BIAS_TO_FIRST                      \
+  "ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%[bias]]\n" \
+  "ld1 {v20.4s, v21.4s, v22.4s, v23.4s}, [%[bias]]\n"
+#define LATHE_LOAD_BIAS_TO_SECOND                     \
+  "ld1 {v24.4s, v25.4s, v26.4s, v27.4s}, [%[bias]]\n" \
+  "ld1 {v28.4s, v29.4s, v30.4s, v31.4s}, [%[bias]]\n"
+
+// Plus what was there before.
+#define LATHE_ADD_START_TO_FIRST                                                                                   \
+  "ld1 {v0.4s, v1.4s}, [%[start]], %[start_bytes]\n" "fadd v16.4s, v16.4s, v0.4s\n" "fadd v17.4s, v17.4s, v1.4s\n" \
+  "ld1 {v2.4s, v3.4s}, [%[start]], %[start_bytes]\n" "fadd v18.4s, v18.4s, v2.4s\n" "fadd v19.4s, v19.4s, v3.4s\n" \
+  "ld1 {v4.4s, v5.4s}, [%[start]], %[start_bytes]\n" "fadd v20.4s, v20.4s, v4.4s\n" "fadd v21.4s, v21.4s, v5.4s\n" \
+  "ld1 {v6.4s, v7.4s}, [%[start]], %[start_bytes]\n" "fadd v22.4s, v22.4s, v6.4s\n" "fadd v23.4s, v23.4s, v7.4s\n"
+#define LATHE_ADD_START_TO_SECOND                                                                                  \
+  "ld1 {v0.4s, v1.4s}, [%[start]], %[start_bytes]\n" "fadd v24.4s, v24.4s, v0.4s\n" "fadd v25.4s, v25.4s, v1.4s\n" \
+  "ld1 {v2.4s, v3.4s}, [%[start]], %[start_bytes]\n" "fadd v26.4s, v26.4s, v2.4s\n" "fadd v27.4s, v27.4s, v3.4s\n" \
+  "ld1 {v4.4s, v5.4s}, [%[start]], %[start_bytes]\n" "fadd v28.4s, v28.4s, v4.4s\n" "fadd v29.4s, v29.4s, v5.4s\n" \
+  "ld1 {v6.4s, v7.4s}, [%[start]], %[start_bytes]\n" "fadd v30.4s, v30.4s, v6.4s\n" "fadd v31.4s, v31.4s, v7.4s\n"
+
+// `op` is fmax or fmin, the limit in v0.
+#define LATHE_CLIP_FIRST(op)                                  \
+  op " v16.4s, v16.4s, v0.4s\n" op " v17.4s, v17.4s, v0.4s\n" \
+  op " v18.4s, v18.4s, v0.4s\n" op " v19.4s, v19.4s, v0.4s\n" \
+  op " v20.4s, v20.4s, v0.4s\n" op " v21.4s, v21.4s, v0.4s\n" \
+  op " v22.4s, v22.4s, v0.4s\n" op " v23.4s, v23.4s, v0.4s\n"
+#define LATHE_CLIP_SECOND(op)                                 \
+  op " v24.4s, v24.4s, v0.4s\n" op " v25.4s, v25.4s, v0.4s\n" \
+  op " v26.4s, v26.4s, v0.4s\n" op " v27.4s, v27.4s, v0.4s\n" \
+  op " v28.4s, v28.4s, v0.4s\n" op " v29.4s, v29.4s, v0.4s\n" \
+  op " v30.4s, v30.4s, v0.4s\n" op " v31.4s, v31.4s, v0.4s\n"
+
+#define LATHE_STORE_FIRST                                \
+  "st1 {v16.4s, v17.4s}, [%[output]], %[output_bytes]\n" \
+  "st1 {v18.4s, v19.4s}, [%[output]], %[output_bytes]\n" \
+  "st1 {v20.4s, v21.4s}, [%[output]], %[output_bytes]\n" \
+  "st1 {v22.4s, v23.4s}, [%[output]], %[output_bytes]\n"
+#define LATHE_STORE_SECOND                               \
+  "st1 {v24.4s, v25.4s}, [%[output]], %[output_bytes]\n" \
+  "st1 {v26.4s, v27.4s}, [%[output]], %[output_bytes]\n" \
+  "st1 {v28.4s, v29.4s}, [%[output]], %[output_bytes]\n" \
+  "st1 {v30.4s, v31.4s}, [%[output]], %[output_bytes]\n"
+
+#define LATHE_CLOBBERS                                                                                           \
+  "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", \
+  "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23"
+
+// A step of depth: four rows, which are the lanes of v<x>, times the filters in v<a> and v<b>.
+#define LATHE_FIRST_QUAD(x, a, b)                                                     \
+  "fmla v16.4s, v" #a ".4s, v" #x ".s[0]\n" "fmla v17.4s, v" #b ".4s, v" #x ".s[0]\n" \
+  "fmla v18.4s, v" #a ".4s, v" #x ".s[1]\n" "fmla v19.4s, v" #b ".4s, v" #x ".s[1]\n" \
+  "fmla v20.4s, v" #a ".4s, v" #x ".s[2]\n" "fmla v21.4s, v" #b ".4s, v" #x ".s[2]\n" \
+  "fmla v22.4s, v" #a ".4s, v" #x ".s[3]\n" "fmla v23.4s, v" #b ".4s, v" #x ".s[3]\n"
+#define LATHE_SECOND_QUAD(x, a, b)                                                    \
+  "fmla v24.4s, v" #a ".4s, v" #x ".s[0]\n" "fmla v25.4s, v" #b ".4s, v" #x ".s[0]\n" \
+  "fmla v26.4s, v" #a ".4s, v" #x ".s[1]\n" "fmla v27.4s, v" #b ".4s, v" #x ".s[1]\n" \
+  "fmla v28.4s, v" #a ".4s, v" #x ".s[2]\n" "fmla v29.4s, v" #b ".4s, v" #x ".s[2]\n" \
+  "fmla v30.4s, v" #a ".4s, v" #x ".s[3]\n" "fmla v31.4s, v" #b ".4s, v" #x ".s[3]\n"
+
+// Four steps of depth. What the next four steps need is loaded as soon as the registers are free.
 #define LATHE_FOUR_STEPS(next_filters_low, next_first, next_second, next_filters_high) \
   LATHE_FIRST_QUAD(0, 8, 9)      LATHE_FIRST_QUAD(1, 10, 11)                           \
   LATHE_SECOND_QUAD(4, 8, 9)     LATHE_SECOND_QUAD(5, 10, 11)                          \

@@ -7,12 +7,11 @@
 
 // clang-format off
 // A step of depth: four rows, which are the lanes of d<x> and d<y>, times the filters in q<a> and q<b>.
-#define LATHE_ROW(low, high, x, lane, a, b)                 \
-  "vmla.f32 q" #low ", q" #a ", d" #x "[" #lane "]\n"       \
-  "vmla.f32 q" #high ", q" #b ", d" #x "[" #lane "]\n"
-#define LATHE_STEP(x, y, a, b)                              \
-  LATHE_ROW(8, 9, x, 0, a, b) LATHE_ROW(10, 11, x, 1, a, b) \
-  LATHE_ROW(12, 13, y, 0, a, b) LATHE_ROW(14, 15, y, 1, a, b)
+#define LATHE_STEP(x, y, a, b)                                                \
+  "vmla.f32 q8, q" #a ", d" #x "[0]\n" "vmla.f32 q9, q" #b ", d" #x "[0]\n"   \
+  "vmla.f32 q10, q" #a ", d" #x "[1]\n" "vmla.f32 q11, q" #b ", d" #x "[1]\n" \
+  "vmla.f32 q12, q" #a ", d" #y "[0]\n" "vmla.f32 q13, q" #b ", d" #y "[0]\n" \
+  "vmla.f32 q14, q" #a ", d" #y "[1]\n" "vmla.f32 q15, q" #b ", d" #y "[1]\n"
 #define LATHE_FOUR_STEPS                      \
   "vldmia %[filters]!, {d8-d15}\n"            \
   "vldmia %[inputs]!, {d0-d7}\n"              \
@@ -20,18 +19,20 @@
   "vldmia %[filters]!, {d8-d15}\n"            \
   LATHE_STEP(4, 5, 4, 5) LATHE_STEP(6, 7, 6, 7)
 
-#define LATHE_ADD_START(low, high, a, b, registers)    \
-  "vld1.32 {" registers "}, [%[left]], %[other]\n"     \
-  "vadd.f32 q" #low ", q" #low ", q" #a "\n"           \
-  "vadd.f32 q" #high ", q" #high ", q" #b "\n"
-#define LATHE_CLIP(op, a, b, c, d)                                                                       \
-  op " q" #a ", q" #a ", q0\n" op " q" #b ", q" #b ", q0\n" op " q" #c ", q" #c ", q0\n" op " q" #d ", q" #d ", q0\n"
-
-#define LATHE_ADD_START_TO_ALL                                                      \
-  LATHE_ADD_START(8, 9, 0, 1, "d0-d3") LATHE_ADD_START(10, 11, 2, 3, "d4-d7")       \
-  LATHE_ADD_START(12, 13, 0, 1, "d0-d3") LATHE_ADD_START(14, 15, 2, 3, "d4-d7")
-#define LATHE_CLIP_ALL(op) LATHE_CLIP(op, 8, 9, 10, 11) LATHE_CLIP(op, 12, 13, 14, 15)
-#define LATHE_STORE(registers) "vst1.32 {" registers "}, [%[output]], %[other]\n"
+#define LATHE_ADD_START_TO_ALL                                                                 \
+  "vld1.32 {d0-d3}, [%[left]], %[other]\n" "vadd.f32 q8, q8, q0\n" "vadd.f32 q9, q9, q1\n"     \
+  "vld1.32 {d4-d7}, [%[left]], %[other]\n" "vadd.f32 q10, q10, q2\n" "vadd.f32 q11, q11, q3\n" \
+  "vld1.32 {d0-d3}, [%[left]], %[other]\n" "vadd.f32 q12, q12, q0\n" "vadd.f32 q13, q13, q1\n" \
+  "vld1.32 {d4-d7}, [%[left]], %[other]\n" "vadd.f32 q14, q14, q2\n" "vadd.f32 q15, q15, q3\n"
+// `op` is vmax.f32 or vmin.f32, the limit in q0.
+#define LATHE_CLIP_ALL(op)                                                        \
+  op " q8, q8, q0\n" op " q9, q9, q0\n" op " q10, q10, q0\n" op " q11, q11, q0\n" \
+  op " q12, q12, q0\n" op " q13, q13, q0\n" op " q14, q14, q0\n" op " q15, q15, q0\n"
+#define LATHE_STORE_ALL                        \
+  "vst1.32 {d16-d19}, [%[output]], %[other]\n" \
+  "vst1.32 {d20-d23}, [%[output]], %[other]\n" \
+  "vst1.32 {d24-d27}, [%[output]], %[other]\n" \
+  "vst1.32 {d28-d31}, [%[output]], %[other]\n"
 
 namespace lathe {
 namespace {
@@ -84,7 +85,7 @@ __attribute__((noinline)) inline void RunQuads(const PackedTile& quad, size_t qu
       "vld1.32 {d0[], d1[]}, [%[left]]\n"
       LATHE_CLIP_ALL("vmin.f32")
       "8:\n"
-      LATHE_STORE("d16-d19") LATHE_STORE("d20-d23") LATHE_STORE("d24-d27") LATHE_STORE("d28-d31")
+      LATHE_STORE_ALL
       "add %[inputs], %[inputs], %[gap]\n"
       "subs %[quads], %[quads], #1\n"
       "bne 1b\n"

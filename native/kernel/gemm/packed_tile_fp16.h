@@ -5,35 +5,80 @@
 #ifndef LATHE_KERNEL_GEMM_PACKED_TILE_FP16_H_
 #define LATHE_KERNEL_GEMM_PACKED_TILE_FP16_H_
 
-#define LATHE_LANES "8h"
-#include "native/kernel/gemm/packed_quads_aarch64.h"
+#include "native/kernel/gemm/packed_tile.h"
 
 // clang-format off
-// A step of depth: four rows, which are lanes of v<x>, times the filters in v<a> and v<b>.
-#define LATHE_ROW(low, high, x, lane, a, b)                    \
-  "fmla v" #low ".8h, v" #a ".8h, v" #x ".h[" #lane "]\n"      \
-  "fmla v" #high ".8h, v" #b ".8h, v" #x ".h[" #lane "]\n"
-// Two steps, with the filters of the first in v<a> and v<b>, those of the second in v<c> and v<d>.
-#define LATHE_FIRST_QUAD(x, a, b, c, d)                            \
-  LATHE_ROW(16, 17, x, 0, a, b) LATHE_ROW(18, 19, x, 1, a, b)      \
-  LATHE_ROW(20, 21, x, 2, a, b) LATHE_ROW(22, 23, x, 3, a, b)      \
-  LATHE_ROW(16, 17, x, 4, c, d) LATHE_ROW(18, 19, x, 5, c, d)      \
-  LATHE_ROW(20, 21, x, 6, c, d) LATHE_ROW(22, 23, x, 7, c, d)
-#define LATHE_SECOND_QUAD(x, a, b, c, d)                           \
-  LATHE_ROW(24, 25, x, 0, a, b) LATHE_ROW(26, 27, x, 1, a, b)      \
-  LATHE_ROW(28, 29, x, 2, a, b) LATHE_ROW(30, 31, x, 3, a, b)      \
-  LATHE_ROW(24, 25, x, 4, c, d) LATHE_ROW(26, 27, x, 5, c, d)      \
-  LATHE_ROW(28, 29, x, 6, c, d) LATHE_ROW(30, 31, x, 7, c, d)
-// One step, which the lower half of v<x> is.
-#define LATHE_FIRST_STEP(x, a, b)                                  \
-  LATHE_ROW(16, 17, x, 0, a, b) LATHE_ROW(18, 19, x, 1, a, b)      \
-  LATHE_ROW(20, 21, x, 2, a, b) LATHE_ROW(22, 23, x, 3, a, b)
-#define LATHE_SECOND_STEP(x, a, b)                                 \
-  LATHE_ROW(24, 25, x, 0, a, b) LATHE_ROW(26, 27, x, 1, a, b)      \
-  LATHE_ROW(28, 29, x, 2, a, b) LATHE_ROW(30, 31, x, 3, a, b)
+// Inputs of the first quad are loaded into v0 to v3, of the second into v4 to v7, filters into v8 to v15.
+#define LATHE_LOAD_FIRST "ld1 {v0.8h, v1.8h, v2.8h, v3.8h}, [%[first]], #64\n"
+#define LATHE_LOAD_SECOND "ld1 {v4.8h, v5.8h, v6.8h, v7.8h}, [%[second]], #64\n"
+#define LATHE_LOAD_LOW "ld1 {v8.8h, v9.8h, v10.8h, v11.8h}, [%[filters]], #64\n"
+#define LATHE_LOAD_HIGH "ld1 {v12.8h, v13.8h, v14.8h, v15.8h}, [%[filters]], #64\n"
 
-// Eight steps of depth: inputs of the first quad in v0 to v3, of the second in v4 to v7, filters of the first four
-// steps in v8 to v15. What comes next is loaded as soon as the registers are free.
+// Sums of the first quad are v16 to v23, of the second v24 to v31: two registers for each row. They begin as the bias,
+// which is there twice.
+#define LATHE_LOAD_BIAS_TO_FIRST                      \
+  "ld1 {v16.8h, v17.8h, v18.8h, v19.8h}, [%[bias]]\n" \
+  "ld1 {v20.8h, v21.8h, v22.8h, v23.8h}, [%[bias]]\n"
+#define LATHE_LOAD_BIAS_TO_SECOND                     \
+  "ld1 {v24.8h, v25.8h, v26.8h, v27.8h}, [%[bias]]\n" \
+  "ld1 {v28.8h, v29.8h, v30.8h, v31.8h}, [%[bias]]\n"
+
+// Plus what was there before.
+#define LATHE_ADD_START_TO_FIRST                                                                                   \
+  "ld1 {v0.8h, v1.8h}, [%[start]], %[start_bytes]\n" "fadd v16.8h, v16.8h, v0.8h\n" "fadd v17.8h, v17.8h, v1.8h\n" \
+  "ld1 {v2.8h, v3.8h}, [%[start]], %[start_bytes]\n" "fadd v18.8h, v18.8h, v2.8h\n" "fadd v19.8h, v19.8h, v3.8h\n" \
+  "ld1 {v4.8h, v5.8h}, [%[start]], %[start_bytes]\n" "fadd v20.8h, v20.8h, v4.8h\n" "fadd v21.8h, v21.8h, v5.8h\n" \
+  "ld1 {v6.8h, v7.8h}, [%[start]], %[start_bytes]\n" "fadd v22.8h, v22.8h, v6.8h\n" "fadd v23.8h, v23.8h, v7.8h\n"
+#define LATHE_ADD_START_TO_SECOND                                                                                  \
+  "ld1 {v0.8h, v1.8h}, [%[start]], %[start_bytes]\n" "fadd v24.8h, v24.8h, v0.8h\n" "fadd v25.8h, v25.8h, v1.8h\n" \
+  "ld1 {v2.8h, v3.8h}, [%[start]], %[start_bytes]\n" "fadd v26.8h, v26.8h, v2.8h\n" "fadd v27.8h, v27.8h, v3.8h\n" \
+  "ld1 {v4.8h, v5.8h}, [%[start]], %[start_bytes]\n" "fadd v28.8h, v28.8h, v4.8h\n" "fadd v29.8h, v29.8h, v5.8h\n" \
+  "ld1 {v6.8h, v7.8h}, [%[start]], %[start_bytes]\n" "fadd v30.8h, v30.8h, v6.8h\n" "fadd v31.8h, v31.8h, v7.8h\n"
+
+// `op` is fmax or fmin, the limit in v0.
+#define LATHE_CLIP_FIRST(op)                                  \
+  op " v16.8h, v16.8h, v0.8h\n" op " v17.8h, v17.8h, v0.8h\n" \
+  op " v18.8h, v18.8h, v0.8h\n" op " v19.8h, v19.8h, v0.8h\n" \
+  op " v20.8h, v20.8h, v0.8h\n" op " v21.8h, v21.8h, v0.8h\n" \
+  op " v22.8h, v22.8h, v0.8h\n" op " v23.8h, v23.8h, v0.8h\n"
+#define LATHE_CLIP_SECOND(op)                                 \
+  op " v24.8h, v24.8h, v0.8h\n" op " v25.8h, v25.8h, v0.8h\n" \
+  op " v26.8h, v26.8h, v0.8h\n" op " v27.8h, v27.8h, v0.8h\n" \
+  op " v28.8h, v28.8h, v0.8h\n" op " v29.8h, v29.8h, v0.8h\n" \
+  op " v30.8h, v30.8h, v0.8h\n" op " v31.8h, v31.8h, v0.8h\n"
+
+#define LATHE_STORE_FIRST                                \
+  "st1 {v16.8h, v17.8h}, [%[output]], %[output_bytes]\n" \
+  "st1 {v18.8h, v19.8h}, [%[output]], %[output_bytes]\n" \
+  "st1 {v20.8h, v21.8h}, [%[output]], %[output_bytes]\n" \
+  "st1 {v22.8h, v23.8h}, [%[output]], %[output_bytes]\n"
+#define LATHE_STORE_SECOND                               \
+  "st1 {v24.8h, v25.8h}, [%[output]], %[output_bytes]\n" \
+  "st1 {v26.8h, v27.8h}, [%[output]], %[output_bytes]\n" \
+  "st1 {v28.8h, v29.8h}, [%[output]], %[output_bytes]\n" \
+  "st1 {v30.8h, v31.8h}, [%[output]], %[output_bytes]\n"
+
+#define LATHE_CLOBBERS                                                                                           \
+  "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", \
+  "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23"
+
+// A step of depth: four rows, which are the lanes i to l of v<x>, times the filters in v<a> and v<b>.
+#define LATHE_FIRST_STEP(x, i, j, k, l, a, b)                                                   \
+  "fmla v16.8h, v" #a ".8h, v" #x ".h[" #i "]\n" "fmla v17.8h, v" #b ".8h, v" #x ".h[" #i "]\n" \
+  "fmla v18.8h, v" #a ".8h, v" #x ".h[" #j "]\n" "fmla v19.8h, v" #b ".8h, v" #x ".h[" #j "]\n" \
+  "fmla v20.8h, v" #a ".8h, v" #x ".h[" #k "]\n" "fmla v21.8h, v" #b ".8h, v" #x ".h[" #k "]\n" \
+  "fmla v22.8h, v" #a ".8h, v" #x ".h[" #l "]\n" "fmla v23.8h, v" #b ".8h, v" #x ".h[" #l "]\n"
+#define LATHE_SECOND_STEP(x, i, j, k, l, a, b)                                                  \
+  "fmla v24.8h, v" #a ".8h, v" #x ".h[" #i "]\n" "fmla v25.8h, v" #b ".8h, v" #x ".h[" #i "]\n" \
+  "fmla v26.8h, v" #a ".8h, v" #x ".h[" #j "]\n" "fmla v27.8h, v" #b ".8h, v" #x ".h[" #j "]\n" \
+  "fmla v28.8h, v" #a ".8h, v" #x ".h[" #k "]\n" "fmla v29.8h, v" #b ".8h, v" #x ".h[" #k "]\n" \
+  "fmla v30.8h, v" #a ".8h, v" #x ".h[" #l "]\n" "fmla v31.8h, v" #b ".8h, v" #x ".h[" #l "]\n"
+
+// Two steps, with the filters of the first in v<a> and v<b>, those of the second in v<c> and v<d>.
+#define LATHE_FIRST_QUAD(x, a, b, c, d) LATHE_FIRST_STEP(x, 0, 1, 2, 3, a, b) LATHE_FIRST_STEP(x, 4, 5, 6, 7, c, d)
+#define LATHE_SECOND_QUAD(x, a, b, c, d) LATHE_SECOND_STEP(x, 0, 1, 2, 3, a, b) LATHE_SECOND_STEP(x, 4, 5, 6, 7, c, d)
+
+// Eight steps of depth. What comes next is loaded as soon as the registers are free.
 #define LATHE_EIGHT_STEPS(next_low, next_first, next_second, next_high)    \
   LATHE_FIRST_QUAD(0, 8, 9, 10, 11)      LATHE_SECOND_QUAD(4, 8, 9, 10, 11)    \
   LATHE_LOAD_LOW                                                           \
@@ -90,7 +135,7 @@ __attribute__((noinline)) inline void RunPairs(const PackedTile& tile, size_t ti
       "7:\n"
       "tbz %[depth], #0, 8f\n"
       "ldr d0, [%[first]]\n" "ldp q8, q9, [%[filters]]\n" "ldr d4, [%[second]]\n"
-      LATHE_FIRST_STEP(0, 8, 9) LATHE_SECOND_STEP(4, 8, 9)
+      LATHE_FIRST_STEP(0, 0, 1, 2, 3, 8, 9) LATHE_SECOND_STEP(4, 0, 1, 2, 3, 8, 9)
       "8:\n"
       "cbz %[start], 9f\n"
       LATHE_ADD_START_TO_FIRST LATHE_ADD_START_TO_SECOND
@@ -138,7 +183,7 @@ __attribute__((noinline)) inline void RunQuad(const PackedTile& tile) {
       "ldr d0, [%[first]], #8\n"
       "ldp q8, q9, [%[filters]], #32\n"
       "subs %[left], %[left], #1\n"
-      LATHE_FIRST_STEP(0, 8, 9)
+      LATHE_FIRST_STEP(0, 0, 1, 2, 3, 8, 9)
       "b.ne 3b\n"
       "4:\n"
       "cbz %[start], 5f\n"

@@ -3,7 +3,7 @@
 #ifndef LATHE_KERNEL_GEMM_PANEL_TILES_H_
 #define LATHE_KERNEL_GEMM_PANEL_TILES_H_
 
-#include "native/kernel/gemm/panel_job.h"
+#include "native/kernel/gemm/panels.h"
 #include "native/kernel/simd/simd.h"
 
 namespace lathe {

@@ -5,7 +5,7 @@
 #ifndef LATHE_KERNEL_GEMM_PANEL_TILES_ARM_H_
 #define LATHE_KERNEL_GEMM_PANEL_TILES_ARM_H_
 
-#include "native/kernel/gemm/panel_job.h"
+#include "native/kernel/gemm/panels.h"
 #include "native/kernel/simd/simd.h"
 #if defined(LATHE_HALVES)
 #include "native/kernel/gemm/packed_tile_fp16.h"

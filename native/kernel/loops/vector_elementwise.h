@@ -7,7 +7,6 @@
 #include "native/kernel/loops/broadcast.h"
 #include "native/kernel/loops/elementwise.h"
 #include "native/kernel/simd/simd.h"
-#include "native/kernel/simd/vector_element.h"
 #include "native/kernel/simd/vector_map.h"
 
 namespace lathe {

@@ -6,6 +6,8 @@
 #ifndef LATHE_KERNEL_SIMD_SIMD_H_
 #define LATHE_KERNEL_SIMD_SIMD_H_
 
+#include "native/runtime/kernel.h"
+
 #ifndef LATHE_ISA
 #define LATHE_ISA portable
 #endif
@@ -14,14 +16,22 @@
 #include "native/kernel/simd/vector_avx512.h"
 #elif defined(LATHE_ISA_AVX2)
 #include "native/kernel/simd/vector_avx2.h"
-#elif defined(LATHE_ISA_FP16) && defined(LATHE_WIDEN_HALVES)
-#include "native/kernel/simd/vector_half.h"
-#elif defined(LATHE_ISA_FP16)
+#elif defined(LATHE_ISA_FP16) && !defined(LATHE_WIDEN_HALVES)
 #include "native/kernel/simd/vector_fp16.h"
-#elif defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7) || defined(LATHE_ISA_DOTPROD) || defined(LATHE_ISA_I8MM)
+#elif defined(LATHE_ISA_FP16) || defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7) || defined(LATHE_ISA_DOTPROD) || \
+    defined(LATHE_ISA_I8MM)
 #include "native/kernel/simd/vector_neon.h"
 #else
 #include "native/kernel/simd/vector_portable.h"
 #endif
+
+namespace lathe {
+namespace {
+
+// The type of tensors whose elements the vectors hold.
+constexpr DType kElementType = sizeof(Element) == 2 ? DType::kF16 : DType::kF32;
+
+}  // namespace
+}  // namespace lathe
 
 #endif  // LATHE_KERNEL_SIMD_SIMD_H_

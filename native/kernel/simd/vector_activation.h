@@ -4,7 +4,6 @@
 
 #include "native/kernel/math/activation.h"
 #include "native/kernel/simd/simd.h"
-#include "native/kernel/simd/vector_element.h"
 
 namespace lathe {
 inline namespace LATHE_ISA {

@@ -1,6 +1,6 @@
 // Vectors of eight halves, on 64-bit ARM that computes with them (armv8.2 and later). See vector_portable.h for what
 // every such header offers; this one has nothing that only elementary functions need, which are computed with floats:
-// vector_half.h.
+// vector_neon.h.
 #ifndef LATHE_KERNEL_SIMD_VECTOR_FP16_H_
 #define LATHE_KERNEL_SIMD_VECTOR_FP16_H_
 

@@ -1,5 +1,5 @@
-// Vectors of four floats, on ARM with NEON and fused multiply-add (armv8, and armv7 with VFPv4). See vector_portable.h
-// for what every such header offers.
+// Vectors of four floats, on ARM with NEON and fused multiply-add (armv8, and armv7 with VFPv4). With
+// LATHE_WIDEN_HALVES their elements are halves in memory. See vector_portable.h for what every such header offers.
 #ifndef LATHE_KERNEL_SIMD_VECTOR_NEON_H_
 #define LATHE_KERNEL_SIMD_VECTOR_NEON_H_
 
@@ -9,8 +9,8 @@
 namespace lathe {
 namespace {
 
-#if defined(LATHE_ELEMENT)
-using Element = LATHE_ELEMENT;  // vector_half.h
+#if defined(LATHE_WIDEN_HALVES)
+using Element = float16_t;  // in memory: for what needs to be computed more exactly than in halves
 #else
 using Element = float;
 #endif
@@ -81,6 +81,26 @@ inline float MaxLanes(Vec x) {
   const float32x2_t two = vmax_f32(vget_low_f32(x.v), vget_high_f32(x.v));
   return vget_lane_f32(vpmax_f32(two, two), 0);
 }
+
+#if defined(LATHE_WIDEN_HALVES)
+inline Vec Load(const Element* from) { return {vcvt_f32_f16(vld1_f16(from))}; }
+inline Vec LoadPart(const Element* from, int count) {
+  if (count == 4) return Load(from);
+  float16x4_t x = vdup_n_f16(0);
+  if (count > 0) x = vld1_lane_f16(from, x, 0);
+  if (count > 1) x = vld1_lane_f16(from + 1, x, 1);
+  if (count > 2) x = vld1_lane_f16(from + 2, x, 2);
+  return {vcvt_f32_f16(x)};
+}
+inline void Store(Element* to, Vec x) { vst1_f16(to, vcvt_f16_f32(x.v)); }
+inline void StorePart(Element* to, Vec x, int count) {
+  if (count == 4) return Store(to, x);
+  const float16x4_t halves = vcvt_f16_f32(x.v);
+  if (count > 0) vst1_lane_f16(to, halves, 0);
+  if (count > 1) vst1_lane_f16(to + 1, halves, 1);
+  if (count > 2) vst1_lane_f16(to + 2, halves, 2);
+}
+#endif
 
 #if defined(__aarch64__)
 inline Vec Div(Vec a, Vec b) { return {vdivq_f32(a.v, b.v)}; }

@@ -1,5 +1,5 @@
-// Vectors of numbers, one header per instruction set; algorithms are written once over them. A kernel file includes the
-// header of its set in front of the algorithm's. Every header offers
+// Vectors of numbers, one header per instruction set; algorithms are written once over them. simd.h chooses
+// the header. Every one offers
 //
 //   Element                       what lies in memory: float, or a half (vector_fp16.h)
 //   Vec, kLanes                   the vector, and how many elements it holds

@@ -3,7 +3,6 @@
 #define LATHE_KERNEL_SPATIAL_POOL_H_
 
 #include "native/kernel/simd/simd.h"
-#include "native/kernel/simd/vector_element.h"
 #include "native/kernel/spatial/pooled_images.h"
 
 namespace lathe {
