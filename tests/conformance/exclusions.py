@@ -49,9 +49,6 @@ def _reasons(case: ConformanceCase) -> Iterator[str]:
             yield _DOMAINS[node.domain]
         if "Sequence" in node.op_type and node.op_type != "ReverseSequence":
             yield _SEQUENCES
-        # Dropout and BatchNormalization in training mode: by attribute, or by the mode as third input.
-        if any(item.name == "training_mode" and item.i for item in node.attribute):
-            yield _TRAINING
         if node.op_type == "Dropout" and len(node.input) > 2 and "training" in case.name:
             yield _TRAINING
     # Losses are written out as functions in the expanded cases: the names of the cases tell.

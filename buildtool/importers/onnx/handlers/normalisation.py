@@ -12,13 +12,39 @@ from buildtool.ir.dims import Shape, product
 
 
 @handler("BatchNormalization")
-def batch_normalization(step: Step) -> Tensor:
-    if step.integer("training_mode", 0) or not step.integer("spatial", 1):
-        step.unsupported("statistics of the batch or of every position", "export the model for inference")
+def batch_normalization(step: Step) -> Tensor | tuple[Tensor, ...]:
+    if not step.integer("spatial", 1):
+        step.unsupported("statistics of every position", "export the model with opset 9 or later")
     x = _with_channels(step)
+    if step.integer("training_mode", 0):
+        return _by_statistics_of_the_input(step, x)
     parameters = [step.input(index) for index in range(1, 5)]
     y = step.emit("batch_norm", channels_last(step, x), *parameters, epsilon=step.real("epsilon", 1e-5))
     return channels_first(step, y)
+
+
+def _by_statistics_of_the_input(step: Step, x: Tensor) -> tuple[Tensor, ...]:
+    """Weight standardisation is exported like this: the tensor is a weight, its mean and variance are its own."""
+    axes, column = (0, *range(2, x.rank)), (x.shape[1], *(1,) * (x.rank - 2))
+    mean = step.emit("reduce_mean", x, axes=axes, keepdims=True)
+    apart = step.emit("sub", x, mean)
+    variance = step.emit("reduce_mean", step.emit("mul", apart, apart), axes=axes, keepdims=True)
+    epsilon = step.constant(np.array(step.real("epsilon", 1e-5), x.dtype.numpy))
+    deviation = step.emit("sqrt", step.emit("add", variance, epsilon, **NO_ACTIVATION))
+    scale, bias = (step.reshape(step.input(index), column) for index in (1, 2))
+    scaled = step.emit("mul", step.emit("div", apart, deviation), scale)
+    y = step.emit("add", scaled, bias, **NO_ACTIVATION)
+    if len(step.node.outputs) == 1:
+        return (y,)
+    return (y, *(_moved(step, step.input(3 + index), found) for index, found in enumerate((mean, variance))))
+
+
+def _moved(step: Step, running: Tensor, found: Tensor) -> Tensor:
+    """A running statistic after one step towards that of the input."""
+    momentum = step.real("momentum", 0.9)
+    kept, share = (step.constant(np.array(part, running.dtype.numpy)) for part in (momentum, 1 - momentum))
+    ours = step.emit("mul", step.reshape(found, running.shape), share)
+    return step.emit("add", step.emit("mul", running, kept), ours, **NO_ACTIVATION)
 
 
 @handler("InstanceNormalization")
