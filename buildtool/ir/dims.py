@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -208,19 +209,54 @@ def _neutral(op: DimOp, left: Dim, right: Dim) -> Dim | None:
     return None
 
 
-def _exact_quotient(left: Dim, right: Dim) -> Dim | None:
-    """`left // right` where `left` is visibly a product that holds `right` (or a multiple of it) as a factor."""
-    if not isinstance(left, DimExpr) or left.op is not DimOp.MUL:
+def _factors(dim: Dim) -> tuple[int, list[Dim]]:
+    """A product as its number and its other factors."""
+    if isinstance(dim, int):
+        return dim, []
+    if dim.op is not DimOp.MUL:
+        return 1, [dim]
+    (one, left), (other, right) = _factors(dim.left), _factors(dim.right)
+    return one * other, left + right
+
+
+def _reduced(left: Dim, right: Dim) -> tuple[Dim, Dim] | None:
+    """The quotient `left / right` without common factors; None where there are none. Divisors are positive."""
+    (above, numerator), (below, denominator) = _factors(left), _factors(right)
+    common = math.gcd(above, below)
+    rest = []
+    for factor in denominator:
+        if factor in numerator:
+            numerator.remove(factor)
+        else:
+            rest.append(factor)
+    if common <= 1 and len(rest) == len(denominator):
         return None
-    for factor, rest in ((left.left, left.right), (left.right, left.left)):
-        if factor == right:
-            return rest
-        if isinstance(factor, int) and isinstance(right, int) and right and factor % right == 0:
-            return combine(DimOp.MUL, rest, factor // right)
-        inner = _exact_quotient(factor, right)
-        if inner is not None:
-            return combine(DimOp.MUL, inner, rest)
-    return None
+    return product([*numerator, above // common]), product([*rest, below // common])
+
+
+def _shifted_quotient(dim: Dim) -> tuple[Dim, DimOp | None, int, int]:
+    """A dimension as `(base + shift) op divisor`, where `op` is a division by a number or None (divisor 1)."""
+    base, shift = _without_constant(dim)
+    if isinstance(base, DimExpr) and base.op in (DimOp.FLOORDIV, DimOp.CEILDIV) and isinstance(base.right, int):
+        inner, inner_shift = _without_constant(base.left)
+        return inner, base.op, base.right, inner_shift + shift * base.right
+    return base, None, 1, shift
+
+
+def _without_constant(dim: Dim) -> tuple[Dim, int]:
+    if isinstance(dim, DimExpr) and dim.op is DimOp.ADD and isinstance(dim.right, int):
+        return dim.left, dim.right
+    return dim, 0
+
+
+def _extreme(op: DimOp, left: Dim, right: Dim) -> Dim | None:
+    """The minimum or maximum of two dimensions that differ by a constant only, as both sizes of a pool with `ceil_mode`
+    do: their quotients grow alike."""
+    *one, first = _shifted_quotient(left)
+    *other, second = _shifted_quotient(right)
+    if one != other:
+        return None
+    return left if (first <= second) == (op is DimOp.MIN) else right
 
 
 def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
@@ -232,10 +268,16 @@ def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
     neutral = _neutral(op, left, right)
     if neutral is not None:
         return neutral
-    if op in (DimOp.FLOORDIV, DimOp.CEILDIV):
-        exact = _exact_quotient(left, right)
-        if exact is not None:
-            return exact
+    if op in (DimOp.MIN, DimOp.MAX):
+        extreme = _extreme(op, left, right)
+        if extreme is not None:
+            return extreme
+    if op in (DimOp.FLOORDIV, DimOp.CEILDIV, DimOp.MOD) and isinstance(left, DimExpr):
+        reduced = _reduced(left, right)
+        if reduced is not None and op is not DimOp.MOD:
+            return combine(op, *reduced)
+        if reduced is not None and reduced[1] == 1:
+            return 0
     if op is DimOp.SUB and isinstance(right, int):
         op, right = DimOp.ADD, -right
     if op in (DimOp.ADD, DimOp.MUL) and isinstance(left, int):
