@@ -18,7 +18,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history gallery fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -78,6 +78,10 @@ oracles: setup ## install other frameworks (gigabytes) and refresh what they are
 strangers: setup ## judge random models, compared with their frameworks, into build/strangers.json; FAMILIES=onnx COUNT= SEED=
 	@$(VENV)/python -m tests.strangers $(if $(FAMILIES),--families $(FAMILIES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) \
 		--processes $(WORKERS)
+
+gallery: setup ## export, build and compare real architectures (gigabytes of frameworks): docs/gallery.md; MODELS=, KEEP=1, PYTHON_WITH_TORCH=
+	@$(VENV)/python -m tests.gallery $(if $(MODELS),--models '$(MODELS)') $(if $(KEEP),--keep) \
+		$(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH))
 
 bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=, DTYPE=int8, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
 	@$(VENV)/python -m tests.bench.peers $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
