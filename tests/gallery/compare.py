@@ -10,7 +10,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def _cosine(found: Array, expected: Array) -> float:
     return float(a @ b / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-30))
 
 
-def seconds_in_turn(runs: list[Callable[[], object]]) -> list[float]:
+def seconds_in_turn(runs: Sequence[Callable[[], object]]) -> list[float]:
     """Medians; the runs take turns, so that other programs disturb all of them alike."""
     taken: list[list[float]] = [[] for _ in runs]
     for _ in range(ROUNDS):
