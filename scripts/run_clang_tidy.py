@@ -1,4 +1,4 @@
-"""Runs clang-tidy over the native runtime and what kernels share: `make tidy`.
+"""Runs clang-tidy over the native runtime and shared kernel code: `make tidy`.
 
 `.clang-tidy` says which checks. Files are those that are compiled for every machine: units of single instruction sets
 (`__avx2.cc` and the like) are templates over the headers that these include.

@@ -105,4 +105,4 @@ def run_cases(program: Path, folder: Path, abi: str, without: Sequence[str] = ()
     assert passed is not None and wanted
     assert int(passed[1]) + len(skipped) > len(wanted)  # those of the files, and that of the folder
     if lacking := set(skipped) & set(TARGET.capabilities.abis[abi].isas):
-        warnings.warn(f"nothing here runs the kernels for {', '.join(sorted(lacking))}", stacklevel=2)
+        warnings.warn(f"this machine cannot run the kernels for {', '.join(sorted(lacking))}", stacklevel=2)

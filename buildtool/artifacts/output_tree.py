@@ -79,7 +79,7 @@ def _graph_after(name: str, imported: Graph, runs: Sequence[PassRun]) -> Graph:
         raise ConfigError(
             f"the pass '{name}' does not run for the model '{imported.name}'",
             rule=f"its passes: {', '.join(names) or 'none'}",
-            remedy="name it in graph_optimize_options, or choose another one: lathe inspect passes",
+            remedy="add it to graph_optimize_options, or choose another one: lathe inspect passes",
         )
     found: list[Graph] = []
 

@@ -53,7 +53,7 @@ def count(device: QemuDevice, run: Callable[[], Result]) -> Counted[Result]:
     try:
         plugin = count_plugin(ObjectCache())
     except LatheError as error:
-        return Counted(None, [], f"the plugin that counts cannot be built: {error.problems[0].what}")
+        return Counted(None, [], f"the instruction-counting plugin cannot be built: {error.problems[0].what}")
     with TemporaryDirectory(prefix="lathe-count-") as folder:
         written = Path(folder) / "counts"
         try:
@@ -62,7 +62,7 @@ def count(device: QemuDevice, run: Callable[[], Result]) -> Counted[Result]:
             return Counted(result, read(written))
         except (RunError, DeviceError, OSError, ValueError) as problem:
             what = problem.problems[0].what if isinstance(problem, LatheError) else str(problem)
-            return Counted(None, [], f"this emulator does not take the plugin that counts ({what})")
+            return Counted(None, [], f"this emulator cannot load the instruction-counting plugin ({what})")
 
 
 def read(file: Path) -> Markers:

@@ -54,7 +54,7 @@ def of_model(folder: Path, abi: str, model: str, op_paths: Sequence[Path], patte
     file = folder / "model" / abi / f"{model}.pb"
     if not file.is_file() or not file.with_suffix(".data").is_file():
         raise ConfigError(
-            "single operators are measured of models that are files",
+            "single operators are measured for models in files",
             where=Where(file=str(file)),
             remedy="give --model-graph-format file --model-data-format file",
         )
@@ -64,7 +64,7 @@ def of_model(folder: Path, abi: str, model: str, op_paths: Sequence[Path], patte
     found = [case for name, case in cases.items() if wanted.search(name)]
     if not found:
         first = ", ".join(list(cases)[:5])
-        raise ConfigError(f"no operator of '{model}' matches '{pattern}'", rule=f"they are called so: {first}, ...")
+        raise ConfigError(f"no operator of '{model}' matches '{pattern}'", rule=f"names are like {first}, ...")
     return found
 
 

@@ -20,7 +20,7 @@ def android_abis(abis: Collection[str]) -> tuple[str, ...]:
     if not found:
         raise ConfigError(
             f"an Android archive would be empty: the library is built for {', '.join(abis)}",
-            rule=f"it holds the ABIs of Android: {', '.join(ANDROID_ABIS)}",
+            rule=f"it contains libraries for: {', '.join(ANDROID_ABIS)}",
             remedy="name one in target_abis or with --abi, for example --abi arm64-v8a",
         )
     return found
@@ -66,8 +66,8 @@ def _level(parts: JavaParts, abi: str) -> int:
     level = parts.bindings[abi].level
     if not level:
         raise ToolchainError(
-            f"the toolchain for {abi} is not one for Android",
-            rule="its compiler does not define __ANDROID_API__, the least level of Android that the library runs on",
+            f"the toolchain for {abi} is not for Android",
+            rule="its compiler does not define __ANDROID_API__, the lowest Android API level that the library runs on",
             remedy="use that of an NDK, or give the ABI another name",
         )
     return level

@@ -48,9 +48,9 @@ def find_ndk() -> Ndk:
     folder = Path(name).expanduser().absolute()
     if not (folder / "build" / "cmake" / "android.toolchain.cmake").is_file():
         raise ToolchainError(
-            f"{_VARIABLE} names a folder that is no Android NDK",
+            f"{_VARIABLE} names a folder that is not an Android NDK",
             where=Where(file=str(folder)),
-            rule="an NDK holds build/cmake/android.toolchain.cmake",
+            rule="an NDK contains build/cmake/android.toolchain.cmake",
             remedy=_REMEDY,
         )
     properties = folder / "source.properties"
@@ -106,6 +106,6 @@ def _broken(elf: ELFFile) -> Iterator[tuple[str, str]]:
         yield f"the library needs {', '.join(foreign)}", f"a library for Android needs {', '.join(LIBRARIES)} only"
     names = {str(tag["d_tag"]) for tag in tags}
     if "DT_TEXTREL" in names:
-        yield "the library changes its own code when it is loaded", "Android refuses such libraries"
+        yield "the library has text relocations", "Android does not load such libraries"
     if "DT_HASH" not in names:
-        yield "the library has no table of symbols in the old form", "Android before 6 reads no other"
+        yield "the library has no DT_HASH symbol table", "Android before 6 requires it"

@@ -22,10 +22,10 @@ _KINDS = {
     "compile": ("folders in which CMake compiles, one per toolchain", "compile/*"),
     "link": ("folders in which libraries are linked, one per output", "link/*"),
     "tools": ("programs that run models on devices", "tools/*"),
-    "gpu-programs": ("programs that drivers of GPUs have built", "gpu-programs/*"),
-    "android-check": ("what stands in for an Android NDK", "android-check/*"),
+    "gpu-programs": ("programs compiled by GPU drivers", "gpu-programs/*"),
+    "android-check": ("substitutes for an Android NDK", "android-check/*"),
     "builds": ("what `lathe build` has read and written", "builds/*"),
-    "checked": ("models that `lathe check` has found right", "checked/*"),
+    "checked": ("models that `lathe check` has verified", "checked/*"),
     "downloads": ("model files from the network", "downloads/*"),
 }
 _DAY = 86400.0
@@ -72,7 +72,7 @@ def size_of(text: str) -> int:
     """A number of bytes such as 500M or 2G. ConfigError where it is none."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
-        raise ConfigError(f"'{text}' is no size", remedy="write it like 500M or 2G")
+        raise ConfigError(f"'{text}' is not a size", remedy="write it like 500M or 2G")
     return int(float(match.group(1)) * _UNITS[match.group(2).upper()])
 
 
@@ -114,8 +114,8 @@ def _lock(handle: int, folder: Path, wait: float) -> None:
                 raise BuildError(
                     "builds are using the cache",
                     where=Where(file=str(folder)),
-                    rule="nothing is removed that a build may need",
-                    remedy="prune it when they have ended",
+                    rule="files that a build may need are not removed",
+                    remedy="prune it when they have finished",
                 ) from None
         time.sleep(0.1)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from buildtool.errors import BuildError, Where
 
-_FULL = {errno.ENOSPC: "is full", errno.EDQUOT: "lets you store no more: your quota is used up"}
-ROOM = "make room on the disk, or set LATHE_CACHE_DIR or --output to a folder on another one"
+_FULL = {errno.ENOSPC: "is full", errno.EDQUOT: "has no space left for you: your quota is used up"}
+ROOM = "free space on the disk, or set LATHE_CACHE_DIR or --output to a folder on another one"
 
 
 def file_system(path: Path) -> str:
@@ -52,5 +52,5 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise BuildError(
             f"writing failed: {problem.strerror or problem}",
             where=Where(file=str(path)),
-            remedy="choose a folder that can be written to",
+            remedy="choose a writable folder",
         ) from problem

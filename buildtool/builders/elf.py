@@ -87,7 +87,7 @@ def _broken(elf: _Elf, api: str, glibc_floor: str, besides: tuple[str, ...]) -> 
     foreign = [name for name in elf.needed if not name.startswith((*_ALLOWED_LIBRARIES, *loading, *besides))]
     if foreign:
         rule = f"a library needs libc, libm{', libpthread and libdl' if loading else ' and libpthread'} only"
-        yield f"the library needs {', '.join(foreign)}", rule, "do without what these libraries provide"
+        yield f"the library needs {', '.join(foreign)}", rule, "do not use functions of these libraries"
     runtime = [name for name in elf.undefined if name.startswith(_CXX_RUNTIME)]
     if runtime:
         rule = "native code uses no C++ runtime: no new, no containers, no exceptions, no guarded statics"
@@ -99,7 +99,7 @@ def _broken(elf: _Elf, api: str, glibc_floor: str, besides: tuple[str, ...]) -> 
             yield (
                 f"{', '.join(symbols)} need glibc {version[6:]}",
                 f"glibc_floor is {glibc_floor}",
-                f"raise glibc_floor to {version[6:]} in the deployment file, or do without",
+                f"raise glibc_floor to {version[6:]} in the deployment file, or avoid them",
             )
 
 
@@ -134,7 +134,7 @@ def _read(path: Path) -> _Elf:
             return _facts(ELFFile(stream), len(stream.getbuffer()))
     except (ELFError, ValueError, KeyError, UnicodeDecodeError, AssertionError) as problem:
         raise BuildError(
-            "this is no library: it is damaged or no ELF file",
+            "this is not a library: it is damaged or not an ELF file",
             where=Where(file=str(path)),
             remedy="name a lib*.so or lib*.a that lathe build made",
         ) from problem

@@ -50,8 +50,8 @@ def decrypt(contents: bytes, key: bytes, name: str) -> bytes:
         raise ModelFileError(
             "the encrypted file does not fit this key",
             where=Where(file=name),
-            rule="the key is another one, or the file was changed after it was encrypted",
-            remedy="give the key that it was encrypted with",
+            rule="the key is incorrect, or the file was modified after encryption",
+            remedy="pass the key that it was encrypted with",
         ) from None
 
 
@@ -61,17 +61,19 @@ def read_key(file: Path) -> bytes:
         text = file.read_bytes() if file.is_file() else None
     if text is None:
         raise ConfigError(
-            "there is no file with a key", where=Where(str(file)), remedy="make one with --new-key, and keep it secret"
+            "the key file does not exist",
+            where=Where(str(file)),
+            remedy="create one with --new-key, and keep it secret",
         )
     if len(text) == KEY_SIZE:
         return text
     words = text.decode("ascii", "replace").strip()
     if not _HEXADECIMAL.fullmatch(words):
         raise ConfigError(
-            f"this is no key: the file has {len(text)} bytes",
+            f"this is not a key: the file has {len(text)} bytes",
             where=Where(str(file)),
             rule=f"a key is {KEY_SIZE} bytes, or {2 * KEY_SIZE} hexadecimal digits",
-            remedy="make one with --new-key",
+            remedy="create one with --new-key",
         )
     return bytes.fromhex(words)
 
@@ -83,7 +85,7 @@ def new_key(file: Path) -> bytes:
             handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             raise ConfigError(
-                "this file exists already", where=Where(str(file)), remedy="leave --new-key out to use its key"
+                "this file already exists", where=Where(str(file)), remedy="remove --new-key to use its key"
             ) from None
         key = os.urandom(KEY_SIZE)
         with os.fdopen(handle, "w", encoding="ascii") as to:
@@ -99,7 +101,7 @@ def encrypt_files(things: list[Path], key: bytes, output: Path | None) -> list[P
         with writing_to(file):
             contents = file.read_bytes()
         if is_encrypted(contents):
-            raise ConfigError("this file is encrypted already", where=Where(str(file)))
+            raise ConfigError("this file is already encrypted", where=Where(str(file)))
         target = (output / file.relative_to(root) if output else file).with_name(file.name + SUFFIX)
         write_file(target, encrypt(contents, key))
         written.append(target)
@@ -116,7 +118,7 @@ def _files_of(thing: Path) -> list[tuple[Path, Path]]:
         raise ConfigError(
             "no model files are in this folder",
             where=Where(str(thing)),
-            rule="a build has them in model/, as .pb and .data",
+            rule="a build stores them in model/, as .pb and .data",
             remedy="build with model_graph_format: file, or name the files",
         )
     if not thing.is_file():

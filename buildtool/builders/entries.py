@@ -59,10 +59,10 @@ def is_sound(path: Path, note: Note) -> bool:
 def damage(path: Path) -> Problem:
     """What to tell about an entry that does not have its checksum."""
     return Problem(
-        "this file of the cache was damaged and is made again",
+        "this cache file was damaged and is created again",
         Where(file=str(path)),
-        rule="a file of the cache has the checksum that was stored with it",
-        remedy="nothing needs to be done; if it happens again, check the disk",
+        rule="a cache file must match its stored checksum",
+        remedy="no action is needed; if it happens again, check the disk",
     )
 
 

@@ -51,8 +51,8 @@ def _find(compiler: CrossCompiler, abi: str, _path: str) -> Tools:
         path = shutil.which(program)
         if path is None:
             raise ToolchainError(
-                f"'{program}' is missing: nothing here builds for {abi}",
-                rule=f"firmware for {abi} is built by the GNU tools",
+                f"'{program}' is missing: this machine cannot build for {abi}",
+                rule=f"firmware for {abi} is built with the GNU tools",
                 remedy=remedy,
             )
         found[tool] = Path(path)
@@ -62,10 +62,10 @@ def _find(compiler: CrossCompiler, abi: str, _path: str) -> Tools:
         source.write("#include <string.h>\n")
         source.flush()
         try:
-            run([found["gcc"], *compiler.check, "-E", source.name], doing="looking for the C library")
+            run([found["gcc"], *compiler.check, "-E", source.name], doing="locating the C library")
         except ToolchainError as problem:
             raise ToolchainError(
-                f"the C library of '{compiler.prefix}gcc' is missing: nothing here builds for {abi}",
+                f"the C library of '{compiler.prefix}gcc' is missing: this machine cannot build for {abi}",
                 rule=problem.problems[0].rule,
                 remedy=remedy,
             ) from problem

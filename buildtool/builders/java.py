@@ -69,7 +69,7 @@ def find_jdk() -> Jdk:
     if found is None:
         place = f"JAVA_HOME is {home}, and has no bin/javac" if home else "no javac is on the PATH"
         raise ToolchainError(
-            "the compiler of Java is missing",
+            "the Java compiler is missing",
             rule=place,
             remedy="install a JDK, 9 or later: apt-get install default-jdk-headless; or set JAVA_HOME to its folder",
         )
@@ -77,8 +77,8 @@ def find_jdk() -> Jdk:
     if not (include / "jni.h").is_file():
         raise ToolchainError(
             f"there is no jni.h in {include}",
-            rule="what ties Java to a library is compiled with the headers of the same kit as javac",
-            remedy="install a whole JDK: apt-get install default-jdk-headless; or set JAVA_HOME to its folder",
+            rule="the JNI binding is compiled with the headers of the JDK that javac belongs to",
+            remedy="install a complete JDK: apt-get install default-jdk-headless; or set JAVA_HOME to its folder",
         )
     return Jdk(Path(found), (include, *sorted(path.parent for path in include.glob("*/jni_md.h"))))
 
@@ -168,7 +168,7 @@ class _Work:
             f"-DLATHE_JAVA_PACKAGE={self.java.folder}",
             f"-DLATHE_JNI_INCLUDE={';'.join(map(str, self.jdk.include))}",
         ]
-        doing = f"tying Java to {self.java.name} for {self.abi}"
+        doing = f"linking the JNI binding of {self.java.name} for {self.abi}"
         configure_and_build(self.processes, self.folder / "binding", binary, self.toolchain, arguments, doing)
         if self.processes.dry_run:
             return Binding(b"", 0, 0)

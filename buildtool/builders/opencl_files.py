@@ -88,24 +88,24 @@ def parse(data: bytes) -> list[Section]:
 
 def _first(data: memoryview) -> tuple[Section, int]:
     if len(data) < _HEADER.size or bytes(data[:8]) not in {content.value for content in Content}:
-        raise NoDeviceFileError("it is no file of compiled OpenCL programs, and none of tuned parameters")
+        raise NoDeviceFileError("it contains neither compiled OpenCL programs nor tuned parameters")
     magic, version, count, identity, size, checksum = _HEADER.unpack_from(data)
     if version != _VERSION:
         raise NoDeviceFileError(f"it has version {version} of the format; this Lathe knows {_VERSION}")
     end = _HEADER.size + count * _ENTRY.size
     if count > _MOST_ENTRIES or not end <= size <= len(data):
-        raise NoDeviceFileError("it is cut short or damaged: it is not as long as it says")
+        raise NoDeviceFileError("it is truncated or damaged: its length differs from its header")
     if _fnv1a(bytes(data[:_CHECKED]) + bytes(data[_HEADER.size : end])) != checksum:
-        raise NoDeviceFileError("it is damaged: a checksum is wrong")
+        raise NoDeviceFileError("it is damaged: a checksum does not match")
     entries: dict[int, bytes] = {}
     for key, place, length, wanted in _ENTRY.iter_unpack(data[_HEADER.size : end]):
         value = bytes(data[place : place + length])
         if place != end or len(value) != length or place + length > size or _fnv1a(value) != wanted:
-            raise NoDeviceFileError("it is damaged: an entry is not what was written")
+            raise NoDeviceFileError("it is damaged: an entry is invalid")
         entries[key] = value
         end += length
     if end != size or len(entries) != count:
-        raise NoDeviceFileError("it is damaged: its entries are not all of it")
+        raise NoDeviceFileError("it is damaged: it has data after its entries")
     return Section(Content(magic), identity, entries), size
 
 
@@ -190,7 +190,7 @@ def merge_files(files: Iterable[Path], output: Path) -> dict[str, Any]:
 
 def _of_one_kind(known: list[Section], new: list[Section]) -> list[Section]:
     if known and known[0].content is not new[0].content:
-        raise NoDeviceFileError(f"holds {new[0].content.words}, the files before it {known[0].content.words}")
+        raise NoDeviceFileError(f"contains {new[0].content.words}, the files before it {known[0].content.words}")
     return new
 
 

@@ -59,7 +59,7 @@ def _for_this_cpu(toolchain: Toolchain) -> tuple[tuple[str, ...], str]:
     for flag in ("-march=native", "-mcpu=native"):
         try:
             command = [toolchain.cxx, flag, "-x", "c", "-E", "-dM", os.devnull]
-            return (flag,), Processes().run(command, doing="asking the compiler for this processor")
+            return (flag,), Processes().run(command, doing="querying the compiler for this processor")
         except (BuildError, ToolchainError):
             continue
     return (), ""

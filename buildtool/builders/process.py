@@ -60,7 +60,7 @@ class Processes:
         if self.dry_run:
             return ""
         if self._stopped.is_set():
-            raise error(f"{doing} was given up")
+            raise error(f"{doing} was cancelled")
         try:
             process = subprocess.Popen(
                 words,
@@ -137,5 +137,5 @@ def _shown(line: str, output: str) -> str:
 
 def _remedy(code: int) -> str:
     if code < 0:
-        return f"the program was ended by signal {-code}"
+        return f"the program was killed by signal {-code}"
     return "see the output above; -v shows all commands"

@@ -12,4 +12,4 @@ from buildtool.builders.own_library import own_library
 def count_plugin(cache: ObjectCache) -> Path:
     """The plugin, built once per compiler of this machine. It needs no header of qemu's."""
     source = resources.native_dir() / "tools" / "qemu" / "count_plugin.c"
-    return own_library(cache, "count_plugin", [source], ["-O2"], "compiling the plugin that counts in qemu")
+    return own_library(cache, "count_plugin", [source], ["-O2"], "compiling the instruction-counting plugin for qemu")

@@ -34,16 +34,16 @@ _MERGED_TEXT = re.compile(r"\.str1\.\d+$")
 _MERGED_NUMBERS = re.compile(r"\.cst(\d+)$")
 _MODEL = re.compile(r"\.rodata\.lathe_(model|data)_(\d+)$")
 _DEVICE_DATA = {
-    ".rodata.lathe_opencl_sources": "opencl: texts of all units",
+    ".rodata.lathe_opencl_sources": "opencl: sources of all units",
     ".rodata.lathe_opencl_tuned": "opencl: tuned parameters",
     ".rodata.lathe_opencl_programs": "opencl: compiled programs",
 }
 _MERGED_OBJECT = "merged.o"
 _PADDING = "padding"
 _REST = {
-    "symbols for the loader": (".dynsym", ".dynstr", ".gnu.hash", ".hash", ".gnu.version", ".gnu.version_r"),
-    "calls of libc": (".plt", ".plt.got", ".plt.sec", ".got", ".got.plt", ".rela.plt", ".rel.plt"),
-    "table of the loader": (".dynamic",),
+    "dynamic symbols": (".dynsym", ".dynstr", ".gnu.hash", ".hash", ".gnu.version", ".gnu.version_r"),
+    "calls to libc": (".plt", ".plt.got", ".plt.sec", ".got", ".got.plt", ".rela.plt", ".rel.plt"),
+    "dynamic table": (".dynamic",),
     "unwinding": (".eh_frame", ".eh_frame_hdr", ".ARM.exidx", ".ARM.extab"),
     "headers": (".shstrtab",),
 }
@@ -94,7 +94,7 @@ class Objects:
         if unit.parts[:2] == ("native", "ops"):
             return Origin("kernels", unit.name, unit.parent.name)
         if str(unit.parent) == UNITS:
-            return Origin("kernels", unit.stem, "what kernels share")
+            return Origin("kernels", unit.stem, "shared kernel code")
         if unit.parts[:2] == ("native", "opencl"):
             return Origin("opencl", str(unit.relative_to("native")))
         return (
@@ -182,7 +182,7 @@ def _places(
                     continue  # tables, which are counted by what they are for
                 yield _Place(address, address + size, objects.origin(file, name), kind)
             elif Path(file).name != _MERGED_OBJECT:
-                yield _Place(address, address + size, Origin("core", "library of the compiler"), kind)
+                yield _Place(address, address + size, Origin("core", "compiler runtime library"), kind)
             else:
                 for offset, length, origin in tailored.get(name, ()):
                     yield _Place(address + offset, address + offset + length, origin, kind)
@@ -215,7 +215,7 @@ def _count(elf: ELFFile, places: list[_Place], total: int) -> dict[Origin, dict[
             for relocation in section.iter_relocations():
                 at = bisect.bisect_right(starts, relocation["r_offset"]) - 1
                 owned = at >= 0 and relocation["r_offset"] < places[at].end
-                owner = places[at].origin if owned else Origin("file", "calls of libc")
+                owner = places[at].origin if owned else Origin("file", "calls to libc")
                 add(owner, "relocations" if owned else "rest", section["sh_entsize"])
         elif section["sh_type"] == "SHT_NOBITS" or (_is_loaded(section) and section.name not in _REST_OF):
             continue

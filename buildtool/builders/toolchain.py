@@ -122,7 +122,7 @@ def _probe(abi: str, compiler: str, search_path: str) -> Toolchain:
     if len(words) != 1:
         raise ToolchainError(
             f"the compiler '{compiler}' is more than one word",
-            rule="CXX names a program; flags and launchers such as ccache are not taken",
+            rule="CXX must be the path of a program, without flags or a launcher such as ccache",
             remedy="unset CXX, or set it to the path of a compiler",
         )
     cxx = _find(words[0], abi)
@@ -161,8 +161,10 @@ def _find(program: str, abi: str) -> Path:
         package = _APT_PACKAGES.get(program)
         install = f", or: apt-get install {package}" if package else ""
         raise ToolchainError(
-            f"'{program}' is missing: nothing here builds for {abi}",
-            rule=f"{abi} is built by the GNU tools" if abi != HOST else "CXX, CC or g++ on the PATH names the compiler",
+            f"'{program}' is missing: this machine cannot build for {abi}",
+            rule=f"{abi} is built with the GNU tools"
+            if abi != HOST
+            else "CXX, CC or g++ on the PATH names the compiler",
             remedy=f"install it with: lathe doctor --install{install}",
         )
     return Path(path)

@@ -58,8 +58,8 @@ def _check(facts: dict[str, str], file: Path) -> None:
         raise ToolchainError(
             f"this toolchain builds for {facts['CMAKE_SYSTEM_NAME']}",
             where=Where(file=str(file)),
-            rule="this version tailors libraries in the ELF format only",
-            remedy="write the sources with --emit=source and compile them there",
+            rule="this version builds ELF libraries only",
+            remedy="write the sources with --emit=source and compile them with that toolchain",
         )
     for name in ("CMAKE_AR", "CMAKE_OBJCOPY"):
         if not Path(facts[name]).is_file():

@@ -62,7 +62,7 @@ def init(
     to_stdout = output is not None and str(output) == "-"
     file = output or models[0].with_suffix(".yml").resolve()
     if not force and not to_stdout and file.exists():
-        raise ConfigError(f"{file} exists already", remedy="choose another file with --output, or give --force")
+        raise ConfigError(f"{file} already exists", remedy="choose another file with --output, or give --force")
     abis = [word for item in target_abis or () for word in item.replace(",", " ").split()]
     text = draft.write(
         models,

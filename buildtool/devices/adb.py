@@ -18,7 +18,8 @@ _LISTING = 15.0  # seconds that listing may take: it starts adb's server where t
 _STATES = {
     "unauthorized": "unlock the device and allow debugging by this computer",
     "offline": "unplug the device and plug it in again, or: adb reconnect",
-    "no permissions": "give this user access to the device (udev rules: https://developer.android.com/studio/run/device)",
+    "no permissions": "give this user access to the device (udev rules: "
+    "https://developer.android.com/studio/run/device)",
     "recovery": "let the device start its system",
     "bootloader": "let the device start its system",
 }
@@ -95,7 +96,7 @@ class AdbTransport:
         answer = execute([*self._client, "forward", "tcp:0", f"tcp:{port}"], None)
         here = answer.stdout.decode("utf-8", errors="replace").strip()
         if answer.exit_code or not here.isdecimal():
-            raise DeviceError(f"{self.name} does not let its port {port} be reached: {_complaining(answer).stderr}")
+            raise DeviceError(f"{self.name} does not allow access to its port {port}: {_complaining(answer).stderr}")
         try:
             yield f"127.0.0.1:{here}"
         finally:
@@ -114,7 +115,7 @@ class AdbTransport:
 
     def remedy(self, said: str) -> str:
         return next(
-            (remedy for state, remedy in _STATES.items() if state in said), "see whether it is there: adb devices"
+            (remedy for state, remedy in _STATES.items() if state in said), "check whether it is connected: adb devices"
         )
 
     def close(self) -> None:

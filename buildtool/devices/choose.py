@@ -53,9 +53,9 @@ def abi_like(library: Path) -> str:
         if machine_for(abi) == machine:
             return abi
     raise UnsupportedError(
-        f"nothing here runs libraries for '{machine}'",
+        f"this machine cannot run libraries for '{machine}'",
         where=Where(file=str(library)),
-        rule=f"what can be run: host, {', '.join(sorted(EMULATORS))}",
+        rule=f"supported: host, {', '.join(sorted(EMULATORS))}",
         remedy="use the library on such a machine",
     )
 
@@ -67,9 +67,9 @@ def device_for(abi: str, cpu: str = "") -> Device:
     if abi in EMULATORS:
         return QemuDevice(abi, cpu)
     raise UnsupportedError(
-        f"nothing here runs programs for '{abi}'",
-        rule=f"what can be run: host, {', '.join(sorted(EMULATORS))}",
-        remedy="name a device that does, with --device",
+        f"this machine cannot run programs for '{abi}'",
+        rule=f"supported: host, {', '.join(sorted(EMULATORS))}",
+        remedy="choose a device that can with --device",
     )
 
 
@@ -105,7 +105,7 @@ class _Chips:
     seen: dict[str, str] = field(default_factory=dict)  # by device
 
     def fit(self, device: str, chips: Sequence[str]) -> bool:
-        self.seen[device] = ", ".join(chips) or "it does not tell"
+        self.seen[device] = ", ".join(chips) or "not reported"
         return not self.names or bool({name.casefold() for name in self.names} & {chip.casefold() for chip in chips})
 
     def check(self, abi: str, found: Sequence[Device]) -> None:

@@ -26,8 +26,8 @@ def find(abi: str, wanted: str = "") -> str:
         if program and _knows(program, _ARCHITECTURES.get(machine, machine)):
             return program
     if wanted:
-        raise ToolchainError(f"'{wanted}' is no gdb that knows {machine}", remedy="leave --gdb out, or name another")
-    raise ToolchainError(f"no gdb here knows {machine}", remedy="install one: apt-get install gdb-multiarch")
+        raise ToolchainError(f"'{wanted}' is not a gdb that supports {machine}", remedy="remove --gdb, or name another")
+    raise ToolchainError(f"no installed gdb supports {machine}", remedy="install one: apt-get install gdb-multiarch")
 
 
 def _knows(program: str, architecture: str) -> bool:
@@ -77,7 +77,7 @@ def talk(words: Sequence[str]) -> None:
                 process.kill()
                 process.wait()
     if code:
-        raise RunError(f"gdb ended with exit code {code}", remedy="see what it said above")
+        raise RunError(f"gdb ended with exit code {code}", remedy="see its messages above")
 
 
 @contextmanager

@@ -55,7 +55,7 @@ class Following:
             return self._port
         if self._code == _NOT_FOUND:
             raise DeviceError(f"{self._name} has no gdbserver", remedy=_REMEDY)
-        said = next((line for line in reversed(self._said) if line.strip()), "it does not say why")
+        said = next((line for line in reversed(self._said) if line.strip()), "no reason given")
         raise DeviceError(f"gdbserver does not start on {self._name}: {said.strip()}", remedy=_REMEDY)
 
     def _read(self) -> None:

@@ -115,7 +115,7 @@ def _only_model(library: Library, models: Path | None) -> str:
     raise RunError(
         f"the library has {len(names)} models: {', '.join(names)}" if names else "no model of the library was found",
         where=Where(file=str(library.path)),
-        remedy="say which one: load(..., model=NAME)",
+        remedy="choose one: load(..., model=NAME)",
     )
 
 

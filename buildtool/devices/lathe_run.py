@@ -116,7 +116,7 @@ def peak(device: Device, program: Path, threads: int, timeout: float) -> dict[st
     done = device.run([device.push(program), "--peak", "--threads", str(threads), "--json", "-"], timeout)
     if done.exit_code:
         raise DeviceError(
-            f"measuring what {device.name} can do at most ended with exit code {done.exit_code}",
+            f"measuring the peak performance of {device.name} ended with exit code {done.exit_code}",
             remedy="give the figures yourself: --peak GMACS,GBS",
         )
     return _report(done, device)
@@ -132,7 +132,7 @@ def _report(done: Completed, device: Device) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(done.stdout)
     except ValueError as problem:
         raise DeviceError(
-            f"{device.name} gave something else than the result: {done.stdout[:200]!r}", rule=f"it ran: {done.command}"
+            f"{device.name} returned an invalid result: {done.stdout[:200]!r}", rule=f"it ran: {done.command}"
         ) from problem
     return report
 
@@ -148,18 +148,18 @@ def _failure(done: Completed, device: Device, job: Job) -> RunError:
         return RunError(message, where=where)
     number = -done.exit_code if done.exit_code < 0 else done.exit_code - 128  # emulators and shells add 128
     names = {item.value: item.name for item in signal.Signals}
-    how = f"was ended by {names[number]}" if number in names else f"ended with exit code {done.exit_code}"
+    how = f"was killed by {names[number]}" if number in names else f"ended with exit code {done.exit_code}"
     remedies = {
         "SIGILL": "the processor lacks instructions that the library uses",
-        "SIGKILL": "something else ended it: the system, where memory runs short, or a person",
-        "SIGTERM": "something else ended it: the system as it shuts down, or a person",
+        "SIGKILL": "it was killed by the system (out of memory) or by a user",
+        "SIGTERM": "it was ended by the system (shutdown) or by a user",
     }
     said = last_words(done.stderr)
     stack = functions(done.stderr, job.library, job.symbols)
     return RunError(
         f"the program that runs the model {how} on {device.name}" + (f": {said}" if said else ""),
         where=where,
-        rule="it was in: " + " < ".join(stack) if stack else "",
+        rule="location: " + " < ".join(stack) if stack else "",
         remedy=remedies.get(names.get(number, ""))
-        or "this is a defect of Lathe or of the kernel of yours that it runs: please report it",
+        or "this is a defect of Lathe or of your own kernel: please report it",
     )

@@ -69,8 +69,8 @@ class Lease:
         if word == "busy" and not self._ready.is_set():
             raise DeviceError(
                 f"{self._name} is in use by {rest}",
-                rule="one job at a time uses a device, so that times are right",
-                remedy="try again when that has ended, or wait longer with --timeout",
+                rule="only one job at a time uses a device, so that measured times are correct",
+                remedy="try again when it has finished, or wait longer with --timeout",
             )
         if word == "failed":
             raise DeviceError(f"{self._name} cannot take a job: {rest}", remedy=remedy_for(rest))
@@ -135,7 +135,7 @@ class Lease:
         assert self._process.stdin is not None
         while not self._closing.wait(self._times.beat):
             if self._answer[0] and time.monotonic() - self._heard > self._times.silence:
-                self._lose(f"nothing was heard of it for {self._times.silence:g} seconds")
+                self._lose(f"no response for {self._times.silence:g} seconds")
             if self.gone:
                 return
             with contextlib.suppress(OSError, ValueError):  # whoever listens tells what has happened
@@ -162,5 +162,5 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 def remedy_for(said: str) -> str:
     """What helps on every device where its own words are these."""
     if "No space left" in said or "Disk quota" in said:
-        return "make room on its disk; what earlier runs left is removed by: lathe devices --clear"
+        return "free space on its disk; `lathe devices --clear` removes files of earlier runs"
     return ""

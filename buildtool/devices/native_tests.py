@@ -60,7 +60,7 @@ def run(
     if done.exit_code not in (0, 1):
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise RunError(
-            f"{program.name} broke off on {device.name} with exit code {done.exit_code}"
+            f"{program.name} failed on {device.name} with exit code {done.exit_code}"
             + (f": {said[-1]}" if said else ""),
             where=Where(file=str(program)),
         )
@@ -69,7 +69,7 @@ def run(
     try:
         return _tested(program.name, json.loads(text))
     except (ValueError, KeyError, TypeError) as problem:
-        raise DeviceError(f"{device.name} gave something else than the report of {program.name}") from problem
+        raise DeviceError(f"{device.name} returned an invalid report of {program.name}") from problem
 
 
 def _tested(program: str, report: Mapping[str, Any]) -> Tested:

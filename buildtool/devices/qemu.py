@@ -92,7 +92,7 @@ def _wait_for(socket: str, process: subprocess.Popen[bytes], seconds: float = 20
             return
         time.sleep(0.02)
     raise DeviceError(
-        "the emulator does not wait for gdb", remedy="see what it said above; sockets for gdb came with qemu 5.1"
+        "the emulator does not wait for gdb", remedy="see its messages above; sockets for gdb require qemu 5.1"
     )
 
 
@@ -103,6 +103,6 @@ def find(emulator: Emulator, abi: str) -> str:
         if path:
             return path
     raise DeviceError(
-        f"{emulator.program} is missing: nothing here runs programs for {abi}",
+        f"{emulator.program} is missing: this machine cannot run programs for {abi}",
         remedy=f"install it: lathe doctor --install, or apt-get install {emulator.package}",
     )

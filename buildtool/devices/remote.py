@@ -81,9 +81,9 @@ class RemoteDevice:
             return self._there[path.name]
         if not lasting or self._ask(script(_HAS, path, size)).exit_code:
             part = str(folder / "part")
-            self._succeed(self._transport.send(source, part, self._execute), f"cannot take {source.name}", where)
+            self._succeed(self._transport.send(source, part, self._execute), f"cannot receive {source.name}", where)
             kept = self._ask(script(_KEEP, part, size, path))
-            self._succeed(kept, f"did not keep {source.name}, of {size} bytes", where)
+            self._succeed(kept, f"did not store {source.name} ({size} bytes)", where)
         if lasting:
             self._there[path.name] = path
         return path
@@ -179,7 +179,7 @@ class RemoteDevice:
         if self._ask(script('[ -f "$1" ]', path)).exit_code:
             raise DeviceError("the program did not write this file", where=where)
         answer = self._transport.fetch(str(path), self._execute)
-        self._succeed(answer, f"did not give {path.name}", where)
+        self._succeed(answer, f"did not return {path.name}", where)
         destination.write_bytes(answer.stdout)
         return destination
 
@@ -250,7 +250,9 @@ class RemoteDevice:
         try:
             answer = self._execute(self._transport.command(f"{line}; echo lathe $? >&2"), None)
         except subprocess.TimeoutExpired as problem:
-            raise DeviceError(f"{self.name} does not answer", remedy="see whether it is on: lathe devices") from problem
+            raise DeviceError(
+                f"{self.name} does not answer", remedy="check whether it is on: lathe devices"
+            ) from problem
         said, marked, code = answer.stderr.rpartition("lathe ")
         if not marked:
             raise self._unreachable(answer)
@@ -293,9 +295,12 @@ class RemoteDevice:
         raise DeviceError(f"{self.name} {what}" + (f": {said}" if said else ""), where=where, remedy=helps)
 
     def _cannot_start(self, program: str, said: str, exit_code: int) -> DeviceError:
-        rules = {126: "it lets this user run programs of its own ABI", 127: "it has the C library of the program's ABI"}
+        rules = {
+            126: "the device must allow this user to run programs of its ABI",
+            127: "the device needs the C library of the program's ABI",
+        }
         return DeviceError(
-            f"{self.name} cannot start the program: {_last_line(said) or 'it does not say why'}",
+            f"{self.name} cannot start the program: {_last_line(said) or 'no reason given'}",
             where=Where(file=program),
             rule=f"{rules[exit_code]} ({self.abi})",
             remedy="choose the ABI of the device with --abi, or another device with --device",
@@ -312,7 +317,7 @@ class RemoteDevice:
                 what,
                 rule="a device without a sign of life for "
                 f"{self._times.silence:g} seconds is given up; it ends what ran for us, and removes it",
-                remedy="see whether it is on and connected: lathe devices",
+                remedy="check whether it is on and connected: lathe devices",
             )
         last = _last_line(said) or gone or f"exit code {answer.exit_code}"
         return DeviceError(f"{self.name} cannot be reached: {last}", remedy=self._transport.remedy(said))

@@ -118,10 +118,10 @@ def notes_on_cores(affinity: Mapping[str, Any], device: str) -> list[Problem]:
     if not affinity.get("policy"):
         return []
     if not affinity["kinds"]:
-        return [Problem(f"{device} does not tell how fast its cores are: all were used")]
+        return [Problem(f"{device} does not report the speed of its cores: all were used")]
     if affinity["kinds"] == 1:
         return [Problem(f"{device} has one kind of core: all were used")]
     if not set(affinity["cores"]) <= set(affinity["wanted"]):
         cores = ", ".join(map(str, affinity["wanted"]))
-        return [Problem(f"{device} does not let the program choose the cores {cores}: all that it may use were used")]
+        return [Problem(f"{device} does not allow the program to select the cores {cores}: all allowed ones were used")]
     return []

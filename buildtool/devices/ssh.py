@@ -18,15 +18,15 @@ from buildtool.settings import DeviceSpec
 _WORD = re.compile(r"[A-Za-z0-9_.:%\[\]@][A-Za-z0-9_.:%\[\]@,-]*")
 _LONGEST = 60  # of the folder of the socket: the name of a socket has 107 characters at most, and ssh adds 17
 _REMEDIES = {
-    "Permission denied": "let your key log in there: ssh-copy-id {login}",
-    "Host key verification failed": "look at the key of the device and accept it once: ssh {login}",
+    "Permission denied": "install your key on the device: ssh-copy-id {login}",
+    "Host key verification failed": "check the key of the device and accept it once: ssh {login}",
     "REMOTE HOST IDENTIFICATION HAS CHANGED": "if the device was set up anew: ssh-keygen -R {host}",
     "Could not resolve": "check the address of the device",
-    "Connection refused": "start the ssh server of the device, and check the port",
-    "timed out": "see whether the device is on, and in this network",
-    "No route to host": "see whether the device is on, and in this network",
+    "Connection refused": "start the SSH server on the device, and check the port",
+    "timed out": "check whether the device is on and in this network",
+    "No route to host": "check whether the device is on and in this network",
     "Session open refused": "allow several sessions in the device's sshd_config: MaxSessions 10",
-    "administratively prohibited": "allow forwarding on the host that leads to the device: AllowTcpForwarding yes",
+    "administratively prohibited": "allow forwarding on the jump host: AllowTcpForwarding yes",
 }
 
 
@@ -78,7 +78,7 @@ class SshTransport:
         answer = execute([_ssh(), "-F", "none", *_OPTIONS, *way, "--", self._host], None)
         if answer.exit_code:
             raise DeviceError(
-                f"{self.name} does not let its port {port} be reached: {answer.stderr.strip()}",
+                f"{self.name} does not allow access to its port {port}: {answer.stderr.strip()}",
                 remedy="allow it in the device's sshd_config: AllowTcpForwarding yes",
             )
         yield here
@@ -98,7 +98,7 @@ class SshTransport:
         for words, remedy in _REMEDIES.items():
             if words in said:
                 return remedy.format(login=self._login, host=self._host)
-        return f"find out why by hand: ssh {self._login}"
+        return f"connect by hand to see why: ssh {self._login}"
 
     def close(self) -> None:
         if self._folder is not None:

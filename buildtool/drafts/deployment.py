@@ -108,7 +108,7 @@ def _weights(prototxt: Path) -> Path:
         raise ConfigError(
             f"there is no '{prototxt.stem}.caffemodel'" + (f", but {len(found)} of other names" if found else ""),
             where=Where(file=str(prototxt)),
-            remedy="put the weights beside the prototxt, with the same name but for the ending",
+            remedy="put the weights next to the prototxt, with the same name and the suffix .caffemodel",
         )
     return (same or found)[0]
 
@@ -150,7 +150,7 @@ def _inputs(file: Path) -> list[_Opened]:
         graph = onnx.load(file, load_external_data=False).graph
     except Exception as problem:  # protobuf's own classes differ between versions
         raise ModelFileError(
-            "this is no ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
+            "this is not an ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
         ) from problem
     weights = {tensor.name for tensor in graph.initializer}
     return [
@@ -196,7 +196,7 @@ def _parse(text: str, name: str) -> tuple[int | tuple[int, int], ...]:
         match = re.fullmatch(r"\s*(\d+)(?:\.\.(\d+))?\s*", word)
         if match is None:
             raise ConfigError(
-                f"'{word}' is no size, in --input-shape {name}={text}", rule="1,3,224,224 or 1..8,3,64,64"
+                f"'{word}' is not a dimension, in --input-shape {name}={text}", rule="1,3,224,224 or 1..8,3,64,64"
             )
         low, high = int(match[1]), int(match[2] or match[1])
         sizes.append(low if low == high else (low, high))

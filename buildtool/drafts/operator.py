@@ -12,7 +12,7 @@ from buildtool.ops.registry import builtin
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
-_MEANING = '''"""{op}: y = x. (Say in one line what it computes.)"""
+_MEANING = '''"""{op}: y = x. (Describe the operator in one line.)"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class {title}(Operator):
         return self
 '''
 
-_KERNEL = """// {op}: y = x. (Say in one line what it computes.)
+_KERNEL = """// {op}: y = x. (Describe the operator in one line.)
 #include "native/kernel/loops/elementwise.h"
 
 namespace lathe {{
@@ -103,18 +103,18 @@ def write(name: str, folder: Path | None = None) -> list[Path]:
             remedy=_suggestion(name),
         )
     if name in builtin():
-        raise ConfigError(f"the operator '{name}' exists already", remedy="see: lathe inspect ops")
+        raise ConfigError(f"the operator '{name}' already exists", remedy="see: lathe inspect ops")
     if folder is None and not resources.in_source_tree():
         raise UnsupportedError(
-            "this is an installed Lathe, whose sources are not to be changed",
-            remedy=f"use a folder of your own: lathe dev new-op {name} --path my_ops",
+            "this is an installed package, whose sources must not be changed",
+            remedy=f"use your own folder: lathe dev new-op {name} --path my_ops",
         )
     root = folder if folder is not None else resources.root()
     files = {root / path: text for path, text in _files(name, folder is not None).items()}
     existing = [path for path in files if path.exists()]
     if existing:
         raise ConfigError(
-            "this file exists already", where=Where(file=str(existing[0])), remedy="remove it, or choose another name"
+            "this file already exists", where=Where(file=str(existing[0])), remedy="remove it, or choose another name"
         )
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -110,14 +110,14 @@ def _complaint(one: Extension, accepted: Sequence[Extension]) -> str:
     """What is against a target, in words; empty where nothing is."""
     target = one.value
     if isinstance(target, type) or not isinstance(target, Offered):
-        return "it is no target: it has to be an object with `name`, `capabilities`, `lower` and `emit`"
+        return "it is not a target: it must be an object with `name`, `capabilities`, `lower` and `emit`"
     lacking = [word for word in ("lower", "emit") if not callable(getattr(target, word, None))]
     lacking += [f"capabilities.{word}" for word in ("runtimes", "abis") if not hasattr(target.capabilities, word)]
     if lacking:
         return f"it has no {' and no '.join(lacking)}"
     for other in accepted:
         if other.value.name == target.name:
-            return f"the package '{other.package}' has a target of this name"
+            return f"the package '{other.package}' also has a target of this name"
         taken = set(_sections(other.value)) & set(_sections(target))
         if taken:
             return f"the package '{other.package}' has a section '{min(taken)}' already"

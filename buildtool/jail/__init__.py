@@ -103,7 +103,7 @@ def run(
         if taken >= 0:
             os.close(taken)
     if not stands:
-        raise NoJailError(words or f"the process that should lock itself up ended with exit code {process.returncode}")
+        raise NoJailError(words or f"the process that enters the jail ended with exit code {process.returncode}")
     return Ended(process.returncode, words, _exceeded(process.returncode, words, limits, late))
 
 
@@ -178,9 +178,9 @@ def _exceeded(code: int, words: str, limits: Limits, late: bool) -> str:
     if late:
         return f"{limits.seconds:g} seconds"
     if code == -signal.SIGXCPU:
-        return f"{limits.processor_seconds} seconds of the processor"
+        return f"{limits.processor_seconds} seconds of processor time"
     if code == -signal.SIGKILL:  # who does not listen to the signal of the limit, or who the system chose
-        return f"{limits.processor_seconds} seconds of the processor, or the memory of this machine"
+        return f"{limits.processor_seconds} seconds of processor time, or the memory of this machine"
     signs = ("MemoryError", "can't allocate memory", "bad_alloc", "Cannot allocate memory")
     if code and any(sign in words for sign in signs):
         return f"{limits.memory // _MEBIBYTE} MiB of memory"

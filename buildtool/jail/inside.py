@@ -68,11 +68,11 @@ def _lock(order: dict[str, Any], script: Path) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != order["pid"]:
-        raise NoJailError("the process that asked for it has ended")
+        raise NoJailError("the parent process has ended")
     for name, most in order["limits"].items():
         _limit(getattr(resource, name), most)
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
-        raise NoJailError("the kernel does not let processes renounce privileges")
+        raise NoJailError("the kernel does not support no_new_privs")
     _lock_files(libc, [*_of_python(), script.parent, *order["read"]], ["/dev/null", *order["write"]])
     _lock_calls(libc)
     _try()
@@ -105,7 +105,7 @@ def _lock_files(libc: Any, readable: list[Any], writable: list[str]) -> None:
     attributes = struct.pack(f"={len(handled)}Q", *handled)
     rules = libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0)
     if rules < 0:
-        raise NoJailError(f"Landlock makes no rules: {os.strerror(ctypes.get_errno())}")
+        raise NoJailError(f"Landlock cannot create a ruleset: {os.strerror(ctypes.get_errno())}")
     for path in readable:
         _allow(libc, rules, str(path), _READ_FILE | _READ_DIR)
     for path in writable:
@@ -124,18 +124,18 @@ def _allow(libc: Any, rules: int, path: str, rights: int) -> None:
     if not Path(path).is_dir():
         rights &= ~_READ_DIR
     if libc.syscall(_ADD_RULE, rules, _BENEATH, struct.pack("=Qi", rights, place), 0):
-        raise NoJailError(f"Landlock takes no rule for {path}: {os.strerror(ctypes.get_errno())}")
+        raise NoJailError(f"Landlock rejects the rule for {path}: {os.strerror(ctypes.get_errno())}")
     os.close(place)
 
 
 def _lock_calls(libc: Any) -> None:
     filters = program(os.uname().machine, os.getpid())
     if filters is None:
-        raise NoJailError(f"the system calls of {os.uname().machine} are not known here")
+        raise NoJailError(f"the system call numbers of {os.uname().machine} are unknown")
     held = ctypes.create_string_buffer(filters, len(filters))
     described = struct.pack("@HP", len(filters) // 8, ctypes.addressof(held))
     if libc.prctl(_SECCOMP, _FILTER, described, 0, 0):
-        raise NoJailError(f"the kernel takes no filter of system calls: {os.strerror(ctypes.get_errno())}")
+        raise NoJailError(f"the kernel rejects the system call filter: {os.strerror(ctypes.get_errno())}")
 
 
 def _try() -> None:
@@ -145,14 +145,14 @@ def _try() -> None:
     except OSError:
         pass
     else:
-        raise NoJailError("Landlock lets the root folder be read")
+        raise NoJailError("Landlock does not prevent reading the root folder")
     try:
         child = os.fork()
     except OSError:
         return
     if child == 0:
         os._exit(0)
-    raise NoJailError("the filter of system calls lets processes be made")
+    raise NoJailError("the system call filter does not prevent new processes")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def registry(op_paths: Sequence[Path] = ()) -> Mapping[str, type[Operator]]:
             for operator in _operators_of(_load_user_module(file)):
                 if operator.name in found:
                     raise ConfigError(
-                        f"the operator '{operator.name}' exists already",
+                        f"the operator '{operator.name}' already exists",
                         where=Where(file=str(file)),
                         remedy="give it a name of its own",
                     )

@@ -60,12 +60,14 @@ def read_document(file: Path) -> dict[str, Any]:
             item["nodes"] and ("instructions" in item or item["plain"]["median_interval"]) for item in measurements
         )
     except OSError as problem:
-        raise ConfigError(f"this cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
+        raise ConfigError(f"the file cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
     except (ValueError, KeyError, TypeError):
         whole = False
     if not whole:
         raise ConfigError(
-            "this is no result of lathe bench", where=Where(file=str(file)), rule="--compare takes what --json printed"
+            "this is not a result of lathe bench",
+            where=Where(file=str(file)),
+            rule="--compare takes the output of --json",
         )
     found: dict[str, Any] = document
     return found
@@ -79,7 +81,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         if item["note"]:
             shown.append(f"note: {item['note']}")
         if reason := item.get("gpu", {}).get("reason"):
-            shown.append(f"note: the CPU ran parts for a GPU: {reason}")
+            shown.append(f"note: the CPU ran GPU regions: {reason}")
         shown += _sections(item) if item["unit"] == "seconds" else _counted(item)
     if document["operators"]:
         shown += _single(document["operators"])
@@ -290,13 +292,13 @@ def _timed_row(row: Mapping[str, Any]) -> list[str]:
 def _compared(entries: Sequence[Mapping[str, Any]]) -> list[str | Table]:
     columns = ["before", "now", "ratio", "interval"]
     table = Table(
-        ["model", "abi", "device", *columns, "verdict"], title="Compared with before", right=frozenset(columns)
+        ["model", "abi", "device", *columns, "verdict"], title="Compared with the earlier run", right=frozenset(columns)
     )
     shown: list[str | Table] = [table]
     for entry in entries:
         where = (entry["model"], entry["abi"], entry["device"])
         if not entry["found"]:
-            table.add(*where, "", "", "", "", "not measured before")
+            table.add(*where, "", "", "", "", "not in the earlier run")
             continue
         figures = (_amount(entry, entry["before"]), _amount(entry, entry["after"]), f"{entry['ratio']:.3f}")
         table.add(*where, *figures, _interval(entry), entry["verdict"])
@@ -312,7 +314,7 @@ def _compared(entries: Sequence[Mapping[str, Any]]) -> list[str | Table]:
         shown.append(nodes)
     if any(entry["found"] and entry["unit"] == "seconds" for entry in entries):
         shown.append(
-            "note: the machine may have been faster or slower before; --against measures two libraries in turns"
+            "note: the speed of the machine may differ between the runs; --against measures two libraries alternately"
         )
     return shown
 

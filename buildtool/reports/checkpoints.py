@@ -25,5 +25,5 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     if document["fused"]:
         words.append(f"fused the batch normalisation of {', '.join(document['fused'])}")
     if document["left_out"]:
-        words.append(f"left out what only programs need: {', '.join(document['left_out'])}")
+        words.append(f"removed entries that only programs need: {', '.join(document['left_out'])}")
     return [*shown, "\n".join([*words, f"wrote {document['output']}"])]

@@ -41,7 +41,7 @@ def words(found: Mapping[str, Any]) -> str:
         word for word, done in (("biases", found["bias_correction"]), ("roundings", found["adaptive_rounding"])) if done
     )
     apart = found["too_large_to_round_together"]
-    left = f"each weight to the nearest, as they are too large: {', '.join(apart)}\n" if apart else ""
+    left = f"rounded to nearest, because the layer is too large: {', '.join(apart)}\n" if apart else ""
     return (
         f"{what} of {found['layers']} layers in {found['file']}: {found['output_db']:.1f} dB at the outputs, "
         f"{found['output_db_before']:.1f} dB without, on {found['judged_on']} samples\n"

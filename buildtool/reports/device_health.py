@@ -10,9 +10,9 @@ from buildtool.reports.table import Table
 
 # What the programs are for, and what happens without them.
 _TOOLS = {
-    "flock": "two users at once are not kept apart",
-    "setsid": "what a program started may outlive it",
-    "gdbserver": "no debugger from elsewhere",
+    "flock": "two users at once are not isolated",
+    "setsid": "child processes may outlive their program",
+    "gdbserver": "no remote debugger",
 }
 _FEATURES = ("neon", "asimd", "fphp", "asimddp", "i8mm", "sve", "avx2", "fma", "avx512f", "avx512_vnni", "avx_vnni")
 _ROOM = 0.25  # GiB: the program, a library and its model
@@ -32,7 +32,7 @@ def checks(properties: Mapping[str, str]) -> list[dict[str, str]]:
     if "features" in properties:
         has = set(properties["features"].split())
         found.append(
-            _check("features", "ok", " ".join(word for word in _FEATURES if word in has) or "none that kernels ask for")
+            _check("features", "ok", " ".join(word for word in _FEATURES if word in has) or "none that kernels use")
         )
     if "governor" in properties:
         found.append(_governor(properties["governor"]))
@@ -75,8 +75,8 @@ def _governor(governor: str) -> dict[str, str]:
 def _heat(thermal: str) -> dict[str, str]:
     degrees = [float(word.split()[-2]) for word in thermal.split(", ")]
     if max(degrees) < _HOT:
-        return _check("thermal", "ok", f"at most {max(degrees):.1f} C")
-    return _check("thermal", "note", f"{max(degrees):.1f} C", "let it cool down: hot processors are slowed down")
+        return _check("thermal", "ok", f"at most {max(degrees):.1f} °C")
+    return _check("thermal", "note", f"{max(degrees):.1f} C", "let it cool down: hot processors reduce their clock")
 
 
 def document(devices: list[dict[str, Any]]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def picture(title: str, layers: Sequence[Mapping[str, Any]]) -> bytes:
     top = math.ceil(math.log10(max([*drift, *own, 1e-6])))
     low = math.floor(math.log10(min([*drift, *own, 1e-7])))
     parts = [_axes(low, top, len(layers)), f'<text x="{_LEFT}" y="18">{escape(title)}</text>']
-    for name, label, values in (("drift", "drift from the reference", drift), ("own", "what the node adds", own)):
+    for name, label, values in (("drift", "drift from the reference", drift), ("own", "error added by the node", own)):
         start = _LEFT + (660 if name == "own" else 440)
         parts.append(f'<g class="{name}"><circle cx="{start}" cy="14" r="4"/></g>')
         parts.append(f'<text x="{start + 10}" y="18">{label}</text>')

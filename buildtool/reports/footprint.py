@@ -21,10 +21,10 @@ def of_build(folder: Path) -> dict[str, Any]:
     known = all(isinstance(plan.get(key), int) for _, plan in plans for key in ("arena_size", "lower_bound"))
     if built is None or not known or not all(size.is_whole(item.sizes) for item in built.libraries):
         raise ConfigError(
-            "this folder holds no build of this version",
+            "this folder does not contain a build of this version",
             where=Where(file=str(folder)),
             rule="a build leaves report/build.json in its folder",
-            remedy="name a file, or build again: lathe build",
+            remedy="pass a file, or build again: lathe build",
         )
     return {
         "kind": "build",
@@ -75,8 +75,8 @@ def parts(document: Mapping[str, Any], verbose: bool) -> list[str | Table]:
         shown += tables if verbose else tables[-2:]
     for firmware in document["firmware"]:
         shown += build.firmware_tables(firmware)
-    columns = ["model", "abi", "arena", "lower bound", "scratch", "weights in place", "expanded"]
-    memory = Table(columns, title="memory of one run on one thread", right=frozenset(columns[2:]))
+    columns = ["model", "abi", "arena", "lower bound", "scratch", "weights (not copied)", "expanded"]
+    memory = Table(columns, title="memory of one run, single-threaded", right=frozenset(columns[2:]))
     for row in document["memory"]:
         numbers = (row[key] for key in ("arena", "lower_bound", *_MEASURED))
         memory.add(row["model"], row["abi"], *(byte_count(number) for number in numbers))

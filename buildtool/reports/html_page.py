@@ -48,7 +48,7 @@ def data_of(page: bytes) -> Any:
     """What a page of `render` holds. ValueError where it is none."""
     found = re.search(rb'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     if found is None:
-        raise ValueError("this page holds no data")
+        raise ValueError("this page contains no data")
     return json.loads(found[1])
 
 

@@ -43,7 +43,7 @@ def kind_of(file: Path) -> str:
         missing = isinstance(problem, FileNotFoundError)
         remedy = (near_files(file) or "give a file, or one of: ops, passes") if missing else ""
         raise ConfigError(
-            f"this cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=remedy
+            f"the file cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=remedy
         ) from problem
     if head.startswith((b"\x7fELF", b"!<arch>\n")):
         return "library"
@@ -51,10 +51,10 @@ def kind_of(file: Path) -> str:
     kind = known.get(file.suffix.lower(), "")
     if not kind or kind == "library":
         raise ConfigError(
-            "this is no file that Lathe knows",
+            "the kind of this file is unknown",
             where=Where(file=str(file)),
             rule="a deployment (.yml), a model (.onnx, .kmodel), a converted model (.pb) or a built library (.so, .a)",
-            remedy=f"name its kind: lathe inspect {'|'.join(kinds())} {file}",
+            remedy=f"give its kind: lathe inspect {'|'.join(kinds())} {file}",
         )
     return kind
 
@@ -66,7 +66,7 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
     if kind == "passes":
         return _passes()
     if file is None:
-        raise ConfigError(f"`lathe inspect {kind}` needs a file", remedy=f"write: lathe inspect {kind} FILE")
+        raise ConfigError(f"`lathe inspect {kind}` needs a file", remedy=f"lathe inspect {kind} FILE")
     if kind == "build":
         return footprint.of_build(file)
     if not file.is_file():
@@ -104,7 +104,7 @@ def _model(file: Path, op_paths: Sequence[Path]) -> dict[str, Any]:
     data_file = file.with_suffix(".data")
     if not data_file.is_file():
         raise ModelFileError(
-            "the weights are missing", where=Where(file=str(data_file)), rule="they stand beside the .pb"
+            "the weights are missing", where=Where(file=str(data_file)), rule="they belong next to the .pb"
         )
     data = data_file.read_bytes()
     loaded = container.load(file.read_bytes(), data, registry(op_paths), str(file))
@@ -169,7 +169,7 @@ def _onnx(file: Path) -> dict[str, Any]:
         model = onnx.load(file, load_external_data=False)
     except Exception as problem:  # protobuf's own classes differ between versions
         raise ModelFileError(
-            "this is no ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
+            "this is not an ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
         ) from problem
     known = set(importer("onnx").supported_operators())
     weights = {tensor.name for tensor in model.graph.initializer}

@@ -73,7 +73,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
             search = model["search"]
             shown.append(
                 f"{model['model']} on {model['abi']}: {len(search['probes'])} values of {search['nodes']} nodes were "
-                f"looked at, with at most {search['most_held']} tensors at once"
+                f"compared, with at most {search['most_held']} tensors at once"
             )
         first = model["first"]
         where = f"{model['model']} on {model['abi']}, {model['device']}"

@@ -62,7 +62,7 @@ def install(names: Sequence[str], say: Callable[[str], None]) -> None:
             remedy=f"install these with your own package manager: {' '.join(names)}",
         )
     if os.geteuid() != 0:
-        raise ToolchainError("installing packages needs the rights of root", remedy=f"run: sudo {' '.join(command)}")
+        raise ToolchainError("installing packages requires root privileges", remedy=f"run: sudo {' '.join(command)}")
     say(f"$ {' '.join(command)}")
     done = subprocess.run(
         command,
@@ -93,7 +93,7 @@ def document(findings: Sequence[Finding]) -> dict[str, Any]:
 
 def parts(document: Mapping[str, Any]) -> list[str | Table]:
     """The document for people."""
-    table = Table(["target", "needs", "state", "what is here, or how to get it"])
+    table = Table(["target", "needs", "state", "found version, or how to install it"])
     for target in document["targets"]:
         for need in target["needs"]:
             state = "ok" if need["here"] else "missing"

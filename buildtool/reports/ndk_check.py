@@ -73,4 +73,4 @@ class NdkCheckReport:
                 state = "passed" if execution.passed else "failed"
                 where = (item.abi, item.executed_on, execution.model, execution.output)
                 runs.add(*where, f"{execution.cosine:.7f}", state)
-        return [table, runs, "nothing of this is for devices: build with the Android NDK"]
+        return [table, runs, "these files are not for devices: build with the Android NDK"]

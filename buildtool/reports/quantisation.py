@@ -53,4 +53,4 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         resumed = f", {document['resumed']} of them by an earlier run" if document["resumed"] else ""
         megabytes = document["peak_bytes"] / 2**20
         words.append(f"{document['seconds']:.2f} s{resumed}; {megabytes:.0f} MiB at the peak of a process")
-    return [table, *([f"and {left} that are narrower"] if left else []), "\n".join(words)]
+    return [table, *([f"{left} with narrower ranges"] if left else []), "\n".join(words)]

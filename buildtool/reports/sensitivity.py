@@ -112,14 +112,14 @@ def parts(found: Mapping[str, Any]) -> list[str | Table]:
             f"{layer['clipped']:.3%}",
         )
     left = len(found["layers"]) - len(table.rows)
-    more = [f"and {left} that do less harm" if left > 1 else "and one that does less harm"] if left else []
+    more = [f"and {left} with a smaller effect" if left > 1 else "and one with a smaller effect"] if left else []
     return [table, *more, "\n".join(_words(found)), *_keys(found)]
 
 
 def _words(found: Mapping[str, Any]) -> list[str]:
     accuracy = found["accuracy"]
     outputs = f"{found['output_db']:.1f} dB at the outputs, of {found['samples']} samples"
-    text = [f"{found['model']} with all of that stored: {outputs}"]
+    text = [f"{found['model']} with all of them quantised: {outputs}"]
     if accuracy:
         text.append(f"accuracy: {accuracy['float']:.4f} in single precision, {accuracy['stored']:.4f} stored")
     if found["proposed"]:
@@ -128,7 +128,7 @@ def _words(found: Mapping[str, Any]) -> list[str]:
         layers = "one layer" if count == 1 else f"{count} layers"
         text.append(f"with {layers} in single precision: {found['output_db_proposed']:.1f} dB{with_}")
     elif found["budget"]["db"] is not None or found["budget"]["points"] is not None:
-        text.append("that keeps to the budget: no layer has to stay in single precision")
+        text.append("within the budget: no layer has to stay in single precision")
     text.append(f"histograms: {found['page']}")
     return text
 

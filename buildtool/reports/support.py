@@ -123,7 +123,7 @@ def _read(file: Path) -> onnx.ModelProto:
         return onnx.load(file, load_external_data=False)
     except Exception as problem:  # protobuf's own classes differ between versions
         raise ModelFileError(
-            "this is no ONNX model: it is missing, damaged or of another kind", where=Where(file=str(file))
+            "this is not an ONNX model: it is missing, damaged or of another kind", where=Where(file=str(file))
         ) from problem
 
 

@@ -21,7 +21,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     for model in document["models"]:
         gain = f"{model['estimated_ns'] / 1e6:.3f} -> {model['chosen_ns'] / 1e6:.3f} ms"
         where = f"{model['model']} on {model['abi']} ({model['device']})"
-        told.append(f"{where}: {model['changed']} of {len(model['nodes'])} nodes other than estimated, {gain}")
+        told.append(f"{where}: {model['changed']} of {len(model['nodes'])} nodes differ from the estimate, {gain}")
     nodes = [table] if document["models"] else []
     wrote = f"wrote {document['file']}" if document["models"] or document["gpus"] else "nothing was tuned"
     return [*nodes, *told, *_gpu_parts(document["gpus"]), wrote]
@@ -30,12 +30,12 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
 def _gpu_parts(gpus: Sequence[Mapping[str, Any]]) -> list[str | Table]:
     if not gpus:
         return []
-    figures = ("usual ms", "tuned ms", "times", "kernels usual ms", "kernels tuned ms", "tuned")
+    figures = ("usual ms", "tuned ms", "times", "default kernels ms", "tuned kernels ms", "tuned")
     table = Table(["model", "abi", "gpu", *figures, ""], right=frozenset(figures))
     for item in gpus:
         times = [number(item[key], 4) for key in ("usual_ms", "tuned_ms")]
         faster = number(item["usual_ms"] / item["tuned_ms"], 3) if item["tuned_ms"] else ""
         kernels = [number(item[f"kernels_{way}_ns"] / 1e6, 4) for way in ("usual", "tuned")]
-        left = "" if item["complete"] else "not all: run it again"
+        left = "" if item["complete"] else "incomplete: run it again"
         table.add(item["model"], item["abi"], item["gpu"], *times, faster, *kernels, str(item["tuned"]), left)
     return [table, *(f"wrote {item['file']}" for item in gpus)]

@@ -69,7 +69,7 @@ def compare_outputs(
     """
     missing = [name for name in references if name not in results]
     if missing:
-        raise RunError(f"the library did not give the outputs {', '.join(missing)}")
+        raise RunError(f"the library did not return the outputs {', '.join(missing)}")
     found = []
     for name, right in references.items():
         left = results[name]

@@ -77,7 +77,7 @@ def read_array(file: Path, spec: TensorSpec) -> Array:
         expected = int(np.prod(spec.shape)) * spec.dtype.itemsize
         if len(data) != expected or spec.dtype is DType.BF16:
             raise RunError(
-                f"a raw file of {len(data)} bytes is no {spec.dtype.value}{list(spec.shape)} ({expected} bytes)",
+                f"a raw file of {len(data)} bytes does not fit {spec.dtype.value}{list(spec.shape)} ({expected} bytes)",
                 where=where,
                 remedy="write the array with numpy.save, which keeps type and shape",
             )
@@ -98,10 +98,10 @@ def _from_media(file: Path, spec: TensorSpec, where: Where) -> Array:
     depth = {"NHWC": 3, "NCHW": 1}.get(layout, 0)
     if len(spec.shape) != 4 or not depth or spec.shape[0] != 1 or spec.shape[depth] not in (1, 3):
         raise RunError(
-            f"no picture fits '{spec.name}', which is {list(spec.shape)} ({spec.data_format})",
+            f"an image does not fit '{spec.name}', which is {list(spec.shape)} ({spec.data_format})",
             where=where,
-            rule="a tensor for one picture has a batch of 1, 1 or 3 channels, and the format NHWC or NCHW",
-            remedy="make an array of it yourself: lathe tensor",
+            rule="a tensor for an image has a batch of 1, 1 or 3 channels, and the format NHWC or NCHW",
+            remedy="convert it to an array: lathe tensor",
         )
     height, width = spec.shape[1:3] if layout == "NHWC" else spec.shape[2:]
     channels = "grey" if spec.shape[depth] == 1 else "RGB"

@@ -34,7 +34,7 @@ class LitertReference:
         for spec in (*inputs, *outputs):
             name = spec.source_name or spec.name
             if name not in (fed if spec in inputs else known):
-                raise self._refusal(f"it does not let '{name}' be {'given' if spec in inputs else 'read'}")
+                raise self._refusal(f"'{name}' cannot be {'set' if spec in inputs else 'read'}")
         self._details = known
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -77,7 +77,7 @@ class LitertReference:
 
     def _refusal(self, why: str) -> UnsupportedError:
         return UnsupportedError(
-            f"LiteRT cannot run this model: {why.splitlines()[0] if why else 'it does not say why'}",
+            f"LiteRT cannot run this model: {why.splitlines()[0] if why else 'no reason given'}",
             where=Where(file=str(self._file)),
             remedy="compare with Lathe's own evaluator: --reference numpy",
         )

@@ -52,8 +52,8 @@ class OtherPythonReference:
         """`jailed`: whether code in programs of PyTorch runs in a jail; files of other platforms have none."""
         if platform not in platforms():
             raise ConfigError(
-                f"no framework of the platform '{platform}' can be asked",
-                rule=f"--reference-python asks those of {', '.join(platforms())}",
+                f"no framework of the platform '{platform}' can compute a reference",
+                rule=f"--reference-python supports {', '.join(platforms())}",
                 remedy=_NUMPY,
             )
         self.name = f"{platform} in {python}"
@@ -95,7 +95,7 @@ class OtherPythonReference:
             ) from problem
         if ended.exceeded:
             remedy = (
-                "raise --timeout, or --trust-model-code if you trust who made it" if self._jailed else "raise --timeout"
+                "raise --timeout, or --trust-model-code if you trust its author" if self._jailed else "raise --timeout"
             )
             raise RunError(f"the reference took more than {ended.exceeded}", remedy=remedy)
         last = ended.last_words or f"it ended with code {ended.code}"
@@ -105,7 +105,7 @@ class OtherPythonReference:
             what = f"the framework cannot run this model: {last}"
             raise UnsupportedError(what, where=Where(file=str(self._model)), remedy=_NUMPY)
         if ended.code:
-            raise RunError(f"the reference in {self._python} broke off: {last}", remedy=_NUMPY)
+            raise RunError(f"the reference in {self._python} failed: {last}", remedy=_NUMPY)
 
     def _started(self, request: Path) -> jail.Ended:
         script, python = _WORKERS / "main.py", str(self._python)
@@ -120,9 +120,9 @@ class OtherPythonReference:
             return jail.run(script, [str(request)], read=read, write=[outputs], limits=limits, python=python, flags=())
         except jail.NoJailError as problem:
             raise UnsupportedError(
-                f"PyTorch runs strangers' programs in a jail, and there is none here: {problem}",
+                f"PyTorch programs run in a jail, which is not available here: {problem}",
                 where=Where(file=str(self._model)),
-                remedy=f"--trust-model-code if you trust who made it, or {_NUMPY}",
+                remedy=f"--trust-model-code if you trust its author, or {_NUMPY}",
             ) from None
 
     def _results(self, file: Path) -> list[Array]:
@@ -131,5 +131,5 @@ class OtherPythonReference:
             with np.load(file) as stored:
                 found = [np.asarray(stored[str(index)]) for index in range(len(self._outputs))]
         except (OSError, KeyError, ValueError) as problem:
-            raise RunError(f"{self._python} gave no outputs that can be read: {problem}", remedy=_NUMPY) from problem
+            raise RunError(f"{self._python} returned unreadable outputs: {problem}", remedy=_NUMPY) from problem
         return [array.astype(spec.dtype.numpy, copy=False) for array, spec in zip(found, self._outputs, strict=True)]

@@ -33,8 +33,8 @@ def tensor(files: Sequence[Path], recipe: Recipe) -> Array:
             raise RunError(
                 f"shape {list(item.shape)} differs from {list(items[0].shape)} of {files[0]}",
                 where=Where(file=str(file)),
-                rule="what is in one tensor has one shape",
-                remedy="give pictures one size with --resize or --crop, sounds with --length",
+                rule="all items of a tensor have one shape",
+                remedy="give images one size with --resize or --crop, audio with --length",
             )
     return np.stack(items)
 
@@ -48,7 +48,7 @@ def _item(file: Path, recipe: Recipe) -> Array:
             return recipe.typed(values[:, 0])
     else:
         raise ConfigError(
-            f"'{file.suffix}' is no kind of file that becomes a tensor",
+            f"'{file.suffix}' is not a kind of file that can be converted to a tensor",
             where=Where(file=str(file)),
             rule=f"allowed: {' '.join((*pictures.SUFFIXES, *sounds.SUFFIXES))}",
         )
@@ -63,7 +63,7 @@ def saved(file: Path) -> Array:
     try:
         with file.open("rb") as stream:
             if stream.read(len(_NPY_MAGIC)) != _NPY_MAGIC:
-                raise RunError("this is no .npy file", where=where)
+                raise RunError("this is not a .npy file", where=where)
             stream.seek(0)
             array: Array = np.lib.format.read_array(stream, allow_pickle=False)
     except FileNotFoundError as problem:
@@ -71,7 +71,7 @@ def saved(file: Path) -> Array:
     except (OSError, LatheError):
         raise
     except Exception as problem:  # its reader lets through whatever a damaged header leads it into
-        raise RunError(f"this is no array that NumPy reads: {problem}", where=where) from problem
+        raise RunError(f"NumPy cannot read this array: {problem}", where=where) from problem
     return array
 
 

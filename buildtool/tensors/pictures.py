@@ -49,9 +49,13 @@ def _planes(values: Array, recipe: Recipe, source: Path) -> Array:
     """The one picture in a tensor, as height, width, channels."""
     where, shape = Where(file=str(source)), list(values.shape)
     if values.dtype.kind not in "fiub" or not values.size:
-        raise RunError(f"{values.dtype}{shape} is no picture", where=where)
+        raise RunError(f"{values.dtype}{shape} is not an image", where=where)
     if values.ndim == 4 and values.shape[0] != 1:
-        raise RunError(f"this tensor of shape {shape} holds {shape[0]} pictures", where=where, rule="one is written")
+        raise RunError(
+            f"this tensor of shape {shape} contains {shape[0]} images",
+            where=where,
+            rule="only one image can be written",
+        )
     if values.ndim == 4:
         values = values[0]
     if values.ndim == 2:
@@ -60,10 +64,10 @@ def _planes(values: Array, recipe: Recipe, source: Path) -> Array:
         values = values.transpose(1, 2, 0)
     if values.ndim != 3 or values.shape[2] not in (1, 3):
         raise RunError(
-            f"shape {shape} is no picture in {recipe.layout}",
+            f"shape {shape} is not an image in {recipe.layout}",
             where=where,
-            rule="a picture has 1 or 3 channels",
-            remedy="say with --layout where they stand",
+            rule="an image has 1 or 3 channels",
+            remedy="give the position of the channels with --layout",
         )
     return recipe.restored(values.astype(np.float64), source)
 
@@ -84,21 +88,23 @@ def _read(file: Path, mode: str) -> Image.Image:
         raise RunError("this file does not exist", where=where) from problem
     except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as problem:
         raise RunError(
-            "this picture is too large", where=where, rule=f"at most {pillow.MAX_IMAGE_PIXELS} pixels"
+            "this image is too large", where=where, rule=f"at most {pillow.MAX_IMAGE_PIXELS} pixels"
         ) from problem
     except MemoryError:
         raise
     except Exception as problem:  # its readers let through whatever a damaged file leads them into
-        raise RunError(f"this is no whole picture: {problem}", where=where, rule="PNG, JPEG or BMP") from problem
+        raise RunError(
+            f"the image is damaged or incomplete: {problem}", where=where, rule="PNG, JPEG or BMP"
+        ) from problem
 
 
 def _cropped(image: Image.Image, size: tuple[int, int], file: Path) -> Image.Image:
     height, width = size
     if height > image.height or width > image.width:
         raise RunError(
-            f"--crop {height}x{width} is more than the picture's {image.height}x{image.width}",
+            f"--crop {height}x{width} exceeds the image size {image.height}x{image.width}",
             where=Where(file=str(file)),
-            remedy="make it larger first: --resize HEIGHTxWIDTH",
+            remedy="enlarge it first: --resize HEIGHTxWIDTH",
         )
     left, top = (image.width - width) // 2, (image.height - height) // 2
     return image.crop((left, top, left + width, top + height))
@@ -114,6 +120,6 @@ def _pillow() -> ModuleType:
         from PIL import Image
     except ImportError as problem:
         raise ToolchainError(
-            "pictures are read by Pillow, which is not installed", remedy="pip install 'lathe-build[images]'"
+            "images are read with Pillow, which is not installed", remedy="pip install 'lathe-build[images]'"
         ) from problem
     return Image

@@ -50,7 +50,7 @@ class Recipe:
                 raise ConfigError(f"--{name} is {'x'.join(map(str, sizes))}", rule=f"sizes are from 1 to {_LARGEST}")
         for name, values in (("mean", self.mean), ("scale", self.scale)):
             if not np.all(np.isfinite(values)):
-                raise ConfigError(f"--{name} is no finite number")
+                raise ConfigError(f"--{name} is not a finite number")
 
     def normalised(self, values: Array, file: Path) -> Array:
         """(value - mean) * scale, where the last dimension is that of the channels."""
@@ -62,7 +62,7 @@ class Recipe:
         """The values that `normalised` was given."""
         scale = self._per_channel("scale", self.scale, values, file)
         if not np.all(scale):
-            raise ConfigError("--scale is 0, which no value comes back from")
+            raise ConfigError("--scale must not be 0: it cannot be inverted")
         return values / scale + self._per_channel("mean", self.mean, values, file)
 
     def typed(self, values: Array) -> Array:

@@ -25,13 +25,13 @@ def sound(file: Path, recipe: Recipe) -> Array:
     except (wave.Error, EOFError, ValueError, RuntimeError) as problem:
         what = str(problem) or "it ends too early"
         raise RunError(
-            f"this is no sound: {what}", where=where, rule="a WAV file with whole numbers (PCM)"
+            f"this is not a WAV file: {what}", where=where, rule="a WAV file with integer samples (PCM)"
         ) from problem
     if width > 4:
-        raise RunError(f"this sound has samples of {8 * width} bits", where=where, rule="8, 16, 24 or 32 bits")
+        raise RunError(f"the audio has samples of {8 * width} bits", where=where, rule="8, 16, 24 or 32 bits")
     if recipe.rate is not None and rate != recipe.rate:
         raise RunError(
-            f"this sound has {rate} samples in a second",
+            f"the audio has {rate} samples per second",
             where=where,
             rule=f"--rate {recipe.rate}",
             remedy=f"convert it: sox {file.name} -r {recipe.rate} converted.wav",

@@ -37,9 +37,9 @@ class Journal:
             fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
             self._stream.close()
-            what = "another run measures this accuracy at this moment"
+            what = "another run is measuring this accuracy"
             raise RunError(
-                what, where=Where(file=str(self.file)), remedy="wait for it, or build elsewhere"
+                what, where=Where(file=str(self.file)), remedy="wait for it, or choose another --output"
             ) from problem
         whole = self._read(self._stream)
         self._stream.truncate(whole)

@@ -118,7 +118,7 @@ def own_results(
     found = {value: values.get(value.name, inputs.get(value.name)) for value in operands(node)}
     missing = [value.name for value, array in found.items() if array is None]
     if missing:
-        return f"the library did not give its operand '{missing[0]}'"
+        return f"the library did not return its operand '{missing[0]}'"
     try:
         return alone.of(node, {value: array for value, array in found.items() if array is not None})
     except GraphError as error:  # an index out of range, a size that nothing has: operands went wrong before
@@ -141,7 +141,7 @@ def _layer(
     metrics, own_metrics, allowed = DIFFERENT, DIFFERENT, 0.0
     result, problem = values.get(value.name), own if isinstance(own, str) else ""
     if result is None:
-        problem = "the library did not give this value"
+        problem = "the library did not return this value"
     elif result.shape != should.shape:
         problem = f"shape {list(result.shape)} is not {list(should.shape)}"
     else:
@@ -214,17 +214,17 @@ def judge(layers: list[Layer], threshold: float, kept: Mapping[str, Array], plai
     wrong = next((layer for layer in layers if not layer.passed), None)
     if wrong is not None:
         why = wrong.problem or (
-            f"its result is off by {wrong.own.max_abs:.3g} on the operands that it had, {wrong.allowed:.3g} is allowed"
+            f"its result is off by {wrong.own.max_abs:.3g} on its operands; {wrong.allowed:.3g} is allowed"
         )
         return Verdict(wrong, f"{wrong.op} of node '{wrong.node}' ({wrong.kernel or 'no kernel known'}): {why}")
     for name, array in plain.items():
         if name in kept and not np.array_equal(kept[name], array, equal_nan=array.dtype.kind == "f"):
-            what = f"the output '{name}' is another one where inner values keep no memory of their own"
-            return Verdict(None, f"{what}: the plan of the memory is wrong")
+            what = f"the output '{name}' differs when inner values share memory"
+            return Verdict(None, f"{what}: the memory plan is incorrect")
     astray = next(
         (layer for layer in layers if layer.source_cosine is not None and layer.source_cosine < threshold), None
     )
     if astray is not None:
         what = f"Lathe's graph itself differs from the source model (cosine {astray.source_cosine:.6f})"
-        return Verdict(astray, f"{astray.op} of node '{astray.node}': {what}: the importer or a pass is wrong")
+        return Verdict(astray, f"{astray.op} of node '{astray.node}': {what}: the importer or a pass is incorrect")
     return Verdict(None)

@@ -61,8 +61,8 @@ class Watched:
                 raise RunError(
                     f"{problem}, where the input is {sample if not isinstance(sample, Mapping) else 'of the script'}",
                     where=Where(model=self._task.model, value=name),
-                    rule="ranges are those of finite numbers",
-                    remedy="leave this sample out; lathe run --trap-nan tells which node made them",
+                    rule="ranges are measured from finite values",
+                    remedy="remove this sample; `lathe run --trap-nan` reports the node that produced them",
                 ) from problem
 
 
@@ -85,8 +85,8 @@ def observe(task: Task, samples: Iterable[Sample], observed: Observed, workers: 
                 observed.merge(seen)
                 yield count
         except BrokenProcessPool as problem:
-            what = "a worker was ended from outside, or crashed"
-            raise RunError(what, remedy="start again: what was seen is kept") from problem
+            what = "a worker crashed or was killed"
+            raise RunError(what, remedy="start again: finished samples are kept") from problem
         finally:
             pool.shutdown(cancel_futures=True)
 

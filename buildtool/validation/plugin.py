@@ -70,9 +70,9 @@ class Plugin:
         made = self._call(call)
         if not isinstance(made, Mapping):
             raise ConfigError(
-                f"preprocess gave {type(made).__name__}",
+                f"preprocess returned {type(made).__name__}",
                 where=Where(file=str(self.file)),
-                rule="it gives the inputs by name",
+                rule="it returns the inputs by name",
             )
         return made
 
@@ -85,7 +85,7 @@ class Plugin:
             return json.dumps(kept, default=_plain)
         except (TypeError, ValueError) as problem:
             raise ConfigError(
-                f"what postprocess keeps of sample {unit} cannot be written down: {problem}",
+                f"the result of postprocess for sample {unit} cannot be saved: {problem}",
                 where=Where(file=str(self.file)),
                 rule="numbers, texts, lists and dictionaries of them, arrays",
             ) from problem
@@ -95,7 +95,9 @@ class Plugin:
         kept = [json.loads(record) for record in records]
         made = self._call(lambda: self._result(kept) if self._is_mace else self._object.metrics(kept))
         if not isinstance(made, Mapping) or not made:
-            raise ConfigError("the script gave no figures", where=Where(file=str(self.file)), rule="figures by name")
+            raise ConfigError(
+                "the script returned no figures", where=Where(file=str(self.file)), rule="figures by name"
+            )
         return {str(name): float(value) for name, value in made.items()}
 
     def _result(self, kept: Sequence[Mapping[str, Any]]) -> Mapping[str, float]:
@@ -151,7 +153,7 @@ def _own_class(module: ModuleType, file: Path) -> type[Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _packed(array: Array) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def find(path: Path, specs: Sequence[TensorSpec]) -> Samples:
     found = tuple(itertools.chain.from_iterable(_in_files(group, specs) for group in _groups(files, specs)))
     if not found:
         endings = f"{' '.join(ARRAYS)}, pictures and sounds"
-        raise ConfigError("no samples are here", where=Where(file=str(path)), rule=f"files of samples: {endings}")
+        raise ConfigError("no samples found", where=Where(file=str(path)), rule=f"files of samples: {endings}")
     return Folder(found)
 
 
@@ -130,7 +130,7 @@ class Script:
         given = item if isinstance(item, Mapping) else {self.specs[0].name: item}
         missing = [spec.name for spec in self.specs if spec.name not in given]
         if missing:
-            raise ConfigError(f"sample {number} has nothing for the input '{missing[0]}'", where=where, rule=_RULE)
+            raise ConfigError(f"sample {number} has no data for the input '{missing[0]}'", where=where, rule=_RULE)
         check_names(given, self.specs)
         arrays = {
             spec.name: np.asarray(
@@ -202,7 +202,7 @@ def _groups(files: Sequence[Path], specs: Sequence[TensorSpec]) -> Iterator[tupl
             raise ConfigError(
                 f"'{missing[0]}' is missing beside '{name}'",
                 where=Where(file=str(arrays[name])),
-                rule="files of several inputs begin with the names of the inputs, and go on alike",
+                rule="files of several inputs start with the name of their input and have the same rest",
             )
         yield tuple(arrays[other] for other in names)
 
@@ -218,7 +218,7 @@ def _in_files(files: tuple[Path, ...], specs: Sequence[TensorSpec]) -> Iterator[
     for shape, spec in zip(_shapes(files, specs), specs, strict=True):
         count = -1 if shape is None else _count(shape, spec)
         if count == 0:
-            what = f"an array of shape {list(shape or ())} holds no samples of '{spec.name}'"
+            what = f"an array of shape {list(shape or ())} does not contain samples of '{spec.name}'"
             rule = f"shape {list(spec.shape)} ({spec.data_format}), or many of them along the first dimension"
             raise RunError(what, where=Where(file=str(files[0])), rule=rule)
         counts.add(count)
@@ -244,7 +244,7 @@ def _shapes(files: tuple[Path, ...], specs: Sequence[TensorSpec]) -> list[tuple[
     except (OSError, LatheError):
         raise
     except Exception as problem:  # NumPy lets through whatever a damaged file leads it into
-        raise RunError(f"this is no array that NumPy reads: {problem}", where=Where(file=str(files[0]))) from problem
+        raise RunError(f"NumPy cannot read this array: {problem}", where=Where(file=str(files[0]))) from problem
 
 
 def _shape_of(file: Path) -> tuple[int, ...] | None:

@@ -70,7 +70,7 @@ def fed(plugin: Plugin, unit: int, specs: Sequence[TensorSpec]) -> dict[str, Arr
     where = Where(file=str(plugin.file))
     missing = [spec.name for spec in specs if spec.name not in given]
     if missing:
-        raise ConfigError(f"preprocess gave nothing for the input '{missing[0]}'", where=where)
+        raise ConfigError(f"preprocess returned nothing for the input '{missing[0]}'", where=where)
     return {spec.name: fit(np.asarray(_as(given[spec.name], spec)), spec, where) for spec in specs}
 
 
@@ -143,8 +143,8 @@ def here(task: Task, parts: Sequence[Sequence[int]], workers: int) -> Iterator[d
                     yield future.result()
                 running |= {pool.submit(work, task, part) for part in itertools.islice(waiting, len(done))}
         except BrokenProcessPool as problem:
-            what = "a worker was ended from outside, or crashed"
-            raise RunError(what, remedy="start again: what was measured is kept") from problem
+            what = "a worker crashed or was killed"
+            raise RunError(what, remedy="start again: finished samples are kept") from problem
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -179,7 +179,7 @@ def _client(address: str) -> Any:
     try:
         return _dask().Client(address, timeout=_SECONDS)
     except (OSError, ValueError, TimeoutError) as problem:
-        remedy = "start one with `dask scheduler`, which tells its address"
+        remedy = "start one with `dask scheduler`, which prints its address"
         raise DeviceError(f"no Dask scheduler answers at {address}", remedy=remedy) from problem
 
 

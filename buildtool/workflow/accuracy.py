@@ -77,7 +77,7 @@ def _scripts(deployment: Deployment, options: Options, settings: RunSettings) ->
     ]
     if not found:
         raise ConfigError(
-            "no model of this deployment says how its accuracy is measured",
+            "no model of this deployment has a script that measures its accuracy",
             where=deployment.where,
             remedy="name a script with accuracy_validation_script",
         )

@@ -42,7 +42,7 @@ from buildtool.targets.protocol import SimulatedTarget
 from buildtool.workflow import on_simulator
 from buildtool.workflow.building import up_to_date
 
-_COUNTED = "instructions of one thread, not seconds: an emulator's time is that of no processor"
+_COUNTED = "instructions of one thread, not seconds: times in an emulator do not represent any processor"
 
 
 def bench(
@@ -61,9 +61,9 @@ def bench(
         return _estimated(deployment, target, options, settings, wishes, progress)
     if wishes.power is not None:
         raise UnsupportedError(
-            "--power is for chips that are simulated",
+            "--power is for simulated chips",
             where=deployment.where_of("target_abis"),
-            remedy="leave it out: energy is measured where the machine can tell it",
+            remedy="remove it: energy is measured where the machine reports it",
         )
     built = up_to_date(deployment, options, progress)
     if wishes.only:
@@ -108,9 +108,9 @@ def _estimated(
     }
     if words := [word for word, wanted in asked.items() if wanted]:
         raise UnsupportedError(
-            f"{' and '.join(words)} cannot be had of a chip that is simulated",
+            f"{' and '.join(words)} is not available for a simulated chip",
             where=deployment.where_of("target_abis"),
-            rule="nothing is measured: cycles are computed of the layers",
+            rule="cycles are computed from the layers, not measured",
             remedy=f"leave out {' and '.join(words)}",
         )
     estimates = []
@@ -168,7 +168,7 @@ def _operators(
             return {"unit": "seconds", "note": "", "results": timed()}
         counted = counting.count(device, marked)
         if counted.result is None:
-            note = f"the times are the emulator's, and those of no processor: {counted.problem}"
+            note = f"these are times of the emulator and do not represent any processor: {counted.problem}"
             return {"unit": "seconds", "note": note, "results": timed()}
         bounds = {case.name: case.bound for case in cases}
         rows = [
@@ -209,10 +209,10 @@ def _measure(
             figures = measurement.counted(counted.result, counting.of_run(counted.markers), facts)
             note = _COUNTED
             return {**what, "threads": 1, "properties": dict(device.properties()), "note": note, **figures}
-        note = f"the seconds are the emulator's, and those of no processor: {counted.problem}"
+        note = f"these are seconds of the emulator and do not represent any processor: {counted.problem}"
     result = stand.run(model.identifier, inputs, outputs, replace(settings, profile=True))
     if note:
-        progress.note(Problem(f"on {device.abi} {note}", rule="compare them with nothing but runs of this emulator"))
+        progress.note(Problem(f"on {device.abi} {note}", rule="compare them only with runs of this emulator"))
     _tell_of_gpu(result, stand, progress)
     peak = None if note else _peak(stand, settings, bench_settings)
     return {**what, "properties": dict(result.device), "note": note, **measurement.timed(result, facts, peak)}
@@ -237,7 +237,7 @@ def _other(place: Path, options: Options, overrides: Overrides, progress: Progre
     found = read_build(place)
     if found is None or not found.libraries:
         raise ConfigError(
-            "this is no build that could be compared with",
+            "this is not a build to compare with",
             where=Where(file=str(place)),
             rule="--against takes the folder of a build (<output>/<library>), or a deployment file",
         )
@@ -287,6 +287,6 @@ def _instructions(stand: LibraryOnDevice, model: str, wishes: _Wishes, inputs: M
     if counted.result is None:
         raise DeviceError(
             f"instructions cannot be counted on {stand.device.name}: {counted.problem}",
-            rule="without them there is nothing to compare in an emulator",
+            rule="an emulator compares instruction counts only",
         )
     return counting.of_run(counted.markers).run.instructions

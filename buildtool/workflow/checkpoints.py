@@ -45,7 +45,7 @@ def scheme_target(scheme: str | None) -> CheckpointTarget:
 def quantize_checkpoint(scheme: str, file: Path, output: Path, settings: CheckpointSettings) -> CheckpointReport:
     """What the target of a scheme makes of a checkpoint, written."""
     if output.exists() and file.exists() and output.samefile(file):
-        raise ConfigError("the checkpoint would be replaced by its result", remedy="name another --output")
+        raise ConfigError("the result would replace the checkpoint", remedy="choose another --output")
     made = scheme_target(scheme).quantize_checkpoint(file, settings)
     write_file(output, made.data)
     return CheckpointReport(str(file), str(output), made.fused, made.layers, made.left_out)

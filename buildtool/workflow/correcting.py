@@ -55,7 +55,7 @@ def correct(
             changes[name] = _changed(seen, wanted)
             apart += [name] if wanted.rounding and not seen.joint else []
         if not changes:
-            what = "no layer with weights of this model can be stored in a few bits"
+            what = "no layer with weights of this model can be quantised"
             raise UnsupportedError(what, where=Where(model=model.name))
         package.write_file(target, weight_files.contents(changes))
         changed = judged.changed(target)

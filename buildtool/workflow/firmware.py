@@ -167,14 +167,14 @@ def _refuse_options(deployment: Deployment, target: FirmwareTarget, options: Opt
         raise UnsupportedError(
             f"'lathe package' makes nothing for {target.name}",
             where=deployment.where_of("target_abis"),
-            rule="it packs what goes to the flash memory of a board, where a tool of the board reads such a package",
+            rule="it packs images for the flash memory of boards whose tool reads such a package",
             remedy="use the files of `lathe build`",
         )
     narrowed = [
         Problem(
-            "'quantize_large_weights' is for weights that are computed with in single precision",
+            "'quantize_large_weights' applies to models that compute in single precision",
             model.where_of("quantize_large_weights"),
-            rule=f"{target.name} computes with whole numbers",
+            rule=f"{target.name} computes with integers",
             remedy="remove the line",
         )
         for model in deployment.models
@@ -186,8 +186,8 @@ def _refuse_options(deployment: Deployment, target: FirmwareTarget, options: Opt
     unknown = [word for word, wanted in asked.items() if wanted]
     if unknown:
         raise UnsupportedError(
-            f"{' and '.join(unknown)} cannot be had for {target.name}",
+            f"{' and '.join(unknown)} is not available for {target.name}",
             where=deployment.where_of("target_abis"),
-            rule="these are for libraries, and a bare chip gets firmware",
+            rule="these options are for libraries; this target gets firmware",
             remedy=f"leave out {' and '.join(unknown)}",
         )

@@ -178,7 +178,7 @@ def _searched(deployment: Deployment, opened: Opened, options: Options, settings
         return {**_entry(whose[0], Verdict(None), (), kept), "search": facts}
     name, kernel = network.names.of_node(node), network.kernel_of(node)
     known = (*network.names.of_value(node.outputs[0]), node.outputs[0].name)
-    what = f"{node.op.name} of node '{name}' ({kernel}): it gives something else than it should on its operands"
+    what = f"{node.op.name} of node '{name}' ({kernel}): its result for its operands is incorrect"
     index = network.graph.nodes.index(node)
     first = {"index": index, "node": name, "op": node.op.name, "value": known[0], "what": what}
     return {**_entry(whose[0], Verdict(None), (), kept), "passed": False, "first": first, "search": facts}
@@ -267,7 +267,7 @@ def trap(
         caught = spring(network.graph, network.names, opened.inputs, values)
         if caught is not None:
             where = Where(model=opened.name, node=caught.node, value=caught.value)
-            remedy = "look at its operands: lathe run --dump FOLDER"
+            remedy = "inspect its operands: lathe run --dump FOLDER"
             problems.append(Problem(str(caught), where, f"on {opened.abi}, {opened.stand.device.name}", remedy))
     if problems:
         raise RunError(problems)

@@ -37,7 +37,7 @@ def ndk_check(
     others = [abi for abi in abis if abi not in android.ABIS]
     if others:
         raise ConfigError(
-            f"'{others[0]}' is no ABI of Android",
+            f"'{others[0]}' is not an ABI of Android",
             rule=f"ABIs of Android: {', '.join(android.ABIS)}",
             remedy="leave it out",
         )

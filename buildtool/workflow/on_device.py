@@ -50,7 +50,7 @@ def test(
     if not any(item.passed or item.failed or item.skipped for tested in found.values() for item in tested):
         raise RunError(
             f"no test is called '{pattern}'",
-            rule="--filter takes what GoogleTest calls a filter, or a kernel whose cases are in --cases",
+            rule="--filter takes a filter of GoogleTest, or the name of a kernel whose cases are in --cases",
             remedy="" if cases else "in Lathe's source tree, `python -m tests.ops FOLDER KERNEL` writes the cases",
         )
     return found

@@ -150,7 +150,7 @@ def _described(
     _, files = model_sources.recorded(model, options.allow_unverified)
     if not files or settings.inputs:
         raise ConfigError(
-            f"nobody says what '{model.name}' should give",
+            f"there are no expected outputs for '{model.name}'",
             where=model.where,
             remedy="name .npy files of its outputs in `validation_outputs_data`",
         )
@@ -163,7 +163,7 @@ def _exact(variant: Variant, name: str, found: Array, file: Path) -> Comparison:
     expected = saved(file)
     problem, metrics = "", DIFFERENT
     if found.size != expected.size:
-        problem = f"{found.size} numbers, and {file.name} holds {expected.size}"
+        problem = f"{found.size} elements, but {file.name} has {expected.size}"
     else:
         expected = expected.reshape(found.shape)
         (comparison,) = compare_outputs(variant, {name: found}, {name: expected}, 0.0, _EXACT)

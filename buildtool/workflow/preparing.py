@@ -62,7 +62,7 @@ def prepare(
 def _equalise(model: ModelConfig, imported: ImportedModel, graph: Graph, progress: Progress) -> None:
     where = model.where_of("quantize_equalize")
     if imported.graph.ranges:
-        what = "`quantize_equalize` does nothing for a model that has ranges from its training"
-        progress.note(Problem(what, where, rule="training made its channels what they are"))
+        what = "`quantize_equalize` has no effect on a model with ranges from training"
+        progress.note(Problem(what, where, rule="training has already adapted its channels"))
     elif not equalisation.equalise(graph):
-        progress.note(Problem("`quantize_equalize` finds no two layers to share numbers among", where))
+        progress.note(Problem("`quantize_equalize` has no effect: no two layers can be equalised", where))

@@ -189,9 +189,9 @@ def _one_model(deployment: Deployment, name: str | None) -> ModelConfig:
     if len(found) > 1:
         listed = ", ".join(model.name for model in found)
         raise ConfigError(
-            f"the library has {len(found)} models, and samples are those of one",
+            f"the library has {len(found)} models, and the samples belong to one",
             where=deployment.where,
-            remedy=f"say which one: --model NAME, of {listed}",
+            remedy=f"choose it with --model NAME: {listed}",
         )
     return found[0]
 
@@ -233,7 +233,7 @@ def _task(
         whole=_probabilities(graph),
     )
     if not task.tensors:
-        raise UnsupportedError("no tensor of this model holds numbers of single precision", where=model.where)
+        raise UnsupportedError("no tensor of this model has single precision", where=model.where)
     return task, f"{identity} {task.kind} {task.settings} {list(task.tensors.items())} {sorted(task.whole)}"
 
 

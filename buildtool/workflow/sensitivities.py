@@ -67,9 +67,9 @@ def _script(model: ModelConfig, budget: Budget, options: Options) -> Plugin | No
     scripts = model_sources.subgraph(model).accuracy_validation_script
     if not scripts:
         raise ConfigError(
-            "no script of this model says how its accuracy is measured",
+            "this model has no script that measures its accuracy",
             where=model.where,
-            remedy="name one with accuracy_validation_script, or give the budget in decibels: --budget 25",
+            remedy="set accuracy_validation_script, or give the budget in decibels: --budget 25",
         )
     return Plugin(model_sources.fetched(scripts[0], options.allow_unverified))
 
@@ -79,7 +79,7 @@ def _every_layer(bench: Bench, model: ModelConfig, progress: Progress) -> list[L
     stored = bench.graph(bench.choice)
     there = layers(stored)
     if not there:
-        raise UnsupportedError("nothing of this model can be stored in a few bits", where=Where(model=model.name))
+        raise UnsupportedError("nothing of this model can be quantised", where=Where(model=model.name))
     progress.stage(f"sensitivity of {model.name}")
     seen = _results(bench, stored, there)
     found = []

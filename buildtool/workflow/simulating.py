@@ -40,7 +40,7 @@ from buildtool.validation.plugin import Plugin
 from buildtool.validation.work import fed
 from buildtool.workflow import on_simulator
 
-_LABELLED = "an .npz with `samples`, of [number, …] as the input takes them, and `labels`, whole numbers"
+_LABELLED = "an .npz with `samples`, of [number, …] in the format of the input, and `labels`, integers"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def measure_labelled(
     target = on_simulator.simulated(deployment)
     if target is None or not isinstance(target, ScoredTarget):
         raise UnsupportedError(
-            f"--labelled is for chips whose simulator counts right answers: {_chips(ScoredTarget)}",
+            f"--labelled is for chips whose simulator counts correct labels: {_chips(ScoredTarget)}",
             where=deployment.where,
             remedy="name a script in accuracy_validation_script, and say --accuracy",
         )
@@ -102,7 +102,7 @@ def measure_scripts(
         raise UnsupportedError(
             f"{word} is for libraries",
             where=deployment.where,
-            rule="the samples of a simulated chip are computed in one process, and nothing is kept between two runs",
+            rule="samples on a simulated chip are computed in one process, and a run cannot be resumed",
             remedy=f"leave out {word}",
         )
     results = []
@@ -129,7 +129,7 @@ def compare_dumped(
     target = on_simulator.simulated(deployment)
     if target is None or not isinstance(target, ComparedTarget):
         raise UnsupportedError(
-            f"--compare is for chips whose simulator knows their layers: {_chips(ComparedTarget)}",
+            f"--compare is for chips whose simulator reports layers: {_chips(ComparedTarget)}",
             where=deployment.where,
             remedy="`lathe validate --layers` compares the nodes of a library with its source",
         )
@@ -209,12 +209,12 @@ def _inputs(
     if on_simulator.is_described(deployment, model):
         if samples.dtype.kind not in "iu":
             what = f"the samples are of {samples.dtype}"
-            raise RunError(what, where=Where(file=str(file)), rule="whole numbers, -128 to 127")
+            raise RunError(what, where=Where(file=str(file)), rule="integers from -128 to 127")
         return [{on_simulator.DESCRIBED_INPUT: sample} for sample in samples]
     specs, _ = runs.specs(model)
     if len(specs) != 1:
         where = Where(file=str(file), model=model.name)
-        raise ConfigError(f"the model has {len(specs)} inputs", where=where, rule="--labelled is for models of one")
+        raise ConfigError(f"the model has {len(specs)} inputs", where=where, rule="--labelled needs a model with one")
     borders, where = on_simulator.borders_of(program, model), Where(file=str(file), value=specs[0].name)
     kind = specs[0].dtype.numpy
     return [borders.real({specs[0].name: fit(sample.astype(kind), specs[0], where)}) for sample in samples]
@@ -230,7 +230,7 @@ def _read(file: Path) -> tuple[Array, list[int]]:
     except OSError as error:
         raise RunError(f"cannot read the file: {error.strerror or error}", where=where, rule=_LABELLED) from None
     except (ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise RunError(f"these are no labelled samples: {error}", where=where, rule=_LABELLED) from None
+        raise RunError(f"the file does not contain labelled samples: {error}", where=where, rule=_LABELLED) from None
     if samples.ndim < 2 or samples.dtype.kind not in "iuf" or labels.ndim != 1 or labels.dtype.kind not in "iu":
         found = f"samples of {samples.dtype} in {samples.ndim} dimensions, labels of {labels.dtype} in {labels.ndim}"
         raise RunError(found, where=where, rule=_LABELLED)

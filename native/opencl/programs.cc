@@ -260,7 +260,7 @@ Code ProgramCache::Refused(const Reporter& reporter, const Program& made, cl_int
   return reporter.Fail(IsMemory(error) ? Code::kOutOfMemory : Code::kInternal,
                        "the OpenCL driver does not compile unit '%s' (%s) with '%.120s': %s",
                        settings_.units->units[made.unit].name, ErrorName(error), made.options,
-                       summary[0] != 0 ? summary : "it does not say why");
+                       summary[0] != 0 ? summary : "no reason given");
 }
 
 // None where the driver does not hand it out, or memory is out.

@@ -89,7 +89,7 @@ def test_results_beside_each_other(lathe: Lathe, project: Path, tmp_path: Path) 
     assert against["interval"][0] <= against["ratio"] <= against["interval"][1]
     assert against["own"]["round"] == 72
     shown = lathe(*on(project, "--round", 2, "--compare", tmp_path / "before.json")).stdout
-    assert "Compared with before" in shown and "in turns" in shown
+    assert "Compared with the earlier run" in shown and "alternately" in shown
 
 
 def test_the_result_reaches_the_page(lathe: Lathe, project: Path) -> None:
@@ -116,9 +116,9 @@ def test_single_operators(lathe: Lathe, project: Path) -> None:
         (["--filter", "no such"], "no operator of 'digits' matches"),
         (["--filter", "("], "--filter cannot be '('"),
         (["--peak", "fast"], "--peak cannot be 'fast'"),
-        (["--compare", "{project}/deploy.yml"], "no result of lathe bench"),
+        (["--compare", "{project}/deploy.yml"], "not a result of lathe bench"),
         (["--compare", "{project}/missing.json"], "cannot be read"),
-        (["--against", "{project}"], "no build that could be compared"),
+        (["--against", "{project}"], "not a build to compare with"),
     ],
 )
 def test_options_that_bench_cannot_take_are_errors(lathe: Lathe, project: Path, words: list[str], said: str) -> None:
@@ -179,8 +179,8 @@ def test_without_the_plugin_the_note_says_what_the_seconds_are(
     result = lathe(*words, "--json")
     (item,) = result.document["measurements"]
     assert (item["unit"], item["peak"]) == ("seconds", None)
-    assert "those of no processor" in item["note"] and "g++ is missing" in item["note"]
-    assert "those of no processor" in result.stderr
+    assert "do not represent any processor" in item["note"] and "g++ is missing" in item["note"]
+    assert "do not represent any processor" in result.stderr
 
 
 def energy_of(folder: Path, project: Path, wraps: bool) -> dict[str, int]:

@@ -51,7 +51,7 @@ def test_an_ndk_that_is_too_old(revision: str, what: str, tmp_path: Path, monkey
 
 def test_no_ndk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
-    for what in ("there is no Android NDK", "names a folder that is no Android NDK"):
+    for what in ("there is no Android NDK", "names a folder that is not an Android NDK"):
         with pytest.raises(ToolchainError, match=what) as caught:
             library.toolchains(("armeabi-v7a",))
         assert caught.value.problems[0].remedy == REMEDY
@@ -146,7 +146,7 @@ def test_a_library_for_linux_keeps_no_promise_to_android(tmp_path: Path) -> None
         "aligned to pages of 4096 bytes",
         "libm.so.6",
         "a library for Android needs libc.so, libm.so, libdl.so only",
-        "no table of symbols in the old form",
+        "no DT_HASH symbol table",
     ):
         assert part in text
 

@@ -15,7 +15,7 @@ from buildtool.targets.protocol import LibrarySource, TargetProgram
 
 KNOWN = units.load()
 UNITS = (*KNOWN.of("leaky_relu"), *KNOWN.of("reshape"))
-TEXTS = "opencl: texts of all units"
+TEXTS = "opencl: sources of all units"
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def test_a_damaged_object_is_compiled_again(
     again = cache.objects(probe("host"), TREE, [UNIT])
     assert (again.compiled, path.read_bytes()) == ((UNIT.path,), right)
     assert [(note.what, note.where.file) for note in notes] == [
-        ("this file of the cache was damaged and is made again", str(path))
+        ("this cache file was damaged and is created again", str(path))
     ]
     assert cache.objects(probe("host"), TREE, [UNIT]).compiled == ()
     assert len(notes) == 1

@@ -89,7 +89,7 @@ def test_a_full_disk_is_one_error_and_leaves_no_object(
     monkeypatch.setattr(shutil, "copyfile", fail)
     with pytest.raises(BuildError) as caught:
         ObjectCache(tmp_path).objects(probe("host"), tree(), UNITS)
-    assert ("make room on the disk" in str(caught.value)) is (code == errno.ENOSPC)
+    assert ("free space on the disk" in str(caught.value)) is (code == errno.ENOSPC)
     assert not [path for path in (tmp_path / "objects").rglob("*") if path.is_file()]
 
 

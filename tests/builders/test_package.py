@@ -149,7 +149,7 @@ def test_one_file_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "deep" / "model.pb"
     package.write_file(path, b"one")
     monkeypatch.setattr(Path, "replace", _disk_full)
-    with pytest.raises(BuildError, match="make room"):
+    with pytest.raises(BuildError, match="free space"):
         package.write_file(path, b"two")
     assert files_below(tmp_path) == {"deep/model.pb": b"one"}
 

@@ -118,5 +118,5 @@ def test_an_emulator_runs_libraries_of_a_toolchain_file(lathe: Lathe, digits: Pa
 
 def test_a_library_that_nothing_here_runs(tmp_path: Path) -> None:
     (tmp_path / "lib.so").write_bytes(b"no library")
-    with pytest.raises(UnsupportedError, match="nothing here runs libraries"):
+    with pytest.raises(UnsupportedError, match="this machine cannot run libraries"):
         abi_like(tmp_path / "lib.so")

@@ -217,7 +217,7 @@ def test_a_full_disk_leaves_the_old_output(
         patch.setattr(Path, "write_bytes", full)
         result = lathe("convert", digits, "-o", tmp_path, "--abi", "host", "--emit", "ir")
     assert result.code == 7
-    assert "room on the disk" in result.stderr
+    assert "free space on the disk" in result.stderr
     assert snapshot(tmp_path / "digits") == before
     assert hidden(tmp_path) == []
 

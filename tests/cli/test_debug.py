@@ -210,7 +210,7 @@ def test_no_gdb_that_knows_the_processor(lathe: Lathe, digits: Path, tmp_path: P
     fake.chmod(0o755)
     result = lathe("debug", digits, "--abi", "host", "--gdb", fake)
     assert result.code == 6
-    assert "is no gdb that knows" in result.stderr
+    assert "is not a gdb that supports" in result.stderr
 
 
 def test_without_any_gdb(lathe: Lathe, digits: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_folder_of_the_user(lathe: Lathe, tmp_path: Path) -> None:
     listed = lathe("inspect", "ops", "--op-path", tmp_path, "--json").document["items"]
     assert any(item["name"] == "hard_tanh" and item["kernels"] for item in listed)
     again = lathe("dev", "new-op", "hard_tanh", "--path", tmp_path)
-    assert (again.code, "exists already" in again.stderr) == (2, True)
+    assert (again.code, "already exists" in again.stderr) == (2, True)
 
 
 def test_what_it_writes_is_clean(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_in_the_source_tree_its_tests_pass_as_it_stands(tmp_path: Path, monkeypa
         ("1st", "cannot name an operator"),
         ("a__b", "cannot name an operator"),
         ("../evil", "cannot name an operator"),
-        ("relu", "exists already"),
+        ("relu", "already exists"),
     ],
 )
 def test_names_that_it_refuses(lathe: Lathe, tmp_path: Path, name: str, message: str) -> None:

@@ -58,13 +58,13 @@ def test_a_whole_build(lathe: Lathe, build: Path, tmp_path: Path) -> None:
 
 def test_mistakes(lathe: Lathe, build: Path, tmp_path: Path) -> None:
     key = tmp_path / "secret.key"
-    assert "make one with --new-key" in lathe("encrypt", build, "--key", key).stderr
+    assert "create one with --new-key" in lathe("encrypt", build, "--key", key).stderr
     key.write_text("too short")
     assert "a key is 32 bytes" in lathe("encrypt", build, "--key", key).stderr
-    assert "exists already" in lathe("encrypt", build, "--key", key, "--new-key").stderr
+    assert "already exists" in lathe("encrypt", build, "--key", key, "--new-key").stderr
     key.write_bytes(KEY)
     (tmp_path / "empty").mkdir()
     assert "no model files" in lathe("encrypt", tmp_path / "empty", "--key", key).stderr
     assert "no such file" in lathe("encrypt", tmp_path / "lost.pb", "--key", key).stderr
     lathe("encrypt", build / "model" / "x.pb", "--key", key)
-    assert "encrypted already" in lathe("encrypt", build / "model" / "x.pb.enc", "--key", key).stderr
+    assert "already encrypted" in lathe("encrypt", build / "model" / "x.pb.enc", "--key", key).stderr

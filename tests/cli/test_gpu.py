@@ -65,7 +65,7 @@ def test_where_there_is_no_driver_the_cpu_runs_it_and_all_say_so(
     assert "ran on" in validated.stdout
     measured = lathe("bench", *on(project), "--round", 2, "--warmup", 0, "--peak", "10,10")
     assert note in measured.stderr
-    assert "note: the CPU ran parts for a GPU: LATHE_OPENCL_LIBRARY" in measured.stdout
+    assert "note: the CPU ran GPU regions: LATHE_OPENCL_LIBRARY" in measured.stdout
 
 
 def test_validate_takes_the_threshold_of_gpus(lathe: Lathe, project: Path) -> None:

@@ -102,7 +102,7 @@ def test_odd_names_are_quoted(lathe: Lathe, tmp_path: Path) -> None:
     ("name", "data", "code", "message"),
     [
         ("none.onnx", None, 3, "cannot be read"),
-        ("bad.onnx", b"\x08\x01garbage", 3, "no ONNX model"),
+        ("bad.onnx", b"\x08\x01garbage", 3, "not an ONNX model"),
         ("net.tflite", b"x", 3, "not a TFLite model"),
         ("net.safetensors", b"x", 4, "known: .onnx, .tflite"),
     ],

@@ -62,7 +62,7 @@ def test_a_build_and_its_library(lathe: Lathe, digits: Path, tmp_path: Path) -> 
     assert "sizes" not in lathe("inspect", alone, "--json").document
     report = folder / "report" / "build.json"
     report.write_text(report.read_text().replace('"parts"', '"pieces"').replace('"lower_bound"', '"bound"'))
-    assert "no build of this version" in lathe("inspect", folder).stderr
+    assert "does not contain a build of this version" in lathe("inspect", folder).stderr
     assert lathe("inspect", file).code == 0
 
 
@@ -79,8 +79,8 @@ def test_operators_and_passes(lathe: Lathe) -> None:
     ("name", "data", "code", "message"),
     [
         ("none.onnx", None, 2, "No such file"),
-        ("text.txt", b"hello", 2, "no file that Lathe knows"),
-        ("bad.onnx", b"\x08\x01garbage", 3, "no ONNX model"),
+        ("text.txt", b"hello", 2, "the kind of this file is unknown"),
+        ("bad.onnx", b"\x08\x01garbage", 3, "not an ONNX model"),
         ("bad.pb", b"\xff\xff\xff", 3, ""),
         ("bad.so", b"\x7fELF but no more", 7, "no library"),
     ],

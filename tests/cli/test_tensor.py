@@ -47,14 +47,14 @@ def test_without_an_output_the_command_prints_type_and_shape(lathe: Lathe, pictu
         (("picture.png", "--resize", "3y4"), 2, "--resize cannot be '3y4'"),
         (("picture.png", "--resize", "1x2x3"), 2, "HEIGHTxWIDTH"),
         (("picture.png", "--mean", "a"), 2, "--mean cannot be 'a'"),
-        (("picture.png", "--scale", "nan"), 2, "no finite number"),
+        (("picture.png", "--scale", "nan"), 2, "not a finite number"),
         (("picture.png", "--dtype", "string"), 2, "--dtype cannot be"),
         (("picture.png", "a.npy"), 2, "cannot be combined"),
         (("picture.png", "-o", "x.png"), 2, "cannot be written to 'x.png'"),
         (("a.npy", "-o", "x.txt"), 2, "cannot be written to 'x.txt'"),
-        (("a.npy", "-o", "x.png"), 8, "is no picture"),
+        (("a.npy", "-o", "x.png"), 8, "is not an image"),
         (("none.npy",), 8, "does not exist"),
-        (("text.npy",), 8, "no .npy file"),
+        (("text.npy",), 8, "not a .npy file"),
     ],
 )
 def test_mistakes(
@@ -84,5 +84,5 @@ def test_a_picture_is_an_input(picture: Path) -> None:
     assert (read_array(picture, TensorSpec("x", (1, 6, 8, 3), DType.U8, "NHWC")) == PIXELS).all()
     assert read_array(picture, TensorSpec("x", (1, 4, 4, 1), DType.F32, "NHWC")).shape == (1, 4, 4, 1)
     for shape, layout in (((2, 6, 8, 3), "NHWC"), ((1, 6, 8, 4), "NHWC"), ((6, 8, 3), "NONE")):
-        with pytest.raises(RunError, match="no picture fits 'x'"):
+        with pytest.raises(RunError, match="an image does not fit 'x'"):
             read_array(picture, TensorSpec("x", shape, DType.F32, layout))

@@ -83,9 +83,9 @@ def test_merging(lathe: Lathe, tmp_path: Path) -> None:
     data = one.read_bytes()
     damaged = bytes([*data[:-1], data[-1] ^ 1])
     for name, contents, said in (
-        ("cut.bin", data[:-1], "cut short or damaged"),
-        ("damaged.bin", damaged, "an entry is not what was written"),
-        ("text.bin", b"anything", "no file of compiled OpenCL programs"),
+        ("cut.bin", data[:-1], "truncated or damaged"),
+        ("damaged.bin", damaged, "an entry is invalid"),
+        ("text.bin", b"anything", "neither compiled OpenCL programs"),
         ("newer.bin", data[:8] + b"\2" + data[9:], "version 2"),
     ):
         (tmp_path / name).write_bytes(contents)

@@ -85,7 +85,7 @@ def killed_there(desk: Desk, moment: list[float]) -> None:
 
     def run(device: object) -> None:
         done = device.run(["sleep", "99"])  # type: ignore[attr-defined]
-        raise DeviceError(f"the program was ended by {signal.Signals(-done.exit_code).name}")
+        raise DeviceError(f"the program was killed by {signal.Signals(-done.exit_code).name}")
 
     fault(desk, lambda: sleeping(desk), kill, moment, run)
 

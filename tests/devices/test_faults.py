@@ -93,7 +93,7 @@ def test_unplugged_while_a_program_runs(desk: Desk) -> None:
 def test_silent_while_a_program_runs(desk: Desk) -> None:
     device = desk.device()
     thread = at(lambda: sleeping(desk), desk.fall_silent)
-    with pytest.raises(DeviceError, match=r"was lost: nothing was heard of it for 4 seconds"):
+    with pytest.raises(DeviceError, match=r"was lost: no response for 4 seconds"):
         device.run(["sleep", "64"])
     thread.join()
     device.close()
@@ -187,7 +187,7 @@ def test_a_full_disk(desk: Desk, tmp_path: Path) -> None:
     device, file = desk.device(), tmp_path / "library.so"
     file.write_bytes(bytes(3 << 20))
     with small_disk(desk):
-        with pytest.raises(DeviceError, match=r"cannot take library\.so: .*No space left on device") as caught:
+        with pytest.raises(DeviceError, match=r"cannot receive library\.so: .*No space left on device") as caught:
             device.push(file)
         assert "lathe devices --clear" in caught.value.problems[0].remedy
         file.write_bytes(b"small")

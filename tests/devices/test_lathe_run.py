@@ -50,8 +50,8 @@ def test_a_refusal_is_in_the_words_of_the_library(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("kill -SEGV $$", "was ended by SIGSEGV"),
-        ("exit 139", "was ended by SIGSEGV"),
+        ("kill -SEGV $$", "was killed by SIGSEGV"),
+        ("exit 139", "was killed by SIGSEGV"),
         ("kill -ILL $$", "lacks instructions"),
         ("echo 'stack smashed' >&2; exit 77", "ended with exit code 77 on local: stack smashed"),
     ],
@@ -62,7 +62,7 @@ def test_a_crash_is_said_to_be_one(tmp_path: Path, script: str, message: str) ->
 
 
 def test_nonsense_and_silence_are_faults_of_the_device(tmp_path: Path) -> None:
-    with pytest.raises(DeviceError, match="something else than the result"):
+    with pytest.raises(DeviceError, match="an invalid result"):
         run(tmp_path, "echo hello")
     with pytest.raises(DeviceError, match=r"within 0\.2 seconds"):
         run(tmp_path, "sleep 20", timeout=0.2)
@@ -76,11 +76,11 @@ def test_nonsense_and_silence_are_faults_of_the_device(tmp_path: Path) -> None:
         ({}, ""),
         ({"policy": 0, "kinds": 2, "wanted": [], "cores": [0, 1]}, ""),
         ({"policy": 1, "kinds": 2, "wanted": [1], "cores": [1]}, ""),
-        ({"policy": 1, "kinds": 0, "wanted": [], "cores": [0]}, "does not tell how fast"),
+        ({"policy": 1, "kinds": 0, "wanted": [], "cores": [0]}, "does not report the speed"),
         ({"policy": 1, "kinds": 1, "wanted": [], "cores": [0]}, "one kind of core"),
         (
             {"policy": 1, "kinds": 2, "wanted": [4], "cores": [0, 1]},
-            "does not let the program choose the cores 4",
+            "does not allow the program to select the cores 4",
         ),
     ],
 )

@@ -105,7 +105,7 @@ def test_a_login_that_fails_says_what_to_do(ssh_desk: SshDesk, tmp_path: Path) -
     strange = tmp_path / "config"
     strange.write_text(f"UserKnownHostsFile {tmp_path}/none\n")
     assert "accept it once: ssh -p" in reach(ssh_desk, ssh_config=strange)
-    assert "start the ssh server" in reach(ssh_desk, port=1)
+    assert "start the SSH server" in reach(ssh_desk, port=1)
     assert "check the address" in reach(ssh_desk, address="no-such-host.invalid")
 
 

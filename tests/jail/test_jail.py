@@ -147,7 +147,7 @@ def test_secrets_of_the_environment_stay_outside(run: Run, monkeypatch: pytest.M
 def test_time_of_the_processor_ends(run: Run) -> None:
     limits = Limits(processor_seconds=1, seconds=60)
     ended = run("while True: pass", limits=limits)
-    assert (ended.code, ended.exceeded) == (-signal.SIGXCPU, "1 seconds of the processor")
+    assert (ended.code, ended.exceeded) == (-signal.SIGXCPU, "1 seconds of processor time")
 
 
 def test_who_does_not_listen_is_killed(run: Run) -> None:
@@ -155,7 +155,7 @@ def test_who_does_not_listen_is_killed(run: Run) -> None:
     ended = run(lines, limits=Limits(processor_seconds=1, seconds=60))
     assert (ended.code, ended.exceeded) == (
         -signal.SIGKILL,
-        "1 seconds of the processor, or the memory of this machine",
+        "1 seconds of processor time, or the memory of this machine",
     )
 
 
@@ -167,7 +167,7 @@ def work():
 for _ in range(4): threading.Thread(target=work).start()
 """
     ended = run(lines, limits=Limits(processor_seconds=1, seconds=60))
-    assert ended.exceeded == "1 seconds of the processor"
+    assert ended.exceeded == "1 seconds of processor time"
 
 
 def test_sleeping_ends(run: Run) -> None:
@@ -232,7 +232,7 @@ def test_without_a_lock_the_script_is_not_started(tmp_path: Path, monkeypatch: p
         text = (Path(jail.__file__).parent / name).read_text()
         (inside / name).write_text(text.replace('"x86_64"', '"x"').replace('"aarch64"', '"y"'))
     monkeypatch.setattr(jail, "_INSIDE", inside / "inside.py")
-    with pytest.raises(NoJailError, match=r"the system calls of .* are not known here"):
+    with pytest.raises(NoJailError, match=r"the system call numbers of .* are unknown"):
         jail.run(script, [], read=[], write=[mark])
     assert mark.read_text() == ""
 
@@ -244,7 +244,7 @@ def test_a_lock_that_does_not_hold_is_none(tmp_path: Path, monkeypatch: pytest.M
     (inside / "inside.py").write_text(text.replace("    _lock_files(", "    _ = (lambda *_: None)("))
     (inside / "system_calls.py").write_text((Path(jail.__file__).parent / "system_calls.py").read_text())
     monkeypatch.setattr(jail, "_INSIDE", inside / "inside.py")
-    with pytest.raises(NoJailError, match="Landlock lets the root folder be read"):
+    with pytest.raises(NoJailError, match="Landlock does not prevent reading the root folder"):
         jail.run(Path(__file__).with_name("nothing.py"), [], read=[], write=[])
 
 

@@ -116,7 +116,7 @@ def test_a_zip_file_does_not_depend_on_time_or_order() -> None:
 def test_an_archive_is_for_android() -> None:
     with pytest.raises(ConfigError, match=r"built for host, aarch64-linux-gnu[\s\S]*--abi arm64-v8a"):
         aar.android_abis(["host", "aarch64-linux-gnu"])
-    with pytest.raises(ToolchainError, match=r"x86_64 is not one for Android[\s\S]*__ANDROID_API__"):
+    with pytest.raises(ToolchainError, match=r"x86_64 is not for Android[\s\S]*__ANDROID_API__"):
         packed(bindings={"x86_64": Binding(b"", 0, 0)})
 
 

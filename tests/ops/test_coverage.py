@@ -95,9 +95,9 @@ def test_operators_of_the_user_are_found(tmp_path: Path) -> None:
 
 
 def test_operator_of_the_user_must_not_hide_another(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="the operator 'relu' exists already"):
+    with pytest.raises(ConfigError, match="the operator 'relu' already exists"):
         registry([_write(tmp_path / "mine", "relu")])
-    with pytest.raises(ConfigError, match="the operator 'halve' exists already"):
+    with pytest.raises(ConfigError, match="the operator 'halve' already exists"):
         registry([_write(tmp_path / "a", "halve"), _write(tmp_path / "b", "halve")])
 
 

@@ -37,7 +37,7 @@ def test_all_kernels_and_variants_on_arm(abi: str, case_folder: Path) -> None:
 
 
 def _core_files() -> list[Path]:
-    """The runtime, and what kernels share, apart from what is compiled once per instruction set."""
+    """The runtime, and shared kernel code, apart from what is compiled once per instruction set."""
     native = resources.root() / "native"
     files = [*native.glob("runtime/*.cc"), *native.glob("kernel/*.cc"), *native.glob("kernel/*/*.cc")]
     return [file for file in files if "__" not in file.stem]

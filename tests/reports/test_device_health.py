@@ -34,7 +34,7 @@ def test_a_device_on_which_all_is_well() -> None:
 def test_a_device_on_which_much_is_not() -> None:
     found = states(BAD)
     assert found["space"][0] == "missing"
-    assert found["flock"] == ("note", "not there: two users at once are not kept apart")
+    assert found["flock"] == ("note", "not there: two users at once are not isolated")
     assert found["cores"][1] == "4, of 2 kinds: 400 x2, 1024 x2"
     assert found["features"][1] == "asimd asimddp"
     assert found["governor"] == ("note", "schedutil x1")

@@ -46,8 +46,8 @@ def test_files_are_npy_or_raw(tmp_path: Path) -> None:
     ("name", "data", "message"),
     [
         ("none.npy", None, "does not exist"),
-        ("short.raw", b"123", r"3 bytes is no f32\[1, 2, 3, 4\] \(96 bytes\)"),
-        ("broken.npy", b"\x93NUMPYgarbage", "no array that NumPy reads"),
+        ("short.raw", b"123", r"3 bytes does not fit f32\[1, 2, 3, 4\] \(96 bytes\)"),
+        ("broken.npy", b"\x93NUMPYgarbage", "NumPy cannot read this array"),
     ],
 )
 def test_wrong_files(tmp_path: Path, name: str, data: bytes | None, message: str) -> None:

@@ -108,9 +108,9 @@ def test_a_detector_of_opencv_gives_what_it_has_found(tmp_path: Path) -> None:
         ({"cv2": "class dnn:\n    def readNetFromCaffe(*files): raise ValueError('no such\\nlayer')"},
          UnsupportedError, "cannot run this model: ValueError: no such layer"),
         ({"cv2": "import nothing_of_that_name"}, UnsupportedError, "nothing_of_that_name"),
-        ({"cv2": "import os; os._exit(3)"}, RunError, "broke off: it ended with code 3"),
+        ({"cv2": "import os; os._exit(3)"}, RunError, "failed: it ended with code 3"),
         ({"cv2": "import time; time.sleep(60)"}, RunError, "took more than 2 seconds"),
-        ({"cv2": _OPENCV.replace('["x"] * 2', '["x"].astype(object)')}, RunError, "no outputs that can be read"),
+        ({"cv2": _OPENCV.replace('["x"] * 2', '["x"].astype(object)')}, RunError, "unreadable outputs"),
     ],
 )  # fmt: skip
 def test_errors_in_the_other_python_are_reported(

@@ -139,7 +139,7 @@ def test_damaged_files_are_one_message(tmp_path: Path) -> None:
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     file, other = drawn(tmp_path), drawn(tmp_path, "other.png", PIXELS[:3])
     for recipe, message in (
-        (Recipe(crop=(7, 8)), "more than the picture's 6x8"),
+        (Recipe(crop=(7, 8)), "exceeds the image size 6x8"),
         (Recipe(mean=(1.0, 2.0)), "2 numbers, and this file 3 channels"),
     ):
         with pytest.raises(RunError, match=message):
@@ -148,7 +148,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         tensor([file, other], Recipe())
     with pytest.raises(RunError, match="does not exist"):
         tensor([tmp_path / "none.png"], Recipe())
-    with pytest.raises(ConfigError, match="no kind of file"):
+    with pytest.raises(ConfigError, match="not a kind of file"):
         tensor([tmp_path / "film.mp4"], Recipe())
     with pytest.raises(ConfigError, match="--method cannot be 'best'"):
         Recipe(method="best")

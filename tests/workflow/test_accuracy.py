@@ -160,7 +160,7 @@ def test_a_script_of_mace_measures_the_same(project: Path) -> None:
         ("[None] / 16", "[0, 0] / 16", r"shape \[8\] does not fit 'image'"),
         ("scores, label =", "scores, label = 1 / 0,", r"accuracy\.py:\d+: error: ZeroDivisionError"),
         ("class Digits:", "class Digits(", r"accuracy\.py:\d+: error: SyntaxError"),
-        ('{"top1": in_top(scores, label)', '{"top1": object()', "object has no place in JSON"),
+        ('{"top1": in_top(scores, label)', '{"top1": object()', "object cannot be written as JSON"),
     ],
 )
 def test_scripts_that_are_wrong(project: Path, old: str, new: str, message: str) -> None:

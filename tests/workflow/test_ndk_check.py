@@ -42,7 +42,7 @@ def test_a_library_is_built_and_executed(lathe: Lathe, digits: Path) -> None:
 def test_only_abis_of_android(lathe: Lathe, digits: Path) -> None:
     result = lathe("build", "--ndk-check", digits, "--abi", "host")
     assert result.code == 2
-    assert "'host' is no ABI of Android" in result.stderr
+    assert "'host' is not an ABI of Android" in result.stderr
 
 
 @pytest.mark.slow

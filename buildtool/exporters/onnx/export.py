@@ -105,7 +105,7 @@ def _check_names(graph: Graph, names: Sequence[str]) -> None:
         raise UnsupportedError(
             f"two inputs or outputs of the model are called '{twice[0]}'",
             where=Where(model=graph.name),
-            remedy="leave one of them out of the deployment file",
+            remedy="remove one of them from the deployment file",
         )
 
 
@@ -137,7 +137,7 @@ class _Exporter:
                 if node.op.name not in known:
                     raise NotExportableError(_without_handler(node))
                 if is_quantised(node):
-                    raise NotExportableError("it computes on stored numbers; export the model of real ones")
+                    raise NotExportableError("it computes with quantised integers; export the floating-point model")
                 known[node.op.name](self._step(node))
             except NotExportableError as reason:
                 lost.update(node.outputs)
@@ -240,7 +240,7 @@ class _Exporter:
             raise UnsupportedError(
                 f"the weights take {self.writer.constant_bytes()} bytes",
                 where=Where(model=self.graph.name),
-                rule="an ONNX file of one piece has less than 2 GiB",
+                rule="an ONNX file without external data has less than 2 GiB",
                 remedy="build a library instead, or split the model",
             )
         opset = self.writer.opset()
@@ -272,8 +272,8 @@ def _wants_channels_first(node: Node) -> bool:
 
 def _without_handler(node: Node) -> str:
     if node.regions:
-        return "regions of this kind are not written yet"
-    return "operators of your own have no meaning there"
+        return "regions of this kind are not supported yet"
+    return "your own operators are not defined in ONNX"
 
 
 def _info(name: str, type_: TensorType) -> ValueInfoProto:

@@ -53,7 +53,7 @@ class Forms:
             constant = self._writer.constant(value.constant, value.type.dtype, value.name)
             names[plain(value.type.rank)] = constant
         if not names:
-            raise NotExportableError(f"it needs '{value.name}', which cannot be made")
+            raise NotExportableError(f"it needs '{value.name}', which cannot be exported")
         if order not in names:
             names[order] = self._turned(value, order)
         return names[order]

@@ -352,7 +352,7 @@
       ["this", (row) => row.ratio, { number: true, show: (row) => value(row, row.own.median || row.own) }], ["other", (row) => row.ratio, { number: true, show: (row) => value(row, row.other_figures.median || row.other_figures) }],
       ["ratio", (row) => row.ratio, { number: true }], ["interval", interval, { number: true }], ["this one is", (row) => row.verdict]], against)));
     if (before.length) shown.push(section("Beside an earlier result", "Measured at another time: what is not counted but timed may differ because the machine was slower or faster then.", table([...where, ["before", (row) => row.before, { number: true, show: (row) => (row.found ? value(row, row.before) : "") }],
-      ["now", (row) => row.after, { number: true, show: (row) => (row.found ? value(row, row.after) : "") }], ["ratio", (row) => row.ratio, { number: true }], ["interval", interval, { number: true }], ["", (row) => (row.found ? row.verdict : "not measured before")]], before)));
+      ["now", (row) => row.after, { number: true, show: (row) => (row.found ? value(row, row.after) : "") }], ["ratio", (row) => row.ratio, { number: true }], ["interval", interval, { number: true }], ["", (row) => (row.found ? row.verdict : "not in the earlier run")]], before)));
     return shown;
   };
   const speed = () => {

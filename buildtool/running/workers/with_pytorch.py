@@ -15,7 +15,7 @@ def compute(torch: Any, request: Mapping[str, Any], inputs: Sequence[Any]) -> li
         results = model(*(torch.from_numpy(array.copy()) for array in inputs))
     flat = _flat(results)
     if len(flat) != len(request["outputs"]):
-        raise ValueError(f"the model gives {len(flat)} tensors, and {len(request['outputs'])} are asked for")
+        raise ValueError(f"the model returns {len(flat)} tensors, but {len(request['outputs'])} are requested")
     return [tensor.numpy() for tensor in flat]
 
 

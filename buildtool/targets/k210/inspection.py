@@ -26,7 +26,7 @@ def document(file: Path) -> dict[str, Any]:
     try:
         data = file.read_bytes()
     except OSError as problem:
-        raise ModelFileError(f"this cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
+        raise ModelFileError(f"the file cannot be read: {problem.strerror}", where=Where(file=str(file))) from problem
     model = kmodel.read(data, str(file))
     layers = [_layer(number, layer, model) for number, layer in enumerate(model.layers)]
     on_kpu = [isinstance(layer, Conv) for layer in model.layers]

@@ -213,7 +213,7 @@ SCRIPTS = {
     "reads a secret": ("open({secret!r}).read()", "PermissionError"),
     "runs a command": ("import subprocess; subprocess.check_call(['touch', {mark!r}])", "PermissionError"),
     "calls home": ("import socket; socket.create_connection(('127.0.0.1', 9))", "PermissionError"),
-    "loops without an end": ("while True: pass", "more than 2 seconds of the processor"),
+    "loops without an end": ("while True: pass", "more than 2 seconds of processor time"),
     "takes 3 GiB": ("held = bytearray(3 << 30)", "more than 1024 MiB of memory"),
     "makes processes": ("import os\nwhile True: os.fork()", "PermissionError"),
     "fills the disk": ("open(order['target'], 'wb').write(bytes(1 << 26))", "File too large"),

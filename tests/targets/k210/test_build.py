@@ -207,7 +207,7 @@ def test_an_obfuscated_model_names_nothing(nets: Path, tmp_path: Path) -> None:
 def test_weights_that_stay_large_are_refused(nets: Path, tmp_path: Path) -> None:
     file = described({"digits": nets / "digits.onnx"}, tmp_path, known=False)
     file.write_text(file.read_text() + "    quantize_large_weights: 1\n")
-    with pytest.raises(UnsupportedError, match="k210 computes with whole numbers"):
+    with pytest.raises(UnsupportedError, match="k210 computes with integers"):
         buildtool.convert(file, options=buildtool.Options(tmp_path / "build"))
 
 

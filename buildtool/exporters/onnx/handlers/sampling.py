@@ -23,7 +23,7 @@ def resize2d(step: Step) -> None:
     elif op.coordinates == "align_corners" or all(map(_is_quotient, (height, width), op.size, op.scales)):
         sizes = step.dims((n, c, *op.size))
     else:
-        step.refuse(f"the size {list(op.size)} is not what the scales {list(op.scales)} make of the input")
+        step.refuse(f"the size {list(op.size)} does not follow from the input and the scales {list(op.scales)}")
     y = step.emit(
         "Resize",
         step.input(0, channels_first(4)),
