@@ -15,7 +15,7 @@ def new_op(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Operator name in lower case, such as hard_tanh.")],
     path: Annotated[
         Path | None,
-        typer.Option("--path", metavar="FOLDER", help="Folder of your own, for op_paths. [default: Lathe's sources]"),
+        typer.Option("--path", metavar="FOLDER", help="Your own folder, for op_paths. [default: Lathe's sources]"),
     ] = None,
     *,
     out: Output,

@@ -309,7 +309,7 @@ def _named_files(given: list[str] | None) -> dict[str, Path]:
 
 
 def _files_in(folder: Path | None) -> dict[str, Path]:
-    """The files of a folder by the name of their tensor: .npy, raw numbers, pictures and sounds."""
+    """The files of a folder by the name of their tensor: .npy, raw numbers, images and audio."""
     if folder is None:
         return {}
     files: dict[str, Path] = {}

@@ -116,7 +116,7 @@ class _Reader:
         self._region(source.body, graph, constants, 0)
         undefined = set(range(len(self.values))) - self._defined
         if undefined:
-            raise _Malformed(f"nothing makes value '{self.values[min(undefined)].name}'")
+            raise _Malformed(f"no node defines value '{self.values[min(undefined)].name}'")
         numbers = (re.search(r"\.(\d{1,9})$", name) for name in self._by_name)
         graph._counter = max((int(match.group(1)) for match in numbers if match), default=0)
         return graph
@@ -197,10 +197,10 @@ class _Reader:
         source, shape = item.scaled, static(type_.shape)
         form = next((form for form in scaled.FORMS.values() if form.storage.code == item.storage), None)
         if form is None or type_.dtype is not DType.F32 or source.storage not in (DType.F32.code, DType.F16.code):
-            raise _Malformed(f"constant '{name}' is stored as scaled numbers of a kind that does not exist")
+            raise _Malformed(f"constant '{name}' has an unknown kind of scaled storage")
         count, slice_ = prod(shape), source.depth * source.width
         if not 0 < slice_ <= count or count % slice_ or not 0 < source.block <= source.depth:
-            raise _Malformed(f"the scales of constant '{name}' do not fit it")
+            raise _Malformed(f"the scales of constant '{name}' do not match its shape")
         view = scaled.View(count // slice_, source.depth, source.width, source.block)
         numbers = self._contents(item.offset, item.size, scaled.number_bytes(form.storage, count), name)
         kind = dtype_from_code(source.storage)
@@ -233,7 +233,7 @@ class _Reader:
         if index not in visible:
             raise _Malformed(f"{user} read value '{value.name}' before it is made")
         if index in self._packings and not packed:
-            raise _Malformed(f"{user} read constant '{value.name}', which is packed for something else")
+            raise _Malformed(f"{user} read constant '{value.name}', which is packed for another kernel")
         return value
 
     def _node(self, source: pb.Node, visible: set[int], depth: int) -> Node:
@@ -331,7 +331,7 @@ def _from_bytes(contents: bytes, storage: DType, dtype: DType) -> Array:
     if storage is DType.BOOL:
         flags = np.frombuffer(contents, np.uint8)
         if flags.size and int(flags.max()) > 1:
-            raise _Malformed("a constant of type bool holds something else than 0 and 1")
+            raise _Malformed("a constant of type bool contains other values than 0 and 1")
         return flags.astype(np.bool_)
     array: Array = np.frombuffer(contents, storage.numpy.newbyteorder("<")).astype(dtype.numpy)
     return array

@@ -127,8 +127,8 @@ def _mace_headers(library: LibrarySources) -> dict[str, bytes]:
     for model in library.abis[0].models:
         if model.name in _MACE_PUBLIC:
             raise BuildError(
-                f"the model '{model.name}' would have a header of the name of one that MACE's interface has",
-                remedy="give the model another name",
+                f"the model '{model.name}' has a header with the same name as one of MACE's interface",
+                remedy="rename the model",
             )
         checksum = hashlib.sha256(model.model + model.data).hexdigest()
         own = {"model": model.name, "checksum": checksum, "abi": library.abis[0].abi}

@@ -28,7 +28,7 @@ class CorruptTextError(ValueError):
 def compress(text: bytes) -> bytes:
     """The shortest row of references and characters that was found. ValueError where a byte is no text."""
     if odd := set(text) - {*range(0x20, 0x7F), _NEWLINE}:
-        raise ValueError(f"the byte {min(odd):#04x} is no text")
+        raise ValueError(f"the byte {min(odd):#04x} is not text")
     out = bytearray()
     place, last = 0, 0
     for length, back in _shortest(text):
@@ -73,11 +73,11 @@ def decompress(data: bytes, size: int) -> bytes:
             if length > _FAR_PLAIN:
                 length += take()
         if not 0 < last <= len(out) or len(out) + length > size:
-            raise CorruptTextError("a reference leaves the text")
+            raise CorruptTextError("a reference is out of range")
         for _ in range(length):
             out.append(out[-last])
     if len(out) != size:
-        raise CorruptTextError("the text has another size")
+        raise CorruptTextError("the size does not match")
     return bytes(out)
 
 

@@ -67,7 +67,7 @@ def _text(path: str, sources: NativeSources) -> str:
     try:
         return sources.read(path).decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise BuildError("this is not a text in UTF-8", where=Where(file=path)) from problem
+        raise BuildError("this is not UTF-8 text", where=Where(file=path)) from problem
 
 
 def pack(common: str, units: Mapping[str, str]) -> bytes:
@@ -97,7 +97,7 @@ def unpack(stream: bytes, count: int) -> list[str]:
         sizes.append(size)
     whole = lz.decompress(stream[at + 4 :], sum(sizes))
     if _fnv1a(whole) != int.from_bytes(stream[at : at + 4], "little"):
-        raise lz.CorruptTextError("the check sum is another one")
+        raise lz.CorruptTextError("the checksum does not match")
     ends = [sum(sizes[: number + 1]) for number in range(count)]
     return [whole[end - size : end].decode("ascii") for size, end in zip(sizes, ends, strict=True)]
 
@@ -106,7 +106,7 @@ def _encoded(name: str, text: str) -> bytes:
     for character in text:
         if not ("\x20" <= character <= "\x7e" or character == "\n"):
             raise BuildError(
-                f"the OpenCL text '{name}' holds the character {character!r} outside of comments",
+                f"the OpenCL text '{name}' contains the character {character!r} outside of comments",
                 rule="OpenCL C is written in ASCII",
             )
     return text.encode("ascii")

@@ -46,7 +46,7 @@ class Symbol:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", self.name):
             raise ValueError(f"'{self.name}' is not a symbol name")
         if self.name in (DimOp.MIN.value, DimOp.MAX.value):
-            raise ValueError(f"a symbol cannot be called '{self.name}': expressions use that word")
+            raise ValueError(f"a symbol cannot be called '{self.name}': the word is reserved in expressions")
         if not 0 <= self.low <= self.high:
             raise ValueError(f"bounds {self.low}..{self.high} of '{self.name}' are not ordered")
 
@@ -86,7 +86,7 @@ class DimExpr:
         stack = max(left, right + 1)
         if parts > MOST_PARTS or depth > MOST_DEPTH or stack > MOST_STACK:
             raise TooIntricateError(
-                f"an expression of {parts} parts, {depth} deep, with {stack} operands that wait; "
+                f"an expression of {parts} parts, {depth} deep, with {stack} pending operands; "
                 f"at most {MOST_PARTS}, {MOST_DEPTH} and {MOST_STACK} are allowed"
             )
         object.__setattr__(self, "parts", parts)  # frozen for everybody else
@@ -408,7 +408,7 @@ def _parse_atom(tokens: list[str], known: Mapping[str, Symbol]) -> Dim:
             raise ValueError(f"expected '{text}' in a dimension")
 
     if not tokens:
-        raise ValueError("a dimension ends early")
+        raise ValueError("a dimension is incomplete")
     token = tokens.pop()
     if token == "-" and tokens and tokens[-1].isdigit():
         return -int(tokens.pop())

@@ -61,13 +61,13 @@ def bind_symbols(graph: Graph, shapes: Mapping[str, tuple[int, ...]]) -> dict[st
             raise GraphError(f"the input '{value.name}' is missing", where=where)
         shape = shapes[value.name]
         if len(shape) != value.type.rank:
-            raise GraphError(f"the input has the shape {list(shape)}, but the graph wants {value.type}", where=where)
+            raise GraphError(f"the input has the shape {list(shape)}, but the graph needs {value.type}", where=where)
         for dim, size in zip(value.type.shape, shape, strict=True):
             if not isinstance(dim, DimExpr) or dim.symbol is None:
                 continue  # checked as part of the whole type, once all symbols are known
             symbol = dim.symbol
             if symbols.setdefault(symbol.name, size) != size:
-                what = f"'{symbol.name}' is {symbols[symbol.name]} in one place and {size} in another"
+                what = f"'{symbol.name}' is both {symbols[symbol.name]} and {size}"
                 raise GraphError(what, where=where, rule="a symbol has one value")
             if not symbol.low <= size <= symbol.high:
                 what = f"'{symbol.name}' is {size}, which is outside {symbol.low}..{symbol.high}"
@@ -86,14 +86,14 @@ def _read(value: Value, values: Mapping[Value, Array], graph: Graph) -> Array:
 def _check(array: Array, value: Value, symbols: Mapping[str, int], graph: Graph) -> None:
     where = Where(model=graph.name, value=value.name)
     if array.dtype != value.type.dtype.numpy:
-        what = f"the array holds {array.dtype}, but {value.type} is carried by {value.type.dtype.numpy}"
+        what = f"the array has type {array.dtype}, but {value.type} is represented by {value.type.dtype.numpy}"
         raise GraphError(what, where=where)
     try:
         shape = tuple(dims.evaluate(dim, symbols) for dim in value.type.shape)
     except (KeyError, ValueError) as problem:
         raise GraphError(f"the shape of {value.type} cannot be computed: {problem}", where=where) from problem
     if array.shape != shape:
-        raise GraphError(f"the array has the shape {list(array.shape)}, but the graph wants {list(shape)}", where=where)
+        raise GraphError(f"the array has the shape {list(array.shape)}, but the graph needs {list(shape)}", where=where)
 
 
 def _run(node: Node, values: Mapping[Value, Array], symbols: dict[str, int], graph: Graph) -> dict[Value, Array]:
@@ -116,7 +116,7 @@ def _run(node: Node, values: Mapping[Value, Array], symbols: dict[str, int], gra
     except (OperatorError, ArithmeticError, KeyError, ValueError, MemoryError) as problem:
         raise GraphError(f"{node.op.name}: {problem}", where=where) from problem
     if len(results) != len(node.outputs):
-        what = f"{node.op.name} gave {len(results)} results for {len(node.outputs)} outputs"
+        what = f"{node.op.name} returned {len(results)} results for {len(node.outputs)} outputs"
         raise GraphError(what, where=where)
     found: dict[Value, Array] = {}
     for symbol in node.op.defined_symbols():

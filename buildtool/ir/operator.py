@@ -98,7 +98,7 @@ class Operator:
     def reference_node(self, inputs: Sequence[Array], bodies: Sequence[Body]) -> tuple[Array, ...]:
         """As `reference`, for every node: operators that hold regions define this one instead."""
         if bodies:
-            raise OperatorError(f"'{self.name}' does not say what it does with its regions")
+            raise OperatorError(f"'{self.name}' does not define the effect of its regions")
         return self.reference(*inputs)
 
     def macs(self, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Dim:

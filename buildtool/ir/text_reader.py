@@ -218,7 +218,7 @@ class _Reader:
         def take_pair() -> None:
             key = scanner.take_word("an attribute")
             if key not in kinds or key in found:
-                raise TextError(f"'{name}' {'has no' if key not in kinds else 'has already an'} attribute '{key}'")
+                raise TextError(f"'{name}' {'has no' if key not in kinds else 'already has the'} attribute '{key}'")
             scanner.expect("=")
             found[key] = scanner.take_attribute(kinds[key], self.graph.symbols)
 

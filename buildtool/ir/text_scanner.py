@@ -56,7 +56,7 @@ class Scanner:
 
     def expect_end(self) -> None:
         if not self.at_end():
-            raise TextError(f"'{self._rest()}' is too much")
+            raise TextError(f"'{self._rest()}' is unexpected")
 
     def _rest(self) -> str:
         rest = self._line[self._at :]

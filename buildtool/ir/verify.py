@@ -68,7 +68,7 @@ class _Verifier:
             if value.is_constant:
                 yield self._problem("an input is a constant", owner, value)
             if owner is None and any(item in self._sizes_of_data for dim in value.type.shape for item in symbols(dim)):
-                yield self._problem("an input has a size that only a node finds out", owner, value)
+                yield self._problem("an input has a size that a node computes", owner, value)
             yield from self._define(value, owner)
             visible.add(value)
         for node in region.nodes:
@@ -82,7 +82,7 @@ class _Verifier:
         for value in region.outputs:
             yield from self._read(value, visible, owner, "an output")
             if owner is not None and value in region.inputs:
-                yield self._problem("an output of a region is an input of it", owner, value, "an identity in between")
+                yield self._problem("an output of a region is an input of it", owner, value, "insert an identity")
 
     def _sizes(self, node: Node) -> Iterator[Problem]:
         """Rule 11, once per node."""
@@ -93,7 +93,7 @@ class _Verifier:
         of_types = (symbol for value in node.outputs for dim in value.type.shape for symbol in symbols(dim))
         for symbol in dict.fromkeys((*node.op.used_symbols(), *of_types)):
             if symbol in self._sizes_of_data and symbol not in self._found_sizes:
-                yield self._problem(f"the size '{symbol.name}' is read before a node has found it out", node)
+                yield self._problem(f"the size '{symbol.name}' is read before a node has computed it", node)
 
     def _node(self, node: Node, visible: set[Value]) -> Iterator[Problem]:
         readable = True
@@ -119,7 +119,7 @@ class _Verifier:
             yield self._problem(str(problem), node)
             return
         except Exception as problem:  # an operator of the user's may have defects
-            yield self._problem(f"the operator failed to infer: {type(problem).__name__}: {problem}", node)
+            yield self._problem(f"type inference failed: {type(problem).__name__}: {problem}", node)
             return
         if len(inferred) != len(node.outputs):
             yield self._problem(f"the node has {len(node.outputs)} outputs, but needs {len(inferred)}", node)
@@ -128,7 +128,7 @@ class _Verifier:
             if value.type.quant is not None:
                 type_ = replace(type_, dtype=value.type.dtype, quant=value.type.quant)
             if value.type != type_:
-                what = f"the output has the type {_show(value.type)}, but the operator gives {_show(type_)}"
+                what = f"the output has the type {_show(value.type)}, but the operator returns {_show(type_)}"
                 yield self._problem(what, node, value)
 
     @staticmethod
@@ -136,7 +136,7 @@ class _Verifier:
         if not quantised.is_quantised(node):
             return node.op.infer_node([value.type for value in node.inputs], [region.type for region in node.regions])
         if node.regions:
-            raise OperatorError("a node that holds regions cannot compute on quantised numbers")
+            raise OperatorError("a node with regions cannot compute with quantised values")
         return node.op.infer([value.type.real for value in node.inputs])
 
     def _define(self, value: Value, node: Node | None) -> Iterator[Problem]:
@@ -173,7 +173,7 @@ class _Verifier:
             yield self._problem(f"{product(type_.shape)} elements are too many", node, value, "fewer than 2**40")
         yield from self._symbols(type_.shape, node, value)
         if type_.quant is not None and type_.dtype not in quantised.STORES:
-            yield self._problem(f"{type_.dtype.value} cannot store quantised numbers", node, value)
+            yield self._problem(f"{type_.dtype.value} cannot store quantised values", node, value)
         if type_.quant is not None and type_.quant.axis is not None:
             axis, scales = type_.quant.axis, len(type_.quant.scales)
             if not 0 <= axis < type_.rank:
@@ -196,12 +196,11 @@ class _Verifier:
         array = value.constant
         assert array is not None
         if array.dtype != value.type.dtype.numpy:
-            what = (
-                f"the constant's array holds {array.dtype}, but {value.type.dtype.value} needs {value.type.dtype.numpy}"
-            )
+            needed = value.type.dtype.numpy
+            what = f"the array of the constant has type {array.dtype}, but {value.type.dtype.value} needs {needed}"
             yield self._problem(what, node, value)
         elif value.type.dtype is DType.BF16 and not np.array_equal(round_to_bf16(array), array, equal_nan=True):
-            yield self._problem("the constant's array holds numbers that are not bf16", node, value)
+            yield self._problem("the array of the constant has values that bf16 cannot represent", node, value)
         if array.shape != value.type.shape:
             what = f"the constant's array has the shape {list(array.shape)}, its value {_show(value.type)}"
             yield self._problem(what, node, value)

@@ -102,7 +102,7 @@ class ActivatedOperator(Operator):
         if self.activation == "clip" and self.activation_alpha > self.activation_beta:
             raise OperatorError(f"clip has no values between {self.activation_alpha} and {self.activation_beta}")
         if self.activation != "clip" and not np.isfinite([self.activation_alpha, self.activation_beta]).all():
-            raise OperatorError("the numbers of an activation other than clip are finite")
+            raise OperatorError("the parameters of activations other than clip are finite")
 
     def activated(self, x: Array) -> Array:
         return activate(x, self.activation, self.activation_alpha, self.activation_beta)

@@ -88,7 +88,7 @@ class PlaceOperator(Operator):
         require_numeric(x)
         require_axis(self.axis, x.rank)
         if x.shape[self.axis] == 0:
-            raise OperatorError(f"axis {self.axis} has no elements, and {self.name} of nothing has no value")
+            raise OperatorError(f"axis {self.axis} is empty, and {self.name} of no elements is undefined")
         kept = (1,) if self.keepdims else ()
         return (TensorType(DType.S64, (*x.shape[: self.axis], *kept, *x.shape[self.axis + 1 :])),)
 

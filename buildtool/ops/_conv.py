@@ -54,7 +54,7 @@ def require_bias(inputs: Sequence[TensorType], channels: Dim) -> None:
     if len(inputs) > 2:
         require_rank(inputs[2], 1, "the bias")
         if inputs[2].shape[0] != channels:
-            raise OperatorError(f"the bias has {inputs[2].shape[0]} numbers for {channels} output channels")
+            raise OperatorError(f"the bias has {inputs[2].shape[0]} elements for {channels} output channels")
 
 
 def filter_size(w: TensorType, first_axis: int) -> tuple[int, int]:

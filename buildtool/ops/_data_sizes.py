@@ -29,7 +29,7 @@ class DataSizedOperator(Operator):
         """The dimension, once it is certain that its bound leaves room for as many elements as there can be."""
         if bounds(self.size[0])[1] < bounds(most)[1]:
             raise OperatorError(
-                f"the size may be {bounds(most)[1]}, but '{self.size[0]}' ends at {bounds(self.size[0])[1]}"
+                f"the size can reach {bounds(most)[1]}, but the bound of '{self.size[0]}' is {bounds(self.size[0])[1]}"
             )
         return self.size[0]
 

@@ -42,7 +42,7 @@ class IntegerConvOperator(Operator):
         equal_dim(x.shape[3], depth * self.groups, f"the input's channels and {self.groups} * {depth} of the filter")
         filters = number(w.shape[0], "the filter's output channels")
         if filters % self.groups or filters < 1:
-            raise OperatorError(f"{filters} filters cannot be shared out among {self.groups} groups")
+            raise OperatorError(f"{filters} filters cannot be divided into {self.groups} groups")
         require_scalar(x_zero, x.dtype, "the zero point of x")
         require_scalar_or_row(w_zero, w.dtype, filters, "the zero point of w")
         sides = [

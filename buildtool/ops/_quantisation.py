@@ -29,7 +29,7 @@ def require_scalar(type_: TensorType, dtype: DType, what: str) -> None:
     """One number of this element type."""
     require_type(type_, (dtype,), what)
     if type_.rank:
-        raise OperatorError(f"{what} is one number of rank 0, but its shape is {show(type_.shape)}")
+        raise OperatorError(f"{what} is a scalar of rank 0, but its shape is {show(type_.shape)}")
 
 
 def require_scalar_or_row(type_: TensorType, dtype: DType, count: Dim, what: str) -> None:
@@ -38,7 +38,7 @@ def require_scalar_or_row(type_: TensorType, dtype: DType, count: Dim, what: str
     if type_.rank > 1:
         raise OperatorError(f"{what} has rank 0 or 1, but its shape is {show(type_.shape)}")
     if type_.rank:
-        equal_dim(type_.shape[0], count, f"the numbers of {what} and what they belong to")
+        equal_dim(type_.shape[0], count, f"the length of {what} and the size of its axis")
 
 
 def saturated(rounded: Array, zero_point: Array | int, dtype: DType) -> Array:
@@ -93,7 +93,7 @@ class AffineOperator(Operator):
                 equal_dim(found, dim, "the dimensions of the scale and the blocks of x")
         elif scale.rank == 1:
             require_axis(self.axis, x.rank)
-            equal_dim(scale.shape[0], x.shape[self.axis], "the numbers of the scale and the length of its axis")
+            equal_dim(scale.shape[0], x.shape[self.axis], "the length of the scale and the size of its axis")
         elif scale.rank:
             raise OperatorError(f"a scale without blocks has rank 0 or 1, but its shape is {show(scale.shape)}")
 

@@ -79,7 +79,7 @@ class RecurrentOperator(Operator):
         for name, function in (("f", self.function_f), ("g", self.function_g), ("h", self.function_h)):
             require_one_of(f"function_{name}", function, FUNCTIONS)
         if len(self.alphas) != 3 or len(self.betas) != 3:
-            raise OperatorError("'alphas' and 'betas' have three numbers each")
+            raise OperatorError("'alphas' and 'betas' have three elements each")
         if not np.isfinite([*self.alphas, *self.betas, self.clip]).all() or self.clip < 0:
             raise OperatorError("'alphas', 'betas' and 'clip' are finite, and 'clip' is not negative")
 

@@ -45,7 +45,7 @@ class ReduceOperator(Operator):
         for axis in self.axes:
             require_axis(axis, x.rank)
             if shape[axis] == 0 and not self.empty_allowed:
-                raise OperatorError(f"axis {axis} has no elements, and {self.name} of nothing has no value")
+                raise OperatorError(f"axis {axis} is empty, and {self.name} of no elements is undefined")
             shape[axis] = 1
         if not self.keepdims:
             shape = [dim for axis, dim in enumerate(shape) if axis not in self.axes]

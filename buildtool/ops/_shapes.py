@@ -27,7 +27,7 @@ def require_axis(axis: int, rank: int) -> None:
 def require_ints(name: str, values: Sequence[int], count: int, least: int) -> None:
     """An attribute that is a list of `count` integers, none below `least`."""
     if len(values) != count:
-        raise OperatorError(f"'{name}' needs {count} numbers, not {len(values)}")
+        raise OperatorError(f"'{name}' needs {count} values, not {len(values)}")
     for value in values:
         if value < least:
             raise OperatorError(f"'{name}' holds {value}, which is below {least}")
@@ -35,7 +35,7 @@ def require_ints(name: str, values: Sequence[int], count: int, least: int) -> No
 
 def require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise OperatorError(f"'{name}' is '{value}', which is none of {', '.join(allowed)}")
+        raise OperatorError(f"'{name}' is '{value}', which is not one of {', '.join(allowed)}")
 
 
 def can_be_equal(a: Dim, b: Dim) -> bool:
@@ -85,7 +85,7 @@ def broadcast(*shapes: Shape) -> Shape:
 def number(dim: Dim, what: str) -> int:
     """A dimension that an operator has to know when the model is built."""
     if isinstance(dim, DimExpr):
-        raise OperatorError(f"{what} must be a number, but it is {dim}")
+        raise OperatorError(f"{what} must be a constant, but it is {dim}")
     return dim
 
 

@@ -20,7 +20,7 @@ def require_float(*types: TensorType) -> None:
 def require_numeric(*types: TensorType) -> None:
     for type_ in types:
         if type_.dtype is DType.BOOL:
-            raise OperatorError("the elements must be numbers, not bool")
+            raise OperatorError("the elements must be numeric, not bool")
 
 
 def require_integer(*types: TensorType) -> None:

@@ -59,7 +59,7 @@ class VolumeOperator(ActivatedOperator):
         equal_dim(x.shape[4], channels, f"the input's channels and {self.groups} * {w.shape[4]} of the filter")
         filters = number(w.shape[0], "the filter's output channels")
         if filters % self.groups or filters < 1:
-            raise OperatorError(f"{filters} filters cannot be shared out among {self.groups} groups")
+            raise OperatorError(f"{filters} filters cannot be divided into {self.groups} groups")
         require_bias(inputs, filters)
         return x, sides, filters
 

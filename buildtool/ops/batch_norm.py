@@ -33,7 +33,7 @@ class BatchNorm(Operator):
         require_same_dtype(inputs)
         require_float(x)
         if x.rank < 1:
-            raise OperatorError("the input has rank 0, and there is no axis of channels")
+            raise OperatorError("the input has rank 0, and has no channel axis")
         for what, type_ in zip(("scale", "bias", "mean", "variance"), statistics, strict=True):
             require_rank(type_, 1, f"the {what}")
             equal_dim(x.shape[-1], type_.shape[0], f"the input's channels and the size of the {what}")

@@ -26,9 +26,9 @@ class Bitcast(Operator):
         if x.dtype.itemsize != self.to.itemsize:
             raise OperatorError(f"{x.dtype.value} and {self.to.value} are not of one size")
         if self.to is DType.BOOL and x.dtype is not DType.BOOL:
-            raise OperatorError("a bool is 0 or 1, which other bytes need not be")
+            raise OperatorError("a bool is 0 or 1, but the bytes of other types can be any")
         if DType.BF16 in (x.dtype, self.to) and x.dtype is not self.to:
-            raise OperatorError("bf16 has no bits of its own when a model is evaluated")
+            raise OperatorError("bf16 is evaluated as f32, so its bits are not available")
         return (TensorType(self.to, x.shape),)
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:

@@ -60,9 +60,7 @@ class Col2im(Operator):
         if rows % math.prod(self.block):
             raise OperatorError(f"columns of {rows} elements do not hold blocks of {list(self.block)}")
         if columns != math.prod(self.counts()):
-            raise OperatorError(
-                f"{columns} columns do not fill an image that has room for {list(self.counts())} blocks"
-            )
+            raise OperatorError(f"{columns} columns do not match an image of {list(self.counts())} blocks")
         return (plain(x, (x.shape[0], rows // math.prod(self.block), *self.image)),)
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:

@@ -34,7 +34,7 @@ class Concat(Operator):
             if other.rank != first.rank:
                 raise OperatorError(f"{show(first.shape)} and {show(other.shape)} have different ranks")
             if other.quant != first.quant:
-                raise OperatorError("the inputs are quantised differently; their elements cannot stand in one tensor")
+                raise OperatorError("the inputs are quantised differently; their elements cannot be in one tensor")
             for axis, dim in enumerate(other.shape):
                 if axis == self.axis:
                     shape[axis] = shape[axis] + dim

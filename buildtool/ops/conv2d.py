@@ -42,7 +42,7 @@ class Conv2d(ConvOperator):
         equal_dim(x.shape[3], channels, f"the input's channels and {self.groups} * {w.shape[3]} of the filter")
         filters = number(w.shape[0], "the filter's output channels")
         if filters % self.groups or filters < 1:
-            raise OperatorError(f"{filters} filters cannot be shared out among {self.groups} groups")
+            raise OperatorError(f"{filters} filters cannot be divided into {self.groups} groups")
         require_bias(inputs, filters)
         sides = tuple(
             window_count(

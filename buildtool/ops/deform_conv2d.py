@@ -55,7 +55,7 @@ class DeformConv2d(Operator):
         filters = number(w.shape[0], "the filter's output channels")
         if filters % self.groups or filters < 1 or channels % self.offset_groups:
             raise OperatorError(
-                f"{filters} filters on {channels} channels cannot be shared out among {self.groups} groups and "
+                f"{filters} filters on {channels} channels cannot be divided into {self.groups} groups and "
                 f"{self.offset_groups} groups of offsets"
             )
         require_bias([x, w, *rest[:1]], filters)

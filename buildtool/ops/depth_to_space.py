@@ -38,7 +38,7 @@ class DepthToSpace(Operator):
         require_rank(x, 4, "the input [N, H, W, C]")
         channels = number(x.shape[3], "the number of channels")
         if channels % (self.block * self.block):
-            raise OperatorError(f"{channels} channels are no multiple of {self.block} x {self.block}")
+            raise OperatorError(f"{channels} channels are not a multiple of {self.block} x {self.block}")
         shape = (x.shape[0], x.shape[1] * self.block, x.shape[2] * self.block, channels // (self.block * self.block))
         return (moved(x, shape),)
 

@@ -65,16 +65,16 @@ class DetectionOutput(DataSizedOperator):
         equal_dim(priors.shape[0], 1, "the first size of the priors and 1")
         equal_dim(priors.shape[1], 2, "the second size of the priors and 2")
         if numbers % 4 or not numbers:
-            raise OperatorError(f"the priors have {numbers} numbers, which is no positive multiple of 4")
+            raise OperatorError(f"the priors have {numbers} elements, which is not a positive multiple of 4")
         count, scored = numbers // 4, number(scores.shape[1], "the length of the scores")
         if scored % count or not scored:
-            raise OperatorError(f"{scored} scores cannot be shared out among {count} priors")
+            raise OperatorError(f"{scored} scores cannot be divided among {count} priors")
         if scored == count and self.background == 0:
-            raise OperatorError("there is no class but the background")
+            raise OperatorError("there is no class except the background")
         coded = number(codes.shape[1], "the length of the codes")
         if coded not in (numbers, scored * 4):
-            raise OperatorError(f"there are {coded} numbers of codes for {count} priors and {scored // count} classes")
-        equal_dim(codes.shape[0], scores.shape[0], "the numbers of pictures")
+            raise OperatorError(f"there are {coded} codes for {count} priors and {scored // count} classes")
+        equal_dim(codes.shape[0], scores.shape[0], "the batches of images")
         most = self._most_of_picture(count, scored // count) * most_of(scores.shape[:1])
         return (TensorType(DType.F32, (1, 1, self.sized(most), 7)),)
 

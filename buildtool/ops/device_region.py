@@ -46,7 +46,7 @@ class DeviceRegion(Operator):
         self.operands(inputs)
         (body,) = regions
         if body.inputs:
-            raise OperatorError("the region has inputs, but nothing gives them")
+            raise OperatorError("the region has inputs, but no values for them")
         return body.outputs
 
     def reference_node(self, inputs: Sequence[Array], bodies: Sequence[Body]) -> tuple[Array, ...]:

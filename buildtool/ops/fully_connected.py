@@ -31,7 +31,7 @@ class FullyConnected(ActivatedOperator):
         x, w = inputs[:2]
         require_rank(w, 2, "the weight matrix [N, K]")
         if x.rank < 1:
-            raise OperatorError("the input has rank 0, and there is no axis to multiply along")
+            raise OperatorError("the input has rank 0, and has no axis to multiply along")
         equal_dim(x.shape[-1], w.shape[1], "the input's last dimension and the second of the weights")
         require_bias(inputs, w.shape[0])
         return (plain(x, (*x.shape[:-1], w.shape[0])),)

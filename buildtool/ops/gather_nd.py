@@ -42,9 +42,7 @@ class GatherNd(Operator):
             )
         depth = number(indices.shape[-1], "the length of a row of indices")
         if not 1 <= depth <= x.rank - self.batch_dims:
-            raise OperatorError(
-                f"rows of {depth} indices do not lead into {show(x.shape)} behind {self.batch_dims} axes"
-            )
+            raise OperatorError(f"rows of {depth} indices do not index {show(x.shape)} behind {self.batch_dims} axes")
         batch = tuple(
             equal_dim(a, b, f"the dimensions of axis {axis}")
             for axis, (a, b) in enumerate(zip(x.shape[: self.batch_dims], indices.shape, strict=False))

@@ -49,7 +49,7 @@ class GridSample(Operator):
         if not 1 <= axes <= 3 or grid.rank != x.rank:
             raise OperatorError(f"the input has rank {x.rank} and the grid {grid.rank}; both have 3, 4 or 5")
         if number(grid.shape[-1], "the last axis of the grid") != axes:
-            raise OperatorError(f"the grid holds positions of {grid.shape[-1]} numbers for {axes} spatial axes")
+            raise OperatorError(f"the grid holds positions of {grid.shape[-1]} elements for {axes} spatial axes")
         for axis in range(axes):
             positive(x.shape[1 + axis], f"the input's spatial axis {axis}")
         batch = equal_dim(x.shape[0], grid.shape[0], "the batches of input and grid")

@@ -39,10 +39,10 @@ class GroupNorm(Operator):
         require_same_dtype(inputs)
         require_float(x)
         if x.rank < 2:
-            raise OperatorError(f"the input has rank {x.rank}, not axes of images and channels")
+            raise OperatorError(f"the input has rank {x.rank}, not batch and channel axes")
         channels = number(x.shape[-1], "the number of channels")
         if channels % self.groups or not channels:
-            raise OperatorError(f"{channels} channels cannot be shared out among {self.groups} groups")
+            raise OperatorError(f"{channels} channels cannot be divided into {self.groups} groups")
         for what, type_ in (("scale", scale), ("bias", bias)):
             require_rank(type_, 1, f"the {what}")
             equal_dim(channels, type_.shape[0], f"the input's channels and the size of the {what}")

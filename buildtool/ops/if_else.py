@@ -34,7 +34,7 @@ class IfElse(Operator):
         check_single(condition, DType.BOOL, "the condition")
         then, other = regions
         if then.inputs or other.inputs:
-            raise OperatorError("a region has inputs; it reads what it needs from around it")
+            raise OperatorError("a region has inputs; regions of if_else read outer values directly")
         if len(then.outputs) != len(other.outputs):
             raise OperatorError(f"one region has {len(then.outputs)} outputs, the other {len(other.outputs)}")
         sizes = iter(self.sizes)
@@ -50,7 +50,7 @@ class IfElse(Operator):
 def differing(one: TensorType, other: TensorType) -> tuple[int, ...]:
     """The axes along which two results have different sizes. OperatorError where they differ in more than that."""
     if one.dtype is not other.dtype or one.rank != other.rank or one.quant != other.quant:
-        raise OperatorError(f"one region gives {one}, the other {other}: element type and rank have to be the same")
+        raise OperatorError(f"one region returns {one}, the other {other}: element type and rank must be equal")
     return tuple(axis for axis in range(one.rank) if one.shape[axis] != other.shape[axis])
 
 
@@ -59,9 +59,11 @@ def _either(one: TensorType, other: TensorType, sizes: Iterator[Dim]) -> TensorT
     for axis in differing(one, other):
         size = next(sizes, None)
         if size is None:
-            raise OperatorError(f"one region gives {one}, the other {other}, but 'sizes' has no symbol for that")
+            raise OperatorError(
+                f"one region returns {one}, the other {other}, but 'sizes' has no symbol for this difference"
+            )
         most = max(bounds(one.shape[axis])[1], bounds(other.shape[axis])[1])
         if bounds(size)[1] < most:
-            raise OperatorError(f"a size may be {most}, but '{size}' ends at {bounds(size)[1]}")
+            raise OperatorError(f"a size can reach {most}, but the bound of '{size}' is {bounds(size)[1]}")
         shape[axis] = size
     return one.with_shape(tuple(shape))

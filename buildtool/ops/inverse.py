@@ -28,7 +28,7 @@ class Inverse(Operator):
         (x,) = self.operands(inputs)
         require_float(x)
         if x.rank < 2:
-            raise OperatorError(f"matrices have rank 2 at least, not {x.rank}")
+            raise OperatorError(f"matrices have at least rank 2, not {x.rank}")
         equal_dim(x.shape[-2], x.shape[-1], "the sides of a square matrix")
         return (plain(x, x.shape),)
 

@@ -56,7 +56,7 @@ class LinearAttention(Operator):
         require_rank(state, 4, "the state")
         widths = [number(type_.shape[2], "the width of an input") for type_ in (q, k, v)]
         if widths[0] % self.q_heads or widths[1] % self.kv_heads or widths[2] % self.kv_heads:
-            raise OperatorError(f"the widths {widths} cannot be shared out among the heads")
+            raise OperatorError(f"the widths {widths} cannot be divided among the heads")
         keys, values = widths[1] // self.kv_heads, widths[2] // self.kv_heads
         equal_dim(widths[0] // self.q_heads, keys, "the sizes of queries and keys")
         for axis, dim in enumerate((q.shape[0], self.kv_heads, keys, values)):

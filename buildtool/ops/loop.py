@@ -42,7 +42,7 @@ class Loop(Operator):
             raise OperatorError("'size' needs 'most', which bounds it")
         if self.size and bounds(self.size[0])[1] < bounds(self.most[0])[1]:
             raise OperatorError(
-                f"there may be {bounds(self.most[0])[1]} iterations, but '{self.size[0]}' ends at "
+                f"there can be {bounds(self.most[0])[1]} iterations, but the bound of '{self.size[0]}' is "
                 f"{bounds(self.size[0])[1]}"
             )
 
@@ -57,7 +57,7 @@ class Loop(Operator):
                 f"{len(body.outputs)}"
             )
         check_single(body.inputs[0], DType.S64, "the number of the iteration")
-        check_single(body.outputs[0], DType.BOOL, "the condition that the region gives")
+        check_single(body.outputs[0], DType.BOOL, "the condition that the region returns")
         for index, type_ in enumerate(carried):
             for found, what in ((body.inputs[index + 1], "takes"), (body.outputs[index + 1], "gives")):
                 if found != type_:
@@ -67,7 +67,7 @@ class Loop(Operator):
     def _all(self, slice_: TensorType) -> TensorType:
         """The type of the scanned values of all iterations."""
         if not self.most:
-            raise OperatorError("values are scanned, but 'most' does not bound how many")
+            raise OperatorError("values are scanned, but 'most' does not bound their number")
         return TensorType(slice_.dtype, (self.size[0] if self.size else self.most[0], *slice_.shape))
 
     def reference_node(self, inputs: Sequence[Array], bodies: Sequence[Body]) -> tuple[Array, ...]:

@@ -36,7 +36,7 @@ class Lrn(Operator):
         (x,) = self.operands(inputs)
         require_float(x)
         if x.rank < 1:
-            raise OperatorError("the input has rank 0, and there is no axis of channels")
+            raise OperatorError("the input has rank 0, and has no channel axis")
         return (plain(x, x.shape),)
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:

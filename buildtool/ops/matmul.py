@@ -30,7 +30,7 @@ class Matmul(Operator):
         require_same_dtype(inputs)
         require_numeric(a)
         if not a.rank or not b.rank:
-            raise OperatorError("matrices have rank 1 at least, but an input has rank 0")
+            raise OperatorError("matrices have at least rank 1, but an input has rank 0")
         equal_dim(a.shape[-1], b.shape[0 if b.rank == 1 else -2], "the last dimension of a and the inner one of b")
         shape: list[Dim] = list(broadcast(a.shape[:-2], b.shape[:-2]))
         shape += a.shape[-2:-1]

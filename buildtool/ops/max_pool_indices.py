@@ -53,7 +53,7 @@ class MaxPoolIndices(Operator):
         require_float(x)
         rank = len(self.kernel)
         if x.rank != rank + 2:
-            raise OperatorError(f"the input has rank {x.rank}, but a kernel of {rank} numbers needs {rank + 2}")
+            raise OperatorError(f"the input has rank {x.rank}, but a kernel of {rank} sizes needs {rank + 2}")
         sides = tuple(
             window_count(
                 x.shape[2 + axis],

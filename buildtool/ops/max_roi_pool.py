@@ -41,9 +41,9 @@ class MaxRoiPool(Operator):
         require_float(x)
         require_rank(x, 4, "the input [N, H, W, C]")
         require_rank(regions, 2, "the regions [R, 5]")
-        equal_dim(regions.shape[1], 5, "the numbers of a region and 5")
+        equal_dim(regions.shape[1], 5, "the elements of a region and 5")
         for axis, side in enumerate(("number", "height", "width")):
-            positive(x.shape[axis], f"the {side} of the pictures")
+            positive(x.shape[axis], f"the {side} of the images")
         return (plain(x, (regions.shape[0], *self.size, x.shape[3])),)
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:

@@ -49,8 +49,8 @@ class NonMaxSuppression(DataSizedOperator):
                 raise OperatorError(f"boxes and scores are f32, not {type_.dtype.value}")
         if number(boxes.shape[2], "the length of a box") != 4:
             raise OperatorError(f"a box has 4 numbers, not {boxes.shape[2]}")
-        equal_dim(boxes.shape[0], scores.shape[0], "the numbers of batches")
-        count = equal_dim(boxes.shape[1], scores.shape[2], "the numbers of boxes")
+        equal_dim(boxes.shape[0], scores.shape[0], "the batches of boxes and scores")
+        count = equal_dim(boxes.shape[1], scores.shape[2], "the number of boxes")
         most = most_of(scores.shape[:2]) * min(bounds(count)[1], self.max_per_class)
         return (TensorType(DType.S64, (self.sized(most), 3)),)
 

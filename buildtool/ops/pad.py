@@ -63,7 +63,7 @@ class Pad(Operator):
         limits: Any = None if dtype is DType.BOOL else np.iinfo(str(dtype.numpy))
         low, high = (limits.min, limits.max) if limits else (0, 1)
         if not low <= self.value <= high or not self.value.is_integer():
-            raise OperatorError(f"'value' is {self.value}, which no element of type {dtype.value} can be")
+            raise OperatorError(f"'value' is {self.value}, which an element of type {dtype.value} cannot represent")
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:
         (x,) = inputs

@@ -47,7 +47,7 @@ def _load_user_module(file: Path) -> ModuleType:
         raise ConfigError(
             f"loading the operator failed: {type(problem).__name__}: {problem}",
             where=Where(file=str(file)),
-            remedy="run the file with Python to see the whole report",
+            remedy="run the file with Python to see the full traceback",
         ) from problem
     finally:
         sys.dont_write_bytecode = writes_bytecode
@@ -72,7 +72,7 @@ def registry(op_paths: Sequence[Path] = ()) -> Mapping[str, type[Operator]]:
                     raise ConfigError(
                         f"the operator '{operator.name}' already exists",
                         where=Where(file=str(file)),
-                        remedy="give it a name of its own",
+                        remedy="rename it",
                     )
                 found[operator.name] = operator
     return found

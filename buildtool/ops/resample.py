@@ -35,8 +35,8 @@ class Resample(Operator):
         require_axis(self.axis, x.rank)
         positive(x.shape[self.axis], "the resampled axis")
         if places.dtype is not DType.S32:
-            raise OperatorError(f"places are s32, not {places.dtype.value}")
-        require_rank(places, 2, "the table of places [n, taps]")
+            raise OperatorError(f"indices are s32, not {places.dtype.value}")
+        require_rank(places, 2, "the table of indices [n, taps]")
         require_rank(weights, 2, "the table of weights [n, taps]")
         for axis in (0, 1):
             equal_dim(places.shape[axis], weights.shape[axis], f"axis {axis} of the two tables")

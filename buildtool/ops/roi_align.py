@@ -51,13 +51,13 @@ class RoiAlign(Operator):
         require_float(x)
         require_rank(x, 4, "the input [N, H, W, C]")
         require_rank(regions, 2, "the regions [R, 4]")
-        require_rank(pictures, 1, "the pictures of the regions")
+        require_rank(pictures, 1, "the image indices of the regions")
         if pictures.dtype is not DType.S64:
-            raise OperatorError(f"the pictures of the regions are s64, not {pictures.dtype.value}")
-        equal_dim(regions.shape[1], 4, "the numbers of a region and 4")
+            raise OperatorError(f"the image indices of the regions are s64, not {pictures.dtype.value}")
+        equal_dim(regions.shape[1], 4, "the elements of a region and 4")
         for axis, side in enumerate(("number", "height", "width")):
-            positive(x.shape[axis], f"the {side} of the pictures")
-        count = equal_dim(regions.shape[0], pictures.shape[0], "the regions and their pictures")
+            positive(x.shape[axis], f"the {side} of the images")
+        count = equal_dim(regions.shape[0], pictures.shape[0], "the regions and their image indices")
         return (plain(x, (count, *self.size, x.shape[3])),)
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:

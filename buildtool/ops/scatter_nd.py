@@ -41,7 +41,7 @@ class ScatterNd(Operator):
             raise OperatorError("indices are rows, but their shape is []")
         depth = number(indices.shape[-1], "the length of a row of indices")
         if not 1 <= depth <= x.rank:
-            raise OperatorError(f"rows of {depth} indices do not lead into {show(x.shape)}")
+            raise OperatorError(f"rows of {depth} indices do not index {show(x.shape)}")
         needed = (*indices.shape[:-1], *x.shape[depth:])
         require_rank(updates, len(needed), "the tensor of updates")
         for axis, (dim, given) in enumerate(zip(needed, updates.shape, strict=True)):

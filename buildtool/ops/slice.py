@@ -34,7 +34,7 @@ class Slice(Operator):
             counts = f"{len(self.starts)}, {len(self.steps)} and {len(self.sizes)}"
             raise OperatorError(f"'starts', 'steps' and 'sizes' have one entry per axis, but hold {counts}")
         if 0 in self.steps:
-            raise OperatorError("'steps' holds 0, which does not move")
+            raise OperatorError("'steps' holds 0, which must not be 0")
         for name, values in (("starts", self.starts), ("sizes", self.sizes)):
             for value in values:
                 if bounds(value)[1] < 0:
@@ -57,7 +57,7 @@ class Slice(Operator):
         for position in (start, last):
             if bounds(position)[1] < 0 or bounds(dim - position)[1] < 1:
                 raise OperatorError(
-                    f"along axis {axis}, {size} elements from {start} by steps of {step} do not lie inside 0..{dim - 1}"
+                    f"along axis {axis}, {size} elements from {start} by steps of {step} exceed 0..{dim - 1}"
                 )
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:

@@ -38,7 +38,7 @@ class SpaceToDepth(Operator):
         require_rank(x, 4, "the input [N, H, W, C]")
         for dim in x.shape[1:3]:
             if isinstance(dim, int) and dim % self.block:
-                raise OperatorError(f"a side of {dim} elements is no multiple of {self.block}")
+                raise OperatorError(f"a side of {dim} elements is not a multiple of {self.block}")
         block = self.block
         shape = (x.shape[0], x.shape[1] // block, x.shape[2] // block, x.shape[3] * (block * block))
         return (moved(x, shape),)

@@ -35,7 +35,7 @@ class TensorScatter(Operator):
         require_same_dtype((cache, update))
         require_axis(self.axis, cache.rank)
         if self.axis == 0:
-            raise OperatorError("'axis' is 0, which is that of the batch")
+            raise OperatorError("'axis' is 0, which is the batch axis")
         require_rank(update, cache.rank, "the update")
         for axis, (old, new) in enumerate(zip(cache.shape, update.shape, strict=True)):
             if axis != self.axis:
@@ -58,7 +58,7 @@ class TensorScatter(Operator):
             if self.circular and size:
                 places %= size
             elif count and not 0 <= start <= size - count:
-                raise OperatorError(f"{count} elements from {start} do not lie inside 0..{size - 1}")
+                raise OperatorError(f"{count} elements from {start} exceed 0..{size - 1}")
             target, source = np.moveaxis(y[sample], self.axis - 1, 0), np.moveaxis(update[sample], self.axis - 1, 0)
             target[places] = source
         return (y,)

@@ -24,7 +24,7 @@ class Transpose(Operator):
 
     def check(self) -> None:
         if sorted(self.perm) != list(range(len(self.perm))):
-            raise OperatorError(f"'perm' is {list(self.perm)}, which is no order of {len(self.perm)} axes")
+            raise OperatorError(f"'perm' is {list(self.perm)}, which is not a permutation of {len(self.perm)} axes")
 
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         (x,) = self.operands(inputs)

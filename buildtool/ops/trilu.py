@@ -29,7 +29,7 @@ class Trilu(Operator):
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         (x,) = self.operands(inputs)
         if x.rank < 2:
-            raise OperatorError(f"the input holds matrices, but its shape is {show(x.shape)}")
+            raise OperatorError(f"the input must be matrices, but its shape is {show(x.shape)}")
         return (moved(x, x.shape),)
 
     def reference(self, *inputs: Array) -> tuple[Array, ...]:

@@ -16,7 +16,7 @@ from buildtool.passes.editor import Editor
 
 class AbsorbChannelOrders(Pass):
     name = "absorb_channel_orders"
-    summary = "reorder the weights of convolutions and products instead of the channels that they read"
+    summary = "reorder the weights of convolutions and matrix products instead of their input channels"
     requires = ("recognise_shuffles",)
 
     def run(self, graph: Graph) -> bool:

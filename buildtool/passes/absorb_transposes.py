@@ -17,7 +17,7 @@ from buildtool.passes.permutations import Perm, identity, inverse
 
 class AbsorbTransposes(Pass):
     name = "absorb_transposes"
-    summary = "reorder the weights of a fully connected layer instead of transposing what is flattened into it"
+    summary = "reorder the weights of a fully connected layer instead of transposing its flattened input"
     requires = ("move_transposes", "matmul_to_fully_connected")
 
     def run(self, graph: Graph) -> bool:

@@ -24,7 +24,7 @@ from buildtool.passes.editor import Editor
 
 class ArrangeConcats(Pass):
     name = "arrange_concats"
-    summary = "order the channels of concatenations so that what convolutions gather from them is one slice"
+    summary = "order the channels of concatenations so that convolutions read one slice of them"
     requires = ("recognise_shuffles",)
 
     def run(self, graph: Graph) -> bool:

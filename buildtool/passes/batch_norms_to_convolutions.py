@@ -15,7 +15,7 @@ from buildtool.passes.editor import Editor
 
 class BatchNormsToConvolutions(Pass):
     name = "batch_norms_to_convolutions"
-    summary = "turn a batch normalisation that could not be folded into a depthwise convolution of single pixels"
+    summary = "replace a batch normalisation that could not be folded by a 1x1 depthwise convolution"
     requires = ("fold_batch_norms",)
 
     def run(self, graph: Graph) -> bool:

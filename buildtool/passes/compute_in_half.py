@@ -36,7 +36,7 @@ class ComputeInHalf(Pass):
     """
 
     name = "compute_in_half"
-    summary = "compute in half precision what has kernels for it, between casts"
+    summary = "compute nodes that have half-precision kernels in half precision, between casts"
 
     def __init__(self, objection: Objection) -> None:
         self.objection = objection
@@ -59,7 +59,7 @@ class ComputeInHalf(Pass):
             if node in gaining:
                 _rewrite(editor, node, constants)
             else:
-                self._keep(node, "nothing around it multiplies in half precision, and casts cost more than it gains")
+                self._keep(node, "no neighbour multiplies in half precision, and casts would cost more than they gain")
         return editor.changed
 
     def _keep(self, node: Node, reason: str) -> None:
@@ -70,14 +70,14 @@ class ComputeInHalf(Pass):
             return "its regions have inputs and outputs in single precision"
         for value in node.inputs:
             if _is_single(value) and value.constant is not None and not fits_half(value.constant):
-                return f"half precision does not hold the numbers of its constant '{value.name}'"
+                return f"half precision cannot represent the values of its constant '{value.name}'"
         wanted = [_half_type(value) for value in node.outputs]
         try:
             found = node.op.infer([_half_type(value) for value in node.inputs])
         except OperatorError as problem:
             return str(problem)
         if list(found) != wanted:
-            return "it makes single precision whatever it reads"
+            return "its output is always in single precision"
         inputs = [Value(value.name, _half_type(value), (), value.constant) for value in node.inputs]
         outputs = [Value(value.name, type_) for value, type_ in zip(node.outputs, wanted, strict=True)]
         return self.objection(node, Node(node.op, inputs, outputs, node.name))

@@ -15,7 +15,7 @@ from buildtool.passes.editor import Editor
 
 class FoldBatchNorms(Pass):
     name = "fold_batch_norms"
-    summary = "fold batch normalisation into the weights of the convolution or product before it"
+    summary = "fold batch normalisation into the weights of the preceding convolution or matrix product"
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

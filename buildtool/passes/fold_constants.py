@@ -22,7 +22,7 @@ MOST_MACS = 10**8  # beyond, the reference implementation takes too long
 
 class FoldConstants(Pass):
     name = "fold_constants"
-    summary = "compute what depends on constants only, unless the result is much larger than its inputs"
+    summary = "evaluate nodes with constant inputs, unless the result is much larger than its inputs"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

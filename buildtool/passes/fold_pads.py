@@ -23,7 +23,7 @@ from buildtool.passes.editor import Editor
 
 class FoldPads(Pass):
     name = "fold_pads"
-    summary = "let convolutions and pools pad their input themselves"
+    summary = "merge pads into the padding of convolutions and pools"
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

@@ -12,7 +12,7 @@ from buildtool.passes.editor import Editor
 
 class FoldProductTransposes(Pass):
     name = "fold_product_transposes"
-    summary = "let fully_connected read a transposed matrix as it is, and transpose one product instead of two operands"
+    summary = "let fully_connected read a transposed matrix directly, and transpose one product instead of two operands"
     requires = ("matmul_to_fully_connected",)
 
     def run(self, graph: Graph) -> bool:

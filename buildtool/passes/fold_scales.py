@@ -12,7 +12,7 @@ from buildtool.passes.editor import Editor
 
 class FoldScales(Pass):
     name = "fold_scales"
-    summary = "fold mul and div by constants per channel into the weights of the layer before"
+    summary = "fold mul and div by per-channel constants into the weights of the preceding layer"
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

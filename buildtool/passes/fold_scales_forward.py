@@ -27,7 +27,7 @@ _MOST = 1e30  # an addend beyond this says that it was divided by next to nothin
 
 class FoldScalesForward(Pass):
     name = "fold_scales_forward"
-    summary = "fold mul and add of constants per channel into the weights of the layer behind them"
+    summary = "fold mul and add of per-channel constants into the weights of the following layer"
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

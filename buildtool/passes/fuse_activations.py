@@ -31,7 +31,7 @@ class FuseActivations(Pass):
     """`bounds_only`: where numbers are stored in a few bits, layers cut off ends; other functions are tables then."""
 
     name = "fuse_activations"
-    summary = "let convolutions, products and additions apply the activation that follows them"
+    summary = "merge activations into the preceding convolution, matrix product or addition"
     requires = ("move_transposes",)
 
     def __init__(self, *, bounds_only: bool = False) -> None:

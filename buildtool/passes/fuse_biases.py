@@ -12,7 +12,7 @@ from buildtool.passes.editor import Editor
 
 class FuseBiases(Pass):
     name = "fuse_biases"
-    summary = "move add and sub of constants per channel into the bias of the layer before"
+    summary = "move add and sub of per-channel constants into the bias of the preceding layer"
     requires = ("move_transposes", "matmul_to_fully_connected")
 
     def run(self, graph: Graph) -> bool:

@@ -15,7 +15,7 @@ LEAST_LINES = 56  # of the large image: threads share bands of its lines
 
 class FuseExpansions(Pass):
     name = "fuse_expansions"
-    summary = "compute a 1x1 convolution and the depthwise convolution that makes its large result smaller in one"
+    summary = "merge a 1x1 convolution with the strided depthwise convolution that reduces its large result"
     requires = ("fuse_biases", "fuse_residuals", "fuse_activations")
     makes = ("pointwise_dwconv2d",)
 

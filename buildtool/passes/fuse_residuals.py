@@ -16,7 +16,7 @@ from buildtool.passes.editor import Editor
 
 class FuseResiduals(Pass):
     name = "fuse_residuals"
-    summary = "let convolutions add the other branch of a residual block, and apply the activation behind it"
+    summary = "merge the addition of a residual block, and the activation after it, into the convolution"
     requires = ("move_transposes", "fuse_biases")
 
     def run(self, graph: Graph) -> bool:

@@ -17,7 +17,7 @@ MOST_FILTER_BYTES = 128 * 1024
 
 class FuseSeparableConvolutions(Pass):
     name = "fuse_separable_convolutions"
-    summary = "compute a large depthwise convolution and the 1x1 convolution behind it block by block"
+    summary = "merge a large depthwise convolution with the following 1x1 convolution, computed block by block"
     requires = ("fuse_biases", "fuse_residuals", "fuse_activations")
     makes = ("separable_conv2d",)
 

@@ -12,7 +12,7 @@ from buildtool.passes.editor import Editor
 
 class MatmulToFullyConnected(Pass):
     name = "matmul_to_fully_connected"
-    summary = "turn a matmul with a constant matrix into fully_connected"
+    summary = "replace a matmul with a constant matrix by fully_connected"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

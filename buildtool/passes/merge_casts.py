@@ -13,7 +13,7 @@ from buildtool.passes.editor import Editor
 
 class MergeCasts(Pass):
     name = "merge_casts"
-    summary = "drop a cast to a wider type that is followed by another cast"
+    summary = "remove a cast to a wider type that is followed by another cast"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -17,7 +17,7 @@ from buildtool.passes.editor import Editor
 
 class MergeConcats(Pass):
     name = "merge_concats"
-    summary = "merge nested concatenations, and drop those that put together what was just cut, or the other way round"
+    summary = "merge nested concatenations, and remove concatenations of splits and splits of concatenations"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -12,7 +12,7 @@ from buildtool.passes.editor import Editor
 
 class MergeReductions(Pass):
     name = "merge_reductions"
-    summary = "let a reduction keep or drop its axes instead of a reshape behind it"
+    summary = "let a reduction keep or remove its axes instead of a following reshape"
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

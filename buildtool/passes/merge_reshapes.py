@@ -11,7 +11,7 @@ from buildtool.passes.editor import Editor
 
 class MergeReshapes(Pass):
     name = "merge_reshapes"
-    summary = "merge reshapes in a row"
+    summary = "merge consecutive reshapes"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)
@@ -27,4 +27,4 @@ class MergeReshapes(Pass):
         for node in graph.walk():
             before = producers.get(node.inputs[0]) if node.op.name == "reshape" else None
             if before is not None and before.op.name == "reshape":
-                yield f"{before!r} and {node!r} stand in a row"
+                yield f"{before!r} and {node!r} are consecutive"

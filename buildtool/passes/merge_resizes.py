@@ -10,7 +10,7 @@ from buildtool.passes.editor import Editor
 
 class MergeResizes(Pass):
     name = "merge_resizes"
-    summary = "merge enlargements in a row that repeat whole pixels"
+    summary = "merge consecutive nearest-neighbour enlargements"
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

@@ -20,7 +20,7 @@ _FLOATS = (DType.F32, DType.F64)  # the numbers are computed in double precision
 
 class MergeScalars(Pass):
     name = "merge_scalars"
-    summary = "merge mul, div, add and sub of constants in a row into one mul and one add"
+    summary = "merge consecutive mul, div, add and sub of constants into one mul and one add"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

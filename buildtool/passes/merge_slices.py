@@ -12,7 +12,7 @@ from buildtool.passes.editor import Editor
 
 class MergeSlices(Pass):
     name = "merge_slices"
-    summary = "merge slices of slices, and take slices of a concatenation from the part in which they lie"
+    summary = "merge slices of slices, and slice the inputs of a concatenation instead of its result"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -14,7 +14,7 @@ from buildtool.passes.permutations import is_identity, moves_only_ones, then
 
 class MergeTransposes(Pass):
     name = "merge_transposes"
-    summary = "merge transposes in a row; one that only moves axes of size 1 becomes a reshape"
+    summary = "merge consecutive transposes; replace a transpose that only moves axes of size 1 by a reshape"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)
@@ -38,4 +38,4 @@ class MergeTransposes(Pass):
         for node in graph.walk():
             before = producers.get(node.inputs[0]) if node.inputs else None
             if node.op.name == "transpose" and before is not None and before.op.name == "transpose":
-                yield f"{before!r} and {node!r} stand in a row"
+                yield f"{before!r} and {node!r} are consecutive"

@@ -31,7 +31,7 @@ _FULL, _RESHAPE = 1000, 1  # costs of a transpose that moves elements, and of on
 
 class MoveTransposes(Pass):
     name = "move_transposes"
-    summary = "turn parts of the graph to channels-last order, so that transposes around spatial operators cancel"
+    summary = "convert parts of the graph to channels-last order, so that transposes around spatial operators cancel"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -31,16 +31,16 @@ def package_of(one: Pass) -> str:
 def _complaint(kind: object, others: Sequence[type[Pass]]) -> str:
     """What is against a pass, in words; empty where nothing is."""
     if not (isinstance(kind, type) and issubclass(kind, Pass)):
-        return "it is no pass: it has to be a subclass of buildtool.passes.base.Pass"
+        return "it is not a pass: it must be a subclass of buildtool.passes.base.Pass"
     lacking = [word for word in ("name", "summary") if not isinstance(getattr(kind, word, None), str)]
     if lacking:
         return f"it has no {' and no '.join(lacking)}"
     try:
         kind()
     except Exception as error:
-        return f"it cannot be made: {error}"
+        return f"it cannot be created: {error}"
     names = {other.name for other in others}
     if kind.name in names:
         return f"there is a pass '{kind.name}' already"
     missing = [name for name in kind.requires if name not in names]
-    return f"it requires the pass '{missing[0]}', which there is not" if missing else ""
+    return f"it requires the pass '{missing[0]}', which does not exist" if missing else ""

@@ -250,7 +250,7 @@ def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) ->
         raise UnsupportedError(
             f"the pass '{one.name}': {problem}",
             where=Where(model=graph.name),
-            remedy=f"fix the input shapes, or leave '{one.name}' out of graph_optimize_options",
+            remedy=f"fix the input shapes, or remove '{one.name}' from graph_optimize_options",
         ) from problem
     except LatheError:
         raise
@@ -263,9 +263,9 @@ def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) ->
         try:
             verify(graph)
         except GraphError as problem:
-            raise _defect(one, f"left a wrong graph: {problem.problems[0].render()}") from problem
+            raise _defect(one, f"produced an invalid graph: {problem.problems[0].render()}") from problem
     for complaint in one.ensures(graph):
-        raise _defect(one, f"left a wrong graph: {complaint}")
+        raise _defect(one, f"produced an invalid graph: {complaint}")
     if after is not None:
         after(one.name, graph)
     return PassRun(one.name, before, sum(1 for _ in graph.walk()), modified)
@@ -277,5 +277,5 @@ def _defect(one: Pass, complaint: str) -> InternalError:
     to = f" to the authors of '{package}'" if package else ""
     return InternalError(
         f"the pass '{one.name}'{of} {complaint}",
-        remedy=f"report this with the model{to}; until it is mended, leave '{one.name}' out of graph_optimize_options",
+        remedy=f"report this with the model{to}; until it is fixed, remove '{one.name}' from graph_optimize_options",
     )

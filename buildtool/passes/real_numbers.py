@@ -43,7 +43,7 @@ class _Stored:
 
 class RealNumbers(Pass):
     name = "real_numbers"
-    summary = "compute on the numbers that quantised ones stand for, and keep their ranges"
+    summary = "replace quantised values by the floating-point values that they represent, and keep their ranges"
 
     def run(self, graph: Graph) -> bool:
         return _Rewrite(graph).run()

@@ -17,7 +17,7 @@ _TO_DEPTH = {(0, 3, 5, 1, 2, 4): "DCR", (0, 1, 3, 5, 2, 4): "CRD"}
 
 class RecogniseBlocks(Pass):
     name = "recognise_blocks"
-    summary = "write reshape, transpose and reshape of six axes as depth_to_space or space_to_depth"
+    summary = "replace reshape, transpose and reshape of six axes by depth_to_space or space_to_depth"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -16,7 +16,7 @@ _CUBE = 0.044715
 
 class RecogniseGelus(Pass):
     name = "recognise_gelus"
-    summary = "write x / 2 * (1 + erf(x / sqrt(2))), or its approximation by tanh, as gelu"
+    summary = "replace x / 2 * (1 + erf(x / sqrt(2))), or its approximation by tanh, by gelu"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

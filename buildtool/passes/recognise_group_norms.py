@@ -23,7 +23,7 @@ from buildtool.passes.moments import affine_behind
 
 class RecogniseGroupNorms(Pass):
     name = "recognise_group_norms"
-    summary = "write the instance normalisation of reshaped groups, scale and bias behind it included, as group_norm"
+    summary = "replace the instance normalisation of reshaped groups, with the following scale and bias, by group_norm"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -14,7 +14,7 @@ from buildtool.passes.factors import can_hold, close, scaled, shifted, with_numb
 
 class RecogniseHardSigmoids(Pass):
     name = "recognise_hard_sigmoids"
-    summary = "write clip(a * x + b, 0, h) / h as hard_sigmoid"
+    summary = "replace clip(a * x + b, 0, h) / h by hard_sigmoid"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

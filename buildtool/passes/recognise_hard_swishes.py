@@ -13,7 +13,7 @@ from buildtool.passes.factors import can_hold, close, product_at, shifted, write
 
 class RecogniseHardSwishes(Pass):
     name = "recognise_hard_swishes"
-    summary = "write x * clip(x + 3, 0, 6) / 6 as hard_swish"
+    summary = "replace x * clip(x + 3, 0, 6) / 6 by hard_swish"
     requires = ("recognise_hard_sigmoids",)
 
     def run(self, graph: Graph) -> bool:

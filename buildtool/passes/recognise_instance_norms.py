@@ -15,7 +15,9 @@ from buildtool.passes.moments import affine_behind, centred_at, normalised_at
 
 class RecogniseInstanceNorms(Pass):
     name = "recognise_instance_norms"
-    summary = "write (x - mean) / sqrt(variance + epsilon) over the spatial axes as group_norm with a group per channel"
+    summary = (
+        "replace (x - mean) / sqrt(variance + epsilon) over the spatial axes by group_norm with a group per channel"
+    )
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

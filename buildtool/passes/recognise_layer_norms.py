@@ -15,7 +15,7 @@ from buildtool.passes.moments import affine_behind, centred_at, normalised_at
 
 class RecogniseLayerNorms(Pass):
     name = "recognise_layer_norms"
-    summary = "write (x - mean) / sqrt(variance + epsilon) over the last axes, scale and bias included, as layer_norm"
+    summary = "replace (x - mean) / sqrt(variance + epsilon) over the last axes, with scale and bias, by layer_norm"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

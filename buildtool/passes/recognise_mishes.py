@@ -11,7 +11,7 @@ from buildtool.passes.factors import can_hold, product_at, write
 
 class RecogniseMishes(Pass):
     name = "recognise_mishes"
-    summary = "write x * tanh(softplus(x)) as mish"
+    summary = "replace x * tanh(softplus(x)) by mish"
     requires = ("recognise_softplus",)
 
     def run(self, graph: Graph) -> bool:

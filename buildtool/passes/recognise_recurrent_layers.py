@@ -30,7 +30,7 @@ _PASSING = ("cast", "identity", "reshape")
 
 class RecogniseRecurrentLayers(Pass):
     name = "recognise_recurrent_layers"
-    summary = "write a loop over the steps of an LSTM or a GRU as lstm or gru, behind one product for all steps"
+    summary = "replace a loop over the steps of an LSTM or a GRU by lstm or gru, after one matrix product for all steps"
     requires = ("matmul_to_fully_connected",)
     makes = ("lstm", "gru")
 

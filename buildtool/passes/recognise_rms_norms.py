@@ -15,7 +15,7 @@ from buildtool.passes.moments import affine_behind, normalised_at
 
 class RecogniseRmsNorms(Pass):
     name = "recognise_rms_norms"
-    summary = "write x / sqrt(mean of x^2 + epsilon) over the last axes, scale included, as rms_norm"
+    summary = "replace x / sqrt(mean of x^2 + epsilon) over the last axes, with scale, by rms_norm"
     requires = ("recognise_layer_norms",)
 
     def run(self, graph: Graph) -> bool:

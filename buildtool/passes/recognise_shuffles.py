@@ -14,7 +14,7 @@ from buildtool.passes.editor import Editor
 
 class RecogniseShuffles(Pass):
     name = "recognise_shuffles"
-    summary = "write the reshape, transpose and reshape of a channel shuffle as one gather"
+    summary = "replace the reshape, transpose and reshape of a channel shuffle by one gather"
     requires = ("move_transposes",)
 
     def run(self, graph: Graph) -> bool:

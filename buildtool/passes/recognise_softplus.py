@@ -11,7 +11,7 @@ from buildtool.passes.factors import can_hold, close, shifted, write
 
 class RecogniseSoftplus(Pass):
     name = "recognise_softplus"
-    summary = "write log(exp(x) + 1) as softplus, which does not overflow"
+    summary = "replace log(exp(x) + 1) by softplus, which does not overflow"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -11,7 +11,7 @@ from buildtool.passes.factors import can_hold, close, product_at, scaled, write
 
 class RecogniseSwishes(Pass):
     name = "recognise_swishes"
-    summary = "write x * sigmoid(x) as swish"
+    summary = "replace x * sigmoid(x) by swish"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -11,7 +11,7 @@ from buildtool.passes.base import Pass
 
 class RemoveDeadCode(Pass):
     name = "remove_dead_code"
-    summary = "drop nodes whose results nobody reads"
+    summary = "remove nodes whose results are not used"
 
     def run(self, graph: Graph) -> bool:
         live = _live(graph)
@@ -21,7 +21,7 @@ class RemoveDeadCode(Pass):
         live = _live(graph)
         for node in graph.walk():
             if not live.intersection(node.outputs):
-                yield f"nothing reads the results of {node!r}"
+                yield f"the results of {node!r} are not used"
 
 
 def _live(graph: Graph) -> set[Value]:

@@ -9,7 +9,7 @@ from buildtool.passes.editor import Editor
 
 class RemoveIdentities(Pass):
     name = "remove_identities"
-    summary = "drop identity nodes; one stays where an output is an input, a constant or another output"
+    summary = "remove identity nodes, except where an output is an input, a constant or another output"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -67,7 +67,7 @@ def _handed_on(node: Node) -> Value:
 
 class RemoveNoops(Pass):
     name = "remove_noops"
-    summary = "drop reshapes to the same shape, pads by zero, slices of everything, products by one and the like"
+    summary = "remove nodes without effect: reshapes to the same shape, pads by zero, full slices, products by one"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

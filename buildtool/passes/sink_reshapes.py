@@ -14,7 +14,7 @@ _LONGEST = 16  # nodes between two reshapes
 
 class SinkReshapes(Pass):
     name = "sink_reshapes"
-    summary = "move a reshape behind functions of single elements and products, to where it meets another reshape"
+    summary = "move a reshape down past element-wise functions and matrix products, to another reshape"
     requires = ("merge_reshapes",)
 
     def run(self, graph: Graph) -> bool:

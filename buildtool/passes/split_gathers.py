@@ -11,7 +11,7 @@ from buildtool.passes.editor import Editor
 
 class SplitGathers(Pass):
     name = "split_gathers"
-    summary = "gather the parts of a split one by one, where the split is all that reads a gather of constant places"
+    summary = "replace a gather with constant indices that only a split reads by one gather per part"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)
@@ -28,7 +28,7 @@ def _cut(editor: Editor, gather: Node, split: Node) -> None:
     if places is None or places.ndim != 1 or gather.op.axis != split.op.axis:
         return
     for value, size in zip(list(split.outputs), sizes, strict=True):
-        assert isinstance(size, int), "they add up to the number of places"
+        assert isinstance(size, int), "they add up to the number of indices"
         part = editor.constant(gather.inputs[1], places[begin : begin + size])
         begin += size
         picked = editor.insert_before(split, Gather(gather.op.axis), [gather.inputs[0], part], gather.name)

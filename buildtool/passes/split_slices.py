@@ -12,7 +12,7 @@ from buildtool.passes.editor import Editor
 
 class SplitSlices(Pass):
     name = "split_slices"
-    summary = "write slices that cut a value into consecutive parts as one split"
+    summary = "replace slices that cut a value into consecutive parts by one split"
 
     def run(self, graph: Graph) -> bool:
         editor = Editor(graph)

@@ -42,7 +42,7 @@ class StoreQuantised(Pass):
     """
 
     name = "store_quantised"
-    summary = "store in a few bits what has a known range and kernels for it"
+    summary = "quantise values that have a known range and kernels for it"
 
     def __init__(self, objection: Objection, real: Mapping[Value, str] | None = None) -> None:
         """`real`: the first results of nodes that stay what they are anyway, and why."""
@@ -104,7 +104,7 @@ def _common(types: Mapping[Value, QuantType], values: Sequence[Value]) -> QuantT
 def _candidate(node: Node, types: Mapping[Value, QuantType]) -> tuple[Node | None, str]:
     """The node on stored numbers, not in any graph; or why there is none."""
     if node.regions:
-        return None, "its regions have inputs and outputs of real numbers"
+        return None, "its regions have floating-point inputs and outputs"
     inputs: list[Value] = []
     for index, value in enumerate(node.inputs):
         if value.type.dtype is not DType.F32:
@@ -112,7 +112,7 @@ def _candidate(node: Node, types: Mapping[Value, QuantType]) -> tuple[Node | Non
         elif value.constant is not None:
             stored = _constant(node, index, value.constant, inputs)
             if stored is None:
-                return None, f"its constant '{value.name}' cannot be stored"
+                return None, f"its constant '{value.name}' cannot be quantised"
             inputs.append(Value(value.name, *stored))
         elif value in types:
             inputs.append(Value(value.name, _stored_type(value, types[value])))
@@ -125,7 +125,7 @@ def _candidate(node: Node, types: Mapping[Value, QuantType]) -> tuple[Node | Non
         quant = types.get(value)
         outputs.append(value if quant is None else Value(value.name, _stored_type(value, quant)))
     if _loses_steps(node, inputs, outputs):
-        return None, "its weights have zero points, and results would be more than a step away without them"
+        return None, "its weights have zero points, and without them the results would differ by more than one step"
     return Node(node.op, inputs, outputs, node.name), ""
 
 

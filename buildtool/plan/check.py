@@ -116,7 +116,9 @@ def _rigid_uses(graph: Graph, kernels: Sequence[WorksInPlace], inside: Mapping[V
     borders = dict.fromkeys(value for body in graph.bodies() for value in (*body.inputs, *body.outputs))
     for value in borders:
         if value in inside:
-            yield Problem("it goes in or out and stands inside another one", Where(model=graph.name, value=value.name))
+            yield Problem(
+                "it is an input or output and is placed inside another value", Where(model=graph.name, value=value.name)
+            )
     for node, kernel in zip(graph.walk(), kernels, strict=True):
         wrong = [
             value
@@ -129,7 +131,7 @@ def _rigid_uses(graph: Graph, kernels: Sequence[WorksInPlace], inside: Mapping[V
             able = index == 0 and (kernel.strided_output or not written)
             wrong += [value] if value in striped and not able else []
         for value in wrong:
-            what = "the rows of the value lie apart, which the kernel cannot do"
+            what = "the rows of the value are not contiguous, which the kernel does not support"
             yield Problem(what, Where(model=graph.name, node=node.name, value=value.name))
 
 
@@ -146,13 +148,13 @@ def _misplaced(
         where = Where(model=graph.name, value=value.name)
         place = places.get(value.name)
         if place is None:
-            yield Problem("the value has no place in the arena", where)
+            yield Problem("the value has no offset in the arena", where)
             continue
         if place.size != byte_size(graph, value):
-            yield Problem(f"the place has {place.size} bytes, the value {byte_size(graph, value)}", where)
+            yield Problem(f"the placement has {place.size} bytes, the value {byte_size(graph, value)}", where)
         aligned = place.offset % ALIGNMENT == 0 or value in inside
         if place.offset < 0 or not aligned or place.offset + place.size > plan.arena_size:
-            yield Problem(f"the place at {place.offset} is not aligned or ends outside the arena", where)
+            yield Problem(f"the placement at {place.offset} is not aligned or ends outside the arena", where)
 
 
 class _Simulation:

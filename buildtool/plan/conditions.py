@@ -160,7 +160,7 @@ def _evaluate_lazily(conjunction: bool, values: list[ast.expr], node: Node) -> b
 
 def _call(name: str, arguments: list[Any], node: Node) -> Any:
     if not all(isinstance(argument, int) for argument in arguments):
-        raise ConditionError(f"the arguments of {name}() are whole numbers")
+        raise ConditionError(f"the arguments of {name}() are integers")
     value = node.input(arguments[0])
     if name == "is_constant":
         return value is not None and value.is_constant

@@ -19,7 +19,7 @@ def objection(single: Node, half: Node, manifests: Manifests, *, isas: Sequence[
     able = [word for word in isas if word in baseline]
     found, other = _best(half, manifests, able), _best(single, manifests, able)
     if found is None:
-        return f"no kernel of {half.op.name} takes it in half precision"
+        return f"no kernel of {half.op.name} computes it in half precision"
     if other is not None and able.index(other) < able.index(found):
         return f"its kernels are for '{other}' in single precision, and for '{found}' in half"
     return ""

@@ -109,8 +109,8 @@ def load(op_paths: Sequence[Path] = ()) -> Manifests:
                     problems.append(Problem("these kernels have no manifest", Where(str(folder)), "op.yaml names them"))
                 continue
             if folder.name in origin:
-                what = f"the operator '{folder.name}' has a manifest already: {origin[folder.name]}"
-                problems.append(Problem(what, Where(str(file)), remedy="give the operator a name of its own"))
+                what = f"the operator '{folder.name}' already has a manifest: {origin[folder.name]}"
+                problems.append(Problem(what, Where(str(file)), remedy="rename the operator"))
                 continue
             origin[folder.name] = file
             found[folder.name] = _Reader(file, root, problems).kernels(sources)
@@ -182,7 +182,7 @@ class _Reader:
             self._problem("a manifest has the keys `op` and `kernels`, a list", 1)
             return []
         if data["op"] != self.op or not _OP_NAME.fullmatch(self.op):
-            self._problem(f"`op` is '{data['op']}'", 1, f"it is the name of the folder, here '{self.op}'")
+            self._problem(f"`op` is '{data['op']}'", 1, f"it must be the name of the folder, here '{self.op}'")
         assert isinstance(tree, yaml.MappingNode)
         nodes = next(value for key, value in tree.value if key.value == "kernels").value
         result = []
@@ -212,7 +212,7 @@ class _Reader:
         if in_place is not None and (type(in_place) is not int or in_place < 0):
             self._problem(f"`in_place` is {in_place!r}", line, "it is the number of an input, from 0")
         if type(priority) is not int:
-            self._problem(f"`priority` is {priority!r}", line, "it is a whole number; the larger one wins")
+            self._problem(f"`priority` is {priority!r}", line, "it is an integer; the larger one wins")
         rtol, atol = self._tolerance(entry.get("tolerance"), line)
         pack, takes, algorithm = self._packings(entry, line)
         strided_inputs, strided_output, parts = self._strides(entry, line)
@@ -262,7 +262,7 @@ class _Reader:
         if not isinstance(entry, dict) or not all(
             isinstance(key, str) and _VARIANT.fullmatch(key) and isinstance(value, int) for key, value in entry.items()
         ):
-            self._problem(f"`parameters` is {entry!r}", line, "names with whole numbers, true or false")
+            self._problem(f"`parameters` is {entry!r}", line, "names with integers, true or false")
             return ()
         return tuple((key, str(value).lower()) for key, value in sorted(entry.items()))
 
@@ -274,7 +274,7 @@ class _Reader:
             self._problem(
                 f"the kernel '{name}' has no source",
                 line,
-                "it stands beside op.yaml as " + ".cc or ".join(names) + ".cc",
+                "it belongs next to op.yaml as " + ".cc or ".join(names) + ".cc",
             )
         return f"native/ops/{self.op}/{found}.cc"
 
@@ -287,7 +287,7 @@ class _Reader:
         if not isinstance(output, bool):
             self._problem(f"`strided_output` is {output!r}", line, "it is true or false")
         if parts not in (None, "inputs", "outputs"):
-            self._problem(f"`parts` is {parts!r}", line, "it is inputs or outputs: those that may stand in the other")
+            self._problem(f"`parts` is {parts!r}", line, "it is inputs or outputs: those that may be part of the other")
         return frozenset(inputs), bool(output), parts or ""
 
     def _packings(self, entry: dict[str, Any], line: int) -> tuple[str, frozenset[str], str]:
@@ -340,7 +340,7 @@ class _Reader:
             return 0.0, 0.0
         values = [entry["rtol"], entry["atol"]]
         if not all(isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 for value in values):
-            hint = "YAML wants a point in 1.0e-4: without it the number is a string"
+            hint = "in YAML, 1.0e-4 needs the point: without it the value is a string"
             self._problem(f"`tolerance` is {entry!r}", line, rule, hint)
             return 0.0, 0.0
         return float(values[0]), float(values[1])

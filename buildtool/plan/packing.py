@@ -84,7 +84,7 @@ def _panels(code: int, width: int) -> None:
         per_group, rest = divmod(outputs, groups)
         panels = -(-per_group // width)
         if array.ndim != 6 or rest or array.shape[:2] != (groups, panels) or array.shape[5] != width:
-            raise ValueError(f"its shape is not that of panels of {width} for {outputs} outputs in {groups} groups")
+            raise ValueError(f"its shape does not match panels of {width} for {outputs} outputs in {groups} groups")
         split = np.moveaxis(array, -1, 2).reshape(groups, panels * width, *array.shape[2:5])
         plain = split[:, :per_group].reshape(outputs, *array.shape[2:5])
         return np.ascontiguousarray(plain if _RANKS[node.op.name] == 4 else plain.reshape(outputs, -1))
@@ -144,7 +144,7 @@ def _winograd(code: int, tile: int, width: int) -> None:
         size, outputs = tile + 2, _outputs(node)
         panels = -(-outputs // width)
         if array.ndim != 4 or array.shape[:2] != (size**2, panels) or array.shape[3] != width:
-            raise ValueError(f"its shape is not that of transformed filters for {outputs} outputs")
+            raise ValueError(f"its shape does not match transformed filters for {outputs} outputs")
         channels = array.shape[2]
         split = np.moveaxis(array.astype(np.float64), -1, 2).reshape(size, size, panels * width, channels)
         plain = np.einsum("ia,jb,aboc->oijc", back, back, split[:, :, :outputs])
@@ -187,7 +187,7 @@ def _bytes(name: str, code: int, width: int, depth: int) -> None:
         panels, steps = -(-per_group // width), -(-(channels // groups) // depth)
         wanted = (groups, panels, *array.shape[2:4], steps, width * depth)
         if array.ndim != 6 or rest or channels % groups or array.shape != wanted:
-            raise ValueError(f"its shape is not that of bytes in panels of {width} for {outputs} outputs")
+            raise ValueError(f"its shape does not match 8-bit panels of {width} for {outputs} outputs")
         split = np.moveaxis(array.reshape(*array.shape[:-1], width, depth), -2, 2)
         flat = split.reshape(groups, panels * width, *array.shape[2:4], steps * depth)
         plain = flat[:, :per_group, :, :, : channels // groups].reshape(outputs, *array.shape[2:4], channels // groups)

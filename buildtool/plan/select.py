@@ -128,7 +128,7 @@ def misfit(kernel: KernelInfo, node: Node) -> str | None:
     if objection is not None:
         return objection
     if kernel.in_place is not None and kernel.in_place >= max(len(node.inputs), 1):
-        return f"works in place of input {kernel.in_place}, which the node does not have"
+        return f"overwrites input {kernel.in_place}, which the node does not have"
     try:
         return None if kernel.when.holds(node) else f"needs {kernel.when}"
     except ConditionError as problem:
@@ -139,13 +139,13 @@ def _quantised_misfit(kernel: KernelInfo, node: Node) -> str | None:
     """What is against the kernel where types are quantised, or are not."""
     types = {(value.type.dtype, value.type.quant) for value in (*node.inputs, *node.outputs) if value.type.quant}
     if not types:
-        return "takes quantised numbers" if kernel.quantised == "any" else None
+        return "takes quantised values" if kernel.quantised == "any" else None
     if any(quant is not None and dtype is not DType.S32 and quant.bits != 8 * dtype.itemsize for dtype, quant in types):
-        return "takes stored numbers that use the whole of their type"
+        return "takes quantised values that use the full range of their type"
     if kernel.quantised == "same":
         scales = {quant for _, quant in types if quant is not None and quant.axis is None}
-        return None if len(types) == len(scales) == 1 else "takes numbers of one quantisation, with one scale"
-    return None if kernel.quantised else "takes no quantised numbers"
+        return None if len(types) == len(scales) == 1 else "takes one quantisation with one scale"
+    return None if kernel.quantised else "takes no quantised values"
 
 
 def _problem(node: Node, candidates: Sequence[KernelInfo], manifests: Manifests, abi: str, model: str) -> Problem:
@@ -154,17 +154,17 @@ def _problem(node: Node, candidates: Sequence[KernelInfo], manifests: Manifests,
     what = f"no kernel runs {op} {types} on {abi}"
     if candidates:
         rule = "; ".join(f"{kernel.name} {misfit(kernel, node) or _LACKING}" for kernel in candidates)
-        remedy = f"convert the model to what a kernel takes, or write a kernel in native/ops/{op}"
+        remedy = f"convert the model to types that a kernel takes, or write a kernel in native/ops/{op}"
     elif everywhere := manifests.of(op):
         rule = "the kernels of this operator are for " + ", ".join(sorted({kernel.isa for kernel in everywhere}))
         remedy = f"write a portable one: native/ops/{op}/{op}_<dtype>_<variant>__portable.cc"
     else:
         rule = "every operator has a manifest native/ops/<op>/op.yaml that lists its kernels"
-        remedy = f"write a kernel (lathe dev new-op {op}), or name the folder that has one under `op_paths`"
+        remedy = f"write a kernel (lathe dev new-op {op}), or add the folder with its kernel to `op_paths`"
     return Problem(what, Where(model=model, node=node.name or node.outputs[0].name), rule, remedy)
 
 
-_LACKING = "fits, but not every machine has its instruction set, and no kernel stands in for it"
+_LACKING = "fits, but needs an instruction set that not every machine has, and there is no kernel to replace it there"
 
 
 def _types(values: Sequence[Value]) -> str:

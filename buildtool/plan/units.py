@@ -58,7 +58,7 @@ class UnitInfo:
                     types = "|".join(dtype.value for dtype in _TYPES if dtype in allowed)
                     return f"{word} {types} as {'input' if word == 'takes' else 'output'} {index}"
         if any(value.type.quant for value in (*node.inputs, *node.outputs)):
-            return "takes no quantised numbers"
+            return "takes no quantised values"
         if any(0 in value.type.shape for value in (*node.inputs, *node.outputs)):
             return "takes no tensors without elements"
         try:
@@ -111,8 +111,8 @@ def load(op_paths: Sequence[Path] = ()) -> DeviceUnits:
         folder = root / FOLDER
         for file in sorted(folder.glob("*.yaml")):
             if file.stem in origin:
-                what = f"the unit '{file.stem}' has a manifest already: {origin[file.stem]}"
-                problems.append(Problem(what, Where(str(file)), remedy="give the unit a name of its own"))
+                what = f"the unit '{file.stem}' already has a manifest: {origin[file.stem]}"
+                problems.append(Problem(what, Where(str(file)), remedy="rename the unit"))
                 continue
             origin[file.stem] = file
             unit = _Reader(file, problems).unit()
@@ -152,11 +152,11 @@ class _Reader:
         if not _NAME.fullmatch(self.file.stem):
             self._problem(f"'{self.file.stem}' is not the name of a unit", rule="lower case words, joined by '_'")
         if type(priority) is not int:
-            self._problem(f"`priority` is {priority!r}", "priority", "it is a whole number; the larger one wins")
+            self._problem(f"`priority` is {priority!r}", "priority", "it is an integer; the larger one wins")
         if not isinstance(always, bool):
             self._problem(f"`always` is {always!r}", "always", "it is true or false")
         if not self.file.with_suffix(".cl").is_file():
-            self._problem(f"the file {self.file.stem}.cl does not exist", rule="it stands beside the manifest")
+            self._problem(f"the file {self.file.stem}.cl does not exist", rule="it belongs next to the manifest")
         code = self._code(entry.get("source"))
         plan = entry.get("plan", self.file.stem)
         if not isinstance(plan, str) or not _NAME.fullmatch(plan):
@@ -211,7 +211,7 @@ class _Reader:
         for item in entry:
             types = [word.strip() for word in item.split("|")]
             if unknown := [word for word in types if word not in words]:
-                self._problem(f"`{key}`: '{unknown[0]}' is not a type that devices know", key, rule)
+                self._problem(f"`{key}`: '{unknown[0]}' is not an element type of devices", key, rule)
                 continue
             result.append(frozenset(DType(word) for word in types))
         return tuple(result)

@@ -75,7 +75,7 @@ def real(graph: Graph, choice: Choice) -> dict[Value, str]:
     inside = {node for node in graph.nodes if node not in reasons} - set(moving)
     inside = _with_what_moves(graph, inside, moving)
     return {
-        node.outputs[0]: reasons.get(node, "it moves numbers of nodes that stay real")
+        node.outputs[0]: reasons.get(node, "it moves data of nodes that stay in floating point")
         for node in graph.nodes
         if node not in inside
     }

@@ -13,7 +13,7 @@ from buildtool.quant.extremes import enhanced, overall
 
 _MARK = "Tensor range @@"
 _LINE = re.compile(r"Tensor range @@(?P<name>.+)@@(?P<low>[^@,]+),(?P<high>[^@,]+)$")
-_RULE = f"lines of ranges are {_MARK}<tensor>@@<low>,<high>; others are left out"
+_RULE = f"range lines are {_MARK}<tensor>@@<low>,<high>; other lines are ignored"
 
 Ranges = Mapping[str, tuple[list[float], list[float]]]
 
@@ -34,7 +34,7 @@ def read(path: Path) -> Ranges:
                     continue
                 ends = _ends(text)
                 if ends is None:
-                    what = f"'{text.strip()[:80]}' is no range"
+                    what = f"'{text.strip()[:80]}' is not a range"
                     problems.append(Problem(what, Where(file=str(path), line=number), _RULE))
                     continue
                 lows, highs = found.setdefault(ends[0], ([], []))
@@ -46,7 +46,7 @@ def read(path: Path) -> Ranges:
         raise ModelFileError(problems)
     if not found:
         remedy = "write it with lathe run --quantize-stat"
-        raise ModelFileError("no ranges are in this log", where=Where(file=str(path)), rule=_RULE, remedy=remedy)
+        raise ModelFileError("this log contains no ranges", where=Where(file=str(path)), rule=_RULE, remedy=remedy)
     return found
 
 

@@ -25,7 +25,7 @@ class Observed:
         """See a tensor of one more sample. ValueError where it holds numbers that are not finite."""
         # What estimators do with a number that is none would be found out much later.
         if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
-            raise ValueError("it holds NaN or infinite numbers")
+            raise ValueError("it contains NaN or infinity")
         self._of(name).update(array)
 
     def merge(self, other: Observed) -> None:

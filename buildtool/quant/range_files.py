@@ -20,12 +20,12 @@ def read(path: Path | str) -> dict[str, tuple[float, float]]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        what = error.strerror if isinstance(error, OSError) else "it is no text"
+        what = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ModelFileError(
             f"the range file cannot be read: {what}",
             where=Where(file=str(path)),
             rule=_RULE,
-            remedy="lathe quantize writes one",
+            remedy="create one with lathe quantize",
         ) from None
     ranges: dict[str, tuple[float, float]] = {}
     lines: dict[str, int] = {}
@@ -39,8 +39,8 @@ def read(path: Path | str) -> dict[str, tuple[float, float]]:
         if not between or not name or found is None:
             problems.append(Problem(f"'{line.strip()[:80]}' is not a tensor with its range", where, _RULE))
         elif name in lines:
-            what = f"'{name}' has a range already, in line {lines[name]}"
-            problems.append(Problem(what, where, remedy="leave one of the two"))
+            what = f"'{name}' already has a range, in line {lines[name]}"
+            problems.append(Problem(what, where, remedy="remove one of them"))
         else:
             lines[name] = number
             problem = _wrong(*found)

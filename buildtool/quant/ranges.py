@@ -33,7 +33,7 @@ def stored_as(low: float, high: float, bits: int = 8, symmetric: bool = False) -
 def ends(low: float, high: float) -> tuple[float, float]:
     """The range with zero in it. ValueError as `stored_as` has it."""
     if not -LARGEST <= low <= high <= LARGEST:  # NaN is not, either
-        raise ValueError(f"a range goes from a finite number to one that is not less, not from {low:g} to {high:g}")
+        raise ValueError(f"the bounds of a range are finite and ordered, not {low:g} to {high:g}")
     return min(low, 0.0), max(high, 0.0)
 
 

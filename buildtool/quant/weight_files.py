@@ -21,7 +21,7 @@ from buildtool.ir.operator import Array
 from buildtool.quant.choice import layer_name
 
 _WEIGHTS, _BIAS = 1, 2
-_REMEDY = "write it anew: lathe quantize with the options that wrote it"
+_REMEDY = "write it again with lathe quantize and the same options"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def read(file: Path) -> dict[str, Change]:
                 for number, (layer, source) in enumerate(zip(layers, sources, strict=True))
             }
     except Exception as problem:  # NumPy lets through whatever a damaged file leads it into
-        what = f"this is no file of changed weights: {type(problem).__name__}: {problem}"
+        what = f"this is not a file of adjusted weights: {type(problem).__name__}: {problem}"
         raise ModelFileError(what, where=Where(file=str(file)), remedy=_REMEDY) from problem
 
 
@@ -88,7 +88,7 @@ def apply(graph: Graph, changes: Mapping[str, Change], file: Path, real: Collect
         problem = "there is no such layer" if node is None else _misfit(node, change)
         if node is None or problem:
             where = Where(file=str(file), model=graph.name, node=name)
-            rule = "the weights are those of the model that the file was made for, behind the same passes"
+            rule = "the file applies only to the model that it was made for, with the same passes"
             problems.append(Problem(problem, where, rule, _REMEDY))
             continue
         if node.outputs[0] in real:
@@ -102,15 +102,15 @@ def apply(graph: Graph, changes: Mapping[str, Change], file: Path, real: Collect
 
 def _misfit(node: Node, change: Change) -> str:
     if source_of(node) != change.source:
-        return "the layer has other weights than those that were changed"
+        return "the weights of the layer differ from the original ones in the file"
     weights = node.inputs[_WEIGHTS].constant
     if weights is None or change.weights.dtype != np.float32 or change.weights.shape != weights.shape:
-        return f"the changed weights are {change.weights.dtype}{list(change.weights.shape)}"
+        return f"the adjusted weights are {change.weights.dtype}{list(change.weights.shape)}"
     outputs = node.outputs[0].type.shape[-1:]
     if change.bias is not None and (change.bias.dtype != np.float32 or change.bias.shape != outputs):
-        return f"the changed bias is {change.bias.dtype}{list(change.bias.shape)}"
+        return f"the adjusted bias is {change.bias.dtype}{list(change.bias.shape)}"
     if not np.isfinite(change.weights).all() or (change.bias is not None and not np.isfinite(change.bias).all()):
-        return "the changed numbers are not finite"
+        return "the adjusted values contain NaN or infinity"
     return ""
 
 

@@ -185,8 +185,8 @@ def _stored_notes(model: PlannedModel) -> list[Problem]:
     source = model.source
     if not source.stored.large_weights or not (names := scaled.not_finite(source.graph)):
         return []
-    what = f"weights that keep their data_type, as they hold infinities or NaN: {', '.join(names)}"
-    return [Problem(what, Where(model=source.name), rule="whole numbers with a scale stand for finite numbers only")]
+    what = f"weights that keep their data_type, because they contain NaN or infinity: {', '.join(names)}"
+    return [Problem(what, Where(model=source.name), rule="integers with a scale represent finite values only")]
 
 
 def native_sources(source: LibrarySource) -> NativeSources:

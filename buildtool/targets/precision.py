@@ -64,7 +64,7 @@ def _in_few_bits(model: ModelSource, manifests: Manifests) -> tuple[Graph, tuple
         kernels = [kernel for kernel in manifests.of(node.op.name) if kernel.isa == _PORTABLE]
         if any(select.misfit(kernel, node) is None for kernel in kernels):
             return ""
-        return f"no kernel of {node.op.name} computes on its stored numbers"
+        return f"no kernel of {node.op.name} computes with its quantised values"
 
     graph = model.graph.clone()
     return graph, pipeline.in_few_bits(graph, objection, choice.real(graph, model.choice))
@@ -75,7 +75,7 @@ def notes(model: PlannedModel, abi: AbiCapabilities) -> Iterator[Problem]:
     where = Where(model=model.source.name)
     if model.source.half_arithmetic and not model.source.quantised and not abi.half:
         yield Problem(
-            f"nothing computes in half precision on {model.plan.abi}: it is slow there",
+            f"half precision is slow on {model.plan.abi}: no kernels compute in it",
             where,
             rule="portable kernels compute in single precision, and round to half",
             remedy="for speed use data_type fp16_fp32",
@@ -84,4 +84,4 @@ def notes(model: PlannedModel, abi: AbiCapabilities) -> Iterator[Problem]:
         operators = Counter(node.op for node in model.kept)
         listed = ", ".join(f"{count} {op}" for op, count in sorted(operators.items()))
         what = f"nodes that stay in single precision on {model.plan.abi}: {listed}"
-        yield Problem(what, where, rule="report/build.json says why, under `single_precision`")
+        yield Problem(what, where, rule="report/build.json lists the reasons under `single_precision`")

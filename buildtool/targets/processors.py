@@ -51,7 +51,7 @@ def of_compiler(defined: Collection[str]) -> AbiCapabilities:
 
 ABIS = MappingProxyType(
     {
-        "host": replace(host(platform.machine()), title="the machine that builds"),
+        "host": replace(host(platform.machine()), title="the build machine"),
         "aarch64-linux-gnu": replace(AARCH64, title="64-bit ARM Linux"),
         "arm-linux-gnueabihf": replace(ARMHF, title="32-bit ARM Linux with hardware floating point"),
         "arm64-v8a": replace(AARCH64, title="64-bit ARM Android"),

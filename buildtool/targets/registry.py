@@ -45,7 +45,7 @@ def library_target(runtime: Runtime, abi: str) -> LibraryTarget:
 def no_library(target: FirmwareTarget, where: Where) -> UnsupportedError:
     """Somebody asked for what only a library can do."""
     return UnsupportedError(
-        f"{target.name} gets firmware, and this command works with libraries",
+        f"{target.name} builds firmware, and this command works with libraries",
         where=where,
         rule="`lathe build`, `lathe convert` and `lathe package` make firmware; `lathe quantize` finds its ranges; "
         "`lathe run`, `lathe validate` and `lathe bench` simulate the chip",

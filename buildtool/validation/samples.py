@@ -69,7 +69,7 @@ def find(path: Path, specs: Sequence[TensorSpec]) -> Samples:
         files = [path] if path.is_file() else []
     found = tuple(itertools.chain.from_iterable(_in_files(group, specs) for group in _groups(files, specs)))
     if not found:
-        endings = f"{' '.join(ARRAYS)}, pictures and sounds"
+        endings = f"{' '.join(ARRAYS)}, images and audio"
         raise ConfigError("no samples found", where=Where(file=str(path)), rule=f"files of samples: {endings}")
     return Folder(found)
 

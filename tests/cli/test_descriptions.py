@@ -35,7 +35,7 @@ def test_check_shows_the_layers(lathe: Lathe, network: Path) -> None:
 def test_check_without_weights_shows_what_the_file_says(lathe: Lathe, network: Path) -> None:
     result = lathe("check", network)
     assert result.code == 0
-    assert "no weights are given" in result.stderr
+    assert "the weights are missing" in result.stderr
     assert "conv1d 3x1 pad 1" in result.stdout
 
 

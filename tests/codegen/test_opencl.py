@@ -97,7 +97,7 @@ def test_a_unit_costs_little_where_another_one_is_like_it() -> None:
 
 def test_characters_that_opencl_does_not_know() -> None:
     opencl.pack("", {"a": "int x; // °C"})
-    with pytest.raises(BuildError, match="'a' holds the character '°'"):
+    with pytest.raises(BuildError, match="'a' contains the character '°'"):
         opencl.pack("", {"a": 'printf("°C");'})
 
 

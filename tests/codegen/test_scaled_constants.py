@@ -162,7 +162,7 @@ def test_only_single_precision_is_scaled() -> None:
     files = written("int8")
     message = pb.Model.FromString(files.model)
     next(value for value in message.graph.values if value.name == "w.1").dtype = DType.S8.code
-    with pytest.raises(ModelFileError, match="of a kind that does not exist"):
+    with pytest.raises(ModelFileError, match="an unknown kind of scaled storage"):
         container.read(message.SerializeToString(), files.data, OPERATORS)
 
 

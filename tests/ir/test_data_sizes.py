@@ -44,7 +44,7 @@ def test_the_data_gives_the_size_its_value() -> None:
 
 
 def test_the_bound_leaves_room_for_all() -> None:
-    with pytest.raises(ValueError, match="the size may be 6, but 'found' ends at 5"):
+    with pytest.raises(ValueError, match="the size can reach 6, but the bound of 'found' is 5"):
         _graph(5)
 
 
@@ -61,7 +61,7 @@ def test_text_and_container_keep_it() -> None:
 def test_a_size_is_read_behind_its_node() -> None:
     graph = _graph()
     graph.nodes.reverse()
-    with pytest.raises(GraphError, match="the size 'found' is read before a node has found it out"):
+    with pytest.raises(GraphError, match="the size 'found' is read before a node has computed it"):
         verify(graph)
 
 
@@ -76,7 +76,7 @@ def test_a_size_has_one_node() -> None:
 def test_no_input_has_it() -> None:
     graph = _graph()
     graph.inputs.append(Value("n", TensorType(DType.F32, graph.nodes[1].outputs[0].type.shape)))
-    with pytest.raises(GraphError, match="an input has a size that only a node finds out"):
+    with pytest.raises(GraphError, match="an input has a size that a node computes"):
         verify(graph)
 
 

@@ -108,12 +108,12 @@ def test_halves_are_rounded_to_the_even_step() -> None:
 def test_an_output_needs_the_shape_of_the_operator() -> None:
     graph = _convolution()
     graph.outputs[0].type = TensorType(DType.S8, (1, 5, 4, 2), _Y)
-    with pytest.raises(GraphError, match="the operator gives"):
+    with pytest.raises(GraphError, match="the operator returns"):
         verify(graph)
 
 
 def test_floats_store_no_quantised_numbers() -> None:
     graph = _convolution()
     graph.outputs[0].type = TensorType(DType.F32, (1, 5, 4, 3), _Y)
-    with pytest.raises(GraphError, match="f32 cannot store quantised numbers"):
+    with pytest.raises(GraphError, match="f32 cannot store quantised values"):
         verify(graph)

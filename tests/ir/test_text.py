@@ -169,11 +169,11 @@ def test_the_good_text_is_good() -> None:
         ("f32[2] = [1.0, 2.0]", "s8[2] = [1, 300]", 5, "an element is not of type s8"),
         ("%y: f32", "%x: f32", 6, "'%x' is defined twice"),
         ("(%x, %c)", "(%x, %d)", 6, "'%d' is not defined before this line"),
-        ("(%x, %c)", "(%x, %c) more", 6, "'more' is too much"),
+        ("(%x, %c)", "(%x, %c) more", 6, "'more' is unexpected"),
         ("mul(", "mull(", 6, "there is no operator 'mull'"),
         ("{alpha=0.1}", "", 7, "'leaky_relu' needs the attribute 'alpha'"),
         ("{alpha=0.1}", "{alpha=0.1, beta=1}", 7, "'leaky_relu' has no attribute 'beta'"),
-        ("{alpha=0.1}", "{alpha=0.1, alpha=1.0}", 7, "'leaky_relu' has already an attribute 'alpha'"),
+        ("{alpha=0.1}", "{alpha=0.1, alpha=1.0}", 7, "'leaky_relu' already has the attribute 'alpha'"),
         ("{alpha=0.1}", "{alpha=inf}", 7, "'alpha' is inf, which is not finite"),
         ("output %z", "end", 8, "'end' without 'region'"),
         ("output %z", "output %z\nregion", 10, "the text ends in the middle of a graph"),
@@ -188,7 +188,7 @@ def test_mistakes_have_a_line(old: str, new: str, line: int, message: str) -> No
 
 
 def test_what_is_read_is_verified() -> None:
-    with pytest.raises(GraphError, match="but the operator gives"):
+    with pytest.raises(GraphError, match="but the operator returns"):
         text.read(_GOOD.replace("%y: f32[n, 2]", "%y: f32[n, 3]"), {}, _OPERATORS)
 
 

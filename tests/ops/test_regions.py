@@ -72,13 +72,13 @@ def _body(*outputs: TensorType, inputs: tuple[TensorType, ...] = (_S64, _ROW)) -
         ((_ROW, _BOOL, _ROW), _body(_BOOL, _ROW), "the number of iterations is f32"),
         ((_S64, _S64, _ROW), _body(_BOOL, _ROW), "the condition is s64"),
         ((_S64, TensorType(DType.BOOL, (2,)), _ROW), _body(_BOOL, _ROW), r"the condition is bool\[2\]"),
-        ((_S64, _BOOL, _ROW), _body(_S64, _ROW), "the condition that the region gives is s64"),
+        ((_S64, _BOOL, _ROW), _body(_S64, _ROW), "the condition that the region returns is s64"),
         ((_S64, _BOOL, _ROW), _body(_BOOL, _ROW, inputs=(_ROW, _ROW)), "the number of the iteration is f32"),
         ((_S64, _BOOL, _ROW), _body(_BOOL, _ROW, inputs=(_S64,)), "1 values are carried, but the region takes 1"),
         ((_S64, _BOOL, _ROW), _body(_BOOL), "1 values are carried, but the region takes 2 and gives 1"),
         ((_S64, _BOOL, _ROW), _body(_BOOL, _S64), r"carried value 0 starts as f32\[2\], but the region gives s64"),
         ((_S64, _BOOL, _S64), _body(_BOOL, _S64), r"carried value 0 starts as s64\[\], but the region takes f32\[2\]"),
-        ((_S64, _BOOL, _ROW), _body(_BOOL, _ROW, _ROW), "values are scanned, but 'most' does not bound how many"),
+        ((_S64, _BOOL, _ROW), _body(_BOOL, _ROW, _ROW), "values are scanned, but 'most' does not bound their number"),
     ],
 )
 def test_loops_that_do_not_fit(inputs: tuple[TensorType, ...], body: RegionType, message: str) -> None:
@@ -107,7 +107,7 @@ def test_the_type_of_either_branch() -> None:
     for sizes, then, other, message in (
         ((), _ROW, wide, "'sizes' has no symbol"),
         ((_FOUND,), _ROW, _ROW, "more than there are sizes that differ"),
-        ((_FOUND,), _ROW, TensorType(DType.F32, (12,)), "a size may be 12"),
+        ((_FOUND,), _ROW, TensorType(DType.F32, (12,)), "a size can reach 12"),
         ((), _ROW, _S64, "element type and rank"),
     ):
         with pytest.raises(OperatorError, match=message):
@@ -151,7 +151,7 @@ def test_rules_of_regions() -> None:
     found = node.regions[0].outputs[0]
     graph.nodes.append(graph.new_node(Identity(), [node.outputs[0]]))
     graph.nodes[1].outputs[0].type = found.type
-    assert "is read before a node has found it out" in _problems(graph)
+    assert "is read before a node has computed it" in _problems(graph)
     graph = _finding()
     taken = graph.new_value("taken", found.type)
     graph.nodes[0].regions[0].inputs.append(taken)
@@ -170,7 +170,7 @@ def test_a_part_for_a_device_gives_what_its_region_gives() -> None:
     (found,) = DeviceRegion().reference_node((), [body])
     assert found.tolist() == [1, 2]
     assert DeviceRegion().infer_node((), [body.type]) == (_ROW,)
-    with pytest.raises(OperatorError, match="nothing gives them"):
+    with pytest.raises(OperatorError, match="no values for them"):
         DeviceRegion().infer_node((), [RegionType((_ROW,), (_ROW,))])
 
 

@@ -90,7 +90,7 @@ def test_constants_that_half_precision_does_not_hold(number: float, fits: bool) 
     kept = in_half(graph, agree)
     assert dtypes(graph, "maximum") == ["f16" if fits else "f32"]
     assert [node.op for node in kept] == ([] if fits else ["maximum"])
-    assert fits or "half precision does not hold the numbers of its constant" in kept[0].reason
+    assert fits or "half precision cannot represent the values of its constant" in kept[0].reason
 
 
 def test_integers_are_left_alone() -> None:

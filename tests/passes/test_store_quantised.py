@@ -123,7 +123,7 @@ def test_numbers_that_are_no_numbers_are_not_stored() -> None:
     graph = make.finish(_ranged(make, make("conv2d", x, w, **CONV), 1.0))
     one = StoreQuantised(_nothing)
     assert not one.run(graph)
-    assert "cannot be stored" in one.kept[0].reason
+    assert "cannot be quantised" in one.kept[0].reason
 
 
 def test_sixteen_bits() -> None:

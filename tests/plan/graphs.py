@@ -145,7 +145,7 @@ def _draw_nodes(
             body = Region(inputs=[graph.new_value("number", trips.type), *inputs])
             seen = [*values, *inputs]
             _draw_nodes(draw, graph, body, seen, controls, depth + 1)
-            given = [value for value in seen if value not in inputs]  # the verifier wants an identity in between
+            given = [value for value in seen if value not in inputs]  # the verifier wants insert an identity
             body.outputs = [flag, *(draw(st.sampled_from(given)) for _ in carried)]
             node = graph.new_node(make("loop", most=(), size=()), [trips, flag, *carried], regions=[body])
         elif kind == "if_else":

@@ -122,7 +122,7 @@ def test_sources_that_no_kernel_is_compiled_from_are_found(tmp_path: Path) -> No
 
 
 def test_two_manifests_of_one_operator_clash(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="has a manifest already"):
+    with pytest.raises(ConfigError, match="already has a manifest"):
         manifest.load([write(tmp_path / "a", GOOD), write(tmp_path / "b", GOOD)])
 
 
@@ -250,7 +250,7 @@ def test_a_list_ends_with_what_every_machine_has() -> None:
     assert choice.names == ("relu_f32_half__fp16", "relu_f32_four__neon")
     (choice,) = select.select(_relu(), manifests, abi="aarch64-linux-gnu", isas=isas)
     assert [kernel.variant for kernel in choice.kernels] == ["half", "four", "simple"]
-    with pytest.raises(UnsupportedError, match="relu_f32_half__fp16 fits, but not every machine"):
+    with pytest.raises(UnsupportedError, match="relu_f32_half__fp16 fits, but needs an instruction set"):
         select.select(_relu(), Manifests({"relu": kernels[:1]}), abi="aarch64-linux-gnu", isas=isas)
 
 

@@ -71,7 +71,9 @@ def test_kernels_that_want_rows_side_by_side_get_them() -> None:
     plan, offsets = planned(graph, kernels)
     assert [offsets[part.name] - offsets[whole.name] for part in parts[::2]] == [0, 128]
     inside = {parts[1].name: offsets[whole.name] + 64}
-    assert "the rows of the value lie apart, which the kernel cannot do" in broken(graph, plan, kernels, inside)
+    assert "the rows of the value are not contiguous, which the kernel does not support" in broken(
+        graph, plan, kernels, inside
+    )
 
 
 @pytest.mark.parametrize(("axis", "parts"), [(0, True), (1, False)])
@@ -91,7 +93,7 @@ def test_a_part_that_is_an_output_or_read_as_one_piece_is_copied() -> None:
     assert offsets[parts[0].name] != offsets[whole.name]
     assert offsets[parts[1].name] != offsets[whole.name] + 64
     found = broken(graph, plan, kernels_for(graph), {parts[0].name: offsets[whole.name]})
-    assert "it goes in or out and stands inside another one" in found
+    assert "it is an input or output and is placed inside another value" in found
 
 
 def test_one_place_is_enough_for_a_part() -> None:
@@ -146,7 +148,7 @@ def test_a_slice_with_steps_is_written_as_one_piece(step: int) -> None:
     plan, offsets = planned(graph, kernels)
     assert all(offsets[part.name] != offsets[whole.name] + i * 64 for i, part in enumerate(parts))
     found = broken(graph, plan, kernels, {part.name: offsets[whole.name] + i * 64 for i, part in enumerate(parts)})
-    assert "the rows of the value lie apart, which the kernel cannot do" in found
+    assert "the rows of the value are not contiguous, which the kernel does not support" in found
 
 
 def test_other_values_in_the_columns_are_found() -> None:

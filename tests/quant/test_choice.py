@@ -61,7 +61,10 @@ def test_layers_and_operators_stay_real_by_name(project: Path) -> None:
 
 def test_the_result_names_a_layer_as_well(project: Path) -> None:
     kept = _program(project, "    quantize_keep_float: relu_2_out\n")
-    assert set(kept.values()) == {"quantize_keep_float names 'relu_2_out'", "it moves numbers of nodes that stay real"}
+    assert set(kept.values()) == {
+        "quantize_keep_float names 'relu_2_out'",
+        "it moves data of nodes that stay in floating point",
+    }
     assert {name.split(" ")[0] for name in kept} == {"conv2d", "reshape"}
 
 

@@ -62,7 +62,7 @@ def test_errors_in_a_log_name_the_line(tmp_path: Path) -> None:
             )
         )
     assert [problem.where.line for problem in caught.value.problems] == [2, 3, 5]
-    with pytest.raises(ModelFileError, match="no ranges are in this log"):
+    with pytest.raises(ModelFileError, match="this log contains no ranges"):
         mace_log.read(_log(tmp_path, "nothing"))
     with pytest.raises(ModelFileError, match="cannot be read"):
         mace_log.read(tmp_path / "missing")

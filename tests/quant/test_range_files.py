@@ -67,5 +67,5 @@ def test_a_file_that_is_missing_empty_or_no_text(tmp_path: Path) -> None:
         range_files.read(_file(tmp_path, "\n \n"))
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(ModelFileError, match="it is no text"):
+    with pytest.raises(ModelFileError, match="it is not text"):
         range_files.read(binary)

@@ -203,10 +203,10 @@ class IT(Pass):
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("IT = 1", "it is no pass"),
+        ("IT = 1", "it is not a pass"),
         (PASS.format(name="fold_pads", requires=(), does="return False"), "there is a pass 'fold_pads' already"),
-        (PASS.format(name="x", requires=("y",), does="return False"), "it requires the pass 'y', which there is not"),
-        (PASS.format(name="x", requires=(), does="...").replace("run", "walk"), "it cannot be made"),
+        (PASS.format(name="x", requires=("y",), does="return False"), "it requires the pass 'y', which does not exist"),
+        (PASS.format(name="x", requires=(), does="...").replace("run", "walk"), "it cannot be created"),
     ],
 )
 def test_a_broken_pass_is_told_with_its_package(packages: Packages, code: str, why: str) -> None:
@@ -222,7 +222,7 @@ def test_a_pass_that_fails_names_its_package(packages: Packages) -> None:
         InternalError, match="the pass 'x' of the package 'bad-pass' failed: ZeroDivisionError"
     ) as caught:
         pipeline.optimise(Graph())
-    assert "leave 'x' out of graph_optimize_options" in caught.value.problems[0].remedy
+    assert "remove 'x' from graph_optimize_options" in caught.value.problems[0].remedy
 
 
 def test_a_pass_runs_behind_those_of_lathe_or_where_a_target_asks_for_it(packages: Packages) -> None:

@@ -99,6 +99,6 @@ def test_libraries_give_what_litert_gives(tmp_path: Path) -> None:
     for model in written["models"]:
         reasons = {node["reason"] for node in model["plans"][0].get("single_precision", [])}
         if model["name"] == "squeezenet_v11_int16":
-            assert "no kernel of conv2d computes on its stored numbers" in reasons
+            assert "no kernel of conv2d computes with its quantised values" in reasons
         if model["name"] == "trained_uint8":
             assert any("zero points" in reason for reason in reasons)

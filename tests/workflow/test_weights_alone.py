@@ -212,7 +212,7 @@ def test_weights_that_are_not_finite_keep_their_type_and_are_named() -> None:
     source = LibrarySource("net", "net", (ModelSource("net", graph, Stored(None, "int8")),))
     program = TARGET.lower(source, "host")
     (note,) = program.notes
-    assert note.what.startswith("weights that keep their data_type, as they hold infinities or NaN: w.1")
+    assert note.what.startswith("weights that keep their data_type, because they contain NaN or infinity: w.1")
     (model,) = program.models
     assert model.plan.packings[0], "which are packed as ever"
 

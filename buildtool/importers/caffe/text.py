@@ -62,7 +62,7 @@ def parse(data: bytes, where: Where) -> Message:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ModelFileError("the prototxt is no text", where=where, remedy=NOT_TEXT) from None
+        raise ModelFileError("the prototxt is not text", where=where, remedy=NOT_TEXT) from None
     return _Parser(text, where).message("end", 0)
 
 

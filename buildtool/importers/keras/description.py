@@ -128,7 +128,7 @@ class _Description:
         return value if isinstance(value, list) else self.wrong(f"{what} is no list")
 
     def _text(self, value: Json, what: str) -> str:
-        return value if isinstance(value, str) and value else self.wrong(f"{what} is no text")
+        return value if isinstance(value, str) and value else self.wrong(f"{what} is not text")
 
     # -- layers ------------------------------------------------------------------------------------------------------
     def layer(self, entry: Json, depth: int) -> Layer:

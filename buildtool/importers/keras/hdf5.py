@@ -170,7 +170,7 @@ class Group:
             if count == 0:
                 return []
             if kind is None or count * max(kind.length or 1, 1) > _MOST_TEXT:
-                self._file.refuse(f"the attribute '{name}' is no text", self._path)
+                self._file.refuse(f"the attribute '{name}' is not text", self._path)
             items = np.asarray(self._item.attrs[name], object).reshape(-1)
             return [item.decode("utf-8") if isinstance(item, bytes) else str(item) for item in items]
 

@@ -69,7 +69,7 @@ def _text(data: bytes, where: Where) -> str:
     try:
         return data.decode("utf-8")
     except ValueError as problem:
-        raise ModelFileError("the description of the model is no text", where=where, remedy=hdf5.DAMAGED) from problem
+        raise ModelFileError("the description of the model is not text", where=where, remedy=hdf5.DAMAGED) from problem
 
 
 def _description(weights: hdf5.Hdf5, where: Where) -> str:

@@ -49,12 +49,12 @@ class Part:
 def parts(name: str, program: bytes, models: Mapping[str, bytes]) -> tuple[Part, ...]:
     """A program at the beginning, and models from 0x300000 on, or from behind a longer program."""
     if not program:
-        raise ConfigError("the program is empty", rule="it is what the chip holds from 0x80000000 on: a .bin file")
+        raise ConfigError("the program is empty", rule="the program is the image loaded at 0x80000000: a .bin file")
     if len(program) > PROGRAM_BYTES:
         raise UnsupportedError(
             f"the program has {len(program)} bytes",
             rule=f"the chip loads up to {PROGRAM_BYTES} into its memory",
-            remedy="let the program read its models from the flash memory, and package it with --program",
+            remedy="load the models from flash memory in the program, and package it with --program",
         )
     found = [Part(f"{name}.bin", PROGRAM_AT, program, is_program=True)]
     at = max(MODELS_AT, _next(found[0].end))

@@ -92,13 +92,15 @@ def _notes(layer: Layer) -> Iterator[str]:
     """What works here and may surprise on a board."""
     if isinstance(layer, Conv):
         if layer.argument.depthwise and layer.argument.pool == 5:
-            yield "the chip gets depthwise with pool 5 wrong: move the decimation into the next 1x1 convolution"
+            yield (
+                "the chip computes depthwise with pool 5 incorrectly: move the decimation into the next 1x1 convolution"
+            )
         if any(end > layout.RAM_UNITS for _, end in _ram_writes(layer)):
-            yield "its last rows lie behind the end of the KPU's RAM; main memory has them"
+            yield "its last rows exceed the KPU's RAM; main memory contains them"
     elif isinstance(layer, cpu_layers.QAdd) and layer.count % 8:
         yield f"the chip's software adds in blocks of 8: it writes {-layer.count % 8} bytes more"
     elif isinstance(layer, cpu_layers.AvgPool) and layer.act:
-        yield "the chip's own software leaves out the activation of a mean"
+        yield "the chip's own software omits the activation of a mean"
     elif layer.TYPE is LayerType.Q_TF_FLATTEN:
         yield "the chip's own software does not run this layer; Maix-EMC's does"
 

@@ -38,9 +38,9 @@ def document(model: DescribedModel, abi: str) -> tuple[dict[str, Any], list[Prob
         running, notes = description.outline(model.file, device=device, options=chosen.description)
         layers = [_outlined(layer) for layer in running]
         known = {"name": model.name, "device": abi, "layers": layers}
-        remedy = "give its checkpoint to see channels and sizes, and to check them"
+        remedy = "pass its checkpoint to check and print channels and sizes"
         where = Where(file=str(model.file))
-        return {"path": str(model.file), **known}, [*notes, Problem("no weights are given", where, remedy=remedy)]
+        return {"path": str(model.file), **known}, [*notes, Problem("the weights are missing", where, remedy=remedy)]
     described = settings.described(model, chosen, device)
     placed = program.place(described.network, chosen.program)
     return {"path": str(model.file), **report.document(placed)}, list(described.notes)

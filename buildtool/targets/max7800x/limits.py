@@ -41,14 +41,14 @@ def _network_problems(network: Network, layers: Sequence[HardwareLayer]) -> Iter
             f"the network has {highest + 1} layers",
             place,
             rule=f"at most {network.device.layers} on the {network.device.part}",
-            remedy="join pools and activations with convolutions, or take the larger chip",
+            remedy="join pools and activations with convolutions, or use the larger chip",
         )
     streaming = sum(hardware.layer.streaming for hardware in layers)
     if streaming > STREAMING_LAYERS:
         yield Problem(f"{streaming} layers stream", place, rule=f"at most {STREAMING_LAYERS}")
     unplaced = [hardware for hardware in layers if UNPLACED in (hardware.layer.in_offset, hardware.layer.out_offset)]
     for hardware in unplaced:
-        yield Problem("the layer has no place in data memory", hardware.where, remedy="let the planner choose one")
+        yield Problem("the layer has no offset in data memory", hardware.where, remedy="let the planner choose one")
     used = 0
     for hardware in layers:
         used |= hardware.layer.processors | (hardware.layer.output_processors if hardware.last else 0)
@@ -56,7 +56,7 @@ def _network_problems(network: Network, layers: Sequence[HardwareLayer]) -> Iter
         yield Problem(
             "no layer uses the first quadrant",
             place,
-            rule="it leads the others",
+            rule="it controls the others",
             remedy="give one of the layers processors below 16",
         )
 
@@ -89,11 +89,11 @@ def _size_problems(hardware: HardwareLayer) -> Iterator[Problem]:
             f"{layer.operands} operands of {layer.in_channels} channels and {what} are one layer",
             hardware.where,
             rule=f"on the {MAX78000.part} more than two operands, or two in more than two passes, are a layer alone",
-            remedy="write a layer of its own for the operation",
+            remedy="write a separate layer for the operation",
         )
     if layer.flatten and (hardware.pools or max(hardware.pool_stride) > 1 or layer.streaming):
         what = "streams" if layer.streaming else "pools"
-        remedy = "" if layer.streaming else "pool in a layer of its own before it"
+        remedy = "" if layer.streaming else "pool in a separate layer before it"
         yield Problem(f"a layer that flattens {what}", hardware.where, rule="not both", remedy=remedy)
     if layer.flatten and hardware.in_passes * hardware.pooled[0] * hardware.pooled[1] > _MOST_FLATTENED:
         yield Problem("too many pixels are flattened", hardware.where, rule=f"pixels x passes up to {_MOST_FLATTENED}")
@@ -133,16 +133,16 @@ def _kernel_problems(network: Network, hardware: HardwareLayer) -> Iterator[Prob
     idle = 0 if hardware.layer.sources == (INPUT,) else processors.idle_lanes(channels[0])  # of the input they are 0
     if hardware.bits < 0 and idle and hardware.groups == 1:
         yield Problem(
-            f"weights of plus and minus one multiply {channels[0]} channels and {idle} that are not there",
+            f"weights of plus and minus one multiply {channels[0]} channels and {idle} unused ones",
             hardware.where,
             rule="above 64 channels the last pass has as many as the others, and weights without a zero add them all",
             remedy=f"use weights of 2 bits, or {channels[0] + idle} channels",
         )
     if hardware.layer.operands > 1 and hardware.operation == "conv1d":
-        yield Problem("operands of a conv1d", hardware.where, remedy="write a layer of its own for the operation")
+        yield Problem("operands of a conv1d", hardware.where, remedy="write a separate layer for the operation")
     biased = kernel.bias is not None and kernel.bias.any()
     if network.device is MAX78002 and hardware.layer.operands > 1 and biased:
-        remedy = "write a layer of its own for the operation, or train without a bias"
+        remedy = "write a separate layer for the operation, or train without a bias"
         yield Problem("operands before a convolution with biases", hardware.where, rule="not both", remedy=remedy)
 
 
@@ -177,7 +177,7 @@ def _hint_problems(network: Network, hardware: HardwareLayer) -> Iterator[Proble
         return
     for name in _NEWER:
         if hardware.layer.hints.get(name):
-            yield Problem(f"the MAX78000 has no '{name}'", hardware.where, remedy="leave it out")
+            yield Problem(f"the MAX78000 has no '{name}'", hardware.where, remedy="remove it")
     if hardware.layer.in_skip:
         yield Problem("the MAX78000 leaves nothing out as it reads", hardware.where, remedy="leave out `in_skip`")
 
@@ -226,9 +226,9 @@ def _number_problems(network: Network, options: Options) -> Iterator[Problem]:
     if options.divider(network.device) not in (1, 2, 4, 8, 16):
         yield Problem(f"the clock cannot be divided by {options.clock_divider}", place, rule="1, 2, 4, 8 or 16")
     if options.softmax and not options.unload:
-        yield Problem("softmax needs the results that are not unloaded", place, remedy="leave out one of both options")
+        yield Problem("softmax needs the results that are not unloaded", place, remedy="remove one of the two options")
     if options.most_verified == 0:
-        yield Problem("no word of the output is compared", place, remedy="say no_kat, or compare at least one")
+        yield Problem("no word of the output is compared", place, remedy="use no_kat, or compare at least one")
     if options.verify_snoop and len(network.snoop) != _SNOOPED:
         remedy = "write `snoop` into the description"
         yield Problem("what snooping counts is compared, but nothing snoops", place, remedy=remedy)
@@ -239,16 +239,16 @@ def _newer_problems(network: Network, options: Options) -> Iterator[Problem]:
     place = _place(network)
     older = network.device is MAX78000
     if older and (options.pll or options.pipeline):
-        yield Problem(f"the {network.device.part} has no PLL and no pipeline", place, remedy="leave out both options")
+        yield Problem(f"the {network.device.part} has no PLL and no pipeline", place, remedy="remove both options")
     for name in ("one_shot", "fifo_go"):
         if older and getattr(options, name):
-            yield Problem(f"the {network.device.part} has no `{name}`", place, remedy="leave it out")
+            yield Problem(f"the {network.device.part} has no `{name}`", place, remedy="remove it")
     if options.max_speed and not (options.has_pll(network.device) and options.has_pipeline(network.device)):
         yield Problem(
-            "`max_speed` has nothing to speed up",
+            "`max_speed` has no effect",
             place,
             rule="only the PLL of the MAX78002, with the pipeline, loads at less than its full speed",
-            remedy="leave it out",
+            remedy="remove it",
         )
 
 
@@ -262,11 +262,11 @@ def _input_problems(network: Network, options: Options) -> Iterator[Problem]:
     }
     for name, wanted in given.items():
         if wanted and not network.fifo:
-            yield Problem(f"`{name}` is of the FIFO", place, remedy="say `fifo`, or leave it out")
+            yield Problem(f"`{name}` requires the FIFO", place, remedy="use `fifo`, or remove it")
     if options.input_step is None:
         return
     if options.fixed_input:
-        yield Problem("the input is fixed, and synthesised", place, remedy="leave out one of both options")
+        yield Problem("the input is fixed, and synthesised", place, remedy="remove one of the two options")
     if options.input_words < 1:
         yield Problem("the input is synthesised of no words", place, rule="`synthesize_words` is 1 at least")
     if any(INPUT in layer.sources and layer.big_data for layer in network.layers):
@@ -277,19 +277,19 @@ def _run_problems(network: Network, options: Options) -> Iterator[Problem]:
     place = _place(network)
     loops = [name for name in ("energy", "forever", "stop_start", "one_shot") if getattr(options, name)]
     if len(loops) > 1:
-        yield Problem(f"`{loops[0]}` and `{loops[1]}` do not go together", place, remedy="leave out one of them")
+        yield Problem(f"`{loops[0]}` and `{loops[1]}` exclude each other", place, remedy="remove one of them")
     streams = network.fifo or any(layer.streaming for layer in network.layers)
     for name in ("one_shot", "repeat_layers"):
         if streams and (options.one_shot if name == "one_shot" else options.repeat_layers > 1):
             rule = "layers that stream, or read the FIFO, run once and together"
             yield Problem(f"`{name}` needs all of its input in data memory", place, rule=rule)
     if options.repeat_layers < 1:
-        yield Problem("layers are repeated less than once", place, rule="`repeat_layers` is 1 at least")
+        yield Problem("`repeat_layers` is below 1", place, rule="`repeat_layers` is 1 at least")
     indexes = [layer.index for layer in network.layers]
     jumps = indexes[:1] != [0] or any(layer.next_layer is not None for layer in network.layers)
     if options.repeat_layers > 1 and (jumps or indexes != sorted(indexes)):
-        rule = "one behind the other, from layer 0 on"
-        yield Problem("layers that say which one is next cannot be repeated", place, rule=rule)
+        rule = "consecutive, from layer 0 on"
+        yield Problem("layers with `next_sequence` cannot be repeated", place, rule=rule)
 
 
 def check_repetitions(placed: Placed) -> None:
@@ -306,7 +306,7 @@ def check_repetitions(placed: Placed) -> None:
     spoiler = regions.spoils_input(placed)
     if spoiler is not None:
         what = f"layer {spoiler} writes over the input, which the next run reads"
-        remedy = "move its output, or leave out `repeat_layers`"
+        remedy = "move its output, or remove `repeat_layers`"
         problems.append(Problem(what, _place(placed.network), remedy=remedy))
     if problems:
         raise UnsupportedError(problems)

@@ -92,7 +92,7 @@ def problems(network: Network, layer: Layer) -> Iterator[tuple[str, str]]:
 def _reading(buffer: DataBuffer, layer: Layer) -> Iterator[tuple[str, str]]:
     plain = layer.sources == (BUFFER,) and layer.operands == 1 and not layer.in_skip and not layer.big_data
     if not plain or layer.in_crop is not None or layer.in_channel_skip:
-        yield "the data buffer is read with other things", "alone, without operands, gaps or cuts"
+        yield "the data buffer is combined with other inputs", "alone, without operands, gaps or cuts"
     if layer.processors != buffer.processors or layer.in_channels != buffer.channels:
         yield (
             f"{layer.in_channels} channels of the data buffer are read by 0x{layer.processors:016x}",
@@ -133,5 +133,5 @@ def _inside(buffer: DataBuffer, offset: int, count: int, word: str) -> Iterator[
         end = buffer.offset + pixels_of(buffer) * _WORD
         yield (
             f"{count} pixels of the data buffer are {word} from {offset:#06x} on",
-            f"it lies from {buffer.offset:#06x} to {end:#06x}, a word for each pixel",
+            f"it extends from {buffer.offset:#06x} to {end:#06x}, a word for each pixel",
         )

@@ -247,14 +247,14 @@ def _fewer_bits(name: str, lowered: Lowered, most: int, *, seen: bool) -> list[P
     if not fewer:
         return []
     judge = "the input of validation_inputs_data" if seen else "the weights"
-    more = "" if seen else "; name an input in validation_inputs_data, and layers are judged by what they do with it"
+    more = "" if seen else "; name an input in validation_inputs_data, and layers are judged by their results for it"
     return [
         Problem(
-            f"weights have fewer than {most} bits, so that they fit: {', '.join(fewer)}",
+            f"to fit the kernel memory, these weights have fewer than {most} bits: {', '.join(fewer)}",
             Where(model=name),
             rule=f"the kernel memory of the {lowered.network.device.part} is too small for all of them; {judge} told "
             "which lose least",
-            remedy=f"make the model narrower, or measure what it costs: `lathe validate --accuracy`{more}",
+            remedy=f"make the model narrower, or measure the loss of accuracy: `lathe validate --accuracy`{more}",
         )
     ]
 
@@ -269,7 +269,7 @@ def _of_description(model: DescribedModel, device: Device, notes: list[Problem])
         sample = _random(network)
         notes.append(
             Problem(
-                "there is no sample: the program begins with random numbers",
+                "there is no sample: the program starts with random values",
                 model.where,
                 remedy="name a .npy file in `validation_inputs_data`, or with --sample-input",
             )

@@ -68,7 +68,7 @@ def _size_makers(node: Node, sizes: dict[Symbol, int]) -> list[int]:
 def unfit(node: Node) -> str:
     """Why a node cannot stand in the region of another one, whatever kernels there are; empty where it can."""
     if node.op.defined_symbols():
-        return "only its data decides the size of its result"
+        return "the size of its result depends on its data"
     if is_quantised(node):
-        return "it computes on quantised numbers"
+        return "it computes with quantised values"
     return ""

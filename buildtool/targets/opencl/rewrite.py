@@ -99,5 +99,5 @@ def _order(flow: Flow, step_of: Sequence[int], model: str) -> list[int]:
             if not needed[later]:
                 heapq.heappush(ready, later)
     if len(order) < len(needed):
-        raise InternalError("regions of device nodes wait for one another", where=Where(model=model))
+        raise InternalError("regions of device nodes depend on each other", where=Where(model=model))
     return order

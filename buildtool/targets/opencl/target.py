@@ -75,8 +75,8 @@ def _has_nothing(model: PlannedModel) -> bool:
 
 def _alone(model: PlannedModel) -> Problem:
     return Problem(
-        "nothing of this model runs on the GPU",
+        "no node of this model runs on the GPU",
         Where(model=model.source.name),
-        rule="report/build.json says why, under `placement`",
-        remedy="set `runtime: cpu`: the library is smaller then",
+        rule="report/build.json lists the reasons under `placement`",
+        remedy="set `runtime: cpu` for a smaller library",
     )

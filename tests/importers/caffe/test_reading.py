@@ -162,7 +162,7 @@ _RELU = layer("ReLU", "y", "x")
         (inputs(_X) + layer("Pooling", "y", "x", "pooling_param { kernel_size: 1 stride: 4 }"), "behind the 6"),
         (inputs(_X) + layer("Softmax", "y", "x", "softmax_param { axis: 4 }"), "no axis 4"),
         (inputs(_X) + layer("Slice", "y", "x", "", "a b"), "cannot be cut"),
-        (inputs(_X) + layer("Reshape", "y", "x", "reshape_param { shape { dim: 5 dim: -1 } }"), "shared out"),
+        (inputs(_X) + layer("Reshape", "y", "x", "reshape_param { shape { dim: 5 dim: -1 } }"), "divided"),
         (inputs(_X) + layer("Eltwise", "y", "x x", "eltwise_param { coeff: 1 }"), "1 coefficients for 2"),
     ],
 )

@@ -250,7 +250,7 @@ def test_the_cpu_takes_what_the_kpu_cannot_do_where_it_is_asked_to(tmp_path: Pat
     graph = net.finish(net.layer(net.layer(net.input(1, 8, 8, 3), 4), 8, 7))
     file = described({"odd": as_file(graph, tmp_path / "odd.onnx")}, tmp_path)
     options = buildtool.Options(tmp_path / "build")
-    with pytest.raises(UnsupportedError, match="let the CPU do it: `--fallback cpu`"):
+    with pytest.raises(UnsupportedError, match="run it on the CPU: `--fallback cpu`"):
         buildtool.convert(file, options=options)
     made = buildtool.convert(file, buildtool.Overrides(fallback="cpu"), options)
     (figures,) = ({figure["key"]: figure["value"] for figure in model["figures"]} for model in made.firmware[0].models)

@@ -40,7 +40,7 @@ def depthwise() -> Graph:
 @pytest.mark.parametrize("net", [large_kernel, dilated, depthwise])
 def test_the_cpu_does_what_the_kpu_cannot(net: Callable[[], Graph]) -> None:
     graph = prepared(net())
-    with pytest.raises(UnsupportedError, match="or let the CPU do it: `--fallback cpu`"):
+    with pytest.raises(UnsupportedError, match="or run it on the CPU: `--fallback cpu`"):
         generate(graph)
     made = generated(net(), Settings(fallback=True))
     assert LayerType.FC in [layer.TYPE for layer in made.model.layers]
@@ -55,7 +55,7 @@ def test_what_would_be_too_large_is_an_error_all_the_same() -> None:
         generate(graph, Settings(fallback=True))
     (problem,) = caught.value.problems
     assert "its kernel is 7x7, and a layer of the CPU would have 100663296 bytes of weights" in problem.what
-    assert problem.rule.endswith("the CPU takes up to 2097152")
+    assert problem.rule.endswith("the CPU supports up to 2097152")
     with pytest.raises(UnsupportedError) as caught:
         generate(graph)
     assert "--fallback" not in str(caught.value)

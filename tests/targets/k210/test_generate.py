@@ -249,13 +249,13 @@ def test_all_that_has_no_layer_is_told_at_once() -> None:
     first, second, third = caught.value.problems
     assert first.render() == (
         "model 'test', node 'conv2d_0': error: layer 0, conv2d: its dilation is 2 x 2\n"
-        "  rule: kernels of the KPU have no gaps\n"
+        "  rule: the KPU has no dilated kernels\n"
         "  fix:  use a dilation of 1, or several layers of 3x3"
     )
     assert second.render() == (
         "model 'test', node 'conv2d_4': error: layer 2, conv2d: its kernel is 7x7\n"
         "  rule: the KPU has kernels of 1x1 and 3x3\n"
-        "  fix:  use 3 layers of 3x3 one after the other"
+        "  fix:  use 3 layers of 3x3 in sequence"
     )
     assert "layer 3, gather: there is no layer for 'gather'" in third.render()
 
@@ -271,10 +271,13 @@ def test_all_that_has_no_layer_is_told_at_once() -> None:
         ),
         (
             lambda net: net.layer(net("reshape", net.product(net.input(1, 9), 32), shape=(1, 4, 4, 2)), 4),
-            "layer 2, conv2d: 'reshape.* does not lie as a picture",
+            "layer 2, conv2d: 'reshape.* is not stored as an image",
         ),
-        (lambda net: net.layer(net.input(2, 8, 8, 3), 4), "several pictures at once"),
-        (lambda net: net("softmax", net.input(1, 8), axis=1), "goes to something else than a fully connected layer"),
+        (lambda net: net.layer(net.input(2, 8, 8, 3), 4), "several images at once"),
+        (
+            lambda net: net("softmax", net.input(1, 8), axis=1),
+            "is used by another operator than a fully connected layer",
+        ),
         (lambda net: net.layer(net.input(1, 2, 8, 3), 4), "the input has 2 x 8 pixels"),
         (lambda net: net.layer(net.layer(net.input(1, 256, 256, 1), 32), 9), "the planes around layer 2 take"),
     ],
@@ -289,7 +292,7 @@ def test_a_rule_is_told(build: Callable[[Net], object], words: str) -> None:
 def test_a_missing_range_is_told() -> None:
     graph = prepared(digits())
     graph.ranges.clear()
-    with pytest.raises(UnsupportedError, match="nothing says between which numbers"):
+    with pytest.raises(UnsupportedError, match="the value range of"):
         generate(graph)
 
 

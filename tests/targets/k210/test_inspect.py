@@ -105,11 +105,11 @@ def test_estimates_follow_their_rule() -> None:
     [
         (
             one_convolution(Drawn(ConvShape((3, 8, 8), 3, 3, depthwise=True, pool=5)), 0),
-            "gets depthwise with pool 5 wrong",
+            "computes depthwise with pool 5 incorrectly",
         ),
-        (one_convolution(Drawn(ConvShape((3, 7, 10), 30), dst=32716), 0), "behind the end of the KPU's RAM"),
+        (one_convolution(Drawn(ConvShape((3, 7, 10), 30), dst=32716), 0), "exceed the KPU's RAM"),
         (MODELS["q_add_other_shifts_below_zero"], "it writes 3 bytes more"),
-        (MODELS["avg_pool_act1"], "leaves out the activation"),
+        (MODELS["avg_pool_act1"], "omits the activation"),
         (MODELS["q_flatten"], "Maix-EMC's does"),
     ],
 )

@@ -84,7 +84,7 @@ def test_the_last_padding_may_be_cut_off_and_bytes_may_follow() -> None:
     assert read(file + b"anything") == model
     with pytest.raises(ModelFileError, match="too short"):
         read(file[:-5])
-    with pytest.raises(ModelFileError, match="ends behind the file"):
+    with pytest.raises(ModelFileError, match="exceeds the file"):
         read(file[:-8])
 
 
@@ -106,9 +106,9 @@ def test_other_formats_have_names(data: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "0 bytes are no kmodel"),
-        (b"\x03\0\0\0", "4 bytes are no kmodel"),
-        (b"hello, this is no model at all", "the file begins with"),
+        (b"", "0 bytes are not a kmodel"),
+        (b"\x03\0\0\0", "4 bytes are not a kmodel"),
+        (b"hello, this is no model at all", "the file starts with"),
         (struct.pack("<7I", 3, 1, 0, 1 << 31, 0, 0, 1 << 31), "2147483648 outputs and 2147483648 layers"),
         (struct.pack("<7I", 3, 1, 0, 0, 0, 0, 0), "no layers"),
     ],
@@ -204,8 +204,8 @@ def test_layers_that_nothing_runs_are_named(kind: int) -> None:
 
 
 @pytest.mark.parametrize(("field", "offset", "message"), [
-    (2, 1 << 20, "its argument of 96 bytes lies at offset 1048576"), (2, 60, "its argument lies at offset 60"),
-    (3, 64, "its weights lies at offset 64"), (3, 1 << 20, "its weights of 270 bytes"),
+    (2, 1 << 20, "its argument of 96 bytes is at offset 1048576"), (2, 60, "its argument is at offset 60"),
+    (3, 64, "its weights is at offset 64"), (3, 1 << 20, "its weights of 270 bytes"),
     (4, 130, "its batch norm lies"), (4, 1 << 31, "its batch norm of 80 bytes"),
     (5, 64, "its activation lies"), (5, (1 << 32) - 128, "its activation of 144 bytes"),
 ])  # fmt: skip

@@ -48,7 +48,7 @@ def test_what_is_overwritten_is_found() -> None:
     buffers = [Buffer(name, False, 16) for name in "abc"]
     steps = copies(buffers, [(0, 1), (0, 2)])
     places = {buffers[0]: 0, buffers[1]: 8, buffers[2]: 32}
-    with pytest.raises(InternalError, match="8 of 16 of 'a' are gone"):
+    with pytest.raises(InternalError, match="8 of 16 of 'a' are overwritten"):
         memory.check(steps, [step.make(places) for step in steps], Memory(places, 0, 48), buffers[:1], buffers[2:])
 
 
@@ -64,7 +64,7 @@ def test_an_end_behind_the_memory_is_found() -> None:
     buffers = [Buffer("a", False, 64), Buffer("b", False, 64)]
     steps = copies(buffers, [(0, 1)])
     places = {buffers[0]: 0, buffers[1]: 64}
-    with pytest.raises(InternalError, match="'b' ends behind its memory"):
+    with pytest.raises(InternalError, match="'b' exceeds its memory"):
         memory.check(steps, [steps[0].make(places)], Memory(places, 0, 72), buffers[:1], buffers[1:])
 
 

@@ -116,13 +116,13 @@ def test_zero_points_are_those_that_tensors_are_stored_with() -> None:
 
 def test_memory_that_is_read_in_another_form() -> None:
     bytes_of_floats = on_floats([cpu.Requantize(1, 64, 320, 16, bytes(256))], 320, 16)
-    with pytest.raises(UnsupportedError, match=r"layer 1, type 13 .*\n.*numbers of 4 bytes lie there"):
+    with pytest.raises(UnsupportedError, match=r"layer 1, type 13 .*\n.*elements of 4 bytes are stored there"):
         to_graph(bytes_of_floats)
     rng = np.random.default_rng(1)
     first = draw(Drawn(ConvShape((4, 8, 8), 4), main_out=None), rng)
     second = draw(Drawn(ConvShape((4, 4, 16), 4), src=HALF_RAM, dst=0), rng)
     other_planes = Kmodel(EIGHT_BIT_WEIGHTS, 256, (Output(0, 256),), (first, second))
-    with pytest.raises(UnsupportedError, match=r"planes of 4 x 16 at unit 16384.*\n.*planes of 8 x 8 lie there"):
+    with pytest.raises(UnsupportedError, match=r"planes of 4 x 16 at unit 16384.*\n.*planes of 8 x 8 are stored there"):
         to_graph(other_planes)
 
 

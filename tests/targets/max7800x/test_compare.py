@@ -70,8 +70,8 @@ def test_outputs_of_another_shape_or_of_no_layer() -> None:
 
 GUESSES = {
     "all zeros": (0, lambda values: values * 0, "all zeros"),
-    "other places": (0, lambda values: values[:, ::-1], "in other places"),
-    "channels": (0, lambda values: values[::-1], "channels were exchanged"),
+    "other positions": (0, lambda values: values[:, ::-1], "at other positions"),
+    "channels": (0, lambda values: values[::-1], "channels are exchanged"),
     "shift": (0, lambda values: values >> 1, "2 times too small"),
     "other shift": (1, lambda values: np.clip(values << 2, -128, 127), "4 times too large"),
     "one memory": (0, lambda values: np.where(np.arange(8)[:, None, None] < 4, values ^ 1, values), "data memory 1"),
@@ -165,8 +165,8 @@ def test_outputs_are_written_and_read(tmp_path: Path) -> None:
     [
         ("", "damaged"),
         ("1 1 2\n3 x\n", "damaged"),
-        ("1 1 2\n3\n", "1 numbers are here"),
-        ("1 2\n3 4\n", "the first line says 1 x 2"),
+        ("1 1 2\n3\n", "1 numbers found"),
+        ("1 2\n3 4\n", "the first line declares 1 x 2"),
         ("-1 -1 1\n3\n", "the first line"),
         ("1 1 99999999999999999999\n3\n", "the first line"),
         ("1 1 1\n99999999999999999999\n", "more than 32 bits"),
@@ -179,7 +179,7 @@ def test_damaged_files(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_folders_without_outputs(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="no outputs of layers"):
+    with pytest.raises(RunError, match="contains no layer outputs"):
         intermediates.read(tmp_path)
     with pytest.raises(RunError, match="cannot read"):
         intermediates.read(tmp_path / "nowhere")

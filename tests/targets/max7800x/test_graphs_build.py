@@ -109,7 +109,7 @@ def test_tensors_are_told(tmp_path: Path) -> None:
 
 
 def test_models_without_ranges_are_told(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="nothing says between which numbers 'image'"):
+    with pytest.raises(UnsupportedError, match="the value range of 'image'"):
         converted(deployment(tmp_path, known=False))
 
 
@@ -125,7 +125,7 @@ def test_layers_that_lose_bits_are_told(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("runtime: kpu", "runtime: cnn").replace("k210", "max78000"))
     listener = Listener()
     buildtool.workflow.convert(file, options=buildtool.Options(tmp_path / "build"), progress=listener)
-    told = "weights have fewer than 8 bits, so that they fit: .* has 4"
+    told = "to fit the kernel memory, these weights have fewer than 8 bits: .* has 4"
     assert any(re.search(told, note) for note in listener.notes), listener.notes
 
 

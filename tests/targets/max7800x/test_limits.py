@@ -103,7 +103,7 @@ FAULTS: dict[str, tuple[Network, str]] = {
     ),
     "too few processors": (placed(processors=0x7), "4 channels go in, with 3 processors"),
     "the first quadrant": (placed(processors=0xF0000, output_processors=0xF0000), "no layer uses the first quadrant"),
-    "places that are left out": (placed(in_offset=-1), "has no place in data memory"),
+    "places that are left out": (placed(in_offset=-1), "has no offset in data memory"),
     "plus and minus one": (
         placed(kernel=replace(kernel(RNG, 4, 4, 3, 3, bits=1), bits=-1)), "weights are plus and minus one"
     ),

@@ -129,7 +129,9 @@ def test_what_never_fits_is_told() -> None:
 
 def test_bits_of_no_layer_are_told() -> None:
     graph = prepared(deep(1))
-    with pytest.raises(UnsupportedError, match=r"'conv9' is to have weights of 3 bits(.|\n)*layers with weights: conv"):
+    with pytest.raises(
+        UnsupportedError, match=r"'conv9' is requested with weights of 3 bits(.|\n)*layers with weights: conv"
+    ):
         lower(graph, MAX78000, Settings(bits={"conv9": 3}))
 
 
@@ -150,9 +152,9 @@ def test_everything_that_has_no_layer_is_told_at_once() -> None:
     assert told == [
         "its kernel is 5x5",
         "its dilation is 2 x 2",
-        "the accelerator does not do it",
-        "its windows hang over the end, or into pads",
-        "the accelerator does not do it",
+        "the accelerator does not support it",
+        "its windows extend beyond the input or into padding",
+        "the accelerator does not support it",
     ]
     assert all(problem.where.node and problem.rule and problem.remedy for problem in caught.value.problems)
 
@@ -222,7 +224,7 @@ def test_lines_with_borders() -> None:
 def test_unknown_ranges_are_told() -> None:
     graph = GRAPHS["digits"]()
     optimise(graph, quantised=True)
-    with pytest.raises(UnsupportedError, match=r"nothing says between which numbers 'x\.\d+' lies"):
+    with pytest.raises(UnsupportedError, match=r"the value range of 'x\.\d+'"):
         lower(graph, MAX78000)
 
 

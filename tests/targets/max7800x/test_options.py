@@ -172,7 +172,7 @@ def test_repetitions_that_do_not_fit_or_overwrite_the_input_are_errors() -> None
     with pytest.raises(UnsupportedError, match="writes over the input"):
         made(spoilt, repeat_layers=2)
     assert b"load_input(); /* layers write over it */" in sources.emit(made(spoilt, forever=True))["main.c"]
-    with pytest.raises(ConfigError, match="which one is next"):
+    with pytest.raises(ConfigError, match="with `next_sequence`"):
         linked = replace(network.layers[0], next_layer=1)
         made(replace(network, layers=(linked, *network.layers[1:]), device=MAX78002), repeat_layers=2)
 
@@ -305,12 +305,12 @@ def test_snooping_is_compared_with_the_description(tmp_path: Path) -> None:
 
 
 WRONG: Mapping[str, tuple[dict[str, object], str]] = {
-    "two loops": ({"energy": True, "forever": True}, "do not go together"),
-    "no FIFO": ({"slow_load": 1}, "is of the FIFO"),
-    "no FIFO to synthesise for": ({"input_step": 1}, "is of the FIFO"),
+    "two loops": ({"energy": True, "forever": True}, "exclude each other"),
+    "no FIFO": ({"slow_load": 1}, "requires the FIFO"),
+    "no FIFO to synthesise for": ({"input_step": 1}, "requires the FIFO"),
     "two inputs": ({"input_step": 1, "fixed_input": True}, "fixed, and synthesised"),
     "nothing compared": ({"most_verified": 0}, "no word of the output"),
-    "never": ({"repeat_layers": 0}, "less than once"),
+    "never": ({"repeat_layers": 0}, "is below 1"),
     "no words": ({"input_step": 1, "input_words": 0}, "of no words"),
 }
 

@@ -302,7 +302,7 @@ def test_kernels_take_the_columns_that_were_counted(name: str) -> None:
         (1, {"in_offset": 4}, "it finds"),
         (2, {"out_offset": 0x10}, "it finds"),
         (2, {"processors": 0xFF}, "60 channels have the processors 0x00000000000000ff, 8 of them"),
-        (3, {"out_offset": 0x7FFC}, "bytes behind the memory"),
+        (3, {"out_offset": 0x7FFC}, "bytes after the end of the memory"),
         (2, {"in_offset": 2}, "the input is at 2"),
         (3, {"write_gap": 1}, "it finds"),
     ],
@@ -335,7 +335,7 @@ def test_live_data_may_not_be_overwritten() -> None:
     layers[1] = replace(layers[1], processors=0xFF)
     layers[6] = replace(layers[6], processors=0x3FFF)
     told = [problem.what for problem in overlap.check(replace(network, layers=tuple(layers)))]
-    assert any("it finds what" in what or "lies at processor" in what for what in told)
+    assert any("it finds what" in what or "is at processor" in what for what in told)
 
 
 def test_results_stay_until_the_end() -> None:
@@ -345,4 +345,4 @@ def test_results_stay_until_the_end() -> None:
     layers[-1] = replace(last, out_offset=result.out_offset, output_processors=0x1FF)
     layers[1] = replace(result, output_processors=0x1F)
     told = [problem.what for problem in overlap.check(replace(network, layers=tuple(layers)))]
-    assert any("a later layer writes over what it puts out" in what for what in told), told
+    assert any("a later layer overwrites its output" in what for what in told), told

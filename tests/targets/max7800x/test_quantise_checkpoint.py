@@ -157,7 +157,7 @@ WRONG = {
     "batch norm": ({"conv1.bn.running_var": np.ones(4)}, "--fuse-batch-norm"),
     "not finite": ({"fc.op.bias": np.array([np.nan])}, "not finite"),
     "whole": ({"fc.op.weight": np.ones((2, 2), np.int64)}, "of int64"),
-    "empty": ({"fc.op.weight": np.ones((0, 2), np.float32)}, "no numbers"),
+    "empty": ({"fc.op.weight": np.ones((0, 2), np.float32)}, "no values"),
 }
 
 
@@ -277,9 +277,9 @@ def test_normalisation_without_factors_and_layers_without_bias() -> None:
     ("more", "message"),
     [
         ({"module.conv1.bn.running_var": np.full(4, -1.0)}, "negative"),
-        ({"module.conv1.bn.running_mean": np.full(3, 1.0)}, "not one for each channel"),
+        ({"module.conv1.bn.running_mean": np.full(3, 1.0)}, "not one per channel"),
         ({"module.conv1.bn.weight": np.full(4, np.inf)}, "not finite"),
-        ({"lost.bn.running_mean": np.zeros(4), "lost.bn.running_var": np.ones(4)}, "which weights"),
+        ({"lost.bn.running_mean": np.zeros(4), "lost.bn.running_var": np.ones(4)}, "ambiguous"),
     ],
 )
 def test_normalisation_that_cannot_be_fused(more: dict[str, Any], message: str) -> None:

@@ -119,7 +119,7 @@ def test_runs_go_on_with_what_is_in_the_buffer(tmp_path: Path) -> None:
         ("buffer_shift: 1", "buffer_shift: 2", "moves pixels by 4 bytes"),
         ("out_offset: 0x1000, operation", "out_offset: 0x1000, output_width: 8, operation", ""),
         ("in_offset: 0x1000", "in_offset: 0x1004", "it finds"),
-        ("processors: 0x7, output_processors: 0xff, in_offset: 0,", OVER, "lies over the data buffer"),
+        ("processors: 0x7, output_processors: 0xff, in_offset: 0,", OVER, "overlaps the data buffer"),
         ("out_offset: 0x2000", "out_offset: 0x0f8", ""),
     ],
 )  # fmt: skip

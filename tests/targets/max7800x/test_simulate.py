@@ -73,15 +73,15 @@ WRONG: dict[str, tuple[type[Exception], Layer, str]] = {
     "no stride": (UnsupportedError, replace(ONE, pool=Pool("max", (1, 1), (0, 1))), "0 or 0 among its sizes"),
     "gap": (UnsupportedError, replace(ONE, in_channel_skip=-1), "1 or -1 among its sizes"),
     "numbers": (UnsupportedError, replace(ONE, kernel=Kernel(np.zeros((3, 2, 3, 3)))), "weights of float64"),  # type: ignore[arg-type]
-    "size of all": (UnsupportedError, replace(ONE, in_size=(1 << 20, 1 << 20)), "pictures of 1048576 x 1048576"),
+    "size of all": (UnsupportedError, replace(ONE, in_size=(1 << 20, 1 << 20)), "images of 1048576 x 1048576"),
     "padding": (GraphError, replace(ONE, kernel=kernel(3, 2, 3, 3, pad=(1 << 20, 1 << 20))), "once it is padded"),
-    "channels": (GraphError, replace(ONE, in_channels=3), "2 channels come in, and 1 x 3 were expected"),
-    "size": (GraphError, replace(ONE, in_size=(4, 5)), "pictures of 4 x 4 come in, and 4 x 5 were expected"),
-    "output": (GraphError, replace(ONE, out_channels=4), "it puts out 3 x 4 x 4, and 4 x 4 x 4 were expected"),
+    "channels": (GraphError, replace(ONE, in_channels=3), "2 channels are the input, and 1 x 3 were expected"),
+    "size": (GraphError, replace(ONE, in_size=(4, 5)), "images of 4 x 4 are the input, and 4 x 5 were expected"),
+    "output": (GraphError, replace(ONE, out_channels=4), "its output is 3 x 4 x 4, and 4 x 4 x 4 were expected"),
     "weights": (GraphError, replace(ONE, kernel=kernel(3, 1, 3, 3)), "weights of 3 x 1 do not fit 2 channels"),
     "source": (GraphError, replace(ONE, sources=(7,)), "it reads layer 7, which does not run before it"),
     "follower": (GraphError, replace(ONE, next_layer=5), "there is no layer 5"),
-    "circle": (GraphError, replace(ONE, next_layer=0), "in a circle"),
+    "circle": (GraphError, replace(ONE, next_layer=0), "has a cycle"),
 }
 
 
@@ -97,8 +97,8 @@ def test_what_cannot_be_computed_is_refused(name: str) -> None:
     ("sample", "message"),
     [
         (np.zeros((2, 4, 5), np.int64), "the sample is 2 x 4 x 5, and the network takes 2 x 4 x 4"),
-        (np.full((2, 4, 4), 128), "numbers from 128 to 128"),
-        (np.full((2, 4, 4), 0.5), "not whole"),
+        (np.full((2, 4, 4), 128), "values from 128 to 128"),
+        (np.full((2, 4, 4), 0.5), "non-integer"),
     ],
 )
 def test_samples_that_no_network_takes(sample: Any, message: str) -> None:

@@ -42,7 +42,7 @@ class QAdd(Layer):
     def rules(self) -> Iterator[tuple[str, str]]:
         for name in ("a_shift", "b_shift", "out_shift"):
             if not 0 <= (shift := getattr(self, name)) <= 63:
-                yield f"{name} is {shift}", "a shift of 64-bit numbers is 0 to 63"
+                yield f"{name} is {shift}", "a shift of 64-bit integers is 0 to 63"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class _Pool(Layer):
 
     def rules(self) -> Iterator[tuple[str, str]]:
         if self.out_c > self.in_c:
-            yield f"out_c is {self.out_c}, in_c is {self.in_c}", "a pool makes no channels"
+            yield f"out_c is {self.out_c}, in_c is {self.in_c}", "a pool keeps the number of channels"
         for axis in "wh":
             kernel, stride, padding, size, out = (
                 getattr(self, name) for name in (f"k{axis}", f"s{axis}", f"p{axis}", f"in_{axis}", f"out_{axis}")

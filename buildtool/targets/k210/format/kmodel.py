@@ -72,7 +72,7 @@ def read(data: bytes, name: str = "") -> Kmodel:
     bodies = HEADER.size + PAIR.size * (output_count + layer_count)
     if bodies > len(data):
         raise ModelFileError(
-            f"the header tells of {output_count} outputs and {layer_count} layers",
+            f"the header declares {output_count} outputs and {layer_count} layers",
             where=where,
             rule=f"their descriptions take {bodies} bytes; the file has {len(data)}",
             remedy="the file is truncated or damaged: fetch or convert it again",
@@ -95,16 +95,16 @@ def _check_version(data: bytes, where: Where) -> None:
         raise UnsupportedError(
             f"this is a kmodel of version {number}, which {maker} writes",
             where=where,
-            rule="version 3 is read here",
+            rule="only version 3 is supported",
             remedy="convert the model again: `lathe build` writes version 3, as nncase 0.1 does",
         )
     if len(data) < HEADER.size:
         raise ModelFileError(
-            f"{len(data)} bytes are no kmodel", where=where, rule=f"its header has {HEADER.size} bytes"
+            f"{len(data)} bytes are not a kmodel", where=where, rule=f"its header has {HEADER.size} bytes"
         )
     if number != VERSION:
         raise ModelFileError(
-            f"the file begins with {number}", where=where, rule="a kmodel of version 3 begins with the number 3"
+            f"the file starts with {number}", where=where, rule="a kmodel of version 3 starts with the integer 3"
         )
 
 
@@ -118,7 +118,7 @@ def _read_layers(
         spare = _TAIL_PAST_END if number == len(headers) - 1 else 0
         try:
             if offset + size > len(data) + spare:
-                raise BodyError(f"its body of {size} bytes ends behind the file", f"the file has {len(data)} bytes")
+                raise BodyError(f"its body of {size} bytes exceeds the file", f"the file has {len(data)} bytes")
             layers.append(_read_layer(data, kind, data[offset : offset + size], flags))
             places.append((offset, size))
         except BodyError as problem:
@@ -136,7 +136,7 @@ def _read_layer(data: bytes, kind: int, body: bytes, flags: int) -> Layer:
         body_type = BODIES[LayerType(kind)]
     except (ValueError, KeyError):
         known = ", ".join(f"{item.value} {item.name}" for item in BODIES)
-        raise BodyError("no K210 software runs a layer of this type", f"the types that are run: {known}") from None
+        raise BodyError("K210 software does not support layers of this type", f"supported types: {known}") from None
     if body_type is Conv:
         return _read_conv(data, body, flags)
     return body_type.parse(body)
@@ -159,10 +159,10 @@ def _read_conv(data: bytes, body: bytes, flags: int) -> Conv:
 
 def _part(data: bytes, what: str, offset: int, size: int, alignment: int) -> bytes:
     if offset % alignment:
-        raise BodyError(f"its {what} lies at offset {offset}", f"it is aligned to {alignment} bytes")
+        raise BodyError(f"its {what} is at offset {offset}", f"it is aligned to {alignment} bytes")
     if offset + size > len(data):
         raise BodyError(
-            f"its {what} of {size} bytes lies at offset {offset}", f"it ends within the file of {len(data)} bytes"
+            f"its {what} of {size} bytes is at offset {offset}", f"it ends within the file of {len(data)} bytes"
         )
     return data[offset : offset + size]
 
@@ -177,7 +177,7 @@ def _problems(model: Kmodel, where: Where) -> Iterator[Problem]:
     for number, output in enumerate(model.outputs):
         if output.address + output.size > checks.rounded(model.main_memory):
             yield Problem(
-                f"output {number} of {output.size} bytes lies at {output.address}",
+                f"output {number} of {output.size} bytes is at {output.address}",
                 where,
                 f"main memory has {model.main_memory} bytes",
                 "the file is damaged: fetch or convert it again",
@@ -230,7 +230,7 @@ def _encode_conv(layer: Conv, start: int, wide: bool) -> bytes:
         ("segments of the activation", len(layer.activation.segments), tables.SEGMENTS),
     ):
         if found != wanted:
-            raise UnsupportedError(f"it has {found} {what}", rule=f"its argument tells of {wanted}")
+            raise UnsupportedError(f"it has {found} {what}", rule=f"its argument declares {wanted}")
     parts = (
         (layer.argument.encode(), LAYER_ALIGNMENT),
         (layer.weights, WEIGHTS_ALIGNMENT),
@@ -249,7 +249,7 @@ def _encode_conv(layer: Conv, start: int, wide: bool) -> bytes:
 
 
 def _unwritable(number: int, layer: Layer, problem: Exception) -> LatheError:
-    first = problem.problems[0] if isinstance(problem, LatheError) else Problem("a number does not fit its field")
+    first = problem.problems[0] if isinstance(problem, LatheError) else Problem("a value does not fit its field")
     return UnsupportedError(
         f"layer {number}, type {layer.TYPE} ({layer.TYPE.name}): {first.what}",
         where=Where(node=f"layer {number}"),

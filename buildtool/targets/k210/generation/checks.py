@@ -142,7 +142,7 @@ def _of_layout(argument: LayerArgument) -> Iterator[Finding]:
         ("wb_group", written.group),
     ):
         if (value := getattr(argument, name)) != known:
-            yield f"{name} of its argument is {value}", f"planes of that size lie with {known}"
+            yield f"{name} of its argument is {value}", f"planes of that size need {known}"
 
 
 def _of_loads(argument: LayerArgument, wide: bool) -> Iterator[Finding]:

@@ -125,7 +125,7 @@ class _Generating:
                 f"the model has {len(graph.inputs)} inputs",
                 where=Where(model=graph.name),
                 rule="a kmodel has one",
-                remedy="put them together in front of the model, along the channels",
+                remedy="concatenate them along the channels before the model",
             )
         (value,) = graph.inputs
         readers = graph.users().get(value, [])
@@ -139,8 +139,8 @@ class _Generating:
             raise UnsupportedError(
                 f"the input has {tensor.height} x {tensor.width} pixels",
                 where=Where(model=graph.name, value=value.name),
-                rule=f"the KPU takes pictures from {LEAST_SIDE} x {LEAST_SIDE} pixels on",
-                remedy="use a larger picture",
+                rule=f"the KPU takes images from {LEAST_SIDE} x {LEAST_SIDE} pixels on",
+                remedy="use a larger image",
             )
         if tensor.stored is None:
             raise quantise.unknown(value.name, graph.name)
@@ -245,9 +245,9 @@ class _Generating:
     def _need_pictures(self, node: Node, value: Value) -> None:
         if value not in self._pictures:
             raise NotHereError(
-                f"'{value.name}' does not lie as a picture",
-                "pictures lie channels first in a kmodel, and layers do not move axes",
-                "leave out what makes a picture of a list, or moves the axes of one",
+                f"'{value.name}' is not stored as an image",
+                "images are stored channels first in a kmodel, and layers do not move axes",
+                "remove the operator that reshapes a vector to an image, or that moves axes",
             )
 
     def _without_residual(self, job: OnCpu) -> Bytes:
@@ -277,10 +277,10 @@ class _Generating:
         steps, name = self._program.steps, self._graph.name
         if not steps or (into.ram is None and not self._begins_with_a_product()):
             raise UnsupportedError(
-                f"the input '{into.name}' goes to something else than a fully connected layer",
+                f"the input '{into.name}' is used by another operator than a fully connected layer",
                 where=Where(model=name, node=steps[0].node if steps else ""),
-                rule="the first layer takes the input: a convolution a picture, a fully connected one a list",
-                remedy="begin the model with one of these",
+                rule="the first layer reads the input: a convolution reads an image, a fully connected layer a vector",
+                remedy="start the model with one of these",
             )
         results = [buffer for _, buffer in outputs]
         plan = memory.plan(steps, inputs, results, name)
@@ -289,7 +289,7 @@ class _Generating:
                 f"the model needs {plan.main_peak} bytes of main memory",
                 where=Where(model=name),
                 rule=f"the chip has {memory.MAIN_BYTES}",
-                remedy="use a smaller input picture, or fewer layers that run on the CPU",
+                remedy="use a smaller input image, or fewer layers that run on the CPU",
             )
         layers = [step.make(plan.places) for step in steps]
         memory.check(steps, layers, plan, inputs, results)

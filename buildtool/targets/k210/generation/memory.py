@@ -149,8 +149,8 @@ def _too_large(steps: Sequence[Step], ram: Sequence[_Life], model: str) -> NoRoo
     return NoRoomError(
         f"the planes around layer {number} take {needed(number) * layout.UNIT} bytes: {listed}",
         where=Where(model=model, node=steps[number].node),
-        rule=f"the KPU's RAM has {layout.RAM_BYTES} bytes, and holds what a layer reads and what it writes",
-        remedy="use a smaller input picture, or fewer channels there",
+        rule=f"the KPU's RAM has {layout.RAM_BYTES} bytes, and stores the inputs and outputs of a layer",
+        remedy="use a smaller input image, or fewer channels there",
     )
 
 
@@ -194,7 +194,7 @@ class _Played:
                 yield from self._outside(step, layer)
             for buffer in step.writes:
                 if self._part(buffer).size != buffer.size:
-                    yield Problem(f"'{buffer.name}' ends behind its memory", Where(node=step.node))
+                    yield Problem(f"'{buffer.name}' exceeds its memory", Where(node=step.node))
                 self._part(buffer)[:] = self._numbers[buffer]
             for buffer in (*step.reads, *step.writes):
                 yield from self._expect(buffer, step.node)
@@ -209,14 +209,16 @@ class _Played:
     def _expect(self, buffer: Buffer, node: str) -> Iterator[Problem]:
         intact = int((self._part(buffer) == self._numbers[buffer]).sum())
         if intact != buffer.size:
-            yield Problem(f"{buffer.size - intact} of {buffer.size} of '{buffer.name}' are gone", Where(node=node))
+            yield Problem(
+                f"{buffer.size - intact} of {buffer.size} of '{buffer.name}' are overwritten", Where(node=node)
+            )
 
     def _outside(self, step: Step, layer: Layer) -> Iterator[Problem]:
         read, written = _touched(layer)
         for verb, parts, buffers in (("reads", read, step.reads), ("writes", written, step.writes)):
             for in_ram, begin, size in parts:
                 if not any(self._holds(buffer, in_ram, begin, size) for buffer in buffers):
-                    what = f"{layer.TYPE.name} {verb} {size} at {begin}, which is none of its buffers"
+                    what = f"{layer.TYPE.name} {verb} {size} at {begin}, which is not one of its buffers"
                     yield Problem(what, Where(node=step.node))
 
     def _holds(self, buffer: Buffer, in_ram: bool, begin: int, size: int) -> bool:

@@ -32,7 +32,7 @@ from buildtool.targets.k210.simulation.cpu import nearest_sources
 
 _RELU, _RELU6 = 1, 2
 _TO_PLANES, _FROM_PLANES = (0, 2, 3, 1), (0, 3, 1, 2)
-_OTHERWISE = "leave this part to the program that runs the kmodel, or use another operator"
+_OTHERWISE = "compute this part in the program that runs the kmodel, or use another operator"
 
 
 class Handler(NamedTuple):
@@ -99,11 +99,11 @@ def _product_rules(node: Node) -> None:
     shape = shape_of(node.outputs[0])
     if math.prod(shape[:-1]) != 1:
         raise NotHereError(
-            f"it makes {math.prod(shape[:-1])} rows", "a fully connected layer makes one", "use a 1x1 convolution"
+            f"it computes {math.prod(shape[:-1])} rows", "a fully connected layer computes one", "use a 1x1 convolution"
         )
     if any(value.constant is None for value in node.inputs[1:]):
         raise NotHereError(
-            "its weights, or numbers added to it, are computed", "a layer holds its weights", "make them constant"
+            "its weights or biases are computed", "the weights of a layer must be constant", "make them constant"
         )
     assert isinstance(node.op, ActivatedOperator)
     act_of(node.op)
@@ -149,7 +149,9 @@ def act_of(op: ActivatedOperator) -> int:
     if op.activation == "clip" and (op.activation_alpha, op.activation_beta) == (0, 6):
         return _RELU6
     raise NotHereError(
-        f"its activation is {op.activation}", "a fully connected layer has none, relu and relu6", "use one of these"
+        f"its activation is {op.activation}",
+        "a fully connected layer supports none, relu and relu6",
+        "use one of these",
     )
 
 
@@ -181,7 +183,7 @@ def _pad_rules(node: Node) -> None:
     if op.mode != "constant" or len(op.before) != 4 or op.before[0] or op.after[0] or op.before[3] or op.after[3]:
         raise NotHereError(
             f"its mode is {op.mode}, before {op.before}, behind {op.after}",
-            "a layer puts a constant around the rows and columns of a picture",
+            "a layer pads the rows and columns of an image with a constant",
             _OTHERWISE,
         )
 
@@ -207,7 +209,7 @@ def _add_rules(node: Node) -> None:
             raise NotHereError(
                 f"'{value.name}' has another shape than the result, or is constant",
                 "tensors of one shape are added",
-                "let the layer in front add it: as a bias",
+                "add it as a bias of the preceding layer",
             )
 
 
@@ -216,10 +218,10 @@ def _pool_rules(node: Node) -> None:
     op = node.op
     assert isinstance(op, MaxPool2d | AvgPool2d)
     if op.dilations != (1, 1):
-        raise NotHereError("its windows have gaps", "pools have none", "use a dilation of 1")
+        raise NotHereError("its windows are dilated", "pools are not dilated", "use a dilation of 1")
     if isinstance(op, AvgPool2d) and op.count_include_pad and any(op.pads):
         raise NotHereError(
-            "its padding counts for the mean", "means are those of pixels inside", "set count_include_pad to 0"
+            "its mean includes the padding", "a mean includes only pixels of the image", "set count_include_pad to 0"
         )
 
 
@@ -257,7 +259,7 @@ def _mean_rules(node: Node) -> None:
     if node.inputs[0].type.rank != 4 or node.op.axes != (1, 2):
         raise NotHereError(
             f"it is the mean along the axes {', '.join(map(str, node.op.axes))}",
-            "a layer makes the mean of each channel of a picture",
+            "a layer computes the mean of each channel of an image",
             _OTHERWISE,
         )
 
@@ -276,9 +278,9 @@ def _concat_rules(node: Node) -> None:
     assert isinstance(node.op, Concat)
     shape = shape_of(node.outputs[0])
     if not (len(shape) == 4 and node.op.axis == 3) and math.prod(shape[: node.op.axis]) != 1:
-        raise NotHereError(f"it joins along axis {node.op.axis}", "channels are put behind each other", _OTHERWISE)
+        raise NotHereError(f"it concatenates along axis {node.op.axis}", "only channels are concatenated", _OTHERWISE)
     if any(value.is_constant for value in node.inputs):
-        raise NotHereError("a part of it is constant", "layers have no constants", _OTHERWISE)
+        raise NotHereError("one of its inputs is constant", "inputs of layers are not constant", _OTHERWISE)
 
 
 def _concat(program: Program, job: OnCpu) -> None:
@@ -365,7 +367,9 @@ def _softmax_rules(node: Node) -> None:
     assert isinstance(node.op, Softmax)
     shape = shape_of(node.inputs[0])
     if shape[node.op.axis] != math.prod(shape):
-        raise NotHereError(f"it makes several softmaxes of {shape}", "a layer makes one of all its numbers", _OTHERWISE)
+        raise NotHereError(
+            f"it computes several softmaxes of {shape}", "a layer computes one softmax of all its elements", _OTHERWISE
+        )
 
 
 def _softmax(program: Program, job: OnCpu) -> None:
@@ -403,7 +407,7 @@ def _transpose_rules(node: Node) -> None:
 
 
 def _never(program: Program, job: OnCpu) -> None:
-    raise NotHereError("it moves numbers in memory", "layers do not move axes", _OTHERWISE)
+    raise NotHereError("it moves elements in memory", "layers do not move axes", _OTHERWISE)
 
 
 HANDLERS: Mapping[str, Handler] = {

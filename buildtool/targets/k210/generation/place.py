@@ -69,11 +69,11 @@ def _common_rules(node: Node) -> None:
         if value.type.dtype is not DType.F32 and not value.is_constant:
             raise NotHereError(
                 f"'{value.name}' is of {value.type.dtype.value}",
-                "layers compute with bytes that stand for real numbers, or with floats",
-                "leave this part to the program that runs the kmodel",
+                "layers compute with quantised bytes or with floats",
+                "compute this part in the program that runs the kmodel",
             )
     if node.outputs[0].type.rank == 4 and node.outputs[0].type.shape[0] != 1:
-        raise NotHereError("it works on several pictures at once", "a kmodel has one", "declare a batch of 1")
+        raise NotHereError("it works on several images at once", "a kmodel has one", "declare a batch of 1")
 
 
 class _Placing:
@@ -111,10 +111,10 @@ class _Placing:
         if dense.is_possible(node) and node.inputs[0] not in self._late:
             if self._fallback:
                 return dense.of(node, *_weights(node))
-            problem.remedy += ", or let the CPU do it: `--fallback cpu`"
+            problem.remedy += ", or run it on the CPU: `--fallback cpu`"
         elif self._fallback and dense.size(node) > dense.MOST_BYTES:
             problem.what += f", and a layer of the CPU would have {dense.size(node)} bytes of weights"
-            problem.rule += f"; the CPU takes up to {dense.MOST_BYTES}"
+            problem.rule += f"; the CPU supports up to {dense.MOST_BYTES}"
         raise problem
 
     def _product(self, node: Node) -> list[Job]:
@@ -145,7 +145,7 @@ class _Placing:
         weights, first = _as_squares(node, real)
         bias = node.input(2)
         if bias is not None and bias.constant is None:
-            raise NotHereError("its bias is computed", "layers of the KPU hold their biases", "give it a constant bias")
+            raise NotHereError("its bias is computed", "biases of KPU layers are constant", "give it a constant bias")
         numbers = np.zeros(len(weights)) if bias is None or bias.constant is None else bias.constant.astype(np.float64)
         job = Convolution(node, node.inputs[0], node.outputs[0], weights, numbers, depthwise)
         before = self._border(job, first)
@@ -274,15 +274,15 @@ def _size_rules(node: Node, height: int, width: int) -> None:
     if height > MOST_HEIGHT or width > MOST_WIDTH:
         raise NotHereError(
             f"its input has {height} x {width} pixels",
-            f"the KPU takes up to {MOST_HEIGHT} rows of {MOST_WIDTH} pixels",
-            "use a smaller picture" + (", or one that lies on its side" if height <= MOST_WIDTH else ""),
+            f"the KPU supports up to {MOST_HEIGHT} rows of {MOST_WIDTH} pixels",
+            "use a smaller image" + (", or a transposed one" if height <= MOST_WIDTH else ""),
         )
     channels = shape_of(node.inputs[0])[3]
     if channels > MOST_CHANNELS and not isinstance(node.op, DwConv2d):
         raise NotHereError(
             f"'{node.inputs[0].name}' has {channels} channels",
             f"a layer of the KPU sums up to {MOST_CHANNELS}",
-            "make the layer in front narrower, or add up the results of two layers",
+            "make the preceding layer narrower, or add up the results of two layers",
         )
 
 
@@ -290,7 +290,7 @@ def _weights(node: Node) -> tuple[Array, bool]:
     """As [O, I, kh, kw] or [C, 1, kh, kw]; whether it is depthwise."""
     w = node.inputs[1].constant
     if w is None:
-        raise NotHereError("its weights are computed", "layers of the KPU hold their weights", "make them constant")
+        raise NotHereError("its weights are computed", "weights of KPU layers are constant", "make them constant")
     op = node.op
     if isinstance(op, DwConv2d):
         if op.multiplier == 1:
@@ -320,14 +320,14 @@ def _as_squares(node: Node, real: Array) -> tuple[Array, tuple[int, int]]:
     if op.dilations != (1, 1) and max(kernel) > 1:
         raise NotHereError(
             f"its dilation is {op.dilations[0]} x {op.dilations[1]}",
-            "kernels of the KPU have no gaps",
+            "the KPU has no dilated kernels",
             "use a dilation of 1, or several layers of 3x3",
         )
     if max(kernel) > 3:
         raise NotHereError(
             f"its kernel is {kernel[0]}x{kernel[1]}",
             "the KPU has kernels of 1x1 and 3x3",
-            f"use {-(-(max(kernel) - 1) // 2)} layers of 3x3 one after the other",
+            f"use {-(-(max(kernel) - 1) // 2)} layers of 3x3 in sequence",
         )
     if kernel == (1, 1) and not any(op.pads):
         return real, (0, 0)

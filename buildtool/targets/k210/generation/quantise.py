@@ -75,10 +75,10 @@ def _of(quant: QuantType) -> Bytes:
 
 def unknown(name: str, model: str) -> UnsupportedError:
     return UnsupportedError(
-        f"nothing says between which numbers '{name}' lies",
+        f"the value range of '{name}' is unknown",
         where=Where(model=model, value=name),
-        rule="the KPU computes with bytes, which stand for numbers of a known range",
-        remedy="let `lathe quantize DEPLOYMENT --inputs SAMPLES` find the ranges, and name the file that it writes: "
+        rule="the KPU computes with bytes that represent a known value range",
+        remedy="measure the ranges with `lathe quantize DEPLOYMENT --inputs SAMPLES`, and set "
         "`quantize_range_file: FILE`",
     )
 

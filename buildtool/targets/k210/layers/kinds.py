@@ -57,7 +57,7 @@ def _activated(making: Making, x: Value, act: str, alpha: float | None) -> Value
     op, attributes = ACTIVATIONS[act]
     if alpha is not None:
         if "alpha" not in attributes:
-            raise NotHereError(f"'{act}' is told alpha", "leaky_relu and elu have one", "leave alpha out")
+            raise NotHereError(f"'{act}' receives alpha", "only leaky_relu and elu have alpha", "remove alpha")
         attributes = {**attributes, "alpha": float(alpha)}
     return making.node(op, x, **attributes)
 
@@ -73,7 +73,7 @@ class InputLayer(Layer):
         if len(shape) not in (1, 3) or not all(isinstance(size, int) and size > 0 for size in shape):
             raise NotHereError(
                 f"its shape is {list(self.shape)}",
-                "a picture has rows, columns and channels, a list one size",
+                "an image has rows, columns and channels; a vector has one size",
                 "for example (224, 224, 3)",
             )
         return making.input([int(size) for size in shape if size is not None])
@@ -147,9 +147,7 @@ class Dense(Activated):
     def build_linear(self, making: Making, x: Value) -> Value:
         shape = shape_of(x)
         if len(shape) != 1:
-            raise NotHereError(
-                f"its input has the shape {list(shape)}", "it takes a list", "put Flatten in front of it"
-            )
+            raise NotHereError(f"its input has the shape {list(shape)}", "it takes a vector", "add Flatten before it")
         operands = [x, making.constant(making.weight("weights", shape[0], self.n_units).T)]
         if self.bias:
             operands.append(making.constant(making.weight("biases", self.n_units)))
@@ -179,7 +177,7 @@ def _pads(
     if not all(len(pair) == 2 and min(pair) >= 1 for pair in (window, strides, gaps)):
         raise NotHereError(
             f"its window is {list(window)}, its strides are {list(strides)}",
-            "both have two numbers from 1 on: rows, columns",
+            "both have two integers from 1 on: rows, columns",
             "for example (3, 3) and (1, 1)",
         )
     if padding == "VALID":
@@ -281,7 +279,7 @@ class Reshape(Layer):
         if not fits or math.prod(size or 0 for size in left) != count:
             raise NotHereError(
                 f"its shape is {list(self.shape)}",
-                f"its input has {count} numbers; the first size is the batch",
+                f"its input has {count} elements; the first size is the batch",
                 "for example (-1, 1, 1, 64)",
             )
         return making.node("reshape", x, shape=(1, *(size for size in left if size is not None)))
@@ -340,7 +338,9 @@ class Add(Activated):
 
     def build_all(self, making: Making, values: Sequence[Value]) -> Value:
         if len(values) < 2:
-            raise NotHereError(f"it was called with {len(values)} tensors", "a sum has two or more", "give it a list")
+            raise NotHereError(
+                f"it was called with {len(values)} tensors", "a sum has two or more inputs", "pass a list"
+            )
         total = values[0]
         for value in values[1:]:
             total = making.node("add", total, value)

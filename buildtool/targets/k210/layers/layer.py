@@ -42,9 +42,9 @@ class Layer:
             flat += source if isinstance(source, list | tuple) else [source]
         if not all(isinstance(source, Tensor) for source in flat):
             raise ConfigError(
-                f"{type(self).__name__} was called with something that is no tensor",
+                f"{type(self).__name__} was called with an argument that is not a tensor",
                 where=Where(node=self.name),
-                rule="layers are called with what Input and other layers give",
+                rule="layers are called with the results of Input and other layers",
             )
         return Tensor(self, tuple(flat))
 
@@ -103,7 +103,8 @@ class Making:
         if self._elements > _MOST_WEIGHTS:
             raise NotHereError(
                 f"with its '{role}' {list(shape)} the model has {self._elements} weights",
-                f"more than {_MOST_WEIGHTS} are of no use: the chip has 6 MiB of memory, boards 16 MiB of flash memory",
+                f"more than {_MOST_WEIGHTS} are not usable: the chip has 6 MiB of memory, boards 16 MiB of "
+                "flash memory",
                 "make the layer smaller",
             )
         self.slots[slot] = None
@@ -123,6 +124,6 @@ def picture(value: Value) -> tuple[int, int, int]:
     shape = shape_of(value)
     if len(shape) != 3:
         raise NotHereError(
-            f"its input has the shape {list(shape)}", "it takes rows, columns, channels", "put it in front of Flatten"
+            f"its input has the shape {list(shape)}", "it takes rows, columns, channels", "move it before Flatten"
         )
     return shape[0], shape[1], shape[2]

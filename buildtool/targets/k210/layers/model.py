@@ -93,14 +93,14 @@ class Model:
             kind = type(tensor.layer).__name__
             try:
                 if isinstance(tensor.layer, InputLayer) != (tensor is self.input):
-                    raise NotHereError("the model does not begin with it", "a kmodel has one input", "begin with one")
+                    raise NotHereError("the model does not start with it", "a kmodel has one input", "start with one")
                 made = tensor.layer.build_all(making, [values[source] for source in tensor.sources])
                 made.source_names = (making.layer,)
                 values[tensor] = made
             except NotHereError as problem:
                 problems.append(Problem(f"{kind}: {problem.what}", where, problem.rule, problem.remedy))
             except (OperatorError, TypeError, ValueError, AttributeError) as problem:  # of numbers that are none
-                problems.append(Problem(f"{kind}: {problem}", where, remedy="change what the layer is told"))
+                problems.append(Problem(f"{kind}: {problem}", where, remedy="change the arguments of the layer"))
         if problems:
             raise UnsupportedError(problems)
         for tensor in self.outputs:

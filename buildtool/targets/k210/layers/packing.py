@@ -130,7 +130,7 @@ def c_array(data: bytes, name: str) -> str:
     if not _IDENTIFIER.fullmatch(name):
         name = f"_{name}" if _IDENTIFIER.fullmatch(f"_{name}") else name
     if not _IDENTIFIER.fullmatch(name):
-        raise ConfigError(f"an array called '{name}'", rule="names of C have letters, digits and underscores")
+        raise ConfigError(f"an array called '{name}'", rule="C identifiers consist of letters, digits and underscores")
     guard = f"{name.upper()}_H_"
     lines = [data[start : start + _PER_LINE] for start in range(0, len(data), _PER_LINE)]
     rows = "".join(f"  {', '.join(f'0x{byte:02x}' for byte in line)},\n" for line in lines)
@@ -174,10 +174,10 @@ def _ranges(
                 f"sample {count} has the shape {list(array.shape)}",
                 where=where,
                 rule=f"the input has {list(shape[1:])}",
-                remedy="give inputs one by one, or as one array whose first size counts them",
+                remedy="pass inputs one by one, or as one array whose first dimension is the batch",
             )
         if not np.isfinite(array).all():
-            raise ConfigError(f"sample {count} holds NaN or infinite numbers", where=where)
+            raise ConfigError(f"sample {count} contains NaN or infinity", where=where)
         if input_range is None:
             low, high = min(low, float(array.min())), max(high, float(array.max()))
         if kept is not None:
@@ -188,15 +188,15 @@ def _ranges(
                     observed.update(name, result)
                 except ValueError as problem:
                     raise ConfigError(
-                        f"sample {count} makes '{name}': {problem}", where=where, remedy="look at weights and samples"
+                        f"sample {count} makes '{name}': {problem}", where=where, remedy="check the weights and samples"
                     ) from problem
     if not count:
-        raise ConfigError("there are no samples", rule="ranges are those of what the network makes of samples")
+        raise ConfigError("there are no samples", rule="ranges are measured from the values of the network for samples")
     found = {**observed.ranges(), value.name: (low, high)}
     try:
         return {name: stored_as(*ends) for name, ends in found.items()}
     except ValueError as problem:
-        raise ConfigError(f"a range is none: {problem}", where=Where(model=graph.name)) from problem
+        raise ConfigError(f"a range is invalid: {problem}", where=Where(model=graph.name)) from problem
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -50,7 +50,7 @@ def _encoded(arguments: tuple[Any, ...]) -> bytes:
     """How protocol 2 writes bytes."""
     text, *encoding = arguments
     if not isinstance(text, str) or encoding not in ([], ["latin1"]):
-        raise RefusedError("bytes in a form that NumPy does not write")
+        raise RefusedError("bytes in a format that NumPy does not write")
     return text.encode("latin1")
 
 
@@ -76,26 +76,26 @@ def read(source: BinaryIO) -> list[Array]:
     reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = reader(source)
     if dtype != np.dtype(object):
-        raise ValueError("it is no list of arrays")
+        raise ValueError("it is not a list of arrays")
     found = follow(io.BytesIO(source.read()), _BUILDERS)
     for name in sorted(map(str, found.names)):
         if name not in _BUILDERS and name not in _MENTIONED:
-            raise RefusedError(f"it names {name}, which is no part of an array")
+            raise RefusedError(f"it names {name}, which is not part of an array")
     whole = found.value.state if isinstance(found.value, _Record) else None
     items = whole[4] if isinstance(whole, tuple) and len(whole) == 5 else None
     if not isinstance(items, list) or math.prod(shape) != len(items):
-        raise ValueError("it is no list of arrays")
+        raise ValueError("it is not a list of arrays")
     return [_array(item) for item in items]
 
 
 def _array(record: object) -> Array:
     if not isinstance(record, _Record) or not isinstance(record.state, tuple) or len(record.state) != 5:
-        raise ValueError("a part of the list is no array")
+        raise ValueError("an element of the list is not an array")
     _, shape, dtype, fortran, data = record.state
     real = dtype.real() if isinstance(dtype, _Dtype) else None
     sizes = shape if isinstance(shape, tuple) and all(isinstance(size, int) and size >= 0 for size in shape) else None
     if real is None or sizes is None or not isinstance(data, bytes | bytearray):
-        raise ValueError("a part of the list is no array of numbers")
+        raise ValueError("an element of the list is not a numeric array")
     if len(sizes) > 8 or math.prod(sizes) * real.itemsize != len(data):
         raise ValueError(f"an array of the shape {list(sizes)} has {len(data)} bytes")
     return np.frombuffer(bytes(data), real).reshape(sizes, order="F" if fortran else "C")

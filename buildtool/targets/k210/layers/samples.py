@@ -27,15 +27,15 @@ def pictures(folder: Path | str, model: Model, between: tuple[float, float] = (0
     path = Path(folder)
     files = sorted(file for file in path.iterdir() if is_picture(file)) if path.is_dir() else [path]
     if not files or not all(file.is_file() for file in files):
-        raise ConfigError("there are no pictures", where=where, rule="a folder of .png, .jpg, .bmp, or one of these")
+        raise ConfigError("there are no images", where=where, rule="a folder of .png, .jpg, .bmp, or one of these")
     (value,) = model.graph().inputs
     shape = shape_of(value)[1:]
     if len(shape) != 3 or shape[2] not in _CHANNELS:
         raise ConfigError(
             f"the model's input has the shape {list(shape)}",
             where=where,
-            rule="pictures have 1 or 3 channels",
-            remedy="make arrays of what the model takes",
+            rule="images have 1 or 3 channels",
+            remedy="create arrays in the shape of the input",
         )
     recipe = Recipe(resize=(shape[0], shape[1]), channels=_CHANNELS[shape[2]])
     low, high = between

@@ -45,7 +45,7 @@ def load(file: Path | str) -> Model:
     except OSError as problem:
         raise ConfigError(f"the model cannot be read: {problem.strerror}", where=where) from None
     if not data.startswith(b"\x89HDF\r\n\x1a\n"):
-        raise ModelFileError("this is no HDF5 file", where=where, remedy=_SAVED)
+        raise ModelFileError("this is not an HDF5 file", where=where, remedy=_SAVED)
     text, biased = _opened(data, where)
     if not text:
         raise ModelFileError(
@@ -86,7 +86,7 @@ def _described(text: str, where: Where) -> dict[str, Any]:
             found = _literal(ast.parse(text, mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError) as problem:
         raise ModelFileError(
-            f"its 'model_config' is no description: {type(problem).__name__}", where=where, remedy=_SAVED
+            f"its 'model_config' is not a description: {type(problem).__name__}", where=where, remedy=_SAVED
         ) from None
     if not isinstance(found, dict) or not isinstance(found.get("model_architecture"), list):
         raise ModelFileError("its 'model_config' has no list 'model_architecture'", where=where, remedy=_SAVED)
@@ -106,7 +106,7 @@ def _literal(node: ast.expr) -> Any:
         return -node.operand.value  # type: ignore[operator]
     if isinstance(node, ast.Attribute):
         return node.attr
-    raise ValueError("something is no literal")
+    raise ValueError("it contains a value that is not a literal")
 
 
 class _Reading:
@@ -165,26 +165,26 @@ class _Reading:
         wanted: Sequence[object] = list(names) if isinstance(names, list | tuple) else [names]
         missing = [one for one in wanted if one not in self._tensors]
         if missing and not self._problems:
-            self._problem("", f"nothing is called '{missing[0]}'", "layers stand behind what they read", _SAVED)
+            self._problem("", f"there is no layer '{missing[0]}'", "layers come after their inputs", _SAVED)
         return [self._tensors[str(one)] for one in wanted if one in self._tensors]
 
     def _layer(self, kind: str, name: str, args: Mapping[str, Any]) -> Layer | None:
         if kind not in _KINDS:
             known = ", ".join(sorted(_KINDS))
-            remedy = "leave it to the program that runs the kmodel, or put it together of these"
+            remedy = "compute it in the program that runs the kmodel, or compose it of these"
             self._problem(name, f"there is no layer for '{kind}'", f"known: {known}", remedy)
             return None
         told = {key: value for key, value in args.items() if key not in _IGNORED and value is not None}
         if args.get("data_format", "channels_last") not in ("channels_last", "NHWC"):
-            self._problem(name, f"its channels lie in '{args['data_format']}'", "channels come last")
+            self._problem(name, f"its channel order is '{args['data_format']}'", "channels come last")
             return None
         if told.get("act") is not None and not isinstance(told["act"], str):
             self._problem(
-                name, f"{kind}: its activation is code", "activations have names", "use one of TensorFlow's own"
+                name, f"{kind}: its activation is code", "activations are given by name", "use one of TensorFlow's own"
             )
             return None
         if kind == "Elementwise" and told.pop("combine_fn", "add") != "add":
-            self._problem(name, "Elementwise: it does not add", "sums are all that there is", "use tf.add")
+            self._problem(name, "Elementwise: it does not add", "only sums are supported", "use tf.add")
             return None
         if kind == "UpSampling2d" and told.pop("method", "bilinear") not in ("nearest", 1):
             self._problem(name, "UpSampling2d: it does not take the nearest pixel", "", "use method='nearest'")
@@ -195,5 +195,5 @@ class _Reading:
             return _KINDS[kind](**told)
         except TypeError:
             unknown = ", ".join(sorted(str(key) for key in told if key != "name"))
-            self._problem(name, f"{kind}: it is told something unknown, among {unknown}")
+            self._problem(name, f"{kind}: it has an unknown argument, one of {unknown}")
             return None

@@ -45,7 +45,7 @@ def load(slots: Sequence[Slot], file: Path, model: str) -> tuple[str, dict[Slot,
         found = _npz(data, where)
     else:
         raise ModelFileError(
-            "this is no file of weights",
+            "this is not a weight file",
             where=where,
             rule="a .npz (save_npz, save_npz_dict) or a .h5 (save_weights) of TensorLayer",
             remedy="save the weights with model.save_weights(file, format='npz_dict')",
@@ -89,13 +89,13 @@ def _checked(slots: Sequence[Slot], arrays: Sequence[Array], where: Where) -> di
         if len(slot.shape) == 1 and array.size == slot.shape[0]:
             array = array.reshape(-1)  # TensorLayer keeps statistics of pictures as [1, 1, 1, channels]
         if array.dtype.kind not in "fiu":
-            problems.append(Problem(f"it is an array of {array.dtype}", place, "weights are numbers"))
+            problems.append(Problem(f"it is an array of {array.dtype}", place, "weights are numeric"))
         elif array.shape != slot.shape:
             rule = f"the layer has {list(slot.shape)}"
             remedy = "is it the network that the weights were trained with, in the same order?"
             problems.append(Problem(f"the array has the shape {list(array.shape)}", place, rule, remedy))
         elif not np.isfinite(array).all():
-            problems.append(Problem("it holds NaN or infinite numbers", place, "weights are finite"))
+            problems.append(Problem("it contains NaN or infinity", place, "weights are finite"))
         else:
             found[slot] = np.asarray(array, np.float32)
     if problems:
@@ -129,7 +129,7 @@ def _missing(
         if slot in named:
             continue
         near = difflib.get_close_matches(slot.name, [_plain(name) for name in arrays], n=1)
-        remedy = f"did you mean '{near[0]}'? Name the layer so." if near else "name the layers as in TensorLayer"
+        remedy = f"did you mean '{near[0]}'? Use that name." if near else "name the layers as in TensorLayer"
         place = Where(file=where.file, model=where.model, node=slot.layer, value=slot.name)
         problems.append(Problem(f"there is no '{slot.name}' {list(slot.shape)}", place, remedy=remedy))
     return problems

@@ -103,9 +103,9 @@ class MainMemory:
             begin = at - part.start + part.skipped
             if part.element != element or begin % element or (stop - at) % element:
                 raise NotHereError(
-                    f"it reads numbers of {element} bytes at {at} of main memory",
-                    f"numbers of {part.element} bytes lie there",
-                    "a graph has whole numbers only; the simulator runs such files",
+                    f"it reads elements of {element} bytes at {at} of main memory",
+                    f"elements of {part.element} bytes are stored there",
+                    "a graph has whole elements only; the simulator runs such files",
                 )
             found.append(self._nodes.part(part.value, [begin // element], [(stop - at) // element]))
             at = stop
@@ -168,7 +168,7 @@ class PlaneMemory:
             if (rows, columns) != (height, width) or (at - part.start) % plane:
                 raise NotHereError(
                     f"it reads planes of {height} x {width} at unit {at} of the KPU's RAM",
-                    f"planes of {rows} x {columns} lie there, from unit {part.start} on",
+                    f"planes of {rows} x {columns} are stored there, from unit {part.start} on",
                     "a graph has whole planes only; the simulator runs such files",
                 )
             first = part.first + (at - part.start) // plane * group

@@ -69,9 +69,9 @@ def arrays(path: Path) -> tuple[NDArray[Any], ...]:
     except OSError as error:
         raise ModelFileError(f"cannot read the file: {error.strerror}", where=where) from None
     except Exception as error:  # its reader lets through whatever a damaged header leads it into
-        raise ModelFileError(f"this is no array of NumPy: {error}", where=where) from None
+        raise ModelFileError(f"this is not a NumPy array: {error}", where=where) from None
     if any(array.dtype.kind not in "iub" for array in found):
-        raise ModelFileError("the file holds no whole numbers", where=where, rule="arrays of numpy.save, as int64")
+        raise ModelFileError("the file does not contain integers", where=where, rule="arrays of numpy.save, as int64")
     return tuple(found)
 
 
@@ -99,9 +99,9 @@ def _of_checkpoint(path: Path, tree: Any) -> Weights:
     state = tree.get("state_dict") if isinstance(tree, dict) else None
     if not isinstance(state, dict):
         raise ModelFileError(
-            "this file is no checkpoint: it has no `state_dict`",
+            "this file is not a checkpoint: it has no `state_dict`",
             where=where,
-            remedy="give the checkpoint that training and quantisation wrote",
+            remedy="pass the checkpoint that training and quantisation wrote",
         )
     arch = tree.get("arch")
     named = {key: value for key, value in state.items() if isinstance(key, str) and isinstance(value, np.ndarray)}
@@ -110,7 +110,7 @@ def _of_checkpoint(path: Path, tree: Any) -> Weights:
     if problems:
         raise ModelFileError(problems)
     if not found:
-        raise ModelFileError("the checkpoint holds no weights", where=where)
+        raise ModelFileError("the checkpoint contains no weights", where=where)
     return Weights(str(path), found, arch if isinstance(arch, str) else "")
 
 
@@ -136,7 +136,7 @@ def _parameters(path: Path, state: Mapping[str, NDArray[Any]], problems: list[Pr
             problems.append(Problem(f"weights have {weights.ndim} dimensions", where, rule="2 to 4"))
         elif problem := _not_quantised(weights):
             problems.append(
-                Problem(problem, where, rule="quantised weights are whole numbers from -128 to 127", remedy=_QUANTISE)
+                Problem(problem, where, rule="quantised weights are integers from -128 to 127", remedy=_QUANTISE)
             )
         else:
             yield _one(state, key, layer)
@@ -150,9 +150,9 @@ def _not_quantised(weights: NDArray[Any]) -> str:
     if weights.size == 0:
         return "there are no weights"
     if not np.isfinite(weights).all() or np.any(weights != np.floor(weights)):
-        return "the weights are not whole numbers: the checkpoint is not quantised"
+        return "the weights are not integers: the checkpoint is not quantised"
     if weights.min() < -128 or weights.max() > 127:
-        return f"the weights reach from {weights.min():g} to {weights.max():g}"
+        return f"the weights range from {weights.min():g} to {weights.max():g}"
     return ""
 
 

@@ -76,13 +76,13 @@ def _weights_of(state: State, layer: str, norm: str) -> str:
 
 def _refusal(state: State, norm: str, key: str) -> str:
     if not key:
-        return "it is not clear which weights this normalisation belongs to"
+        return "the weights of this normalisation are ambiguous"
     if any(f"{norm}.{name}" not in state for name in _STATISTICS):
         return "the mean or the variance is missing"
     tensors = [state[f"{norm}.{name}"] for name in (*_STATISTICS, "weight", "bias") if f"{norm}.{name}" in state]
     channels = tensors[0].size
     if any(tensor.shape != (channels,) or not np.isfinite(tensor).all() for tensor in tensors):
-        return "its numbers are not finite, or not one for each channel"
+        return "its values are not finite, or not one per channel"
     if (state[f"{norm}.running_var"] < 0).any():
         return "a variance is negative"
     if channels not in state[key].shape[:2]:

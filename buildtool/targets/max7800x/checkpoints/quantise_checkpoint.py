@@ -72,7 +72,7 @@ def state_of(tree: Any, file: str) -> dict[str, NDArray[Any]]:
     """The tensors of a checkpoint by name. ModelFileError where it has none."""
     state = tree.get("state_dict") if isinstance(tree, dict) else None
     if not isinstance(state, dict):
-        raise ModelFileError("this file is no checkpoint: it has no `state_dict`", where=Where(file=file))
+        raise ModelFileError("this file is not a checkpoint: it has no `state_dict`", where=Where(file=file))
     return {key: value for key, value in state.items() if isinstance(key, str) and isinstance(value, np.ndarray)}
 
 
@@ -85,7 +85,7 @@ def quantise(tree: Any, rule: Rule, *, bits: Sequence[int | None] = (), file: st
     problems = [problem for key, value in state.items() if (problem := _refusal(file, key, value))]
     names = [key for key in state if key.endswith(".weight")]
     if not names and not problems:
-        problems.append(Problem("the checkpoint holds no weights", Where(file=file)))
+        problems.append(Problem("the checkpoint contains no weights", Where(file=file)))
     if problems:
         raise ModelFileError(problems)
     changed = {key: _housekeeping(key, value) for key, value in state.items() if not _dropped(key)}
@@ -226,9 +226,9 @@ def _refusal(file: str, key: str, value: NDArray[Any]) -> Problem | None:
     if kind not in ("weight", "bias"):
         return None
     if value.dtype.kind != "f":
-        return Problem(f"the numbers are of {value.dtype}", place, rule="weights as training left them")
+        return Problem(f"the values are of {value.dtype}", place, rule="unquantised weights from training")
     if not value.size or not np.isfinite(value).all():
-        return Problem("there are no numbers" if not value.size else "some numbers are not finite", place)
+        return Problem("there are no values" if not value.size else "some values are not finite", place)
     return None
 
 

@@ -75,7 +75,7 @@ def read(path: Path) -> Any:
         return _zipped(data) if data.startswith(b"PK") else _legacy(data)
     except RefusedError as refused:
         raise ModelFileError(
-            f"this is no checkpoint of PyTorch that can be read: {refused}",
+            f"this is not a readable PyTorch checkpoint: {refused}",
             where=where,
             rule="a file of torch.save, such as a .pth.tar",
         ) from None
@@ -88,10 +88,10 @@ def _zipped(data: bytes) -> Any:
             names = archive.namelist()
             pickles = [name for name in names if name.endswith("/data.pkl")]
             if len(pickles) != 1:
-                raise RefusedError("it holds no data.pkl")
+                raise RefusedError("it contains no data.pkl")
             folder = pickles[0].removesuffix("data.pkl")
             if sum(info.file_size for info in archive.infolist()) > MAX_BYTES:
-                raise RefusedError("what is in it is too large")
+                raise RefusedError("its contents are too large")
             order = archive.read(f"{folder}byteorder") if f"{folder}byteorder" in names else b"little"
             stored = {
                 name.removeprefix(f"{folder}data/"): archive.read(name)
@@ -110,7 +110,7 @@ def _legacy(data: bytes) -> Any:
     """The format before PyTorch 1.6: pickles one behind the other, then the numbers."""
     stream = io.BytesIO(data)
     if _next_pickle(stream) != _LEGACY_MAGIC or _next_pickle(stream) != _LEGACY_PROTOCOL:
-        raise RefusedError("it does not begin as one")
+        raise RefusedError("its header is invalid")
     system = _next_pickle(stream)
     big = isinstance(system, dict) and system.get("little_endian") is False
     tree = _next_pickle(stream)
@@ -122,11 +122,11 @@ def _legacy(data: bytes) -> Any:
     for key in keys:
         storage = storages.get(str(key))
         if storage is None:
-            raise RefusedError("it holds numbers that nothing uses")
+            raise RefusedError("it contains unused data")
         count = int.from_bytes(stream.read(8), "big" if big else "little")
         size = count * np.dtype(storage.kind).itemsize
         if count != storage.count or size > len(data):
-            raise RefusedError("damaged: sizes do not agree")
+            raise RefusedError("damaged: sizes differ")
         stored[storage.key] = stream.read(size)
     return _with_arrays(tree, lambda storage: _numbers(storage, stored.get(storage.key), big))
 
@@ -138,7 +138,7 @@ def _next_pickle(stream: io.BytesIO) -> Any:
 def _numbers(storage: _Storage, data: bytes | None, big: bool) -> NDArray[Any]:
     kind = np.dtype(storage.kind).newbyteorder(">" if big else "<")
     if data is None or len(data) < storage.count * kind.itemsize:
-        raise RefusedError("damaged: numbers are missing")
+        raise RefusedError("damaged: elements are missing")
     return np.frombuffer(data, kind, storage.count).astype(np.dtype(storage.kind))
 
 
@@ -165,7 +165,7 @@ def _with_arrays(tree: Any, load: Callable[[_Storage], NDArray[Any]]) -> Any:
         if min(tensor.shape, default=1) > 0:
             reach += sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True)) + 1
         if reach > values.size:
-            raise RefusedError("damaged: a tensor reaches beyond its numbers")
+            raise RefusedError("damaged: a tensor exceeds its storage")
         strides = [stride * values.itemsize for stride in tensor.strides]
         view = np.lib.stride_tricks.as_strided(values[tensor.offset :], tensor.shape, strides, writeable=False)
         return np.array(view)
@@ -208,7 +208,7 @@ def _tensor(arguments: tuple[Any, ...]) -> _Tensor:
     storage, offset, shape, strides = arguments[:4]
     numbers = (offset, *shape, *strides)
     if not isinstance(storage, _Storage) or not all(isinstance(item, int) and item >= 0 for item in numbers):
-        raise RefusedError("damaged: a tensor without numbers")
+        raise RefusedError("damaged: a tensor without a storage")
     if len(shape) != len(strides) or len(shape) > 8:
         raise RefusedError("damaged: a tensor without a shape")
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
@@ -219,7 +219,7 @@ def _stored(words: tuple[Any, ...]) -> _Storage:
         raise RefusedError("damaged: a storage without a kind")
     kind = _STORAGES.get(words[1].name) if words[1].module == "torch" else None
     if kind is None:
-        raise RefusedError(f"numbers of the kind {words[1].name} are not known")
+        raise RefusedError(f"the element type {words[1].name} is unknown")
     if not isinstance(words[2], str) or not isinstance(words[4], int) or not 0 <= words[4] <= MAX_BYTES:
         raise RefusedError("damaged: a storage without a name or a size")
     return _Storage(words[2], kind, words[4])

@@ -33,7 +33,8 @@ def bind(layers: Sequence[Chosen], weights: Weights, device: Device, findings: F
         held = [parameters.name for parameters in weights.parameters]
         findings.problems.append(
             Problem(
-                f"the file holds weights for {len(held)} layers, and {len(takers)} layers of the description need some",
+                f"the file contains weights for {len(held)} layers, and {len(takers)} layers of the description "
+                "need weights",
                 Where(file=weights.file),
                 rule=f"in this order: {', '.join(held)}",
                 remedy=f"the first without is {takers[len(held)].section.title}",
@@ -78,7 +79,7 @@ def _bound(
             "quantization",
             f"the weights of '{parameters.name}' reach from {shaped.min()} to {shaped.max()}",
             rule=_range_of(bits),
-            remedy="leave `quantization` out, or quantise the checkpoint for these bits",
+            remedy="remove `quantization`, or quantise the checkpoint for these bits",
         )
         return None
     groups = chosen.section.get("groups", 1)

@@ -112,5 +112,5 @@ def _with_outputs(running: Sequence[Chosen], made: Sequence[Layer], findings: Fi
     if not any(layer.is_output for layer in made):
         return (*made[:last], replace(made[last], is_output=True))
     if not made[last].is_output:
-        findings.note(running[last].section, "output", "the last layer is no output of the network")
+        findings.note(running[last].section, "output", "the last layer is not an output of the network")
     return tuple(made)

@@ -165,7 +165,7 @@ def _groups(limited: Limited) -> None:
         limited.refuse(
             "groups",
             f"{groups} groups of {layer.in_channels} channels that become {layer.out_channels}",
-            rule="groups are as many as the channels that come in and go out, or 1",
+            rule="`groups` equals the number of input and output channels, or is 1",
         )
     reading, writing = layer.processors, layer.output_processors
     slots = processors.depthwise_slots(reading, writing, layer.output_width)
@@ -198,8 +198,8 @@ def _passthrough(limited: Limited) -> None:
         if not processors.packs_into(reads, writes):
             limited.refuse(
                 "output_processors",
-                f"{layer.processors:#018x} cannot be passed on to {layer.output_processors:#018x}",
-                rule="of each 16, as many processors are written as read, one beside the other, from a multiple of 4",
+                f"{layer.processors:#018x} cannot be passed to {layer.output_processors:#018x}",
+                rule="of each 16 processors, as many are written as read: adjacent ones from a multiple of 4",
                 remedy="use the same processors for input and output",
             )
             break
@@ -242,8 +242,8 @@ def _several_passes(limited: Limited) -> None:
         limited.refuse(
             "operands",
             f"{layer.operands} operands of {layer.in_channels} channels go alone",
-            rule=f"more than two passes on the {device.part} leave no room for a pool or a convolution",
-            remedy="write a layer of its own for the operation",
+            rule=f"more than two passes on the {device.part} do not allow a pool or a convolution",
+            remedy="write a separate layer for the operation",
         )
 
 
@@ -259,7 +259,7 @@ def _wide_dilation(limited: Limited) -> None:
         limited.refuse(
             "out_offset",
             f"`out_offset` is {layer.out_offset:#06x} with a `dilation` of {dilation}",
-            rule=f"at least {before:#06x}: results that are not wanted go before it",
+            rule=f"at least {before:#06x}: discarded results are written before it",
         )
 
 
@@ -339,7 +339,7 @@ def _one_bit(every: Sequence[Limited]) -> None:
             if limited.layer.kernel is not None and limited.layer.kernel.bits == 1:
                 limited.refuse(
                     "quantization",
-                    "weights of 0 and -1 cannot stand beside weights of +1 and -1",
+                    "weights of 0 and -1 cannot be combined with weights of +1 and -1",
                     rule="a network has one kind of 1-bit weights",
                 )
 

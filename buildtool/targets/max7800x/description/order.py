@@ -27,7 +27,7 @@ class _Known:
             findings.refuse(
                 chosen.section,
                 key,
-                f"`{key}` names the layer {quoted(reference)}, and there is none",
+                f"`{key}` names the layer {quoted(reference)}, which does not exist",
                 rule=f"layers have the numbers {min(self.numbers)} to {max(self.numbers)}",
                 remedy=did_you_mean(reference, self.names) if isinstance(reference, str) else "",
             )
@@ -69,9 +69,11 @@ def _names(ordered: Sequence[Chosen], buffers: Sequence[Section], findings: Find
     for section, index in own:
         name = section.get("name", "").lower()
         if name in RESERVED:
-            findings.refuse(section, "name", f"the name {quoted(name)} has a meaning of its own")
+            findings.refuse(section, "name", f"the name {quoted(name)} is reserved")
         elif name in names:
-            findings.refuse(section, "name", f"the name {quoted(name)} is given twice", rule="case makes no difference")
+            findings.refuse(
+                section, "name", f"the name {quoted(name)} is given twice", rule="names are not case-sensitive"
+            )
         elif name:
             names[name] = index
     return names
@@ -124,13 +126,13 @@ def running(layers: Sequence[Chosen], start: int, findings: Findings) -> tuple[C
     while at in by_index:
         chosen = by_index[at]
         if at in order:
-            findings.refuse(chosen.section, "next_sequence", "the layers follow each other in a circle")
+            findings.refuse(chosen.section, "next_sequence", "the order of the layers has a cycle")
             break
         order[at] = chosen
         at = at + 1 if chosen.next_layer is None else chosen.next_layer
     for chosen in layers:
         if chosen.index not in order:
-            findings.note(chosen.section, "", "no layer leads to this one, so it is left out")
+            findings.note(chosen.section, "", "no layer precedes this one, so it is skipped")
     _check_sources(tuple(order.values()), by_index, findings)
     return tuple(order.values())
 

@@ -58,7 +58,7 @@ def read(
         findings.refuse(
             running[0].section,
             "",
-            "nobody says how large the input is",
+            "the size of the input is unknown",
             remedy="give a sample (--sample-input), or write `in_dim` in the first layer",
         )
         _stop_at(findings)
@@ -183,7 +183,7 @@ def _bound(
                     "the layers have no weights",
                     written.general.where,
                     rule=f"{takers[0].section.title} is the first of {len(takers)} that need some",
-                    remedy="give the checkpoint: --checkpoint-file, or `weight_file_path` in a deployment file",
+                    remedy="pass the checkpoint: --checkpoint-file, or `weight_file_path` in a deployment file",
                 )
             )
         return {}
@@ -213,13 +213,13 @@ def _sample(path: Path | None) -> NDArray[np.int64] | None:
     where = Where(file=str(path))
     values = found[0] if len(found) == 1 else np.empty(0, np.int64)
     if values.ndim not in (2, 3) or values.size == 0:
-        raise ModelFileError("this is no sample", where=where, rule="one array of [channels, rows, columns]")
+        raise ModelFileError("this is not a sample", where=where, rule="one array of [channels, rows, columns]")
     if values.min() < -128 or values.max() > 127:
         raise ModelFileError(
             f"the sample reaches from {values.min()} to {values.max()}",
             where=where,
-            rule="inputs are whole numbers from -128 to 127",
-            remedy="take 128 from pixels of 0 to 255",
+            rule="inputs are integers from -128 to 127",
+            remedy="subtract 128 from pixels of 0 to 255",
         )
     values = values.astype(np.int64)
     return values if values.ndim == 3 else values[:, :, np.newaxis]

@@ -53,7 +53,7 @@ def _operation(chosen: Chosen, device: Device, findings: Findings) -> None:
             section,
             "eltwise",
             "an element-wise operation cannot come before a one-dimensional convolution",
-            remedy="write a layer of its own for it",
+            remedy="write a separate layer for it",
         )
     if chosen.operation == "none" and section.get("activate"):
         findings.refuse(
@@ -280,7 +280,7 @@ def _device(chosen: Chosen, device: Device, findings: Findings) -> None:
             findings.refuse(
                 section,
                 "next_sequence",
-                f"the {device.part} runs its layers as they stand",
+                f"the {device.part} runs its layers in the order of the description",
                 rule="the MAX78002 does",
                 remedy=remedy,
             )

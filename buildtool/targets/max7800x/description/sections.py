@@ -97,7 +97,7 @@ def sections(root: Node, findings: Findings) -> Sections:
         where = root.where
         findings.problems.append(
             Problem(
-                "this is no description of a network", where, rule="it is a mapping with `arch`, `dataset`, `layers`"
+                "this is not a description of a network", where, rule="it is a mapping with `arch`, `dataset`, `layers`"
             )
         )
         return Sections(Section("", where), ())
@@ -171,7 +171,7 @@ def _maps(entry: Entry, findings: Findings) -> Iterator[MappingNode]:
 
 def _misspelt(key: str, root: MappingNode) -> str:
     meant = nearest(key, (entry.key for entry in root.entries if entry.key not in SECTIONS))
-    return f"is it what '{meant}' should be?" if meant else ""
+    return f"did you mean '{meant}'?" if meant else ""
 
 
 def _section(

@@ -130,9 +130,8 @@ def _taken(chosen: Chosen, inputs: Sequence[Shape], surroundings: Surroundings, 
         findings.refuse(
             section,
             "in_dim",
-            f"{Shape(channels, together.size)} numbers do not fill a size of {size[0]}x{size[1]}",
-            rule="`in_dim` keeps the numbers and changes only how they are read"
-            + (", plus `in_crop`" if any(crop) else ""),
+            f"{Shape(channels, together.size)} elements do not fill a size of {size[0]}x{size[1]}",
+            rule="`in_dim` keeps the elements and changes only their shape" + (", plus `in_crop`" if any(crop) else ""),
         )
         raise UnknownShapeError
     return _channels(chosen, numbers // pixels, size, surroundings, findings), size
@@ -202,7 +201,7 @@ def _pooled(chosen: Chosen, pool: Pool | None, size: Size, findings: Findings) -
         findings.refuse(
             chosen.section,
             key if key in chosen.section else "pool_stride",
-            f"nothing is left of {size[0]}x{size[1]} after a pool of {pool.size[0]}x{pool.size[1]}",
+            f"nothing remains of {size[0]}x{size[1]} after a pool of {pool.size[0]}x{pool.size[1]}",
             remedy="use a smaller pool",
         )
         raise UnknownShapeError
@@ -279,7 +278,7 @@ def _convolved(chosen: Chosen, pooled: Size, findings: Findings) -> Size:
         findings.refuse(
             chosen.section,
             "kernel_size",
-            f"nothing is left of {pooled[0]}x{pooled[1]} after a kernel of "
+            f"nothing remains of {pooled[0]}x{pooled[1]} after a kernel of "
             f"{chosen.kernel_size[0]}x{chosen.kernel_size[1]}",
             remedy="use a smaller pool before, or a larger `pad`",
         )

@@ -44,16 +44,16 @@ def number(node: Node) -> int:
     if _LEADING_ZERO.fullmatch(text):
         raise WrongValueError(
             f"{{key}} cannot be {quoted(text)}",
-            rule="YAML reads a number that begins with 0 as octal, and hardly anybody means that",
-            remedy="write 0x before hexadecimal digits, or leave the zeros out",
+            rule="YAML reads a number that starts with 0 as octal",
+            remedy="write 0x before hexadecimal digits, or remove the zeros",
         )
     if not _WHOLE.fullmatch(text) or len(text) > 80:
-        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="allowed: a whole number")
+        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="allowed: an integer")
     sign, digits = (-1 if text[0] == "-" else 1), text.lstrip("+-").replace("_", "")
     base = {"0x": 16, "0b": 2}.get(digits[:2], 10)
     digits = digits[2:] if base != 10 else digits
     if not digits:
-        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="allowed: a whole number")
+        raise WrongValueError(f"{{key}} cannot be {quoted(text)}", rule="allowed: an integer")
     return sign * int(digits, base)
 
 
@@ -64,7 +64,7 @@ def whole(low: int = 0, high: int = LARGEST) -> Reader:
         value = number(node)
         if not low <= value <= high:
             bounds = f"at least {low}" if high == LARGEST else f"from {low} to {high}"
-            raise WrongValueError(f"{{key}} cannot be {quoted(text_of(node))}", rule=f"a whole number {bounds}")
+            raise WrongValueError(f"{{key}} cannot be {quoted(text_of(node))}", rule=f"an integer {bounds}")
         return value
 
     return read

@@ -57,8 +57,8 @@ def _unwritable(layer: Layer) -> Iterator[Problem]:
         yield Problem(
             f"layer {layer.index} pads {kernel.pad[0]} rows and {kernel.pad[1]} columns",
             where(layer),
-            "`pad` of a description is one number",
-            "pad pictures at all sides alike",
+            "`pad` of a description is one integer",
+            "pad images equally on all sides",
         )
 
 

@@ -261,10 +261,10 @@ def real_kernel(device: Device, kernel: int) -> int:
 
 def _mixed(hardware: HardwareLayer) -> Problem:
     return Problem(
-        "kernels of four outputs at a time lie where those of other layers are",
+        "kernels for calcx4 overlap the kernels of other layers",
         hardware.where,
         rule="calcx4 reads four parts of the kernel memory at once",
-        remedy="use calcx4 in all layers behind this one, or in none",
+        remedy="use calcx4 in all layers after this one, or in none",
     )
 
 
@@ -326,7 +326,7 @@ def _no_room(device: Device, memory: KernelMemory, hardware: HardwareLayer, kern
         hardware.where,
         rule=f"{room} columns of {BYTES_PER_COLUMN} bytes for each processor; layers before this one hold"
         f" {int((memory.owners[fullest] != FREE).sum())} of processor {fullest}",
-        remedy=f"{helps}, or move layers to processors with room",
+        remedy=f"{helps}, or move layers to processors with free memory",
     )
 
 

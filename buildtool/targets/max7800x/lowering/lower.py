@@ -101,7 +101,9 @@ def lower(graph: Graph, device: Device, settings: Settings | None = None, name: 
             bits = fewer
     wrong = overlap.check(placed)
     if wrong:
-        raise InternalError("the planner made a wrong plan: " + wrong[0].render(), remedy="report this with the model")
+        raise InternalError(
+            "the planner produced an invalid plan: " + wrong[0].render(), remedy="report this with the model"
+        )
     return making.lowered(placed, bits)
 
 
@@ -111,10 +113,10 @@ def _first_bits(graph: Graph, steps: Steps, settings: Settings) -> dict[Step, in
     for name, bits in settings.bits.items():
         if name not in known or bits not in (8, 4, 2, 1):
             raise UnsupportedError(
-                f"'{name}' is to have weights of {bits} bits",
+                f"'{name}' is requested with weights of {bits} bits",
                 where=Where(model=graph.name, node=name),
                 rule="layers with weights: " + ", ".join(sorted(known)) + "; bits: 8, 4, 2, 1",
-                remedy="name a layer as the model calls it",
+                remedy="use the layer names of the model",
             )
     return {
         step: settings.bits.get(step.out.name, settings.bits.get(_name(step), settings.most_bits))

@@ -52,7 +52,7 @@ def form_of(node: Node, size: Size, out: Size, device: Device, *, turned: bool, 
     if max(op.dilations) > 1 and max(weights.shape[2:]) > 1:
         raise NotHereError(
             f"its dilation is {op.dilations[0]} x {op.dilations[1]}",
-            "kernels have no gaps",
+            "kernels are not dilated",
             "use several layers of 3x3",
         )
     if isinstance(op, Deconv2d):
@@ -87,7 +87,7 @@ def _weights(node: Node, device: Device) -> tuple[Array, int]:
     """As [out, in / groups, rows, columns], and the groups that the chip keeps apart."""
     w = node.inputs[1].constant
     if w is None:
-        raise NotHereError("its weights are computed", "layers hold their weights", "make them constant")
+        raise NotHereError("its weights are computed", "weights of layers are constant", "make them constant")
     op = node.op
     if isinstance(op, DwConv2d):
         real = np.ascontiguousarray(w.transpose(2, 0, 1)[:, None])
@@ -120,7 +120,7 @@ def _line(weights: Array, pads: tuple[int, ...], strides: Size, sizes: tuple[int
         raise NotHereError(
             f"its kernel has a length of {length}",
             f"kernels of one dimension have 1 to {LONGEST}",
-            f"use {-(-(length - 1) // (LONGEST - 1))} layers one behind the other",
+            f"use {-(-(length - 1) // (LONGEST - 1))} layers in sequence",
         )
     size, out = sizes
     if not 0 <= pads[0] <= MOST_PAD or -(-(size + 2 * pads[0] - length + 1) // strides[0]) != out:
@@ -133,8 +133,8 @@ def _picture(weights: Array, pads: tuple[int, ...], strides: Size, sizes: tuple[
     if max(kernel) > _SIDE:
         raise NotHereError(
             f"its kernel is {kernel[0]}x{kernel[1]}",
-            "kernels of pictures are 1x1 and 3x3",
-            f"use {-(-(max(kernel) - 1) // 2)} layers of 3x3 one behind the other",
+            "2D kernels are 1x1 and 3x3",
+            f"use {-(-(max(kernel) - 1) // 2)} layers of 3x3 in sequence",
         )
     size, out = sizes
     fits = [_fits(kernel[axis], pads[axis], pads[axis + 2], strides[axis], (size[axis], out[axis])) for axis in (0, 1)]
@@ -172,7 +172,7 @@ def _transposed(op: Deconv2d, weights: Array, size: Size, out: Size) -> Form:
             f"it is a transposed {kernel[0]}x{kernel[1]} convolution with strides of {op.strides[0]} x {op.strides[1]}"
             + (f" in {op.groups} groups" if op.groups > 1 else ""),
             "transposed convolutions have kernels of 3x3, strides of 2 and no groups",
-            "use these, or resize by two of them one behind the other",
+            "use these, or resize by two of them in sequence",
         )
     for above, left in product(range(_SIDE - kernel[0] + 1), range(_SIDE - kernel[1] + 1)):
         pad = (op.pads[0] + above, op.pads[1] + left)

@@ -19,7 +19,7 @@ def pool_of(op: MaxPool2d | AvgPool2d, size: Size, out: Size, *, turned: bool) -
     if turned:
         kernel, stride, pads = (kernel[1], kernel[0]), (stride[1], stride[0]), (pads[1], pads[0])
     if op.dilations != (1, 1) and max(kernel) > 1:
-        raise NotHereError("its windows have gaps", "windows have none", "use a dilation of 1")
+        raise NotHereError("its windows are dilated", "windows are not dilated", "use a dilation of 1")
     border: Size | None = None
     if any(pads) or out != _windows(size, kernel, stride):
         border = _border(op, size, out, (kernel, stride, pads))
@@ -62,10 +62,10 @@ def _border(op: MaxPool2d | AvgPool2d, size: Size, out: Size, window: tuple[Size
     before = (pads[0], pads[1] if size[1] > 1 else 0)
     counts = isinstance(op, MaxPool2d) or (op.count_include_pad and not op.ceil_mode)
     if not counts or max(before) > BORDER or out != _windows(_with_border(size), kernel, stride):
-        what = f"it pads by {', '.join(map(str, op.pads))}" if any(op.pads) else "its windows hang over the end"
+        what = f"it pads by {', '.join(map(str, op.pads))}" if any(op.pads) else "its windows extend beyond the input"
         raise NotHereError(
             what,
-            f"a border of zeros is {BORDER} wide, in front and behind together, and means count it",
+            f"a border of zeros is {BORDER} wide in total, and means include it",
             "pool without pads",
         )
     return before

@@ -84,8 +84,8 @@ def steps_of(graph: Graph, device: Device) -> Steps:
         raise UnsupportedError(
             f"the model has {len(graph.inputs)} inputs",
             where=Where(model=graph.name),
-            rule="the accelerator is given one",
-            remedy="put them together in front of the model, along the channels",
+            rule="the accelerator has one input",
+            remedy="concatenate them along the channels before the model",
         )
     return _Lowering(graph, device).run()
 
@@ -132,7 +132,7 @@ class _Lowering:
             Problem(
                 f"the input '{given.name}' is {' x '.join(map(str, given.type.shape))}",
                 Where(model=self._graph.name, value=given.name),
-                "the accelerator works on one picture of a fixed size",
+                "the accelerator works on one image of a fixed size",
                 "declare `input_shapes` with a batch of 1 and fixed sizes",
             )
         ]
@@ -140,7 +140,7 @@ class _Lowering:
     def _finish_problems(self) -> list[Problem]:
         if not self._steps:
             where = Where(model=self._graph.name)
-            return [Problem("the model has no layers", where, remedy="give one with at least one convolution")]
+            return [Problem("the model has no layers", where, remedy="use a model with at least one convolution")]
         return []
 
     def _pretend(self, node: Node) -> None:
@@ -177,10 +177,10 @@ class _Lowering:
             self._after[value] = node.inputs[0], _SOFTWARE[type(op)]
         else:
             raise NotHereError(
-                "the accelerator does not do it",
+                "the accelerator does not support it",
                 "it convolves in one and two dimensions, multiplies by matrices, adds and subtracts, joins channels, "
                 "pools, and knows relu and abs",
-                "leave this part to the program, in front of the model or behind it",
+                "compute this part in the program, before or after the model",
             )
 
     def _convolution(self, node: Node) -> None:
@@ -225,10 +225,10 @@ class _Lowering:
         value, x = node.outputs[0], node.inputs[0]
         w = node.inputs[1].constant
         if w is None:
-            raise NotHereError("its weights are computed", "layers hold their weights", "make them constant")
+            raise NotHereError("its weights are computed", "weights of layers are constant", "make them constant")
         if math.prod(_shape(x)[:-1]) != 1:
             raise NotHereError(
-                f"it multiplies {math.prod(_shape(x)[:-1])} lists",
+                f"it multiplies {math.prod(_shape(x)[:-1])} vectors",
                 "a fully connected layer has one",
                 "use a convolution of 1x1",
             )
@@ -245,7 +245,7 @@ class _Lowering:
             raise NotHereError(
                 f"it flattens {read.result[0]} x {read.result[1]} pixels of {read.channels} channels",
                 f"pixels times passes of 64 channels are at most {_MOST_FLAT}",
-                "pool more in front of it",
+                "pool more before it",
             )
         weights = np.zeros(w.shape, w.dtype)
         weights[:, read.order.reshape(-1)] = w
@@ -265,7 +265,7 @@ class _Lowering:
             if tuple(op.axes) != (1, 2):
                 raise NotHereError(
                     f"it is the mean along the axes {', '.join(map(str, op.axes))}",
-                    "means are those of windows of a picture",
+                    "means are computed over windows of an image",
                     "use a fully connected layer",
                 )
             pool = Pool("average", read.result, (1, 1))
@@ -279,9 +279,9 @@ class _Lowering:
             if border is not None:
                 if isinstance(op, MaxPool2d) and not self._is_never_negative(read, x):
                     raise NotHereError(
-                        "its windows hang over the end, or into pads",
-                        "what stands around a picture is zero, which is the least where nothing is negative",
-                        "pool behind the activation, or without pads",
+                        "its windows extend beyond the input or into padding",
+                        "the padding of an image is zero, which is the minimum only of non-negative values",
+                        "pool after the activation, or without pads",
                     )
                 read = self._bordered(node, read, border)
         require_size(pool)
@@ -311,9 +311,9 @@ class _Lowering:
         orders = [read.order for _, read in reads]
         if any(not np.array_equal(order, orders[0]) for order in orders):
             raise NotHereError(
-                "its operands lie in different orders",
-                "operands lie as pictures, channels last",
-                "leave out what moves the axes of one of them",
+                "its operands are stored in different orders",
+                "operands are stored as images, channels last",
+                "remove the operator that moves the axes of one of them",
             )
         sources: list[Data] = []
         for value, read in reads:
@@ -343,9 +343,9 @@ class _Lowering:
             flat = read.result == (1, 1)
             if axis != value.type.rank - 1 or (not flat and not _is_canonical(one, read)):
                 raise NotHereError(
-                    f"it joins along axis {op.axis}",
-                    "parts are joined along the channels",
-                    "join channels, or leave it to the program",
+                    f"it concatenates along axis {op.axis}",
+                    "only channels are concatenated",
+                    "concatenate channels, or compute it in the program",
                 )
             keeps = read.is_plain and len({data.size for data in read.sources} | {read.size}) == 1
             sources += read.sources if keeps else (self._data(node, read, one),)
@@ -363,8 +363,8 @@ class _Lowering:
         if value not in self._reads:
             raise NotHereError(
                 f"'{value.name}' is not computed by the accelerator",
-                "what it works on comes from the input or from layers before",
-                "leave this part to the program",
+                "operands come from the input or from preceding layers",
+                "compute this part in the program",
             )
         return self._reads[value]
 
@@ -376,9 +376,10 @@ class _Lowering:
         data, known = self._input
         if data.size != size or not np.array_equal(known, order):
             raise NotHereError(
-                f"the input is read as {channels} channels of {size[0]} x {size[1]} here, and otherwise elsewhere",
-                "the input lies in memory in one way",
-                "leave out what reshapes it",
+                f"the input is read as {channels} channels of {size[0]} x {size[1]} here, and in another shape "
+                "elsewhere",
+                "the input has one layout in memory",
+                "remove the operator that reshapes it",
             )
         return replace(of_data(data), order=canonical(channels, size).reshape(_shape(value)))
 
@@ -387,9 +388,9 @@ class _Lowering:
         read = self._read(value)
         if value.type.rank != 4 or not _is_canonical(value, read):
             raise NotHereError(
-                f"'{value.name}' does not lie as a picture",
-                "layers read pictures, channels last, and do not move axes",
-                "leave out what makes a picture of a list, or moves the axes of one",
+                f"'{value.name}' is not stored as an image",
+                "layers read images, channels last, and do not move axes",
+                "remove the operator that reshapes a vector to an image, or that moves axes",
             )
         channels, size = _picture(value)
         if size != read.result:
@@ -477,8 +478,8 @@ class _Lowering:
             raise UnsupportedError(
                 f"the output '{value.name}' is the input",
                 where=Where(model=self._graph.name, value=value.name),
-                rule="outputs are what layers put out",
-                remedy="leave it out",
+                rule="outputs must be results of layers",
+                remedy="remove it",
             )
         step.is_output, step.softmax = True, after == "softmax"
         return Result(value, data, read.order, after)
@@ -509,7 +510,7 @@ def value_node(graph: Graph, value: Value) -> Node:
 
 
 def _identity(step: Step) -> Step:
-    """The layer as a convolution that gives back what comes in."""
+    """The layer as an identity convolution."""
     channels = step.read.channels
     step.operation, step.weights = "conv2d", np.eye(channels, dtype=np.float32)[:, :, None, None]
     return step
@@ -553,7 +554,7 @@ def _bias(node: Node, channels: int) -> Array | None:
     if value is None:
         return None
     if value.constant is None:
-        raise NotHereError("its bias is computed", "layers hold their biases", "make it constant")
+        raise NotHereError("its bias is computed", "biases of layers are constant", "make it constant")
     return np.broadcast_to(value.constant.astype(np.float64), (channels,))
 
 
@@ -571,6 +572,6 @@ def _activation(op: object) -> tuple[Activation | None, float | None]:
 def _no_activation(kind: str) -> NotHereError:
     return NotHereError(
         f"its activation is {kind}",
-        "layers know relu, relu up to a limit, and abs",
-        "train with relu, or leave the last activation to the program",
+        "layers support relu, relu with a limit, and abs",
+        "train with relu, or compute the last activation in the program",
     )

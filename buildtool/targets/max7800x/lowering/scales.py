@@ -95,10 +95,10 @@ def _unknown(graph: Graph, data: Sequence[Data]) -> UnsupportedError:
     return UnsupportedError(
         [
             Problem(
-                f"nothing says between which numbers '{name}' lies",
+                f"the value range of '{name}' is unknown",
                 Where(model=graph.name, value=name),
-                "the accelerator computes with bytes, which stand for numbers of a known range",
-                "let `lathe quantize` find the ranges, and name its file as `quantize: {range_file: ...}`",
+                "the accelerator computes with bytes that represent a known value range",
+                "measure the ranges with `lathe quantize`, and set `quantize: {range_file: ...}`",
             )
             for name in names
         ]
@@ -144,7 +144,7 @@ def numbers_of(step: Step, bits: int, scale: float, result: float | None) -> Num
             f"its weights are {reach:.3g} steps of its result for a step of its input",
             where=Where(node=step.out.name),
             rule=f"sums are shifted by at most {_LARGEST_SHIFT} bits",
-            remedy="look at the ranges of its input and its result: one of them is far from what goes through it",
+            remedy="check the ranges of its input and its result: one of them does not match the actual values",
         )
     error, shift = min(found)
     unit = result / scale * 2.0 ** (shift - _FRACTION)

@@ -54,7 +54,7 @@ def _masks_and_offsets(network: Network, layer: Layer) -> Iterator[Problem]:
                 layer,
                 f"{channels} channels have the {words} 0x{mask:016x}, {mask.bit_count()} of them",
                 f"{channels} channels take {wanted} in {sets.passes(channels)} passes",
-                "choose as many",
+                "choose as many processors",
             )
     for words, offset in (("input", layer.in_offset), ("output", layer.out_offset)):
         if offset < 0 or offset % _WORD:
@@ -63,7 +63,7 @@ def _masks_and_offsets(network: Network, layer: Layer) -> Iterator[Problem]:
         (layer.processors >> memory * PROCESSORS_PER_MEMORY & 0xF).bit_count() > 1 for memory in range(_MEMORIES)
     ):
         yield _problem(
-            network, layer, "two planes share a memory", "each plane (CHW) has a memory of its own", "leave 3 out"
+            network, layer, "two planes share a memory", "each plane (CHW) needs a separate memory", "leave 3 out"
         )
     if layer.operation == "none" and not _keeps_together(layer):
         yield _problem(
@@ -71,7 +71,7 @@ def _masks_and_offsets(network: Network, layer: Layer) -> Iterator[Problem]:
             layer,
             f"it passes data from 0x{layer.processors:016x} to 0x{layer.output_processors:016x}",
             "of each 16 processors, those that read are packed: as many neighbours are written, from a multiple of 4",
-            "use the same processors, or a convolution that gives back what comes in",
+            "use the same processors, or an identity convolution",
         )
 
 
@@ -146,7 +146,7 @@ class _Run:
         inside = (at // _WORD)[at // _WORD < self._words]
         memories = sets.memories(buffer.processors)
         if not streams and any((self._owner[memory, inside] != _NOBODY).any() for memory in memories):
-            what, rule = "the input lies over the data buffer", "both are there before the first layer"
+            what, rule = "the input overlaps the data buffer", "both are there before the first layer"
             yield _problem(self._network, first, what, rule, "choose another `in_offset`")
         yield from self._write(first, BUFFER, buffer.processors, at)
 
@@ -196,7 +196,7 @@ class _Run:
             yield _problem(
                 self._network,
                 layer,
-                f"what {name} puts at 0x{begin:04x} ends {over} bytes behind the memory",
+                f"what {name} puts at 0x{begin:04x} ends {over} bytes after the end of the memory",
                 f"each data memory holds {self._words * _WORD} bytes",
                 "choose a lower offset, or less data",
             )
@@ -261,7 +261,9 @@ class _Run:
         self, layer: Layer, operand: int, sources: Sequence[int], reads: dict[int, NDArray[np.bool_]]
     ) -> Iterator[Problem]:
         if any(source not in self._written for source in sources):
-            yield _problem(self._network, layer, "it reads what no layer before it wrote", "layers run in their order")
+            yield _problem(
+                self._network, layer, "it reads data that no preceding layer wrote", "layers run in their order"
+            )
             return
         share, rounds = layer.processors.bit_count(), sets.passes(layer.in_channels)
         used = sets.used(layer.processors)
@@ -279,7 +281,7 @@ class _Run:
                 yield _problem(
                     self._network,
                     layer,
-                    f"channel {channel} of {self._names[source]} lies at processor {source_processor}, and processor "
+                    f"channel {channel} of {self._names[source]} is at processor {source_processor}, and processor "
                     f"{processor} reads it",
                     "channels are read in the order of the processors",
                     "give both layers the same processors",
@@ -306,7 +308,7 @@ class _Run:
         reads: dict[int, NDArray[np.bool_]],
     ) -> Iterator[Problem]:
         if at.size and int(at.max()) >= self._words:
-            yield _problem(self._network, layer, "it reads behind the end of the memory", f"{self._words} words")
+            yield _problem(self._network, layer, "it reads beyond the end of the memory", f"{self._words} words")
             return
         reads[memory][at] = True
         owners = self._owner[memory, at]
@@ -320,7 +322,7 @@ class _Run:
                 self._network,
                 layer,
                 f"at 0x{int(at[wrong[0]]) * _WORD:04x} of memory {memory} it finds {found}, not {self._names[source]}",
-                "a layer reads from where the layers before it wrote, and nobody writes there in between",
+                "a layer reads from where the layers before it wrote, and no other layer writes there in between",
                 "choose another offset, or other processors, for one of the two",
             )
 
@@ -337,7 +339,7 @@ class _Run:
             at = at[at < self._words]
             if any((self._owner[memory, at] != BUFFER).any() for memory in sets.memories(buffer.processors)):
                 last = self._network.layers[-1]
-                what, rule = "a layer writes over the data buffer", "the next run goes on with it"
+                what, rule = "a layer writes over the data buffer", "the next run continues with it"
                 yield _problem(self._network, last, what, rule, "choose another `out_offset`")
         for layer in self._network.layers:
             is_last = layer is self._network.layers[-1] or layer.next_layer == STOP
@@ -351,7 +353,7 @@ class _Run:
                     yield _problem(
                         self._network,
                         layer,
-                        "a later layer writes over what it puts out",
+                        "a later layer overwrites its output",
                         "outputs stay until they are read",
                         "choose another `out_offset`",
                     )
@@ -382,9 +384,7 @@ class _Run:
                     )
         for layer, following in pairwise(streams):
             if (layer.out_offset, layer.output_processors) != (following.in_offset, following.processors):
-                yield _problem(
-                    self._network, following, "it reads elsewhere than the layer before it writes", "streams"
-                )
+                yield _problem(self._network, following, "it does not read where the preceding layer writes", "streams")
         count = math.prod(last.out_size) * sets.passes(last.out_channels)
         addresses = last.out_offset + np.arange(count) * (last.output_width // 8) * _WORD
         self._written[last.index] = _Written(last.output_processors, last.out_channels)

@@ -203,15 +203,15 @@ def _unarrangeable(network: Network, layer: Layer) -> Iterator[Problem]:
         yield Problem(
             f"layer {layer.index}: {layer.operands} operands come from {len(layer.sources)} layers",
             place,
-            "each operand is what one layer puts out",
-            "join the parts of an operand in a layer of its own",
+            "each operand is the output of one layer",
+            "join the parts of an operand in a separate layer",
         )
     if layer.operands > 1 and len(layer.sources) == 1 and layer.sources != (INPUT,):
         yield Problem(
-            f"layer {layer.index}: layer {layer.sources[0]} puts out all operands at once",
+            f"layer {layer.index}: layer {layer.sources[0]} outputs all operands at once",
             place,
-            "operands lie word by word, and a layer writes channels side by side",
-            "let each operand come from a layer of its own",
+            "operands are interleaved by words, but a layer writes channels next to each other",
+            "compute each operand in a separate layer",
         )
     channels = [sizes.channels_of(network, source) for source in layer.sources]
     if layer.operands > 1 or len(channels) == 1:
@@ -292,7 +292,7 @@ def _called(layer: Layer) -> str:
 
 
 def by_kernel(layer: Layer) -> Layer:
-    """A layer that passes data through, as a convolution that gives back what comes in: it writes anywhere."""
+    """A layer that passes data through, as an identity convolution: it writes anywhere."""
     weights = np.zeros((layer.out_channels, layer.out_channels, 1, 1), np.int8)
     weights[np.arange(layer.out_channels), np.arange(layer.out_channels)] = _ONE
     one = Kernel(weights, size=(1, 1), pad=(0, 0))

@@ -24,7 +24,7 @@ from buildtool.targets.max7800x.processors import first, last
 __all__ = ["is_copy", "place", "refuse_limits", "unplaced"]
 
 _FIFO_STARTS = (0, 16, 32, 48)
-_NOT_FOUND = "no place is free"
+_NOT_FOUND = "no offset is free"
 
 
 @dataclass(frozen=True)
@@ -145,19 +145,19 @@ def _no_room(network: Network, failure: _NoPlaceError) -> UnsupportedError:
     largest = max(piece.words for piece in block.pieces) * (block.gap + 1) * sizes.WORD
     if failure.reach >= _NEVER:
         return UnsupportedError(
-            f"no processors are left for what {named} puts out",
+            f"no processors are left for the output of {named}",
             where=plan_blocks.where(network, layer),
             rule=f"{sum(piece.processors for piece in block.pieces)} of {PROCESSORS} processors have to read it, and "
             "what was written elsewhere leaves others",
-            remedy="leave out `processors` and `output_processors` of this layer and of those that read it",
+            remedy="remove `processors` and `output_processors` of this layer and of those that read it",
         )
     return UnsupportedError(
-        f"{named}: {largest} bytes in each data memory end {failure.reach - device.data_bytes} bytes behind it, beside "
-        "what is still needed then",
+        f"{named}: {largest} bytes in each data memory end {failure.reach - device.data_bytes} bytes after its end, "
+        "because other data is still needed then",
         where=plan_blocks.where(network, layer),
         rule=f"each data memory of the {device.part} holds {device.data_bytes} bytes of 4 channels",
-        remedy="use a smaller picture, or pool earlier; layers at the beginning are streamed where they are padded "
-        "convolutions one behind the other",
+        remedy="use a smaller image, or pool earlier; layers at the beginning are streamed if they are "
+        "consecutive padded convolutions",
     )
 
 
@@ -387,7 +387,7 @@ def refuse_limits(network: Network) -> None:
                 f"the network has {len(network.layers)} layers",
                 Where(network.file, model=network.name),
                 f"the {device.part} runs {device.layers}",
-                "leave out layers; pools and additions in front of a convolution are no layers of their own",
+                "remove layers; pools and additions before a convolution are not separate layers",
             )
         )
     biases = sum(
@@ -424,7 +424,7 @@ def _limits(device: Device, layer: Layer) -> Iterator[tuple[str, str, str]]:
             yield (
                 f"it {words} {size[0]} x {size[1]} pixels",
                 f"the {device.part} counts up to {device.largest_side} rows and columns",
-                "use a smaller picture",
+                "use a smaller image",
             )
     if layer.operands > 16:
         yield f"it has {layer.operands} operands", "at most 16", "add up the results of two layers"

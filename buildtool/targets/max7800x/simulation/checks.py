@@ -56,7 +56,7 @@ def order(network: Network) -> tuple[int, ...]:
     while at < len(network.layers):
         layer = network.layers[at]
         if at in ran:
-            raise GraphError("layers follow each other in a circle", where=where(layer))
+            raise GraphError("the order of the layers has a cycle", where=where(layer))
         ran[at] = None
         if layer.next_layer == STOP:
             break
@@ -87,28 +87,28 @@ def check_sizes(layer: Layer, sources: Sequence[Shape]) -> None:
         if not holds:
             raise GraphError(what, where=where(layer))
 
-    require(bool(sources), "it reads nothing")
+    require(bool(sources), "it has no input")
     channels, rows, columns = joined_shape(sources, layer.in_size)
     if len({source[1:] for source in sources}) > 1:
         pixels = sum(source[1] * source[2] for source in sources)
         alike = len({source[0] for source in sources}) == 1 and pixels == rows * columns
-        require(alike, f"its sources do not lie side by side: {', '.join(times(source) for source in sources)}")
+        require(alike, f"its sources are not adjacent: {', '.join(times(source) for source in sources)}")
     per_operand = layer.in_channel_skip + layer.in_channels
     fits = channels % layer.operands == 0 and channels // layer.operands >= per_operand and layer.in_channels > 0
-    require(fits, f"{channels} channels come in, and {layer.operands} x {per_operand} were expected")
+    require(fits, f"{channels} channels are the input, and {layer.operands} x {per_operand} were expected")
     cut = sum(layer.in_crop or (0, 0))
     given = times((max(rows - cut, 0), columns))
     require(
         (rows - cut) * columns == layer.in_size[0] * layer.in_size[1] > 0,
-        f"pictures of {given} come in, and {times(layer.in_size)} were expected",
+        f"images of {given} are the input, and {times(layer.in_size)} were expected",
     )
     size = arithmetic.pooled_size(layer.in_size, layer.pool)
-    require(min(size) > 0, f"the pool is larger than pictures of {times(layer.in_size)}")
+    require(min(size) > 0, f"the pool is larger than images of {times(layer.in_size)}")
     result = (layer.in_channels, *size)
     if layer.kernel is not None:
         result = _convolved(layer, result, require)
     said = (layer.out_channels, *layer.out_size)
-    require(result == said, f"it puts out {times(result)}, and {times(said)} were expected")
+    require(result == said, f"its output is {times(result)}, and {times(said)} were expected")
 
 
 def times(shape: Sequence[int]) -> str:
@@ -135,12 +135,12 @@ def _convolved(layer: Layer, shape: Shape, require: _Require) -> Shape:
         too_much = any(
             pad > step * (side - 1) for pad, step, side in zip(kernel.pad, kernel.dilation, size, strict=True)
         )
-        require(not too_much, f"padding of {times(kernel.pad)} is more than a kernel of {times(size)} bears")
+        require(not too_much, f"padding of {times(kernel.pad)} is more than a kernel of {times(size)} allows")
     walk = arithmetic.geometry(layer.operation, shape[1:], kernel)
     require(math.prod(walk.padded_size) * shape[0] <= MOST_VALUES, f"{times(walk.padded_size)} once it is padded")
     rows, columns = walk.out_size
-    require(rows > 0 and columns > 0, f"a kernel of {times(size)} is larger than the padded picture")
-    require(count * rows * columns <= MOST_VALUES, f"it puts out {times((count, rows, columns))}")
+    require(rows > 0 and columns > 0, f"a kernel of {times(size)} is larger than the padded image")
+    require(count * rows * columns <= MOST_VALUES, f"its output is {times((count, rows, columns))}")
     return count, rows, columns
 
 
@@ -176,7 +176,7 @@ def _impossible(layer: Layer) -> str:
     if min(counts) < 1 or min(gaps) < 0:
         return f"{min(counts)} or {min(gaps)} among its sizes"
     if math.prod(layer.in_size) * layer.in_channels * layer.operands > MOST_VALUES:
-        return f"{layer.operands} x {layer.in_channels} pictures of {times(layer.in_size)}"
+        return f"{layer.operands} x {layer.in_channels} images of {times(layer.in_size)}"
     return ""
 
 
@@ -195,7 +195,7 @@ def _refusals(network: Network, layer: Layer) -> Iterator[Problem]:
     if (layer.kernel is None) != (layer.operation == "none"):
         yield Problem(f"'{layer.operation}' {'without' if layer.kernel is None else 'with'} weights", place)
     if layer.kernel is None and layer.output_width == 32 and layer.eltwise is None:
-        yield Problem("nothing of 32 bits is computed", place, remedy="leave out `output_width`")
+        yield Problem("no 32-bit result is computed", place, remedy="leave out `output_width`")
     if layer.kernel is not None and layer.kernel.bits not in _BITS:
         yield Problem(f"weights of {layer.kernel.bits} bits", place, rule=f"one of {_BITS}")
     elif layer.kernel is not None:

@@ -196,15 +196,15 @@ def _guess(layer: Layer, expected: Values, found: Values, wrong: Any) -> str:
     if not found.any():
         return "the layer wrote nothing there: its output is all zeros"
     if layer.pool and layer.pool.kind == "average" and np.abs(left - right).max() == 1:
-        return "averages round in one of the two and are cut off in the other (--avg-pool-rounding)"
+        return "averages are rounded in one of the two and truncated in the other (--avg-pool-rounding)"
     if layer.activation == "relu" and np.array_equal(np.maximum(right, 0), left):
         return "the activation is missing"
     if np.array_equal(np.sort(expected, axis=None), np.sort(found, axis=None)):
         if np.array_equal(np.sort(expected, axis=0), np.sort(found, axis=0)):
-            return "channels were exchanged: look at processors and the order of sources"
-        return "the values are right and lie in other places: look at rows, columns and offsets"
+            return "channels are exchanged: check processors and the order of sources"
+        return "the values are correct but at other positions: check rows, columns and offsets"
     if times_off := _factor(left, right):
-        return f"the values are {times_off}: look at `output_shift` and the bits of the weights"
+        return f"the values are {times_off}: check `output_shift` and the bits of the weights"
     memories = {at // PROCESSORS_PER_MEMORY for at in _processors(layer, wrong)}
     if len(memories) == 1 and len(processors.memories(layer.output_processors)) > 1:
         return f"only data memory {memories.pop()} is wrong: something else may have written there"

@@ -99,5 +99,5 @@ def _check(name: str, samples: int, labels: Sequence[int], answers: int, top: in
         raise RunError(f"top {top} of {answers} answers", where=where, rule=f"1 to {answers}")
     unknown = [(at, label) for at, label in enumerate(labels) if not 0 <= label < answers]
     if unknown:
-        what = f"sample {unknown[0][0]} has the label {unknown[0][1]}; {len(unknown)} labels are none of the answers"
+        what = f"sample {unknown[0][0]} has the label {unknown[0][1]}; {len(unknown)} labels are out of range"
         raise RunError(what, where=where, rule=f"0 to {answers - 1}")

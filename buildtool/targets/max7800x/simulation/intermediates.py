@@ -52,7 +52,7 @@ def read(folder: Path) -> dict[int, Values]:
         raise RunError(f"cannot read the folder: {error.strerror}", where=Where(file=str(folder))) from None
     if not files:
         remedy = "give a folder that `lathe run --dump` wrote"
-        raise RunError("no outputs of layers are here", where=Where(file=str(folder)), remedy=remedy)
+        raise RunError("this folder contains no layer outputs", where=Where(file=str(folder)), remedy=remedy)
     return {index: _values(path) for index, path in files.items()}
 
 
@@ -65,10 +65,10 @@ def read_words(file: Path) -> dict[int, int]:
     except OSError as error:
         raise RunError(f"cannot read the file: {error.strerror}", where=where) from None
     except ValueError as error:
-        rule = "in each line an address and a word, both hexadecimal; what follows # is for people"
-        raise RunError(f"these are no words of memory: {error}", where=where, rule=rule) from None
+        rule = "each line has an address and a word, both hexadecimal; # starts a comment"
+        raise RunError(f"this is not a memory dump: {error}", where=where, rule=rule) from None
     if not words or any(address % 4 or not 0 <= word < 1 << 32 for address, word in words.items()):
-        raise RunError("there are none, or some are no words", where=where, rule="multiples of 4, and 32 bits")
+        raise RunError("there are none, or some are invalid", where=where, rule="multiples of 4, and 32 bits")
     return words
 
 
@@ -98,13 +98,13 @@ def _values(path: Path) -> Values:
     except OSError as error:
         raise RunError(f"cannot read the file: {error.strerror}", where=where) from None
     except (IndexError, ValueError) as error:
-        raise RunError(f"the file is damaged: {error}", where=where, rule="a shape, then whole numbers") from None
+        raise RunError(f"the file is damaged: {error}", where=where, rule="a shape, then integers") from None
     count = int(np.prod(shape, dtype=object)) if shape else 0
     if len(shape) != 3 or min(shape) < 1 or count > MAX_VALUES or count != len(numbers):
-        what = f"{len(numbers)} numbers are here, and the first line says {' x '.join(map(str, shape)) or 'nothing'}"
+        what = f"{len(numbers)} numbers found, but the first line declares {' x '.join(map(str, shape)) or 'nothing'}"
         raise RunError(what, where=where, rule="channels, rows and columns in the first line")
     if any(abs(number) >= 1 << 31 for number in numbers):
-        raise RunError("there are numbers of more than 32 bits", where=where)
+        raise RunError("it contains numbers of more than 32 bits", where=where)
     return np.array(numbers, np.int64).reshape(shape)
 
 

@@ -73,7 +73,7 @@ class Simulator:
             raise UnsupportedError(
                 "the simulator for data sets has no data buffer",
                 where=Where(model=network.name, file=network.file),
-                rule="what the network gives depends on what it was given before",
+                rule="the output of the network depends on earlier inputs",
                 remedy="run samples one by one: `lathe run`, or --accuracy with a script",
             )
         self._library = _load(library)

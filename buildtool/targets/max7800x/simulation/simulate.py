@@ -68,13 +68,13 @@ def as_sample(network: Network, sample: NDArray[Any]) -> Values:
         )
     values: Values = np.asarray(sample).astype(np.int64).reshape(wanted)
     if not np.array_equal(values.reshape(-1), np.asarray(sample).reshape(-1)):
-        raise RunError("the sample holds numbers that are not whole", where=Where(model=network.name))
+        raise RunError("the sample contains non-integer values", where=Where(model=network.name))
     if values.size and (values.min() < arithmetic.LOWEST or values.max() > arithmetic.HIGHEST):
         raise RunError(
-            f"the sample holds numbers from {values.min()} to {values.max()}",
+            f"the sample contains values from {values.min()} to {values.max()}",
             where=Where(model=network.name, file=network.file),
             rule="-128 to 127",
-            remedy="take 128 from each where they are pixels of 0 to 255",
+            remedy="subtract 128 from pixels of 0 to 255",
         )
     return values
 

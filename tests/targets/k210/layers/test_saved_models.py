@@ -121,7 +121,7 @@ def test_other_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         tl.load(tmp_path / "none.h5")
     (tmp_path / "text").write_text("model")
-    with pytest.raises(ModelFileError, match="no HDF5 file"):
+    with pytest.raises(ModelFileError, match="not an HDF5 file"):
         tl.load(tmp_path / "text")
     model = described()
     write_hdf5(tmp_path / "weights.h5", model.layers, model.slots, drawn(model.slots))

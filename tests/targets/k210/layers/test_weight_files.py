@@ -148,7 +148,7 @@ def test_other_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         loaded(tmp_path / "none.npz")
     (tmp_path / "text").write_text("weights")
-    with pytest.raises(ModelFileError, match="no file of weights"):
+    with pytest.raises(ModelFileError, match="not a weight file"):
         loaded(tmp_path / "text")
 
 
