@@ -154,7 +154,7 @@ IT = Target()
         ("class IT: name = 'a'; capabilities = None", "it is not a target"),
         (TARGET.format(name="x").replace("emit", "omit"), "it has no emit"),
         (TARGET.format(name="x").replace("abis", "chips"), "it has no capabilities.abis"),
-        (TARGET.format(name="k210"), "the package 'lathe-build' has a target of this name"),
+        (TARGET.format(name="k210"), "the package 'lathe-build' also has a target of this name"),
     ],
 )
 def test_a_broken_target_is_told_with_its_package_and_breaks_nothing(packages: Packages, code: str, why: str) -> None:
