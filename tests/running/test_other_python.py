@@ -164,7 +164,7 @@ def test_where_there_is_no_jail_models_with_code_are_not_run(tmp_path: Path, mon
 
     monkeypatch.setattr(jail, "run", none)
     (tmp_path / "model.pt").write_bytes(b"PK")
-    with pytest.raises(UnsupportedError, match="there is none here: no Landlock") as caught:
+    with pytest.raises(UnsupportedError, match="not available here: no Landlock") as caught:
         _asked(Path(sys.executable), "pytorch", tmp_path / "model.pt")
     assert "--trust-model-code" in caught.value.problems[0].remedy
 
