@@ -14,6 +14,7 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, TensorType
 from buildtool.ops.clip import Clip
+from buildtool.ops.dimensions import Dimensions
 
 Interval: TypeAlias = tuple[float, float]  # both ends included; infinite where nothing is known
 
@@ -75,6 +76,8 @@ def _of_value(value: Value, makers: Mapping[Value, Node], known: dict[Value, Int
 
 def _of_node(node: Node, inputs: list[Interval]) -> Interval:
     name, types = node.op.name, [value.type for value in node.inputs]
+    if isinstance(node.op, Dimensions):
+        return _of_array(np.array(node.op.dims, object))
     if name in _KEEPING:
         return inputs[0]
     if name in ("concat", "where"):

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.sizes_as_data import computed, symbols_in
 from buildtool.ir.dims import UNBOUNDED, Dim, DimensionError, DimExpr, Shape, bounds, symbol
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, AttrValue, Operator, OperatorError
@@ -66,7 +68,7 @@ class Tensor:
         """A tensor with known content. `dtype` says what the elements of an object array stand for (default: s64)."""
         if content.dtype == object:
             dtype = dtype or DType.S64
-            if all(isinstance(item, int | float) for item in content.reshape(-1)):
+            if all(isinstance(item, Real) for item in content.reshape(-1)):
                 content = _fitting(content, dtype)
         return cls(TensorType(dtype or dtype_of(content), tuple(content.shape)), content)
 
@@ -99,21 +101,26 @@ class Builder:
         self.repeated_nodes = 0
         self._where = where
         self._region: Region = graph
+        self._inner_sizes: set[str] = set()  # symbols of sizes that nodes inside regions find out
 
     def at(self, node: str) -> Where:
         return Where(self._where.file, model=self._where.model, node=node)
 
     def value(self, tensor: Tensor, node: str) -> Value:
         """The tensor as a value of the graph; known content becomes a constant."""
-        if tensor.value is None:
-            if tensor.content is None:
-                raise UnsupportedError(
-                    "numbers that depend on a run-time dimension are used as data",
-                    where=self.at(node),
-                    remedy="give fixed input_shapes",
-                )
+        if tensor.value is None and tensor.content is not None:
             tensor.value = self.graph.new_constant("constant", tensor.content)
-        return tensor.value
+        return tensor.value or self._computed_sizes(tensor, node)
+
+    def _computed_sizes(self, tensor: Tensor, node: str) -> Value:
+        """Content with run-time dimensions, as nodes: before all regions, where the sizes are known there."""
+        assert tensor.known is not None
+        inner = any(symbol.name in self._inner_sizes for symbol in symbols_in(tensor.known))
+        with self.inside(self._region if inner else self.graph):
+            value = self.value(computed(tensor.known, tensor.dtype, _Maker(self, node)), node)
+        if not inner:
+            tensor.value = value
+        return value
 
     def emit(
         self, node: str, op: str, inputs: Sequence[Tensor], attributes: Mapping[str, AttrValue]
@@ -193,6 +200,8 @@ class Builder:
         """A size that only the data decides, from 0 to `most`: a symbol that a node of this operator finds out."""
         size = symbol(self._symbol_name(op), 0, most)
         assert size.symbol is not None
+        if self._region is not self.graph:
+            self._inner_sizes.add(size.symbol.name)
         self.graph.symbols[size.symbol.name] = size.symbol
         return size
 
@@ -211,6 +220,21 @@ class Builder:
             for array, type_ in zip(results, types, strict=True)
         ]
         return [np.ascontiguousarray(array) if array.ndim else array for array in kept]
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Nodes and constants, for a node of the source."""
+
+    builder: Builder
+    node: str
+
+    def one(self, op: str, *inputs: Tensor, **attributes: AttrValue) -> Tensor:
+        (output,) = self.builder.emit(self.node, op, inputs, attributes)
+        return output
+
+    def constant(self, content: Array) -> Tensor:
+        return Tensor.of(content)
 
 
 def _needs_dims(operator: Operator) -> bool:

@@ -13,7 +13,7 @@ from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.bounds import upper_bound
 from buildtool.importers.builder import MOST_REPEATED, Builder, Tensor
 from buildtool.importers.model import AttributeValue, SourceBody, SourceNode
-from buildtool.ir.dims import Dim, Shape
+from buildtool.ir.dims import Dim, DimExpr, Shape
 from buildtool.ir.graph import Node, Region, Value
 from buildtool.ir.operator import Array, AttrValue
 from buildtool.ir.types import DType, QuantType, TensorType
@@ -79,7 +79,10 @@ class Step:
         array = self.known(index, what)
         if array.dtype.kind not in "iuO" or array.ndim > 1:
             self.malformed(f"its {what} (input {index}) is no list of whole numbers")
-        return tuple(array.astype(object).reshape(-1))
+        items = tuple(array.astype(object).reshape(-1))
+        if not all(isinstance(item, int | DimExpr) for item in items):
+            self.malformed(f"its {what} (input {index}) is no list of whole numbers")
+        return items
 
     def known_ints(self, index: int, what: str) -> tuple[int, ...]:
         """The content of an input that is a list of whole numbers, none of them a run-time dimension."""
@@ -105,7 +108,9 @@ class Step:
     def known_number(self, index: int, what: str) -> float:
         """The content of an input that is one number."""
         array = self.known(index, what)
-        if array.size != 1 or array.dtype == object:
+        if array.dtype == object:
+            self.unsupported(f"its {what} (input {index}) depends on a run-time dimension", "fix the input shapes")
+        if array.size != 1:
             self.malformed(f"its {what} (input {index}) is not one number")
         return float(array.reshape(-1)[0])
 

@@ -1,4 +1,4 @@
-"""Loops and branches in the runtime: every form of the models that the importer is tested with."""
+"""Loops, branches and run-time sizes in the runtime: every form of the models that the importer is tested with."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from buildtool.plan import arena, check, manifest
 from buildtool.plan.plan import Plan
 from buildtool.plan.select import select
 from buildtool.runtime import Library
-from tests.importers.onnx.control_flow import MODELS, model, request
+from tests.importers.onnx import control_flow, run_time_sizes
+from tests.importers.onnx.control_flow import request_for
 from tests.importers.onnx.harness import reference
 from tests.native_builds import full_library
+
+MODELS = {**control_flow.MODELS, **run_time_sizes.MODELS}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,8 @@ def _plan(graph: Graph) -> Plan:
 @pytest.mark.parametrize("optimised", [False, True], ids=["as_imported", "optimised"])
 @pytest.mark.parametrize("name", MODELS)
 def test_like_onnxruntime(tmp_path: Path, library: Library, name: str, optimised: bool, planned: bool) -> None:
-    graph = import_model("onnx", request(tmp_path, name)).graph
+    proto = control_flow.model(name) if name in control_flow.MODELS else MODELS[name].proto()
+    graph = import_model("onnx", request_for(tmp_path, proto, MODELS[name].bounded)).graph
     if optimised:
         optimise(graph)
     files = container.write(graph, name=name, half=False, plan=_plan(graph) if planned else None)
@@ -47,7 +51,7 @@ def test_like_onnxruntime(tmp_path: Path, library: Library, name: str, optimised
         for feeds in [*MODELS[name].runs, *MODELS[name].runs]:
             session.resize({key: array.shape for key, array in feeds.items()})
             found = session.run(feeds)
-            for value, wanted in zip(graph.outputs, reference(model(name), feeds), strict=True):
+            for value, wanted in zip(graph.outputs, reference(proto, feeds), strict=True):
                 assert found[value.name].shape == wanted.shape
                 np.testing.assert_allclose(found[value.name], wanted, rtol=1e-5, atol=1e-6)
         assert {time.op for time in session.profile()} == {node.op.name for node in graph.nodes}

@@ -110,6 +110,8 @@ def _any_value(kind: AttrKind, value: Any, rng: random.Random) -> Any:
 
 def _with_shape(inputs: tuple[Array, ...], rng: random.Random) -> tuple[Array, ...]:
     """One dimension of one input is another small number; the elements do not matter."""
+    if not inputs:
+        return inputs
     index = rng.randrange(len(inputs))
     array = inputs[index]
     if array.ndim == 0:

@@ -31,6 +31,7 @@ from tests.ops.strided import misplaced, strided_graph, strides_of
 
 _MARGIN = 3  # how far the bound of a symbolic dimension lies above the case's own size
 _SYMBOL = "n"
+_SIZE = 5  # of the input that operators without inputs take their sizes from
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ def variants(case: OpCase) -> Iterator[NativeCase]:
     yield _native(case, "fixed", case_graph(case.op, case.inputs, constants), constants, expected)
     if constants:
         yield _native(case, "variable", case_graph(case.op, case.inputs, frozenset()), frozenset(), expected)
+    if not case.inputs:
+        yield NativeCase(f"{case.name}_symbol", _sized_graph(case.op), (np.zeros(_SIZE, np.float32),), expected)
     axes = range(case.inputs[0].ndim) if case.inputs and 0 not in constants else range(0)
     for axis in axes:
         graph = _symbolic_graph(case, axis, constants, expected)
@@ -140,6 +143,19 @@ def case_graph(
     node = graph.new_node(op, operands, name=op.name)
     graph.nodes.append(node)
     graph.outputs = list(node.outputs)
+    return graph
+
+
+def _sized_graph(op: Operator) -> Graph:
+    """A node without inputs whose dimensions depend on the size of an input of the graph."""
+    dim = symbol(_SYMBOL, 1, _SIZE + _MARGIN)
+    changed = {
+        key: tuple(dim + (size - _SIZE) for size in value if isinstance(size, int))
+        for key, value in op.attributes().items()
+        if isinstance(value, tuple)
+    }
+    graph = case_graph(replace(op, **changed), (), frozenset(), known=tuple(symbols(dim)))
+    graph.inputs.append(Value("x", TensorType(DType.F32, (dim,))))
     return graph
 
 

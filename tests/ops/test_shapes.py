@@ -75,7 +75,8 @@ def _with_symbol(case: OpCase, size: int, axis: int | None) -> list[TensorType]:
 @pytest.mark.parametrize("operator", operators_with_cases())
 def test_symbols_give_the_same_shapes_as_numbers(operator: str) -> None:
     tried = 0
-    for case in cases_of(operator):
+    cases = [case for case in cases_of(operator) if case.inputs]
+    for case in cases:
         shape, op = case.inputs[0].shape, _with_room(case.op)
         variants: list[tuple[int, int | None]] = [(size, axis) for axis, size in enumerate(shape) if 1 <= size <= 64]
         variants += [(size, None) for size in sorted(set(shape)) if 1 < size <= 64]
@@ -94,14 +95,14 @@ def test_symbols_give_the_same_shapes_as_numbers(operator: str) -> None:
                 assert "must be a constant" in str(refusal), f"{case} axis {axis}"  # an operator may have to know some
                 continue
             assert inferred == _evaluated(concrete, **found), f"{case} axis {axis} size {size + step}"
-    assert tried >= 20
+    assert tried >= 20 or not cases
 
 
 @pytest.mark.parametrize("operator", operators_with_cases())
 def test_transposed_operator_computes_the_transposed_result(operator: str) -> None:
     rng = np.random.default_rng(1)
     for case in cases_of(operator):
-        rank = max(array.ndim for array in case.inputs)
+        rank = max((array.ndim for array in case.inputs), default=0)
         results = case.op.reference(*case.inputs)
         for perm in {tuple(int(axis) for axis in rng.permutation(rank)) for _ in range(2)} | {tuple(range(rank))}:
             other = case.op.transposed(perm, case.types)

@@ -1,4 +1,4 @@
-"""Branches and loops: every model of the importer's tests, exported, gives what the model itself gives."""
+"""Branches, loops and run-time sizes: every model of the importer's tests, exported, gives what it gave before."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from buildtool.importers.onnx import import_model
 from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.passes.pipeline import optimise
 from tests.exporters.onnx.harness import checked, counts, differences, run_fast
-from tests.importers.onnx.control_flow import MODELS, model
+from tests.importers.onnx import control_flow, run_time_sizes
+
+MODELS = {**control_flow.MODELS, **run_time_sizes.MODELS}
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_bodies_compute_the_same(name: str, tmp_path: Path) -> None:
-    proto = model(name)
+    proto = control_flow.model(name) if name in control_flow.MODELS else MODELS[name].proto()
     file = tmp_path / "model.onnx"
     onnx.save(proto, file)
     shapes = MODELS[name].bounded or {}

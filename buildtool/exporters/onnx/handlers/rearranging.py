@@ -241,3 +241,9 @@ def col2im(step: Step) -> None:
     )
     shape = step.output_type().shape
     step.give(step.reshaped(y, (*shape[:2], 1, *shape[2:]), shape) if more else y)
+
+
+@handler("dimensions")
+def dimensions(step: Step) -> None:
+    name = step.dims(step.op.dims)
+    step.give(name if step.op.to is DType.S64 else step.cast(name, step.op.to))

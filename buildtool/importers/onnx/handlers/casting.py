@@ -5,6 +5,7 @@ from __future__ import annotations
 from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import evaluator, handler
 from buildtool.importers.onnx.tensors import HALVES, dtype_of_code
+from buildtool.importers.size_arithmetic import converted
 from buildtool.importers.step import Step
 from buildtool.ir.types import DType
 
@@ -17,11 +18,7 @@ def _target(step: Step) -> DType:
 
 @evaluator("Cast", "CastLike")
 def cast_dims(step: Step) -> Tensor | None:
-    known, target = step.input(0).known, _target(step)
-    if known is None or known.dtype != object or target is DType.BOOL:
-        return None
-    # Run-time dimensions stay what they are: casts to float and back only serve a scale in between.
-    return Tensor.of(known, target)
+    return converted(step, _target(step))
 
 
 @handler("Cast", "CastLike")

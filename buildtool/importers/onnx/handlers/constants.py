@@ -9,8 +9,9 @@ import numpy as np
 from buildtool.importers.builder import MOST_ELEMENTS, Tensor
 from buildtool.importers.onnx.registry import evaluator, handler
 from buildtool.importers.onnx.tensors import dtype_of_code
+from buildtool.importers.ranges import range_of
 from buildtool.importers.step import Step
-from buildtool.ir.dims import bounds, ceil_div, maximum, product
+from buildtool.ir.dims import product
 
 _MOST_ELEMENTS = 2**24  # of a constant that is made here
 
@@ -73,33 +74,6 @@ def eye_like(step: Step) -> Tensor:
     return Tensor.of(np.eye(rows, columns, offset, dtype.numpy), dtype)
 
 
-@evaluator("Range")
-def range_(step: Step) -> Tensor | None:
-    if any(tensor is None or tensor.content is None for tensor in step.inputs) or len(step.inputs) != 3:
-        return None
-    start, limit, delta = (step.known(index, "bounds").reshape(-1)[0] for index in range(3))
-    if delta == 0 or not all(np.isfinite(number) for number in (start, limit, delta)):
-        step.malformed("a range without end")
-    count = max(math.ceil((float(limit) - float(start)) / float(delta)), 0)
-    if count > _MOST_ELEMENTS:
-        step.malformed(f"a range of {count} elements")
-    dtype = step.input(0).dtype
-    return Tensor.of((start + np.arange(count) * delta).astype(dtype.numpy), dtype)
-
-
 @handler("Range")
-def range_of_run_time_size(step: Step) -> Tensor:
-    """As many elements as the dimension allows at most, cut to as many as it is."""
-    start, delta = step.known_ints(0, "start")[0], step.known_ints(2, "delta")[0]
-    limit = step.known_dims(1, "limit")[0]
-    if delta == 0:
-        step.malformed("a range without end")
-    count = ceil_div(limit - start, delta) if delta > 0 else ceil_div(start - limit, -delta)
-    if bounds(count)[0] < 0:
-        count = maximum(count, 0)
-    most = bounds(count)[1]
-    if most > _MOST_ELEMENTS:
-        step.unsupported(f"a range of up to {most} elements", "give input_shapes with smaller bounds")
-    dtype = step.input(0).dtype.numpy
-    longest = step.constant((start + np.arange(most) * delta).astype(dtype))
-    return step.emit("slice", longest, starts=(0,), steps=(1,), sizes=(count,))
+def range_(step: Step) -> Tensor:
+    return range_of(step, (step.input(0), step.input(1), step.input(2)))

@@ -8,9 +8,10 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.paddle.registry import evaluator, handler, maybe, one
-from buildtool.importers.paddle.values import as_type, dims, dtype_attribute, one_dim, real
+from buildtool.importers.paddle.values import as_type, dims, dtype_attribute, real
+from buildtool.importers.ranges import range_of
 from buildtool.importers.step import Step
-from buildtool.ir.dims import Dim, bounds, ceil_div, maximum, product
+from buildtool.ir.dims import Dim, bounds, product
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 
@@ -92,36 +93,10 @@ def list_of_numbers(step: Step) -> Tensor:
     return step.constant(np.array(step.integers("value")).astype(dtype.numpy))
 
 
-@evaluator("range")
-def known_range(step: Step) -> Tensor | None:
-    ends = [one(step, slot).content for slot in ("Start", "End", "Step")]
-    if any(item is not None and item.size != 1 for item in ends):
-        step.malformed("where it starts or ends is not one number")
-    start, end, delta = (None if item is None else float(item.reshape(-1)[0]) for item in ends)
-    if start is None or end is None or delta is None:
-        return None
-    if delta == 0 or not all(math.isfinite(number) for number in (start, end, delta)):
-        step.malformed("a range without end")
-    count = max(math.ceil((end - start) / delta), 0)
-    step.check_table(count)
-    dtype = dtype_attribute(step, "dtype", one(step, "Start").dtype)
-    return Tensor.of((start + np.arange(count) * delta).astype(dtype.numpy), dtype)
-
-
 @handler("range")
-def range_of_run_time_size(step: Step) -> Tensor:
-    """As many elements as the size allows at most, cut to as many as it is."""
-    slots = ("Start", "End", "Step")
-    start, end, delta = (one_dim(step, slot, slot) for slot in slots)
-    if not isinstance(start, int) or not isinstance(delta, int) or delta == 0:
-        step.unsupported("a range whose start or step depends on a run-time size", "fix the input shapes")
-    count = ceil_div(end - start, delta) if delta > 0 else ceil_div(start - end, -delta)
-    count = maximum(count, 0) if bounds(count)[0] < 0 else count
-    most = bounds(count)[1]
-    step.check_table(most)
-    dtype = dtype_attribute(step, "dtype", one(step, "Start").dtype)
-    longest = step.constant((start + np.arange(most) * delta).astype(dtype.numpy))
-    return step.emit("slice", longest, starts=(0,), steps=(1,), sizes=(count,))
+def range_(step: Step) -> Tensor:
+    ends = (one(step, "Start"), one(step, "End"), one(step, "Step"))
+    return range_of(step, ends, dtype_attribute(step, "dtype", ends[0].dtype))
 
 
 @handler("linspace")

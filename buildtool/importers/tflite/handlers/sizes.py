@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.ranges import range_of
 from buildtool.importers.size_arithmetic import combined, compared, reduced
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.registry import evaluator, handler
@@ -44,12 +43,7 @@ def fill(step: Step) -> Tensor:
 
 @handler("RANGE")
 def range_(step: Step) -> Tensor:
-    start, limit, delta = (step.known_number(index, "bounds") for index in range(3))
-    if delta == 0 or not all(np.isfinite(number) for number in (start, limit, delta)):
-        step.malformed("a range without end")
-    count = max(math.ceil((limit - start) / delta), 0)
-    step.check_table(count)
-    return step.constant((start + np.arange(count) * delta).astype(step.input(0).dtype.numpy))
+    return range_of(step, (step.input(0), step.input(1), step.input(2)))
 
 
 @evaluator("BROADCAST_ARGS")

@@ -1,0 +1,222 @@
+"""Models that compute with the sizes of their inputs, and inputs of several sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from buildtool.importers.request import ImportRequest
+from buildtool.ir.operator import Array
+from tests.importers.onnx.control_flow import Model, Shapes, request_for
+
+
+def _floats(*shape: int) -> Array:
+    return np.random.default_rng(shape).standard_normal(shape).astype(np.float32)
+
+
+def _sized(text: str, holds: tuple[str, ...], bounded: Shapes, *shapes: Mapping[str, tuple[int, ...]]) -> Model:
+    """A model with one run for each mapping of its inputs to shapes."""
+    runs = [{name: _floats(*shape) for name, shape in mapping.items()} for mapping in shapes]
+    return Model(text, runs, holds, bounded)
+
+
+_D = ("dimensions",)
+
+MODELS: dict[str, Model] = {
+    # Positions behind a cache, a causal mask by comparison, attention over cache and new keys; the cache may be empty.
+    "decoder": _sized(
+        """(float[1,t,8] x, float[1,p,8] keys, float[1,p,8] values) => (float[1,t,8] y, float[1,s,8] k, float[1,s,8] v)
+        <int64 zero = {0}, int64 one = {1}, int64[1] axis0 = {0}, int64[1] axis1 = {1}, float low = {-1000}> {
+  k = Concat<axis = 1>(keys, x)
+  twice = Add(x, x)
+  v = Concat<axis = 1>(values, twice)
+  sizes = Shape(x)
+  t = Gather(sizes, one)
+  cached = Shape(keys)
+  past = Gather(cached, one)
+  all = Add(past, t)
+  steps = Range(zero, t, one)
+  rows = Add(steps, past)
+  columns = Range(zero, all, one)
+  tall = Unsqueeze(rows, axis1)
+  wide = Unsqueeze(columns, axis0)
+  seen = LessOrEqual(wide, tall)
+  place = Cast<to = 1>(tall)
+  wave = Sin(place)
+  q = Add(x, wave)
+  kt = Transpose<perm = [0, 2, 1]>(k)
+  scores = MatMul(q, kt)
+  masked = Where(seen, scores, low)
+  shares = Softmax<axis = -1>(masked)
+  y = MatMul(shares, v)
+}""",
+        _D,
+        {"x": (1, (1, 6), 8), "keys": (1, (0, 12), 8), "values": (1, (0, 12), 8)},
+        {"x": (1, 3, 8), "keys": (1, 0, 8), "values": (1, 0, 8)},
+        {"x": (1, 1, 8), "keys": (1, 3, 8), "values": (1, 3, 8)},
+        {"x": (1, 6, 8), "keys": (1, 12, 8), "values": (1, 12, 8)},
+    ),
+    "mean": _sized(
+        """(float[b,t,3] x) => (float[b,3] y) <int64[1] axis1 = {1}> {
+  total = ReduceSum<keepdims = 0>(x, axis1)
+  size = Shape<start = 1, end = 2>(x)
+  count = Cast<to = 1>(size)
+  y = Div(total, count)
+}""",
+        _D,
+        {"x": ((1, 4), (1, 50), 3)},
+        *({"x": (b, t, 3)} for b, t in ((1, 1), (4, 50), (2, 7))),
+    ),
+    # Half of an odd size is no integer.
+    "fractions": _sized(
+        """(float[t] x) => (float[1] half, float[1] up, float[1] down, float[1] third, int64[1] cut,
+         float[n] y)
+        <float[1] two = {2}, float[1] three = {3}, float[1] five = {5}, float[1] quarter = {0.75},
+         int64[1] zero = {0}> {
+  size = Shape(x)
+  t = Cast<to = 1>(size)
+  half = Div(t, two)
+  up = Ceil(half)
+  down = Floor(half)
+  third = Div(t, three)
+  less = Sub(t, five)
+  below = Div(less, two)
+  cut = Cast<to = 7>(below)
+  part = Mul(t, quarter)
+  whole = Ceil(part)
+  end = Cast<to = 7>(whole)
+  y = Slice(x, zero, end)
+}""",
+        _D,
+        {"x": ((1, 20),)},
+        *({"x": (t,)} for t in (1, 2, 3, 4, 11, 20)),
+    ),
+    # Integers are cut towards zero, also below it.
+    "integers": _sized(
+        """(float[t,u] x) => (int64[2] sizes, int64 a, int64 b, int64 c, int64 d, int64 e, int64[2] f)
+        <int64 zero = {0}, int64 one = {1}, int64 three = {3}, int64 seven = {7}> {
+  sizes = Shape(x)
+  t = Gather(sizes, zero)
+  u = Gather(sizes, one)
+  less = Sub(t, seven)
+  a = Div(less, three)
+  b = Mod(less, three)
+  c = Abs(less)
+  d = Div(less, u)
+  minus = Neg(three)
+  e = Div(less, minus)
+  f = Mul(sizes, a)
+}""",
+        _D,
+        {"x": ((0, 12), (1, 9))},
+        *({"x": shape} for shape in ((0, 1), (6, 9), (12, 2), (7, 3))),
+    ),
+    "ranges": _sized(
+        """(float[t] x) => (int64[t] up, int64[t] down, float[n] halves, int64[m] behind, int32[t] small,
+         int64[k] every) <int64 zero = {0}, int64 one = {1}, int64 minus = {-1}, int64 ten = {10}, int64 three = {3},
+         float start = {-1}, float step = {0.5}> {
+  vector = Shape(x)
+  t = Squeeze(vector)
+  up = Range(zero, t, one)
+  before = Sub(t, one)
+  down = Range(before, minus, minus)
+  real = Cast<to = 1>(t)
+  halves = Range(start, real, step)
+  behind = Range(t, ten, three)
+  t32 = Cast<to = 6>(t)
+  zero32 = Cast<to = 6>(zero)
+  one32 = Cast<to = 6>(one)
+  small = Range(zero32, t32, one32)
+  product = Mul(t, ten)
+  every = Range(zero, product, t)
+}""",
+        (),
+        {"x": ((1, 30),)},
+        *({"x": (t,)} for t in (1, 9, 10, 30)),
+    ),
+    # What is told by the bounds alone is not computed; the rest is decided when the model runs.
+    "comparisons": _sized(
+        """(float[t] x, float[u] z) => (float[t] y, bool same, bool more, bool[2] both)
+        <int64 zero = {0}, int64 four = {4}, int64[2] limits = {5, 9}> {
+  tv = Shape(x)
+  uv = Shape(z)
+  t = Squeeze(tv)
+  u = Squeeze(uv)
+  long = Less(four, t)
+  minus = Neg(x)
+  y = Where(long, x, minus)
+  same = Equal(t, u)
+  longer = Add(t, u)
+  more = Greater(longer, t)
+  both = GreaterOrEqual(limits, tv)
+}""",
+        _D,
+        {"x": ((1, 9),), "z": ((1, 9),)},
+        *({"x": (t,), "z": (u,)} for t, u in ((1, 1), (4, 9), (5, 5), (9, 4))),
+    ),
+    # A branch that is taken by a size, with a size in one of the branches.
+    "branches": _sized(
+        """(float[t] x) => (float[t] y) <int64 five = {5}> {
+  vector = Shape(x)
+  t = Squeeze(vector)
+  long = Greater(t, five)
+  y = If(long) <then_branch = a () => (float[t] p) {
+    n = Cast<to = 1>(t)
+    p = Div(x, n)
+  }, else_branch = b () => (float[t] q) {
+    n2 = Cast<to = 1>(t)
+    q = Mul(x, n2)
+  }>
+}""",
+        ("dimensions", "if_else"),
+        {"x": ((1, 9),)},
+        *({"x": (t,)} for t in (1, 5, 6, 9)),
+    ),
+    # Longer than one node lists; elements that occur twice, of rank 2, and constants between them.
+    "lists": _sized(
+        """(float[t] x) => (int64[40] y, int64[2,3] pairs, double[3] wide, float16[1] narrow)
+        <int64 zero = {0}, int64 one = {1}, int64 forty = {40}, int64[2] rest = {-7, 4000000000},
+         int64[2] form = {2, 3}> {
+  steps = Range(zero, forty, one)
+  t = Shape(x)
+  y = Add(steps, t)
+  list = Concat<axis = 0>(t, rest)
+  again = Concat<axis = 0>(list, list)
+  pairs = Reshape(again, form)
+  wide = Cast<to = 11>(list)
+  narrow = Cast<to = 10>(t)
+}""",
+        _D,
+        {"x": ((1, 9),)},
+        *({"x": (t,)} for t in (1, 9)),
+    ),
+    # The sizes of what the data decides, in a branch and outside of it.
+    "found": Model(
+        """(float[t] x, bool c) => (float[1] y, float[1] z) {
+  places = NonZero(x)
+  count = Shape<start = 1, end = 2>(places)
+  y = Cast<to = 1>(count)
+  z = If(c) <then_branch = a () => (float[1] p) {
+    minus = Neg(x)
+    high = Relu(minus)
+    inner = NonZero(high)
+    n = Shape<start = 1, end = 2>(inner)
+    p = Cast<to = 1>(n)
+  }, else_branch = b () => (float[1] q) {
+    q = Cast<to = 1>(count)
+  }>
+}""",
+        [
+            {"x": np.array(x, np.float32), "c": np.array(c)}
+            for x, c in (([0, 1, -1, 0], True), ([1, 2], False), ([-1, -2, -3], True), ([0.0], True))
+        ],
+        ("dimensions", "if_else"),
+        {"x": ((1, 9),)},
+    ),
+}
+
+
+def request(folder: Path, name: str) -> ImportRequest:
+    return request_for(folder, MODELS[name].proto(), MODELS[name].bounded)

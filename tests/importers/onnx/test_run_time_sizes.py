@@ -1,0 +1,34 @@
+"""Models that compute with the sizes of their inputs: against onnxruntime at several sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.importers.onnx import import_model
+from buildtool.ir.evaluate import evaluate
+from buildtool.ir.graph import Graph
+from buildtool.ir.verify import verify
+from buildtool.passes.pipeline import optimise
+from tests.importers.onnx.harness import reference
+from tests.importers.onnx.run_time_sizes import MODELS, request
+
+
+def _compare(graph: Graph, name: str) -> None:
+    verify(graph)
+    for feeds in MODELS[name].runs:
+        found = evaluate(graph, feeds)
+        for value, wanted in zip(graph.outputs, reference(MODELS[name].proto(), feeds), strict=True):
+            assert found[value.name].shape == wanted.shape, value.name
+            np.testing.assert_allclose(found[value.name], wanted, rtol=1e-5, atol=1e-6, err_msg=value.name)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_like_onnxruntime(tmp_path: Path, name: str) -> None:
+    graph = import_model(request(tmp_path, name)).graph
+    assert set(MODELS[name].holds) <= {node.op.name for node in graph.walk()}
+    _compare(graph, name)
+    optimise(graph)
+    _compare(graph, name)
