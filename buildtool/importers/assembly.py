@@ -11,6 +11,7 @@ from buildtool.errors import GraphError, ModelFileError, Problem, UnsupportedErr
 from buildtool.importers.borders import Borders
 from buildtool.importers.builder import Builder
 from buildtool.importers.conversion import Conversion
+from buildtool.importers.largest_sizes import check_largest_sizes
 from buildtool.importers.model import SourceModel, SourceNode
 from buildtool.importers.order import needed_for
 from buildtool.importers.registry import Registry
@@ -42,6 +43,8 @@ def assemble(model: SourceModel, registry: Registry, request: ImportRequest) -> 
     output_formats = _for_all(lambda tensor: borders.add_output(tensor, conversion.tensors[tensor.name]), outputs)
     _drop_unused_symbols(graph)
     _verify(graph, model.where)
+    constants = {item.value: name for name, item in conversion.tensors.items() if item.value is not None}
+    check_largest_sizes(graph, constants, model.where)
     borders_in_order = zip((*inputs, *outputs), (*graph.inputs, *graph.outputs), strict=True)
     orders = {item.name: borders.native_order(item.name, value.type.rank) for item, value in borders_in_order}
     return ImportedModel(graph, registry.platform, len(model.nodes), input_formats, output_formats, orders)

@@ -14,6 +14,7 @@ import numpy as np
 from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
+from buildtool.importers.windows import windowed
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim, bounds, product
 from buildtool.ops._shapes import extent
@@ -25,13 +26,13 @@ class Window:
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
-    pads: tuple[int, ...]
+    pads: tuple[Dim, ...]
     dilations: tuple[int, ...]
 
     def along(self, *axes: int | None) -> dict[str, AttrValue]:
         """The attributes of a pool over two of the axes; None is an axis where nothing happens."""
 
-        def picked(values: tuple[int, ...], idle: int) -> tuple[int, ...]:
+        def picked(values: tuple[Dim, ...], idle: int) -> tuple[Dim, ...]:
             return tuple(idle if axis is None else values[axis] for axis in axes)
 
         rank = len(self.kernel)
@@ -77,12 +78,12 @@ def _over_two_axes(step: Step, x: Tensor, op: str, first: int, attributes: dict[
 
 def _pool(step: Step, x: Tensor, op: str, attributes: dict[str, AttrValue]) -> Tensor:
     if op != "sum":
-        return step.emit(op, x, **attributes)
+        return windowed(step, op, x, **attributes)
     kernel, rest = attributes["kernel"], {key: value for key, value in attributes.items() if key != "kernel"}
     assert isinstance(kernel, tuple)
     sides = [side for side in kernel if isinstance(side, int)]
     ones = step.filled((*sides, channels(step, x, -1)), 1, x.dtype)
-    return step.emit("dwconv2d", x, ones, multiplier=1, **rest, **NO_ACTIVATION)
+    return windowed(step, "dwconv2d", x, ones, multiplier=1, **rest, **NO_ACTIVATION)
 
 
 def adapted(step: Step, x: Tensor, axis: int, count: int, kind: str) -> Tensor:

@@ -6,7 +6,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
-from buildtool.ir.dims import Dim
+from buildtool.ir.dims import Dim, bounds
 from buildtool.ir.types import DType
 
 _NARROW = (DType.S8, DType.U8, DType.S16, DType.U16)  # integers that 32-bit floats hold exactly
@@ -49,9 +49,12 @@ def scale_between(step: Step, old: Dim, new: Dim) -> float:
         if old < 1 or new < 1:
             step.malformed(f"a resize of {old} to {new} elements")
         return float(np.float32(new / old))
-    ratio = new // old  # sizes that were computed as a multiple
+    return scale_of_sizes(old, new)
+
+
+def scale_of_sizes(old: Dim, new: Dim) -> float:
+    """The scale between run-time sizes, as resize2d has it: 0 where it is not the same at all of them."""
     if old == new:
         return 1.0
-    if not isinstance(ratio, int) or old * ratio != new:
-        step.unsupported(f"a resize of a run-time size {old} to {new}", "fix the input shapes")
-    return float(ratio)
+    ratio = new // old if bounds(old)[0] > 0 else None  # sizes that were computed as a multiple
+    return float(ratio) if isinstance(ratio, int) and old * ratio == new else 0.0

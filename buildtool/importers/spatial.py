@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
-from buildtool.ir.dims import Dim
+from buildtool.ir.dims import Dim, maximum
 
 #: Attributes are always written in full; importers never fuse.
 NO_ACTIVATION: dict[str, AttrValue] = {"activation": "none", "activation_alpha": 0.0, "activation_beta": 0.0}
@@ -89,20 +89,32 @@ def same_pads(
     strides: Sequence[int],
     dilations: Sequence[int],
     more_behind: bool = True,
-) -> tuple[int, ...]:
-    """Paddings that give ceil(size / stride) windows; where they are odd, the larger half stands behind or before."""
-    before, after = [], []
+) -> tuple[Dim, ...]:
+    """Paddings that give ceil(size / stride) windows; where they are odd, the larger half stands behind or before.
+
+    They depend on sizes where the stride is above 1: `windows.windowed` takes those of run-time sizes.
+    """
+    before: list[Dim] = []
+    after: list[Dim] = []
     for size, width, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True):
         extent = (width - 1) * dilation + 1
         if stride == 1:
-            total = extent - 1
+            total: Dim = extent - 1
         elif isinstance(size, int):
             total = max((-(-size // stride) - 1) * stride + extent - size, 0)
-        else:
-            step.unsupported(
-                "paddings that depend on a run-time size, with a stride", "export the model with explicit pads"
-            )
-        small, large = total // 2, total - total // 2
+        else:  # the last window begins at the last multiple of the stride
+            total = maximum((extent - 1) - (size + (stride - 1)) % stride, 0)
+        small, large = total // 2, (total + 1) // 2
         before.append(small if more_behind else large)
         after.append(large if more_behind else small)
     return (*before, *after)
+
+
+def fixed_pads(step: Step, pads: AttrValue) -> tuple[int, ...]:
+    """The paddings of an operator that takes none of run-time sizes."""
+    fixed = tuple(pad for pad in pads if isinstance(pad, int)) if isinstance(pads, tuple) else ()
+    if fixed != pads:
+        step.unsupported(
+            "paddings that depend on a run-time size, with a stride", "export the model with explicit pads"
+        )
+    return fixed

@@ -29,7 +29,8 @@ class Resize2d(Operator):
     `nearest` rounds the position by `rounding`; `linear` weighs the elements around it. Elements outside are those at
     the border.
 
-    `size` has 2 dimensions and `scales` 2 numbers; `mode` is nearest or linear, `coordinates` one of the above,
+    `size` has 2 dimensions and `scales` 2 numbers, where 0 stands for the output's size divided by the
+    input's; `mode` is nearest or linear, `coordinates` one of the above,
     `rounding` round_prefer_floor, round_prefer_ceil, floor or ceil.
     """
 
@@ -51,8 +52,8 @@ class Resize2d(Operator):
             if bounds(dim)[1] < 1:
                 raise OperatorError(f"'size' holds {dim}, which is not positive")
         for scale in self.scales:
-            if not 0 < scale < np.inf:
-                raise OperatorError(f"'scales' holds {scale}, which is not positive and finite")
+            if not 0 <= scale < np.inf:
+                raise OperatorError(f"'scales' holds {scale}, which is below 0 or not finite")
 
     def infer(self, inputs: Sequence[TensorType]) -> tuple[TensorType, ...]:
         (x,) = self.operands(inputs)
@@ -89,6 +90,7 @@ class Resize2d(Operator):
         half = np.float32(0.5)
         if self.coordinates == "align_corners":
             return np.asarray(index * np.float32(old - 1) / np.float32(new - 1)) if new > 1 else index
+        scale = scale or np.float32(new) / np.float32(old)
         if self.coordinates == "asymmetric":
             return np.asarray(index / scale)
         if self.coordinates == "pytorch_half_pixel" and new == 1:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from buildtool.importers.builder import Tensor
 from buildtool.importers.spatial import lifted, same_pads, spatial_sizes
 from buildtool.importers.step import Step
+from buildtool.ir.dims import Dim
 
 
 def explicit_pads(step: Step, rank: int) -> tuple[int, ...]:
@@ -21,7 +22,7 @@ def explicit_pads(step: Step, rank: int) -> tuple[int, ...]:
 
 def pads_of(
     step: Step, tensor: Tensor, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
-) -> tuple[int, ...]:
+) -> tuple[Dim, ...]:
     """`pads`, or what `auto_pad` asks for."""
     mode = step.text("auto_pad", "NOTSET")
     if mode in ("NOTSET", ""):

@@ -64,7 +64,7 @@ class Picture:
 
     def pads(
         self, sizes: Sequence[Dim], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
-    ) -> tuple[int, ...]:
+    ) -> tuple[Dim, ...]:
         """What stands before all spatial axes, and what behind them."""
         padding = self.step.text("padding")
         if padding == "SAME":

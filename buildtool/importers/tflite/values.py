@@ -138,7 +138,7 @@ def activated_bytes(step: Step, y: Tensor) -> Tensor:
 
 def pads(
     step: Step, sizes: Sequence[Dim], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
-) -> tuple[int, ...]:
+) -> tuple[Dim, ...]:
     """The paddings of a window that moves over axes of these sizes."""
     padding = step.integer("padding")
     if padding == VALID:

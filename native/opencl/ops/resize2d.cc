@@ -14,7 +14,8 @@ void AddAxis(Launch& launch, int32_t coordinates, float scale, int32_t old_size,
   } else if (coordinates == kAlignCorners) {
     launch.Float(0.0f).Float(static_cast<float>(old_size - 1)).Float(static_cast<float>(new_size - 1));
   } else {
-    launch.Float(coordinates == kAsymmetric ? 0.0f : 0.5f).Float(1.0f).Float(scale);
+    const float of_sizes = static_cast<float>(new_size) / static_cast<float>(old_size);
+    launch.Float(coordinates == kAsymmetric ? 0.0f : 0.5f).Float(1.0f).Float(scale > 0.0f ? scale : of_sizes);
   }
 }
 
@@ -31,7 +32,7 @@ LATHE_OPENCL_PLAN(resize2d)(Node& node) {
   Span<const float> scales;
   LATHE_TRY(node.Floats("scales", &scales));
   const bool fits = x.shape.rank == 4 && y.shape.rank == 4 && x.view.n == y.view.n && x.view.c == y.view.c &&
-                    scales.size() == 2 && scales[0] > 0.0f && scales[1] > 0.0f;
+                    scales.size() == 2 && scales[0] >= 0.0f && scales[1] >= 0.0f;
   if (!fits) return node.Fail(Code::kBadModel, "its scales or its shapes do not fit");
   Launch launch(node, "resize");
   if (linear == 0) launch.Define("NEAREST", rounding + 1);

@@ -40,9 +40,12 @@ void Store(const RunContext& context) {
 
 void Run(const RunContext& context) {
   switch (context.outputs[0].dtype) {
-    case DType::kS64: return Store<int64_t>(context);
-    case DType::kS32: return Store<int32_t>(context);
-    default: return Store<float>(context);
+    case DType::kS64:
+      return Store<int64_t>(context);
+    case DType::kS32:
+      return Store<int32_t>(context);
+    default:
+      return Store<float>(context);
   }
 }
 

@@ -16,7 +16,7 @@ enum Coordinates { kHalfPixel, kPytorchHalfPixel, kAsymmetric, kAlignCorners };
 enum Rounding { kPreferFloor, kPreferCeil, kFloor, kCeil };
 
 struct State {
-  float scales[2];
+  float scales[2];  // 0: that of the sizes
   bool linear;
   int32_t coordinates;
   int32_t rounding;
@@ -50,8 +50,8 @@ Code Prepare(PrepareContext& context) {
   LATHE_TRY(context.Floats("scales", &scales));
   if (scales.size() != 2) return context.Fail(Code::kBadModel, "'scales' does not have two elements");
   for (int axis = 0; axis < 2; ++axis) {
-    if (!(scales[axis] > 0.0f && scales[axis] < HUGE_VALF))
-      return context.Fail(Code::kBadModel, "a scale is not positive");
+    if (!(scales[axis] >= 0.0f && scales[axis] < HUGE_VALF))
+      return context.Fail(Code::kBadModel, "a scale is negative or not finite");
     state.scales[axis] = scales[axis];
   }
   return Code::kOk;
@@ -73,14 +73,16 @@ inline Code PlanRun(PlanContext& context) {
 
 inline float Position(const State& state, int axis, int64_t index, int64_t old_size, int64_t new_size) {
   const float i = static_cast<float>(index);
+  const float of_sizes = static_cast<float>(new_size) / static_cast<float>(old_size);
+  const float scale = state.scales[axis] > 0.0f ? state.scales[axis] : of_sizes;
   switch (state.coordinates) {
     case kAlignCorners:
       return new_size > 1 ? i * static_cast<float>(old_size - 1) / static_cast<float>(new_size - 1) : 0.0f;
     case kAsymmetric:
-      return i / state.scales[axis];
+      return i / scale;
     default:
       if (state.coordinates == kPytorchHalfPixel && new_size == 1) return 0.0f;
-      return (i + 0.5f) / state.scales[axis] - 0.5f;
+      return (i + 0.5f) / scale - 0.5f;
   }
 }
 

@@ -18,7 +18,7 @@ MODELS = {**control_flow.MODELS, **run_time_sizes.MODELS}
 
 @pytest.mark.parametrize("name", MODELS)
 def test_bodies_compute_the_same(name: str, tmp_path: Path) -> None:
-    proto = control_flow.model(name) if name in control_flow.MODELS else MODELS[name].proto()
+    proto = MODELS[name].proto()
     file = tmp_path / "model.onnx"
     onnx.save(proto, file)
     shapes = MODELS[name].bounded or {}

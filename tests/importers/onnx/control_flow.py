@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,9 +26,12 @@ class Model:
     runs: Sequence[Mapping[str, Array]]
     holds: tuple[str, ...] = ("loop",)  # operators of the graph that are left after import
     bounded: Shapes | None = None  # shapes that are asked for
+    weights: Mapping[str, Array] = field(default_factory=dict)  # those that are too many for the text
 
     def proto(self) -> onnx.ModelProto:
-        return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> model {self.text}')
+        proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> model {self.text}')
+        proto.graph.initializer.extend(onnx.numpy_helper.from_array(array, key) for key, array in self.weights.items())
+        return proto
 
 
 def _floats(*shape: int, seed: int = 0) -> Array:
@@ -233,6 +236,7 @@ MODELS: dict[str, Model] = {
 }""",
         _runs(x=[_floats(5, 2, 3), _floats(1, 2, 3), _floats(7, 2, 3)], h=[_floats(2, 4, seed=3)] * 3),
         bounded={"x": ((1, 7), 2, 3), "h": (2, 4)},
+        weights={"w": _floats(3, 4, seed=1), "u": _floats(4, 4, seed=2), "bias": _floats(4, seed=4)},
     ),
     # Pictures in a loop: layouts change at its borders and within.
     "convolutions": Model(
@@ -246,20 +250,13 @@ MODELS: dict[str, Model] = {
   }>
 }""",
         _runs(x=[_floats(1, 2, 5, 5)] * 2, n=[_whole(3), _whole(0)]),
+        weights={"k": _floats(2, 2, 3, 3, seed=5) * 0.2},
     ),
-}
-#: Weights that are too many for the text.
-WEIGHTS = {
-    "rnn_in_scan": {"w": _floats(3, 4, seed=1), "u": _floats(4, 4, seed=2), "bias": _floats(4, seed=4)},
-    "convolutions": {"k": _floats(2, 2, 3, 3, seed=5) * 0.2},
 }
 
 
 def model(name: str) -> onnx.ModelProto:
-    proto = MODELS[name].proto()
-    weights = WEIGHTS.get(name, {})
-    proto.graph.initializer.extend(onnx.numpy_helper.from_array(array, key) for key, array in weights.items())
-    return proto
+    return MODELS[name].proto()
 
 
 def request(folder: Path, name: str) -> ImportRequest:

@@ -16,10 +16,32 @@ def _floats(*shape: int) -> Array:
     return np.random.default_rng(shape).standard_normal(shape).astype(np.float32)
 
 
-def _sized(text: str, holds: tuple[str, ...], bounded: Shapes, *shapes: Mapping[str, tuple[int, ...]]) -> Model:
+def _sized(
+    text: str, holds: tuple[str, ...], bounded: Shapes, *shapes: Mapping[str, tuple[int, ...]], **weights: Array
+) -> Model:
     """A model with one run for each mapping of its inputs to shapes."""
     runs = [{name: _floats(*shape) for name, shape in mapping.items()} for mapping in shapes]
-    return Model(text, runs, holds, bounded)
+    return Model(text, runs, holds, bounded, weights)
+
+
+def _grid(picture: str, scale: str, name: str) -> str:
+    """Nodes that make the centres of all pixels."""
+    return f"""{name}_sizes = Shape({picture})
+  {name}_h = Gather({name}_sizes, two)
+  {name}_w = Gather({name}_sizes, three)
+  {name}_y = Range(zero, {name}_h, one)
+  {name}_x = Range(zero, {name}_w, one)
+  {name}_area = Shape<start = 2>({picture})
+  {name}_tall = Unsqueeze({name}_y, minus)
+  {name}_rows = Expand({name}_tall, {name}_area)
+  {name}_columns = Expand({name}_x, {name}_area)
+  {name}_rows1 = Unsqueeze({name}_rows, minus)
+  {name}_columns1 = Unsqueeze({name}_columns, minus)
+  {name}_pairs = Concat<axis = 2>({name}_columns1, {name}_rows1)
+  {name}_real = Cast<to = 1>({name}_pairs)
+  {name}_centred = Add({name}_real, half)
+  {name}_scaled = Mul({name}_centred, {scale})
+  {name} = Reshape({name}_scaled, form)"""
 
 
 _D = ("dimensions",)
@@ -191,6 +213,78 @@ MODELS: dict[str, Model] = {
         _D,
         {"x": ((1, 9),)},
         *({"x": (t,)} for t in (1, 9)),
+    ),
+    # As many windows as ceil(size / stride), with more padding behind or before: a pyramid and the way back.
+    "same": _sized(
+        """(float[b,3,h,w] x) => (float[b,4,p,q] y, float[b,4,h2,w2] small, float[b,4,h3,w3] mean, float[b,4,h4,w4] all,
+         float[b,4,h,w] up) {
+  a = Conv<auto_pad = "SAME_UPPER", strides = [2, 2]>(x, w1)
+  b = Conv<auto_pad = "SAME_LOWER", strides = [2, 3], group = 4>(a, w2)
+  y = Conv<auto_pad = "SAME_UPPER", strides = [3, 2]>(b, w3)
+  small = MaxPool<auto_pad = "SAME_UPPER", strides = [2, 2], kernel_shape = [3, 3]>(a)
+  mean = AveragePool<auto_pad = "SAME_LOWER", strides = [3, 2], kernel_shape = [4, 2]>(a)
+  all = AveragePool<auto_pad = "SAME_UPPER", strides = [2, 2], kernel_shape = [3, 3], count_include_pad = 1>(a)
+  rest = Shape<start = 2>(x)
+  start = Shape<end = 2>(a)
+  sizes = Concat<axis = 0>(start, rest)
+  up = Resize<mode = "linear">(a, , , sizes)
+}""",
+        ("resize2d",),
+        {"x": ((1, 2), 3, (1, 40), (1, 40))},
+        *({"x": (b, 3, h, w)} for b, h, w in ((1, 1, 1), (2, 40, 40), (1, 13, 18), (1, 6, 31), (2, 2, 3))),
+        w1=_floats(4, 3, 3, 3),
+        w2=_floats(4, 1, 5, 2),
+        w3=_floats(4, 4, 1, 1),
+    ),
+    # To the size of another tensor, whatever the ratio is.
+    "resized": _sized(
+        """(float[1,2,h,w] x, float[1,2,p,q] z) => (float[1,2,p,q] linear, float[1,2,p,q] corners,
+         float[1,2,p,q] near) {
+  sizes = Shape(z)
+  a = Resize<mode = "linear", coordinate_transformation_mode = "half_pixel">(x, , , sizes)
+  linear = Add(a, z)
+  b = Resize<mode = "linear", coordinate_transformation_mode = "align_corners">(x, , , sizes)
+  corners = Add(b, z)
+  c = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(x, , , sizes)
+  near = Add(c, z)
+}""",
+        ("resize2d",),
+        {"x": (1, 2, (1, 20), (1, 20)), "z": (1, 2, (1, 20), (1, 20))},
+        {"x": (1, 2, 20, 20), "z": (1, 2, 20, 20)},
+        {"x": (1, 2, 7, 3), "z": (1, 2, 13, 9)},
+        {"x": (1, 2, 16, 11), "z": (1, 2, 5, 20)},
+        {"x": (1, 2, 1, 1), "z": (1, 2, 3, 1)},
+    ),
+    # The centres of the cells of two scales, as detectors have them.
+    "grids": _sized(
+        f"""(float[1,1,h,w] x) => (float[n,2] near, float[m,2] far) <int64[1] minus = {{-1}}, int64[2] form = {{-1, 2}},
+         float half = {{0.5}}, int64 zero = {{0}}, int64 one = {{1}}, int64 two = {{2}}, int64 three = {{3}},
+         float eight = {{8}}, float sixteen = {{16}}> {{
+  a = MaxPool<kernel_shape = [1, 1], strides = [8, 8]>(x)
+  {_grid("a", "eight", "near")}
+  b = MaxPool<kernel_shape = [1, 1], strides = [16, 16]>(x)
+  {_grid("b", "sixteen", "far")}
+}}""",
+        (),
+        {"x": (1, 1, (32, 96), (32, 96))},
+        *({"x": (1, 1, h, w)} for h, w in ((32, 32), (96, 96), (64, 33))),
+    ),
+    # One and three axes.
+    "axes": _sized(
+        """(float[b,2,l] x, float[b,2,d,h,w] v) => (float[b,3,l2] y, float[b,2,l3] pooled, float[b,3,d2,h2,w2] z,
+         float[b,2,d3,h3,w3] boxes) {
+  y = Conv<auto_pad = "SAME_UPPER", strides = [3]>(x, w1)
+  pooled = AveragePool<kernel_shape = [3], strides = [2], auto_pad = "SAME_UPPER">(x)
+  z = Conv<strides = [1, 2, 2], auto_pad = "SAME_UPPER">(v, w3)
+  boxes = MaxPool<kernel_shape = [2, 3, 3], strides = [2, 2, 2], pads = [0, 1, 1, 1, 1, 1]>(v)
+}""",
+        (),
+        {"x": ((1, 3), 2, (4, 30)), "v": ((1, 3), 2, (2, 9), (2, 9), (2, 9))},
+        {"x": (1, 2, 4), "v": (1, 2, 2, 2, 2)},
+        {"x": (3, 2, 30), "v": (3, 2, 9, 9, 9)},
+        {"x": (2, 2, 17), "v": (2, 2, 5, 8, 3)},
+        w1=_floats(3, 2, 4),
+        w3=_floats(3, 2, 2, 3, 3),
     ),
     # The sizes of what the data decides, in a branch and outside of it.
     "found": Model(

@@ -22,7 +22,7 @@ def _compare(graph: Graph, name: str) -> None:
         found = evaluate(graph, feeds)
         for value, wanted in zip(graph.outputs, reference(MODELS[name].proto(), feeds), strict=True):
             assert found[value.name].shape == wanted.shape, value.name
-            np.testing.assert_allclose(found[value.name], wanted, rtol=1e-5, atol=1e-6, err_msg=value.name)
+            np.testing.assert_allclose(found[value.name], wanted, rtol=1e-5, atol=1e-5, err_msg=value.name)
 
 
 @pytest.mark.parametrize("name", MODELS)

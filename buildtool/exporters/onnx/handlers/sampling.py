@@ -41,11 +41,13 @@ def _is_quotient(before: Dim, after: Dim, scale: float) -> bool:
     """Whether ONNX, which divides the sizes, comes to the same scale."""
     if isinstance(before, int) and isinstance(after, int):
         return bool(np.float32(after / before) == np.float32(scale))
-    return before == after and scale == 1
+    return scale == 0 or (before == after and scale == 1)
 
 
 def _follows(before: Dim, after: Dim, scale: float) -> bool:
     """Whether the size is what ONNX makes of the scale."""
+    if scale == 0:
+        return False
     if isinstance(before, int):  # some multiply in single precision, others in double
         products = (float(np.float32(before) * np.float32(scale)), before * float(np.float32(scale)))
         return all(int(np.floor(number)) == after for number in products)

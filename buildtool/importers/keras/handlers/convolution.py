@@ -20,6 +20,7 @@ from buildtool.importers.keras.values import (
 )
 from buildtool.importers.spatial import NO_ACTIVATION, channels, lifted, same_pads
 from buildtool.importers.step import Step
+from buildtool.importers.windows import windowed
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim
 
@@ -52,7 +53,7 @@ def _window(step: Step, spatial: Sequence[Dim], kernel: Sequence[int], rank: int
     padding = step.text("padding", "valid")
     match padding:
         case "valid":
-            pads: tuple[int, ...] = (0,) * (2 * len(kernel))
+            pads: tuple[Dim, ...] = (0,) * (2 * len(kernel))
         case "same":
             pads = same_pads(step, spatial, kernel, strides, dilations)
         case "causal" if rank == 1:
@@ -81,7 +82,7 @@ def _spread(
     last = filters.rank - 1
     turned = step.transpose(filters, (last, *range(last - 1), last - 1))
     op = "conv3d" if last == 4 else "conv2d"
-    return step.emit(op, x, turned, *bias, groups=groups, **window, **NO_ACTIVATION)
+    return windowed(step, op, x, turned, *bias, groups=groups, **window, **NO_ACTIVATION)
 
 
 def share_of_input(step: Step, x: Tensor, rank: int) -> Tensor:
@@ -125,7 +126,7 @@ def _by_channel(step: Step, x: Tensor, name: str, rank: int, bias: tuple[Tensor,
     kernel = _kernel(step, filters)
     flat = step.reshape(filters, (*kernel, deep * multiplier))
     window = _window(step, x.shape[1:-1], kernel, rank)
-    return step.emit("dwconv2d", x, flat, *bias, multiplier=multiplier, **window, **NO_ACTIVATION)
+    return windowed(step, "dwconv2d", x, flat, *bias, multiplier=multiplier, **window, **NO_ACTIVATION)
 
 
 @handler("DepthwiseConv2D")

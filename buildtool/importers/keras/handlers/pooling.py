@@ -18,6 +18,7 @@ from buildtool.importers.pools import Window, adapted, boxes
 from buildtool.importers.spatial import lifted, same_pads
 from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
+from buildtool.ir.dims import Dim
 
 _WINDOWS = {"1D": 1, "2D": 2, "3D": 3}
 
@@ -42,7 +43,7 @@ def _pooled(step: Step, op: str, more: dict[str, AttrValue]) -> Tensor:
     padding = step.text("padding", "valid")
     if padding not in ("same", "valid"):
         step.malformed(f"the padding is '{padding}'")
-    pads: tuple[int, ...] = (0,) * (2 * len(kernel))
+    pads: tuple[Dim, ...] = (0,) * (2 * len(kernel))
     if padding == "same":
         pads = same_pads(step, x.shape[1:-1], kernel, strides, (1,) * len(kernel))
     window = Window(kernel, strides, pads, (1,) * len(kernel))

@@ -19,7 +19,7 @@ from buildtool.importers.keras.values import (
     weight,
     whole,
 )
-from buildtool.importers.spatial import NO_ACTIVATION, same_pads
+from buildtool.importers.spatial import NO_ACTIVATION, fixed_pads, same_pads
 from buildtool.importers.step import Step
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim
@@ -80,7 +80,7 @@ def _waves(step: Step, x: Tensor, part: str) -> Tensor:
     length = x.shape[2]
     pads: tuple[int, ...] = (0, 0, 0, 0)
     if step.text("padding", "valid") == "same":
-        pads = same_pads(step, (1, length), (1, kernel.shape[0]), (1, hop), (1, 1))
+        pads = fixed_pads(step, same_pads(step, (1, length), (1, kernel.shape[0]), (1, hop), (1, 1)))
     filters = step.reshape(step.transpose(kernel, (2, 1, 0)), (kernel.shape[2], 1, kernel.shape[0], 1))
     return _filtered(step, x, filters, hop, pads)
 

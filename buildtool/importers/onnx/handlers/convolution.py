@@ -15,6 +15,7 @@ from buildtool.importers.spatial import (
     to_channels_last,
 )
 from buildtool.importers.step import Step
+from buildtool.importers.windows import windowed
 
 
 @handler("Conv")
@@ -47,6 +48,6 @@ def convolved(step: Step, x: Tensor) -> Tensor:
     rest = () if bias is None else (bias,)
     if groups == deep and groups > 1 and rank < 3:
         flat = step.transpose(step.reshape(filters, (made, *kernel)), (1, 2, 0))
-        return step.emit("dwconv2d", moved, flat, *rest, multiplier=made // groups, **common)
+        return windowed(step, "dwconv2d", moved, flat, *rest, multiplier=made // groups, **common)
     last = step.transpose(filters, (0, *range(2, filters.rank), 1))
-    return step.emit("conv3d" if rank == 3 else "conv2d", moved, last, *rest, groups=groups, **common)
+    return windowed(step, "conv3d" if rank == 3 else "conv2d", moved, last, *rest, groups=groups, **common)

@@ -10,6 +10,7 @@ from buildtool.importers.powers import power, root
 from buildtool.importers.spatial import (
     channels_first,
     channels_last,
+    fixed_pads,
     from_channels_last,
     per_axis,
     spatial_rank,
@@ -55,7 +56,7 @@ def _with_indices(step: Step, x: Tensor) -> tuple[Tensor, ...]:
         x,
         kernel=window.kernel,
         strides=window.strides,
-        pads=window.pads,
+        pads=fixed_pads(step, window.pads),
         dilations=window.dilations,
         ceil_mode=bool(step.integer("ceil_mode", 0)),
         column_major=bool(step.integer("storage_order", 0)),
@@ -107,7 +108,7 @@ def lp_pool(step: Step) -> Tensor:
 def _up_to_the_end(step: Step, x: Tensor, window: Window) -> Window:
     """The same windows without `ceil_mode`: more padding behind, where a last window hangs over the end."""
     rank = len(window.kernel)
-    pads = list(window.pads)
+    pads = list(fixed_pads(step, window.pads))
     for axis, size in enumerate(spatial_sizes(x)):
         if not isinstance(size, int):
             step.unsupported("ceil_mode with a run-time size", "fix the input shapes")

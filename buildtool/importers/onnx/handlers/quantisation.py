@@ -11,6 +11,7 @@ from buildtool.importers.onnx.registry import handler
 from buildtool.importers.onnx.tensors import dtype_of_code
 from buildtool.importers.spatial import (
     channels,
+    fixed_pads,
     from_channels_last,
     lifted,
     per_axis,
@@ -91,7 +92,7 @@ def _convolved(step: Step, x: Tensor, filters: Tensor, op: str, around: Sequence
         step.transpose(filters, (0, 2, 3, 1)),
         *around[1],
         strides=strides,
-        pads=pads_of(step, x, kernel, strides, dilations),
+        pads=fixed_pads(step, pads_of(step, x, kernel, strides, dilations)),
         dilations=dilations,
         groups=step.integer("group", 1),
     )

@@ -15,6 +15,7 @@ import numpy as np
 from buildtool.importers.builder import Tensor
 from buildtool.importers.interpolation import COORDINATES, AxisResize, cubic, linear, nearest, taps
 from buildtool.importers.onnx.registry import handler
+from buildtool.importers.resizing import scale_of_sizes
 from buildtool.importers.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim
@@ -147,10 +148,7 @@ def _scales_by_size(step: Step, sizes: Sequence[Dim]) -> tuple[float, ...]:
         elif before == 0:
             step.malformed("an axis without elements cannot become longer")
         else:
-            ratio = after // before  # sizes that were computed as a multiple
-            if not isinstance(ratio, int) or before * ratio != after:
-                step.unsupported("a resize from or to a run-time size", "state scales instead of sizes")
-            scales.append(float(ratio))
+            scales.append(scale_of_sizes(before, after))
     return tuple(scales)
 
 

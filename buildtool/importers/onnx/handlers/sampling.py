@@ -7,7 +7,7 @@ import numpy as np
 from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.pads import pads_of
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.spatial import channels, from_channels_last, per_axis, to_channels_last
+from buildtool.importers.spatial import channels, fixed_pads, from_channels_last, per_axis, to_channels_last
 from buildtool.importers.step import Step
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
@@ -109,7 +109,7 @@ def deformable_convolution(step: Step) -> Tensor:
         to_channels_last(step, offsets),
         *rest,
         strides=strides,
-        pads=pads_of(step, x, kernel, strides, dilations),
+        pads=fixed_pads(step, pads_of(step, x, kernel, strides, dilations)),
         dilations=dilations,
         groups=step.integer("group", 1),
         offset_groups=step.integer("offset_group", 1),

@@ -16,8 +16,9 @@ from buildtool.importers.paddle.values import (
     to_first,
     to_last,
 )
-from buildtool.importers.spatial import NO_ACTIVATION, channels, same_pads
+from buildtool.importers.spatial import NO_ACTIVATION, channels, fixed_pads, same_pads
 from buildtool.importers.step import Step
+from buildtool.importers.windows import windowed
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim
 
@@ -43,7 +44,7 @@ def numbers(step: Step, name: str, rank: int) -> tuple[int, ...]:
 
 def pads(
     step: Step, sizes: Sequence[Dim], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
-) -> tuple[int, ...]:
+) -> tuple[Dim, ...]:
     """Those before all axes, then those behind them; in the attribute they stand in pairs where they differ."""
     rank = len(kernel)
     algorithm = step.text("padding_algorithm", "EXPLICIT")
@@ -107,10 +108,10 @@ def convolution(step: Step) -> Tensor:
     bias = _bias(step, made)
     if groups == deep and groups > 1 and rank == 2:
         flat = step.transpose(step.reshape(filters, (made, *kernel)), (1, 2, 0))
-        y = step.emit("dwconv2d", x, flat, *bias, multiplier=made // groups, **attributes)
+        y = windowed(step, "dwconv2d", x, flat, *bias, multiplier=made // groups, **attributes)
     else:
         op = "conv3d" if rank == 3 else "conv2d"
-        y = step.emit(op, x, to_last(step, filters), *bias, groups=groups, **attributes)
+        y = windowed(step, op, x, to_last(step, filters), *bias, groups=groups, **attributes)
     return _finished(step, y, last)
 
 
@@ -127,7 +128,7 @@ def transposed_convolution(step: Step) -> Tensor:
         step.malformed(f"{groups} groups, {deep} channels and a filter {list(filters.shape)} do not fit")
     kernel = tuple(channels(step, filters, 2 + axis) for axis in range(rank))
     strides, dilations = numbers(step, "strides", rank), numbers(step, "dilations", rank)
-    cut = pads(step, x.shape[1:-1], kernel, strides, dilations)
+    cut = fixed_pads(step, pads(step, x.shape[1:-1], kernel, strides, dilations))
     extents = [(side - 1) * dilation + 1 for side, dilation in zip(kernel, dilations, strict=True)]
     split = step.reshape(filters, (groups, deep // groups, share, *kernel))
     turned = step.transpose(split, (0, 2, *range(3, split.rank), 1))

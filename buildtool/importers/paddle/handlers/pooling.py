@@ -11,7 +11,9 @@ from buildtool.importers.paddle.handlers.convolution import image, numbers, pads
 from buildtool.importers.paddle.registry import Outputs, handler, maybe, one, wants
 from buildtool.importers.paddle.values import flag, part, to_first, whole
 from buildtool.importers.pools import adapted
+from buildtool.importers.spatial import fixed_pads
 from buildtool.importers.step import Step
+from buildtool.importers.windows import windowed
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim, product
 from buildtool.ir.types import DType
@@ -23,13 +25,13 @@ class _Window:
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
-    pads: tuple[int, ...]
+    pads: tuple[Dim, ...]
     ceil_mode: bool
 
     def along(self, *axes: int | None) -> dict[str, AttrValue]:
         """The attributes of a pool over two of the axes; None is an axis where nothing happens."""
 
-        def picked(values: tuple[int, ...], idle: int) -> tuple[int, ...]:
+        def picked(values: tuple[Dim, ...], idle: int) -> tuple[Dim, ...]:
             return tuple(idle if axis is None else values[axis] for axis in axes)
 
         rank = len(self.kernel)
@@ -89,10 +91,12 @@ def _pooled(step: Step, x: Tensor, kind: str, kernel: tuple[int, ...]) -> Tensor
 def _over_two_axes(step: Step, x: Tensor, op: str, first: int, attributes: dict[str, AttrValue]) -> Tensor:
     """A pool over spatial axis `first` and all behind it as one; the spatial axes before it count as batch."""
     if x.rank == 4:
-        return step.emit(op, x, **attributes)
+        return windowed(step, op, x, **attributes)
     axis = 1 + first
     before, behind = x.shape[:axis], x.shape[axis + 1 : -1]
-    y = step.emit(op, step.reshape(x, (product(before), x.shape[axis], product(behind), x.shape[-1])), **attributes)
+    y = windowed(
+        step, op, step.reshape(x, (product(before), x.shape[axis], product(behind), x.shape[-1])), **attributes
+    )
     if len(behind) == 1:  # then the second axis was pooled as well
         behind = y.shape[2:3]
     return step.reshape(y, (*before, y.shape[1], *behind, x.shape[-1]))
@@ -100,9 +104,9 @@ def _over_two_axes(step: Step, x: Tensor, op: str, first: int, attributes: dict[
 
 def _check_last_window(step: Step, x: Tensor, window: _Window) -> None:
     """Paddle also keeps a last window that lies in the padding alone; the graph has no such windows."""
-    rank = len(window.kernel)
+    rank, around = len(window.kernel), fixed_pads(step, window.pads)
     for axis, (side, stride) in enumerate(zip(window.kernel, window.strides, strict=True)):
-        size, before, after = x.shape[1 + axis], window.pads[axis], window.pads[axis + rank]
+        size, before, after = x.shape[1 + axis], around[axis], around[axis + rank]
         if after + stride <= side:
             continue
         if not isinstance(size, int):

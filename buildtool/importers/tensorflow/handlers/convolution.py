@@ -9,6 +9,7 @@ from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
 from buildtool.importers.tensorflow.registry import handler
 from buildtool.importers.tensorflow.values import Picture
+from buildtool.importers.windows import windowed
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim
 
@@ -25,7 +26,7 @@ def convolution(step: Step) -> Tensor:
     turned = step.transpose(filters, (rank - 1, *range(rank - 1)))
     window = _window(step, picture, x, filters)
     op = "conv2d" if rank == 4 else "conv3d"
-    return picture.back(step.emit(op, x, turned, groups=deep // seen, **window, **NO_ACTIVATION))
+    return picture.back(windowed(step, op, x, turned, groups=deep // seen, **window, **NO_ACTIVATION))
 
 
 @handler("DepthwiseConv2dNative")
@@ -38,7 +39,7 @@ def depthwise_convolution(step: Step) -> Tensor:
         step.malformed(f"a filter {list(filters.shape)} for {channels(step, x, -1)} channels")
     flat = step.reshape(filters, (height, width, deep * multiplier))
     window = _window(step, picture, x, filters)
-    return picture.back(step.emit("dwconv2d", x, flat, multiplier=multiplier, **window, **NO_ACTIVATION))
+    return picture.back(windowed(step, "dwconv2d", x, flat, multiplier=multiplier, **window, **NO_ACTIVATION))
 
 
 def _filters(step: Step, index: int, rank: int) -> Tensor:

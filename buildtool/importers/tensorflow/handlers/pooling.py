@@ -8,7 +8,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.pools import Window, boxes
-from buildtool.importers.spatial import NO_ACTIVATION, channels, same_pads
+from buildtool.importers.spatial import NO_ACTIVATION, channels, fixed_pads, same_pads
 from buildtool.importers.step import Step
 from buildtool.importers.tensorflow.registry import handler
 from buildtool.importers.tensorflow.values import Picture, element_type
@@ -58,7 +58,7 @@ def max_pool_with_places(step: Step) -> Sequence[Tensor]:
         step.transpose(x, (0, 3, 1, 2)),
         kernel=window.kernel,
         strides=window.strides,
-        pads=window.pads,
+        pads=fixed_pads(step, window.pads),
         dilations=window.dilations,
         ceil_mode=False,
         column_major=False,
@@ -82,7 +82,9 @@ def patches(step: Step) -> Tensor:
     padding = step.text("padding")
     if padding not in ("SAME", "VALID"):
         step.malformed(f"the padding is '{padding}'")
-    pads = same_pads(step, x.shape[1:3], kernel, strides, rates) if padding == "SAME" else (0, 0, 0, 0)
+    pads = (
+        fixed_pads(step, same_pads(step, x.shape[1:3], kernel, strides, rates)) if padding == "SAME" else (0, 0, 0, 0)
+    )
     if any(pads):
         ends = (0, *pads[:2], 0), (0, *pads[2:], 0)
         x = step.emit("pad", x, before=ends[0], after=ends[1], mode="constant", value=0.0)

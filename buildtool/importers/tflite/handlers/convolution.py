@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.spatial import NO_ACTIVATION, channels
+from buildtool.importers.spatial import NO_ACTIVATION, channels, fixed_pads
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.custom_options import integers
 from buildtool.importers.tflite.registry import handler
@@ -23,6 +23,7 @@ from buildtool.importers.tflite.values import (
     real,
     stored,
 )
+from buildtool.importers.windows import windowed
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.dims import Dim
 from buildtool.ir.types import QuantType
@@ -36,7 +37,7 @@ def convolution(step: Step) -> Tensor:
     window = _window(step, x, kernel)
     if is_of_bytes(step, 0, 1, 2):
         return _of_bytes(step, filters, quantisation(step, 1), groups, window)
-    y = step.emit("conv2d", real(step, 0), *_weights(step), groups=groups, **window, **NO_ACTIVATION)
+    y = windowed(step, "conv2d", real(step, 0), *_weights(step), groups=groups, **window, **NO_ACTIVATION)
     return stored(step, activated(step, y))
 
 
@@ -56,7 +57,7 @@ def depthwise_convolution(step: Step) -> Tensor:
         return _of_bytes(step, turned, QuantType(quant.scales, quant.zero_points, along), deep, window)
     weights, *bias = _weights(step)
     flat = step.reshape(weights, (*kernel, made))
-    y = step.emit("dwconv2d", real(step, 0), flat, *bias, multiplier=made // deep, **window, **NO_ACTIVATION)
+    y = windowed(step, "dwconv2d", real(step, 0), flat, *bias, multiplier=made // deep, **window, **NO_ACTIVATION)
     return stored(step, activated(step, y))
 
 
@@ -107,7 +108,7 @@ def _of_bytes(
         *parameters(step, of_y, step.made_dtype(0)),
         *(() if bias is None else (bias,)),
         groups=groups,
-        **window,
+        **{**window, "pads": fixed_pads(step, window["pads"])},
     )
     return activated_bytes(step, y)
 

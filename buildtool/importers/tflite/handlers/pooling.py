@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from buildtool.importers.builder import Tensor
-from buildtool.importers.spatial import NO_ACTIVATION, same_pads
+from buildtool.importers.spatial import NO_ACTIVATION, fixed_pads, same_pads
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.custom_options import integers
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import activated, activated_bytes, pads, positive_pair, real, stored
+from buildtool.importers.windows import windowed
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.types import DType
 
@@ -21,8 +22,8 @@ def max_pool(step: Step) -> Tensor:
     """Of quantised numbers the largest stands for the largest."""
     x = step.input(0)
     if x.dtype.is_float:
-        return activated(step, step.emit("max_pool2d", x, ceil_mode=False, **_window(step, x)))
-    y = step.emit("max_pool2d", step.emit("cast", x, to=DType.F32), ceil_mode=False, **_window(step, x))
+        return activated(step, windowed(step, "max_pool2d", x, ceil_mode=False, **_window(step, x)))
+    y = windowed(step, "max_pool2d", step.emit("cast", x, to=DType.F32), ceil_mode=False, **_window(step, x))
     return activated_bytes(step, step.emit("cast", y, to=x.dtype))
 
 
@@ -38,7 +39,7 @@ def norm_pool(step: Step) -> Tensor:
 
 
 def _average(step: Step, x: Tensor) -> Tensor:
-    return step.emit("avg_pool2d", x, ceil_mode=False, count_include_pad=False, **_window(step, x))
+    return windowed(step, "avg_pool2d", x, ceil_mode=False, count_include_pad=False, **_window(step, x))
 
 
 def _window(step: Step, x: Tensor) -> dict[str, AttrValue]:
@@ -71,7 +72,7 @@ def max_pool_with_places(step: Step) -> Sequence[Tensor]:
     same, strides, kernel = _options(step)
     if x.rank != 4 or not x.dtype.is_float or DType.F32 is not step.made_dtype(-1):
         step.unsupported("a pool of other than 32-bit images that tells places", "use MediaPipe's own form")
-    around = same_pads(step, x.shape[1:3], kernel, strides, (1, 1)) if same else (0, 0, 0, 0)
+    around = fixed_pads(step, same_pads(step, x.shape[1:3], kernel, strides, (1, 1))) if same else (0, 0, 0, 0)
     if any(around):
         ends = (0, around[0], around[1], 0), (0, around[2], around[3], 0)
         x = step.emit("pad", x, before=ends[0], after=ends[1], mode="constant", value=float(np.finfo(np.float32).min))
