@@ -51,3 +51,6 @@ def _single(rng: Rng) -> Iterator[OpCase]:
     for mode in ("linear", "nearest"):
         op = Resize2d((7, 9), (2.5, 1.9), mode, "half_pixel", "floor")
         yield OpCase(op, (normal(rng, (2, 3, 5, 5), np.float64),), label("f64", mode))
+    for mode, coordinates in (("linear", "half_pixel"), ("nearest", "asymmetric"), ("linear", "align_corners")):
+        op = Resize2d((5, 9), (0.0, 0.0), mode, coordinates, "floor")
+        yield OpCase(op, (normal(rng, (1, 7, 4, 3)),), label("scales_of_sizes", mode, coordinates))
