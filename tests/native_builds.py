@@ -92,11 +92,20 @@ def cases_program(abi: str = "host", variant: str = "", options: Sequence[str] =
     return build("op_cases_test", abi=abi, variant=variant, options=options) / "tests" / "op_cases_test"
 
 
-def run_cases(program: Path, folder: Path, abi: str, without: Sequence[str] = (), report: Path | None = None) -> None:
-    """Every file is a test, but for those whose names match a pattern of `without`. Those of kernels for another
-    architecture are skipped; what this machine lacks is told. `report`: where to write one in XML.
+def run_cases(
+    program: Path,
+    folder: Path,
+    abi: str,
+    without: Sequence[str] = (),
+    report: Path | None = None,
+    functions: bool = False,
+) -> None:
+    """Every file for this architecture is a test, but for those whose names match a pattern of `without`. What this
+    machine lacks is told. `report`: where to write one in XML. `functions`: also the program's tests without files.
     """
-    options = [f"--gtest_filter=*-{':'.join(without)}", *([f"--gtest_output=xml:{report}"] if report else [])]
+    without = [*without, *(f"*__{isa}_*" for isa in _isas_of_others(abi))]
+    wishes = "*" if functions else "Folder.*:Files/*"
+    options = [f"--gtest_filter={wishes}-{':'.join(without)}", *([f"--gtest_output=xml:{report}"] if report else [])]
     output = command([*QEMU.get(abi, ()), program, "--gtest_brief=1", *options], LATHE_CASES=str(folder))
     passed = re.search(r"\[  PASSED  \] (\d+) tests", output)
     skipped = re.findall(r"this machine does not run (\w+)", output)
@@ -106,3 +115,9 @@ def run_cases(program: Path, folder: Path, abi: str, without: Sequence[str] = ()
     assert int(passed[1]) + len(skipped) > len(wanted)  # those of the files, and that of the folder
     if lacking := set(skipped) & set(TARGET.capabilities.abis[abi].isas):
         warnings.warn(f"this machine cannot run the kernels for {', '.join(sorted(lacking))}", stacklevel=2)
+
+
+def _isas_of_others(abi: str) -> list[str]:
+    """The instruction sets of other architectures: their files need not be opened to be left out."""
+    abis = TARGET.capabilities.abis
+    return sorted({isa for other in abis.values() for isa in other.isas} - set(abis[abi].isas))

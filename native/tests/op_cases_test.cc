@@ -163,10 +163,12 @@ std::string Digest(const std::vector<std::string>& outputs) {
 }
 
 struct Runner {
-  explicit Runner(const CaseFile& file, int threads) : model(file.model), data(file.data), file(file) {
+  // `pool`: threads to run on; null: the caller's alone.
+  explicit Runner(const CaseFile& file, lathe_pool* pool = nullptr) : model(file.model), data(file.data), file(file) {
     lathe_engine_options options = {};
     options.struct_size = sizeof(options);
-    options.num_threads = threads;
+    options.num_threads = 1;
+    options.pool = pool;
     options.model = model.bytes();
     options.data = data.bytes();
     if (api->engine_create(&options, &engine, &error) != LATHE_OK) return;
@@ -218,7 +220,20 @@ struct Runner {
 // A folder that cannot be read must not look like one without failures.
 TEST(Folder, HoldsFiles) { EXPECT_FALSE(CaseNames("").empty()) << "$LATHE_CASES names no folder with files"; }
 
-class OpCase : public testing::TestWithParam<std::string> {};
+// All cases share one pool of three threads: starting threads takes longer than all the rest, in an emulator above all.
+class OpCase : public testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    lathe_error error = {};
+    ASSERT_EQ(lathe_api_lathe_full()->pool_create(3, &three, &error), LATHE_OK) << error.message;
+  }
+  static void TearDownTestSuite() {
+    lathe_api_lathe_full()->pool_destroy(three);
+    three = nullptr;
+  }
+  static lathe_pool* three;
+};
+lathe_pool* OpCase::three = nullptr;
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OpCase);
 
 // Kernels of transformed filters read panels as wide as those of the other kernels of their architecture, and of no
@@ -235,8 +250,7 @@ std::string PackingOfOthers(const CaseFile& file, const std::string& name) {
   return packing != std::string::npos && packing > file.kernel.size() && is_other ? name.substr(packing + 1) : "";
 }
 
-// Threads share the work in the same way whichever dimension is known at run time only: one of them is enough, because
-// starting threads takes longer than all the rest, in an emulator above all.
+// Threads share the work in the same way whichever dimension is known at run time only: one of them is enough.
 bool HasLaterSymbol(const std::string& name) {
   const size_t symbol = name.rfind("_symbol");
   return symbol != std::string::npos && name.compare(symbol, strlen("_symbol0"), "_symbol0") != 0;
@@ -248,7 +262,7 @@ TEST_P(OpCase, AgreesWithReference) {
   const std::string packing = PackingOfOthers(file, GetParam());
   const std::string needed = packing.empty() ? lathe::IsaOf(file.kernel.c_str()) : packing;
   if (!packing.empty() || !lathe::CpuRuns(needed.c_str())) GTEST_SKIP() << "this machine does not run " << needed;
-  Runner alone(file, 1);
+  Runner alone(file);
   ASSERT_TRUE(alone.ready) << file.kernel << ": " << alone.error.message;
   const std::vector<std::string> outputs = alone.Run();
   ASSERT_EQ(outputs.size(), file.outputs.size()) << file.kernel << ": " << alone.error.message;
@@ -270,7 +284,8 @@ TEST_P(OpCase, AgreesWithReference) {
   RecordProperty("tolerated", Digits(errors.tolerated));
   EXPECT_EQ(alone.Run(), outputs) << file.kernel << ": a second run gives other bits";
   if (HasLaterSymbol(GetParam())) return;
-  Runner together(file, 3);
+  ASSERT_NE(three, nullptr);
+  Runner together(file, three);
   ASSERT_TRUE(together.ready) << file.kernel << ": " << together.error.message;
   EXPECT_EQ(together.Run(), outputs) << file.kernel << ": three threads give other bits than one";
 }

@@ -24,9 +24,9 @@ def test_native_side(compilers: tuple[str, ...], optimisation: str, case_folder:
     folder = build(*_PROGRAMS, "op_cases_test", variant=variant, options=options) / "tests"
     for program in _PROGRAMS:
         assert "PASSED" in run_program(folder / program)
-    run_cases(folder / "op_cases_test", case_folder, "host")
+    run_cases(folder / "op_cases_test", case_folder, "host", functions=True)
 
 
 @pytest.mark.sweep
 def test_kernels_under_the_thread_sanitizer(case_folder: Path) -> None:
-    run_cases(cases_program(variant="tsan"), case_folder, "host")
+    run_cases(cases_program(variant="tsan"), case_folder, "host", functions=True)

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Collection
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -15,13 +15,14 @@ import pytest
 from buildtool.ir.types import DType
 from buildtool.plan import manifest
 from tests.native_builds import QEMU, cases_program, run_cases
-from tests.ops.case import OpCase
 from tests.ops.drawn.families import drawn, families
 from tests.ops.drawn.files import describe, write_drawn
 from tests.ops.native_cases import case_graph, fits
+from tests.shared_folders import filled_once
 
 FEW = 15
 MANY = 200
+_DESCRIPTIONS = "descriptions.txt"
 
 
 @cache
@@ -29,57 +30,60 @@ def _program(abi: str) -> Path:
     return cases_program(abi, "" if abi in QEMU else "asan")
 
 
-def _run(abi: str, folder: Path, cases: Iterable[OpCase]) -> None:
-    """The kernels on cases of which files are in the folder; a failure tells what the cases were."""
+def _write(folder: Path, names: Collection[str], count: int) -> None:
+    """The files of so many cases of each family, and what the cases are."""
+    cases = [case for family in names for case in drawn(family, count)]
+    assert len(cases) == count * len(names)
+    write_drawn(folder, cases, manifest.load())
+    (folder / _DESCRIPTIONS).write_text("".join(f"{describe(case)}\n" for case in cases), encoding="utf-8")
+
+
+def _run(abi: str, folder: Path) -> None:
+    """The kernels on the cases of a folder; a failure tells what the cases were."""
     try:
         run_cases(_program(abi), folder, abi)
     except AssertionError as failure:
         failed = re.findall(r"FAILED.*?(drawn_\w+)", str(failure))
-        told = [describe(case) for case in cases if any(name.startswith(case.name) for name in failed)]
+        lines = (folder / _DESCRIPTIONS).read_text(encoding="utf-8").splitlines()
+        told = [line for line in lines if any(name.startswith(line.split(":")[0]) for name in failed)]
         raise AssertionError("\n".join([str(failure), *told])) from None
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[OpCase]]:
-    folder = tmp_path_factory.mktemp("few-drawn")
-    cases = [case for family in families() for case in drawn(family, FEW)]
-    write_drawn(folder, cases, manifest.load())
-    return folder, cases
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return filled_once(tmp_path_factory, "few-drawn", partial(_write, names=families(), count=FEW))
 
 
 @pytest.mark.slow
-def test_a_few_on_host_under_sanitizers(few: tuple[Path, list[OpCase]]) -> None:
-    _run("host", *few)
+def test_a_few_on_host_under_sanitizers(few: Path) -> None:
+    _run("host", few)
 
 
 @pytest.mark.slow
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(QEMU))
-def test_a_few_on_arm(abi: str, few: tuple[Path, list[OpCase]]) -> None:
-    _run(abi, *few)
+def test_a_few_on_arm(abi: str, few: Path) -> None:
+    _run(abi, few)
 
 
 @pytest.fixture(scope="module")
-def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[OpCase]]:
-    folder = tmp_path_factory.mktemp(request.param)
-    cases = drawn(request.param, MANY)
-    assert len(cases) == MANY
-    write_drawn(folder, cases, manifest.load())
-    return folder, cases
+def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    family: str = request.param
+    return filled_once(tmp_path_factory, f"many-{family}", partial(_write, names=[family], count=MANY))
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("many", list(families()), indirect=True)
-def test_many_on_host_under_sanitizers(many: tuple[Path, list[OpCase]]) -> None:
-    _run("host", *many)
+def test_many_on_host_under_sanitizers(many: Path) -> None:
+    _run("host", many)
 
 
 @pytest.mark.sweep
 @pytest.mark.arm
 @pytest.mark.parametrize("many", list(families()), indirect=True)
 @pytest.mark.parametrize("abi", sorted(QEMU))
-def test_many_on_arm(abi: str, many: tuple[Path, list[OpCase]]) -> None:
-    _run(abi, *many)
+def test_many_on_arm(abi: str, many: Path) -> None:
+    _run(abi, many)
 
 
 @pytest.mark.sweep

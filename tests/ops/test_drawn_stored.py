@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,70 +18,71 @@ from tests.ops.drawn.stored import drawn_stored, stored_families
 from tests.ops.drawn.stored_files import outcomes, write_stored
 from tests.ops.native_cases import fits
 from tests.ops.stored_case import stored_case
+from tests.shared_folders import filled_once
 
 FEW = 15
 MANY = 200
+_REPORT = "report.xml"
 
 
-@cache
-def _outcomes(abi: str, folder: Path) -> dict[str, dict[str, str]]:
+def _report(abi: str, cases: Path, folder: Path) -> None:
     """What every kernel makes of the cases, each of which is within its tolerance of the reference."""
-    report = folder.with_name(f"{folder.name}-{abi}.xml")
-    run_cases(cases_program(abi, "" if abi in QEMU else "asan"), folder, abi, report=report)
-    return outcomes(report)
+    run_cases(cases_program(abi, "" if abi in QEMU else "asan"), cases, abi, report=folder / _REPORT)
 
 
-def _agree(folder: Path, *abis: str) -> None:
+def _agree(factory: pytest.TempPathFactory, cases: Path, *abis: str) -> None:
     """All kernels of all ABIs give the same bits."""
     models: dict[str, dict[str, str]] = {}
     for abi in abis:
-        for model, digests in _outcomes(abi, folder).items():
+        folder = filled_once(factory, f"{cases.name}-{abi}", partial(_report, abi, cases))
+        for model, digests in outcomes(folder / _REPORT).items():
             models.setdefault(model, {}).update({f"{abi}: {kernel}": digest for kernel, digest in digests.items()})
     assert models
     differing = {model: digests for model, digests in models.items() if len(set(digests.values())) > 1}
     assert not differing
 
 
+def _write(folder: Path, names: Collection[str], count: int) -> None:
+    items = [item for family in names for item in drawn_stored(family, count)]
+    assert len(items) == count * len(names)
+    write_stored(folder, items, manifest.load())
+
+
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("few-stored")
-    write_stored(folder, [item for family in stored_families() for item in drawn_stored(family, FEW)], manifest.load())
-    return folder
+    return filled_once(tmp_path_factory, "few-stored", partial(_write, names=stored_families(), count=FEW))
 
 
 @pytest.mark.slow
-def test_a_few_on_host_under_sanitizers(few: Path) -> None:
-    _agree(few, "host")
+def test_a_few_on_host_under_sanitizers(few: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    _agree(tmp_path_factory, few, "host")
 
 
 @pytest.mark.slow
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(QEMU))
-def test_a_few_on_arm(abi: str, few: Path) -> None:
-    _agree(few, "host", abi)
+def test_a_few_on_arm(abi: str, few: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    _agree(tmp_path_factory, few, "host", abi)
 
 
 @pytest.fixture(scope="module")
 def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp(request.param)
-    items = drawn_stored(request.param, MANY)
-    assert len(items) == MANY
-    write_stored(folder, items, manifest.load())
-    return folder
+    family: str = request.param
+    return filled_once(tmp_path_factory, f"many-stored-{family}", partial(_write, names=[family], count=MANY))
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("many", list(stored_families()), indirect=True)
-def test_many_on_host_under_sanitizers(many: Path) -> None:
-    _agree(many, "host")
+def test_many_on_host_under_sanitizers(many: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    _agree(tmp_path_factory, many, "host")
 
 
 @pytest.mark.sweep
 @pytest.mark.arm
 @pytest.mark.parametrize("many", list(stored_families()), indirect=True)
 @pytest.mark.parametrize("abi", sorted(QEMU))
-def test_many_on_arm(abi: str, many: Path) -> None:
-    _agree(many, "host", abi)
+def test_many_on_arm(abi: str, many: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    _agree(tmp_path_factory, many, "host", abi)
 
 
 @pytest.mark.sweep

@@ -18,7 +18,7 @@ from tests.ops.isa_flags import isa_flags
 
 @pytest.mark.slow
 def test_kernels_on_host_under_sanitizers(case_folder: Path) -> None:
-    run_cases(cases_program(variant="asan"), case_folder, "host")
+    run_cases(cases_program(variant="asan"), case_folder, "host", functions=True)
 
 
 @pytest.mark.slow
@@ -26,14 +26,15 @@ def test_kernels_on_host_under_sanitizers(case_folder: Path) -> None:
 @pytest.mark.parametrize("abi", sorted(QEMU))
 def test_kernels_on_arm(abi: str, case_folder: Path) -> None:
     """The kernels for ARM on everything; the portable ones, which the host runs on everything, on what is fixed."""
-    run_cases(cases_program(abi), case_folder, abi, without=("*__portable_*_symbol*", "*__portable_*_variable*"))
+    without = ("*__portable_*_symbol*", "*__portable_*_variable*")
+    run_cases(cases_program(abi), case_folder, abi, without=without, functions=True)
 
 
 @pytest.mark.sweep
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(QEMU))
 def test_all_kernels_and_variants_on_arm(abi: str, case_folder: Path) -> None:
-    run_cases(cases_program(abi), case_folder, abi)
+    run_cases(cases_program(abi), case_folder, abi, functions=True)
 
 
 def _core_files() -> list[Path]:
