@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long a draw takes says nothing on a busy machine: the first one of a process reads the constants of all modules.
@@ -13,3 +16,25 @@ settings.load_profile("tests")
 # A shell that starts the tests in the background makes them, and every program they start, deaf to Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_STARTED = pytest.StashKey[float]()
+
+
+def _processor_seconds() -> float:
+    """What this process and the programs that it has started and waited for have used."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    item.stash[_STARTED] = _processor_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """For `make test-times`: the clock on the wall says little on a busy machine."""
+    result = yield
+    item.user_properties.append(("processor_seconds", f"{_processor_seconds() - item.stash[_STARTED]:.3f}"))
+    return result
