@@ -28,7 +28,7 @@ def test_processor_seconds_are_those_of_the_programs_that_a_test_starts(tmp_path
     report = tmp_path / "report.xml"
     run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", "tests"]
     subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
-    script = [sys.executable, ROOT / "scripts" / "test_times.py", report]
+    script = [sys.executable, str(ROOT / "scripts" / "test_times.py"), str(report)]
     lines = subprocess.run(script, check=True, capture_output=True, text=True).stdout.splitlines()
     capability = next(line.split() for line in lines if line.startswith("ops "))
     assert capability[1] == "2"
@@ -39,7 +39,7 @@ def test_processor_seconds_are_those_of_the_programs_that_a_test_starts(tmp_path
 
 
 def test_a_missing_report_is_asked_for(tmp_path: Path) -> None:
-    script = [sys.executable, ROOT / "scripts" / "test_times.py", tmp_path / "report.xml"]
+    script = [sys.executable, str(ROOT / "scripts" / "test_times.py"), str(tmp_path / "report.xml")]
     done = subprocess.run(script, check=False, capture_output=True, text=True)
     assert done.returncode == 1
     assert "run `make test` first" in done.stderr
