@@ -91,7 +91,7 @@ def _check_complete(model: SourceModel, inputs: Sequence[TensorRequest], nodes: 
             f"the outputs also depend on the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
             where=inputs[0].where if inputs else model.where,
             rule="input_tensors names everything that the outputs depend on",
-            remedy="add what is missing to input_tensors",
+            remedy="add the missing ones to input_tensors",
         )
 
 

@@ -39,7 +39,7 @@ def from_batch(step: Step, x: Tensor, blocks: Sequence[int], amounts: Array) -> 
     count, parts = len(blocks), product(blocks)
     batch = x.shape[0]
     if isinstance(batch, int) and isinstance(parts, int) and batch % parts:
-        step.malformed(f"{batch} images are no blocks of {parts}")
+        step.malformed(f"{batch} images are not a multiple of {parts}")
     cut = step.reshape(x, (*blocks, batch // parts, *x.shape[1:]))
     perm = [count]
     for axis in range(count):
@@ -72,7 +72,7 @@ def pairs(step: Step, index: int, what: str) -> Array:
     """An input that has two whole numbers for each axis."""
     amounts = step.known(index, what)
     if amounts.ndim != 2 or amounts.shape[1] != 2 or amounts.dtype.kind not in "iu":
-        step.malformed(f"its {what} (input {index}) are no pairs of whole numbers")
+        step.malformed(f"its {what} (input {index}) are not pairs of integers")
     return amounts
 
 

@@ -131,7 +131,7 @@ class Borders:
             raise ModelFileError(
                 f"the model gives '{request.name}' {shown}",
                 where=request.where,
-                rule="sizes are numbers, or bounds for those that are known only at run time",
+                rule="dimensions are integers, or bounds if they are known only at run time",
                 remedy="declare input_shapes for it",
             )
         return tuple(sizes)
@@ -151,7 +151,7 @@ class Borders:
                 f"the size '{word}' of '{request.name}' is bounded by {low}..{high} here and by "
                 f"{known.low}..{known.high} before",
                 where=request.where,
-                rule="sizes that have one name in the model are equal at run time",
+                rule="dimensions with the same name in the model are equal at run time",
                 remedy="give them the same bounds",
             )
         dim = symbol(name, low, high)

@@ -30,7 +30,7 @@ def _sizes(step: Step, one: Tensor, other: Tensor) -> list[Dim]:
         axes = differing(one.type, other.type)
     except OperatorError:
         step.unsupported(
-            f"its branches give {one.type} and {other.type}, and which one is only known when the model runs",
+            f"its branches give {one.type} and {other.type}, and the branch is known only at run time",
             "let both branches give the same element type and rank, or make the condition a constant",
         )
     sizes = []
@@ -38,7 +38,7 @@ def _sizes(step: Step, one: Tensor, other: Tensor) -> list[Dim]:
         most = max(bounds(one.shape[axis])[1], bounds(other.shape[axis])[1])
         if most >= UNBOUNDED:
             step.unsupported(
-                f"its branches give {one.type} and {other.type}, and nothing bounds the size",
+                f"its branches give {one.type} and {other.type}, and the size is unbounded",
                 "declare input_shapes with smaller upper bounds",
             )
         sizes.append(step.data_size("if_else", most))
@@ -116,7 +116,7 @@ class _While:
             before, after = self._starts[index], made[index]
             if before.type != after.type:
                 step.unsupported(
-                    f"a value begins as {before.type} and becomes {after.type}; values keep their type in a loop",
+                    f"a value starts as {before.type} and becomes {after.type}; values of a loop must keep their type",
                     "let the loop write into a tensor of its final size",
                 )
         with step.inside(region):

@@ -186,7 +186,7 @@ class Builder:
         bound = max(bounds(most)[1], 0)
         if bound >= UNBOUNDED:
             raise UnsupportedError(
-                f"{op}: nothing bounds the number of elements that it finds",
+                f"{op}: the number of elements that it finds is unbounded",
                 where=self.at(node),
                 remedy="declare input_shapes with smaller upper bounds",
             )

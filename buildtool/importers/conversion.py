@@ -71,9 +71,9 @@ class Conversion:
         missing = next((name for name in node.inputs if name and name not in self.tensors), None)
         if missing is not None:  # in the body of a node: those of the model itself are in order
             raise ModelFileError(
-                f"nothing makes '{missing}' before the node reads it",
+                f"'{missing}' is not computed before the node reads it",
                 where=self._builder.at(node.name),
-                remedy="the model is wrong here: export it again",
+                remedy="the model is invalid at this node: export it again",
             )
         inputs = [self.tensors[name] if name else None for name in node.inputs]
         step = Step(node, inputs, self._model.opset, self._builder, self)
@@ -82,13 +82,15 @@ class Conversion:
         except LatheError:
             raise
         except (TooIntricateError, OpenSizeError) as problem:
-            step.unsupported(str(problem), "fix the input shapes, so that sizes are numbers")
+            step.unsupported(str(problem), "fix the input shapes, so that sizes are constant")
         except _RULES as problem:
             step.malformed(str(problem))
         except Exception as problem:
             raise InternalError(f"{node.title}: {type(problem).__name__}: {problem}", where=step.where) from problem
         if outputs and len(outputs) < len(node.outputs) and not self._read.isdisjoint(node.outputs[len(outputs) :]):
-            step.unsupported(f"only its first {len(outputs)} outputs can be used", "remove what reads the others")
+            step.unsupported(
+                f"only its first {len(outputs)} outputs can be used", "remove the nodes that read the others"
+            )
         return outputs
 
     def _apply(self, step: Step) -> Sequence[Tensor]:
@@ -102,7 +104,7 @@ class Conversion:
                 return (output,)
         known = known or user_handler(node, self._builder.operators)
         if known is None:
-            self._refuse(node, " of values that are only known when the model runs" if evaluate else "")
+            self._refuse(node, " of values that are known only at run time" if evaluate else "")
             return ()
         outputs = known(step)
         return (outputs,) if isinstance(outputs, Tensor) else outputs
@@ -142,7 +144,7 @@ class Conversion:
                     Where(self._model.where.file, model=self._model.where.model),
                     rule="every operator of the part between input_tensors and output_tensors has an importer",
                     remedy="cut the model at other input_tensors or output_tensors, replace the operators when "
-                    "exporting, or bring your own operators (op_paths)",
+                    "exporting, or add your own operators (op_paths)",
                 ),
             )
         if problems:

@@ -36,7 +36,7 @@ def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:
     """The content of a file. `too_large` and `damaged` are remedies for those that are too large or empty."""
     try:
         if not file.is_file():
-            raise ModelFileError("the model file does not exist or is no file", where=where)
+            raise ModelFileError("the model file does not exist or is not a file", where=where)
         size = file.stat().st_size
         if size == 0:
             raise ModelFileError("the model file is empty", where=where, remedy=damaged)
@@ -51,7 +51,7 @@ def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:
             raise ModelFileError(
                 f"the model file has {size:,} bytes, nearly all of which are holes",
                 where=where,
-                rule="a model is data; a file that was never written to is zeros",
+                rule="the file is sparse: it consists of zeros that were never written",
                 remedy=damaged,
             )
         return file.read_bytes()

@@ -44,7 +44,7 @@ class File:
         """ModelFileError where these bytes are not there."""
         if position < 0 or size < 0 or position + size > len(self.data):
             raise ModelFileError(
-                f"bytes {position} to {position + size} are not there: the file has {len(self.data)}",
+                f"bytes {position} to {position + size} are missing: the file has {len(self.data)}",
                 where=self.where,
                 remedy=self.damaged,
             )
@@ -53,7 +53,7 @@ class File:
         """Counts a table. A file whose tables refer to each other crosswise would be read without end."""
         self._left -= 1
         if self._left < 0:
-            raise ModelFileError("the same tables are used again and again", where=self.where, remedy=self.damaged)
+            raise ModelFileError("the same tables are used too often", where=self.where, remedy=self.damaged)
 
 
 class Table:
@@ -77,7 +77,7 @@ class Table:
             return None
         if offset < 4 or offset + size > self._span:
             raise ModelFileError(
-                f"field {field} lies outside of its table", where=self.file.where, remedy=self.file.damaged
+                f"field {field} is outside of its table", where=self.file.where, remedy=self.file.damaged
             )
         return self.position + offset
 

@@ -21,7 +21,7 @@ def gathered(step: Step, x: Tensor, places: Tensor, axis: int, batches: int) -> 
     if not batches:
         return step.emit("gather", x, as_places(step, places), axis=axis)
     if axis != batches:
-        step.unsupported(f"a gather along axis {axis} with {batches} batch axes", "gather along the first axis behind")
+        step.unsupported(f"a gather along axis {axis} with {batches} batch axes", "gather along the first axis after")
     rows = step.reshape(as_places(step, places), (*places.shape, 1))
     return step.emit("gather_nd", x, rows, batch_dims=batches)
 

@@ -1,4 +1,4 @@
-"""Checks that every tensor is made once, and puts nodes into an order in which it is made before it is read.
+"""Checks that every tensor is defined once, and puts nodes into an order in which it is made before it is read.
 
 Exporters mostly do; files may not.
 """
@@ -35,7 +35,7 @@ def in_execution_order(nodes: Sequence[SourceNode], where: Where) -> tuple[Sourc
     if len(order) < len(nodes):
         stuck = [node.name for index, node in enumerate(nodes) if missing[index]]
         raise ModelFileError(
-            f"{len(stuck)} nodes wait for each other: {', '.join(stuck[:5])}{' …' if len(stuck) > 5 else ''}",
+            f"{len(stuck)} nodes depend on each other: {', '.join(stuck[:5])}{' …' if len(stuck) > 5 else ''}",
             where=Where(where.file, model=where.model, node=stuck[0]),
             rule="a model is a graph without cycles",
         )
@@ -65,17 +65,19 @@ def check_names(
         for name in filter(None, node.outputs):
             if name in makers:
                 raise ModelFileError(
-                    f"'{name}' is made twice: here and by {makers[name]}", where=at, rule="every tensor is made once"
+                    f"'{name}' is defined twice: here and by {makers[name]}",
+                    where=at,
+                    rule="every tensor is defined once",
                 )
             makers[name] = f"the node '{node.name}'"
     for node in nodes:
         for name in filter(None, node.reads):
             if name not in makers:
                 raise ModelFileError(
-                    f"nothing makes '{name}', which the node reads",
+                    f"nothing defines '{name}', which the node reads",
                     where=Where(where.file, model=where.model, node=node.name),
                     remedy=damaged,
                 )
     for name in outputs:
         if name not in makers:
-            raise ModelFileError(f"nothing makes the output '{name}'", where=where, remedy=damaged)
+            raise ModelFileError(f"nothing defines the output '{name}'", where=where, remedy=damaged)

@@ -42,7 +42,7 @@ def _quotient(left: Any, right: Any) -> Any:
 
 def _power(base: Any, exponent: Any) -> Any:
     if isinstance(exponent, DimExpr) or exponent < 0 or exponent > 64:
-        raise DimensionError("an exponent that is no small number")
+        raise DimensionError("an exponent that is not a small integer")
     result: Any = 1
     for _ in range(exponent):
         result = result * base

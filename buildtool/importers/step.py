@@ -69,19 +69,17 @@ class Step:
         """The content of an input that has to be known at build time."""
         tensor = self.input(index)
         if tensor.known is None:
-            self.unsupported(
-                f"its {what} (input {index}) is only known when the model runs", "make it a constant in the model"
-            )
+            self.unsupported(f"its {what} (input {index}) is known only at run time", "make it a constant in the model")
         return tensor.known
 
     def known_dims(self, index: int, what: str) -> tuple[Dim, ...]:
         """The content of an input that is a list of whole numbers or dimensions."""
         array = self.known(index, what)
         if array.dtype.kind not in "iuO" or array.ndim > 1:
-            self.malformed(f"its {what} (input {index}) is no list of whole numbers")
+            self.malformed(f"its {what} (input {index}) is not a list of integers")
         items = tuple(array.astype(object).reshape(-1))
         if not all(isinstance(item, int | DimExpr) for item in items):
-            self.malformed(f"its {what} (input {index}) is no list of whole numbers")
+            self.malformed(f"its {what} (input {index}) is not a list of integers")
         return items
 
     def known_ints(self, index: int, what: str) -> tuple[int, ...]:
@@ -95,14 +93,14 @@ class Step:
         """The content of an input that is one whole number or dimension."""
         dims = self.known_dims(index, what)
         if len(dims) != 1:
-            self.malformed(f"its {what} (input {index}) is not one whole number")
+            self.malformed(f"its {what} (input {index}) is not a single integer")
         return dims[0]
 
     def known_int(self, index: int, what: str) -> int:
         """The content of an input that is one whole number, and no run-time dimension."""
         numbers = self.known_ints(index, what)
         if len(numbers) != 1:
-            self.malformed(f"its {what} (input {index}) is not one whole number")
+            self.malformed(f"its {what} (input {index}) is not a single integer")
         return numbers[0]
 
     def known_number(self, index: int, what: str) -> float:
@@ -111,7 +109,7 @@ class Step:
         if array.dtype == object:
             self.unsupported(f"its {what} (input {index}) depends on a run-time dimension", "fix the input shapes")
         if array.size != 1:
-            self.malformed(f"its {what} (input {index}) is not one number")
+            self.malformed(f"its {what} (input {index}) is not a single number")
         return float(array.reshape(-1)[0])
 
     def known_whole(self, index: int, what: str) -> int:
@@ -176,23 +174,23 @@ class Step:
         value = self.node.attributes.get(name)
         if value is None:
             if default is None or name in self.node.unreadable:
-                self.malformed(f"the attribute '{name}' is missing or of the wrong kind")
+                self.malformed(f"the attribute '{name}' is missing or has the wrong type")
             return default
         if not isinstance(value, kind):
-            self.malformed(f"the attribute '{name}' is no {kind.__name__}")
+            self.malformed(f"the attribute '{name}' is not a {kind.__name__}")
         return value
 
     def _list(self, name: str, kind: type[_Kind], default: Sequence[_Kind] | None) -> tuple[_Kind, ...]:
         value = self.node.attributes.get(name)
         if value is None:
             if default is None or name in self.node.unreadable:
-                self.malformed(f"the attribute '{name}' is missing or of the wrong kind")
+                self.malformed(f"the attribute '{name}' is missing or has the wrong type")
             return tuple(default)
         if not isinstance(value, tuple):
-            self.malformed(f"the attribute '{name}' is no list")
+            self.malformed(f"the attribute '{name}' is not a list")
         items = [item for item in value if isinstance(item, kind)]
         if len(items) != len(value):
-            self.malformed(f"the attribute '{name}' is no list of {kind.__name__}")
+            self.malformed(f"the attribute '{name}' is not a list of {kind.__name__}")
         return tuple(items)
 
     # -- output ------------------------------------------------------------------------------------------------------
@@ -296,7 +294,7 @@ class Step:
         """Asked before anything of these sizes is made on import: they come from the model, and may be any number."""
         if math.prod(sizes) > MOST_MADE:
             self.unsupported(
-                f"a table of {' x '.join(map(str, sizes))} numbers would have to be made on import",
+                f"a table of {' x '.join(map(str, sizes))} numbers would be created on import",
                 "the shapes or attributes of the model are wrong, or too large for this operator",
             )
 
@@ -324,7 +322,7 @@ class Step:
     def malformed(self, what: str) -> NoReturn:
         """The node breaks a rule of its framework."""
         raise ModelFileError(
-            f"{self.node.title}: {what}", where=self.where, remedy="the model is wrong here: export it again"
+            f"{self.node.title}: {what}", where=self.where, remedy="the model is invalid at this node: export it again"
         )
 
     def unsupported(self, what: str, remedy: str = "") -> NoReturn:

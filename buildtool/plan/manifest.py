@@ -59,7 +59,7 @@ class KernelInfo:
     strided_inputs: frozenset[int] = frozenset()  # whose rows of the last axis may lie apart; the last number repeats
     strided_output: bool = False  # whether those of output 0 may
     quantised: str = ""  # "any": for quantised nodes; "same": for others, too: it moves numbers of one type
-    parts: str = ""  # "inputs" may stand inside output 0, or "outputs" inside input 0: they need no work then
+    parts: str = ""  # "inputs" may be part of output 0, or "outputs" inside input 0: they need no work then
     code: str = ""  # the source, relative to `root`, that is compiled for this type and instruction set
     parameters: tuple[tuple[str, str], ...] = ()  # what it is compiled with besides, as LATHE_<NAME>
     widen_halves: bool = False  # its vectors are floats whose elements are halves in memory

@@ -25,7 +25,7 @@ class WorksInPlace(Protocol):
 
     @property
     def parts(self) -> str:
-        """`inputs` may stand inside output 0, or `outputs` inside input 0; the empty name is neither."""
+        """`inputs` may be part of output 0, or `outputs` inside input 0; the empty name is neither."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ static void read_pixel(lathe_max7800x_machine* machine, const layer* running, wo
       continue;
     }
     if (!machine_say(machine, SAID_UNDEFINED)) continue;
-    machine_complain(machine, "layer %u: processor %u reads row %u, column %u, pass %u, which nobody wrote",
+    machine_complain(machine, "layer %u: processor %u reads row %u, column %u, pass %u, which was never written",
                      (unsigned)running->index, (unsigned)processor, (unsigned)row, (unsigned)column,
                      (unsigned)at->kernels.pass[channel]);
   }
@@ -150,7 +150,7 @@ static void add_bias(lathe_max7800x_machine* machine, const layer* running, work
   for (size_t i = 0; i < count && !running->binary; i++) { /* no number is zero then */
     if (weights[i * step] == 0) continue;
     if (!machine_say(machine, SAID_BIAS)) return;
-    machine_complain(machine, "layer %u: reads bias byte %u of quadrant %u, which nobody wrote",
+    machine_complain(machine, "layer %u: reads bias byte %u of quadrant %u, which was never written",
                      (unsigned)running->index, (unsigned)byte, (unsigned)quadrant);
     return;
   }
@@ -204,7 +204,7 @@ static void pass_pixel(lathe_max7800x_machine* machine, const layer* running, ui
       /* Of several passes the last has channels that nobody needs; averages are reset by whatever the first pixel is.
        */
       if (!defined && running->write_pass == 0 && number != 0 && machine_say(machine, SAID_UNDEFINED)) {
-        machine_complain(machine, "layer %u: processor %u reads row %u, column %u, which nobody wrote",
+        machine_complain(machine, "layer %u: processor %u reads row %u, column %u, which was never written",
                          (unsigned)running->index, (unsigned)processor, (unsigned)row, (unsigned)column);
       }
       const uint32_t lane = packed % INSTANCE_PROCESSORS;

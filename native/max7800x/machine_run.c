@@ -164,7 +164,7 @@ static void check_start(lathe_max7800x_machine* machine) {
     if (machine->control[q][QUADRANT_MEMORY] != MEMORY_CONTROL)
       machine_complain(machine, "quadrant %u runs without its memory control", (unsigned)q);
     if (machine->part == LATHE_MAX78002 && !machine->cleared[q]) {
-      machine_complain(machine, "quadrant %u runs with registers that nobody cleared", (unsigned)q);
+      machine_complain(machine, "quadrant %u runs with registers that were not cleared", (unsigned)q);
     }
     if (machine->control[q][QUADRANT_LAYERS] != machine->control[MASTER][QUADRANT_LAYERS]) {
       machine_complain(machine, "quadrant %u has other layers than quadrant 0", (unsigned)q);

@@ -151,7 +151,7 @@ Code Engine::LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor) 
   if (!value.scaled.empty()) {
     const auto expand = GetRegistry().expand_scaled;
     if (expand == nullptr)
-      return errors_.Fail(Code::kUnsupported, "constant '%s' is whole numbers with scales, which '%s' cannot read",
+      return errors_.Fail(Code::kUnsupported, "constant '%s' has integers with scales, which '%s' cannot read",
                           value.name, GetRegistry().library);
     return expand(value, data, errors_, Span<float>(tensor->As<float>(), count));
   }

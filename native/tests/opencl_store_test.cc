@@ -242,7 +242,7 @@ TEST(BinaryTable, TakesNoFileThatBreaksARule) {
       {"a place behind the end", [](Writer& w) { w.entries[1][1] = ~uint64_t{0}; }},
       {"a length behind the end", [](Writer& w) { w.entries[1][2] = 2; }},
       {"a length that overflows", [](Writer& w) { w.entries[1][2] = ~uint64_t{0} - 50; }},
-      {"bytes of nobody", [](Writer& w) { w.payload.push_back(5); }},
+      {"bytes of no file", [](Writer& w) { w.payload.push_back(5); }},
       {"fewer entries than it says", [](Writer& w) { w.count = 3; }},
       {"more entries than it says", [](Writer& w) { w.count = 1; }},
       {"entries without end", [](Writer& w) { w.count = 0xffffffff; }},

@@ -144,7 +144,7 @@ TEST(Scaled, ALibraryThatHasNoSuchModelSaysSo) {
   lathe_engine* engine = nullptr;
   EXPECT_EQ(lathe_api_test_b()->engine_create(&options, &engine, &error), LATHE_UNSUPPORTED);
   EXPECT_EQ(engine, nullptr);
-  EXPECT_STREQ(error.message, "constant 'c' is whole numbers with scales, which 'test_b' cannot read");
+  EXPECT_STREQ(error.message, "constant 'c' has integers with scales, which 'test_b' cannot read");
 }
 
 }  // namespace

@@ -338,7 +338,7 @@ int Main(int argc, char** argv) {
   }
   std::vector<Case> cases;
   if (!ReadCases(options.cases, &cases)) {
-    std::fprintf(stderr, "lathe_bench: error: '%s' is no file of cases\n", options.cases.c_str());
+    std::fprintf(stderr, "lathe_bench: error: '%s' is not a file of cases\n", options.cases.c_str());
     return 1;
   }
   if (!options.filter.empty()) {

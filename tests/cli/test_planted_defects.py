@@ -74,7 +74,7 @@ def test_a_handler_that_raises_what_nobody_meant_is_a_defect(
         result = lathe(*convert)
         assert result.code == 70, result.stderr
         assert f"{title}: {kind.__name__}: on purpose" in result.stderr
-        assert "model is wrong" not in result.stderr and "export it again" not in result.stderr
+        assert "model is invalid" not in result.stderr and "export it again" not in result.stderr
         (report,) = reports.glob("lathe-report-*.txt")
         assert f"please report it with the file {report}" in result.stderr
         assert "in broken" in report.read_text(encoding="utf-8")

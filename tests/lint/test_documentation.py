@@ -14,6 +14,14 @@ STYLE = DOCS / "style.md"
 BANNED = re.compile(
     r"\b(becomes? of|stands? in for|(is|are|were|was) told|numbers that are none|the very)\b", re.IGNORECASE
 )
+#: What messages for users must not contain, in addition.
+BANNED_IN_MESSAGES = re.compile(
+    rf"{BANNED.pattern}|\b(nobody|whoever|mended|cannot be had|whole numbers?|(your|its|their) own way"
+    r"|stands? (inside|beside|directly)|(?<!there )is no (list|array|file|text|size|range))\b",
+    re.IGNORECASE,
+)
+#: The folders with programs whose messages are searched, and the endings of their sources.
+PROGRAMS = {"buildtool": ("py",), "native": ("cc", "h", "c")}
 SHELVES = ("tutorials", "how-to", "reference", "explanation")
 
 
@@ -28,6 +36,21 @@ def test_no_page_has_a_phrase_that_the_style_excludes() -> None:
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
         for match in BANNED.finditer(line)
     ]
+    assert found == []
+
+
+def test_no_message_has_a_phrase_that_the_style_excludes() -> None:
+    found, count = [], 0
+    for file in (
+        file for top, endings in PROGRAMS.items() for end in endings for file in (ROOT / top).rglob(f"*.{end}")
+    ):
+        text = re.sub(r'""".*?"""', "", file.read_text(encoding="utf-8"), flags=re.DOTALL)  # without docstrings
+        for message in re.findall(r'"(?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*"', text):
+            count += 1
+            found += [
+                f"{file.relative_to(ROOT)}: {match[0]}: {message}" for match in BANNED_IN_MESSAGES.finditer(message)
+            ]
+    assert count > 4000
     assert found == []
 
 

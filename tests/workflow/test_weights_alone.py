@@ -199,7 +199,7 @@ def test_a_library_of_other_models_says_that_it_cannot_read_them(tmp_path: Path)
     built = buildtool.build(file, options=options)
     library = Library(built.folder / built.libraries[0].shared)
     files = container.write(network(), name="other", stored=Stored(None, "int8"))
-    with pytest.raises(RunError, match=r"constant '.*' is whole numbers with scales, which 'net' cannot read"):
+    with pytest.raises(RunError, match=r"constant '.*' has integers with scales, which 'net' cannot read"):
         library.engine(model=files.model, data=files.data)
 
 

@@ -48,7 +48,7 @@ class Values:
                     self._unknown(field, schema)
                 continue
             if field.name in seen and not known.is_repeated:
-                self._fail(field, f"'{field.name}' stands here twice")
+                self._fail(field, f"'{field.name}' is given twice")
             values = seen.setdefault(field.name, [])
             if known.type == FieldDescriptor.TYPE_MESSAGE:
                 if not isinstance(field.value, Message):
@@ -81,10 +81,10 @@ class Values:
         text, kind = field.value.text, known.cpp_type
         if kind == FieldDescriptor.CPPTYPE_STRING:
             if not field.value.quoted:
-                self._fail(field, f"'{field.name}' is a text in quotation marks, not {text}")
+                self._fail(field, f"'{field.name}' is a quoted string, not {text}")
             return text
         if field.value.quoted:
-            self._fail(field, f"'{field.name}' is no text, but here it is \"{text}\"")
+            self._fail(field, f"'{field.name}' is not a string, but its value is \"{text}\"")
         if kind == FieldDescriptor.CPPTYPE_ENUM:
             return self._choice(field, text, known)
         if kind == FieldDescriptor.CPPTYPE_BOOL:
@@ -99,7 +99,7 @@ class Values:
         # The length: Python refuses to convert very long numbers.
         number = int(text, 0 if "x" in text.lower() else 10) if _WHOLE.fullmatch(text) and len(text) < 32 else None
         if number is None or not low <= number <= high:
-            self._fail(field, f"'{field.name}' is a whole number from {low} to {high}, not {text}")
+            self._fail(field, f"'{field.name}' is an integer from {low} to {high}, not {text}")
         return number
 
     def _choice(self, field: Field, text: str, known: FieldDescriptor) -> str:
@@ -107,11 +107,11 @@ class Values:
         if text.isdecimal() and len(text) < 10 and int(text) in known.enum_type.values_by_number:
             text = known.enum_type.values_by_number[int(text)].name
         if text not in words:
-            self._fail(field, f"'{field.name}' is {text}, which is none of {', '.join(words)}", _near(text, words))
+            self._fail(field, f"'{field.name}' is {text}, which is not one of {', '.join(words)}", _near(text, words))
         return text
 
     def _unknown(self, field: Field, schema: Descriptor) -> NoReturn:
-        remedy = _near(field.name, schema.fields_by_name) or "remove it if it matters in training only"
+        remedy = _near(field.name, schema.fields_by_name) or "remove it if it is needed only for training"
         self._fail(field, f"there is no field '{field.name}' in {schema.name}", remedy)
 
     def _fail(self, field: Field, what: str, remedy: str = "") -> NoReturn:

@@ -44,7 +44,7 @@ def blob_count(step: Step) -> int:
 def blob(step: Step, index: int, what: str) -> Tensor:
     """A blob of weights."""
     if index >= blob_count(step):
-        step.malformed(f"blob {index}, its {what}, is not there: has weight_file_path the weights of this network?")
+        step.malformed(f"blob {index}, its {what}, is missing: does weight_file_path belong to this network?")
     return step.input(step.integer(BOTTOMS) + index)
 
 
@@ -52,7 +52,7 @@ def row(step: Step, index: int, what: str, count: int) -> Tensor:
     """A blob of weights with one number for each of `count` channels, whatever shape it has in the file."""
     tensor = blob(step, index, what)
     if product(tensor.shape) != count:
-        step.malformed(f"its {what} {list(tensor.shape)} has not {count} numbers")
+        step.malformed(f"its {what} {list(tensor.shape)} does not have {count} elements")
     return step.reshape(tensor, (count,))
 
 

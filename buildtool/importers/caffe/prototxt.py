@@ -44,9 +44,9 @@ def read_structure(data: bytes, where: Where) -> Structure:
     old, new = network.messages.get("layers", []), network.messages.get("layer", [])
     if old and new:
         raise ModelFileError(
-            "the network has layers of the form 'layers' and of the form 'layer'",
+            "the network has layers in the formats 'layers' and 'layer'",
             where=replace(where, line=new[0].line),
-            remedy="bring it into one form with Caffe's upgrade_net_proto_text",
+            remedy="convert it to one format with Caffe's upgrade_net_proto_text",
         )
     state = _State(network.messages.get("state", []), where)
     layers = [_layer(field, state, where, is_old=bool(old)) for field in old or new]
@@ -80,9 +80,9 @@ def _layer(field: Field, state: _State, where: Where, is_old: bool) -> Layer | N
     values = Values(field.value, schema, where, _OTHER_PARAMETERS)
     if is_old and field.value.all("layer"):
         raise UnsupportedError(
-            "the network has the form of Caffe before 2014 ('layers' with a 'layer' inside)",
+            "the network has the format of Caffe before 2014 ('layers' with a 'layer' inside)",
             where=at,
-            remedy="bring it into today's form with Caffe's upgrade_net_proto_text and upgrade_net_proto_binary",
+            remedy="convert it to the current format with Caffe's upgrade_net_proto_text and upgrade_net_proto_binary",
         )
     if not state.takes(values.messages.get("include", []), values.messages.get("exclude", [])):
         return None

@@ -1,6 +1,6 @@
 """Makes a `SourceModel` of a prototxt and a caffemodel.
 
-Caffe runs layer after layer, and a layer may write into the blob that it reads. Here every tensor is made once: the
+Caffe runs layer after layer, and a layer may write into the blob that it reads. Here every tensor is defined once: the
 last that is called by the name of a blob has this name, those before it a number behind it (`conv1#1`). Inputs keep
 theirs.
 """

@@ -80,7 +80,7 @@ class _Parser:
         while at < len(text):
             match = _TOKEN.match(text, at)
             if match is None:
-                raise self._fail(f"{text[at]!r} does not belong here", line, NOT_TEXT if line == 1 else "")
+                raise self._fail(f"{text[at]!r} is not expected here", line, NOT_TEXT if line == 1 else "")
             kind, at = match.lastgroup or "", match.end()
             if kind == "newline":
                 line += 1
@@ -102,7 +102,7 @@ class _Parser:
     def message(self, end: str, depth: int) -> Message:
         """The fields up to the mark `end`, or to the end of the text."""
         if depth > MOST_DEPTH:
-            raise self._fail(f"more than {MOST_DEPTH} messages stand inside of each other", self._next.line)
+            raise self._fail(f"more than {MOST_DEPTH} nested messages", self._next.line)
         fields: list[Field] = []
         while True:
             token = self._take()
@@ -128,7 +128,7 @@ class _Parser:
                 values.append(self._value(name, depth))
             return values
         if not has_colon and not (self._next.kind == "mark" and self._next.text in _CLOSING):
-            raise self._fail(f"behind '{name.text}' a ':' is missing", name.line)
+            raise self._fail(f"a ':' is missing after '{name.text}'", name.line)
         return [self._value(name, depth)]
 
     def _value(self, name: _Token, depth: int) -> Field:

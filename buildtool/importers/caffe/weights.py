@@ -25,7 +25,7 @@ def read_blobs(file: Path, wanted: Iterable[str], model: str) -> Mapping[str, Se
     try:
         network.ParseFromString(read_bytes(file, where, "save the model with smaller layers", _DAMAGED))
     except DecodeError:
-        raise ModelFileError("this is no caffemodel, or a damaged one", where=where, remedy=_DAMAGED) from None
+        raise ModelFileError("this is not a caffemodel, or it is damaged", where=where, remedy=_DAMAGED) from None
     names = frozenset(wanted)
     layers = [(layer.name, layer.blobs) for layer in network.layers]
     layers += [(layer.name, layer.blobs) for layer in network.layer]

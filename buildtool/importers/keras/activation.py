@@ -44,7 +44,7 @@ def activated(step: Step, x: Tensor, key: str = "activation") -> Tensor:
     if value is None:
         return x
     if not isinstance(value, str):
-        step.malformed(f"'{key}' is no name of a function")
+        step.malformed(f"'{key}' is not the name of a function")
     options = {
         name.removeprefix(f"{key}."): float(item)
         for name, item in step.node.attributes.items()

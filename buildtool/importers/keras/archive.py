@@ -33,13 +33,13 @@ class Archive:
         except archives.InflatedError as problem:
             raise ModelFileError(f"the archive is not unpacked: {problem}", where=where, remedy=DAMAGED) from problem
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as problem:
-            raise ModelFileError(f"this is no zip archive: {problem}", where=where, remedy=DAMAGED) from problem
+            raise ModelFileError(f"this is not a zip archive: {problem}", where=where, remedy=DAMAGED) from problem
         if len(self._zip.infolist()) > _MOST_MEMBERS or len(self._members) < len(self._zip.infolist()):
             self._refuse("has too many files, or two of one name")
         for name in self._members:
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or "\\" in name:
-                self._refuse(f"holds '{name}', which leads out of it")
+                self._refuse(f"holds '{name}', which is a path outside of it")
 
     def read(self, name: str) -> bytes:
         """A file of the archive."""
@@ -47,15 +47,15 @@ class Archive:
         if info is None:
             if name == WEIGHTS:
                 raise UnsupportedError(
-                    f"the archive holds no '{name}'",
+                    f"the archive contains no '{name}'",
                     where=self._where,
                     rule="weights in one HDF5 file, as Keras saves them by default",
                     remedy="save the model without shards and without NumPy weights",
                 )
-            self._refuse(f"holds no '{name}'")
+            self._refuse(f"contains no '{name}'")
             raise AssertionError
         if info.flag_bits & 1 or info.compress_type not in _METHODS:
-            self._refuse(f"holds '{name}' encrypted or packed in a rare way")
+            self._refuse(f"holds '{name}' encrypted or with an unsupported compression")
         if info.file_size > min(LARGEST_FILE, info.compress_size * _MOST_DENSE):
             self._refuse(f"states {info.file_size} bytes for '{name}'")
         try:

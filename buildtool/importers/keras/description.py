@@ -95,13 +95,14 @@ def parse(text: str, where: Where) -> Layer:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise ModelFileError(f"the description of the model is no JSON: {problem}", where=where) from problem
+        raise ModelFileError(f"the description of the model is not JSON: {problem}", where=where) from problem
     description = _Description(where)
     model = description.layer(whole, 0)
     if model.network is None:
         description.unsupported(
             f"the model is a '{model.op}'",
-            "build it with the functional interface or as Sequential: the code of other models is not in the file",
+            "build it with the functional interface or as Sequential: the file does not contain the code of "
+            "other models",
         )
     return model
 
@@ -122,10 +123,10 @@ class _Description:
         raise UnsupportedError(what, where=self._where, remedy=remedy)
 
     def _dict(self, value: Json, what: str) -> dict[str, Json]:
-        return value if isinstance(value, dict) else self.wrong(f"{what} is no object")
+        return value if isinstance(value, dict) else self.wrong(f"{what} is not an object")
 
     def _list(self, value: Json, what: str) -> list[Json]:
-        return value if isinstance(value, list) else self.wrong(f"{what} is no list")
+        return value if isinstance(value, list) else self.wrong(f"{what} is not a list")
 
     def _text(self, value: Json, what: str) -> str:
         return value if isinstance(value, str) and value else self.wrong(f"{what} is not text")
@@ -135,7 +136,7 @@ class _Description:
         """A layer without its calls."""
         entry = self._dict(entry, "a layer")
         if depth > _DEEPEST:
-            self.wrong(f"models stand inside of each other more than {_DEEPEST} deep")
+            self.wrong(f"models are nested more than {_DEEPEST} deep")
         title = self._text(entry.get("class_name"), "the class of a layer")
         domain, op = _origin(title, entry)
         config = entry.get("config")
@@ -227,8 +228,8 @@ class _Description:
     def _functional(self, config: Mapping[str, Json], depth: int) -> Network:
         if not isinstance(config.get("layers"), list):
             self.unsupported(
-                f"the model '{config.get('name')}' is a class of its own",
-                "build it with the functional interface: the code of other models is not in the file",
+                f"the model '{config.get('name')}' is a custom class",
+                "build it with the functional interface: the file does not contain the code of other models",
             )
         entries = [self._dict(entry, "a layer") for entry in config["layers"]]
         bare = [self.layer(entry, depth + 1) for entry in entries]
@@ -345,7 +346,7 @@ class _Description:
 
     def _reference(self, value: Json, names: frozenset[str]) -> Reference:
         if not isinstance(value, list) or not _is_reference(value, names):
-            self.wrong(f"{json.dumps(value)[:80]} is no output of a layer")
+            self.wrong(f"{json.dumps(value)[:80]} is not an output of a layer")
         return Reference(value[0], value[1], value[2])
 
 

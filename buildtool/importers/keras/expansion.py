@@ -101,7 +101,7 @@ class Expansion:
     # -- calls -------------------------------------------------------------------------------------------------------
     def _call(self, layer: Layer, number: int, call: Call, layers: Mapping[str, Layer], outputs: int) -> None:
         if len(self.nodes) >= _MOST_NODES:
-            self._wrong(f"the model has more than {_MOST_NODES} layers when it is written out")
+            self._wrong(f"the model has more than {_MOST_NODES} layers when it is expanded")
         name = _named(self._prefix + layer.name, number)
         made = tuple(_output(name, index) for index in range(outputs))
         inputs = []
@@ -175,7 +175,7 @@ class Expansion:
             raise ModelFileError(
                 f"{layer.op}: the file holds {len(datasets)} weights of the layer, which has {', '.join(wanted)}",
                 where=Where(self._where.file, model=self._where.model, node="/".join(place)),
-                remedy="save the whole model again; of layers that are quantised or adapted save the plain ones",
+                remedy="save the whole model again; save quantised or adapted layers in their original form",
             )
         names = {slot: "/".join((*place, slot)) for slot in wanted}
         for name, dataset in zip(names.values(), datasets, strict=bool(wanted)):

@@ -137,7 +137,7 @@ class Group:
                     return None
                 path = f"{path.rstrip('/')}/{name}"
                 if not isinstance(item.get(name, getlink=True), h5py.HardLink):
-                    self._file.refuse("a link that leads elsewhere", path)
+                    self._file.refuse("an external link", path)
                 item = item[name]
             if isinstance(item, h5py.Dataset):
                 return Dataset(self._file, item, path)
@@ -201,11 +201,11 @@ class Dataset:
         layout, stored = plan.get_layout(), self._item.id.get_storage_size()
         filters = {plan.get_filter(index)[0] for index in range(plan.get_nfilters())}
         if plan.get_external_count() or layout not in (h5py.h5d.COMPACT, h5py.h5d.CONTIGUOUS, h5py.h5d.CHUNKED):
-            self._file.refuse("a dataset whose content lies elsewhere", self.path)
+            self._file.refuse("a dataset with external storage", self.path)
         if not filters <= _KNOWN_FILTERS:
-            self._file.refuse(f"a dataset that is packed with the filters {sorted(filters)}", self.path)
+            self._file.refuse(f"a dataset with the filters {sorted(filters)}", self.path)
         most = stored * _MOST_DENSE if filters else stored
         chunk = math.prod(self._item.chunks or ()) * self._item.dtype.itemsize if layout == h5py.h5d.CHUNKED else 0
         if max(size, chunk) > most:
-            self._file.refuse(f"a dataset of {size} bytes, of which the file holds {stored}", self.path)
+            self._file.refuse(f"a dataset of {size} bytes, of which the file contains {stored}", self.path)
         self._file.take(max(size, chunk), self.path)

@@ -35,6 +35,6 @@ def _problem(node: SourceNode, where: Where) -> Problem:
     return Problem(
         f"{node.op}: it gets a mask, from an Embedding with mask_zero or from Masking",
         Where(where.file, model=where.model, node=node.name),
-        rule="all steps of a sequence count",
+        rule="masks are not supported: all steps of a sequence are used",
         remedy="build the model without masks, and cut the sequences to their length",
     )

@@ -41,10 +41,10 @@ def read(file: Path, weight_file: Path | None, name: str, asked: Iterable[str] =
             text = _text(source.read(), where)
             version = _version_of_description(text)
             if weight_file is None:
-                raise ModelFileError("the file holds no weights", where=where, remedy="add weight_file_path")
+                raise ModelFileError("the file contains no weights", where=where, remedy="add weight_file_path")
             weights = hdf5.Hdf5(_weights(weight_file, stack, name), Where(file=str(weight_file), model=name))
         else:
-            raise ModelFileError("this is no model of Keras", where=where, rule="HDF5, or an archive .keras")
+            raise ModelFileError("this is not a Keras model", where=where, rule="HDF5, or an archive .keras")
         stack.callback(weights.close)
         major = _major(version, where)
         return _renamed(_model(parse(text, where), weights, major, where), asked)
@@ -53,7 +53,7 @@ def read(file: Path, weight_file: Path | None, name: str, asked: Iterable[str] =
 def _opened(file: Path, where: Where) -> BinaryIO:
     try:
         if not file.is_file():
-            raise ModelFileError("the model file does not exist or is no file", where=where)
+            raise ModelFileError("the model file does not exist or is not a file", where=where)
         if file.stat().st_size > LARGEST_FILE:
             raise ModelFileError("the model file is too large", where=where, rule=f"at most {LARGEST_FILE} bytes")
         return file.open("rb")
@@ -75,7 +75,9 @@ def _text(data: bytes, where: Where) -> str:
 def _description(weights: hdf5.Hdf5, where: Where) -> str:
     text = weights.root.text("model_config")
     if text is None:
-        raise ModelFileError("the file holds weights, and no description of the model", where=where, remedy=_NO_MODEL)
+        raise ModelFileError(
+            "the file contains weights, but no description of the model", where=where, remedy=_NO_MODEL
+        )
     return text
 
 
@@ -83,7 +85,9 @@ def _stated_version(packed: archive.Archive, where: Where) -> str:
     try:
         facts = json.loads(_text(packed.read("metadata.json"), where))
     except (ValueError, RecursionError) as problem:
-        raise ModelFileError("the archive's metadata.json is no JSON", where=where, remedy=hdf5.DAMAGED) from problem
+        raise ModelFileError(
+            "the metadata.json of the archive is not JSON", where=where, remedy=hdf5.DAMAGED
+        ) from problem
     stated = facts.get("keras_version") if isinstance(facts, dict) else None
     return stated if isinstance(stated, str) else "3"
 

@@ -71,7 +71,7 @@ def number(step: Step, name: str, default: float) -> float:
     if value is None:
         return default
     if not isinstance(value, int | float):
-        step.malformed(f"'{name}' is no number")
+        step.malformed(f"'{name}' is not a number")
     return float(value)
 
 
@@ -80,7 +80,7 @@ def numbers(step: Step, name: str) -> Array:
     value = step.attribute(name)
     listed = [item for item in value if isinstance(item, int | float)] if isinstance(value, tuple) else []
     if not isinstance(value, tuple) or len(listed) != len(value):
-        step.malformed(f"'{name}' is no list of numbers")
+        step.malformed(f"'{name}' is not a list of numbers")
     return np.array(listed, np.float64)
 
 

@@ -143,9 +143,9 @@ def _hand_out(place: Place, layer: Layer, datasets: list[Dataset], where: Where,
     for _, leaf, _ in leaves:
         if leaf.domain or leaf.quantised:
             raise UnsupportedError(
-                f"the weights of '{layer.name}' cannot be told apart: nobody knows how many '{leaf.op}' has",
+                f"the weights of '{layer.name}' cannot be assigned: the number of weights of '{leaf.op}' is unknown",
                 where=Where(where.file, model=where.model, node=leaf.name),
-                remedy="save the model as .keras, where every layer has its own",
+                remedy="save the model as .keras, where each layer stores its own weights",
             )
     order = [(at, index) for at, leaf, free in leaves for index, name in enumerate(slots(leaf)) if free and _free(name)]
     order += [

@@ -72,7 +72,7 @@ def _constants(graph: GraphProto, folder: Path, where: Where) -> dict[str, Array
             raise ModelFileError(
                 f"two initial values have the name '{name}'" if name else "an initial value has no name",
                 where=where,
-                rule="every tensor is made once",
+                rule="every tensor is defined once",
             )
         constants[name] = array_of(tensor, folder, where)
     return constants
@@ -118,7 +118,7 @@ def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
     if kind is None:
         return SourceTensor(name, None, None)
     if kind != "tensor_type":
-        raise ModelFileError(f"'{name}' is no tensor but a {kind.removesuffix('_type')}", where=where)
+        raise ModelFileError(f"'{name}' is not a tensor but a {kind.removesuffix('_type')}", where=where)
     tensor = info.type.tensor_type
     dtype = dtype_of_code(tensor.elem_type, where) if tensor.elem_type else None
     if not tensor.HasField("shape"):

@@ -192,9 +192,9 @@ def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> b
     path = _inside(folder, location)
     if path is None:
         raise ModelFileError(
-            f"the tensor's data is said to lie in '{location[:_SHOWN]}', outside the model's folder",
+            f"the tensor's data is in '{location[:_SHOWN]}', outside the model's folder",
             where=where,
-            rule="external data lies in the folder of the model or below it",
+            rule="external data must be in the folder of the model or below it",
         )
     if not _is_file(path):
         raise ModelFileError(
@@ -210,7 +210,7 @@ def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> b
         raise ModelFileError(f"offset or length in '{location}' is not a number", where=where) from problem
     if offset < 0 or length < 0 or offset + length > size:
         raise ModelFileError(
-            f"bytes {offset} to {offset + length} of '{location}' are not there: the file has {size}", where=where
+            f"bytes {offset} to {offset + length} of '{location}' are missing: the file has {size}", where=where
         )
     with path.open("rb") as file:
         file.seek(offset)

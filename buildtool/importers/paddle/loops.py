@@ -69,7 +69,7 @@ class Loop:
         if not self._step.may_repeat(body):
             self._step.unsupported(
                 "its block would have to be imported too often: iterations that are written out, or loops in loops",
-                "let variables keep their shapes, and stand fewer loops inside of each other",
+                "let variables keep their shapes, and nest fewer loops",
             )
         return self._step.run_body(body, given)
 

@@ -133,13 +133,13 @@ def _one_by_one(data: bytes, where: Where) -> Iterator[Table]:
         yield File(data[start:end], where, DAMAGED).root()
         position = end
     if position != len(data):
-        damaged(f"{len(data) - position} bytes are left behind the {count} parameters", where)
+        damaged(f"{len(data) - position} bytes follow the {count} parameters", where)
 
 
 def _parameter(table: Table, where: Where) -> Array:
     tensor = table.table(3)
     if table.integer(2, "<B") != 1 or tensor is None:
-        damaged("a parameter is no tensor", where)
+        damaged("a parameter is not a tensor", where)
     shape, code = _whole(tensor, 2, "<i8"), tensor.integer(3)
     check_shape(shape, where, open_sizes=False)
     dtype_of_code(code, where)

@@ -124,7 +124,7 @@ class _Conversion:
 
     def _inside(self, number: int, depth: int) -> tuple[str, ...]:
         if depth > _MOST_BLOCKS:
-            damaged(f"more than {_MOST_BLOCKS} blocks stand inside of each other", self._where)
+            damaged(f"more than {_MOST_BLOCKS} blocks are nested", self._where)
         if number not in self._written_inside:
             operations = self._simplified(self._blocks[number].operations)
             block = self._blocks[number] = Block(

@@ -45,7 +45,7 @@ def read(topology: bytes, parameters: bytes, where: Where) -> tuple[Program, dic
     rest = _Tables(parameters, where)
     constants = dict(rest.items(rest.parameter))
     if rest.position != len(parameters):
-        damaged(f"{len(parameters) - rest.position} bytes are left behind the parameters", where)
+        damaged(f"{len(parameters) - rest.position} bytes follow the parameters", where)
     return program, constants
 
 

@@ -63,7 +63,9 @@ def read_program(data: bytes, where: Where) -> Program:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as problem:
-        raise ModelFileError("this is no program of Paddle 3: it is no JSON", where=where, remedy=DAMAGED) from problem
+        raise ModelFileError(
+            "this is not a program of Paddle 3: it is not JSON", where=where, remedy=DAMAGED
+        ) from problem
     reader = _Reader(where)
     try:
         return reader.program(document)
@@ -89,7 +91,7 @@ class _Reader:
     def program(self, document: Any) -> Program:
         head = document["base_code"]
         if head["magic"] != "pir" or head["version"] not in _VERSIONS:
-            damaged("this is no program of Paddle 3", self._where)
+            damaged("this is not a program of Paddle 3", self._where)
         (region,) = document["program"]["regions"]
         (block,) = region["blocks"]
         for item in block["ops"]:
@@ -117,7 +119,7 @@ class _Reader:
             return
         _, _, name = kind.partition(".")
         if not name:
-            damaged(f"'{kind}' is no name of an operator", self._where)
+            damaged(f"'{kind}' is not the name of an operator", self._where)
         attributes = _attributes(item["A"])
         if name in ("data", FEED):
             self._input(item, str(attributes["name"]))
@@ -146,7 +148,7 @@ class _Reader:
         names = self._names[operand["%"]]
         known = self._variables[names[0]]
         if name in self._variables:
-            damaged(f"'{name}' is made twice", self._where)
+            damaged(f"'{name}' is defined twice", self._where)
         self._variables[name] = Variable(name, TENSOR, known.dtype, known.shape)
         column = sum(operation.type == FETCH for operation in self._operations)
         self._operations.append(Operation("assign", {"X": names}, {"Out": (name,)}, {}))
@@ -209,7 +211,7 @@ class _Reader:
         self._depth += 1
         number = self._count
         if self._depth > _MOST_BLOCKS:
-            damaged(f"more than {_MOST_BLOCKS} blocks stand inside of each other", self._where)
+            damaged(f"more than {_MOST_BLOCKS} blocks are nested", self._where)
         around = self._operations, self._names, self._yielded
         before = frozenset(self._variables)
         self._operations, self._names, self._yielded = [], dict(around[1]), ()
@@ -276,7 +278,7 @@ class _Reader:
 
     def _give(self, number: int, names: tuple[str, ...]) -> None:
         if number in self._names:
-            damaged(f"the value {number} is made twice", self._where)
+            damaged(f"the value {number} is defined twice", self._where)
         self._names[number] = names
 
 

@@ -104,7 +104,7 @@ def dtype_of_code(code: int, where: Where) -> DType:
             f"elements of the type number {code} are not supported",
             where=where,
             rule="numbers and truth values are supported; texts, complex numbers and floats of 8 bits are not",
-            remedy="leave the part of the model with these tensors outside of the deployment (input_tensors)",
+            remedy="exclude the part of the model with these tensors (input_tensors)",
         )
     return dtype
 

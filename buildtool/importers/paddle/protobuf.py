@@ -50,7 +50,7 @@ def read_program(data: bytes, where: Where) -> Program:
     try:
         message = pb.Program.FromString(data)
     except (DecodeError, RecursionError, ValueError) as problem:
-        raise ModelFileError("this is no program of Paddle", where=where, remedy=DAMAGED) from problem
+        raise ModelFileError("this is not a program of Paddle", where=where, remedy=DAMAGED) from problem
     blocks = [
         ([_variable(item, where) for item in block.vars], [_operation(item, where) for item in block.ops])
         for block in message.blocks

@@ -73,7 +73,7 @@ def _parameters(program: Program, file: Path, weights: Path | None, where: Where
         constants = {item.name: _from_file_of_its_own(place, item.name, where) for item in held}
     else:
         at = Where(file=str(place), model=where.model)
-        data = read_bytes(place, at, "leave out what is not needed for inference", DAMAGED)
+        data = read_bytes(place, at, "remove what is not needed for inference", DAMAGED)
         constants = read_combined(data, [item.name for item in held], at)
     for item in held:
         _check_declared(item, constants[item.name], where)
@@ -109,7 +109,7 @@ def _found_beside(file: Path, held: Sequence[Variable], where: Where) -> Path:
     raise ModelFileError(
         f"the {len(held)} parameters of the model are not beside it",
         where=where,
-        rule=f"they are in {candidates[0].name}, {', '.join(_BESIDE)}, or each in a file of its own",
+        rule=f"they are in {candidates[0].name}, {', '.join(_BESIDE)}, or each in a separate file",
         remedy="name their file or folder as weight_file_path",
     )
 
@@ -177,7 +177,7 @@ def _fed(program: Program, where: Where) -> tuple[str, ...]:
     for name in names:
         variable = program.variables.get(name)
         if variable is None or variable.kind != TENSOR or names.count(name) > 1:
-            damaged(f"the input '{name}' is no tensor, or is there twice", where)
+            damaged(f"the input '{name}' is not a tensor, or is listed twice", where)
         if variable.dtype is not None:
             dtype_of_code(variable.dtype, Where(where.file, model=where.model, value=name))
     return tuple(names)

@@ -57,7 +57,7 @@ def read_combined(data: bytes, names: Sequence[str], where: Where) -> dict[str, 
     tensors = {name: _tensor(cursor, name) for name in sorted(names, key=_in_bytes)}
     if cursor.position != len(data):
         raise ModelFileError(
-            f"{len(data) - cursor.position} bytes are left behind the {len(tensors)} parameters of the model",
+            f"{len(data) - cursor.position} bytes follow the {len(tensors)} parameters of the model",
             where=where,
             rule="the parameters fill their file",
             remedy="take the file of parameters that was saved together with the model",

@@ -155,7 +155,7 @@ def verify(file: Path, where: Where) -> int:
             f"this program is not only data: {problem}",
             where=where,
             rule="a program holds tensors, a graph, and expressions of sizes; nothing that PyTorch would execute",
-            remedy="export it with plain tensors as example inputs and constants; if you trust who made it, "
+            remedy="export it with plain tensors as example inputs and constants; if you trust its author, "
             "--trust-model-code gives it to PyTorch as it is",
         ) from None
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
@@ -178,7 +178,7 @@ def _look_through(archive: zipfile.ZipFile, size: int, place: str) -> None:
             raise RefusedError(f"it has two members '{_shown(name)}'")
         known.add(name.lower())
         if name.startswith("/") or "\\" in name or ".." in name.split("/"):
-            raise RefusedError(f"the name of the member '{_shown(name)}' leads out of it")
+            raise RefusedError(f"the name of the member '{_shown(name)}' is a path outside of it")
     for member in members:
         try:
             _look_at(archive, member, place)
@@ -209,7 +209,7 @@ def _look_inside(archive: zipfile.ZipFile, member: zipfile.ZipInfo, place: str) 
         raise RefusedError("there is a file of torch.save in one")
     with archive.open(member) as stream:
         if stream.read(len(_ZIP)) != _ZIP:
-            raise RefusedError("it is no archive, as torch.save writes them")
+            raise RefusedError("it is not an archive as written by torch.save")
         stream.seek(0)
         with zipfile.ZipFile(stream) as nested:
             inner = [info.filename for info in nested.infolist()]
@@ -238,10 +238,10 @@ def _look_at_json(data: bytes) -> None:
     try:
         document = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise RefusedError("it is no JSON") from None
+        raise RefusedError("it is not JSON") from None
     for key, value in _pairs(document):
         if key == "use_pickle" and value is not False:
-            raise RefusedError("it asks for a tensor of a class of its own to be unpickled")
+            raise RefusedError("it asks for a tensor of a custom class to be unpickled")
         if key == "expr_str":
             _look_at_expression(value)
 
@@ -267,7 +267,7 @@ def _look_at_expression(text: Any) -> None:
         while waiting:
             waiting += _parts(waiting.pop())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise RefusedError(f"the size '{_shown(str(text))}' is no arithmetic on symbols") from None
+        raise RefusedError(f"the size '{_shown(str(text))}' is not arithmetic on symbols") from None
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:

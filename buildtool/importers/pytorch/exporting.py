@@ -20,7 +20,7 @@ PYTHON = sys.executable
 _SCRIPT = Path(__file__).with_name("torch_process.py")
 _NEEDED = ("torch", "onnx", "onnxscript")
 _SECONDS = 900  # where the code is trusted
-_TRUST = "if you trust who made it, --trust-model-code gives it to PyTorch"
+_TRUST = "if you trust its author, --trust-model-code gives it to PyTorch"
 #: What PyTorch may take for each byte of the file beyond what it takes for any.
 _MEMORY_PER_BYTE, _WRITTEN_PER_BYTE = 4, 4
 _SECONDS_PER_MEBIBYTE = 30  # of its graph or code: 24 layers of a transformer have 1.3 MiB, and take 31 s altogether
@@ -50,7 +50,7 @@ def export(kind: Kind, request: ImportRequest, target: Path, where: Where) -> No
             f"importing PyTorch's programs takes the package{'s' * (len(missing) > 1)} {', '.join(missing)}",
             where=where,
             rule="PyTorch itself turns the program into ONNX",
-            remedy=f"pip install {' '.join(missing)}, or export the model to ONNX elsewhere",
+            remedy=f"pip install {' '.join(missing)}, or export the model to ONNX on another machine",
         )
     inputs = [_input(tensor, where) for tensor in request.inputs] if kind is Kind.SCRIPT else []
     if kind is Kind.SCRIPT and not inputs:
@@ -102,7 +102,7 @@ def _run(request: ImportRequest, order: str, target: Path, limits: jail.Limits, 
             where=where,
             rule="PyTorch executes code of a program; what does that is kept from files, network and processes, which "
             "takes Linux 5.13 on x86-64 or aarch64, with Landlock and seccomp",
-            remedy=f"{_TRUST} with all the rights that you have; or export the model to ONNX elsewhere",
+            remedy=f"{_TRUST} with all the rights that you have; or export the model to ONNX on another machine",
         ) from None
 
 

@@ -36,7 +36,7 @@ def kind_of(file: Path, where: Where) -> Kind:
     if "data.pkl" in inner:
         raise _weights_only(where)
     raise ModelFileError(
-        "this archive is no program of PyTorch",
+        "this archive is not a program of PyTorch",
         where=where,
         rule="platform pytorch reads what torch.export.save and torch.jit.save write",
         remedy=f"save it with: {_EXPORT}",
@@ -49,7 +49,7 @@ def _no_archive(file: Path, where: Where) -> ModelFileError:
     if start == _PICKLE:
         return _weights_only(where)
     return ModelFileError(
-        "this is no file of PyTorch, or it is damaged",
+        "this is not a file of PyTorch, or it is damaged",
         where=where,
         rule="platform pytorch reads the archives that torch.export.save and torch.jit.save write",
         remedy="compare its size with that of the original, or save it again",

@@ -30,7 +30,7 @@ def without_frames(nodes: Sequence[FlatNode], where: Where) -> tuple[FlatNode, .
                 nodes = found.replaced()
                 del waiting[frame]
         if len(waiting) == around:
-            raise _refusal("loops that stand in each other", next(iter(waiting.values()))[0], where)
+            raise _refusal("nested loops", next(iter(waiting.values()))[0], where)
     return tuple(nodes)
 
 

@@ -52,7 +52,7 @@ def _check_nodes(nodes: Iterable[FlatNode], where: Where) -> None:
     for node in nodes:
         if not node.name or not node.op or node.name in seen:
             what = f"two nodes are called '{node.name}'" if node.name in seen else "a node lacks its name or operator"
-            raise ModelFileError(what, where=where, rule="every node has a name of its own", remedy=DAMAGED)
+            raise ModelFileError(what, where=where, rule="every node has a unique name", remedy=DAMAGED)
         seen.add(node.name)
 
 

@@ -27,7 +27,7 @@ def without_switches(nodes: Sequence[FlatNode], where: Where) -> tuple[FlatNode,
     for node in nodes:
         if node.op in _LOOPS:
             raise UnsupportedError(
-                f"{node.op}: this is no part of a loop that is complete",
+                f"{node.op}: this is not part of a complete loop",
                 where=Where(where.file, model=where.model, node=node.name),
                 remedy="build the graph with tf.compat.v1.enable_control_flow_v2(), or save it as a SavedModel",
             )

@@ -19,7 +19,7 @@ _DAMAGED = "the list of variables is damaged: save or download the model again"
 def read_table(data: bytes, where: Where) -> dict[bytes, bytes]:
     """All entries of a table."""
     if len(data) < _FOOTER or struct.unpack_from("<Q", data, len(data) - 8)[0] != _MAGIC:
-        raise ModelFileError("this is no list of variables", where=where, remedy=_DAMAGED)
+        raise ModelFileError("this is not a list of variables", where=where, remedy=_DAMAGED)
     footer = _Bytes(data, len(data) - _FOOTER, len(data) - 8, where)
     footer.handle()  # of what filters keys, which nobody needs here
     entries: dict[bytes, bytes] = {}

@@ -65,7 +65,7 @@ def dtype_of_code(code: int, where: Where) -> DType:
         f"elements of type {type_name(code)} are not supported",
         where=where,
         rule=f"supported: {', '.join(type_name(known) for known in DTYPES)}",
-        remedy="leave the part of the model with these tensors outside of the deployment (input_tensors)",
+        remedy="exclude the part of the model with these tensors (input_tensors)",
     )
 
 

@@ -33,7 +33,7 @@ class Variables:
         if header.endianness:
             raise UnsupportedError("the variables are stored with the highest byte first", where=where)
         if not 0 < header.num_shards <= _MOST_SHARDS:
-            raise ModelFileError(f"the variables lie in {header.num_shards} files", where=where, remedy=DAMAGED)
+            raise ModelFileError(f"the variables are in {header.num_shards} files", where=where, remedy=DAMAGED)
         self._shards = header.num_shards
         self._entries = {key.decode("utf-8", "replace"): value for key, value in table.items()}
 

@@ -29,7 +29,7 @@ def dtype_of_code(code: int, where: Where) -> DType:
             f"elements of type {names[code]} are not supported",
             where=where,
             rule=f"supported: {', '.join(names.get(known, str(known)) for known in DTYPES)}",
-            remedy="leave the part of the model with these tensors outside of the deployment (input_tensors)",
+            remedy="exclude the part of the model with these tensors (input_tensors)",
         )
     raise ModelFileError(f"{code} is not the number of an element type", where=where, remedy=DAMAGED)
 
@@ -169,7 +169,7 @@ def quantisation_of(table: Table | None, code: int, shape: Sequence[int], where:
         )
     _check_zero_points(zeros, DTYPES.get(code), where)
     if not np.isfinite(scales).all() or (scales < 0).any():
-        raise ModelFileError("a scale is no positive number", where=where, remedy=DAMAGED)
+        raise ModelFileError("a scale is not a positive number", where=where, remedy=DAMAGED)
     if (scales == 0).any():  # what converters write for tensors that are zero everywhere
         scales = np.where(scales == 0, np.float32(1), scales)
     spread = np.broadcast_to(zeros, scales.shape)

@@ -24,7 +24,7 @@ LATHE_OPENCL_PLAN(gather)(Node& node) {
   DeviceTensor& y = node.output(0);
   const DType type = node.host(1).dtype;
   if (x.home == Home::kNumbers || y.home == Home::kNumbers || (type != DType::kS32 && type != DType::kS64)) {
-    return node.Fail(Code::kUnsupported, "moves no floats, or has other indices than whole numbers");
+    return node.Fail(Code::kUnsupported, "moves other elements than floats, or has indices that are not integers");
   }
   int32_t axis = 0;
   LATHE_TRY(ReadInt(node, "axis", 0, x.shape.rank - 1, &axis));

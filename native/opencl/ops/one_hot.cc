@@ -11,7 +11,7 @@ LATHE_OPENCL_PLAN(one_hot)(Node& node) {
   DeviceTensor& y = node.output(0);
   const DType type = node.host(0).dtype;
   if (values.home == Home::kNumbers || y.home == Home::kNumbers || (type != DType::kS32 && type != DType::kS64)) {
-    return node.Fail(Code::kUnsupported, "marks with no floats, or has other indices than whole numbers");
+    return node.Fail(Code::kUnsupported, "marks with other elements than floats, or has indices that are not integers");
   }
   int32_t axis = 0, depth = 0;
   LATHE_TRY(ReadInt(node, "axis", 0, indices.shape.rank, &axis));

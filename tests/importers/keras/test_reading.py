@@ -189,7 +189,7 @@ def test_models_of_keras_1(tmp_path: Path) -> None:
 
 
 def test_a_file_of_weights_only(tmp_path: Path) -> None:
-    with pytest.raises(LatheError, match="holds no"):
+    with pytest.raises(LatheError, match="contains no"):
         imported(writer.keras({"config.json": b"{}"}), tmp_path)
     with pytest.raises(LatheError, match="no description"):
         import h5py

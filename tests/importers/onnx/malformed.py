@@ -59,7 +59,7 @@ def _damaged() -> Iterator[tuple[str, bytes]]:
     generator = np.random.default_rng(7)
     for number in range(12):
         yield f"random-{number}", generator.bytes(10 ** (number % 5))
-    yield "text", b"this is no model\n" * 40
+    yield "text", b"this is not a model\n" * 40
     yield "json", b'{"ir_version": 8, "graph": {}}'
     yield "zip", b"PK\x03\x04" + bytes(200)
     yield "png", b"\x89PNG\r\n\x1a\n" + bytes(200)

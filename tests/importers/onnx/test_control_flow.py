@@ -57,7 +57,7 @@ _COUNTING = """(float[3] x, int64 n) => (float[3] y, float[k,3] all) <bool yes =
 
 
 def test_a_trip_count_without_a_bound_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="Loop: nothing bounds its trip count") as caught:
+    with pytest.raises(UnsupportedError, match="Loop: its trip count is unbounded") as caught:
         _import(tmp_path, _parsed(_COUNTING % "m = Identity(n)"))
     (problem,) = caught.value.problems
     assert problem.where.node == "y"

@@ -110,7 +110,7 @@ def test_extreme_words(number: int, tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda one: one.blocks[0].ops.add(type=b"relu"), "no outputs"),
-        (lambda one: one.blocks[0].ops[1].inputs[0].arguments.append(b"nowhere"), "nothing makes 'nowhere'"),
+        (lambda one: one.blocks[0].ops[1].inputs[0].arguments.append(b"nowhere"), "nothing defines 'nowhere'"),
         (lambda one: one.blocks[0].vars.add(name=b"X_0"), "there twice"),
         (lambda one: one.blocks[0].ops[1].attrs.add(name=b"a").CopyFrom(pb.Attribute(name=b"beta", type=1)), "twice"),
         (lambda one: one.blocks[0].ops.pop(), "no outputs"),

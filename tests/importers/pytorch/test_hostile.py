@@ -98,7 +98,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Members], str]] = {
     ),
     "pickles without an archive": (
         lambda mark: {"data/sample_inputs/model.pt": pickle.dumps(0x1950A86A20F9469CFC6C, 2) + call(mark)},
-        "no archive, as torch.save writes them",
+        "not an archive as written by torch.save",
     ),
     "an archive in an archive": (
         lambda mark: {"data/sample_inputs/model.pt": packed({"data.pkl": b"N.", "x.pt": saved(call(mark))})},
@@ -113,29 +113,29 @@ HOSTILE: dict[str, tuple[Callable[[Path], Members], str]] = {
             "data/weights/weight_0": saved(call(mark)),
             "data/weights/model_weights_config.json": b'{"config": {"w": {"use_pickle": true}}}',
         },
-        "a tensor of a class of its own to be unpickled",
+        "a tensor of a custom class to be unpickled",
     ),
     "a constant of a class": (lambda mark: {"data/constants/opaque_obj_0": call(mark)}, "pickled object of a class"),
-    "a pickle called JSON": (lambda mark: {"serialized_state_dict.json": call(mark, 0)}, "it is no JSON"),
+    "a pickle called JSON": (lambda mark: {"serialized_state_dict.json": call(mark, 0)}, "it is not JSON"),
     "a size that is code": (
         lambda mark: {"models/model.json": evaluated(f"__import__('os').system('touch {mark}')")},
-        "is no arithmetic on symbols",
+        "is not arithmetic on symbols",
     ),
     "a size that spells code": (
         lambda _: {"models/model.json": evaluated("exec(chr(112) + chr(97))")},
-        "is no arithmetic on symbols",
+        "is not arithmetic on symbols",
     ),
     "a size within a text": (
         lambda _: {"models/model.json": evaluated("Max('exec(1)', 2)")},
-        "is no arithmetic on symbols",
+        "is not arithmetic on symbols",
     ),
     "compiled code": (lambda _: {"data/aotinductor/model/model.so": b"\x7fELF"}, "it is compiled code"),
-    "a way out of the archive": (lambda _: {"../../.profile": b"touch"}, "leads out of it"),
+    "a way out of the archive": (lambda _: {"../../.profile": b"touch"}, "is a path outside of it"),
     "names that differ in case": (
         lambda mark: {"data/Sample_inputs/model.pt": saved(call(mark))},
         "two members",
     ),
-    "a text without an end": (lambda _: {"models/model.json": b"[" * 200_000}, "it is no JSON"),
+    "a text without an end": (lambda _: {"models/model.json": b"[" * 200_000}, "it is not JSON"),
 }
 
 

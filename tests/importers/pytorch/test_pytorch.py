@@ -74,8 +74,8 @@ def test_both_formats_of_programs_were_exported() -> None:
     ("members", "said"),
     [
         (("data.pkl", "data/0", "version"), "holds weights or pickled"),
-        (("weights.bin",), "no program of PyTorch"),
-        ((), "no program of PyTorch"),
+        (("weights.bin",), "not a program of PyTorch"),
+        ((), "not a program of PyTorch"),
     ],
 )
 def test_archives_that_are_no_programs(members: tuple[str, ...], said: str, tmp_path: Path) -> None:

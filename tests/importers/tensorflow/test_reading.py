@@ -157,7 +157,7 @@ def test_outputs_with_names_in_functions(tmp_path: Path) -> None:
         ([], "function 'f' is missing"),
         ([function("f", "a", {"r": "n"}, node("n", "f", "a"))], "calls itself"),
         ([function("f", "ab", {"r": "a"})], "has 2 arguments and gets 1"),
-        ([function("f", "a", {})], "nothing makes 'y'"),
+        ([function("f", "a", {})], "nothing defines 'y'"),
         ([function("f", "a", {"r": "n:y:y"})], "names no tensor"),
     ],
 )
@@ -352,11 +352,11 @@ def test_a_merge_that_nobody_decides(tmp_path: Path) -> None:
     [
         (node("y", "MutableHashTableV2", "x"), r"operator MutableHashTableV2 \(node 'y'\) is not supported"),
         (node("y", "Enter", "x", frame_name="f"), "nothing changes in its loop"),
-        (node("y", "NextIteration", "x"), "no part of a loop that is complete"),
+        (node("y", "NextIteration", "x"), "not part of a complete loop"),
         (node("y", "FusedBatchNormV3", "x", "x", "x", "x", "x"), "statistics of the batch"),
         (node("y", "Conv2D", "x", "x", padding="SAME", data_format="NCHW_VECT_C"), "data format"),
         (node("y", "Const", value=np.array(["a"], "S1")), "DT_STRING"),
-        (node("y", "AddV2", "x", "nobody"), "nothing makes 'nobody'"),
+        (node("y", "AddV2", "x", "nobody"), "nothing defines 'nobody'"),
         (node("y", "AddV2", "x", "x:a"), "names no tensor"),
         (node("x", "Neg", "x"), "two nodes are called 'x'"),
         (node("y", "", "x"), "lacks its name or operator"),

@@ -144,7 +144,7 @@ def test_cycles_and_missing_tensors(tmp_path: Path) -> None:
     cycle = [NodeSpec("ADD", [0, 2], [1], "AddOptions"), NodeSpec("EXP", [1], [2], "ExpOptions")]
     missing = [NodeSpec("ADD", [0, 2], [1], "AddOptions")]
     twice = [NodeSpec("EXP", [0], [1], "ExpOptions"), NodeSpec("NEG", [0], [1], "NegOptions")]
-    for nodes, message in ((cycle, "wait for each other"), (missing, "nothing makes 'c'"), (twice, "made twice")):
+    for nodes, message in ((cycle, "depend on each other"), (missing, "nothing defines 'c'"), (twice, "defined twice")):
         file = tmp_path / "model.tflite"
         file.write_bytes(write(GraphSpec(tensors, nodes, [0], [1])))
         with pytest.raises(ModelFileError, match=message):

@@ -13,7 +13,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Fed:
-    """An input that is only known when the model runs."""
+    """An input that is known only at run time."""
 
     array: Array
 

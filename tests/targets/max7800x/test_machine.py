@@ -126,7 +126,7 @@ def register(number: int, layer: int) -> str:
 
 ROWS, WRITE_BASE, WRITE_MASK, READ_BASE, MASKS, ENABLE = 0, 6, 8, 10, 12, 14
 MISUSES = {
-    "the input is missing": (("w 50400", ""), "processor 0 reads row 0, column 0, pass 0, which nobody wrote"),
+    "the input is missing": (("w 50400", ""), "processor 0 reads row 0, column 0, pass 0, which was never written"),
     "a layer reads elsewhere": (("w 50100008", f"w 50100008 2\n{register(READ_BASE, 0)}1000"), "which nobody wrote"),
     "kernels beyond memory": ((register(MASKS, 0), register(MASKS, 0) + "17e01800"), "its kernels reach to column"),
     "kernels that nobody wrote": (("b 501", ""), "come without a byte that says to which column"),
@@ -185,4 +185,4 @@ def test_registers_of_the_larger_chip_are_cleared_first() -> None:
     assert script.run().complaints == ()
     test_of_memories = "w 5100000c "
     script.lines = [line for line in script.lines if not line.startswith(test_of_memories)]
-    assert script.run().complaints == ("quadrant 0 runs with registers that nobody cleared",)
+    assert script.run().complaints == ("quadrant 0 runs with registers that were not cleared",)

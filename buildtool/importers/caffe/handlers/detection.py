@@ -50,10 +50,10 @@ def _sides_of_picture(step: Step) -> tuple[int, int]:
     elif step.has("img_h") or step.has("img_w"):
         stated = step.integer("img_h"), step.integer("img_w")
     else:
-        height, width = known_sizes(step, picture(step, 1).shape[2:], "prior boxes on a picture of")
+        height, width = known_sizes(step, picture(step, 1).shape[2:], "prior boxes on an image of")
         stated = height, width
     if min(stated) < 1:
-        step.malformed(f"the picture is {stated[0]} x {stated[1]}")
+        step.malformed(f"the image is {stated[0]} x {stated[1]}")
     return stated
 
 
@@ -64,7 +64,7 @@ def _steps(step: Step, whole: tuple[int, int], places: tuple[int, int]) -> tuple
     if min(stated) > 0:
         return stated
     if min(places) < 1:
-        step.malformed("its first bottom has no places")
+        step.malformed("its first bottom has no spatial positions")
     return whole[0] / places[0], whole[1] / places[1]
 
 
@@ -94,7 +94,7 @@ def _shapes_of_priors(step: Step) -> list[tuple[float, float]]:
 def _variances(step: Step) -> Sequence[float]:
     variances = step.reals("variance", []) or (0.1,)
     if len(variances) not in (1, 4) or min(variances) <= 0:
-        step.malformed(f"the variances {list(variances)}: there is one, or one for each number of a box")
+        step.malformed(f"the variances {list(variances)}: there is one, or one for each coordinate of a box")
     return variances
 
 
@@ -111,11 +111,9 @@ def detections(step: Step) -> Tensor:
         priors = step.emit("concat", priors, priors, axis=1)
     own = 1 if step.integer("share_location", 1) else classes
     if len(step.inputs) > 3:
-        step.unsupported("scores of objects, as RefineDet has them", "cut the model in front of this layer")
+        step.unsupported("scores of objects, as RefineDet has them", "cut the model before this layer")
     if classes < 1 or scored != numbers // 4 * classes or codes.shape[1] != numbers * own:
-        step.malformed(
-            f"{scored} scores and {codes.shape[1]} numbers of codes for {numbers // 4} boxes of {classes} classes"
-        )
+        step.malformed(f"{scored} scores and {codes.shape[1]} codes for {numbers // 4} boxes of {classes} classes")
     if step.real("eta", 1.0) != 1.0:
         step.unsupported("a threshold of overlaps that falls with every box ('eta')", "remove eta from nms_param")
     each, most = max(step.integer("top_k", -1), -1), max(step.integer("keep_top_k", -1), -1)
@@ -153,9 +151,9 @@ def proposals(step: Step) -> Sequence[Tensor]:
     count = len(shapes)
     (batch, deep, height, width) = known_sizes(step, scores.shape, "proposals from scores")
     if batch != 1:
-        step.unsupported(f"proposals for {batch} pictures", "one picture is supported")
+        step.unsupported(f"proposals for {batch} images", "only one image is supported")
     if deep != 2 * count or moves.shape != (1, 4 * count, height, width) or min(height, width) < 1:
-        step.malformed(f"{deep} scores and moves {list(map(str, moves.shape))} for {count} boxes at each place")
+        step.malformed(f"{deep} scores and moves {list(map(str, moves.shape))} for {count} boxes at each position")
     total = height * width * count
     low, high = _moved_anchors(step, moves, shapes, (height, width))
     low, high = (_inside(step, corner, info) for corner in (low, high))

@@ -79,7 +79,7 @@ def _rest(step: Step, whole: Shape, known: Shape) -> Dim:
     if not isinstance(given, int):
         step.unsupported(f"a size computed from {total} and {given}", "fix the input shapes")
     if given < 1 or (isinstance(total, int) and total % given):
-        step.malformed(f"{total} elements cannot be shared out among {given}")
+        step.malformed(f"{total} elements cannot be divided by {given}")
     return total // given
 
 
@@ -119,7 +119,7 @@ def shuffle_channels(step: Step) -> Tensor:
     x, groups = picture(step), step.integer("group", 1)
     count = channels(step, x)
     if groups < 1 or count % groups:
-        step.malformed(f"{count} channels cannot be shared out among {groups} groups")
+        step.malformed(f"{count} channels cannot be divided into {groups} groups")
     batch, _, height, width = x.shape
     parts = step.reshape(x, (batch, groups, count // groups, height, width))
     return step.reshape(step.transpose(parts, (0, 2, 1, 3, 4)), x.shape)

@@ -18,7 +18,7 @@ def batch_norm(step: Step) -> Tensor:
     """Mean and variance stand in the blobs as sums, with their weight behind them."""
     x = step.input(0)
     if not step.integer("use_global_stats", 1):
-        step.unsupported("statistics of the batch", "a network that runs has use_global_stats: true")
+        step.unsupported("statistics of the batch", "inference needs use_global_stats: true")
     if x.rank < 2:
         step.malformed(f"its bottom has rank {x.rank}, and there are no channels")
     count = channels(step, x)
@@ -47,7 +47,7 @@ def group_norm(step: Step) -> Tensor:
     x = picture(step)
     count, groups = channels(step, x), step.integer("group_num", 32)
     if groups < 1 or count % groups:
-        step.malformed(f"{count} channels cannot be shared out among {groups} groups")
+        step.malformed(f"{count} channels cannot be divided into {groups} groups")
     one, zero = step.filled((count,), 1.0, x.dtype), step.filled((count,), 0.0, x.dtype)
     y = step.emit("group_norm", to_channels_last(step, x), one, zero, groups=groups, epsilon=step.real("eps", 1e-5))
     return from_channels_last(step, y, 4)

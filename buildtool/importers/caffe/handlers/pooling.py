@@ -15,7 +15,7 @@ def pooling(step: Step) -> Tensor:
     """A mean counts the padding, but not what hangs over it."""
     x, method = picture(step), step.text("pool", "MAX")
     if method == "STOCHASTIC":
-        step.unsupported("a pool that draws lots", "train the network with MAX or AVE")
+        step.unsupported("stochastic pooling", "train the network with MAX or AVE")
     if step.integer("global_pooling", 0):
         if max(sides(step, "pad", "pad", 0, 0)):
             step.malformed("a global pool with padding")
@@ -55,6 +55,6 @@ def _check_windows(
         and -(-(size - kernel) // stride) * stride >= size
     ):
         step.unsupported(
-            f"a window of {kernel} elements every {stride} that lies behind the {size} of its input",
-            "round_mode: FLOOR leaves it out",
+            f"a window of {kernel} elements every {stride} that starts after the {size} elements of its input",
+            "round_mode: FLOOR omits it",
         )

@@ -72,7 +72,7 @@ def _sizes(step: Step) -> tuple[Tensor, int, int, int]:
     (batch, deep, height, width) = known_sizes(step, x.shape, "position-sensitive regions of a blob of")
     side, made = step.integer("group_size"), step.integer("output_dim")
     if batch != 1:
-        step.unsupported(f"position-sensitive regions of {batch} pictures", "one picture is supported")
+        step.unsupported(f"position-sensitive regions of {batch} images", "only one image is supported")
     if side < 1 or made < 1 or deep != made * side * side or boxes.shape[1] != 5:
         step.malformed(f"{deep} channels for {made} of {side} x {side} elements")
     return boxes, side, height, width

@@ -21,7 +21,7 @@ def interpolate(step: Step) -> Tensor:
         x = step.emit(
             "slice", x, starts=(0, 0, -before, -before), steps=(1, 1, 1, 1), sizes=(x.shape[0], x.shape[1], *cut)
         )
-    old = known_sizes(step, x.shape[2:], "a picture of")
+    old = known_sizes(step, x.shape[2:], "an image of")
     new = _new_sizes(step, old)
     if min(*old, *new) < 1:
         step.malformed(f"a resize of {list(old)} to {list(new)}")
@@ -31,7 +31,7 @@ def interpolate(step: Step) -> Tensor:
 
 def _new_sizes(step: Step, old: tuple[int, ...]) -> tuple[int, ...]:
     if len(bottoms(step)) > 1:
-        return known_sizes(step, picture(step, 1).shape[2:], "a picture of")
+        return known_sizes(step, picture(step, 1).shape[2:], "an image of")
     if step.has("height") or step.has("width"):
         return step.integer("height"), step.integer("width")
     shrink, zoom = step.integer("shrink_factor", 1), step.integer("zoom_factor", 1)
@@ -48,7 +48,7 @@ def nearest(step: Step) -> Tensor:
     if not all(0.0 < scale < 2**16 for scale in scales):
         step.malformed(f"the scales {scales}")
     x = picture(step)
-    old = known_sizes(step, x.shape[2:], "a picture of")
+    old = known_sizes(step, x.shape[2:], "an image of")
     new = tuple(int(size * scale) for size, scale in zip(old, scales, strict=True))
     return _resized(step, x, new, scales, "nearest", "asymmetric")
 

@@ -107,7 +107,7 @@ def _together(step: Step, y: Tensor) -> Tensor:
     flat = step.reshape(together, (*together.shape[:2], count))
     kernel, bias = weight(step, "attention_output_kernel"), optional_weight(step, "attention_output_bias")
     if kernel.rank != 3:
-        step.unsupported(f"weights of its output of rank {kernel.rank}", "let it give one row per place")
+        step.unsupported(f"weights of its output of rank {kernel.rank}", "let it return one row per position")
     rows = step.transpose(step.reshape(kernel, (count, kernel.shape[2])), (1, 0))
     rest = () if bias is None else (bias,)
     return step.emit("fully_connected", flat, rows, *rest, **NO_ACTIVATION)

@@ -28,7 +28,7 @@ def discretization(step: Step) -> Tensor:
     stated = step.attribute("bin_boundaries")
     bounds = [number for number in stated if isinstance(number, int | float)] if isinstance(stated, tuple) else []
     if not isinstance(stated, tuple) or not bounds or len(bounds) < len(stated):
-        step.malformed("its 'bin_boundaries' are no list of numbers")
+        step.malformed("its 'bin_boundaries' are not a list of numbers")
     wide = step.reshape(x, (*x.shape, 1))
     passed = step.emit("less_equal", step.constant(np.array(bounds, x.dtype.numpy)), wide)
     counted = step.emit("reduce_sum", step.emit("cast", passed, to=DType.S32), axes=(x.rank,), keepdims=False)

@@ -141,7 +141,7 @@ def activation(step: Step) -> Tensor:
 def code(step: Step) -> Tensor:
     refuse_keywords(step)
     step.unsupported(
-        "a Lambda layer holds Python code, which is neither read nor run",
+        "a Lambda layer holds Python code, which is not executed",
         "write it with layers (Rescaling, Reshape, Activation …) or as a layer class of your own with an operator of "
         "that name (op_paths); or save the model for TensorFlow, frozen or as .tflite, where it is operators",
     )
@@ -150,6 +150,6 @@ def code(step: Step) -> Tensor:
 @handler("TFOpLambda", "SlicingOpLambda")
 def function(step: Step) -> Tensor:
     step.unsupported(
-        f"the function '{step.text('function', '?')}' of TensorFlow stands in the model instead of a layer",
+        f"the function '{step.text('function', '?')}' of TensorFlow is used in the model instead of a layer",
         "write it with layers (Add, Multiply, Rescaling, Reshape …), or save the model for TensorFlow or as .tflite",
     )

@@ -77,7 +77,7 @@ def dot(step: Step) -> Tensor:
         step.malformed(f"'axes' are {both}")
     axes = [step.axis(axis, tensor.rank) for axis, tensor in zip(both, given, strict=True)]
     if 0 in axes:
-        step.unsupported("a product along the axis of the batch", "take another axis")
+        step.unsupported("a product along the batch axis", "use another axis")
     if step.integer("normalize", 0):
         given = [_of_length_one(step, tensor, axis) for tensor, axis in zip(given, axes, strict=True)]
     a, b = given

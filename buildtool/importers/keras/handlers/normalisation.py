@@ -19,7 +19,7 @@ def _axes(step: Step, x: Tensor, default: int = -1) -> tuple[int, ...]:
     if isinstance(stated, tuple):
         listed = step.integers("axis")
         if not listed:
-            step.malformed("'axis' names no axis")
+            step.malformed("'axis' is empty")
         return step.axes(listed, x.rank)
     return step.axes([step.integer("axis", default)], x.rank)
 

@@ -61,7 +61,7 @@ def _functions(step: Step, *settings: tuple[str, str]) -> dict[str, AttrValue]:
 def _known(step: Step, name: str) -> Array:
     content = weight(step, name).content
     if content is None or content.ndim not in (1, 2) or content.dtype != np.float32:
-        step.malformed(f"the weights '{name}' are no table of floats")
+        step.malformed(f"the weights '{name}' are not a table of floats")
     return content
 
 

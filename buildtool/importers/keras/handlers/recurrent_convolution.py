@@ -36,7 +36,7 @@ def convolutional_lstm(step: Step) -> list[Tensor]:
         step.malformed(f"its input has rank {x.rank}, not {rank + 3}")
     batch, count = x.shape[:2]
     if not isinstance(count, int):
-        step.unsupported("a number of steps that is only known when the model runs", "fix the input shapes")
+        step.unsupported("a number of steps that is known only at run time", "fix the input shapes")
     flat = step.reshape(step.transpose(x, (1, 0, *range(2, x.rank))), (count * batch, *x.shape[2:]))
     made = share_of_input(step, flat, rank)
     units, rest = divmod(channels(step, made, -1), _GATES)

@@ -81,7 +81,7 @@ def resize(step: Step) -> Tensor:
     if min(wanted) < 1:
         step.malformed(f"it resizes to {wanted}")
     if step.integer("pad_to_aspect_ratio", 0):
-        step.unsupported("pad_to_aspect_ratio", "pad with ZeroPadding2D in front of it")
+        step.unsupported("pad_to_aspect_ratio", "pad with ZeroPadding2D before it")
     if step.integer("crop_to_aspect_ratio", 0):
         x = _in_proportion(step, x, wanted)
     return as_it_was(step, _resized(step, x, wanted, step.text("interpolation", "bilinear")))

@@ -174,7 +174,7 @@ def contrast(step: Step) -> Tensor:
     bounds = step.attribute("value_range")
     numbers = [item for item in bounds if isinstance(item, int | float)] if isinstance(bounds, tuple) else [0, 255]
     if len(numbers) != 2:
-        step.malformed("its 'value_range' has not two numbers")
+        step.malformed("its 'value_range' does not have two numbers")
     low, high = (step.emit(op, x, axes=(1, 2), keepdims=True) for op in ("reduce_min", "reduce_max"))
     span = step.emit("sub", high, low)
     wide = numbers[1] - numbers[0]

@@ -55,7 +55,7 @@ def constant_of_shape(step: Step) -> Tensor:
     if value is None:
         value = np.zeros(1, np.float32)
     if not isinstance(value, np.ndarray) or value.size != 1:
-        step.malformed("the attribute 'value' is not one number")
+        step.malformed("the attribute 'value' is not a single number")
     return step.emit("broadcast_to", step.constant(value.reshape(())), shape=dims)
 
 

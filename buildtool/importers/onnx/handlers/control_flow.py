@@ -64,7 +64,7 @@ class _Trips:
             most = step.most(given)
             return cls(given, None, None if most is None else max(most, 0))
         if given.known.dtype.kind not in "iuO":
-            step.malformed(f"its trip count is {given.type}, no whole number")
+            step.malformed(f"its trip count is {given.type}, not an integer")
         (count,) = given.known.astype(object).reshape(-1)
         if not isinstance(count, DimExpr) and int(count) >= UNBOUNDED:
             return cls(None, None, None)  # how exporters spell that there is no limit
@@ -128,7 +128,7 @@ class _Loop:
             slices.append(outputs[len(carried) + 1 :])
             goes_on = outputs[0].content
             if goes_on is None and iteration + 1 < count:
-                step.unsupported("its condition is only known when the model runs", "give it a constant condition")
+                step.unsupported("its condition is known only at run time", "give it a constant condition")
             if goes_on is not None and not goes_on.reshape(-1)[:1].any():
                 break
         return [*carried, *(self._stacked(parts) for parts in zip(*slices, strict=True))]
@@ -137,7 +137,7 @@ class _Loop:
         if any(part.type != parts[0].type for part in parts):
             self.step.unsupported(
                 f"it scans values of different types: {parts[0].type} first, {parts[-1].type} in the end",
-                "let each iteration give a value of the same shape",
+                "let each iteration return a value of the same shape",
             )
         rows = [self.step.reshape(part, (1, *part.shape)) for part in parts]
         return rows[0] if len(rows) == 1 else self.step.emit("concat", *rows, axis=0)
@@ -201,7 +201,7 @@ class _Loop:
             if any(symbol in inner for dim in tensor.shape for symbol in symbols(dim)):
                 self.step.unsupported(
                     f"it scans {tensor.type}, whose size every iteration decides anew",
-                    "let each iteration give a value of the same shape, padded where it has less",
+                    "let each iteration return a value of the same shape, padded where it has less",
                 )
 
     def _limits(self, trips: _Trips, exact: bool, scans: bool) -> tuple[Shape, Shape]:
@@ -213,7 +213,7 @@ class _Loop:
             return () if most is None else (most,), ()
         if most is None or bounds(most)[1] >= UNBOUNDED:
             self.step.unsupported(
-                "nothing bounds its trip count, so that nobody can say how much memory the values need that it scans",
+                "its trip count is unbounded, so the memory for its scanned values is unknown",
                 "bound the trip count in the model (Min or Clip with a constant), make it a constant, or declare "
                 "input_shapes with upper bounds where it comes from a shape",
             )

@@ -120,7 +120,7 @@ def if_defined(step: Step) -> Tensor:
     count = frame_count(step, x)
     places = step.integers("forward_indexes")
     if len(places) > count:
-        step.malformed(f"it gives {len(places)} frames where {count} come in")
+        step.malformed(f"it returns {len(places)} frames for {count} input frames")
     check_places(step, [place for place in places if place >= 0] or [0], count)
     places = (*places, *(-1 for _ in range(count - len(places))))  # what is not stated is zeros
     source, beyond = x, count
@@ -152,6 +152,6 @@ def pad_context(step: Step) -> Tensor:
     x = frames_of(step)
     left, right = step.integer("left_context", 0), step.integer("right_context", 0)
     if left < 0 or right < 0:
-        step.malformed(f"it adds {left} frames in front and {right} behind")
+        step.malformed(f"it adds {left} frames before and {right} after")
     before, after = ((*(0 for _ in x.shape[:-2]), border, 0) for border in (left, right))
     return step.emit("pad", x, before=before, after=after, mode="edge", value=0.0)

@@ -151,7 +151,7 @@ def p_norm(step: Step) -> Tensor:
     x, groups, power = step.input(0), count_of(step, "output_dim"), number(step, "p", 2.0)
     width = channels(step, x, x.rank - 1)
     if width % groups:
-        step.malformed(f"{width} features cannot be shared out among {groups} groups")
+        step.malformed(f"{width} features cannot be divided into {groups} groups")
     rows = step.reshape(x, (*x.shape[:-1], groups, width // groups))
     axes = (rows.rank - 1,)
     if power == 2:

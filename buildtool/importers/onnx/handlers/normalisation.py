@@ -60,7 +60,7 @@ def group_normalization(step: Step) -> Tensor:
     count, groups = channels(step, x), step.integer("num_groups")
     scale, bias = step.input(1), step.input(2)
     if groups < 1 or count % groups:
-        step.malformed(f"{count} channels cannot be shared out among {groups} groups")
+        step.malformed(f"{count} channels cannot be divided into {groups} groups")
     if step.opset < 21 and groups != count:
         scale, bias = (_per_channel(step, operand, groups, count) for operand in (scale, bias))
     return _grouped(step, x, scale, bias, groups)

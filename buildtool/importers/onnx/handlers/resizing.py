@@ -120,7 +120,7 @@ def _regions(step: Step, axes: Sequence[int]) -> dict[int, tuple[float, float]]:
 def _numbers(step: Step, index: int, what: str) -> tuple[float, ...]:
     known = step.known(index, what)
     if known.dtype.kind != "f" or known.ndim != 1:
-        step.malformed(f"its {what} are no list of numbers")
+        step.malformed(f"its {what} are not a list of numbers")
     return tuple(float(number) for number in known)
 
 

@@ -39,7 +39,7 @@ def affine_grid(step: Step) -> Tensor:
     """The places of all elements, which are known, times the transformations."""
     theta, size = step.input(0), step.known_ints(1, "size")
     if len(size) not in (4, 5) or any(side < 1 for side in size):
-        step.malformed(f"the size {list(size)} is not that of pictures or volumes")
+        step.malformed(f"the size {list(size)} is not that of images or volumes")
     axes = len(size) - 2
     step.check_table(*size[2:], axes + 1)
     places = _all_places(size[2:], bool(step.integer("align_corners", 0))).astype(theta.dtype.numpy)

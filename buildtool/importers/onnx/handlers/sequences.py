@@ -52,7 +52,7 @@ def linear_attention(step: Step) -> tuple[Tensor, ...]:
     if past is None:
         batch = q.shape[0]
         if not isinstance(batch, int):
-            step.unsupported("a run-time batch without a state", "give the state as an input")
+            step.unsupported("a run-time batch without a state", "make the state an input")
         shape = (batch, kv_heads, size, channels(step, v, 2) // kv_heads)
         past = step.filled(shape, 0, q.dtype)
     gated, corrected = rule.startswith("gated"), rule.endswith("delta")

@@ -72,5 +72,5 @@ def transpose(step: Step) -> Tensor:
     x = step.input(0)
     perm = step.integers("perm", tuple(reversed(range(x.rank))))
     if sorted(perm) != list(range(x.rank)):
-        step.malformed(f"{list(perm)} is no order of {x.rank} axes")
+        step.malformed(f"{list(perm)} is not a permutation of {x.rank} axes")
     return step.emit("transpose", x, perm=perm)

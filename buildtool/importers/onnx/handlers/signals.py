@@ -134,7 +134,7 @@ def mel_weights(step: Step) -> Tensor | None:
     table = np.zeros((rows, count))
     for column, (left, middle, right) in enumerate(zip(edges, edges[1:], edges[2:], strict=False)):
         if not 0 <= middle < rows:
-            step.malformed("its edges lie outside of the frequencies")
+            step.malformed("its edges are outside of the frequencies")
         rising = (places - left) / max(middle - left, 1)
         falling = (right - places) / max(right - middle, 1)
         inside = (places >= left) & (places < right)

@@ -62,7 +62,7 @@ def _condition(step: Step) -> Tensor:
         return one(step, "Cond")
     sizes = [dim for tensor in many(step, "Cond") for dim in tensor.shape]
     if any(bounds(dim)[0] < 1 for dim in sizes if dim != 0):
-        step.unsupported("whether a tensor has elements is only known when the model runs", "fix the input shapes")
+        step.unsupported("whether a tensor has elements is known only at run time", "fix the input shapes")
     return step.constant(np.array(0 not in sizes))
 
 

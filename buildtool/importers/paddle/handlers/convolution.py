@@ -60,7 +60,7 @@ def pads(
     else:
         step.malformed(f"the attribute 'paddings' has {len(stated)} numbers for {rank} axes")
     if any(pad < 0 for pad in stated):
-        step.unsupported("negative paddings", "crop the picture instead")
+        step.unsupported("negative paddings", "crop the image instead")
     return stated
 
 
@@ -93,7 +93,7 @@ def convolution(step: Step) -> Tensor:
     rank = x.rank - 2
     groups, deep = step.integer("groups", 1), channels(step, x, -1)
     if filters.rank != x.rank:
-        step.malformed(f"the filter has rank {filters.rank}, the picture {x.rank}")
+        step.malformed(f"the filter has rank {filters.rank}, the image {x.rank}")
     made, share = channels(step, filters, 0), channels(step, filters, 1)
     if groups < 1 or deep % groups or made % groups or share != deep // groups:
         step.malformed(f"{groups} groups, {deep} channels and a filter {list(filters.shape)} do not fit")
@@ -122,7 +122,7 @@ def transposed_convolution(step: Step) -> Tensor:
     rank = x.rank - 2
     groups, deep = step.integer("groups", 1), channels(step, x, -1)
     if filters.rank != x.rank:
-        step.malformed(f"the filter has rank {filters.rank}, the picture {x.rank}")
+        step.malformed(f"the filter has rank {filters.rank}, the image {x.rank}")
     share = channels(step, filters, 1)
     if groups < 1 or deep % groups or filters.shape[0] != deep:
         step.malformed(f"{groups} groups, {deep} channels and a filter {list(filters.shape)} do not fit")
@@ -181,7 +181,7 @@ def _has_size(step: Step) -> bool:
 def deformable_convolution(step: Step) -> Tensor:
     (x, _), filters, offsets, mask = image(step, "Input"), one(step, "Filter"), one(step, "Offset"), maybe(step, "Mask")
     if x.rank != 4 or filters.rank != 4 or offsets.rank != 4:
-        step.malformed("its inputs are no pictures")
+        step.malformed("its inputs are not images")
     made, kernel = channels(step, filters, 0), (channels(step, filters, 2), channels(step, filters, 3))
     strides, dilations = numbers(step, "strides", 2), numbers(step, "dilations", 2)
     rest: list[Tensor] = []

@@ -23,7 +23,7 @@ def _sides(step: Step, x: Tensor) -> tuple[int, int]:
         step.malformed(f"its input has rank {x.rank}, not 4")
     height, width = x.shape[2:]
     if not isinstance(height, int) or not isinstance(width, int) or min(height, width) < 1:
-        step.unsupported(f"boxes of pictures of {height} x {width}", "fix the input shapes")
+        step.unsupported(f"boxes of images of {height} x {width}", "fix the input shapes")
     return height, width
 
 
@@ -252,7 +252,7 @@ def box_clip(step: Step) -> Outputs:
     """Boxes of one picture, whose height, width and scale are an input."""
     boxes, info = one(step, "Input"), one(step, "ImInfo")
     if step.size(info, 0) != 1:
-        step.unsupported("boxes of several pictures", "import the model with a batch of one")
+        step.unsupported("boxes of several images", "import the model with a batch of one")
     height, width, scale = (step.reshape(item, ()) for item in _columns(step, info, 3))
     limits = [
         _less(step, step.emit("round", step.emit("div", side, scale)), scalar(step, 1, side))
@@ -376,7 +376,7 @@ def multiclass_nms(step: Step) -> Outputs:
 
 def _check_nms(step: Step, boxes: Tensor, scores: Tensor) -> None:
     if boxes.rank != 3 or scores.rank != 3 or boxes.shape[0] != 1:
-        step.unsupported("suppression for several pictures, or with lengths", "import the model with a batch of one")
+        step.unsupported("suppression for several images, or with lengths", "import the model with a batch of one")
     if boxes.shape[2] != 4 or not isinstance(scores.shape[1], int):
         step.unsupported(f"boxes of {boxes.shape[2]} numbers and {scores.shape[1]} kinds", "fix the input shapes")
     if not flag(step, "normalized", True) or step.real("nms_eta", 1.0) < 1.0:

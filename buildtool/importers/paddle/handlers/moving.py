@@ -86,7 +86,7 @@ def transpose(step: Step) -> Tensor:
     x = one(step, "X")
     perm = step.axes(step.integers("axis"), x.rank)
     if len(perm) != x.rank:
-        step.malformed(f"{list(perm)} is no order of {x.rank} axes")
+        step.malformed(f"{list(perm)} is not a permutation of {x.rank} axes")
     return step.emit("transpose", x, perm=perm)
 
 
@@ -276,7 +276,7 @@ def between_space_and_depth(step: Step) -> Tensor:
     block = step.integer("downscale_factor" if inside else "blocksize", 1)
     batch, height, width, depth = moved.shape
     if any(isinstance(size, int) and (block < 1 or size % block) for size in (height, width)):
-        step.malformed(f"pictures of {height} x {width} in blocks of {block}")
+        step.malformed(f"images of {height} x {width} in blocks of {block}")
     split = step.reshape(moved, (batch, height // block, block, width // block, block, depth))
     turned = step.transpose(split, (0, 1, 3, 5, 2, 4) if inside else (0, 1, 3, 2, 4, 5))
     y = step.reshape(turned, (batch, height // block, width // block, depth * block * block))
@@ -354,7 +354,7 @@ def unfold(step: Step) -> Outputs:
     kernel, strides = step.integers("kernel_sizes"), step.integers("strides")
     amounts, dilations = step.integers("paddings"), step.integers("dilations")
     if x.rank != 4 or not len(kernel) == len(strides) == len(dilations) == 2 or len(amounts) not in (2, 4):
-        step.malformed("its attributes are not those of pictures")
+        step.malformed("its attributes are not those of images")
     if min(*kernel, *strides, *dilations) < 1:
         step.malformed(f"windows of {list(kernel)}, the strides {list(strides)} and the dilations {list(dilations)}")
     amounts = amounts if len(amounts) == 4 else (*amounts, *amounts)
@@ -362,10 +362,10 @@ def unfold(step: Step) -> Outputs:
     for axis in (0, 1):
         size = y.shape[2 + 2 * axis]
         if not isinstance(size, int):
-            step.unsupported("windows of pictures of a run-time size", "fix the input shapes")
+            step.unsupported("windows of images of a run-time size", "fix the input shapes")
         count = (size - dilations[axis] * (kernel[axis] - 1) - 1) // strides[axis] + 1
         if count < 1:
-            step.malformed(f"windows of {list(kernel)} in a picture of {size}")
+            step.malformed(f"windows of {list(kernel)} in an image of {size}")
         step.check_table(count, kernel[axis])
         places = np.arange(kernel[axis])[:, None] * dilations[axis] + np.arange(count) * strides[axis]
         y = step.emit("gather", y, step.constant(places.astype(np.int32)), axis=2 + 2 * axis)

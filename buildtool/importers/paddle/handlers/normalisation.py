@@ -30,7 +30,7 @@ def group_norm(step: Step) -> Outputs:
     x, last = one(step, "X"), is_channels_last(step)
     groups, count = step.integer("groups"), channels(step, x, -1 if last else 1)
     if groups < 1 or count % groups:
-        step.malformed(f"{count} channels cannot be shared out among {groups} groups")
+        step.malformed(f"{count} channels cannot be divided into {groups} groups")
     return {"Y": _grouped(step, x, groups, last)}
 
 

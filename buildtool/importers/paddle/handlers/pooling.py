@@ -110,10 +110,10 @@ def _check_last_window(step: Step, x: Tensor, window: _Window) -> None:
         if after + stride <= side:
             continue
         if not isinstance(size, int):
-            step.unsupported("ceil_mode with windows that may lie in the padding", "fix the input shapes")
+            step.unsupported("ceil_mode with windows that can start in the padding", "fix the input shapes")
         count = -(-(size + before + after - side) // stride) + 1
         if (count - 1) * stride >= size + before:
-            step.unsupported("ceil_mode with a window that lies in the padding", "choose other paddings")
+            step.unsupported("ceil_mode with a window that starts in the padding", "choose other paddings")
 
 
 @handler("max_pool2d_with_index")
@@ -138,7 +138,7 @@ def pool_with_places(step: Step) -> Outputs:
         return {"Out": y}
     area = product(x.shape[2:])
     if not isinstance(area, int):
-        step.unsupported("places in pictures of a run-time size", "fix the input shapes")
+        step.unsupported("places in images of a run-time size", "fix the input shapes")
     within = step.emit("mod", places, step.constant(np.array(area, np.int64)), fmod=False)
     return {"Out": y, "Mask": step.emit("cast", within, to=DType.S32)}
 
@@ -157,7 +157,7 @@ def unpool(step: Step) -> Tensor:
     x, places = one(step, "X"), one(step, "Indices")
     wanted = whole(step, "output_size", "OutputSize")
     if len(wanted) < 2 or maybe(step, "Indices") is None or x.rank != 4:
-        step.malformed("its sizes are not those of pictures")
+        step.malformed("its sizes are not those of images")
     height, width = wanted[-2:]
     batch, depth, *spatial = x.shape
     count: Dim = product(spatial)
@@ -175,7 +175,7 @@ def temporal_shift(step: Step) -> Tensor:
         step.malformed(f"a share of {ratio} of the channels of a tensor of rank {x.rank}")
     batch, depth, *spatial = x.shape
     if not isinstance(depth, int) or count < 1:
-        step.malformed(f"{depth} channels of films of {count} pictures")
+        step.malformed(f"{depth} channels of videos of {count} images")
     films = step.reshape(x, (batch // count, count, depth, *spatial))
     first, second = int(depth * ratio), int(depth * 2 * ratio)
     pieces = []

@@ -23,12 +23,12 @@ def generate(step: Step) -> Outputs:
     """Where no box is large enough there is none; Paddle gives one without a size then."""
     scores, deltas = one(step, "Scores"), one(step, "BboxDeltas")
     if scores.rank != 4 or deltas.rank != 4 or scores.shape[0] != 1:
-        step.unsupported("proposals for several pictures", "import the model with a batch of one")
+        step.unsupported("proposals for several images", "import the model with a batch of one")
     if step.real("eta", 1.0) < 1.0:
         step.unsupported("a threshold that falls", "set eta=1 when exporting")
     total = product(scores.shape)
     if not isinstance(total, int):
-        step.unsupported("proposals in a picture of a run-time size", "fix the input shapes")
+        step.unsupported("proposals in an image of a run-time size", "fix the input shapes")
     ranked = step.reshape(step.transpose(scores, (0, 2, 3, 1)), (total,))
     moves = step.reshape(step.transpose(deltas, (0, 2, 3, 1)), (total, 4))
     first = step.integer("pre_nms_topN", 6000)
@@ -168,7 +168,7 @@ def collect(step: Step) -> Outputs:
         step.malformed(f"{len(boxes)} levels of boxes and {len(scores)} of scores")
     numbers = many(step, "MultiLevelRoIsNum")
     if any(item.shape not in ((), (1,)) for item in numbers):
-        step.unsupported("proposals of several pictures", "import the model with a batch of one")
+        step.unsupported("proposals of several images", "import the model with a batch of one")
     all_boxes = boxes[0] if len(boxes) == 1 else step.emit("concat", *boxes, axis=0)
     flat = [step.reshape(item, (step.size(item, 0),)) for item in scores]
     all_scores = flat[0] if len(flat) == 1 else step.emit("concat", *flat, axis=0)

@@ -93,7 +93,7 @@ def euclidean(step: Step) -> Tensor:
 def p_norm(step: Step) -> Tensor:
     x, p = one(step, "X"), real(step, "porder", default=2.0)
     if math.isnan(p):
-        step.malformed("the attribute 'porder' is no number")
+        step.malformed("the attribute 'porder' is not a number")
     if flag(step, "asvector"):
         x = step.reshape(x, (product(x.shape),))
     axes = (step.axis(step.integer("axis", -1) if not flag(step, "asvector") else 0, x.rank),)

@@ -104,7 +104,7 @@ def _ratios(step: Step, x: Tensor, target: _Target) -> tuple[float, ...]:
             ratios.append(new / old)
             continue
         if old == 0:
-            step.malformed("a picture without rows or columns")
+            step.malformed("an image without rows or columns")
         ratio = new // old
         if not isinstance(ratio, int) or ratio * old != new:
             step.unsupported("a resize from or to a run-time size", "state scales instead of sizes")

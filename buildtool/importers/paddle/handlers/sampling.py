@@ -20,7 +20,7 @@ def grid_sampler(step: Step) -> Outputs:
     x = one(step, "X")
     mode, padding = step.text("mode", "bilinear"), step.text("padding_mode", "zeros")
     if mode not in _MODES or padding not in ("zeros", "border", "reflection"):
-        step.malformed(f"the mode '{mode}' with '{padding}' around the picture")
+        step.malformed(f"the mode '{mode}' with '{padding}' around the image")
     y = step.emit(
         "grid_sample",
         to_last(step, x),
@@ -38,7 +38,7 @@ def affine_grid(step: Step) -> Outputs:
     theta = one(step, "Theta")
     size = whole(step, "output_shape", "OutputShape")
     if len(size) not in (4, 5) or any(side < 1 for side in size):
-        step.malformed(f"the size {list(size)} is not that of pictures or volumes")
+        step.malformed(f"the size {list(size)} is not that of images or volumes")
     axes = len(size) - 2
     step.check_table(*size[2:], axes + 1)
     places = _all_places(size[2:], flag(step, "align_corners", True)).astype(theta.dtype.numpy)
@@ -63,11 +63,11 @@ def roi_align(step: Step) -> Tensor:
     """All regions are of one picture: which belongs to which is a matter of lengths, which tensors here do not have."""
     x, regions = step.check_rank(one(step, "X"), 4), step.check_rank(one(step, "ROIs"), 2, what="its regions")
     if x.shape[0] != 1 and maybe(step, "RoisNum") is None:
-        step.unsupported("regions of several pictures", "import the model with a batch of one")
+        step.unsupported("regions of several images", "import the model with a batch of one")
     count = regions.shape[0]
     pictures = step.emit("broadcast_to", step.filled((1,), 0, DType.S64), shape=(count,))
     if x.shape[0] != 1:
-        step.unsupported("regions of several pictures", "import the model with a batch of one")
+        step.unsupported("regions of several images", "import the model with a batch of one")
     y = step.emit(
         "roi_align",
         to_last(step, x),
@@ -89,7 +89,7 @@ def windows_as_rows(step: Step) -> Outputs:
     kernel, strides = step.integers("kernels"), step.integers("strides", (1, 1))
     amounts = step.integers("paddings", (0, 0, 0, 0))  # top, left, bottom, right
     if x.rank != 4 or len(kernel) != 2 or len(strides) != 2 or len(amounts) != 4 or x.shape[0] != 1:
-        step.unsupported("windows of several pictures", "import the model with a batch of one")
+        step.unsupported("windows of several images", "import the model with a batch of one")
     if min(*kernel, *strides) < 1:
         step.malformed(f"windows of {list(kernel)} with the strides {list(strides)}")
     if any(amounts):
@@ -97,7 +97,7 @@ def windows_as_rows(step: Step) -> Outputs:
     for axis in (0, 1):
         size = x.shape[2 + 2 * axis]
         if not isinstance(size, int):
-            step.unsupported("windows of pictures of a run-time size", "fix the input shapes")
+            step.unsupported("windows of images of a run-time size", "fix the input shapes")
         count = (size - kernel[axis]) // strides[axis] + 1
         step.check_table(max(count, 1), max(kernel[axis], 1))
         places = np.arange(count)[:, None] * strides[axis] + np.arange(kernel[axis])

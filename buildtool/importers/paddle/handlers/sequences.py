@@ -180,7 +180,7 @@ def pad(step: Step) -> Outputs:
     x, value, length = one(step, "X"), one(step, "PadValue"), step.integer("padded_length", -1)
     offsets = maybe(step, offsets_slot("X"))
     if length < 1:
-        step.unsupported("the length of the longest sequence is only known when the model runs", "state padded_length")
+        step.unsupported("the length of the longest sequence is known only at run time", "state padded_length")
     if offsets is None:
         step.unsupported("a tensor without offsets", "name them among input_tensors, as the input with '.lod'")
     rows = Segments(step, x, offsets)

@@ -53,7 +53,7 @@ def _number(step: Step, dtype: DType) -> Array:
     try:
         number = int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
-        step.malformed(f"the attribute 'str_value' is no number but '{text:.40}'")
+        step.malformed(f"the attribute 'str_value' is not a number but '{text:.40}'")
     return np.array(number).astype(dtype.numpy)
 
 

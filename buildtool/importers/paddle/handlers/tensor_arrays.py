@@ -30,7 +30,7 @@ def write(step: Step) -> Tensor:
     most = step.most(index)
     if most is None:
         step.unsupported(
-            "nothing bounds how many elements its array has, so that nobody can say how much memory they need",
+            "the number of elements of its array is unbounded, so their memory is unknown",
             "compare the counter of the loop with a constant, or with a size that input_shapes bound",
         )
     if not 0 <= most < _MOST_ELEMENTS:
@@ -94,7 +94,7 @@ def joined(step: Step) -> Outputs:
         return {"Out": y}
     size = shape[axis] if axis < len(shape) else 1
     if not isinstance(size, int):
-        step.unsupported("elements of a size that is only known when the model runs", "fix the input shapes")
+        step.unsupported("elements of a size that is known only at run time", "fix the input shapes")
     return {
         "Out": y,
         "OutIndex": step.emit("broadcast_to", step.constant(np.array(size, np.int32)), shape=rows.shape[:1]),

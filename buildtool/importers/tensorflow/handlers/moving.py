@@ -26,7 +26,7 @@ def reshape(step: Step) -> Tensor:
     if free:
         count, others = product(x.shape), product(dim for dim in wanted if dim != -1)
         if others == 0 or (isinstance(count, int) and isinstance(others, int) and count % others):
-            step.malformed(f"{count} elements are no rows of {others}")
+            step.malformed(f"{count} elements cannot be divided into rows of {others}")
         wanted[free[0]] = count // others
     return step.reshape(x, tuple(wanted))
 

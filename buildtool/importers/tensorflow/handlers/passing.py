@@ -17,7 +17,7 @@ def constant(step: Step) -> Tensor:
     value = step.attribute("value")
     if not isinstance(value, np.ndarray):
         if "value" in step.node.unreadable:
-            step.unsupported(f"elements of type {step.node.unreadable['value']}", "cut the model in front of them")
+            step.unsupported(f"elements of type {step.node.unreadable['value']}", "cut the model before them")
         step.malformed("it has no value")
     return step.constant(value)
 

@@ -36,7 +36,7 @@ def reshape(step: Step) -> Tensor:
 
 def _quotient(step: Step, count: Dim, others: Dim) -> Dim:
     if others == 0 or (isinstance(count, int) and isinstance(others, int) and count % others):
-        step.malformed(f"{count} elements are no rows of {others}")
+        step.malformed(f"{count} elements cannot be divided into rows of {others}")
     return count // others
 
 

@@ -48,7 +48,7 @@ def _rows(step: Step, x: Tensor, deep: int) -> Dim:
     """How many rows of the matrix the input holds, whatever its shape."""
     count = product(x.shape)
     if isinstance(count, int) and count % deep:
-        step.malformed(f"{count} numbers are no rows of {deep}")
+        step.malformed(f"{count} numbers cannot be divided into rows of {deep}")
     return product(x.shape[:-1]) if x.shape[-1] == deep else count // deep
 
 
