@@ -22,7 +22,7 @@ def range_of(step: Step, ends: tuple[Tensor, Tensor, Tensor], dtype: DType | Non
     """From a start in steps to a limit, which is left out. `dtype`: of the elements, where not that of the start."""
     dtype = dtype or ends[0].dtype
     if any(end.known is not None and end.known.size != 1 for end in ends):
-        step.malformed("where it starts or ends is not one number")
+        step.malformed("where it starts or ends is not a single number")
     contents = [end.content for end in ends if end.content is not None]
     if len(contents) == len(ends):
         numbers = [float(content.reshape(-1)[0]) for content in contents]
@@ -38,7 +38,7 @@ def range_of(step: Step, ends: tuple[Tensor, Tensor, Tensor], dtype: DType | Non
 
 def _exact(step: Step, end: Tensor, what: str) -> Number:
     if end.known is None:
-        step.unsupported(f"its {what} is only known when the model runs", "let it depend on the sizes of inputs only")
+        step.unsupported(f"its {what} is known only at run time", "let it depend on the sizes of inputs only")
     number = ratios.exact(end.known.astype(object).reshape(-1)[0])
     if number is None:
         step.unsupported(f"a range of run-time size whose {what} has many digits", "fix the input shapes")

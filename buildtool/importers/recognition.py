@@ -10,7 +10,7 @@ from pathlib import Path
 
 _HEAD = 4096
 _FETCH = "fetch the model: git lfs pull"
-_ADDRESS = "download the model again, from the address of the file itself"
+_ADDRESS = "download the model again from the direct address of the file"
 _EXPORT = "export the model to ONNX with the framework that made it"
 _SOURCE = "import the model that it was made from"
 
@@ -40,8 +40,8 @@ _STARTS = (
     (b"\x7fELF", Content("a program or library", remedy="to see its contents: lathe inspect FILE")),
     (b"!<arch>\n", Content("a static library", remedy="to see its contents: lathe inspect FILE")),
     (b"%PDF", Content("a PDF document", remedy=_ADDRESS)),
-    (b"\x89PNG", Content("a picture", remedy="give the model; pictures are inputs of `lathe run --input`")),
-    (b"\xff\xd8\xff", Content("a picture", remedy="give the model; pictures are inputs of `lathe run --input`")),
+    (b"\x89PNG", Content("an image", remedy="give the model; images are inputs of `lathe run --input`")),
+    (b"\xff\xd8\xff", Content("an image", remedy="give the model; images are inputs of `lathe run --input`")),
     (b"\x93NUMPY", Content("an array of NumPy", remedy="give the model; arrays are inputs of `lathe run --input`")),
 )
 _PAGES = (b"<!doctype html", b"<html")

@@ -90,7 +90,7 @@ def test_forms_of_one_framework(tmp_path: Path) -> None:
     ("data", "what", "remedy"),
     [
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS", "git lfs pull"),
-        (b"\xef\xbb\xbf \n<!DOCTYPE html><html>", "an HTML page", "the address of the file itself"),
+        (b"\xef\xbb\xbf \n<!DOCTYPE html><html>", "an HTML page", "the direct address of the file"),
         (b"\x1f\x8b\x08\0", "a gzip archive", "gunzip"),
         (b"BZh91AY", "a bzip2 archive", "bunzip2"),
         (tarred(), "a tar archive", "tar xf"),
@@ -102,7 +102,7 @@ def test_forms_of_one_framework(tmp_path: Path) -> None:
         (b"\x40\0\0\0\0\0\0\0" + b'{"weight":{}}', "a safetensors file", "ONNX"),
         (b"7767517\n75 83\n", "a parameter file of ncnn", "made from"),
         (b'<?xml version="1.0"?>\n<net name="x">', "a network of OpenVINO", "ONNX"),
-        (b"\x89PNG\r\n\x1a\n", "a picture", "give the model"),
+        (b"\x89PNG\r\n\x1a\n", "an image", "give the model"),
         (b"%PDF-1.7", "a PDF document", "download"),
         (b"\x7fELF\x02", "a program or library", "lathe inspect"),
     ],

@@ -157,7 +157,7 @@ def test_what_cannot_be_known_is_refused(tmp_path: Path) -> None:
     inputs = {"x": random(1, 3, 4, 5), "shape": _ints(3, 20)}
     model = model_of([node("Reshape", ["x", "shape"], ["y"])], inputs, ["y"], {}, shapes={"x": [1, 3, 4, "W"]})
     requests = [TensorRequest("x", (1, 3, 4, (2, 9)), "NCHW"), TensorRequest("shape", None)]
-    with pytest.raises(UnsupportedError, match="only known when the model runs"):
+    with pytest.raises(UnsupportedError, match="known only at run time"):
         imported(model, tmp_path, requests)
 
 

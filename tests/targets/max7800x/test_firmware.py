@@ -148,5 +148,5 @@ def test_wrong_answers_and_wrong_use_end_with_an_error(
     with pytest.raises(AssertionError, match="FAIL"):
         run(core, model(core), replace(made, expected=(spoilt, *made.expected[1:])), tmp_path)
     short = replace(made.inputs[0], words=made.inputs[0].words[:-1])
-    with pytest.raises(AssertionError, match="which nobody wrote"):
+    with pytest.raises(AssertionError, match="which was never written"):
         run(core, model(core), replace(made, inputs=(short, *made.inputs[1:])), tmp_path)

@@ -127,7 +127,10 @@ def register(number: int, layer: int) -> str:
 ROWS, WRITE_BASE, WRITE_MASK, READ_BASE, MASKS, ENABLE = 0, 6, 8, 10, 12, 14
 MISUSES = {
     "the input is missing": (("w 50400", ""), "processor 0 reads row 0, column 0, pass 0, which was never written"),
-    "a layer reads elsewhere": (("w 50100008", f"w 50100008 2\n{register(READ_BASE, 0)}1000"), "which nobody wrote"),
+    "a layer reads elsewhere": (
+        ("w 50100008", f"w 50100008 2\n{register(READ_BASE, 0)}1000"),
+        "which was never written",
+    ),
     "kernels beyond memory": ((register(MASKS, 0), register(MASKS, 0) + "17e01800"), "its kernels reach to column"),
     "kernels that nobody wrote": (("b 501", ""), "come without a byte that says to which column"),
     "another processor": ((register(ENABLE, 0), register(ENABLE, 0) + "70003"), "processors and kernels are enabled"),
