@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from buildtool.errors import ModelFileError
 from buildtool.importers.builder import Tensor
 from buildtool.importers.lists import OpenList, shaped
 from buildtool.importers.model import SourceBody
@@ -51,19 +52,52 @@ def conditional(step: Step, then: str, otherwise: str) -> Sequence[Tensor]:
     if condition.content is not None:
         taken = then if condition.content.reshape(-1)[:1].any() else otherwise
         return step.run_body(step.body(taken), given) or ()
-    regions: list[Region] = []
-    branches: list[Sequence[Tensor]] = []
     first = step.body(then)
-    for body in (first, step.body(otherwise, len(first.outputs))):
-        regions.append(Region())
-        with step.inside(regions[-1]):
-            outputs = step.run_body(body, given)
+    return either(step, step.reshape(condition, ()), (first, step.body(otherwise, len(first.outputs))), given)
+
+
+def either(
+    step: Step, condition: Tensor, bodies: tuple[SourceBody, SourceBody], given: Sequence[Tensor]
+) -> Sequence[Tensor]:
+    """One of two graphs by a condition that is only known when the model runs; () where an operator has no handler.
+
+    A graph that cannot compute at the declared sizes gives NaN (integers: 0): the model itself would fail there.
+    """
+    made: list[tuple[Region, Sequence[Tensor]] | None] = []
+    problems: list[ModelFileError] = []
+    for body in bodies:
+        region = Region()
+        try:
+            with step.inside(region):
+                outputs = step.run_body(body, given)
+        except ModelFileError as problem:
+            problems.append(problem)
+            made.append(None)
+            continue
         if outputs is None:
             return ()
-        step.give(regions[-1], outputs)
-        branches.append(outputs)
-    sizes = sizes_that_differ(step, branches[0], branches[1])
-    return step.emit_regions("if_else", [step.reshape(condition, ())], regions, sizes=sizes)
+        step.give(region, outputs)
+        made.append((region, outputs))
+    possible = next((branch for branch in made if branch is not None), None)
+    if possible is None:
+        raise ModelFileError([one for problem in problems for one in problem.problems])
+    whole = [_impossible(step, possible[1]) if branch is None else branch for branch in made]
+    sizes = sizes_that_differ(step, whole[0][1], whole[1][1])
+    return step.emit_regions("if_else", [condition], [region for region, _ in whole], sizes=sizes)
+
+
+def _impossible(step: Step, others: Sequence[Tensor]) -> tuple[Region, Sequence[Tensor]]:
+    """The branch in the place of one that cannot compute: no numbers, as many as the other branch gives."""
+    region = Region()
+    with step.inside(region):
+        outputs = [_no_numbers(step, tensor) for tensor in others]
+    step.give(region, outputs)
+    return region, outputs
+
+
+def _no_numbers(step: Step, like: Tensor) -> Tensor:
+    number = step.constant(np.full((), np.nan if like.dtype.is_float else 0, like.dtype.numpy))
+    return step.emit("broadcast_to", number, shape=like.shape)
 
 
 def while_loop(step: Step, condition: str, body: str) -> Sequence[Tensor]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from buildtool.errors import UnsupportedError
-from buildtool.importers.branches import sizes_that_differ
+from buildtool.importers.branches import either
 from buildtool.importers.builder import Tensor
 from buildtool.importers.model import SourceBody
 from buildtool.importers.onnx.registry import handler
@@ -33,17 +33,7 @@ def if_(step: Step) -> Sequence[Tensor]:
             step.malformed(f"its condition has {condition.size} elements")
         taken = "then_branch" if condition.reshape(-1)[0] else "else_branch"
         return step.run_body(step.body(taken, count), []) or ()
-    regions: list[Region] = []
-    branches: list[Sequence[Tensor]] = []
-    for name in ("then_branch", "else_branch"):
-        regions.append(Region())
-        with step.inside(regions[-1]):
-            outputs = step.run_body(step.body(name, count), [])
-        if outputs is None:
-            return ()
-        step.give(regions[-1], outputs)
-        branches.append(outputs)
-    return step.emit_regions("if_else", [step.input(0)], regions, sizes=sizes_that_differ(step, *branches))
+    return either(step, step.input(0), (step.body("then_branch", count), step.body("else_branch", count)), [])
 
 
 @dataclass(frozen=True)
