@@ -159,7 +159,7 @@ _RELU = layer("ReLU", "y", "x")
         (inputs(_X) + layer("ReLU", "y", "x", "relu_param { neg_slope: 1 }"), "did you mean 'negative_slope'"),
         (inputs(_X) + layer("Convolution", "y", "x", _CONVOLUTION), "does weight_file_path belong"),
         (inputs(_X) + layer("Pooling", "y", "x", "pooling_param { kernel_size: 2 pad: 2 }"), "a padding of 2"),
-        (inputs(_X) + layer("Pooling", "y", "x", "pooling_param { kernel_size: 1 stride: 4 }"), "behind the 6"),
+        (inputs(_X) + layer("Pooling", "y", "x", "pooling_param { kernel_size: 1 stride: 4 }"), "after the 6 elements"),
         (inputs(_X) + layer("Softmax", "y", "x", "softmax_param { axis: 4 }"), "no axis 4"),
         (inputs(_X) + layer("Slice", "y", "x", "", "a b"), "cannot be cut"),
         (inputs(_X) + layer("Reshape", "y", "x", "reshape_param { shape { dim: 5 dim: -1 } }"), "divided"),

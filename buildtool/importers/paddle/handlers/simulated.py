@@ -123,7 +123,7 @@ def linear(step: Step) -> Outputs:
     x, scale = one(step, "X"), one(step, "Scale")
     known, scales = x.content, scale.content
     if known is None or scales is None:
-        step.unsupported("integers that are only known when the model runs", "export floats")
+        step.unsupported("integers that are known only at run time", "export floats")
     zeros = maybe(step, "ZeroPoint")
     return {"Y": step.constant(_reals(step, known, scales, None if zeros is None else zeros.content))}
 
