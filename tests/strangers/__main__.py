@@ -9,13 +9,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from scripts import refresh_oracles
 from tests.native_builds import full_library
 from tests.strangers import exclusions, onnx_models, shrinking, stored
 from tests.strangers.drawing import Model
@@ -24,6 +27,9 @@ from tests.strangers.pool import ROOT, Worker, judge_all
 
 RESULT = ROOT / "build" / "strangers.json"
 FOLDER = ROOT / "build" / "strangers"
+#: The frameworks of families, as scripts/refresh_oracles.py calls them.
+ORACLES = {"keras": "keras", "torch": "pytorch"}
+_AT_ONCE = 20  # models that a framework writes before they are judged
 KINDS = ("wrong", "crashed", "refused_wrongly")
 
 
@@ -74,12 +80,29 @@ class Findings:
         return {**self.counts, "excluded": dict(self.excluded), "causes": causes}
 
 
+def _jobs(family: str, seed: int, count: int, python: Path | None) -> Iterator[dict[str, Any]]:
+    """What workers judge: seeds of ONNX models, and what a framework has written for seeds."""
+    if family == "onnx":
+        yield from ({"seed": number} for number in range(seed, seed + count))
+        return
+    interpreter = python or refresh_oracles.environment(ORACLES[family])
+    with tempfile.TemporaryDirectory() as whole:  # kept to the end: workers may still judge what came before
+        for first in range(seed, seed + count, _AT_ONCE):
+            folder = Path(whole) / str(first)
+            folder.mkdir()
+            number = min(_AT_ONCE, seed + count - first)
+            command = [str(interpreter), "-m", f"tests.strangers.{family}_models", str(folder), str(first), str(number)]
+            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            yield from ({"case": str(file.parent)} for file in sorted(folder.glob("*/case.json")))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.strangers", description=__doc__)
     parser.add_argument("--families", nargs="+", default=["onnx"], choices=["onnx", "keras", "torch"])
-    parser.add_argument("--count", type=int, default=5000, help="ONNX models")
+    parser.add_argument("--count", type=int, default=5000, help="models of each family")
     parser.add_argument("--seed", type=int, default=0, help="of the first one")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--python", type=Path, help="an interpreter with the framework of the family")
     parser.add_argument("--model", type=Path, help="a finding (.onnx) to judge again")
     asked = parser.parse_args()
     library = full_library()
@@ -89,8 +112,7 @@ def main() -> int:
     results: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else {}
     for family in asked.families:
         findings = Findings(family, FOLDER / family)
-        jobs = ({"seed": seed} for seed in range(asked.seed, asked.seed + asked.count))
-        judge_all(jobs, library, asked.processes, findings.add)
+        judge_all(_jobs(family, asked.seed, asked.count, asked.python), library, asked.processes, findings.add)
         results[family] = findings.as_json()
         RESULT.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
         print(json.dumps({family: results[family]}, indent=2))

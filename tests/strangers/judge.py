@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,7 @@ def judge(case: Case, library: Library) -> Verdict:
     try:
         imported = _staged("import", lambda: _import(case))
         graph = imported.graph
+        case = _named(case, [value.name for value in graph.inputs])
         _compare(case, "import", lambda feeds: _evaluated(graph, feeds))
         _staged("passes", lambda: optimise(graph))
         _compare(case, "passes", lambda feeds: _evaluated(graph, feeds))
@@ -100,6 +101,14 @@ def judge(case: Case, library: Library) -> Verdict:
     except _FoundError as found:
         return found.verdict
     return RIGHT
+
+
+def _named(case: Case, names: Sequence[str]) -> Case:
+    """The case with the inputs by their names in the graph, where it knows their positions only."""
+    if case.inputs:
+        return case
+    runs = [replace(run, feeds=dict(zip(names, run.feeds.values(), strict=True))) for run in case.runs]
+    return replace(case, runs=tuple(runs))
 
 
 def _staged(stage: str, work: Callable[[], Any]) -> Any:

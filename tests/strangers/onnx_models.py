@@ -9,12 +9,12 @@ import onnx
 from onnx import helper
 
 from tests.strangers.drawing import TYPES, Drawing, Drawn, Model, Size, fixed
-from tests.strangers.growing import arithmetic, branching, moving, reducing, spatial
+from tests.strangers.growing import arithmetic, branching, idioms, moving, reducing, spatial
 from tests.strangers.growing.registry import GROWERS
 
-_MODULES = (arithmetic, branching, moving, reducing, spatial)  # they register what they grow
+_MODULES = (arithmetic, branching, idioms, moving, reducing, spatial)  # they register what they grow
 _OPSETS = (17, 18, 20, 21)
-_MOST_NODES = 14
+_MOST_NODES = 20
 
 
 def draw(seed: int) -> Model:

@@ -33,23 +33,22 @@ def read_model(file: Path) -> Model:
 def read_case(folder: Path) -> Case:
     """What a framework wrote: case.json, the model, and the arrays of its runs in runs.npz.
 
-    The names of arrays are `<run>_in_<input>` and `<run>_out_<position>`.
+    The names of arrays are `<run>_in_<position>` and `<run>_out_<position>`. Inputs are numbers where the model has all
+    sizes; else they have names and shapes, with bounds.
     """
     about: dict[str, Any] = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     arrays = np.load(folder / "runs.npz")
-    inputs = [
-        TensorRequest(
-            item["name"],
-            None if item["shape"] is None else tuple(tuple(n) if isinstance(n, list) else n for n in item["shape"]),
-            item["format"],
-        )
-        for item in about["inputs"]
-    ]
-    outputs = [TensorRequest(item["name"], None, item["format"]) for item in about["outputs"]]
+    declared = about["inputs"]
+    requests = [] if isinstance(declared, int) else [_request(item) for item in declared]
+    names = [item.name for item in requests] or [str(index) for index in range(declared)]
     runs = []
     for run in range(about["runs"]):
-        feeds = {item.name: arrays[f"{run}_in_{index}"] for index, item in enumerate(inputs)}
-        expected = tuple(arrays[f"{run}_out_{index}"] for index in range(len(outputs)))
+        feeds = {name: arrays[f"{run}_in_{index}"] for index, name in enumerate(names)}
+        expected = tuple(arrays[f"{run}_out_{index}"] for index in range(about["outputs"]))
         runs.append(Run(feeds, expected, (True,) * len(expected)))
-    tolerance = about.get("rtol", 5e-4)
-    return Case(about["platform"], folder / about["file"], tuple(inputs), tuple(outputs), tuple(runs), rtol=tolerance)
+    return Case(about["platform"], folder / about["file"], tuple(requests), (), tuple(runs), about["rtol"])
+
+
+def _request(item: Any) -> TensorRequest:
+    shape = tuple(tuple(size) if isinstance(size, list) else size for size in item["shape"])
+    return TensorRequest(item["name"], shape, "MODEL")

@@ -33,6 +33,8 @@ class _Windows:
         self.pads = [0] * (2 * self.count)
         if self.auto == "NOTSET":
             self.pads = [rng.randint(0, max(0, min(kernel - 1, 2))) for kernel in (*self.kernel, *self.kernel)]
+        if any(min(size) < 3 for size in spatial):
+            self.dilations = [1] * self.count  # a window may otherwise hold nothing but padding
         if self.auto.startswith("SAME"):
             self.dilations = [1] * self.count
             # With larger strides onnxruntime pads by less than nothing: some kernels refuse that, others crop.
@@ -170,8 +172,9 @@ def resizes(d: Drawing, x: Drawn) -> list[Drawn]:
         tuple(math.floor(size[run] * scale) for run in range(RUNS)) for size, scale in zip(spatial, scales, strict=True)
     ]
     shape = [*x.shape[:2], *results]
-    if not fits(shape):
-        return []
+    whole = all(size[run] * scale % 1 == 0 for size, scale in zip(spatial, scales, strict=True) for run in range(RUNS))
+    if not fits(shape) or (where == "align_corners" and not whole):
+        return []  # whether such corners are those of the fraction or of what is left is no two runtimes' opinion
     return [d.node("Resize", [x, "", d.weight([1.0, 1.0, *scales])], shape, **attrs)]
 
 

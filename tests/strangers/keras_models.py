@@ -1,0 +1,273 @@
+"""Random Keras models, written in every format that a model leaves Keras in, with what Keras computes.
+
+    python -m tests.strangers.keras_models FOLDER FIRST COUNT
+
+Runs where TensorFlow is installed; the folders that it writes are judged where Lathe is (stored.read_case).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+_RUNS = 2
+_UNITS = ["relu", "sigmoid", "tanh", "elu", "selu", "softplus", "swish", "gelu", "leaky_relu", "relu6", "hard_sigmoid"]
+_MOST_ELEMENTS = 20_000
+
+
+def _sizes(rng: random.Random, count: int, low: int, high: int) -> tuple[int, ...]:
+    return tuple(rng.randint(low, high) for _ in range(count))
+
+
+def _convolution(rng: random.Random, x: Any) -> Any:
+    rank = len(x.shape) - 2
+    if not 1 <= rank <= 3:
+        return None
+    least = min(x.shape[1:-1])
+    kernel = _sizes(rng, rank, 1, min(3, least))
+    strides, dilation = (rng.randint(1, 2), 1) if rng.random() < 0.6 else (1, rng.randint(1, 2))
+    padding = rng.choice(["same", "valid"]) if max(kernel) * dilation <= least else "same"
+    common = {"padding": padding, "activation": rng.choice([None, None, *_UNITS])}
+    kind = rng.choice(["conv", "conv", "depthwise", "separable", "transpose"])
+    suffix = f"{rank}D"
+    if kind == "depthwise" and rank < 3:
+        made = getattr(layers, f"DepthwiseConv{suffix}")
+        return made(kernel[0], strides=strides, depth_multiplier=rng.randint(1, 2), **common)(x)
+    if kind == "separable" and rank < 3:
+        return getattr(layers, f"SeparableConv{suffix}")(rng.randint(1, 6), kernel[0], strides=strides, **common)(x)
+    if kind == "transpose":
+        return getattr(layers, f"Conv{suffix}Transpose")(rng.randint(1, 5), kernel, strides=strides, **common)(x)
+    if padding == "same" and dilation > 1 and rank == 1 and rng.random() < 0.3:
+        common["padding"] = "causal"
+    groups = rng.choice([n for n in range(1, x.shape[-1] + 1) if x.shape[-1] % n == 0])
+    made = getattr(layers, f"Conv{suffix}")
+    return made(groups * rng.randint(1, 3), kernel, strides=strides, dilation_rate=dilation, groups=groups, **common)(x)
+
+
+def _pool(rng: random.Random, x: Any) -> Any:
+    rank = len(x.shape) - 2
+    if not 1 <= rank <= 3:
+        return None
+    if rng.random() < 0.2:
+        keep = rng.random() < 0.5
+        return getattr(layers, f"Global{rng.choice(['Max', 'Average'])}Pooling{rank}D")(keepdims=keep)(x)
+    size = rng.randint(1, min(3, *x.shape[1:-1]))
+    made = getattr(layers, f"{rng.choice(['Max', 'Average'])}Pooling{rank}D")
+    return made(size, strides=rng.choice([None, 1, 2]), padding=rng.choice(["same", "valid"]))(x)
+
+
+def _edge(rng: random.Random, x: Any) -> Any:
+    rank = len(x.shape) - 2
+    if not 1 <= rank <= 3:
+        return None
+    pairs = [(rng.randint(0, 1), rng.randint(0, 2)) for _ in range(rank)]
+    if rng.random() < 0.5 and min(x.shape[1:-1]) > 3:
+        return getattr(layers, f"Cropping{rank}D")(pairs if rank > 1 else pairs[0])(x)
+    return getattr(layers, f"ZeroPadding{rank}D")(pairs if rank > 1 else pairs[0])(x)
+
+
+def _grown(rng: random.Random, x: Any) -> Any:
+    rank = len(x.shape) - 2
+    if rank == 2:
+        how = rng.choice(["nearest", "bilinear"])
+        return layers.UpSampling2D(_sizes(rng, 2, 1, 2), interpolation=how)(x)
+    return getattr(layers, f"UpSampling{rank}D")(2)(x) if rank in (1, 3) else None
+
+
+def _dense(rng: random.Random, x: Any) -> Any:
+    return layers.Dense(rng.randint(1, 8), activation=rng.choice([None, *_UNITS, "softmax"]))(x)
+
+
+def _normal(rng: random.Random, x: Any) -> Any:
+    kind = rng.choice(["batch", "layer", "group", "unit", "rms"])
+    if kind == "batch":
+        return layers.BatchNormalization(axis=rng.choice([-1, -1, 1]), scale=rng.random() < 0.7)(x)
+    if kind == "layer":
+        return layers.LayerNormalization(axis=rng.choice([-1, -1, [1, -1] if len(x.shape) > 2 else -1]))(x)
+    if kind == "group" and len(x.shape) > 2:
+        groups = rng.choice([n for n in range(1, x.shape[-1] + 1) if x.shape[-1] % n == 0])
+        return layers.GroupNormalization(groups)(x)
+    return layers.UnitNormalization()(x) if kind == "unit" else layers.RMSNormalization()(x)
+
+
+def _unit(rng: random.Random, x: Any) -> Any:
+    kind = rng.choice(["word", "word", "prelu", "leaky", "elu", "relu", "softmax"])
+    if kind == "word":
+        return layers.Activation(rng.choice(_UNITS))(x)
+    if kind == "prelu":
+        shared = list(range(1, len(x.shape) - 1)) if rng.random() < 0.5 else None
+        return layers.PReLU(alpha_initializer="uniform", shared_axes=shared or None)(x)
+    if kind == "leaky":
+        return layers.LeakyReLU(0.2)(x)
+    if kind == "elu":
+        return layers.ELU(0.7)(x)
+    if kind == "relu":
+        return layers.ReLU(max_value=rng.choice([None, 1.5]), negative_slope=rng.choice([0, 0.1]), threshold=0)(x)
+    return layers.Softmax(axis=rng.choice([-1, 1]))(x)
+
+
+def _shape(rng: random.Random, x: Any) -> Any:
+    kind = rng.choice(["flatten", "reshape", "permute", "repeat"])
+    if kind == "flatten":
+        return layers.Flatten()(x)
+    if kind == "permute":
+        order = list(range(1, len(x.shape)))
+        rng.shuffle(order)
+        return layers.Permute(order)(x)
+    if kind == "repeat":
+        return layers.RepeatVector(rng.randint(1, 4))(x) if len(x.shape) == 2 else None
+    total = int(np.prod(x.shape[1:]))
+    first = rng.choice([n for n in range(1, total + 1) if total % n == 0])
+    return layers.Reshape(rng.choice([(first, total // first), (first, -1), (1, first, total // first)]))(x)
+
+
+def _recurrent(rng: random.Random, x: Any) -> Any:
+    if len(x.shape) != 3 or x.shape[1] > 12:
+        return None
+    made = rng.choice([layers.LSTM, layers.GRU, layers.SimpleRNN])
+    words: dict[str, Any] = {"return_sequences": rng.random() < 0.6, "go_backwards": rng.random() < 0.2}
+    if made is layers.GRU:
+        words["reset_after"] = rng.random() < 0.5
+    layer = made(rng.randint(1, 6), **words)
+    if rng.random() < 0.35 and not words["go_backwards"]:
+        layer = layers.Bidirectional(layer, merge_mode=rng.choice(["concat", "sum", "ave", "mul"]))
+    return layer(x)
+
+
+def _attention(rng: random.Random, x: Any) -> Any:
+    if len(x.shape) != 3:
+        return None
+    return layers.MultiHeadAttention(rng.randint(1, 3), rng.randint(1, 4))(x, x)
+
+
+def _slices(rng: random.Random, x: Any) -> Any:
+    axis = rng.randrange(1, len(x.shape))
+    step = rng.choice([1, 2, -1])
+    cut: list[Any] = [slice(None)] * len(x.shape)
+    cut[axis] = slice(rng.randint(0, 1) if step > 0 and x.shape[axis] > 1 else None, None, step)
+    return x[tuple(cut)]
+
+
+def _meeting(rng: random.Random, x: Any, values: list[Any]) -> Any:
+    alike = [value for value in values if value.shape == x.shape]
+    kind = rng.choice(
+        [layers.Add, layers.Multiply, layers.Average, layers.Maximum, layers.Subtract, layers.Concatenate]
+    )
+    others = [rng.choice(alike) for _ in range(1 if kind is layers.Subtract else rng.randint(1, 2))]
+    if kind is layers.Concatenate:
+        return kind(axis=rng.randrange(1, len(x.shape)))([x, *others])
+    return kind()([x, *others])
+
+
+_GROWERS: list[Callable[..., Any]] = (
+    [_convolution] * 4
+    + [_pool, _pool, _edge, _grown, _dense, _dense, _normal]
+    + [
+        _normal,
+        _unit,
+        _unit,
+        _shape,
+        _recurrent,
+        _recurrent,
+        _attention,
+        _slices,
+    ]
+)
+
+
+def model_of(seed: int) -> Any:
+    """The functional model of a seed."""
+    rng = random.Random(seed)
+    keras.utils.set_random_seed(seed)
+    keras.backend.clear_session()
+    rank = rng.choice([1, 2, 2, 3, 3, 3, 4])
+    shape = (rng.randint(1, 3), *_sizes(rng, rank - 1, 3, 9 if rank < 4 else 5), rng.randint(1, 6))
+    first = keras.Input(batch_shape=shape, name="x")
+    values = [first]
+    for _ in range(rng.randint(2, 9)):
+        x = rng.choice(values[-3:])
+        made = _meeting(rng, x, values) if rng.random() < 0.15 else rng.choice(_GROWERS)(rng, x)
+        if made is not None and 0 < int(np.prod(made.shape)) <= _MOST_ELEMENTS and len(made.shape) <= 5:
+            values.append(made)
+    model = keras.Model(first, layers.Activation("linear")(values[-1]))
+    drawn = np.random.default_rng(seed)
+    model.set_weights([_weights(drawn, weight) for weight in model.weights])
+    return model
+
+
+def _weights(drawn: np.random.Generator, weight: Any) -> Any:
+    if "seed" in weight.path:
+        return np.asarray(weight)
+    low = 0.5 if "variance" in weight.path else -0.6
+    return drawn.uniform(low, low + 1.2, weight.shape).astype("float32")
+
+
+def write(seed: int, folder: Path) -> None:
+    """One folder for each format."""
+    model = model_of(seed)
+    rng = np.random.default_rng(seed)
+    feeds = [rng.uniform(-2, 2, model.inputs[0].shape).astype("float32") for _ in range(_RUNS)]
+    results = [np.asarray(model(x, training=False)) for x in feeds]
+    arrays = {f"{run}_in_0": x for run, x in enumerate(feeds)} | {f"{run}_out_0": y for run, y in enumerate(results)}
+    for form, platform in _FORMS.items():
+        place = folder / f"{seed}-{form}"
+        place.mkdir(parents=True, exist_ok=True)
+        try:
+            file = _save(model, form, place)
+        except Exception as problem:  # a format that Keras itself cannot write this model in
+            (place / "skipped.txt").write_text(f"{type(problem).__name__}: {problem}"[:500], encoding="utf-8")
+            continue
+        np.savez(place / "runs.npz", **arrays)
+        about = {"platform": platform, "file": file, "inputs": 1, "outputs": 1, "runs": _RUNS, "rtol": 5e-4}
+        (place / "case.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+_FORMS = {"keras": "keras", "h5": "keras", "saved": "tensorflow", "frozen": "tensorflow", "tflite": "tflite"}
+
+
+def _save(model: Any, form: str, folder: Path) -> str:
+    """Writes a model and gives the name of the file."""
+    if form in ("keras", "h5"):
+        model.save(folder / f"model.{form}")
+        return f"model.{form}"
+    if form == "saved":
+        spec = tf.TensorSpec(model.inputs[0].shape, tf.float32, name="x")
+        model.export(folder / "model", verbose=False, input_signature=[spec])
+        return "model"
+    function = tf.function(lambda x: model(x, training=False))
+    concrete = function.get_concrete_function(tf.TensorSpec(model.inputs[0].shape, tf.float32, name="x"))
+    frozen = convert_variables_to_constants_v2(concrete)
+    if form == "frozen":
+        (folder / "model.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
+        return "model.pb"
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
+    (folder / "model.tflite").write_bytes(converter.convert())
+    return "model.tflite"
+
+
+def main() -> None:
+    folder, first, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    for seed in range(first, first + count):
+        try:
+            write(seed, folder)
+        except Exception as problem:  # the drawing asks for what Keras refuses
+            print(f"{seed}: {type(problem).__name__}: {str(problem)[:200]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
