@@ -276,7 +276,9 @@ class _Description:
     def _calls(self, entry: Mapping[str, Json], names: frozenset[str]) -> tuple[Call, ...]:
         made = []
         for node in self._list(entry.get("inbound_nodes", []), "the calls of a layer"):
-            if isinstance(node, dict):
+            if isinstance(node, dict) and entry.get("class_name") == "GetItem":
+                made.append(self._index(node, names))
+            elif isinstance(node, dict):
                 made.append(self._newer_call(node, names))
             else:
                 made.append(self._older_call(self._list(node, "a call"), names))
@@ -289,6 +291,13 @@ class _Description:
         for key, value in self._dict(node.get("kwargs", {}), "the named arguments of a call").items():
             self._name(named, key, value, names)
         return Call(tuple(item for item in arguments if not isinstance(item, str)), named)
+
+    def _index(self, node: Mapping[str, Json], names: frozenset[str]) -> Call:
+        """The call of a tensor's brackets: what stands in them says nothing without its lists and slices."""
+        arguments = self._list(node.get("args", []), "the arguments of a call")
+        if len(arguments) != 2:
+            self.wrong(f"an index is called with {len(arguments)} arguments")
+        return Call(tuple(self._references(arguments[0], names)), {"index": json.dumps(arguments[1])})
 
     def _older_call(self, node: Sequence[Json], names: frozenset[str]) -> Call:
         """As Keras 2 writes it: a list of [layer, call, output, named arguments]."""
