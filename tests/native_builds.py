@@ -77,6 +77,11 @@ def full_library() -> Path:
     return build("full") / "liblathe_full.so"
 
 
+def checked_library() -> Path:
+    """The same with a core that finds values which were overwritten before their last use."""
+    return build("checked") / "liblathe_checked.so"
+
+
 def opencl_shim() -> Path:
     """A library for $LATHE_OPENCL_LIBRARY that fails as $LATHE_SHIM says: native/tests/opencl_shim.cc."""
     return build("opencl_shim") / "tests" / "libopencl_shim.so"

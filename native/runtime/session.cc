@@ -63,7 +63,13 @@ Code Session::Run(const ErrorSink& errors) {
     if (bound_inputs_[i] != nullptr && bound_inputs_[i] != tensors_[value].data)
       memcpy(tensors_[value].data, bound_inputs_[i], BytesOf(value));
   }
+#ifdef LATHE_CHECK_MEMORY
+  PoisonMemory();
+#endif
   LATHE_TRY(RunNodes(0, model_.body.nodes.size(), true, errors));
+#ifdef LATHE_CHECK_MEMORY
+  LATHE_TRY(CheckChecksums("the application", model_.body.outputs, errors));
+#endif
   for (size_t i = 0; i < bound_outputs_.size(); ++i) {
     const uint32_t value = model_.body.outputs[i];
     if (bound_outputs_[i] != nullptr && bound_outputs_[i] != tensors_[value].data)
@@ -75,8 +81,15 @@ Code Session::Run(const ErrorSink& errors) {
 // `count` nodes of one region, the first of which has the number `index`.
 Code Session::RunNodes(size_t index, size_t count, bool observed, const ErrorSink& errors) {
   for (; count > 0; --count, index = engine_->nodes()[index].end) {
+#ifdef LATHE_CHECK_MEMORY
+    const Node& node = *engine_->nodes()[index].node;
+    LATHE_TRY(CheckChecksums(node.name, node.inputs, errors));
+#endif
     LATHE_TRY(RunNode(index, observed, errors));
     if (finds_[index]) LATHE_TRY(FindSizes(index, errors));
+#ifdef LATHE_CHECK_MEMORY
+    KeepChecksums(node.outputs);
+#endif
   }
   return Code::kOk;
 }

@@ -133,6 +133,15 @@ class Session {
     return item_of_[value] == kNoItem ? BytesOf(value) : static_cast<size_t>(items_[item_of_[value]].size);
   }
 
+#ifdef LATHE_CHECK_MEMORY
+  // session_check.cc
+  void PoisonMemory();
+  void KeepChecksums(Span<const uint32_t> values);
+  Code CheckChecksums(const char* reader, Span<const uint32_t> values, const ErrorSink& errors) const;
+
+  Span<uint64_t> checksums_;  // by value; 0: not known
+#endif
+
   Engine* engine_;
   const Model& model_;
   bool keep_all_;

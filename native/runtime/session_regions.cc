@@ -32,7 +32,13 @@ Code Session::RunRegion(size_t node, size_t region, bool observed, const ErrorSi
   for (size_t i = 0; i < region; ++i) first = Behind(first, regions[i].nodes.size());
   const size_t count = regions[region].nodes.size();
   if (sizes_found_) LATHE_TRY(ForgetSizes(first, Behind(first, count), errors));
+#ifdef LATHE_CHECK_MEMORY
+  KeepChecksums(regions[region].inputs);  // the kernel of the node has written them
+  LATHE_TRY(RunNodes(first, count, observed, errors));
+  return CheckChecksums(engine_->nodes()[node].node->name, regions[region].outputs, errors);
+#else
   return RunNodes(first, count, observed, errors);
+#endif
 }
 
 // Sizes that the nodes from `first` to `end` find out go back to those that memory was planned for: a region may have

@@ -46,6 +46,9 @@ Code Session::MakeTables(const ErrorSink& errors) {
   memory_.NewArray(nodes.size(), &finds_);
   memory_.NewArray(values, &tensors_);
   memory_.NewArray(values, &own_);
+#ifdef LATHE_CHECK_MEMORY
+  memory_.NewArray(values, &checksums_);
+#endif
   memory_.NewArray(engine_->operand_count(), &operands_);
   memory_.NewArray(nodes.size(), &plans_);
   memory_.NewArray(values, &item_of_);

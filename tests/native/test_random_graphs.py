@@ -62,7 +62,7 @@ def _concat(graph: Graph, rng: random.Random, values: list[Value], source: Value
     return apply(graph, make("concat", axis=axis), source, *rng.choices(fitting, k=rng.randint(1, 2)))
 
 
-def _graph(seed: int) -> Graph:
+def random_graph(seed: int) -> Graph:
     rng = random.Random(seed)
     graph = Graph(name=f"random_{seed}")
     shape = tuple(rng.choice([1, 2, 4, 6, 8]) for _ in range(rng.choice([2, 3, 4])))
@@ -116,7 +116,7 @@ def _planned(graph: Graph) -> Plan:
 def test_random_graphs_compute_what_their_references_do(library: Library, optimised: bool) -> None:
     wrong = []
     for seed in range(GRAPHS):
-        graph = _graph(seed)
+        graph = random_graph(seed)
         x = np.random.default_rng(seed).normal(size=_shape(graph.inputs[0])).astype(np.float32)
         expected = evaluate(graph, {"x": x})
         if optimised:

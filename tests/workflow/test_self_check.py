@@ -28,7 +28,7 @@ from tests.native_builds import full_library
 from tests.plan.graphs import add_input, apply, make
 
 
-def _plant(monkeypatch: pytest.MonkeyPatch) -> None:
+def plant(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planner that overwrites what is still read, and a checker that is blind to it."""
     monkeypatch.setattr(arena, "_safe", lambda node, source, owner, step: True)
     monkeypatch.setattr(check, "check", lambda graph, plan, kernels: None)
@@ -43,7 +43,7 @@ def _engine(graph: Graph) -> Engine:
     return Library(full_library()).engine(model=files.model, data=files.data, threads=1)
 
 
-def _read_twice() -> Graph:
+def read_twice() -> Graph:
     """A value that is read after a node which could work in its place."""
     graph = Graph(name="twice")
     first = apply(graph, make("abs"), add_input(graph, "x", (3, 37)))
@@ -52,13 +52,13 @@ def _read_twice() -> Graph:
 
 
 def test_a_right_plan_passes() -> None:
-    self_check.compare(_engine(_read_twice()))
+    self_check.compare(_engine(read_twice()))
 
 
 def test_a_wrong_plan_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    _plant(monkeypatch)
+    plant(monkeypatch)
     with pytest.raises(self_check.WrongPlanError, match="the memory plan is wrong"):
-        self_check.compare(_engine(_read_twice()))
+        self_check.compare(_engine(read_twice()))
 
 
 def _deployment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -85,7 +85,7 @@ def test_a_build_with_a_wrong_plan_is_a_defect_of_lathe(
 ) -> None:
     file = _deployment(tmp_path, monkeypatch)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    _plant(monkeypatch)
+    plant(monkeypatch)
     assert run(["build", str(file), "--output", str(tmp_path / "wrong")]) == 70
     told = capsys.readouterr().err
     assert "the built library is wrong: output 'y' is off by" in told
