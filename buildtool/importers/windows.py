@@ -12,7 +12,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.step import Step
-from buildtool.ir.dims import Dim, DimExpr, bounds, ceil_div
+from buildtool.ir.dims import Dim, bounds, ceil_div
 from buildtool.ops._shapes import extent
 
 
@@ -40,27 +40,31 @@ def _padded_size(size: Dim, width: int, stride: int, dilation: int) -> Dim:
 
 
 def _padded(step: Step, x: Tensor, pads: Sequence[Dim], sizes: Sequence[Dim], value: float) -> Tensor:
-    """The widest paddings on all sides, cut to those of the size at run time."""
+    """The input of the windows; `sizes`: how large it is along axes of run-time paddings."""
     rank = len(sizes)
-    wide = step.emit(
-        "pad",
-        x,
-        before=(0, *(_most(pad) for pad in pads[:rank]), 0),
-        after=(0, *(_most(pad) for pad in pads[rank:]), 0),
-        mode="constant",
-        value=value,
-    )
-    starts = [_most(pad) - pad for pad in pads[:rank]]
-    fixed = [not isinstance(pads[axis], DimExpr) and not isinstance(pads[axis + rank], DimExpr) for axis in range(rank)]
-    kept = [wide.shape[1 + axis] if fixed[axis] else sizes[axis] for axis in range(rank)]
+    before, after = (0, *pads[:rank], 0), (0, *pads[rank:], 0)
+    fixed = [isinstance(one, int) and isinstance(other, int) for one, other in zip(before, after, strict=True)]
+    known = [None if fixed[1 + axis] else size for axis, size in enumerate(sizes)]
+    return padded(step, x, before, after, value, (None, *known, None))
+
+
+def padded(
+    step: Step,
+    x: Tensor,
+    before: Sequence[Dim],
+    after: Sequence[Dim],
+    value: float,
+    sizes: Sequence[Dim | None] | None = None,
+) -> Tensor:
+    """A border of run-time widths, also below 0: the widest one, cut. `sizes`: simpler forms of the resulting sizes."""
+    ends = [tuple(max(bounds(width)[1], 0) for width in widths) for widths in (before, after)]
+    wide = step.emit("pad", x, before=ends[0], after=ends[1], mode="constant", value=value)
+    known = sizes or (None,) * x.rank
+    exact = [dim + one + other for dim, one, other in zip(x.shape, before, after, strict=True)]
     return step.emit(
         "slice",
         wide,
-        starts=(0, *starts, 0),
+        starts=tuple(most - width for most, width in zip(ends[0], before, strict=True)),
         steps=(1,) * x.rank,
-        sizes=(x.shape[0], *kept, x.shape[-1]),
+        sizes=tuple(size if given is None else given for size, given in zip(exact, known, strict=True)),
     )
-
-
-def _most(pad: Dim) -> int:
-    return bounds(pad)[1]

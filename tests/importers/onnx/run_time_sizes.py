@@ -236,6 +236,34 @@ MODELS: dict[str, Model] = {
         w2=_floats(4, 1, 5, 2),
         w3=_floats(4, 4, 1, 1),
     ),
+    # The same padding, computed by the model.
+    "padded": _sized(
+        """(float[1,2,h] x) => (float[1,2,n] y, float[1,2,m] cut) <int64 two = {2}, int64 one = {1}, int64 zero = {0},
+         int64[2] flat = {0, 0}, int64[1] axis0 = {0}, int64[1] minus = {-1}, float half = {0.5}> {
+  hv = Shape<start = 2>(x)
+  h = Squeeze(hv)
+  more = Add(h, one)
+  windows = Div(more, two)
+  steps = Sub(windows, one)
+  span = Mul(steps, two)
+  reach = Add(span, two)
+  whole = Add(reach, one)
+  missing = Sub(whole, h)
+  total = Max(missing, zero)
+  front = Div(total, two)
+  back = Sub(total, front)
+  f = Unsqueeze(front, axis0)
+  b = Unsqueeze(back, axis0)
+  pads = Concat<axis = 0>(flat, f, flat, b)
+  wide = Pad(x, pads, half)
+  y = AveragePool<kernel_shape = [3], strides = [2]>(wide)
+  less = Mul(pads, minus)
+  cut = Pad(x, less)
+}""",
+        (),
+        {"x": (1, 2, (3, 40))},
+        *({"x": (1, 2, h)} for h in (3, 4, 17, 40)),
+    ),
     # To the size of another tensor, whatever the ratio is.
     "resized": _sized(
         """(float[1,2,h,w] x, float[1,2,p,q] z) => (float[1,2,p,q] linear, float[1,2,p,q] corners,

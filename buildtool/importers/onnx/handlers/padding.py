@@ -7,6 +7,8 @@ import numpy as np
 from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.step import Step
+from buildtool.importers.windows import padded
+from buildtool.ir.dims import Dim
 
 
 @handler("Pad")
@@ -22,6 +24,15 @@ def pad(step: Step) -> Tensor:
         value = step.known_number(2, "constant_value") if step.optional(2) is not None else 0.0
     if x.dtype.is_integer and float(np.float32(value)) != value:
         step.unsupported(f"a border of {value}", "integers that a 32-bit float holds are supported")
+    fixed = [amount for amount in (*before, *after) if isinstance(amount, int)]
+    if len(fixed) < 2 * x.rank:
+        if mode != "constant":
+            step.unsupported(f"pads of run-time widths in mode {mode}", "fix the input shapes")
+        return padded(step, x, before, after, value)
+    return _padded(step, x, fixed[: x.rank], fixed[x.rank :], mode, value)
+
+
+def _padded(step: Step, x: Tensor, before: list[int], after: list[int], mode: str, value: float) -> Tensor:
     x = _cropped(step, x, before, after)
     if not any(amount > 0 for amount in (*before, *after)):
         return x
@@ -35,14 +46,15 @@ def pad(step: Step) -> Tensor:
     )
 
 
-def _amounts(step: Step, x: Tensor) -> tuple[list[int], list[int]]:
-    stated = step.integers("pads") if step.opset < 11 else step.known_ints(1, "pads")
+def _amounts(step: Step, x: Tensor) -> tuple[list[Dim], list[Dim]]:
+    stated = step.integers("pads") if step.opset < 11 else step.known_dims(1, "pads")
     axes = tuple(range(x.rank))
     if step.opset >= 18 and step.optional(3) is not None:
         axes = step.axes(step.known_ints(3, "axes"), x.rank)
     if len(stated) != 2 * len(axes):
         step.malformed(f"it has {len(stated)} pads for {len(axes)} axes")
-    before, after = [0] * x.rank, [0] * x.rank
+    before: list[Dim] = [0] * x.rank
+    after: list[Dim] = [0] * x.rank
     for position, axis in enumerate(axes):
         before[axis], after[axis] = stated[position], stated[position + len(axes)]
     return before, after
