@@ -283,6 +283,24 @@ MODELS: dict[str, Model] = {
         {"x": (1, 2, 16, 11), "z": (1, 2, 5, 20)},
         {"x": (1, 2, 1, 1), "z": (1, 2, 3, 1)},
     ),
+    # Resizes that are computed one axis at a time.
+    "tables": _sized(
+        """(float[1,2,h,w] x, float[1,2,p,q] z) => (float[1,2,p,q] cubic, int32[1,2,p,q] whole,
+         float[1,2,h,k] scaled, float[1,2,h2,w2] middle)
+        <float[4] scales = {1, 1, 1, 1.5}, float[4] parts = {1, 1, 0.75, 0.5}> {
+  sizes = Shape(z)
+  cubic = Resize<mode = "cubic">(x, , , sizes)
+  i = Cast<to = 6>(x)
+  whole = Resize<mode = "nearest", nearest_mode = "ceil">(i, , , sizes)
+  scaled = Resize<mode = "cubic", coordinate_transformation_mode = "pytorch_half_pixel">(x, , scales)
+  middle = Resize<mode = "linear", coordinate_transformation_mode = "half_pixel_symmetric">(x, , parts)
+}""",
+        (),
+        {"x": (1, 2, (2, 20), (2, 20)), "z": (1, 2, (1, 20), (1, 20))},
+        {"x": (1, 2, 20, 20), "z": (1, 2, 20, 20)},
+        {"x": (1, 2, 7, 3), "z": (1, 2, 13, 9)},
+        {"x": (1, 2, 16, 11), "z": (1, 2, 5, 1)},
+    ),
     # The centres of the cells of two scales, as detectors have them.
     "grids": _sized(
         f"""(float[1,1,h,w] x) => (float[n,2] near, float[m,2] far) <int64[1] minus = {{-1}}, int64[2] form = {{-1, 2}},

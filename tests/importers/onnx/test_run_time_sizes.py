@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from buildtool.importers.onnx import import_model
+from buildtool.importers.request import TensorRequest
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.ir.verify import verify
 from buildtool.passes.pipeline import optimise
-from tests.importers.onnx.harness import reference
+from tests.importers.onnx.harness import imported, model_of, random, reference
 from tests.importers.onnx.run_time_sizes import MODELS, request
 
 
@@ -32,3 +34,13 @@ def test_like_onnxruntime(tmp_path: Path, name: str) -> None:
     _compare(graph, name)
     optimise(graph)
     _compare(graph, name)
+
+
+def test_a_last_window_over_a_run_time_end(tmp_path: Path) -> None:
+    """LpPool takes `ceil_mode` from opset 18 on."""
+    pool = helper.make_node("LpPool", ["x"], ["y"], kernel_shape=[4], strides=[3], pads=[1, 0], ceil_mode=1)
+    model = model_of([pool], {"x": random(1, 2, 9)}, ["y"], {}, opset=18, shapes={"x": [1, 2, "W"]})
+    graph = imported(model, tmp_path, [TensorRequest("x", (1, 2, (4, 12)))]).graph
+    for width in range(4, 13):
+        x = random(1, 2, width)
+        np.testing.assert_allclose(evaluate(graph, {"x": x})["y"], reference(model, {"x": x})[0], rtol=1e-5)

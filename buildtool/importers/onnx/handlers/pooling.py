@@ -18,8 +18,11 @@ from buildtool.importers.spatial import (
     to_channels_last,
 )
 from buildtool.importers.step import Step
+from buildtool.importers.windows import padded
 from buildtool.ir.attributes import AttrValue
+from buildtool.ir.dims import ceil_div, maximum, minimum
 from buildtool.ir.types import DType
+from buildtool.ops._shapes import extent
 
 _MOST_AXES = 6
 _NARROW = (DType.S8, DType.U8, DType.S16, DType.U16)  # integers that f32 holds exactly
@@ -99,26 +102,28 @@ def lp_pool(step: Step) -> Tensor:
     if p < 1:
         step.malformed(f"the attribute 'p' is {p}, which is not positive")
     window = _window(step, x)
+    moved = to_channels_last(step, power(step, x, p))
     if step.integer("ceil_mode", 0):
-        window = _up_to_the_end(step, x, window)
-    y = boxes(step, to_channels_last(step, power(step, x, p)), "sum", window, {})
+        moved, window = _up_to_the_end(step, moved, window)
+    y = boxes(step, moved, "sum", window, {})
     return from_channels_last(step, root(step, y, p), x.rank)
 
 
-def _up_to_the_end(step: Step, x: Tensor, window: Window) -> Window:
-    """The same windows without `ceil_mode`: more padding behind, where a last window hangs over the end."""
+def _up_to_the_end(step: Step, x: Tensor, window: Window) -> tuple[Tensor, Window]:
+    """The same windows over [N, ..., C] without `ceil_mode`: padded, where a last window hangs over the end."""
     rank = len(window.kernel)
-    pads = list(fixed_pads(step, window.pads))
-    for axis, size in enumerate(spatial_sizes(x)):
-        if not isinstance(size, int):
-            step.unsupported("ceil_mode with a run-time size", "fix the input shapes")
-        before, after, stride = pads[axis], pads[axis + rank], window.strides[axis]
-        extent = (window.kernel[axis] - 1) * window.dilations[axis] + 1
-        count = -(-(size + before + after - extent) // stride) + 1
-        if (count - 1) * stride >= size + before:
-            count -= 1
-        pads[axis + rank] = max((count - 1) * stride + extent - size - before, 0)
-    return Window(window.kernel, window.strides, tuple(pads), window.dilations)
+    pads = fixed_pads(step, window.pads)
+    before, after, sizes = pads[:rank], [], []
+    for axis, size in enumerate(x.shape[1:-1]):
+        stride, behind = window.strides[axis], pads[axis + rank]
+        span = extent(window.kernel[axis], window.dilations[axis])
+        within = ceil_div(size + before[axis] + behind - span, stride) + 1
+        count = minimum(within, ceil_div(size + before[axis], stride))
+        sizes.append((count - 1) * stride + span)
+        hanging = maximum(sizes[-1] - size - before[axis], 0)
+        after.append(minimum(hanging, behind + stride))  # which says how wide it can be
+    wide = padded(step, x, (0, *before, 0), (0, *after, 0), 0.0, (None, *sizes, None))
+    return wide, Window(window.kernel, window.strides, (0,) * (2 * rank), window.dilations)
 
 
 @handler("GlobalAveragePool")

@@ -16,6 +16,8 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.interpolation import COORDINATES, AxisResize, cubic, linear, nearest, taps
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.resizing import scale_of_sizes
+from buildtool.importers.run_time_resizing import COORDINATES as OPEN_COORDINATES
+from buildtool.importers.run_time_resizing import RunTimeAxis
 from buildtool.importers.spatial import NO_ACTIVATION, from_channels_last, to_channels_last
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim
@@ -196,7 +198,23 @@ def _axis_by_axis(step: Step, wanted: _Resize) -> Tensor:
     y = to_channels_last(step, x) if picture else x
     for axis, how in axes.items():
         y = _along(step, y, axis - 1 if picture else axis, how, wanted)
-    return from_channels_last(step, y, 4) if picture else y
+    y = from_channels_last(step, y, 4) if picture else y
+    for axis in (axis for axis in range(x.rank) if _is_open(step, wanted, axis)):
+        old, new = x.shape[axis], wanted.sizes[axis]
+        how_open = RunTimeAxis(step, old, new, wanted.scales[axis], wanted.coordinates)
+        y = how_open.resized(y, axis, wanted.mode, wanted.rounding, step.real("cubic_coeff_a", -0.75))
+    return y
+
+
+def _is_open(step: Step, wanted: _Resize, axis: int) -> bool:
+    """Whether an axis is resized from or to a run-time size."""
+    old, new = step.input(0).shape[axis], wanted.sizes[axis]
+    fixed = isinstance(old, int) and isinstance(new, int)
+    if fixed or (old == new and wanted.scales[axis] == 1.0 and axis not in (wanted.regions or {})):
+        return False
+    if step.integer("antialias", 0) or step.integer("exclude_outside", 0) or wanted.coordinates not in OPEN_COORDINATES:
+        step.unsupported("such a resize from or to a run-time size", "fix the input shapes")
+    return True
 
 
 def _axis(step: Step, wanted: _Resize, axis: int) -> AxisResize | None:
@@ -205,7 +223,7 @@ def _axis(step: Step, wanted: _Resize, axis: int) -> AxisResize | None:
     if old == new and wanted.scales[axis] == 1.0 and region == (0.0, 1.0):
         return None
     if not isinstance(old, int) or not isinstance(new, int):
-        step.unsupported("such a resize from or to a run-time size", "fix the input shapes")
+        return None  # see _is_open
     if old < 1 or new < 1:
         step.malformed(f"a resize of {old} to {new} elements")
     how = AxisResize(old, new, wanted.scales[axis], wanted.coordinates, region)
