@@ -26,6 +26,7 @@ _KINDS = {
     "android-check": ("substitutes for an Android NDK", "android-check/*"),
     "builds": ("what `lathe build` has read and written", "builds/*"),
     "checked": ("models that `lathe check` has verified", "checked/*"),
+    "drafts": ("deployment files for models that were given without one", "drafts/*"),
     "downloads": ("model files from the network", "downloads/*"),
 }
 _DAY = 86400.0

@@ -71,11 +71,11 @@ def build(
     if dry_run:
         return _show_commands(asking, out)
     if watch:
-        return watching.build_on_change(asking, lambda: _build(asking, None, out), out)
-    return _build(asking, depfile, out)
+        return watching.build_on_change(asking, lambda: build_or_reuse(asking, None, out), out)
+    return build_or_reuse(asking, depfile, out)
 
 
-def _build(asking: Asking, depfile: tuple[Path, str] | None, out: Output) -> None:
+def build_or_reuse(asking: Asking, depfile: tuple[Path, str] | None, out: Output) -> None:
     """Build, unless nothing has changed since the last build. That is found out before the slow modules are loaded."""
     from buildtool.artifacts import build_records
     from buildtool.reports import build as report

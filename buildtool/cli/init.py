@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from buildtool.cli.build import build_or_reuse
 from buildtool.cli.command import command
-from buildtool.cli.options import AbisOption, TrustOption
+from buildtool.cli.options import AbisOption, OpPathOption, TrustOption
 from buildtool.cli.output import Output, write_file
-from buildtool.errors import ConfigError
+from buildtool.cli.watching import Asking
+from buildtool.errors import ConfigError, Problem
+from buildtool.settings import Options, Overrides
 
 
 def shapes_by_name(words: list[str] | None) -> dict[str, str]:
@@ -27,7 +32,9 @@ def shapes_by_name(words: list[str] | None) -> dict[str, str]:
 def init(
     models: Annotated[
         list[Path],
-        typer.Argument(metavar="MODEL...", help="Model files of any supported framework.", show_default=False),
+        typer.Argument(
+            metavar="MODEL...", help="Model files or folders of any supported framework.", show_default=False
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -51,8 +58,10 @@ def init(
             help="Types that weights are stored in and computed with.",
         ),
     ] = "fp16_fp32",
+    op_paths: OpPathOption = None,
     trust_model_code: TrustOption = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    build: Annotated[bool, typer.Option("--build", help="Go on to build the library.")] = False,
     *,
     out: Output,
 ) -> None:
@@ -60,10 +69,13 @@ def init(
     from buildtool.drafts import deployment as draft
 
     to_stdout = output is not None and str(output) == "-"
-    file = output or models[0].with_suffix(".yml").resolve()
+    if build and to_stdout:
+        raise ConfigError("--build needs a file to build from", remedy="leave out `--output -`, or --build")
+    file = output or models[0].resolve().with_suffix(".yml")
     if not force and not to_stdout and file.exists():
         raise ConfigError(f"{file} already exists", remedy="choose another file with --output, or give --force")
     abis = [word for item in target_abis or () for word in item.replace(",", " ").split()]
+    notes: list[Problem] = []
     text = draft.write(
         models,
         relative_to=Path.cwd() if to_stdout else file.parent,
@@ -72,12 +84,41 @@ def init(
         shapes=shapes_by_name(input_shape),
         data_type=data_type,
         trust_model_code=trust_model_code,
+        op_paths=tuple(op_paths or ()),
+        ask=_ask if sys.stdin.isatty() and sys.stderr.isatty() and not out.json else None,
+        note=notes.append,
     )
+    if not out.json:
+        for note in notes:
+            out.note(note)
+    document = {"text": text, "notes": [note.as_json() for note in notes]}
     if to_stdout:
-        out.document({"text": text}, text)
+        out.document(document, text)
         return
     write_file(file, text)
-    out.document({"file": str(file), "text": text}, f"wrote {file}\nnext: lathe build {file}")
+    shown = shlex.quote(str(_short(file)))
+    next_step = f"lathe quantize {shown} --inputs SAMPLES" if "quantize_range_file:" in text else f"lathe build {shown}"
+    said = [f"wrote {shown}", *([] if build else [f"next: {next_step}"])]
+    if not (build and out.json):
+        out.document({"file": str(file), **document}, *said)
+    if build:
+        go_on = Asking(file, Overrides(), Options(allow_unverified=False, trust_model_code=trust_model_code))
+        build_or_reuse(go_on, None, out)
+
+
+def _ask(question: str, usual: str) -> str:
+    """The answer of a person at a terminal; the question goes to stderr."""
+    sys.stderr.write(f"{question}{f' [{usual}]' if usual else ''}: ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline().strip()
+    if not answer and not usual:
+        raise ConfigError(f"no answer to: {question}", remedy="give the shape with --input-shape NAME=SHAPE")
+    return answer or usual
+
+
+def _short(file: Path) -> Path:
+    """Relative to the current folder, where it is inside."""
+    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
 
 
 def register(app: typer.Typer) -> None:

@@ -67,7 +67,9 @@ def _local_file(ref: FileRef) -> Path:
         if (path / _SAVED_MODEL).is_file():
             path /= _SAVED_MODEL
         if not path.exists():
-            raise _fault(ref, f"there is no file {quoted(_shortened(ref.location))}", remedy=near_files(path))
+            raise _fault(
+                ref, f"there is no file {quoted(_shortened(ref.location))}", remedy=near_files(path) or _made_by(path)
+            )
         if not path.is_file():
             raise _fault(ref, f"{quoted(_shortened(ref.location))} is not a file")
         found = _sha256_of(path) if ref.sha256 else ""
@@ -76,6 +78,10 @@ def _local_file(ref: FileRef) -> Path:
     if found != ref.sha256:
         raise _wrong_checksum(ref, found)
     return path
+
+
+def _made_by(path: Path) -> str:
+    return "write it with: lathe quantize DEPLOYMENT --inputs SAMPLES" if path.suffix == ".ranges" else ""
 
 
 @dataclass(frozen=True)

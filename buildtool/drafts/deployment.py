@@ -5,28 +5,42 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from buildtool.errors import ConfigError, ModelFileError, UnsupportedError, Where
+from buildtool.drafts import inputs
+from buildtool.drafts.inputs import Ask, Opened, OpenSizes
+from buildtool.errors import ConfigError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import SUFFIXES, import_model, importer, platform_of
-from buildtool.importers.request import ImportRequest, TensorRequest
+from buildtool.importers.recognition import folder, model_in, recognise
+from buildtool.importers.request import ImportRequest
 from buildtool.ir.dims import Dim, bounds
-from buildtool.ir.graph import Value
+from buildtool.ir.graph import Graph, Value
+from buildtool.ir.operator import Operator
+from buildtool.ir.types import DType
+from buildtool.ops.registry import registry
+from buildtool.targets.protocol import FirmwareTarget
+from buildtool.targets.registry import all_targets
 from buildtool.wording import near_files
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16")
+_NAMELESS = ("saved_model", "__model__", "inference")
+_USUAL = (-1.0, 1.0)  # what deployments assume
 
 
 @dataclass(frozen=True)
-class _Opened:
-    """An input of a source model: the sizes that are open are None."""
+class _Draft:
+    """What the lines of all models have in common."""
 
-    name: str
-    sizes: tuple[int | None, ...]
+    relative_to: Path
+    operators: Mapping[str, type[Operator]]
+    data_type: str
+    trusted: bool
+    sizes: OpenSizes
+    target: FirmwareTarget | None  # where the models go to chips
 
 
 def write(
@@ -38,66 +52,154 @@ def write(
     shapes: Mapping[str, str] | None = None,
     data_type: str = "fp16_fp32",
     trust_model_code: bool = False,
+    op_paths: Sequence[Path] = (),
+    ask: Ask | None = None,
+    note: Callable[[Problem], None] | None = None,
 ) -> str:
-    """The text of a deployment file for these models. `shapes` gives the sizes that the models leave open."""
+    """The text of a deployment file for these models. `shapes` gives the sizes that the models leave open; `ask` is
+    asked for others, and `note` hears of those that were chosen.
+    """
     if data_type not in DATA_TYPES:
         raise ConfigError(f"--data-type cannot be '{data_type}'", rule=f"allowed: {', '.join(DATA_TYPES)}")
-    given = dict(shapes or {})
-    name = library_name or _word(models[0].stem)
+    sizes = OpenSizes(dict(shapes or {}), ask, note)
+    name = library_name or _word(_stem(models[0]))
     lines = [
         "# Written by `lathe init`. Every key: `lathe schema`.",
         f"library_name: {name}",
         f"target_abis: [{', '.join(target_abis)}]",
         "model_graph_format: file",
         "model_data_format: file",
+        *([f"op_paths: [{', '.join(_text(_relative(path, relative_to)) for path in op_paths)}]"] if op_paths else []),
         "models:",
     ]
+    draft = _Draft(relative_to, registry(op_paths), data_type, trust_model_code, sizes, _chip(target_abis))
     taken: set[str] = set()
-    for file in models:
-        entry = _unique(_word(file.stem), taken)
-        lines += _model_lines(entry, file, relative_to, given, data_type, trust_model_code)
-    if given:
-        raise ConfigError(f"no model has an input '{next(iter(given))}'", remedy="see: lathe inspect MODEL")
+    for model in models:
+        lines += _model_lines(_unique(_word(_stem(model)), taken), model_in(model), draft)
+    sizes.check_all_used()
     return "\n".join(lines) + "\n"
 
 
-def _model_lines(
-    entry: str, file: Path, relative_to: Path, given: dict[str, str], data_type: str, trusted: bool
-) -> list[str]:
-    if (file / "saved_model.pb").is_file():
-        file /= "saved_model.pb"
-    platform = platform_of(file)
-    if not platform:
-        raise UnsupportedError(
-            f"files that end in '{file.suffix}' cannot be imported by this version",
-            where=Where(file=str(file)),
-            rule=f"known: {', '.join(SUFFIXES)}",
-            remedy="convert it to ONNX",
-        )
+def _stem(model: Path) -> str:
+    """What a model is called: a file that every model of its framework has says nothing, its folder does."""
+    file = model_in(model)
+    return file.resolve().parent.name if file.stem in _NAMELESS else file.stem
+
+
+def _chip(abis: Sequence[str]) -> FirmwareTarget | None:
+    for target in all_targets().values():
+        if isinstance(target, FirmwareTarget) and set(abis) & set(target.capabilities.abis):
+            return target
+    return None
+
+
+def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
+    platform = _platform(file)
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as problem:
         raise ModelFileError(
             f"the model cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=near_files(file)
         ) from problem
-    opened = _inputs(file) if platform == "onnx" else _stated_inputs(platform, file, given, trusted)
-    requests = tuple(_request(item, file, given) for item in opened)
+    opened = inputs.of_onnx(file) if platform == "onnx" else _stated_inputs(platform, file, draft)
+    requests = draft.sizes.requests(file, opened)
     weights = _weights(file) if platform == "caffe" else None
     if platform == "paddle" and file.with_suffix(".pdiparams").is_file():
         weights = file.with_suffix(".pdiparams")
-    imported = import_model(platform, ImportRequest(entry, file, weights, inputs=requests, trust_model_code=trusted))
+    request = ImportRequest(
+        entry, file, weights, inputs=requests, operators=draft.operators, trust_model_code=draft.trusted
+    )
+    imported = import_model(platform, request)
     return [
         f"  {entry}:",
         f"    platform: {platform}",
-        f"    model_file_path: {_text(os.path.relpath(file.resolve(), relative_to.resolve()))}",
+        f"    model_file_path: {_text(_relative(file, draft.relative_to))}",
         f"    model_sha256_checksum: {digest}",
-        *_weight_lines(weights, relative_to),
+        *_weight_lines(weights, draft.relative_to),
         "    subgraphs:",
         *_tensor_lines("input", imported.graph.inputs, imported.input_formats, "      - "),
+        *_range_lines(imported.graph, draft.target),
         *_tensor_lines("output", imported.graph.outputs, imported.output_formats, "        "),
-        "    runtime: cpu",
-        f"    data_type: {data_type}",
+        *_runtime_lines(entry, imported.graph, draft),
     ]
+
+
+def _platform(file: Path) -> str:
+    """What imports a file or folder. LatheError that says what it is instead."""
+    if found := platform_of(file):
+        return found
+    content = recognise(file) if file.is_file() else folder(file) if file.is_dir() else None
+    if content is not None:
+        raise UnsupportedError(
+            f"this is {content.what}, which cannot be imported", where=Where(file=str(file)), remedy=content.remedy
+        )
+    if not file.exists():
+        raise ModelFileError(
+            "the model cannot be read: there is no such file", where=Where(file=str(file)), remedy=near_files(file)
+        )
+    what = "this folder holds no model that Lathe knows" if file.is_dir() else "this is no model that Lathe knows"
+    raise UnsupportedError(
+        what, where=Where(file=str(file)), rule=f"known: {', '.join(SUFFIXES)}", remedy="convert it to ONNX"
+    )
+
+
+def _range_lines(graph: Graph, target: FirmwareTarget | None) -> list[str]:
+    """Between which numbers the inputs lie, where the model says so; for chips always, as an example to edit."""
+    ranges = [_range(value, graph) for value in graph.inputs]
+    if not any(ranges) and target is None:
+        return []
+    texts = ", ".join(f'"{low:.6g},{high:.6g}"' for low, high in (found or _USUAL for found in ranges))
+    remark = "" if all(ranges) else "  # an assumption: write the range of your data"
+    return [f"        input_ranges: [{texts}]{remark}"]
+
+
+def _range(value: Value, graph: Graph) -> tuple[float, float] | None:
+    """What a real input is rounded to, which tells between which numbers it lies."""
+    if value.type.dtype is not DType.F32:
+        return None
+    if (quant := graph.range_of(value)) is not None and len(quant.scales) == 1:
+        return _ends(float(quant.scales[0]), int(quant.zero_points[0]), signed=True)
+    for node in graph.nodes:
+        if node.op.name == "quantize_linear" and node.inputs[0] is value:
+            scale, zero = node.inputs[1].constant, node.inputs[2].constant if len(node.inputs) > 2 else None
+            dtype = node.outputs[0].type.dtype
+            if scale is not None and scale.size == 1 and dtype in (DType.S8, DType.U8):
+                return _ends(float(scale), 0 if zero is None else int(zero), signed=dtype is DType.S8)
+    return None
+
+
+def _ends(scale: float, zero: int, *, signed: bool) -> tuple[float, float]:
+    low = -128 if signed else 0
+    return scale * (low - zero), scale * (low + 255 - zero)
+
+
+def _runtime_lines(entry: str, graph: Graph, draft: _Draft) -> list[str]:
+    if draft.target is not None:
+        return [
+            f"    runtime: {draft.target.capabilities.runtimes[0]}",
+            "    quantize: 1",
+            *([] if is_quantised(graph) else [f"    quantize_range_file: {entry}.ranges"]),
+        ]
+    quantised = ["    quantize: 1"] if is_quantised(graph) else []
+    return ["    runtime: cpu", f"    data_type: {draft.data_type}", *quantised]
+
+
+def is_quantised(graph: Graph) -> bool:
+    """Whether a model says itself how its tensors, and not only its weights, are stored in a few bits."""
+    operators = {node.op.name for node in graph.walk()}
+    return bool(graph.ranges) or any(name == "quantize_linear" or name.startswith("qlinear_") for name in operators)
+
+
+def _stated_inputs(platform: str, file: Path, draft: _Draft) -> list[Opened]:
+    """The inputs of a file that states a size for every axis, or needs some given, in the order of the model."""
+    if platform == "pytorch" and draft.sizes.given:
+        return [Opened(name, ()) for name in draft.sizes.given]
+    declared = getattr(importer(platform), "declared_inputs", None)
+    if declared is not None:
+        return [Opened(name, sizes) for name, sizes in declared(ImportRequest("model", file)).items()]
+    request = ImportRequest("model", file, operators=draft.operators, trust_model_code=draft.trusted)
+    found = import_model(platform, request).graph.inputs
+    return [Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in found]
 
 
 def _weights(prototxt: Path) -> Path:
@@ -123,7 +225,7 @@ def _weight_lines(weights: Path | None, relative_to: Path) -> list[str]:
             f"the weights cannot be read: {problem.strerror}", where=Where(file=str(weights))
         ) from problem
     return [
-        f"    weight_file_path: {_text(os.path.relpath(weights.resolve(), relative_to.resolve()))}",
+        f"    weight_file_path: {_text(_relative(weights, relative_to))}",
         f"    weight_sha256_checksum: {digest}",
     ]
 
@@ -132,7 +234,7 @@ def _tensor_lines(kind: str, values: Sequence[Value], formats: Sequence[str], in
     shapes = [",".join(_size(dim) for dim in value.type.shape) for value in values]
     texts = {
         f"{kind}_tensors": [_text(value.name) for value in values],
-        f"{kind}_shapes": [f'"{shape}"' for shape in shapes],
+        f"{kind}_shapes": [f'"{shape}"' if shape else "[]" for shape in shapes],
         f"{kind}_data_types": [value.type.dtype.word for value in values],
         f"{kind}_data_formats": list(formats),
     }
@@ -142,65 +244,8 @@ def _tensor_lines(kind: str, values: Sequence[Value], formats: Sequence[str], in
     return [indent + lines[0], *(" " * len(indent) + line for line in lines[1:])]
 
 
-def _inputs(file: Path) -> list[_Opened]:
-    """The inputs of an ONNX file that are no weights."""
-    import onnx
-
-    try:
-        graph = onnx.load(file, load_external_data=False).graph
-    except Exception as problem:  # protobuf's own classes differ between versions
-        raise ModelFileError(
-            "this is not an ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
-        ) from problem
-    weights = {tensor.name for tensor in graph.initializer}
-    return [
-        _Opened(item.name, tuple(dim.dim_value or None for dim in item.type.tensor_type.shape.dim))
-        for item in graph.input
-        if item.name not in weights
-    ]
-
-
-def _stated_inputs(platform: str, file: Path, given: Mapping[str, str], trusted: bool) -> list[_Opened]:
-    """The inputs of a file that states a size for every axis, or needs some `given`, in the order of the model."""
-    if platform == "pytorch" and given:
-        return [_Opened(name, ()) for name in given]
-    declared = getattr(importer(platform), "declared_inputs", None)
-    if declared is not None:
-        return [_Opened(name, sizes) for name, sizes in declared(ImportRequest("model", file)).items()]
-    inputs = import_model(platform, ImportRequest("model", file, trust_model_code=trusted)).graph.inputs
-    return [_Opened(value.name, tuple(bounds(dim)[1] for dim in value.type.shape)) for value in inputs]
-
-
-def _request(opened: _Opened, file: Path, given: dict[str, str]) -> TensorRequest:
-    """The shape that the user gave, or that of the model with a batch of one."""
-    where = Where(file=str(file), value=opened.name)
-    text = given.pop(opened.name, None)
-    if text is not None:
-        return TensorRequest(opened.name, _parse(text, opened.name), "MODEL", where=where)
-    sizes = list(opened.sizes)
-    if len(sizes) > 1 and sizes[0] is None:
-        sizes[0] = 1
-    if any(size is None for size in sizes):
-        shown = ",".join("?" if size is None else str(size) for size in opened.sizes)
-        raise ConfigError(
-            f"the model leaves the shape [{shown}] of '{opened.name}' open",
-            where=where,
-            remedy=f"give it: --input-shape {opened.name}=1,3,224,224 (1..8 for a size that may vary)",
-        )
-    return TensorRequest(opened.name, tuple(size for size in sizes if size is not None), "MODEL", where=where)
-
-
-def _parse(text: str, name: str) -> tuple[int | tuple[int, int], ...]:
-    sizes: list[int | tuple[int, int]] = []
-    for word in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:\.\.(\d+))?\s*", word)
-        if match is None:
-            raise ConfigError(
-                f"'{word}' is not a dimension, in --input-shape {name}={text}", rule="1,3,224,224 or 1..8,3,64,64"
-            )
-        low, high = int(match[1]), int(match[2] or match[1])
-        sizes.append(low if low == high else (low, high))
-    return tuple(sizes)
+def _relative(path: Path, folder: Path) -> str:
+    return os.path.relpath(path.resolve(), folder.resolve())
 
 
 def _size(dim: Dim) -> str:

@@ -3,39 +3,84 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import shlex
 from pathlib import Path
 
-from buildtool import config
+from buildtool import config, resources
+from buildtool.builders.package import write_file
 from buildtool.builders.toolchain_file import examine
 from buildtool.config import Deployment, ModelConfig
-from buildtool.errors import ConfigError, UnsupportedError, Where
+from buildtool.drafts import deployment as draft
+from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
 from buildtool.importers.frameworks import platform_of
+from buildtool.importers.recognition import recognise
 from buildtool.reports import descriptions
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 from buildtool.targets.registry import no_library, not_loaded, one_target
 
+_TEXTS = (".yml", ".yaml", ".json")
+
 
 def refuse_models(file: Path) -> None:
     """ConfigError where a model or another file that is not text is given instead of a deployment file."""
-    # YAML includes JSON, which Paddle uses for models, too.
-    if file.suffix.lower() in (".yml", ".yaml", ".json") or not file.exists():
-        return
-    platform, kind = platform_of(file), descriptions.suffixes().get(file.suffix.lower(), "")
+    platform, kind = _platform(file), descriptions.suffixes().get(file.suffix.lower(), "")
     if platform:
         what, remedy = f"a model ({platform})", f"write a deployment file with: lathe init {shlex.quote(str(file))}"
-    elif kind:
+    elif kind and file.suffix.lower() not in _TEXTS and file.exists():
         what, remedy = f"a {kind}", f"to see its contents: lathe inspect {shlex.quote(str(file))}"
     else:
         return
     raise ConfigError(f"this is {what}, and not a deployment file", where=Where(file=str(file)), remedy=remedy)
 
 
+def _platform(file: Path) -> str:
+    """What imports a file that is given as a deployment file; empty where it is none of a model."""
+    if file.suffix.lower() in (".yml", ".yaml") or not file.exists():
+        return ""
+    # JSON is YAML, too, and Paddle writes models so.
+    known = recognise(file) if file.suffix.lower() == ".json" else True
+    return platform_of(file) if known else ""
+
+
+def deployment_file(file: Path, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Path:
+    """The file itself; for a model, a deployment file in the cache as `lathe init` would write it, with a note."""
+    platform = _platform(file)
+    if not platform:
+        refuse_models(file)
+        return file
+    beside = [path for path in (file.with_suffix(".yml"), file.with_suffix(".yaml")) if path.is_file()]
+    if beside:
+        raise ConfigError(
+            f"this is a model ({platform}), and {beside[0].name} beside it may describe it",
+            where=Where(file=str(file)),
+            remedy=f"give {shlex.quote(str(beside[0]))} instead, or write another one: lathe init",
+        )
+    abis = ("host",) if overrides.toolchain is not None else overrides.target_abis or ("host",)
+    key = hashlib.sha256(repr((file.absolute(), abis)).encode()).hexdigest()[:16]
+    target = resources.cache_dir() / "drafts" / key / f"{file.resolve().stem}.yml"
+    text = draft.write(
+        [file], relative_to=target.parent, target_abis=abis, op_paths=overrides.op_paths, note=progress.note
+    )
+    if not target.is_file() or target.read_text(encoding="utf-8") != text:
+        write_file(target, text.encode())
+    what = f"this is a model ({platform}); it is used as `lathe init` would describe it"
+    remedy = f"to change anything: lathe init {shlex.quote(str(file))}"
+    progress.note(Problem(what, Where(file=str(file)), remedy=remedy))
+    return target
+
+
+def load_written(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
+    """`load_deployment` for commands whose results belong to a deployment file: ConfigError for a model."""
+    refuse_models(Path(file))
+    return load_deployment(file, overrides, progress)
+
+
 def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
     """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
-    refuse_models(Path(file))
+    file = deployment_file(Path(file), overrides, progress)
     own = overrides.toolchain is not None
     if overrides.fallback not in ("", "cpu"):
         raise ConfigError(
@@ -43,7 +88,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
             rule="layers that the accelerator does not support run on the cpu",
         )
     loaded = config.load_deployment(
-        Path(file),
+        file,
         library_name=overrides.library_name,
         target_abis=("host",) if own else overrides.target_abis or None,
         model_graph_format=overrides.model_graph_format,

@@ -60,13 +60,14 @@ def check(
     Raises all problems at once; where it raises none, a build can begin.
     """
     began = time.time_ns()
-    deployments.refuse_models(Path(file))
+    noted = Noted(progress, passes_on=False)
+    written = deployments.deployment_file(Path(file), overrides, noted)
     beside = config.Beside(overrides.weights, overrides.sample, overrides.cnn)
-    loaded = config.load_deployment(Path(file), target_abis=overrides.target_abis or None, beside=beside)
+    loaded = config.load_deployment(written, target_abis=overrides.target_abis or None, beside=beside)
     deployment = deployments.with_own_parts(loaded.deployment, overrides)
     checks = _Checks(deployment, options, progress)
     checks.run(files, models)
-    notes = (*not_loaded(), *loaded.notes, *dict.fromkeys(checks.notes))
+    notes = (*noted.notes, *not_loaded(), *loaded.notes, *dict.fromkeys(checks.notes))
     checked = Checked(deployment, notes, tuple(checks.descriptions))
     inputs = build_identity.files_read(deployment, options) if files and models else None
     if inputs is not None and not checks.descriptions:

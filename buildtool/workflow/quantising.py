@@ -29,7 +29,7 @@ from buildtool.reports.documents import BuildReport
 from buildtool.reports.quantisation import RangesReport
 from buildtool.reports.sensitivity import SensitivityReport
 from buildtool.requests import deployments, runs
-from buildtool.requests.deployments import load_deployment
+from buildtool.requests.deployments import load_written
 from buildtool.runtimes import Runtime
 from buildtool.settings import (
     DEFAULTS,
@@ -71,7 +71,7 @@ def quantize(
     A run that was killed goes on where it stood.
     """
     began = time.monotonic()
-    deployment = load_deployment(file, overrides, progress)
+    deployment = load_written(file, overrides, progress)
     model = _one_model(deployment, settings.model)
     inputs, _ = runs.specs(model)
     found = samples.find(calibration.inputs, inputs)
@@ -113,7 +113,7 @@ def correct(
     progress: Progress = SILENT,
 ) -> CorrectionsReport:
     """Write weights and biases that lose less where they are stored by these ranges."""
-    deployment = load_deployment(file, overrides, progress)
+    deployment = load_written(file, overrides, progress)
     model = _one_model(deployment, settings.model)
     return correcting.correct(deployment, model, ranges.file, calibration, corrections, options, progress)
 
@@ -130,7 +130,7 @@ def sensitivity(
     progress: Progress = SILENT,
 ) -> SensitivityReport:
     """Measure with these ranges what storing each layer costs; with these weights, or those of the deployment."""
-    deployment = load_deployment(file, overrides, progress)
+    deployment = load_written(file, overrides, progress)
     model = _one_model(deployment, settings.model)
     if weights is not None:
         model = correcting.with_file(model, weights)
@@ -147,7 +147,7 @@ def log_ranges(
     progress: Progress = SILENT,
 ) -> None:
     """Tell a line of MACE's log for every tensor of every sample; without a folder of one run with what there is."""
-    deployment = load_deployment(file, overrides, progress)
+    deployment = load_written(file, overrides, progress)
     for model in deployments.selected(deployment, settings.model):
         inputs, _ = runs.specs(model)
         if folder is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import yaml
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.cli.conftest import EXAMPLE, Lathe
-from tests.importers.tflite.writer import GraphSpec, NodeSpec, TensorSpec, write
+from tests.importers.tflite.writer import GraphSpec, NodeSpec, Quantisation, TensorSpec, write
 
 
 def write_model(path: Path, shape: list[int | str | None], name: str = "x", kind: int = TensorProto.FLOAT) -> Path:
@@ -76,8 +77,13 @@ def test_several_models_and_stdout(lathe: Lathe, tmp_path: Path, monkeypatch: py
 def test_open_sizes_are_asked_for_and_may_be_bounds(lathe: Lathe, tmp_path: Path) -> None:
     model = write_model(tmp_path / "open.onnx", ["N", 3, "H", None])
     result = lathe("init", model, "-o", "-")
+    assert yaml.safe_load(result.stdout)["models"]["open"]["subgraphs"][0]["input_shapes"] == ["1,3,224,224"]
+    assert "sizes of 'x' open; chosen: axis 0 (N): 1, axis 2 (H): 224, axis 3: 224" in result.stderr
+    assert "for other sizes: --input-shape x=1,3,224,224" in result.stderr
+    words = write_model(tmp_path / "words.onnx", [1, "length"], name="ids")
+    result = lathe("init", words, "-o", "-")
     assert result.code == 2
-    assert "[?,3,?,?] of 'x'" in result.stderr
+    assert "the shape [1,?] of 'ids' open\n  fix:  give it: --input-shape ids=1,1 (1..8" in result.stderr
     given = lathe("init", model, "-o", "-", "--input-shape", "x=1..4,3,16,16")
     shapes = yaml.safe_load(given.stdout)["models"]["open"]["subgraphs"][0]
     assert shapes["input_shapes"] == ["1..4,3,16,16"]
@@ -114,3 +120,98 @@ def test_wrong_models(lathe: Lathe, tmp_path: Path, name: str, data: bytes | Non
     assert result.code == code
     assert message in result.stderr
     assert not list(tmp_path.glob("*.yml"))
+
+
+def test_scalars_bounds_and_folders(lathe: Lathe, tmp_path: Path) -> None:
+    values = [helper.make_tensor_value_info("x", 1, ["N", 4]), helper.make_tensor_value_info("s", 1, [])]
+    node = helper.make_node("Mul", ["x", "s"], ["y"])
+    graph = helper.make_graph([node], "g", values, [helper.make_tensor_value_info("y", 1, None)])
+    folder = tmp_path / "my net"
+    folder.mkdir()
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "inference.onnx")
+    file = tmp_path / "new.yml"
+    assert lathe("init", folder, "-o", file, "--input-shape", "x=2..8,4").code == 0
+    document = yaml.safe_load(file.read_text())
+    assert document["library_name"] == "my_net"
+    assert document["models"]["my_net"]["subgraphs"][0]["input_shapes"] == ["2..8,4", []]
+    assert lathe("check", file).code == 0
+    wrong = lathe("init", folder, "-o", "-", "--input-shape", "x=0..8,4")
+    assert wrong.code == 2
+    assert "'0..8' is not a dimension" in wrong.stderr
+
+
+@pytest.mark.parametrize(("abi", "runtime"), [("k210", "kpu"), ("max78000", "cnn")])
+def test_chips_get_their_keys(
+    abi: str, runtime: str, lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "digits.yml"
+    result = lathe("init", EXAMPLE / "digits.onnx", "-o", file, "--abi", abi)
+    assert result.code == 0
+    assert "next: lathe quantize digits.yml --inputs SAMPLES" in result.stdout
+    model = yaml.safe_load(file.read_text())["models"]["digits"]
+    assert (model["runtime"], model["quantize"], model["quantize_range_file"]) == (runtime, 1, "digits.ranges")
+    assert model["subgraphs"][0]["input_ranges"] == ["-1,1"]
+    without = lathe("check", file)
+    assert without.code == 3
+    assert "fix:  write it with: lathe quantize DEPLOYMENT --inputs SAMPLES" in without.stderr
+    assert lathe("quantize", file, "--inputs", EXAMPLE / "pictures.npy", "--samples", 4).code == 0
+    assert lathe("check", file).code == 0
+
+
+def test_a_quantised_model_stays_one(lathe: Lathe, tmp_path: Path) -> None:
+    quant = Quantisation((0.5,), (-10,))
+    tensors = [
+        TensorSpec("image", "float32", (1, 4)),
+        TensorSpec("stored", "int8", (1, 4), quantisation=quant),
+        TensorSpec("result", "int8", (1, 4), quantisation=quant),
+    ]
+    nodes = [NodeSpec("QUANTIZE", [0], [1]), NodeSpec("RELU", [1], [2])]
+    (tmp_path / "net.tflite").write_bytes(write(GraphSpec(tensors, nodes, [0], [2])))
+    assert lathe("init", tmp_path / "net.tflite").code == 0
+    model = yaml.safe_load((tmp_path / "net.yml").read_text())["models"]["net"]
+    assert model["quantize"] == 1
+    assert model["subgraphs"][0]["input_ranges"] == ["-59,68.5"]
+    assert lathe("check", tmp_path / "net.yml").code == 0
+
+
+@pytest.mark.parametrize("answers", ["\n8\n16..32\n", "2\n8\n16..32\n"])
+def test_a_person_is_asked_for_open_sizes(
+    answers: str, lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    model = write_model(tmp_path / "open.onnx", ["N", 3, "H", None])
+    monkeypatch.setattr("sys.stdin", Terminal(answers))
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    assert lathe("init", model).code == 0
+    asked = terminal.getvalue()
+    assert "'x' [?,3,?,?]: size of axis 0 (N) [1]: 'x' [?,3,?,?]: size of axis 2 (H) [224]: " in asked
+    shapes = yaml.safe_load((tmp_path / "open.yml").read_text())["models"]["open"]["subgraphs"][0]["input_shapes"]
+    assert shapes == [f"{answers[0].strip() or 1},3,8,16..32"]
+
+
+def test_build_goes_on_to_the_library(lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_model(tmp_path / "net.onnx", [1, 4])
+    result = lathe("init", "net.onnx", "--build", "--json")
+    assert result.code == 0
+    assert result.document["libraries"][0]["abi"] == "host"
+    assert (tmp_path / "build" / "net" / "net.tar.gz").is_file()
+    assert lathe("init", "net.onnx", "--build", "-o", "-").code == 2
+
+
+def test_what_cannot_be_imported_is_named(lathe: Lathe, tmp_path: Path) -> None:
+    (tmp_path / "net.gguf").write_bytes(b"GGUF\x03\0\0\0")
+    result = lathe("init", tmp_path / "net.gguf")
+    assert result.code == 4
+    assert "this is a GGUF file of llama.cpp, which cannot be imported" in result.stderr
+    (tmp_path / "checkpoint").write_text("")
+    result = lathe("init", tmp_path)
+    assert result.code == 4
+    assert "this is a checkpoint of TensorFlow 1" in result.stderr
+    (tmp_path / "net.onnx").write_bytes(b"\x1f\x8b\x08")
+    assert "this is a gzip archive" in lathe("init", tmp_path / "net.onnx").stderr

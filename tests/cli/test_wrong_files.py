@@ -14,20 +14,38 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-def test_a_model_is_told_from_a_deployment(command: list[str], lathe: Lathe, digits: Path) -> None:
+def test_ranges_belong_to_a_deployment_file(lathe: Lathe, digits: Path) -> None:
     model = digits.with_name("digits.onnx")
-    result = lathe(*command, model)
+    result = lathe("quantize", "--inputs", ".", model)
     assert result.code == 2
     assert f"{model}: error: this is a model (onnx), and not a deployment file" in result.stderr
     assert f"lathe init {model}" in result.stderr
+
+
+def test_a_model_alone_is_used_as_init_describes_it(
+    lathe: Lathe, digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = tmp_path / "digits.onnx"
+    model.write_bytes(digits.with_name("digits.onnx").read_bytes())
+    checked = lathe("check", model)
+    assert checked.code == 0
+    assert f"{model}: note: this is a model (onnx); it is used as `lathe init` would describe it" in checked.stderr
+    assert f"to change anything: lathe init {model}" in checked.stderr
+    assert lathe("run", model).code == 0
+    assert (tmp_path / "build" / "digits" / "report" / "build.json").is_file()
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".yml"] == []
+    (tmp_path / "digits.yml").write_text(digits.read_text())
+    ambiguous = lathe("check", model)
+    assert ambiguous.code == 2
+    assert "digits.yml beside it may describe it" in ambiguous.stderr
 
 
 def test_folders_and_other_kinds_are_told_apart_too(lathe: Lathe, tmp_path: Path) -> None:
     folder = tmp_path / "saved model"
     folder.mkdir()
     (folder / "saved_model.pb").write_bytes(b"")
-    result = lathe("build", folder)
+    result = lathe("quantize", "--inputs", ".", folder)
     assert result.code == 2
     assert "this is a model (tensorflow)" in result.stderr
     assert f"lathe init '{folder}'" in result.stderr

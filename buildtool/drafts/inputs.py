@@ -1,0 +1,137 @@
+"""The sizes that a model leaves open: given by the user, asked for, or chosen and reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from buildtool.errors import ConfigError, ModelFileError, Problem, Where
+from buildtool.importers.request import TensorRequest
+
+Ask: TypeAlias = Callable[[str, str], str]  # a question and the answer that is meant by none, to the answer
+
+_PICTURE = 224  # pixels
+_CHANNELS = (1, 3, 4)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An input of a source model: open sizes are None; the names that the model gives them may be empty."""
+
+    name: str
+    sizes: tuple[int | None, ...]
+    names: tuple[str, ...] = ()
+
+    def shown(self) -> str:
+        """The shape, as --input-shape takes it but for what is open."""
+        return ",".join("?" if size is None else str(size) for size in self.sizes)
+
+    def suggested(self, axis: int) -> int | None:
+        """A size for an axis that is open: a batch of one, a picture of the usual size; None where nothing suggests."""
+        if axis == 0 and len(self.sizes) > 1:
+            return 1
+        if len(self.sizes) == 4 and (self.sizes[1] in _CHANNELS or self.sizes[3] in _CHANNELS):
+            spatial = (2, 3) if self.sizes[1] in _CHANNELS else (1, 2)
+            return _PICTURE if axis in spatial else None
+        return None
+
+
+@dataclass
+class OpenSizes:
+    """Decides the open sizes of all models of a draft. `given`: shapes by the names of inputs, as words."""
+
+    given: dict[str, str]
+    ask: Ask | None = None
+    note: Callable[[Problem], None] | None = None
+
+    def requests(self, file: Path, opened: Iterable[Opened]) -> tuple[TensorRequest, ...]:
+        """The inputs with the shapes that were given, or decided. ConfigError lists all that nobody can decide."""
+        found: list[TensorRequest] = []
+        problems: list[Problem] = []
+        for item in opened:
+            where = Where(file=str(file), value=item.name)
+            text = self.given.pop(item.name, None)
+            if text is not None:
+                found.append(TensorRequest(item.name, parse(text, item.name), "MODEL", where=where))
+                continue
+            shape = self._decided(item, where)
+            if isinstance(shape, Problem):
+                problems.append(shape)
+            else:
+                found.append(TensorRequest(item.name, shape, "MODEL", where=where))
+        if problems:
+            raise ConfigError(problems)
+        return tuple(found)
+
+    def check_all_used(self) -> None:
+        """ConfigError for a shape of an input that no model has."""
+        if self.given:
+            raise ConfigError(f"no model has an input '{next(iter(self.given))}'", remedy="see: lathe inspect MODEL")
+
+    def _decided(self, item: Opened, where: Where) -> tuple[int | tuple[int, int], ...] | Problem:
+        sizes: list[int | tuple[int, int] | None] = list(item.sizes)
+        chosen: list[str] = []
+        for axis in (axis for axis, size in enumerate(item.sizes) if size is None):
+            suggested = item.suggested(axis)
+            named = item.names[axis] if axis < len(item.names) else ""
+            title = f"axis {axis}" + (f" ({named})" if named else "")
+            if self.ask is not None:
+                question = f"'{item.name}' [{item.shown()}]: size of {title}"
+                sizes[axis] = parse(self.ask(question, str(suggested or "")), item.name)[0]
+            elif suggested is not None:
+                sizes[axis] = suggested
+                chosen.append(f"{title}: {suggested}")
+        example = ",".join(
+            str(size or item.suggested(axis) or (_PICTURE if len(item.sizes) == 4 else 1))
+            for axis, size in enumerate(item.sizes)
+        )
+        remedy = f"--input-shape {item.name}={example} (1..8 for a size that may vary)"
+        if any(size is None for size in sizes):
+            what = f"the model leaves the shape [{item.shown()}] of '{item.name}' open"
+            return Problem(what, where, remedy=f"give it: {remedy}")
+        if chosen and self.note is not None:
+            what = f"the model leaves sizes of '{item.name}' open; chosen: {', '.join(chosen)}"
+            self.note(Problem(what, where, remedy=f"for other sizes: {remedy}"))
+        return tuple(size for size in sizes if size is not None)
+
+
+def parse(text: str, name: str) -> tuple[int | tuple[int, int], ...]:
+    """A shape as the command line gives it; an empty one is that of a scalar."""
+    sizes: list[int | tuple[int, int]] = []
+    for word in text.split(",") if text.strip() else ():
+        match = re.fullmatch(r"\s*(\d+)(?:\.\.(\d+))?\s*", word)
+        if match is None:
+            raise ConfigError(
+                f"'{word}' is not a dimension, in --input-shape {name}={text}", rule="1,3,224,224 or 1..8,3,64,64"
+            )
+        low, high = int(match[1]), int(match[2] or match[1])
+        if not 1 <= low <= high:
+            what = f"'{word.strip()}' is not a dimension, in --input-shape {name}={text}"
+            raise ConfigError(what, rule="a dimension is at least 1, and the lower bound comes first")
+        sizes.append(low if low == high else (low, high))
+    return tuple(sizes)
+
+
+def of_onnx(file: Path) -> list[Opened]:
+    """The inputs of an ONNX file that are no weights."""
+    import onnx
+
+    try:
+        graph = onnx.load(file, load_external_data=False).graph
+    except Exception as problem:  # protobuf's own classes differ between versions
+        raise ModelFileError(
+            "this is not an ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
+        ) from problem
+    weights = {tensor.name for tensor in graph.initializer}
+    return [
+        Opened(
+            item.name,
+            tuple(dim.dim_value or None for dim in item.type.tensor_type.shape.dim),
+            tuple(dim.dim_param for dim in item.type.tensor_type.shape.dim),
+        )
+        for item in graph.input
+        if item.name not in weights
+    ]
