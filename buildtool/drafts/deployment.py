@@ -109,7 +109,8 @@ def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
     request = ImportRequest(
         entry, file, weights, inputs=requests, operators=draft.operators, trust_model_code=draft.trusted
     )
-    imported = import_model(platform, request)
+    with draft.sizes.blamed():
+        imported = import_model(platform, request)
     return [
         f"  {entry}:",
         f"    platform: {platform}",

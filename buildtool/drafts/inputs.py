@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from buildtool.errors import ConfigError, ModelFileError, Problem, Where
+from buildtool.errors import ConfigError, GraphError, ModelFileError, Problem, Where
 from buildtool.importers.request import TensorRequest
 
 Ask: TypeAlias = Callable[[str, str], str]  # a question and the answer that is meant by none, to the answer
@@ -35,7 +36,8 @@ class Opened:
             return 1
         if len(self.sizes) == 4 and (self.sizes[1] in _CHANNELS or self.sizes[3] in _CHANNELS):
             spatial = (2, 3) if self.sizes[1] in _CHANNELS else (1, 2)
-            return _PICTURE if axis in spatial else None
+            known = [self.sizes[other] for other in spatial if self.sizes[other] is not None]
+            return (known or [_PICTURE])[0] if axis in spatial else None
         return None
 
 
@@ -46,6 +48,7 @@ class OpenSizes:
     given: dict[str, str]
     ask: Ask | None = None
     note: Callable[[Problem], None] | None = None
+    _chosen: list[Problem] = field(default_factory=list)  # what to say where the sizes of a model do not fit
 
     def requests(self, file: Path, opened: Iterable[Opened]) -> tuple[TensorRequest, ...]:
         """The inputs with the shapes that were given, or decided. ConfigError lists all that nobody can decide."""
@@ -65,6 +68,23 @@ class OpenSizes:
         if problems:
             raise ConfigError(problems)
         return tuple(found)
+
+    @contextlib.contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Where a model does not fit the sizes that were chosen for it, these are what is wrong."""
+        try:
+            yield
+        except (GraphError, ModelFileError) as error:
+            if not self._chosen:
+                raise
+            raise ConfigError(
+                [
+                    replace(one, rule=f"the sizes that were chosen do not fit: {error.problems[0].what}")
+                    for one in self._chosen
+                ]
+            ) from error
+        finally:
+            self._chosen.clear()
 
     def check_all_used(self) -> None:
         """ConfigError for a shape of an input that no model has."""
@@ -92,6 +112,14 @@ class OpenSizes:
         if any(size is None for size in sizes):
             what = f"the model leaves the shape [{item.shown()}] of '{item.name}' open"
             return Problem(what, where, remedy=f"give it: {remedy}")
+        if chosen:
+            self._chosen.append(
+                Problem(
+                    f"the model leaves the shape [{item.shown()}] of '{item.name}' open",
+                    where,
+                    remedy=f"give it: {remedy}",
+                )
+            )
         if chosen and self.note is not None:
             what = f"the model leaves sizes of '{item.name}' open; chosen: {', '.join(chosen)}"
             self.note(Problem(what, where, remedy=f"for other sizes: {remedy}"))

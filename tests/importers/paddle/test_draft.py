@@ -32,6 +32,9 @@ def test_program_and_parameters(tmp_path: Path) -> None:
 def test_open_sizes(tmp_path: Path) -> None:
     file = _saved(tmp_path, "classifier")
     file.write_bytes(file.read_bytes().replace(b"[-1,3,16,16]", b"[-1,3,-1,16]"))
-    with pytest.raises(ConfigError, match=r"leaves the shape \[\?,3,\?,16\] of 'x' open"):
+    assert "1,3,16,16" in write([file], relative_to=tmp_path), "pictures are squares, where nothing else is known"
+    file.write_bytes(file.read_bytes().replace(b"[-1,3,-1,16]", b"[-1,3,-1,-1]"))
+    with pytest.raises(ConfigError, match=r"leaves the shape \[\?,3,\?,\?\] of 'x' open") as caught:
         write([file], relative_to=tmp_path)
+    assert "the sizes that were chosen do not fit: matmul" in caught.value.problems[0].rule
     assert "1,3,16,16" in write([file], relative_to=tmp_path, shapes={"x": "1,3,16,16"})
