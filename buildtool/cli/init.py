@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -29,27 +29,30 @@ def shapes_by_name(words: list[str] | None) -> dict[str, str]:
     return shapes
 
 
+ModelsArgument: TypeAlias = Annotated[
+    list[Path],
+    typer.Argument(metavar="MODEL...", help="Model files or folders of any supported framework.", show_default=False),
+]
+FileOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Output file; `-` for stdout. [default: <model>.yml]"),
+]
+ShapesOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input-shape", metavar="NAME=SHAPE", help="Shape of an input with open sizes; 1..8: bounds of a size."
+    ),
+]
+
+
 def init(
-    models: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="MODEL...", help="Model files or folders of any supported framework.", show_default=False
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Output file; `-` for stdout. [default: <model>.yml]"),
-    ] = None,
+    models: ModelsArgument,
+    output: FileOption = None,
     library_name: Annotated[
         str | None, typer.Option("--library-name", metavar="NAME", help="[default: the name of the first model]")
     ] = None,
     target_abis: AbisOption = None,
-    input_shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input-shape", metavar="NAME=SHAPE", help="Shape of an input with open sizes; 1..8: bounds of a size."
-        ),
-    ] = None,
+    input_shape: ShapesOption = None,
     data_type: Annotated[
         str,
         typer.Option(
@@ -97,13 +100,16 @@ def init(
         return
     write_file(file, text)
     shown = shlex.quote(str(_short(file)))
-    next_step = f"lathe quantize {shown} --inputs SAMPLES" if "quantize_range_file:" in text else f"lathe build {shown}"
-    said = [f"wrote {shown}", *([] if build else [f"next: {next_step}"])]
     if not (build and out.json):
-        out.document({"file": str(file), **document}, *said)
+        out.document({"file": str(file), **document}, f"wrote {shown}", *([] if build else [_next(text, shown)]))
     if build:
-        go_on = Asking(file, Overrides(), Options(allow_unverified=False, trust_model_code=trust_model_code))
+        go_on = Asking(file, Overrides(), Options(trust_model_code=trust_model_code))
         build_or_reuse(go_on, None, out)
+
+
+def _next(text: str, file: str) -> str:
+    """The command that follows: chips need the ranges of all tensors first."""
+    return f"next: lathe quantize {file} --inputs SAMPLES" if "_range_file:" in text else f"next: lathe build {file}"
 
 
 def _ask(question: str, usual: str) -> str:
