@@ -19,7 +19,7 @@ from buildtool.config.described import Beside
 from buildtool.config.device_file import DeviceConfig, load_devices
 from buildtool.config.load import described_platform, load_deployment
 from buildtool.config.names import is_file_name
-from buildtool.config.schema import json_schema, schema_text
+from buildtool.config.schema import description_schema, json_schema, schema_text
 from buildtool.config.sources import resolve_model_file
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Thresholds",
     "canonical_abi",
     "described_platform",
+    "description_schema",
     "is_built",
     "is_file_name",
     "is_target",

@@ -11,10 +11,11 @@ from pydantic import Field
 
 from buildtool.config import fields
 from buildtool.config.deployment import NOWHERE
-from buildtool.config.validate import validate
+from buildtool.config.manner import MANNER
 from buildtool.errors import ConfigError, Problem, Where
 from buildtool.sections.readers import Many
 from buildtool.sections.section import Section, Text, Texts, default_of, key
+from buildtool.sections.validate import validate
 from buildtool.wording import quoted
 from buildtool.yaml_marks import Node, place_of, read_yaml
 
@@ -63,7 +64,7 @@ class DevicesSection(Section):
 def load_devices(path: Path, *, environment: Mapping[str, str] | None = None) -> dict[str, DeviceConfig]:
     """The devices of a file by name. Raises ConfigError with every problem of the file."""
     document = read_yaml(path, environment=environment)
-    checked = validate(DevicesSection, document.root)
+    checked = validate(DevicesSection, document.root, MANNER)
     places = {problem.where for problem in document.problems}
     problems = [*document.problems, *(problem for problem in checked.problems if problem.where not in places)]
     sections = checked.section.devices if checked.section is not None else {}

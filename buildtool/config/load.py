@@ -10,11 +10,12 @@ from buildtool.config.context import Context
 from buildtool.config.deployment import LoadedDeployment
 from buildtool.config.described import Beside, description_format
 from buildtool.config.described import deployment as deployment_of_description
+from buildtool.config.manner import MANNER
 from buildtool.config.models import sections
 from buildtool.config.normalise import Override, normalise
 from buildtool.config.resolve import resolve
-from buildtool.config.validate import validate
 from buildtool.errors import ConfigError, Problem
+from buildtool.sections.validate import validate
 from buildtool.yaml_marks import Document, read_yaml
 
 
@@ -58,7 +59,7 @@ def load_deployment(
     else:
         beside.refuse(path)
     normal = normalise(document.root, overrides)
-    checked = validate(sections().deployment, normal.root)
+    checked = validate(sections().deployment, normal.root, MANNER)
     problems = [*normal.problems, *checked.problems]
     if checked.section is None:
         raise ConfigError(_in_order(document.problems, problems))

@@ -16,9 +16,10 @@ from buildtool.config.built import is_built
 from buildtool.config.device_file import DeviceSection
 from buildtool.config.models import DeploymentSection, GraphSection, MicroSection, sections
 from buildtool.extensions.targets import words
-from buildtool.sections.section import is_dead, reader_of
+from buildtool.sections.section import is_dead, names_of, reader_of
+from buildtool.sections.validate import section_at
 
-_BLOCK = re.compile(r"(<!-- keys: ([a-z-]+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- keys: ([a-z0-9-]+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 
 _GROUPS: dict[str, tuple[str, ...]] = {
     "model": (
@@ -49,9 +50,22 @@ def tables() -> dict[str, str]:
         "thresholds": _table(sections().thresholds, sections().thresholds.model_fields),
         "micro": _table(MicroSection, MicroSection.model_fields),
         **{name: _table(section, section.model_fields) for name, section in words().sections.items()},
+        **_descriptions(),
         "dead": "\n".join(f"- `{key}`" for key in dead) + "\n",
         "devices": _table(DeviceSection, DeviceSection.model_fields),
     }
+
+
+def _descriptions() -> dict[str, str]:
+    """Of each kind of network description: the top of a file, and each list in it."""
+    found = {}
+    for form in words().descriptions:
+        keys = form.keys
+        if keys is not None:
+            inside = {name: section for name in keys.model_fields if (section := section_at(keys, (name, 0)))}
+            found[form.platform] = _table(keys, keys.model_fields)
+            found |= {f"{form.platform}-{name}": _table(part, part.model_fields) for name, part in inside.items()}
+    return {name.replace("_", "-"): table for name, table in found.items()}
 
 
 def updated_page(page: str) -> str:
@@ -74,7 +88,13 @@ def _table(section: type[BaseModel], keys: Iterable[str]) -> str:
     rows = ["| Key | Value | Default | Meaning |", "|---|---|---|---|"]
     for key in keys:
         field = section.model_fields[key]
-        cells = (f"`{key}`", _value_words(section, key), _default_words(section, key), field.description or "")
+        names = [name for name, meant in names_of(section).items() if meant == key]
+        cells = (
+            ", ".join(f"`{name}`" for name in names),
+            _value_words(section, key),
+            _default_words(section, key),
+            field.description or "",
+        )
         rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(rows) + "\n"
 
@@ -90,7 +110,9 @@ def _target_table() -> str:
 
 def _value_words(section: type[BaseModel], key: str) -> str:
     reader = reader_of(section, key)
-    return "mapping" if reader is None else reader.words
+    if reader is None:
+        return "list of mappings" if section_at(section, (key, 0)) else "mapping"
+    return reader.words
 
 
 def _default_words(section: type[BaseModel], key: str) -> str:

@@ -1,14 +1,22 @@
-"""The JSON schema of deployment files, for editors: `lathe schema` writes it."""
+"""The JSON schemas of deployment files and of network descriptions, for editors: `lathe schema` writes them."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from pydantic import BaseModel
+
 from buildtool.config.models import sections
+from buildtool.errors import ConfigError
+from buildtool.extensions.targets import words
+from buildtool.sections.section import is_required, names_of
+from buildtool.sections.validate import section_at
+from buildtool.wording import did_you_mean, listed, quoted
 
 # Marks of ours that mean nothing to an editor.
-_OWN_KEYWORDS = ("x-default", "x-required", "x-unsaid")
+_OWN_KEYWORDS = ("x-default", "x-required", "x-unsaid", "x-aliases")
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> dict[str, Any]:
@@ -24,12 +32,40 @@ def json_schema() -> dict[str, Any]:
         {"type": "object", "additionalProperties": graph, "minProperties": 1},
     ]
     tidy = _tidied(schema)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **tidy, "title": "Lathe deployment file"}
+    return {"$schema": _DRAFT, **tidy, "title": "Lathe deployment file"}
 
 
-def schema_text() -> str:
-    """The schema as a file holds it."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+def description_schema(platform: str) -> dict[str, Any]:
+    """The schema of the network descriptions of a platform. ConfigError where it has none."""
+    known = {form.platform: form.keys for form in words().descriptions if form.keys is not None}
+    if platform not in known:
+        raise ConfigError(
+            f"there are no network descriptions of the platform {quoted(platform)}",
+            rule=f"there are those of {listed(known)}" if known else "",
+            remedy=did_you_mean(platform, known),
+        )
+    schema = known[platform].model_json_schema(mode="validation")
+    for section in (known[platform], *_inside(known[platform])):
+        part = schema if section is known[platform] else schema["$defs"][section.__name__]
+        _accept_all_names(section, part)
+        part["required"] = [name for name in section.model_fields if is_required(section, name)]
+    return {"$schema": _DRAFT, **_tidied(schema), "title": f"Network description ({platform})"}
+
+
+def _inside(section: type[BaseModel]) -> list[type[BaseModel]]:
+    """The sections in the lists of a section."""
+    return list(dict.fromkeys(found for name in section.model_fields if (found := section_at(section, (name, 0)))))
+
+
+def _accept_all_names(section: type[BaseModel], schema: dict[str, Any]) -> None:
+    for alias, name in names_of(section).items():
+        schema["properties"][alias] = schema["properties"][name]
+
+
+def schema_text(platform: str = "") -> str:
+    """The schema as a file holds it: of deployment files, or of the network descriptions of a platform."""
+    schema = description_schema(platform) if platform else json_schema()
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def _accept_all_spellings(thresholds: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ class DescriptionFormat:
     abi: str  # what such a file is for where nobody says so
     key: str  # a YAML file with this key at its top, and no `models`, is one
     section: str = ""  # which of the target's sections the options of the command line go to
+    keys: type[BaseModel] | None = None  # what such a file may hold, for its JSON schema and the reference page
 
 
 class Titled(Protocol):

@@ -23,11 +23,17 @@ Ignored = Annotated[Any, readers.ANYTHING]
 
 
 def key(
-    description: str, *, default: Any = None, default_words: str = "", required: bool = False, unsaid: str = ""
+    description: str,
+    *,
+    default: Any = None,
+    default_words: str = "",
+    required: bool = False,
+    unsaid: str = "",
+    aliases: tuple[str, ...] = (),
 ) -> Any:
     """A key that may be absent. `default` applies where it is; `default_words` describe one that is no plain value.
 
-    `unsaid`: what it means where the command line names it without a value.
+    `unsaid`: what it means where the command line names it without a value. `aliases`: other names of the key.
     """
     extra: dict[str, Any] = {} if default is None else {"default": default}
     if default_words:
@@ -36,6 +42,8 @@ def key(
         extra["x-required"] = True
     if unsaid:
         extra["x-unsaid"] = unsaid
+    if aliases:
+        extra["x-aliases"] = list(aliases)
     return Field(default=None, description=description, json_schema_extra=extra)
 
 
@@ -54,6 +62,22 @@ def default_of(section: type[BaseModel], name: str) -> Any:
     """The default of a key, None where it has no plain one."""
     extra = section.model_fields[name].json_schema_extra
     return extra.get("default") if isinstance(extra, dict) else None
+
+
+def is_required(section: type[BaseModel], name: str) -> bool:
+    """Whether the key may not be absent."""
+    extra = section.model_fields[name].json_schema_extra
+    return isinstance(extra, dict) and bool(extra.get("x-required"))
+
+
+def names_of(section: type[BaseModel]) -> dict[str, str]:
+    """Every name that a key of the section may have, and the name of the key."""
+    found = {name: name for name in section.model_fields}
+    for name, field in section.model_fields.items():
+        extra = field.json_schema_extra
+        aliases = extra.get("x-aliases", ()) if isinstance(extra, dict) else ()
+        found |= {str(alias): name for alias in (aliases if isinstance(aliases, list) else ())}
+    return found
 
 
 def is_dead(section: type[BaseModel], name: str) -> bool:

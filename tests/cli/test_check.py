@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from buildtool.config import json_schema
+from buildtool.config import description_schema, json_schema
 from buildtool.importers.frameworks import import_model
 from buildtool.importers.request import ImportedModel, ImportRequest
 from tests.cli.conftest import Lathe
@@ -61,6 +61,8 @@ def test_schema_goes_to_stdout_or_to_a_file(lathe: Lathe, tmp_path: Path) -> Non
     file = tmp_path / "schema.json"
     assert lathe("schema", "--output", file).code == 0
     assert json.loads(file.read_text()) == json_schema()
+    assert json.loads(lathe("schema", "--platform", "ai8x").stdout) == description_schema("ai8x")
+    assert "did you mean 'ai8x'?" in lathe("schema", "--platform", "ai8").stderr
 
 
 SUBGRAPH = """\

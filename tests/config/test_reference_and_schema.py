@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from buildtool.config import json_schema, load_deployment, load_devices, schema_text
+from buildtool.config import description_schema, json_schema, load_deployment, load_devices, schema_text
 from buildtool.config.models import DeploymentSection, GraphSection, sections
 from buildtool.config.reference import documented_keys, tables, updated_page
-from buildtool.sections.section import is_dead
+from buildtool.errors import ConfigError
+from buildtool.sections.section import is_dead, names_of
+from buildtool.targets.max7800x.description.keys import LayerKeys
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "deployment-file.md"
 GOOD = sorted((Path(__file__).parent / "good").glob("*.yml"))
@@ -27,6 +29,17 @@ def test_schema_describes_every_key() -> None:
     assert '"null"' not in schema_text() and "x-" not in "".join(_keywords(schema))
     assert schema["$defs"]["ModelSection"]["properties"]["runtime"]["default"] == "cpu"
     assert schema["$defs"]["ModelSection"]["properties"]["dsp_mode"]["deprecated"] is True
+
+
+def test_schema_of_descriptions_has_every_key_under_each_name() -> None:
+    schema = description_schema("ai8x")
+    layer = schema["$defs"]["LayerKeys"]["properties"]
+    assert set(layer) == set(names_of(LayerKeys))
+    assert layer["op"] == layer["operation"] and all(value.get("description") for value in layer.values())
+    assert schema["required"] == ["arch", "dataset", "layers"]
+    assert "x-" not in "".join(_keywords(schema)) and schema["$defs"]["LayerKeys"]["additionalProperties"] is False
+    with pytest.raises(ConfigError, match="no network descriptions of the platform 'ai8'"):
+        description_schema("ai8")
 
 
 def _keywords(node: Any) -> list[str]:

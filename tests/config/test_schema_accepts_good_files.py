@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from buildtool.config import json_schema
+from buildtool.config import description_schema, json_schema
 
 GOOD = sorted((Path(__file__).parent / "good").glob("*.yml"))
 SCHEMA = json_schema()
+DESCRIPTION = description_schema("ai8x")
+DEFINITIONS = SCHEMA["$defs"] | DESCRIPTION["$defs"]
+DESCRIBED = Path(__file__).parents[2] / "examples" / "max7800x" / "described" / "network.yaml"
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -37,7 +40,7 @@ def complaints(schema: dict[str, Any], value: Any, at: str) -> list[str]:
 
 
 def _reference(rule: str, value: Any, at: str, schema: dict[str, Any]) -> list[str]:
-    return complaints(SCHEMA["$defs"][rule.rpartition("/")[2]], value, at)
+    return complaints(DEFINITIONS[rule.rpartition("/")[2]], value, at)
 
 
 def _type(rule: str | list[str], value: Any, at: str, schema: dict[str, Any]) -> list[str]:
@@ -67,6 +70,12 @@ def _items(rule: dict[str, Any], value: Any, at: str, schema: dict[str, Any]) ->
     return [line for index, item in enumerate(items) for line in complaints(rule, item, f"{at}[{index}]")]
 
 
+def _size(value: Any, rule: int, sign: int, at: str) -> list[str]:
+    """`sign`: 1 for the smallest size, -1 for the largest."""
+    wrong = isinstance(value, list) and (len(value) - rule) * sign < 0
+    return [f"{at}: {len(value)} values, and the limit is {rule}"] if wrong else []
+
+
 KEYWORDS = {
     "$ref": _reference,
     "type": _type,
@@ -79,8 +88,8 @@ KEYWORDS = {
     "required": lambda rule, value, at, _: [f"{at}: no {key}" for key in rule if key not in value],
     "minimum": lambda rule, value, at, _: [] if value >= rule else [f"{at}: {value} < {rule}"],
     "maximum": lambda rule, value, at, _: [] if value <= rule else [f"{at}: {value} > {rule}"],
-    "minItems": lambda rule, value, at, _: [] if len(value) >= rule else [f"{at}: too short"],
-    "maxItems": lambda rule, value, at, _: [] if len(value) <= rule else [f"{at}: too long"],
+    "minItems": lambda rule, value, at, _: _size(value, rule, 1, at),
+    "maxItems": lambda rule, value, at, _: _size(value, rule, -1, at),
     "minProperties": lambda rule, value, at, _: [] if len(value) >= rule else [f"{at}: empty"],
 }
 
@@ -104,3 +113,24 @@ def test_schema_refuses(old: str, new: str) -> None:
     text = (Path(__file__).parent / "good" / "keras_int8_host.yml").read_text(encoding="utf-8")
     assert old in text
     assert complaints(SCHEMA, yaml.safe_load(text.replace(old, new)), "")
+
+
+def test_schema_of_descriptions_accepts_what_is_read() -> None:
+    text = DESCRIBED.read_text(encoding="utf-8")
+    assert complaints(DESCRIPTION, yaml.safe_load(text), "network") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("layers:", "layer:", "unknown layer"),
+        ("operation: linear", "operatino: linear", "unknown operatino"),
+        ("operation: linear", "op: lineer", "'lineer'"),
+        ("output_width: 32", "output_width: 16", "16"),
+        ("arch: digits", "", "no arch"),
+    ],
+)
+def test_schema_of_descriptions_refuses(old: str, new: str, complaint: str) -> None:
+    text = DESCRIBED.read_text(encoding="utf-8")
+    assert old in text
+    assert complaint in "\n".join(complaints(DESCRIPTION, yaml.safe_load(text.replace(old, new)), "network"))

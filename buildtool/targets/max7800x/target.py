@@ -22,6 +22,7 @@ from buildtool.settings import CheckpointSettings
 from buildtool.targets.max7800x import inspection, settings
 from buildtool.targets.max7800x.checkpoints import by_settings
 from buildtool.targets.max7800x.deployment_keys import CnnSection
+from buildtool.targets.max7800x.description.keys import DescriptionKeys
 from buildtool.targets.max7800x.devices import DEVICES, MAX78000, Device
 from buildtool.targets.max7800x.firmware import emulated, maps, memory_images, program, sources
 from buildtool.targets.max7800x.firmware.program import Program
@@ -87,7 +88,9 @@ class Max7800xTarget:
                 )
                 for name, device in DEVICES.items()
             },
-            descriptions=(DescriptionFormat("ai8x", "cnn", MAX78000.name, key="layers", section="cnn"),),
+            descriptions=(
+                DescriptionFormat("ai8x", "cnn", MAX78000.name, key="layers", section="cnn", keys=DescriptionKeys),
+            ),
             sections={"cnn": CnnSection},
         )
     )

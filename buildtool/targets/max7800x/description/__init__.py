@@ -1,6 +1,6 @@
 """Descriptions of networks in the language of ai8xize, and what they say once nothing is left out.
 
-`values` and `keys` know the words, `sections` reads a file, `chosen` fills in the defaults of a layer, `rules` checks
+`fields` and `keys` say what a file may hold, `sections` reads one, `chosen` fills in the defaults of a layer, `rules` checks
 it, `order` resolves references, `binding` hands out the weights, `shapes` follows channels and sizes, `layers` adds
 the places.
 """

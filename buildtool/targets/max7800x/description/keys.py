@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from buildtool.targets.max7800x.description.values import (
-    Reader,
-    choice,
-    exactly_two,
-    kernel_size,
-    layer_reference,
-    many,
-    name,
-    offset,
-    pair,
-    processors,
-    quantization,
-    size,
-    truth,
-    whole,
-    words_of,
-)
+from pydantic import Field
+
+from buildtool.sections.section import Section, Text, key
+from buildtool.targets.max7800x.description import fields
+from buildtool.targets.max7800x.description.fields import Meaning, many, pair, whole, words_of
 from buildtool.targets.max7800x.network import Eltwise, Operation
 
 
@@ -47,96 +34,125 @@ OPERATIONS: Mapping[str, Work] = MappingProxyType(
         **words_of(("xor", "bitwisexor", "bitwise_xor"), Work("none", "xor")),
     }
 )
-_ELTWISE = {"add": "add", "sub": "sub", "or": "or", "xor": "xor"}
-_ACTIVATIONS = {"relu": "relu", "abs": "abs", "none": None}
 _FORMATS = {**words_of(("hwc", "little"), False), **words_of(("chw", "big"), True)}  # whether plane by plane
 
+Flag = Annotated[bool | None, fields.TRUTH]
+Whole = Annotated[int | None, whole()]
+Positive = Annotated[int | None, whole(1)]
+Pair = Annotated[tuple[int, int] | None, pair(whole(1))]
+Size = Annotated[tuple[int, int] | None, fields.SIZE]
+Offset = Annotated[int | None, fields.OFFSET]
+Mask = Annotated[int | None, fields.PROCESSORS_MASK]
+Layer = Annotated[int | str | None, fields.LAYER]
+Width = Annotated[int | None, Meaning({"8": 8, "32": 32})]
+Bits = Annotated[int | None, Meaning({"1": 1, "2": 2, "4": 4, "8": 8, "bin": -1, "binary": -1})]
 
-@dataclass(frozen=True)
-class Key:
-    """A key. With `required`, a section without it is an error."""
 
-    name: str
-    read: Reader
-    aliases: tuple[str, ...] = ()
-    required: bool = False
+class LayerKeys(Section):
+    """A layer."""
+
+    sequence: Whole = key("The number of the layer.", default_words="one more than the layer before")
+    name: Text = key("The name of the layer, for references.")
+    processors: Mask = key("The processors that read the input.", default_words="found by the planner")
+    output_processors: Mask = key("The processors that the output is for.", default_words="those of the next layer")
+    in_offset: Offset = key(
+        "Where the input begins in the data memory.", default_words="where the output before begins"
+    )
+    out_offset: Offset = key("Where the output begins in the data memory.", default=0)
+    output_width: Width = key("Bits of the results.", default=8)
+    data_format: Annotated[bool | None, Meaning(_FORMATS)] = key("How the input of the network is stored.")
+    operation: Annotated[Work | None, Meaning(OPERATIONS)] = key(
+        "What the layer computes.", default="conv2d", aliases=("op", "operator", "convolution")
+    )
+    eltwise: Annotated[Eltwise | None, Meaning({"add": "add", "sub": "sub", "or": "or", "xor": "xor"})] = key(
+        "An element-wise operation before the convolution."
+    )
+    pool_first: Flag = key("Pools come before the element-wise operation.", default=True)
+    operands: Annotated[int | None, whole(2, 16)] = key("Operands of the element-wise operation.", default=2)
+    activate: Annotated[Any, Meaning({"relu": "relu", "abs": "abs", "none": None})] = key(
+        "The activation.", default="none", aliases=("activation",)
+    )
+    quantization: Bits = key("Bits of the weights.", default_words="as the checkpoint says")
+    output_shift: Annotated[int | None, whole(-22, 15)] = key(
+        "Bits by which sums go up.", default_words="as the checkpoint says"
+    )
+    kernel_size: Annotated[tuple[int, ...] | None, fields.KERNEL_SIZE] = key(
+        "The size of the kernel.", default_words="`3x3`; `9` in one dimension"
+    )
+    stride: Pair = key("The stride of the convolution.", default=1)
+    pad: Whole = key("Padding on each side.", default_words="`1` for convolutions, else `0`")
+    dilation: Pair = key("The dilation of the kernel.", default=1)
+    groups: Positive = key("Groups of channels (MAX78002).", default=1, aliases=("conv_groups",))
+    output_pad: Whole = key("Output padding of transposed convolutions.")
+    max_pool: Pair = key("The size of a maximum pool before the operation.")
+    avg_pool: Pair = key("The size of an average pool before the operation.")
+    pool_stride: Pair = key("The stride of the pool.", default=1)
+    pool_dilation: Pair = key("The dilation of the pool (MAX78002).", default=1)
+    in_channels: Positive = key("Channels of the input.", default_words="those that come in")
+    in_dim: Size = key("The size of the input.", default_words="that of the output before")
+    in_crop: Annotated[tuple[int, int] | None, fields.CROP] = key("Rows that are left out before and behind.")
+    in_skip: Whole = key("Words that are passed over between two (MAX78002).", default=0, aliases=("read_gap",))
+    in_channel_skip: Whole = key("Channels that are passed over.", default=0)
+    in_sequences: Annotated[tuple[int | str, ...] | None, many(fields.LAYER)] = key(
+        "The layers whose outputs it reads.", default_words="the layer before"
+    )
+    out_channels: Positive = key("Channels of the output.", default_words="as the weights say")
+    streaming: Flag = key("The layer streams.", default=False)
+    flatten: Flag = key("The input is flattened.", default=False)
+    write_gap: Whole = key("Words that are left between two of the output.", default=0)
+    next_sequence: Layer = key("The layer that runs next (MAX78002), or `stop`.", default_words="the next one")
+    simulated_sequence: Layer = key("Read and not used.")
+    snoop_sequence: Whole = key("Number of the snooping register set (MAX78002).")
+    bias_group: Annotated[tuple[int, ...] | None, many(whole(0, 3))] = key(
+        "The quadrants that may hold the biases.", default_words="all that work", aliases=("bias_quadrant",)
+    )
+    output: Flag = key("The layer is an output of the network.", default_words="the last layer is")
+    bypass: Flag = key("The layer bypasses the kernel memory (MAX78002).", default=False)
+    calcx4: Flag = key("Four outputs are computed at a time (MAX78002).", default=False)
+    tcalc: Flag = key("Overrides the computed mode of the layer (MAX78002).")
+    readahead: Flag = key("Data are read ahead (MAX78002).", default=False)
+    weight_source: Layer = key("The layer whose weights it shares.")
+    buffer_shift: Positive = key("Pixels by which the data buffer moves.")
+    buffer_insert: Positive = key("Pixels that are added to the data buffer.")
 
 
-GLOBAL_KEYS = (
-    Key("arch", name, required=True),
-    Key("dataset", name, required=True),
-    Key("bias", name),
-    Key("weights", name),
-    Key("output_map", processors),
-    Key("snoop", many(whole(0, 2**32 - 1))),
-)
-# Global keys whose values are lists of sections.
-SECTIONS = ("layers", "unload", "data_buffer")
+class UnloadKeys(Section):
+    """A piece of the output."""
 
-LAYER_KEYS = (
-    Key("sequence", whole()),
-    Key("name", name),
-    Key("processors", processors),
-    Key("output_processors", processors),
-    Key("in_offset", offset),
-    Key("out_offset", offset),
-    Key("output_width", choice({"8": 8, "32": 32})),
-    Key("data_format", choice(_FORMATS)),
-    Key("operation", choice(OPERATIONS), ("op", "operator", "convolution")),
-    Key("eltwise", choice(_ELTWISE)),
-    Key("pool_first", truth),
-    Key("operands", whole(2, 16)),
-    Key("activate", choice(_ACTIVATIONS), ("activation",)),
-    Key("quantization", quantization),
-    Key("output_shift", whole(-22, 15)),
-    Key("kernel_size", kernel_size),
-    Key("stride", pair(whole(1))),
-    Key("pad", whole()),
-    Key("dilation", pair(whole(1))),
-    Key("groups", whole(1), ("conv_groups",)),
-    Key("output_pad", whole()),
-    Key("max_pool", pair(whole(1))),
-    Key("avg_pool", pair(whole(1))),
-    Key("pool_stride", pair(whole(1))),
-    Key("pool_dilation", pair(whole(1))),
-    Key("in_channels", whole(1)),
-    Key("in_dim", size),
-    Key("in_crop", exactly_two(whole())),
-    Key("in_skip", whole(), ("read_gap",)),
-    Key("in_channel_skip", whole()),
-    Key("in_sequences", many(layer_reference)),
-    Key("out_channels", whole(1)),
-    Key("streaming", truth),
-    Key("flatten", truth),
-    Key("write_gap", whole()),
-    Key("next_sequence", layer_reference),
-    Key("simulated_sequence", layer_reference),
-    Key("snoop_sequence", whole()),
-    Key("bias_group", many(whole(0, 3)), ("bias_quadrant",)),
-    Key("output", truth),
-    Key("bypass", truth),
-    Key("calcx4", truth),
-    Key("tcalc", truth),
-    Key("readahead", truth),
-    Key("weight_source", layer_reference),
-    Key("buffer_shift", whole(1)),
-    Key("buffer_insert", whole(1)),
-)
+    processors: Mask = key("The processors that it is for.", required=True)
+    channels: Positive = key("Channels.", required=True)
+    dim: Size = key("The size.", required=True)
+    offset: Offset = key("Where it begins in the data memory.", required=True)
+    width: Width = key("Bits of an element.", default=8)
+    write_gap: Whole = key("Words between two of the output.", default=0)
 
-UNLOAD_KEYS = (
-    Key("processors", processors, required=True),
-    Key("channels", whole(1), required=True),
-    Key("dim", size, required=True),
-    Key("offset", offset, required=True),
-    Key("width", choice({"8": 8, "32": 32})),
-    Key("write_gap", whole()),
-)
 
-BUFFER_KEYS = (
-    Key("name", name, required=True),
-    Key("processors", processors, required=True),
-    Key("channels", whole(1), required=True),
-    Key("dim", size, required=True),
-    Key("offset", offset, required=True),
-    Key("width", choice({"8": 8, "32": 32})),
-)
+class BufferKeys(Section):
+    """The data buffer."""
+
+    name: Text = key("The name, for references.", required=True)
+    processors: Mask = key("The processors that it is for.", required=True)
+    channels: Positive = key("Channels.", required=True)
+    dim: Size = key("The size.", required=True)
+    offset: Offset = key("Where it begins in the data memory.", required=True)
+    width: Width = key("Bits of an element.", default=8)
+
+
+class DescriptionKeys(Section):
+    """The top level of a file."""
+
+    arch: Text = key("The name of the architecture; that of the checkpoint.", required=True)
+    dataset: Text = key("The name of the data set.", required=True)
+    bias: Text = key("Biases of tests; pass the file with `bias_input`.")
+    weights: Text = key("Weights of tests; pass the file with `--checkpoint-file`.")
+    output_map: Mask = key("The processors that the last output is for.")
+    snoop: Annotated[tuple[int, ...] | None, fields.SNOOP] = key("Values of the snooping registers (MAX78002).")
+    layers: list[LayerKeys] | None = Field(
+        default=None, min_length=1, description="The layers.", json_schema_extra={"x-required": True}
+    )
+    unload: list[UnloadKeys] | None = Field(
+        default=None, min_length=1, description="The pieces of the output that programs read."
+    )
+    data_buffer: list[BufferKeys] | None = Field(
+        default=None, min_length=1, description="Memory that layers share with the outside while the network runs."
+    )

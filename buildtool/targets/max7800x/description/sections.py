@@ -1,27 +1,26 @@
-"""From the tree of a file to sections: keys under one name each, values that mean something, places for messages."""
+"""From the tree of a file to sections: keys under one name each, values that mean something, places for messages.
+
+`keys` says what a file may hold, and `buildtool.sections` reads it, as it reads deployment files. Here names that mean
+the same become one before, and what was read becomes what the rules ask: which keys were given, where, and as what.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic import BaseModel
+
 from buildtool.errors import Problem, Where
-from buildtool.targets.max7800x.description.keys import (
-    BUFFER_KEYS,
-    GLOBAL_KEYS,
-    LAYER_KEYS,
-    SECTIONS,
-    UNLOAD_KEYS,
-    Key,
-)
-from buildtool.targets.max7800x.description.values import WrongValueError
-from buildtool.wording import counted, did_you_mean, nearest, quoted
-from buildtool.yaml_marks import Entry, Node, Scalar
+from buildtool.sections.section import is_required, names_of, reader_of
+from buildtool.sections.validate import Manner, Path, Validated, section_at, validate
+from buildtool.targets.max7800x.description.fields import PROCESSORS_MASK, hexadecimal
+from buildtool.targets.max7800x.description.keys import DescriptionKeys
+from buildtool.wording import quoted
+from buildtool.yaml_marks import Entry, Node, Scalar, place_of
 from buildtool.yaml_marks import Mapping as MappingNode
 from buildtool.yaml_marks import Sequence as SequenceNode
-
-SNOOP_REGISTERS = 32
 
 
 @dataclass(frozen=True)
@@ -94,136 +93,118 @@ class Sections:
 def sections(root: Node, findings: Findings) -> Sections:
     """The sections of a file. What cannot be read is left out, and named in `findings`."""
     if not isinstance(root, MappingNode):
-        where = root.where
-        findings.problems.append(
-            Problem(
-                "this is not a description of a network", where, rule="it is a mapping with `arch`, `dataset`, `layers`"
+        rule = "it is a mapping with `arch`, `dataset`, `layers`"
+        findings.problems.append(Problem("this is not a description of a network", root.where, rule))
+        return Sections(Section("", root.where), ())
+    return _Reading(root).sections(findings)
+
+
+class _Reading:
+    """Reads one file."""
+
+    def __init__(self, root: MappingNode) -> None:
+        self._names: dict[Path, str] = {}  # what keys are called in the file
+        self._broken: set[Path] = set()
+        self._problems: list[Problem] = []
+        self._titles = dict(_titles(root))
+        self._tree = self._renamed(root, DescriptionKeys, ())
+        self._manner = Manner(
+            name=lambda path: f"`{self._called(path)}`",
+            title=self._title,
+            entry="of them",
+            all_keys="`lathe schema --platform ai8x` lists all keys",
+        )
+        self._read: Validated[DescriptionKeys] = validate(DescriptionKeys, self._tree, self._manner)
+        self._broken |= self._read.broken
+
+    def sections(self, findings: Findings) -> Sections:
+        found = self._read.section or DescriptionKeys()
+        general = self._section(found, (), hidden=("layers", "unload", "data_buffer"))
+        layers, unload, buffers = (
+            tuple(self._section(each, (key, at)) for at, each in enumerate(getattr(found, key) or ()))
+            for key in ("layers", "unload", "data_buffer")
+        )
+        problems = [*self._problems, *self._read.problems, *self._missing(found)]
+        findings.problems += sorted(problems, key=lambda problem: (problem.where.line, problem.where.column))
+        return Sections(general, layers, unload, buffers)
+
+    def _renamed(self, node: Node, owner: type[BaseModel] | None, path: Path) -> Node:
+        """With one name for each key, and quoted processors as hexadecimal numbers."""
+        if isinstance(node, SequenceNode):
+            items = (
+                self._renamed(item, section_at(DescriptionKeys, (*path, at)), (*path, at))
+                for at, item in enumerate(node.items)
             )
-        )
-        return Sections(Section("", where), ())
-    own = [entry for entry in root.entries if entry.key not in SECTIONS]
-    general = _section("", root.where, own, GLOBAL_KEYS, findings, known_too=SECTIONS)
-    _check_snoop(general, findings)
-    return Sections(
-        general,
-        tuple(_layers(root, findings)),
-        tuple(_listed(root, "unload", UNLOAD_KEYS, findings)),
-        tuple(_listed(root, "data_buffer", BUFFER_KEYS, findings)),
-    )
+            return replace(node, items=tuple(items))
+        if not isinstance(node, MappingNode) or owner is None:
+            return node
+        names, kept = names_of(owner), dict[str, Entry]()
+        for entry in node.entries:
+            name = names.get(entry.key, entry.key)
+            here = (*path, name)
+            if name in kept:
+                self._twice(path, kept[name], entry, self._names[here])
+                continue
+            self._names[here] = entry.key
+            value = self._renamed(entry.value, section_at(DescriptionKeys, here), here)
+            if name in owner.model_fields and reader_of(owner, name) is PROCESSORS_MASK:
+                value = _unquoted(value)
+            kept[name] = replace(entry, key=name, value=value)
+        return replace(node, entries=tuple(kept.values()))
+
+    def _twice(self, path: Path, first: Entry, second: Entry, called: str) -> None:
+        what = f"`{second.key}` is given twice: `{called}` means the same"
+        title = self._title((*path, first.key))
+        text = f"{title}: {what}" if title else what
+        self._problems.append(Problem(text, second.key_where, remedy="keep one of the two"))
+
+    def _called(self, path: Path) -> str:
+        return self._names.get(path, str(path[-1]))
+
+    def _title(self, path: Path) -> str:
+        return self._titles.get(path[:2], "") if len(path) > 2 else ""
+
+    def _missing(self, found: BaseModel, path: Path = ()) -> Iterator[Problem]:
+        for name in type(found).model_fields:
+            value, here = getattr(found, name), (*path, name)
+            if value is None and is_required(type(found), name) and here not in self._broken:
+                title = self._title(here)
+                what = f"the key `{name}` is missing"
+                yield Problem(f"{title}: {what}" if title else what, place_of(self._tree, path))
+            for at, inside in enumerate(value if isinstance(value, list) else ()):
+                yield from self._missing(inside, (*here, at))
+
+    def _section(self, found: BaseModel, path: Path, hidden: Iterable[str] = ()) -> Section:
+        given = {
+            name: Given(getattr(found, name), place_of(self._tree, (*path, name)), self._called((*path, name)))
+            for name in found.model_fields_set
+            if name not in hidden
+        }
+        ordered = {name: given[name] for name in type(found).model_fields if name in given}
+        broken = frozenset(str(one[-1]) for one in self._broken if one[:-1] == path)
+        return Section(self._titles.get(path, ""), place_of(self._tree, path), ordered, broken)
 
 
-def _check_snoop(general: Section, findings: Findings) -> None:
-    if "snoop" in general and len(general.get("snoop")) != SNOOP_REGISTERS:
-        findings.refuse(
-            general,
-            "snoop",
-            f"`snoop` has {counted(len(general.get('snoop')), 'value')}",
-            rule=f"it holds the values of {SNOOP_REGISTERS} registers",
-        )
+def _unquoted(value: Node) -> Node:
+    if not isinstance(value, Scalar) or value.plain:
+        return value
+    return replace(value, text=hexadecimal(value.text), plain=True)
 
 
-def _layers(root: MappingNode, findings: Findings) -> Iterator[Section]:
-    entry = root.get("layers")
-    if entry is None:
-        remedy = _misspelt("layers", root)
-        findings.problems.append(Problem("the key `layers` is missing", root.where, remedy=remedy))
-        return
-    number = 0
-    for node in _maps(entry, findings):
-        own = _text(node, "sequence")
-        number = int(own) if own.isdecimal() and len(own) < 9 else number
-        yield _section(_layer_title(number, node), node.where, node.entries, LAYER_KEYS, findings)
-        number += 1
-
-
-def _layer_title(number: int, node: MappingNode) -> str:
-    """Layers are called as the file numbers them."""
-    name = _text(node, "name")
-    return f"layer {number} ({quoted(name)})" if name else f"layer {number}"
+def _titles(root: MappingNode) -> Iterator[tuple[Path, str]]:
+    """What the entries of lists are called in messages. Layers are called as the file numbers them."""
+    for entry in root.entries:
+        number = 0
+        for at, node in enumerate(entry.value.items if isinstance(entry.value, SequenceNode) else ()):
+            if entry.key != "layers":
+                yield (entry.key, at), f"`{entry.key}`"
+            elif isinstance(node, MappingNode):
+                own, name = _text(node, "sequence"), _text(node, "name")
+                number = int(own) if own.isdecimal() and len(own) < 9 else number
+                yield (entry.key, at), f"layer {number} ({quoted(name)})" if name else f"layer {number}"
+                number += 1
 
 
 def _text(node: MappingNode, key: str) -> str:
     given = node.get(key)
     return given.value.text if given is not None and isinstance(given.value, Scalar) else ""
-
-
-def _listed(root: MappingNode, name: str, keys: Sequence[Key], findings: Findings) -> Iterator[Section]:
-    entry = root.get(name)
-    for node in _maps(entry, findings) if entry is not None else ():
-        yield _section(f"`{name}`", node.where, node.entries, keys, findings)
-
-
-def _maps(entry: Entry, findings: Findings) -> Iterator[MappingNode]:
-    """The mappings of a list of mappings."""
-    if not isinstance(entry.value, SequenceNode) or not entry.value.items:
-        findings.problems.append(
-            Problem(f"`{entry.key}` must be a list", entry.key_where, remedy="begin each entry of it with `-`")
-        )
-        return
-    for node in entry.value.items:
-        if isinstance(node, MappingNode):
-            yield node
-        else:
-            findings.problems.append(
-                Problem(f"an entry of `{entry.key}` must be a mapping", node.where, remedy="write `- key: value`")
-            )
-
-
-def _misspelt(key: str, root: MappingNode) -> str:
-    meant = nearest(key, (entry.key for entry in root.entries if entry.key not in SECTIONS))
-    return f"did you mean '{meant}'?" if meant else ""
-
-
-def _section(
-    title: str,
-    where: Where,
-    entries: Sequence[Entry],
-    keys: Sequence[Key],
-    findings: Findings,
-    *,
-    known_too: Sequence[str] = (),
-) -> Section:
-    by_name = {name: key for key in keys for name in (key.name, *key.aliases)}
-    given: dict[str, Given] = {}
-    broken: set[str] = set()
-    for entry in entries:
-        key = by_name.get(entry.key)
-        if key is None:
-            findings.refuse(
-                Section(title, entry.key_where),
-                "",
-                f"the key {quoted(entry.key)} is unknown",
-                remedy=did_you_mean(entry.key, (*by_name, *known_too)),
-            )
-        elif key.name in given or key.name in broken:
-            findings.refuse(
-                Section(title, entry.key_where),
-                "",
-                f"`{entry.key}` is given twice" + _other_name(given.get(key.name), entry.key),
-                remedy="keep one of the two",
-            )
-        else:
-            _read(Section(title, where), key, entry, given, broken, findings)
-    section = Section(title, where, given, frozenset(broken))
-    for key in keys:
-        if key.required and key.name not in given and key.name not in broken:
-            findings.refuse(section, "", f"the key `{key.name}` is missing")
-    return section
-
-
-def _other_name(first: Given | None, name: str) -> str:
-    return f": `{first.key}` means the same" if first is not None and first.key != name else ""
-
-
-def _read(
-    section: Section, key: Key, entry: Entry, given: dict[str, Given], broken: set[str], findings: Findings
-) -> None:
-    where = entry.value.where
-    if isinstance(entry.value, MappingNode) or (isinstance(entry.value, Scalar) and entry.value.is_null):
-        where = entry.key_where
-    try:
-        given[key.name] = Given(key.read(entry.value), where, entry.key)
-    except WrongValueError as wrong:
-        broken.add(key.name)
-        what = wrong.what.replace("{key}", f"`{entry.key}`")
-        findings.refuse(Section(section.title, where), "", what, rule=wrong.rule, remedy=wrong.remedy)

@@ -6,34 +6,38 @@ checked on the rest: all problems of a file come at once, and none of them is a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from buildtool.config.models import sections
 from buildtool.errors import Problem
+from buildtool.sections.section import names_of
 from buildtool.wording import listed, nearest, quoted
 from buildtool.yaml_marks import Node, place_of, plain_data
 
 SectionT = TypeVar("SectionT", bound=BaseModel)
 Path = tuple[str | int, ...]
 
-# Words of other tools and of good sense that no spelling distance leads to the right key.
-_OTHER_WORDS = {
-    "abis": "target_abis",
-    "file": "model_file_path",
-    "path": "model_file_path",
-    "model_path": "model_file_path",
-    "framework": "platform",
-    "name": "library_name",
-    "precision": "data_type",
-    "sha256": "model_sha256_checksum",
-    "inputs": "input_tensors",
-    "outputs": "output_tensors",
-    "device": "runtime",
-}
+
+def _no_text(*_: object) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How problems of one kind of file are worded."""
+
+    name: Callable[[Path], str] = lambda path: quoted(path[-1])  # of a key
+    title: Callable[[Path], str] = _no_text  # of the part of the file where a key is, before the text
+    other_words: Mapping[str, str] = field(default_factory=dict)  # which no spelling distance leads to the right key
+    # of an unknown key: the section of the file, the one where it stands, and the word; where it belongs
+    belongs: Callable[[type[BaseModel], type[BaseModel] | None, str], str] = _no_text
+    entries: str = "it holds entries by name"  # of a mapping whose keys are names
+    entry: str = "entry"  # of lists
+    all_keys: str = ""  # where all keys are listed
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Validated(Generic[SectionT]):
     broken: frozenset[Path]
 
 
-def validate(section: type[SectionT], tree: Node) -> Validated[SectionT]:
+def validate(section: type[SectionT], tree: Node, manner: Manner) -> Validated[SectionT]:
     """Reads the tree as `section`. Every round takes out what the previous one refused."""
     data = plain_data(tree)
     problems: list[Problem] = []
@@ -57,8 +61,8 @@ def validate(section: type[SectionT], tree: Node) -> Validated[SectionT]:
             before = len(broken)
             for error in refusal.errors(include_url=False):
                 if not _is_consequence(error, broken):
-                    problems.append(_problem(section, tree, error))
-                broken.update(_remove(section, data, error))
+                    problems.append(_problem(section, tree, error, manner))
+                broken.update(_remove(section, data, error, manner))
             if len(broken) == before:
                 return Validated(None, tuple(problems), frozenset(broken))
 
@@ -101,7 +105,7 @@ def _without_none(annotation: Any) -> Any:
     return arguments[0] if has_none and len(arguments) == 1 else annotation
 
 
-def _remove(section: type[BaseModel], data: Any, error: ErrorDetails) -> set[Path]:
+def _remove(section: type[BaseModel], data: Any, error: ErrorDetails, manner: Manner) -> set[Path]:
     """Takes the refused part out of the data. Returns what is broken now: that part, and the key it was meant to be."""
     location: Path = error["loc"]
     if error["type"] == "missing":
@@ -121,17 +125,23 @@ def _remove(section: type[BaseModel], data: Any, error: ErrorDetails) -> set[Pat
     path = location[:end]
     del holder[path[-1]]
     owner = section_at(section, path[:-1])
-    meant = _meant(str(path[-1]), owner) if owner and error["type"] == "extra_forbidden" else ""
+    meant = _meant(str(path[-1]), owner, manner) if owner and error["type"] == "extra_forbidden" else ""
     return {path, (*path[:-1], meant)} if meant else {path}
 
 
-def _problem(section: type[BaseModel], tree: Node, error: ErrorDetails) -> Problem:
+def _problem(section: type[BaseModel], tree: Node, error: ErrorDetails, manner: Manner) -> Problem:
+    path = _key_path(section, error["loc"])
+    title = manner.title(path)
+    unknown = error["type"] == "extra_forbidden"
+    found = _unknown_key(section, tree, error["loc"], manner) if unknown else _refused(section, tree, error, manner)
+    return replace(found, what=f"{title}: {found.what}") if title else found
+
+
+def _refused(section: type[BaseModel], tree: Node, error: ErrorDetails, manner: Manner) -> Problem:
     location: Path = error["loc"]
     kind = error["type"]
-    if kind == "extra_forbidden":
-        return _unknown_key(section, tree, location)
     path = _key_path(section, location)
-    name = quoted(path[-1]) if path else "the file"
+    name = manner.name(path) if path else "the file"
     where = place_of(tree, location)
     if kind == "lathe":
         context = error.get("ctx", {})
@@ -142,38 +152,32 @@ def _problem(section: type[BaseModel], tree: Node, error: ErrorDetails) -> Probl
     if kind in ("model_type", "dict_type", "model_attributes_type"):
         inside = section_at(section, location)
         keys = listed(list(inside.model_fields)[:3]) if inside else ""
-        rule = f"it contains keys such as {keys}" if keys else "it contains the models by name"
-        subject = "the file" if not location else name if path == location else f"an entry of {name}"
-        return Problem(f"{subject} must be a mapping", place_of(tree, location), rule)
+        rule = f"it contains keys such as {keys}" if keys else manner.entries
+        subject = name if path == location else f"an entry of {name}"
+        remedy = ""
+        if location and isinstance(location[-1], int):
+            subject, remedy = f"an entry of {manner.name(location[:-1])}", "write `- key: value`"
+        return Problem(f"{subject} must be a mapping", place_of(tree, location), rule, remedy)
     if kind == "list_type":
-        return Problem(f"{name} must be a list", where)
+        return Problem(f"{name} must be a list", where, remedy="begin each entry of it with `-`")
     if kind == "too_short":
-        return Problem(f"{name} is empty", where, remedy="describe at least one model")
+        return Problem(f"{name} is empty", where, remedy=f"describe at least one {manner.entry}")
     return Problem(f"{name}: {error['msg']}", where)
 
 
-def _meant(word: str, owner: type[BaseModel]) -> str:
-    other = _OTHER_WORDS.get(word, "")
-    return other if other in owner.model_fields else nearest(word, owner.model_fields)
+def _meant(word: str, owner: type[BaseModel], manner: Manner) -> str:
+    other = manner.other_words.get(word, "")
+    names = names_of(owner)
+    return other if other in owner.model_fields else names.get(nearest(word, names), "")
 
 
-def _unknown_key(section: type[BaseModel], tree: Node, location: Path) -> Problem:
+def _unknown_key(section: type[BaseModel], tree: Node, location: Path, manner: Manner) -> Problem:
     word, owner = str(location[-1]), section_at(section, location[:-1])
     where = place_of(tree, location, key=True)
     known = owner.model_fields if owner else {}
-    meant = _meant(word, owner) if owner else ""
+    meant = _meant(word, owner, manner) if owner else ""
     remedy = (
-        f"did you mean '{meant}'?"
-        if meant
-        else f"known keys: {listed(known)}"
-        if len(known) <= 12
-        else "`lathe schema` lists all keys"
+        f"did you mean '{meant}'?" if meant else f"known keys: {listed(known)}" if len(known) <= 12 else manner.all_keys
     )
-    model = sections().model.model_fields
-    if owner is section and word in model and section is sections().deployment:
-        remedy = f"'{word}' belongs to a model, under 'models'"
-    elif owner in (sections().model, sections().subgraph) and word in section.model_fields:
-        remedy = f"'{word}' belongs to the top level of the file"
-    elif owner is sections().subgraph and word in model:
-        remedy = f"'{word}' belongs to the model"
+    remedy = manner.belongs(section, owner, word) or remedy
     return Problem(f"unknown key {quoted(word)}", where, remedy=remedy)
