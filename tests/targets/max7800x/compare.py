@@ -44,6 +44,8 @@ def compare(case: Case, tool: Tool) -> Compared:
         found = words(case)
     except LatheError as error:
         return Compared(case, "refused", error.render().replace("\n", " | "))
+    if expected.get("KERNELS") == ["00000000"]:  # the mark of the end alone
+        del expected["KERNELS"]
     different = [_difference(name, expected.get(name, []), found.get(name, [])) for name in sorted({*expected, *found})]
     different = [text for text in different if text]
     return Compared(case, "different" if different else "equal", "; ".join(different))
