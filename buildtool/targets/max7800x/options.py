@@ -21,6 +21,7 @@ class Options:
     softmax_shift: int | None = None  # bits by which sums go up for it; None: those that the weights have too few
     known_answer: bool = True  # the program checks its output for the sample
     unload: bool = True
+    debug_wait: int = 2  # seconds for a debugger before anything is done
     timer: int | None = 0  # measures inferences
     boost: tuple[int, int] | None = None  # port and pin that are high while the accelerator works
     power_down: bool = False  # kernel memories of unused quadrants

@@ -29,7 +29,7 @@ _OF_CODE = frozenset(
     riscv_exclusive no_riscv_flash no_riscv_cache rtl rtl_preload rtl_sim rtl_preload_weights result_output
     no_version_check short_log log_last_only log_intermediate log_pooling log_filename no_progress
     eclipse_variables input_csv input_csv_period input_csv_format input_csv_retrace input_sync input_pix_clk
-    input_fifo riscv
+    input_fifo riscv debug_snoop
     """.split()  # noqa: SIM905
 )
 _FILES = {

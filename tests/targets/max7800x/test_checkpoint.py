@@ -159,6 +159,26 @@ def test_arrays_that_cannot_be_weights_are_errors(tmp_path: Path, change: Arrays
     assert caught.value.problems[0].where.value == next(iter(change))
 
 
+def test_what_no_layer_takes_may_be_wrong(tmp_path: Path) -> None:
+    """Only the first layer is described; the second is not quantised, and has a batch normalisation."""
+    state = {
+        "conv1.op.weight": np.ones((4, 3, 3, 3), np.float32),
+        "conv2.op.weight": np.full((4, 4, 3, 3), 0.5, np.float32),
+        "conv2.bn.weight": np.ones(4, np.float32),
+        "conv3.op.weight": np.ones((2, 4, 3, 3), np.float32),
+    }
+    file = tmp_path / "net.pth.tar"
+    file.write_bytes(newest(state))
+    found = checkpoint.read(file, needed=range(1)).parameters
+    assert [one.name for one in found] == [name for name in state if "bn" not in name]
+    assert found[0].weights.shape == (4, 3, 3, 3)
+    for needed in (range(2), range(1, 2)):
+        with pytest.raises(ModelFileError) as caught:
+            checkpoint.read(file, needed=needed)
+        assert [problem.where.value for problem in caught.value.problems] == ["conv2.op.weight", "conv2.bn.weight"]
+    assert checkpoint.read(file, needed=range(2, 3)).parameters[2].weights.shape == (2, 4, 3, 3)
+
+
 @pytest.mark.parametrize(
     ("tree", "words"),
     [({"epoch": 1}, "no `state_dict`"), ([1, 2], "no `state_dict`"), ({"state_dict": {}}, "contains no weights")],

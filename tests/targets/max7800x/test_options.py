@@ -270,6 +270,22 @@ def test_the_pll_loads_at_a_quarter_unless_speed_is_wanted() -> None:
     assert b"MXC_Delay" not in sources.emit(made(network, switch_delay=0))["cnn.c"]
 
 
+def test_programs_wait_for_a_debugger_unless_told_not_to() -> None:
+    main = sources.emit(made(classifier()))["main.c"].decode()
+    assert main.index("MXC_Delay(SEC(2));") < main.index("cnn_enable(")
+    assert b"SEC(5)" in sources.emit(made(classifier(), debug_wait=5))["main.c"]
+    assert b"MXC_Delay" not in sources.emit(made(classifier(), debug_wait=0))["main.c"]
+    riscv = sources.emit(made(classifier(), processor="riscv"))
+    assert b"MXC_Delay(SEC(2));" in riscv["main.c"] and b"MXC_Delay" not in riscv["riscv/main.c"]
+
+
+@pytest.mark.parametrize(("pipeline", "waits"), [(True, 0), (False, 3)])
+def test_a_running_pipeline_has_no_wait_states(pipeline: bool, waits: int) -> None:
+    writes = made(classifier(MAX78002), memory_waits=3, pipeline=pipeline).register_writes
+    assert {value >> 1 & 3 for address, value in writes["cnn_start"] if address & 0xFFFFFF == 0} == {waits}
+    assert {value >> 1 & 3 for address, value in writes["cnn_init"] if address & 0xFFFFFF == 0 and value} == {3}
+
+
 def test_the_riscv_core_with_and_without_flash_and_cache(tmp_path: Path) -> None:
     plain = write(tmp_path / "plain", sources.emit(made(classifier(), processor="riscv")))
     chosen = Options(processor="riscv", riscv_flash=False, riscv_cache=False, riscv_debug=True, riscv_exclusive=True)
@@ -383,6 +399,8 @@ def test_settings_are_named_as_the_switches() -> None:
     assert not chosen.fifo_wait and not chosen.riscv_cache and chosen.riscv_flash
     assert (chosen.slow_load, chosen.switch_delay) == (6, 7)
     assert settings.of({"riscv_flash": 1}, Where()).program.processor == "riscv"
+    assert [settings.of(each, Where()).program.unload for each in ({}, {"unload": 0}, {"no_unload": 1})] == [1, 0, 0]
+    assert [settings.of(each, Where()).program.debug_wait for each in ({}, {"debugwait": 0})] == [2, 0]
     network = settings.with_hints(classifier(MAX78002), found.hints)
     assert [dict(one.hints) for one in network.layers] == [{"calcx4": True, "readahead": True}] * 3
     bare = replace(network, layers=(Layer(**{**vars(network.layers[0]), "kernel": None, "hints": {}}),))

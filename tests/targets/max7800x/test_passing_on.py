@@ -9,7 +9,7 @@ import pytest
 
 from buildtool.targets.max7800x.devices import MAX78000, MAX78002, Device
 from buildtool.targets.max7800x.firmware import program
-from buildtool.targets.max7800x.network import Layer, Network
+from buildtool.targets.max7800x.network import Kernel, Layer, Network, Pool
 from buildtool.targets.max7800x.planning import overlap
 from tests.targets.max7800x import machine
 
@@ -65,3 +65,43 @@ def test_a_copy_for_other_processors_is_none() -> None:
     again = passing(1, 0xFF, 0xFF, 0x2000)
     (problem,) = overlap.check(network(MAX78002, moved, again))
     assert "it finds the input" in problem.what or "it finds what the input wrote" in problem.what
+
+
+def convolution(distance: int, **what: object) -> Network:
+    """A layer whose output begins some words before its input, in the same memories."""
+    weights = np.random.default_rng(5).integers(-128, 128, (4, 4, 3, 3)).astype(np.int8)
+    layer = Layer(
+        0, "convolution", "conv2d", (-1,), 4, (8, 8), 0xF, 0x1000, kernel=Kernel(weights, 8, None, (3, 3), pad=(1, 1)),
+        output_shift=-4, out_channels=4, out_size=(8, 8), output_processors=0xF, out_offset=0x1000 - 4 * distance,
+    )  # fmt: skip
+    return Network("overlapping", MAX78000, (replace(layer, **what),), 4, (8, 8))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("distance", "what"),
+    [
+        (10, {}),
+        (40, {}),
+        (1, {"kernel": None, "operation": "none", "output_shift": 0}),
+        (6, {"pool": Pool("max", (2, 2), (2, 2)), "out_size": (4, 4)}),
+    ],
+)
+def test_words_that_were_read_may_be_overwritten(distance: int, what: dict[str, object]) -> None:
+    made = convolution(distance, **what)
+    assert overlap.check(made) == []
+    sample = np.random.default_rng(3).integers(-128, 128, (4, 8, 8))
+    assert machine.differences(program.make(made, sample))[0] == []
+
+
+@pytest.mark.parametrize(
+    ("distance", "what"),
+    [
+        (9, {}),
+        (-1, {}),
+        (10, {"pool": Pool("max", (2, 2), (1, 1)), "out_size": (7, 7), "out_offset": 0x1004}),
+        (10, {"output_width": 32}),
+    ],
+)
+def test_words_that_are_read_later_are_not(distance: int, what: dict[str, object]) -> None:
+    (problem,) = overlap.check(convolution(distance, **what))
+    assert "over what it reads" in problem.what and "`overlap_data`" in problem.remedy

@@ -50,11 +50,15 @@ def is_arrays(path: Path) -> bool:
         return False
 
 
-def read(path: Path, *, bias: Path | None = None) -> Weights:
-    """The weights of a checkpoint, or of a file of arrays with the biases of another. ModelFileError says why not."""
+def read(path: Path, *, bias: Path | None = None, needed: range | None = None) -> Weights:
+    """The weights of a checkpoint, or of a file of arrays with the biases of another. ModelFileError says why not.
+
+    `needed`: the numbers of the parameters that are taken. What is wrong with others does not matter, and their arrays
+    may be empty.
+    """
     if is_arrays(path):
         return _of_tests(path, bias)
-    return _of_checkpoint(path, torch_archive.read(path))
+    return _of_checkpoint(path, torch_archive.read(path), needed)
 
 
 def arrays(path: Path) -> tuple[NDArray[Any], ...]:
@@ -94,7 +98,7 @@ def _of_tests(path: Path, bias: Path | None) -> Weights:
     )
 
 
-def _of_checkpoint(path: Path, tree: Any) -> Weights:
+def _of_checkpoint(path: Path, tree: Any, needed: range | None) -> Weights:
     where = Where(file=str(path))
     state = tree.get("state_dict") if isinstance(tree, dict) else None
     if not isinstance(state, dict):
@@ -105,16 +109,21 @@ def _of_checkpoint(path: Path, tree: Any) -> Weights:
         )
     arch = tree.get("arch")
     named = {key: value for key, value in state.items() if isinstance(key, str) and isinstance(value, np.ndarray)}
-    problems: list[Problem] = []
+    problems: list[tuple[int, Problem]] = []
     found = tuple(_parameters(path, named, problems))
-    if problems:
-        raise ModelFileError(problems)
+    wrong = [problem for number, problem in problems if needed is None or number in needed]
+    if wrong:
+        raise ModelFileError(wrong)
     if not found:
         raise ModelFileError("the checkpoint contains no weights", where=where)
     return Weights(str(path), found, arch if isinstance(arch, str) else "")
 
 
-def _parameters(path: Path, state: Mapping[str, NDArray[Any]], problems: list[Problem]) -> Iterator[Parameters]:
+def _parameters(
+    path: Path, state: Mapping[str, NDArray[Any]], problems: list[tuple[int, Problem]]
+) -> Iterator[Parameters]:
+    """The parameters, and what is wrong with each, by its number. A batch normalisation is part of the one before."""
+    count = 0
     for key, weights in state.items():
         stem, _, kind = key.rpartition(".")
         if kind != "weight" or not stem:
@@ -124,22 +133,24 @@ def _parameters(path: Path, state: Mapping[str, NDArray[Any]], problems: list[Pr
         layer = parts[0]
         where = Where(file=str(path), value=key)
         if weights.ndim == 1 and parts[-1].startswith("bn"):
-            problems.append(
-                Problem(
-                    "the batch normalisation is not part of the weights yet",
-                    where,
-                    rule="the accelerator has convolutions only",
-                    remedy=f"{_QUANTISE} --fuse-batch-norm",
-                )
+            problem = Problem(
+                "the batch normalisation is not part of the weights yet",
+                where,
+                rule="the accelerator has convolutions only",
+                remedy=f"{_QUANTISE} --fuse-batch-norm",
             )
-        elif weights.ndim < 2 or weights.ndim > 4:
-            problems.append(Problem(f"weights have {weights.ndim} dimensions", where, rule="2 to 4"))
-        elif problem := _not_quantised(weights):
-            problems.append(
-                Problem(problem, where, rule="quantised weights are integers from -128 to 127", remedy=_QUANTISE)
-            )
+            problems.append((max(count - 1, 0), problem))
+            continue
+        if weights.ndim < 2 or weights.ndim > 4:
+            problems.append((count, Problem(f"weights have {weights.ndim} dimensions", where, rule="2 to 4")))
+            yield Parameters(key, np.empty(0, np.int64))
+        elif what := _not_quantised(weights):
+            rule = "quantised weights are integers from -128 to 127"
+            problems.append((count, Problem(what, where, rule=rule, remedy=_QUANTISE)))
+            yield Parameters(key, np.empty(0, np.int64))
         else:
             yield _one(state, key, layer)
+        count += 1
 
 
 _QUANTISE = "quantise it first: lathe quantize FILE --scheme max7800x"

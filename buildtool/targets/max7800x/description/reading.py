@@ -46,10 +46,8 @@ def read(
     """The network of a description. ConfigError with all that is wrong, or ModelFileError for the other files."""
     findings = Findings()
     written, ordered, running = _parsed(file, device, options, findings)
-    held = checkpoint.read(weights, bias=bias) if weights is not None else None
     data = _sample(sample)
-    if held is not None:
-        held = replace(held, parameters=held.parameters[options.skipped_weights :])
+    held = _held(weights, bias, ordered, options) if weights is not None else None
     bound = _bound(ordered, held, written, device, findings)
     _stop_at(findings)
     buffer = written.buffers[0] if written.buffers else None
@@ -92,6 +90,14 @@ def read(
         limits.check_limits(running, network, general, findings, streams_freely=options.streams_freely)
         _stop_at(findings)
     return Described(network, data, keys, tuple(findings.notes), options)
+
+
+def _held(weights: Path, bias: Path | None, ordered: Sequence[Chosen], options: Options) -> Weights:
+    """The parameters from the first that a layer takes on. Those that no layer takes may be whatever they are."""
+    skipped = options.skipped_weights
+    needed = range(skipped, skipped + sum(chosen.has_own_weights for chosen in ordered))
+    held = checkpoint.read(weights, bias=bias, needed=needed)
+    return replace(held, parameters=held.parameters[skipped:])
 
 
 def outline(

@@ -51,11 +51,15 @@ _TESTS = {  # of data, kernels, TRAM and biases: what starts it, the bits that s
 }
 
 
-def _always(placed: Placed) -> int:
-    """What the control register says all the time: clocks are on, how long memories take, whether it is a pipeline."""
+def _always(placed: Placed, *, running: bool = False) -> int:
+    """What the control register says all the time: clocks are on, how long memories take, whether it is a pipeline.
+
+    A running pipeline has no wait states.
+    """
     device = placed.network.device
-    without = device is not MAX78000 and not placed.options.has_pipeline(device)
-    return CLOCKS | placed.options.memory_waits << 1 | (NO_PIPELINE if without else 0)
+    pipeline = placed.options.has_pipeline(device)
+    waits = 0 if running and pipeline else placed.options.memory_waits << 1
+    return CLOCKS | waits | (NO_PIPELINE if device is not MAX78000 and not pipeline else 0)
 
 
 def init_steps(placed: Placed) -> Iterator[Step]:
@@ -197,7 +201,9 @@ def _run_control(placed: Placed) -> int:
     network = placed.network
     streams = any(hardware.layer.streaming for hardware in placed.layers)
     first = first_of(placed)
-    value = _always(placed) | (STREAMS if streams else 0) | network.average_rounds << 13 | network.fifo << 11
+    value = (
+        _always(placed, running=True) | (STREAMS if streams else 0) | network.average_rounds << 13 | network.fifo << 11
+    )
     value |= (network.fifo and streams) << 19 | placed.options.compact_weights << 20
     value |= placed.options.single_bit_xor << 21 | (ONE_SHOT if placed.options.one_shot else 0)
     value |= any(hardware.bits < 0 for hardware in placed.layers) << 30

@@ -150,6 +150,7 @@ def _chosen(program: Program) -> dict[str, Any]:
         "softmax_shift": _softmax_shift(options, last),
         "known_answer": options.known_answer,
         "unload": options.unload,
+        "debug_wait": options.debug_wait,
         "timer": options.measures,
         "boost": options.boost,
         "sleep": options.sleep,

@@ -102,6 +102,32 @@ def _passes_on(layer: Layer) -> bool:
     return alone and same and not changes
 
 
+def _may_be_unread(layer: Layer, at: NDArray[np.int64], span: int) -> NDArray[np.bool_]:
+    """Of the words at which a layer writes one output pixel after the other: whether they may be input still unread.
+
+    The input is read in the order of its pixels, in one pass, and each pixel for the last time for a certain output
+    pixel. What is written after that may lie over it. Of layers that read in another order nothing is known.
+    """
+    kernel = layer.kernel
+    reads_in_order = len(layer.sources) == 1 and layer.operands == 1 and layer.operation in ("conv1d", "conv2d", "none")
+    one_pass = sets.passes(layer.in_channels) == sets.passes(layer.out_channels) == 1
+    other = layer.big_data or layer.flatten or layer.in_crop is not None or BUFFER in layer.sources
+    if not (reads_in_order and one_pass) or other or (kernel is not None and kernel.groups > 1):
+        return np.ones(at.size, bool)
+    pixels = np.arange(math.prod(layer.in_size))
+    last = np.zeros(pixels.size, np.int64)
+    for axis, place in enumerate(np.divmod(pixels, layer.in_size[1])):
+        step = 1 if layer.pool is None else layer.pool.stride[axis]
+        pad = 0 if kernel is None else kernel.pad[axis]
+        last = last * layer.out_size[axis] + np.minimum(place // step + pad, layer.out_size[axis] - 1)
+    unread = np.zeros(at.size, bool)
+    for word in range(span):
+        input_pixel, beside = np.divmod(at + word - layer.in_offset // _WORD, layer.in_skip + 1)
+        inside = (beside == 0) & (input_pixel >= 0) & (input_pixel < pixels.size)
+        unread[inside] |= np.flatnonzero(inside) <= last[input_pixel[inside]]
+    return unread
+
+
 # -- what lies where -----------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Written:
@@ -234,14 +260,16 @@ class _Run:
     ) -> Iterator[Problem]:
         span = layer.output_width // 8
         inside = at[at + span <= self._words]
+        inside = inside[_may_be_unread(layer, inside, span)]
         for memory in sets.memories(layer.output_processors):
             if memory in reads and any(reads[memory][inside + word].any() for word in range(span)):
                 yield _problem(
                     self._network,
                     layer,
                     f"it writes from 0x{layer.out_offset:04x} on over what it reads from 0x{layer.in_offset:04x} on",
-                    "input and output of a layer do not overlap",
-                    "choose another `out_offset`, or other processors",
+                    "a layer does not overwrite what it has not read yet",
+                    "choose another `out_offset`, or other processors; "
+                    "`overlap_data` (--cnn overlap-data) builds it as it is",
                 )
                 return
 
