@@ -22,6 +22,7 @@ from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
 from buildtool.ops.registry import registry
+from buildtool.quant.sources import is_quantised
 from buildtool.targets.protocol import FirmwareTarget
 from buildtool.targets.registry import all_targets
 from buildtool.wording import near_files
@@ -179,16 +180,15 @@ def _runtime_lines(entry: str, graph: Graph, draft: _Draft) -> list[str]:
         return [
             f"    runtime: {draft.target.capabilities.runtimes[0]}",
             "    quantize: 1",
-            *([] if is_quantised(graph) else [f"    quantize_range_file: {entry}.ranges"]),
+            *([] if _stores_few_bits(graph) else [f"    quantize_range_file: {entry}.ranges"]),
         ]
-    quantised = ["    quantize: 1"] if is_quantised(graph) else []
+    quantised = ["    quantize: 1"] if _stores_few_bits(graph) else []
     return ["    runtime: cpu", f"    data_type: {draft.data_type}", *quantised]
 
 
-def is_quantised(graph: Graph) -> bool:
+def _stores_few_bits(graph: Graph) -> bool:
     """Whether a model says itself how its tensors, and not only its weights, are stored in a few bits."""
-    operators = {node.op.name for node in graph.walk()}
-    return bool(graph.ranges) or any(name == "quantize_linear" or name.startswith("qlinear_") for name in operators)
+    return bool(graph.ranges) or is_quantised(graph)
 
 
 def _stated_inputs(platform: str, file: Path, draft: _Draft) -> list[Opened]:

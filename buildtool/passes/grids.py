@@ -7,7 +7,8 @@ import numpy as np
 from buildtool.ir.operator import Array
 from buildtool.ir.types import QuantType
 
-_MOST = 127  # symmetric: -128 is left out, so that sums of two products fit in 16 bits
+_MOST = 127  # symmetric: weights that were not quantised leave -128 out, which some processors multiply more slowly
+_LOWEST = 128  # of weights that were quantised with it: below 0 only
 _LEAST = 64  # the largest number of a column that has been quantised before, with nothing but smaller ones, is not less
 _FEW = 16  # rows that most columns of other weights are told by
 _TINY = float(np.finfo(np.float32).tiny) * 256
@@ -22,6 +23,8 @@ def column_grid(array: Array, axis: int) -> QuantType:
     columns = _columns(array, axis)
     largest = np.abs(columns).max(axis=0)
     steps = _whole(columns, range(_MOST, _LEAST - 1, -1))
+    rest = np.flatnonzero((steps == 0) & (columns.max(axis=0) < largest * (1 - _NEAR / _LOWEST)))
+    steps[rest] = _whole(columns[:, rest], range(_LOWEST, _LOWEST + 1))
     scales = np.where(steps > 0, largest / np.maximum(steps, 1), np.where(largest < _TINY, 1.0, largest / _MOST))
     return QuantType(tuple(float(np.float32(scale)) for scale in scales), (0,) * scales.size, axis)
 

@@ -23,6 +23,15 @@ def ranges(model: ModelConfig, allow_unverified: bool = False) -> dict[str, Quan
     return {name: stored_as(low, high) for name, (low, high) in found.items()}
 
 
+def no_ranges(model: ModelConfig) -> ConfigError:
+    return ConfigError(
+        "`quantize: 1`, but no tensor of the model has a range",
+        where=model.where_of("quantize"),
+        rule="ranges come from a model that was trained or stored with quantisation, or from `quantize_range_file`",
+        remedy="measure them on samples: lathe quantize FILE --inputs SAMPLES",
+    )
+
+
 def change_weights(model: ModelConfig, graph: Graph, allow_unverified: bool = False) -> None:
     """Give an optimised graph the weights that the deployment names for few bits."""
     if model.quantize.weights_file is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from buildtool.workflow.mixtures import Bench, opened
 
 _SAMPLES = 64  # of those that the ranges come from: the first ones
 _APART = 4  # one of so many samples is only measured with
+_TRIALS = 32  # measurements of which layers gain from the changes
 _NUMBERS = 1 << 26  # that moments of layers may have at once: half a GiB; one that needs more is not rounded together
 
 
@@ -40,7 +41,7 @@ def correct(
     options: Options,
     progress: Progress,
 ) -> CorrectionsReport:
-    """Write changed weights and biases of the layers that are stored, and compare the outputs without and with them."""
+    """Write changed weights and biases of the layers that gain from them, and compare the outputs with both."""
     target = wanted.output or file_beside(model, ranges)
     model = replace(model, quantize=replace(model.quantize, weights_file=None))
     with opened(deployment, model, ranges, calibration, _SAMPLES, options, progress) as bench:
@@ -57,13 +58,16 @@ def correct(
         if not changes:
             what = "no layer with weights of this model can be quantised"
             raise UnsupportedError(what, where=Where(model=model.name))
-        package.write_file(target, weight_files.contents(changes))
-        changed = judged.changed(target)
-        after = changed.decibels(changed.graph(bench.choice))
+        kept, after = _helping(judged, target, changes, before)
+        if kept:
+            package.write_file(target, weight_files.contents(kept))
+        else:
+            target.unlink(missing_ok=True)
     return CorrectionsReport(
-        file=target,
-        layers=len(changes),
-        apart=tuple(apart),
+        file=target if kept else None,
+        layers=len(kept),
+        refused=tuple(name for name in changes if name not in kept),
+        apart=tuple(name for name in apart if name in kept),
         samples=len(learnt.samples),
         judged=len(judged.samples),
         before=before,
@@ -71,6 +75,28 @@ def correct(
         bias=wanted.bias,
         rounding=wanted.rounding,
     )
+
+
+def _helping(
+    judged: Bench, file: Path, changes: Mapping[str, Change], before: float
+) -> tuple[dict[str, Change], float]:
+    """The changes that bring the outputs nearer to those in single precision, and how near: all of them, or those that
+    are left when halves that do not help are taken out.
+    """
+    kept: dict[str, Change] = {}
+    best, left = before, _TRIALS
+    parts = [list(changes)]
+    while parts and left:
+        names = parts.pop()
+        trial = {name: changes[name] for name in changes if name in kept or name in names}
+        changed = replace(judged, weights=(file, trial))
+        found = changed.decibels(changed.graph(judged.choice))
+        left -= 1
+        if found > best:
+            kept, best = trial, found
+        elif len(names) > 1:
+            parts += [names[len(names) // 2 :], names[: len(names) // 2]]
+    return kept, best
 
 
 def _parts(bench: Bench) -> tuple[Bench, Bench]:

@@ -11,7 +11,7 @@ from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
-from buildtool.quant import concats, equalisation
+from buildtool.quant import concats, equalisation, sources
 from buildtool.requests import model_sources, quantised
 from buildtool.settings import DEFAULTS, SILENT, Options, Progress
 
@@ -46,6 +46,10 @@ def prepare(
         names = model.graph_optimize_options or None
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
         narrow = model.quantize.enabled or model.quantize.observed or model.quantize.large_weights
+        if not narrow and sources.is_quantised(imported.graph):
+            progress.note(sources.computed_in_float(model.where))
+        if model.quantize.enabled and not graph.ranges:
+            raise quantised.no_ranges(model)
         if model.quantize.equalize and narrow:
             _equalise(model, imported, graph, progress)
         if model.quantize.change_concat_ranges:

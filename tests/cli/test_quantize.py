@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import helper
 
 import buildtool
 from buildtool.ir.evaluate import bind_symbols, evaluate_node
@@ -22,6 +23,7 @@ from buildtool.quant.estimators import ESTIMATORS
 from buildtool.requests.deployments import load_deployment
 from buildtool.workflow import prepare
 from tests.cli.conftest import EXAMPLE, Lathe, Result
+from tests.importers.onnx.harness import model_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "quantisation.md"
 SCRIPT = """
@@ -280,8 +282,9 @@ def test_changed_weights_are_in_the_library_that_names_their_file(lathe: Lathe, 
     told = lathe("quantize", "accuracy.yml", "--inputs", "many.npy", *words).document
     found = told["corrections"]
     assert found["file"] == str(project / "digits.weights.npz")
-    assert (found["layers"], found["samples"], found["judged_on"]) == (3, 48, 16)
-    assert found["output_db"] >= found["output_db_before"], "on pictures that it was not made with"
+    assert found["layers"] + len(found["kept_as_they_were"]) == 3
+    assert found["layers"] and (found["samples"], found["judged_on"]) == (48, 16)
+    assert found["output_db"] > found["output_db_before"], "on pictures that it was not made with"
 
     keys = "    quantize: 1\n    quantize_range_file: digits.ranges\n"
     text = Path("accuracy.yml").read_text().rstrip() + "\n"
@@ -300,3 +303,40 @@ def test_changed_weights_are_in_the_library_that_names_their_file(lathe: Lathe, 
 def test_there_are_two_ways_to_round(lathe: Lathe, project: Path) -> None:
     result = lathe("quantize", "accuracy.yml", "--inputs", "pictures.npy", "--rounding", "up")
     assert result.code == 2 and "allowed: nearest, adaptive" in result.stderr
+
+
+def _quantised_model(file: Path) -> None:
+    parameters = {"scale": np.array(0.1, np.float32), "zero": np.array(3, np.uint8)}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["d"]),
+        helper.make_node("Relu", ["d"], ["y"]),
+    ]
+    file.write_bytes(model_of(nodes, {"x": np.zeros((2, 3), np.float32)}, ["y"], parameters).SerializeToString())
+
+
+def test_a_quantised_model_without_the_key_is_said_to_be_computed_in_float(
+    lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _quantised_model(tmp_path / "qdq.onnx")
+    assert lathe("init", "qdq.onnx").code == 0
+    text = Path("qdq.yml").read_text()
+    assert "    quantize: 1\n" in text
+    assert "computed in float" not in lathe("check", "qdq.yml").stderr
+    Path("qdq.yml").write_text(text.replace("    quantize: 1\n", ""))
+    for command in ("check", "build"):
+        result = lathe(command, "qdq.yml")
+        assert result.code == 0
+        assert "this model is quantised; it will be computed in float" in result.stderr
+        assert "write quantize: 1" in result.stderr
+
+
+def test_few_bits_without_any_range_are_refused(lathe: Lathe, project: Path) -> None:
+    text = Path("accuracy.yml").read_text().rstrip() + "\n    quantize: 1\n"
+    Path("int8.yml").write_text(text)
+    for command in ("check", "build"):
+        result = lathe(command, "int8.yml")
+        assert result.code == 2
+        assert "no tensor of the model has a range" in result.stderr
+        assert "lathe quantize" in result.stderr

@@ -68,3 +68,17 @@ def test_trained_weights_with_zero_points_lose_something() -> None:
     back = _back(w, TensorType(DType.S8, w.shape, column_grid(w, 1)))
     np.testing.assert_allclose(found, np.sqrt(((w - back) ** 2).sum(axis=0)) * (1, 0, 0, 1), rtol=1e-4, atol=1e-6)
     assert found[0] > 0 and found[3] > 0
+
+
+def test_trained_weights_may_reach_the_lowest_number() -> None:
+    """As those of PyTorch's training for quantisation: -128..127 without zero points."""
+    whole = np.random.default_rng(3).integers(-100, 101, (40, 4))
+    whole[0] = (-128, -128, -128, 128)
+    whole[1] = (127, 60, 128, 50)  # the third column is no column of 8 bits; the last one is as well -64..64, halved
+    whole[:, 3] = whole[:, 3] // 2 * 2
+    w = (whole * np.array([0.02, 0.1, 0.003, 0.01])).astype(np.float32)
+    quant = column_grid(w, 1)
+    back = _back(w, TensorType(DType.S8, w.shape, quant))
+    np.testing.assert_allclose(np.delete(back, 2, 1), np.delete(w, 2, 1), rtol=1e-6)
+    assert np.isclose(quant.scales[2], 0.003 * 128 / 127)
+    assert not lost(w, 1, quant)[[0, 1, 3]].any()
