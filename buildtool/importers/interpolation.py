@@ -20,6 +20,7 @@ COORDINATES = (
     "asymmetric",
     "align_corners",
     "tf_crop_and_resize",
+    "tf_half_pixel_for_nn",
 )
 
 
@@ -51,6 +52,8 @@ class AxisResize:
                 return np.asarray(index / scale)
             case "tf_crop_and_resize":
                 return self._cut_out(index.astype(np.float64), float(width))
+            case "tf_half_pixel_for_nn":
+                return np.asarray((index + half) / scale)
             case "pytorch_half_pixel" if self.new == 1:
                 return index
             case "half_pixel_symmetric":

@@ -17,7 +17,7 @@ assign cast scale dropout softmax log_softmax relu relu6 sigmoid tanh exp log sq
 swish silu hard_swish hard_sigmoid leaky_relu elu softplus softsign clip mul fc matmul matmul_v2 sum concat
 elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_max elementwise_min elementwise_pow
 lookup_table lookup_table_v2 layer_norm batch_norm top_k top_k_v2 increment search_fc search_seq_fc sequence_softmax
-sequence_reverse sequence_arithmetic search_seq_arithmetic gru reshape reshape2 prelu one_hot one_hot_v2
+sequence_reverse sequence_arithmetic search_seq_arithmetic gru lstm reshape reshape2 prelu one_hot one_hot_v2
 """
 _KEEPING = frozenset(_ROW_BY_ROW.split())
 #: Slots of operators that read offsets, and of whose variables.
@@ -33,6 +33,7 @@ _READING = {
     "sequence_arithmetic": ("X", "Y"),
     "search_seq_arithmetic": ("X", "Y"),
     "gru": ("Input",),
+    "lstm": ("Input",),
 }
 _OF_OTHERS = {"sequence_expand_as": "Y"}  # the slot whose offsets the result has
 #: Operators that make offsets, and the slot whose offsets they need for that.

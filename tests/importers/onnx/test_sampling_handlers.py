@@ -74,6 +74,16 @@ RESIZES = [
         )
         for nearest_mode in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
     ),
+    *(  # of the operator sets 11 and 12
+        Case(
+            "Resize",
+            [_IMAGE, np.zeros(0, np.float32), np.array([1, 1, 1.7, 0.6], np.float32)],
+            {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "mode": "nearest", "nearest_mode": nearest_mode},
+            (1, 2),
+            opset=11,
+        )
+        for nearest_mode in ("round_prefer_floor", "floor")
+    ),
     _resize((1, 1, 2.6, 0.25), mode="cubic", coordinate_transformation_mode="pytorch_half_pixel"),
     _resize((1, 1, 0.45, 0.6), mode="linear", antialias=1),
     _resize((1, 1, 2, 1.7, 0.6), _VOLUME, mode="linear"),

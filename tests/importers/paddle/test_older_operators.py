@@ -247,9 +247,24 @@ def _gru(x: Array, w: Array, h: Array, origin: bool, reverse: bool) -> Array:
     return np.array(rows[::-1] if reverse else rows)
 
 
+def _lstm(x: Array, w: Array, bias: Array, states: tuple[Array, Array], reverse: bool) -> Array:
+    """Step by step: columns of the candidate, i, f and o; behind their biases those of the cell for i, f and o."""
+    size = w.shape[0]
+    h, c = states
+    own = np.split(bias[0, 4 * size :], 3) if bias.shape[1] > 4 * size else [np.zeros(size, np.float32)] * 3
+    rows = []
+    for row in x[::-1] if reverse else x:
+        new, i, f, o = np.split(row + h @ w + bias[:, : 4 * size], 4, axis=1)
+        c = _sigmoid(f + own[1] * c) * c + _sigmoid(i + own[0] * c) * np.tanh(new)
+        h = _sigmoid(o + own[2] * c) * np.tanh(c)
+        rows.append(h[0])
+    return np.array(rows[::-1] if reverse else rows)
+
+
 def _sequences() -> list[Older]:
     """The rows of a tensor are one sequence."""
     x, w, h = random(5, 9), random(3, 9), random(1, 3)
+    steps, cells, biases = random(5, 12), random(3, 12), random(1, 21)
     rows = random(4, 6)
     column = random(4, 1)
     mask = np.array([[True], [False], [False], [True]])
@@ -283,6 +298,15 @@ def _sequences() -> list[Older]:
                 {"origin_mode": origin, "is_reverse": reverse, "activation": "tanh", "gate_activation": "sigmoid"},
             )
             for origin, reverse in ((True, False), (False, False), (False, True))
+        ),
+        *(
+            Older(
+                "lstm",
+                {"Input": steps, "Weight": cells, "Bias": bias, "H0": h, "C0": -h},
+                {"Hidden": _lstm(steps, cells, bias, (h, -h), reverse)},
+                {"use_peepholes": bias.shape[1] > 4 * h.shape[1], "is_reverse": reverse},
+            )
+            for bias, reverse in ((biases, False), (biases[:, : 4 * h.shape[1]], True))
         ),
     ]
 
@@ -318,3 +342,23 @@ def test_weights_of_linear_quantisation(tmp_path: Path) -> None:
 def test_every_operator_has_a_case() -> None:
     tested = {case.op for case in CASES} | {case.op for case in OLDER} | _ELSEWHERE
     assert sorted(set(supported_operators()) - tested) == []
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "more"), [("gru", 9, ("BatchGate", "BatchHidden")), ("lstm", 12, ("Cell", "BatchGate"))]
+)
+def test_outputs_for_training_that_nobody_reads(op: str, inputs: int, more: tuple[str, ...], tmp_path: Path) -> None:
+    fed = {"Input": random(5, inputs), "Weight": random(3, inputs), "Bias": random(1, inputs)}
+    program = program_of(op, fed, {}, {"use_peepholes": False} if op == "lstm" else {}, ("Hidden", *more))
+    block = program.blocks[0]
+    for other in [item for item in block.ops if item.type == b"fetch"][1:]:
+        block.ops.remove(other)
+    file = tmp_path / "model.pdmodel"
+    file.write_bytes(program.SerializeToString())
+    zero = np.zeros((1, 3), np.float32)
+    share = fed["Input"] + fed["Bias"]
+    if op == "gru":
+        expected = _gru(share, fed["Weight"], zero, False, False)
+    else:
+        expected = _lstm(fed["Input"], fed["Weight"], fed["Bias"], (zero, zero), False)
+    check(file, {f"{slot}_0": item for slot, item in fed.items()}, [expected])

@@ -17,7 +17,7 @@ from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import optimise
 from tests.importers.paddle.harness import compare, imported, run
 from tests.importers.paddle.plain import program_of
-from tests.importers.paddle.test_older_operators import _gru
+from tests.importers.paddle.test_older_operators import _gru, _lstm
 from tests.oracles.paddle.programs import random
 
 OFFSETS = {"X": (0, 3, 4, 4, 9), "Y": (0, 1, 4, 6, 8), "Input": (0, 3, 4, 4, 9)}
@@ -88,6 +88,8 @@ def _cases() -> list[Case]:
         for part in _parts(share, OFFSETS["X"])
         if len(part)
     ]
+    cells, none = random(9, 12), (np.zeros((1, 3), np.float32), np.zeros((1, 3), np.float32))
+    rows_of_cells = [part for part in _parts(cells, OFFSETS["X"]) if len(part)]
     return [
         *_pools(),
         Case("sequence_softmax", {"X": COLUMN}, {"Out": np.concatenate(softmax)}),
@@ -114,6 +116,16 @@ def _cases() -> list[Case]:
             {"Input": share, "Weight": weights},
             {"Hidden": np.concatenate(states)},
             {"is_reverse": True, "origin_mode": False, "activation": "tanh", "gate_activation": "sigmoid"},
+        ),
+        *(
+            Case(
+                "lstm",
+                {"Input": cells, "Weight": random(3, 12), "Bias": bias},
+                {"Hidden": np.concatenate([_lstm(part, random(3, 12), bias, none, False) for part in rows_of_cells])},
+                {"use_peepholes": bias.shape[1] > 12},
+                f"{bias.shape[1]}",
+            )
+            for bias in (random(1, 12), random(1, 21))
         ),
     ]
 

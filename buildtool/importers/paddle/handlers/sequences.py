@@ -12,7 +12,7 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.paddle.offsets import offsets_slot
 from buildtool.importers.paddle.registry import Outputs, handler, many, maybe, one, wants
 from buildtool.importers.paddle.segments import Segments
-from buildtool.importers.paddle.values import flag, part, plus, scalar
+from buildtool.importers.paddle.values import part, plus, scalar
 from buildtool.importers.spatial import channels
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, Shape, product
@@ -226,59 +226,6 @@ def arithmetic(step: Step) -> Tensor:
     result = plus(step, x, other) if kind == 1 else step.emit(ops[kind], x, other)
     has_other = step.emit("less", within, mine.spread(others.lengths))
     return step.emit("where", step.reshape(has_other, (x.shape[0], *(1 for _ in x.shape[1:]))), result, x)
-
-
-@handler("gru")
-def gru(step: Step) -> Outputs:
-    """The input's share of update, reset and candidate is there already; the weights of both gates come first."""
-    x, weights, bias, first = one(step, "Input"), one(step, "Weight"), maybe(step, "Bias"), maybe(step, "H0")
-    hidden = channels(step, weights, 0)
-    if x.rank != 2 or weights.shape != (hidden, 3 * hidden):
-        step.malformed(f"weights {list(map(str, weights.shape))} for rows of rank {x.rank}")
-    functions = step.text("gate_activation", "sigmoid"), step.text("activation", "tanh")
-    if not set(functions) <= set(_FUNCTIONS) or functions[0] != "sigmoid":
-        step.unsupported(f"the functions {functions}", "sigmoid for gates, and sigmoid, tanh or relu are supported")
-    share = x if bias is None else plus(step, x, step.reshape(bias, (1, 3 * hidden)))
-    flat = step.reshape(weights, (3 * hidden * hidden,))
-    square = hidden * hidden
-    gates = step.transpose(step.reshape(part(step, flat, 0, 0, 2 * square), (hidden, 2 * hidden)), (1, 0))
-    candidate = step.reshape(part(step, flat, 0, 2 * square, square), (hidden, hidden))
-    recurrent = step.emit("concat", gates, step.transpose(candidate, (1, 0)), axis=0)
-    if not flag(step, "origin_mode"):  # the update says what is new, in the graph what is kept: 1 - s(x) is s(-x)
-        signs = [-1.0] * hidden + [1.0] * (2 * hidden)
-        share, recurrent = (
-            _signed(step, share, signs, (1, 3 * hidden)),
-            _signed(step, recurrent, signs, (3 * hidden, 1)),
-        )
-    sequences = segments(step, x, "Input")
-    count: Dim = 1 if sequences is None else sequences.count
-    zero = step.constant(np.zeros((), x.dtype.numpy))
-    start = step.emit("broadcast_to", zero, shape=(count, hidden)) if first is None else first
-    operands = [recurrent, start, step.filled((hidden,), 0, x.dtype)]
-    if sequences is None:
-        steps = step.reshape(share, (x.shape[0], 1, 3 * hidden))
-    else:
-        longest = x.shape[0]
-        steps = step.transpose(Segments(step, share, sequences.offsets).padded(longest)[0], (1, 0, 2))
-        operands.append(step.emit("cast", sequences.lengths, to=DType.S32))
-    y, _ = step.emit_all(
-        "gru",
-        steps,
-        *operands,
-        function_f=functions[0],
-        function_g=functions[1],
-        reverse=flag(step, "is_reverse"),
-        linear_before_reset=False,
-    )
-    if sequences is None:
-        return {"Hidden": step.reshape(y, (x.shape[0], hidden))}
-    return {"Hidden": sequences.packed(step.transpose(y, (1, 0, 2)))}
-
-
-def _signed(step: Step, x: Tensor, signs: list[float], shape: tuple[int, int]) -> Tensor:
-    if not x.dtype.is_float:
-        step.malformed(f"its weights have the type {x.dtype.value}")
-    return step.emit("mul", x, step.constant(np.array(signs, x.dtype.numpy).reshape(shape)))
 
 
 @handler("search_fc", "search_seq_fc")
