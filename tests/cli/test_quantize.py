@@ -306,7 +306,7 @@ def test_there_are_two_ways_to_round(lathe: Lathe, project: Path) -> None:
 
 
 def _quantised_model(file: Path) -> None:
-    parameters = {"scale": np.array(0.1, np.float32), "zero": np.array(3, np.uint8)}
+    parameters: dict[str, Any] = {"scale": np.array(0.1, np.float32), "zero": np.array(3, np.uint8)}
     nodes = [
         helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
         helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["d"]),
