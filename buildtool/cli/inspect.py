@@ -32,7 +32,12 @@ def inspect(
         list[str] | None,
         typer.Option("--target-abis", "--abi", metavar="ABI[,ABI]", help="With `ops MODEL`: only these ABIs."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="With `ops`: list every ONNX operator.")] = False,
+    platform: Annotated[
+        str, typer.Option("--platform", metavar="FRAMEWORK", help="With `ops MODEL`: its framework, if not recognised.")
+    ] = "",
+    everything: Annotated[
+        bool, typer.Option("--all", help="With `ops`: list the operators of all frameworks.")
+    ] = False,
     *,
     out: Output,
 ) -> None:
@@ -40,16 +45,17 @@ def inspect(
     the folder of a build, a kmodel of the Kendryte K210, or a description of a network for the MAX78000 or MAX78002.
 
     `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
-    `lathe inspect ops MODEL` tells which operators of an ONNX model, or of the models of a deployment file, each ABI
-    runs, `lathe inspect ops --all` which ones can be imported at all.
+    `lathe inspect ops MODEL` tells which operators of a model of any framework, or of the models of a deployment
+    file, each ABI runs, `lathe inspect ops --all` which ones can be imported at all.
     """
     from buildtool.reports import inspection
 
     if thing == "ops" and (everything or path is not None):
-        _support(path, everything, words(target_abis), tuple(op_paths or ()), out)
+        _support(path, platform, everything, words(target_abis), tuple(op_paths or ()), out)
         return
-    if everything or target_abis:
-        raise ConfigError(f"{'--all' if everything else '--abi'} goes with `lathe inspect ops`")
+    if everything or target_abis or platform:
+        option = "--all" if everything else "--abi" if target_abis else "--platform"
+        raise ConfigError(f"{option} goes with `lathe inspect ops`")
     kind, file = _named(thing, path)
     if kind == "deployment" and file is not None:
         document = _deployment(file)
@@ -58,7 +64,9 @@ def inspect(
     out.document(document, *inspection.parts(document, verbose=out.verbosity >= VERBOSE))
 
 
-def _support(file: Path | None, everything: bool, abis: Sequence[str], op_paths: Sequence[Path], out: Output) -> None:
+def _support(
+    file: Path | None, platform: str, everything: bool, abis: Sequence[str], op_paths: Sequence[Path], out: Output
+) -> None:
     from buildtool.reports import support
 
     if everything and (file is not None or abis):
@@ -70,7 +78,7 @@ def _support(file: Path | None, everything: bool, abis: Sequence[str], op_paths:
     elif file.suffix.lower() in (".yml", ".yaml"):
         document = _support_of_deployment(file, abis, op_paths)
     else:
-        document = support.of_model(file, abis, op_paths)
+        document = support.of_model(file, abis, op_paths, platform=platform)
     out.document(document, *support.parts(document))
 
 
@@ -85,7 +93,8 @@ def _support_of_deployment(file: Path, abis: Sequence[str], op_paths: Sequence[P
     folders = (*found.op_paths, *op_paths)
     operators = registry(folders)
     models = [
-        model_sources.import_request(model, *model_sources.model_files(model), operators) for model in found.models
+        (model.platform, model_sources.import_request(model, *model_sources.model_files(model), operators))
+        for model in found.models
     ]
     return support.of_deployment(file, models, found.target_abis, folders)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
@@ -12,6 +14,7 @@ from typing import Protocol, cast
 from buildtool import importers
 from buildtool.errors import ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers import recognition
+from buildtool.importers.model import SourceModel
 from buildtool.importers.request import ImportedModel, ImportRequest
 
 #: The platforms of model files by the ends of their names.
@@ -33,6 +36,9 @@ class Importer(Protocol):
 
     def import_model(self, request: ImportRequest) -> ImportedModel:
         """Reads the files of the request. LatheError where they are wrong or need what Lathe does not do."""
+
+    def source_model(self, request: ImportRequest) -> SourceModel:
+        """What `import_model` reads, before it is converted."""
 
     def supported_operators(self) -> tuple[str, ...]:
         """The framework's names of the operators that can be imported, sorted."""
@@ -77,12 +83,25 @@ def platform_of(path: Path) -> str:
 
 def import_model(platform: str, request: ImportRequest) -> ImportedModel:
     """The graph of a model file."""
+    with _blaming(platform, request):
+        return importer(platform).import_model(request)
+
+
+def source_model(platform: str, request: ImportRequest) -> SourceModel:
+    """What is in a model file, in the words of its framework."""
+    with _blaming(platform, request):
+        return importer(platform).source_model(request)
+
+
+@contextlib.contextmanager
+def _blaming(platform: str, request: ImportRequest) -> Iterator[None]:
+    """ModelFileError for a file of another kind says which kind it is."""
     for file in filter(None, (request.model_file, request.weight_file)):
         if other := recognition.in_its_place(file):
             where = Where(file=str(file), model=request.name)
             raise ModelFileError(f"this is {other.what}, and not the model", where=where, remedy=other.remedy)
     try:
-        return importer(platform).import_model(request)
+        yield
     except ModelFileError as error:
         raise ModelFileError([_with_platform(problem, platform, request) for problem in error.problems]) from error
 

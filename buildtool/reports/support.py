@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from buildtool.errors import ConfigError, InternalError, LatheError, ModelFileError, Problem, UnsupportedError, Where
-from buildtool.importers.frameworks import importer
+from buildtool.errors import ConfigError, InternalError, LatheError, Problem, UnsupportedError, Where
+from buildtool.importers.frameworks import import_model, importer, platform_of, platforms, source_model
+from buildtool.importers.model import SourceModel, SourceNode
+from buildtool.importers.recognition import folder, model_in, recognise
 from buildtool.importers.request import ImportRequest
 from buildtool.ir.dims import DimExpr, bounds
 from buildtool.ir.graph import Graph, Node
@@ -21,9 +23,7 @@ from buildtool.quant.ranges import stored_as
 from buildtool.reports.table import Table
 from buildtool.targets.protocol import AbiCapabilities, FirmwareTarget, LibrarySource, ModelSource
 from buildtool.targets.registry import all_targets, library_targets
-
-if TYPE_CHECKING:  # slow to load
-    import onnx
+from buildtool.wording import near_files
 
 YES, NO = "yes", "no"
 MERGED = "merged"  # the passes made it part of another node, or computed it
@@ -34,48 +34,56 @@ def all_operators() -> dict[str, Any]:
     """Every operator that an importer or the installed `onnx` package knows, with whether it can be imported."""
     import onnx.defs
 
-    known = importer("onnx").supported_operators()
     schemas = {schema.name: schema for schema in onnx.defs.get_all_schemas() if schema.domain == ""}
-    return {
-        "kind": "all_ops",
-        "platform": "onnx",
-        "items": [
-            {
-                "name": name,
-                "imported": name in known,
-                "since": schemas[name].since_version if name in schemas else None,
-                "deprecated": name in schemas and schemas[name].deprecated,
-            }
-            for name in sorted({*known, *schemas})
-        ],
-    }
+    items = []
+    for platform in platforms():
+        known = importer(platform).supported_operators()
+        others = schemas if platform == "onnx" else {}
+        for name in sorted({*known, *others}):
+            since = others[name].since_version if name in others else None
+            old = name in others and others[name].deprecated
+            items.append(
+                {"platform": platform, "name": name, "imported": name in known, "since": since, "deprecated": old}
+            )
+    return {"kind": "all_ops", "platforms": list(platforms()), "items": items}
 
 
 def of_deployment(
-    path: Path, models: Sequence[ImportRequest], abis: Sequence[str], op_paths: Sequence[Path]
+    path: Path, models: Sequence[tuple[str, ImportRequest]], abis: Sequence[str], op_paths: Sequence[Path]
 ) -> dict[str, Any]:
     """The operators of all models of a deployment, with the shapes and for the ABIs that it declares."""
-    found = [{"name": model.name, **of_model(model.model_file, abis, op_paths, model)} for model in models]
+    found = [
+        {"name": model.name, **of_model(model.model_file, abis, op_paths, model, platform)}
+        for platform, model in models
+    ]
     return {"kind": "support_of_deployment", "path": str(path), "abis": found[0]["abis"], "models": found}
 
 
 def of_model(
-    file: Path, abis: Sequence[str] = (), op_paths: Sequence[Path] = (), request: ImportRequest | None = None
+    file: Path,
+    abis: Sequence[str] = (),
+    op_paths: Sequence[Path] = (),
+    request: ImportRequest | None = None,
+    platform: str = "",
 ) -> dict[str, Any]:
-    """The operators of an ONNX model and of what the passes make of it, by ABI (all of libraries, where none is given).
+    """The operators of a model and of what the passes make of it, by ABI (all of libraries, where none is given).
 
-    `request`: how a deployment declares it; else inputs are as the model has them.
+    `request`: how a deployment declares it; else inputs are as the model has them. `platform`: that of the model,
+    where its content is not to say it.
     """
     able, chips = _capabilities(abis)
-    model = _read(file)
-    sources = _sources(model)
-    known = set(importer("onnx").supported_operators())
+    platform = platform or platform_of(file)
+    if not platform:
+        raise _unknown(file)
     own = registry(op_paths)
-    request = request or ImportRequest(file.stem, file, operators=own)
-    graph, problems = _optimised(request)
+    request = request or ImportRequest(file.stem, model_in(file), operators=own)
+    model = source_model(platform, request)
+    sources = list(_walk(model.nodes))
+    known = set(importer(platform).supported_operators())
+    graph, problems = _optimised(platform, request)
     lacking = _lacking(graph, able, op_paths) if graph else {}
     for abi, target in chips.items() if graph else ():
-        on_chip, others = _lacking_on_chip(request, target, abi)
+        on_chip, others = _lacking_on_chip(platform, request, target, abi)
         lacking, problems = {**lacking, **on_chip}, (*problems, *others)
     left = {node.name for node in graph.walk()} if graph else set()
     columns = (*able, *chips)
@@ -92,12 +100,20 @@ def of_model(
     return {
         "kind": "support",
         "path": str(file),
+        "platform": platform,
         "inputs": _inputs(graph) if graph else _open_inputs(model),
         "abis": list(columns),
         "operators": operators,
+        "nodes": [_support(row) for row in operators],
         "graph_operators": _graph_operators(graph, lacking, columns) if graph else [],
         "problems": [problem.as_json() for problem in found.values()],
     }
+
+
+def _support(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as programs like it. Where sizes have to be declared first, what can be imported counts as supported."""
+    able = {abi: state in (YES, MERGED) or (state == UNKNOWN and row["imported"]) for abi, state in row["abis"].items()}
+    return {"operator": row["name"], "count": row["nodes"], "supported": able}
 
 
 def _capabilities(abis: Sequence[str]) -> tuple[dict[str, AbiCapabilities], dict[str, FirmwareTarget]]:
@@ -116,15 +132,14 @@ def _capabilities(abis: Sequence[str]) -> tuple[dict[str, AbiCapabilities], dict
     return wanted, {abi: target for abi, target in chips.items() if abi in abis}
 
 
-def _read(file: Path) -> onnx.ModelProto:
-    import onnx
-
-    try:
-        return onnx.load(file, load_external_data=False)
-    except Exception as problem:  # protobuf's own classes differ between versions
-        raise ModelFileError(
-            "this is not an ONNX model: it is missing, damaged or of another kind", where=Where(file=str(file))
-        ) from problem
+def _unknown(file: Path) -> LatheError:
+    """The error for a file that no importer reads."""
+    if not file.exists():
+        return ConfigError("there is no such file", where=Where(file=str(file)), remedy=near_files(file))
+    found = recognise(file) if file.is_file() else folder(file)
+    what = f"this is {found.what}" if found else "this is not a model that Lathe knows"
+    remedy = found.remedy if found else "name its framework with --platform"
+    return UnsupportedError(f"{what}, which cannot be imported", where=Where(file=str(file)), remedy=remedy)
 
 
 def _inputs(graph: Graph) -> list[dict[str, Any]]:
@@ -143,35 +158,24 @@ def _bounded(dim: DimExpr) -> str:
     return f"{dim}={low}..{high}"
 
 
-def _open_inputs(model: onnx.ModelProto) -> list[dict[str, Any]]:
+def _open_inputs(model: SourceModel) -> list[dict[str, Any]]:
     """What the file itself says of its inputs: sizes that are names or missing have to be declared."""
-    weights = {tensor.name for tensor in model.graph.initializer}
     return [
         {
-            "name": value.name,
-            "dtype": None,
-            "shape": [
-                dim.dim_value if dim.HasField("dim_value") else dim.dim_param or "?"
-                for dim in value.type.tensor_type.shape.dim
-            ],
+            "name": tensor.name,
+            "dtype": tensor.dtype.value if tensor.dtype else None,
+            "shape": ["?" if dim is None else dim for dim in tensor.shape or ()],
         }
-        for value in model.graph.input
-        if value.name not in weights
+        for tensor in model.inputs.values()
     ]
 
 
-def _sources(model: onnx.ModelProto) -> list[tuple[str, str]]:
+def _walk(nodes: Iterable[SourceNode]) -> Iterator[tuple[str, str]]:
     """Title and name of every node of the file, those inside of others included."""
-
-    def walk(graph: onnx.GraphProto) -> Iterator[tuple[str, str]]:
-        for node in graph.node:
-            domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}."
-            yield domain + node.op_type, node.name or next(iter(node.output), "")
-            for attribute in node.attribute:
-                for body in (attribute.g, *attribute.graphs):
-                    yield from walk(body)
-
-    return list(walk(model.graph))
+    for node in nodes:
+        yield node.title, node.name
+        for body in node.bodies.values():
+            yield from _walk(body().nodes)
 
 
 def _by_title(sources: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
@@ -181,10 +185,12 @@ def _by_title(sources: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _optimised(request: ImportRequest, *, quantised: bool = False) -> tuple[Graph | None, Sequence[Problem]]:
+def _optimised(
+    platform: str, request: ImportRequest, *, quantised: bool = False
+) -> tuple[Graph | None, Sequence[Problem]]:
     """The graph behind the passes; where there is none, why."""
     try:
-        graph = importer("onnx").import_model(request).graph
+        graph = import_model(platform, request).graph
         pipeline.optimise(graph, quantised=quantised)
     except InternalError:
         raise
@@ -207,13 +213,13 @@ def _lacking(
 
 
 def _lacking_on_chip(
-    request: ImportRequest, target: FirmwareTarget, abi: str
+    platform: str, request: ImportRequest, target: FirmwareTarget, abi: str
 ) -> tuple[dict[tuple[str, str], Problem], list[Problem]]:
     """What a chip cannot do, by ABI and name of the node, and what is said of no node.
 
     Ranges are made up: they decide how numbers are stored, and hardly what can be done.
     """
-    graph, problems = _optimised(request, quantised=True)
+    graph, problems = _optimised(platform, request, quantised=True)
     if graph is None:
         return {}, list(problems)
     graph.ranges.update({value.name: stored_as(-1.0, 1.0) for value in graph.values()})
@@ -286,8 +292,14 @@ def _show_model(document: Mapping[str, Any]) -> list[str | Table]:
 
 
 def _show_all(document: Mapping[str, Any]) -> list[str | Table]:
-    table = Table(["operator", "imported", "last changed in opset", ""], right=frozenset({"last changed in opset"}))
-    for item in document["items"]:
-        table.add(item["name"], YES if item["imported"] else NO, item["since"], "old" if item["deprecated"] else "")
-    able = sum(item["imported"] for item in document["items"])
-    return [table, f"{able} of {len(document['items'])} operators of {document['platform']} can be imported"]
+    shown: list[str | Table] = []
+    for platform in document["platforms"]:
+        items = [item for item in document["items"] if item["platform"] == platform]
+        dated = any(item["since"] for item in items)
+        table = Table([platform, "imported", *(["last changed in opset", ""] if dated else [])])
+        for item in items:
+            more = [item["since"], "old" if item["deprecated"] else ""] if dated else []
+            table.add(item["name"], YES if item["imported"] else NO, *more)
+        able = sum(item["imported"] for item in items)
+        shown += [table, f"{able} of {len(items)} operators of {platform} can be imported", ""]
+    return shown[:-1]

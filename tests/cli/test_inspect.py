@@ -8,6 +8,7 @@ import onnx
 import pytest
 
 from tests.cli.conftest import EXAMPLE, Lathe
+from tests.importers.tflite.writer import GraphSpec, NodeSpec, TensorSpec, write
 
 
 def test_an_onnx_model(lathe: Lathe) -> None:
@@ -152,7 +153,7 @@ def test_support_of_a_deployment_with_sizes_of_run_time(lathe: Lathe, digits: Pa
     open_ = digits.with_name("open.onnx")
     onnx.save(model, open_)
     alone = lathe("inspect", "ops", open_, "--json").document
-    assert alone["inputs"] == [{"name": "image", "dtype": None, "shape": ["N", 1, 8, 8]}]
+    assert alone["inputs"] == [{"name": "image", "dtype": "f32", "shape": ["N", 1, 8, 8]}]
     assert alone["graph_operators"] == []
     assert "input image [N, 1, 8, 8]" in lathe("inspect", "ops", open_).stdout
     digits.unlink()
@@ -167,3 +168,30 @@ def test_support_of_a_bad_deployment(lathe: Lathe, digits: Path, tmp_path: Path)
     assert lathe("inspect", "ops", tmp_path / "none.yml").code == 2
     digits.with_name("digits.onnx").write_bytes(b"broken")
     assert lathe("inspect", "ops", digits).code == 3
+
+
+def test_operators_of_every_framework(lathe: Lathe, tmp_path: Path) -> None:
+    tensors = [TensorSpec(name, "float32", (1, 4)) for name in ("image", "result")]
+    file = tmp_path / "net.model"
+    file.write_bytes(write(GraphSpec(tensors, [NodeSpec("RELU", [0], [1])], [0], [1])))
+    result = lathe("inspect", "ops", file, "--abi", "host", "--json")
+    assert result.code == 0
+    assert result.document["platform"] == "tflite"
+    assert result.document["nodes"] == [{"operator": "RELU", "count": 1, "supported": {"host": True}}]
+    wrong = lathe("inspect", "ops", file, "--platform", "keras")
+    assert wrong.code == 3
+    assert "this is a TensorFlow Lite model, and no model of keras" in wrong.stderr
+    assert lathe("inspect", "ops", file, "--platform", "torch").code == 4
+    assert lathe("inspect", "passes", "--platform", "onnx").code == 2
+    every = lathe("inspect", "ops", "--all", "--json").document
+    assert {item["platform"] for item in every["items"]} == set(every["platforms"]) > {"onnx", "tflite", "paddle"}
+    assert "operators of tflite can be imported" in lathe("inspect", "ops", "--all").stdout
+
+
+def test_what_is_no_model_is_named(lathe: Lathe, tmp_path: Path) -> None:
+    file = tmp_path / "net.onnx"
+    file.write_bytes(b"GGUF\x03\0\0\0")
+    result = lathe("inspect", "ops", file)
+    assert result.code == 4
+    assert "this is a GGUF file of llama.cpp, which cannot be imported" in result.stderr
+    assert lathe("inspect", "ops", tmp_path / "nothing").code == 2

@@ -71,11 +71,11 @@ def test_sizes_that_are_open_are_told(tmp_path: Path) -> None:
 
 def test_every_operator_of_the_importer_is_listed() -> None:
     document = support.all_operators()
-    items = {item["name"]: item for item in document["items"]}
+    items = {item["name"]: item for item in document["items"] if item["platform"] == "onnx"}
     assert items["Conv"]["imported"]
     assert not items["RandomNormal"]["imported"]
     assert "com.microsoft.FusedConv" in items
-    assert "of onnx can be imported" in str(support.parts(document)[-1])
+    assert any("of onnx can be imported" in str(part) for part in support.parts(document))
 
 
 def test_an_abi_that_nobody_builds_for() -> None:

@@ -6,9 +6,10 @@ from buildtool.importers.assembly import assemble
 from buildtool.importers.keras.description import QUANTISING
 from buildtool.importers.keras.reading import read
 from buildtool.importers.keras.registry import REGISTRY
+from buildtool.importers.model import SourceModel
 from buildtool.importers.request import ImportedModel, ImportRequest
 
-__all__ = ["import_model", "supported_operators"]
+__all__ = ["import_model", "source_model", "supported_operators"]
 
 _REFUSED = frozenset({"Lambda", "TFOpLambda", "SlicingOpLambda"})  # their handlers say what to do instead
 
@@ -18,10 +19,15 @@ def supported_operators() -> tuple[str, ...]:
     return tuple(sorted({*REGISTRY.supported(), *QUANTISING} - _REFUSED))
 
 
+def source_model(request: ImportRequest) -> SourceModel:
+    """The model as it was read, before anything is converted."""
+    asked = [tensor.name for tensor in (*request.inputs, *request.outputs)]
+    return read(request.model_file, request.weight_file, request.name, asked)
+
+
 def import_model(request: ImportRequest) -> ImportedModel:
     """The graph of a Keras model, with the inputs and outputs that the request names."""
-    asked = [tensor.name for tensor in (*request.inputs, *request.outputs)]
-    return assemble(read(request.model_file, request.weight_file, request.name, asked), REGISTRY, request)
+    return assemble(source_model(request), REGISTRY, request)
 
 
 def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from buildtool.importers.assembly import assemble
+from buildtool.importers.model import SourceModel
 from buildtool.importers.paddle.program import FEED, FETCH
 from buildtool.importers.paddle.reading import companions, read
 from buildtool.importers.paddle.registry import REGISTRY
 from buildtool.importers.request import ImportedModel, ImportRequest
 
-__all__ = ["companions", "declared_inputs", "import_model", "supported_operators"]
+__all__ = ["companions", "declared_inputs", "import_model", "source_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
@@ -21,10 +22,15 @@ def supported_operators() -> tuple[str, ...]:
     return tuple(sorted({FEED, FETCH} | {name for name in REGISTRY.supported() if name[0] != "@"}))
 
 
+def source_model(request: ImportRequest) -> SourceModel:
+    """The model as it was read, before anything is converted."""
+    wanted = [tensor.name for tensor in request.inputs]
+    return read(request.model_file, request.weight_file, request.name, wanted)
+
+
 def import_model(request: ImportRequest) -> ImportedModel:
     """The graph of a program, with the inputs and outputs that the request names."""
-    wanted = [tensor.name for tensor in request.inputs]
-    return assemble(read(request.model_file, request.weight_file, request.name, wanted), REGISTRY, request)
+    return assemble(source_model(request), REGISTRY, request)
 
 
 def declared_inputs(request: ImportRequest) -> Mapping[str, tuple[int | None, ...]]:

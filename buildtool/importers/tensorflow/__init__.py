@@ -6,11 +6,12 @@ from pathlib import Path
 
 from buildtool.errors import UnsupportedError, Where
 from buildtool.importers.assembly import assemble
+from buildtool.importers.model import SourceModel
 from buildtool.importers.request import ImportedModel, ImportRequest
 from buildtool.importers.tensorflow.reading import READ, read
 from buildtool.importers.tensorflow.registry import REGISTRY
 
-__all__ = ["companions", "declared_inputs", "import_model", "supported_operators"]
+__all__ = ["companions", "declared_inputs", "import_model", "source_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
@@ -32,6 +33,12 @@ def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]
     return {name: tuple(size if isinstance(size, int) else None for size in shape) for name, shape in shapes.items()}
 
 
+def source_model(request: ImportRequest) -> SourceModel:
+    """The model as it was read, before anything is converted."""
+    named = [tensor.name for tensor in (*request.inputs, *request.outputs)]
+    return read(request.model_file, request.name, named)
+
+
 def import_model(request: ImportRequest) -> ImportedModel:
     """The graph of a frozen graph or of a SavedModel, with the inputs and outputs that the request names."""
     if request.weight_file is not None:
@@ -40,5 +47,4 @@ def import_model(request: ImportRequest) -> ImportedModel:
             where=Where(file=str(request.model_file), model=request.name),
             remedy="remove weight_file_path; a SavedModel has its variables in the folder beside saved_model.pb",
         )
-    named = [tensor.name for tensor in (*request.inputs, *request.outputs)]
-    return assemble(read(request.model_file, request.name, named), REGISTRY, request)
+    return assemble(source_model(request), REGISTRY, request)

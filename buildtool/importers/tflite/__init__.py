@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from buildtool.errors import UnsupportedError, Where
 from buildtool.importers.assembly import assemble
+from buildtool.importers.model import SourceModel
 from buildtool.importers.request import ImportedModel, ImportRequest
 from buildtool.importers.tflite.reading import read
 from buildtool.importers.tflite.registry import REGISTRY
 
-__all__ = ["import_model", "supported_operators"]
+__all__ = ["import_model", "source_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
     """The operators that can be imported, custom ones by their codes."""
     return tuple(name for name in REGISTRY.supported() if name[0] != "@")  # of the importer itself
+
+
+def source_model(request: ImportRequest) -> SourceModel:
+    """The model as it was read, before anything is converted."""
+    return read(request.model_file, request.name)
 
 
 def import_model(request: ImportRequest) -> ImportedModel:
@@ -24,4 +30,4 @@ def import_model(request: ImportRequest) -> ImportedModel:
             where=Where(file=str(request.model_file), model=request.name),
             remedy="remove weight_file_path; the weights are in the model",
         )
-    return assemble(read(request.model_file, request.name), REGISTRY, request)
+    return assemble(source_model(request), REGISTRY, request)
