@@ -56,7 +56,7 @@ def test_every_node_is_within_a_step(name: str, form: str) -> None:
 def _validated(models: Sequence[Path], folder: Path) -> tuple[buildtool.BuildReport, buildtool.ValidationReport]:
     """A library for the host with these models, stored in few bits."""
     text = deployment.write(models, relative_to=folder, library_name="zoo", target_abis=["host"])
-    text = text.replace("data_type: fp16_fp32", "data_type: fp32_fp32\n    quantize: 1")
+    text = text.replace("data_type: fp16_fp32", "data_type: fp32_fp32")
     for dtype, ends in (("uint8", "0,255"), ("int8", "-128,127"), ("int16", "-32768,32767")):
         line = f"        input_data_types: [{dtype}]\n"
         text = text.replace(line, f'{line}        input_ranges: ["{ends}"]\n')
