@@ -83,7 +83,7 @@ def test_operators_and_passes(lathe: Lathe) -> None:
         ("text.txt", b"hello", 2, "the kind of this file is unknown"),
         ("bad.onnx", b"\x08\x01garbage", 3, "not an ONNX model"),
         ("bad.pb", b"\xff\xff\xff", 3, ""),
-        ("bad.so", b"\x7fELF but no more", 7, "no library"),
+        ("bad.so", b"\x7fELF but no more", 7, "not a library"),
     ],
 )
 def test_wrong_things(lathe: Lathe, tmp_path: Path, name: str, data: bytes | None, code: int, message: str) -> None:
