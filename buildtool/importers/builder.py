@@ -23,6 +23,7 @@ MOST_ELEMENTS = 2**40  # of any tensor; beyond, the model is nonsense
 #: Operators that only move elements: they work on dimensions as on numbers, and cost nothing on weights.
 _MOVES_ALL = frozenset({"reshape", "transpose", "identity"})
 _MOVES_SOME = frozenset({"gather", "gather_elements", "gather_nd", "slice", "concat", "split", "broadcast_to", "tile"})
+_BY_INDEX = frozenset({"gather", "gather_elements", "gather_nd"})  # run-time numbers may be moved, not indices
 _EXPENSIVE = frozenset(
     {
         "conv2d",
@@ -245,6 +246,8 @@ def _needs_dims(operator: Operator) -> bool:
 
 def _is_cheap(op: str, arrays: Sequence[Array], types: Sequence[TensorType]) -> bool:
     with_dims = any(array.dtype == object for array in arrays)
+    if op in _BY_INDEX and any(array.dtype == object for array in arrays[1:]):
+        return False
     if op in _MOVES_ALL:
         return True
     if op in _EXPENSIVE or (with_dims and op not in _MOVES_SOME):

@@ -249,6 +249,16 @@ def _without_constant(dim: Dim) -> tuple[Dim, int]:
     return dim, 0
 
 
+def _rounded_up(size: Dim, border: Dim) -> Dim | None:
+    """`size + (n - size % n) % n`, as padding to whole windows is exported, is the next multiple of n."""
+    if not isinstance(border, DimExpr) or border.op is not DimOp.MOD or not isinstance(border.right, int):
+        return None
+    step, missing = border.right, border.left
+    if missing != combine(DimOp.SUB, step, combine(DimOp.MOD, size, step)):
+        return None
+    return combine(DimOp.MUL, ceil_div(size, step), step)
+
+
 def _extreme(op: DimOp, left: Dim, right: Dim) -> Dim | None:
     """The minimum or maximum of two dimensions that differ by a constant only, as both sizes of a pool with `ceil_mode`
     do: their quotients grow alike."""
@@ -268,6 +278,10 @@ def combine(op: DimOp, left: Dim, right: Dim) -> Dim:
     neutral = _neutral(op, left, right)
     if neutral is not None:
         return neutral
+    if op is DimOp.ADD:
+        rounded = _rounded_up(left, right) or _rounded_up(right, left)
+        if rounded is not None:
+            return rounded
     if op in (DimOp.MIN, DimOp.MAX):
         extreme = _extreme(op, left, right)
         if extreme is not None:

@@ -59,7 +59,7 @@ _CLASSIFIERS = {
     "googlenet": (64, 96),
     "inception_v3": (96, 128),
     "swin_t": (64, 96),
-    "swin_v2_t": (64, 96),
+    "swin_v2_t": (64, 64),
 }
 _TIMM = {
     "vit_tiny_patch16_224": 224,
