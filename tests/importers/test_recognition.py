@@ -106,6 +106,7 @@ def test_forms_of_one_framework(tmp_path: Path) -> None:
         (b"%PDF-1.7", "a PDF document", "download"),
         (b"\x7fELF\x02", "a program or library", "lathe inspect"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",  # archives hold the time at which they were made
 )
 def test_other_files_are_named_with_a_remedy(data: bytes, what: str, remedy: str, tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(data)
