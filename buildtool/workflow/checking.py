@@ -76,6 +76,11 @@ def check(
     return checked
 
 
+def _is_outline(model: ModelConfig) -> bool:
+    """Whether a description is checked without its weights: it cannot be placed, and a note says so."""
+    return descriptions.reader_of(model.platform) is not None and model.weight_file is None
+
+
 class _Checks:
     """The checks of a deployment. What they find is kept, so that the checks that follow still run."""
 
@@ -163,6 +168,8 @@ class _Checks:
         with self._collect():
             if isinstance(target, FirmwareTarget):
                 firmware.refuse(deployment, target, options)
+                if any(map(_is_outline, deployment.models)):
+                    return
                 self._once(facts, self._files, lambda: firmware.lower(deployment, target, options, progress))
                 return
             toolchains = (deployment.target_abis, dict(deployment.toolchains), deployment.android_api_level)

@@ -241,7 +241,7 @@ def test_broken_promises_are_named(tmp_path: Path) -> None:
 def test_files_that_are_no_library(tmp_path: Path, contents: bytes) -> None:
     path = tmp_path / "lib.so"
     path.write_bytes(contents)
-    with pytest.raises(BuildError, match="no library"):
+    with pytest.raises(BuildError, match="not a library"):
         elf.inspect_library(path)
 
 

@@ -83,7 +83,7 @@ def test_kinds() -> None:
         (lambda: Pad((1,), (1,), "mirror", 0.0), "'mode' is 'mirror'"),
         (lambda: Pad((-1,), (1,), "edge", 0.0), "'before' holds -1"),
         (lambda: Resize2d((0, 1), (1.0, 1.0), "nearest", "asymmetric", "floor"), "'size' holds 0"),
-        (lambda: Resize2d((1, 1), (0.0, 1.0), "nearest", "asymmetric", "floor"), "'scales' holds 0.0"),
+        (lambda: Resize2d((1, 1), (-0.5, 1.0), "nearest", "asymmetric", "floor"), "'scales' holds -0.5"),
     ],
 )
 def test_refused_attributes(make: Any, message: str) -> None:

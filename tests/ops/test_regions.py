@@ -90,7 +90,11 @@ def test_the_type_of_what_is_scanned() -> None:
     inputs, body = (_S64, _BOOL, _ROW), _body(_BOOL, _ROW, _ROW)
     assert Loop(most=(5,), size=()).infer_node(inputs, [body]) == (_ROW, TensorType(DType.F32, (5, 2)))
     assert Loop(most=(9,), size=(_FOUND,)).infer_node(inputs, [body])[1].shape == (_FOUND, 2)
-    for most, size, message in (((10,), (_FOUND,), "ends at 9"), ((), (_FOUND,), "needs 'most'"), ((1, 1), (), "one")):
+    for most, size, message in (
+        ((10,), (_FOUND,), "the bound of 'found' is 9"),
+        ((), (_FOUND,), "needs 'most'"),
+        ((1, 1), (), "one"),
+    ):
         with pytest.raises(OperatorError, match=message):
             Loop(most=most, size=size)
 
