@@ -79,12 +79,12 @@ def test_merging(lathe: Lathe, tmp_path: Path) -> None:
 
     compiled = _file(tmp_path / "compiled.bin", programs, 1, {3: b"program"})
     refused = lathe("merge-opencl", one, compiled, "-o", tmp_path / "none.bin")
-    assert refused.code == 7 and "compiled.bin" in refused.stderr and "holds compiled programs" in refused.stderr
+    assert refused.code == 7 and "compiled.bin" in refused.stderr and "contains compiled programs" in refused.stderr
     data = one.read_bytes()
     damaged = bytes([*data[:-1], data[-1] ^ 1])
     for name, contents, said in (
         ("cut.bin", data[:-1], "truncated or damaged"),
-        ("damaged.bin", damaged, "an entry is invalid"),
+        ("damaged.bin", damaged, "a checksum does not match"),
         ("text.bin", b"anything", "neither compiled OpenCL programs"),
         ("newer.bin", data[:8] + b"\2" + data[9:], "version 2"),
     ):

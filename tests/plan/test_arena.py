@@ -132,7 +132,7 @@ def test_lower_bound_is_reached_on_a_network() -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        (lambda plan: replace(plan, arena=plan.arena[1:]), "no place"),
+        (lambda plan: replace(plan, arena=plan.arena[1:]), "no offset"),
         (lambda plan: replace(plan, arena=(*plan.arena, plan.arena[0])), "placed twice"),
         (lambda plan: replace(plan, arena_size=plan.arena_size - 64), "outside"),
         (lambda plan: replace(plan, kernels=plan.kernels[1:]), "one kernel per node"),

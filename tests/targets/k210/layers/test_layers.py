@@ -220,7 +220,7 @@ def test_wrong_arguments(model: tl.Model, tmp_path: Path) -> None:
         ({"samples": good, "weight_bits": 4}, "8 and of 16"),
         ({"samples": []}, "no samples"),
         ({"samples": good[:, :10]}, r"sample 1 has the shape \[10, 16, 3\]"),
-        ({"samples": good * np.nan}, "sample 1 holds NaN"),
+        ({"samples": good * np.nan}, "sample 1 contains NaN"),
         ({"samples": good, "input_range": (1, 0)}, "a range"),
     ):
         with pytest.raises(ConfigError, match=words):
