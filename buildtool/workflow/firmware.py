@@ -31,9 +31,10 @@ def make(
 ) -> BuildReport:
     """Everything: `<output>/<library>/{include,lib/<abi>,model,report}` and its archive; else no images."""
     began = time.monotonic()
+    _refuse_options(deployment, target, options)
     own = _own_program(options)
     deployments.output_folder(deployment, options)  # refused before the long work
-    tools = refuse(deployment, target, options) if compiles else []  # what is missing is told before the long work
+    tools = _tools(deployment, target) if compiles else []  # missing tools are reported before the long work
     models, programs = lower(deployment, target, options, progress)
     tree = target.emit(programs)
     built: tuple[BuiltFirmware, ...] = ()

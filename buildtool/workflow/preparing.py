@@ -48,7 +48,8 @@ def prepare(
         narrow = model.quantize.enabled or model.quantize.observed or model.quantize.large_weights
         if not narrow and sources.is_quantised(imported.graph):
             progress.note(sources.computed_in_float(model.where))
-        if model.quantize.enabled and not graph.ranges:
+        asked = model.where_of("quantize") != model.where  # chips quantise unasked, and say themselves what they lack
+        if model.quantize.enabled and asked and not graph.ranges:
             raise quantised.no_ranges(model)
         if model.quantize.equalize and narrow:
             _equalise(model, imported, graph, progress)

@@ -84,7 +84,7 @@ def test_merging(lathe: Lathe, tmp_path: Path) -> None:
     damaged = bytes([*data[:-1], data[-1] ^ 1])
     for name, contents, said in (
         ("cut.bin", data[:-1], "truncated or damaged"),
-        ("damaged.bin", damaged, "a checksum does not match"),
+        ("damaged.bin", damaged, "an entry is invalid"),
         ("text.bin", b"anything", "neither compiled OpenCL programs"),
         ("newer.bin", data[:8] + b"\2" + data[9:], "version 2"),
     ):

@@ -176,5 +176,5 @@ def test_odd_tensors_have_ranges(kind: str, array: np.ndarray) -> None:
 
 def test_numbers_that_are_not_finite_are_refused() -> None:
     for bad in (np.nan, np.inf, -np.inf):
-        with pytest.raises(ValueError, match="NaN or infinite"):
+        with pytest.raises(ValueError, match="NaN or infinity"):
             Observed("min-max", Settings()).update("x", np.array([1.0, bad]))

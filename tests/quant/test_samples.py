@@ -98,7 +98,7 @@ def test_a_script_yields_arrays_or_inputs_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [
-        ("def samples():\n    yield {'picture': [1.0]}\n", "nothing for the input 'image'", 0),
+        ("def samples():\n    yield {'picture': [1.0]}\n", "no data for the input 'image'", 0),
         ("def samples():\n    yield [1.0]\n", "does not fit 'image'", 0),
         ("x = 1\n\n\ndef samples():\n    yield 1 / 0\n", "ZeroDivisionError", 5),
         ("x = 1\n", "has no attribute 'samples'", 0),

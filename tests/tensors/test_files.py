@@ -109,7 +109,7 @@ def test_channels_and_length_of_sounds(tmp_path: Path) -> None:
     (tmp_path / "wide.wav").write_bytes(header)
     with pytest.raises(RunError, match="40 bits"):
         tensor([tmp_path / "wide.wav"], counts)
-    with pytest.raises(RunError, match=r"has 8000 samples in a second\n.*16000"):
+    with pytest.raises(RunError, match=r"has 8000 samples per second\n.*16000"):
         tensor([file], Recipe(rate=16000))
 
 
@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="sizes are from 1"):
         Recipe(resize=(0, 5))
     for shape in ((2, 4, 4, 3), (4, 4, 2), (5,), (0, 4, 3)):
-        with pytest.raises(RunError, match=r"picture"):
+        with pytest.raises(RunError, match=r"image"):
             encoded(np.zeros(shape), Recipe(), Path("x.npy"), ".png")
 
 

@@ -27,10 +27,10 @@ def test_init(name: str, lathe: Lathe, tmp_path: Path) -> None:
 def test_init_of_open_sizes(lathe: Lathe, tmp_path: Path) -> None:
     model = tmp_path / "open.h5"
     model.write_bytes(writer.h5(writer.sequential(writer.given(None, None, 3), writer.layer("ReLU", "r"))))
-    refused = lathe("init", model, "-o", tmp_path / "a.yml")
-    assert refused.code == 2
-    assert "--input-shape x=" in refused.stderr
-    assert lathe("init", model, "-o", tmp_path / "a.yml", "--input-shape", "x=1,4..9,5,3").code == 0
+    chosen = lathe("init", model, "-o", tmp_path / "a.yml")
+    assert chosen.code == 0
+    assert "--input-shape x=1,224,224,3" in chosen.stderr
+    assert lathe("init", model, "-o", tmp_path / "a.yml", "--force", "--input-shape", "x=1,4..9,5,3").code == 0
     assert "1,4..9,5,3" in (tmp_path / "a.yml").read_text(encoding="utf-8")
 
 
@@ -40,6 +40,8 @@ def test_ranges_can_be_seen(lathe: Lathe, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(archive()[name])
     file = tmp_path / "deployment.yml"
     assert lathe("init", tmp_path / name, "-o", file, "--library-name", "rounded").code == 0
+    assert "    quantize: 1\n" in file.read_text(encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace("    quantize: 1\n", ""), encoding="utf-8")
     assert lathe("convert", file, "-o", out, "--emit", "ir").code == 0
     written = next(out.rglob("*.ir")).read_text(encoding="utf-8")
     assert written.count('\nrange "') == 15

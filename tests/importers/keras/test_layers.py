@@ -27,7 +27,7 @@ RandomTranslation RandomWidth RandomZoom SeparableConvolution2D SpatialDropout2D
 SyncBatchNormalization
 """
 #: Tested with models of their own, in test_reading.py.
-_ELSEWHERE = frozenset({"Masking", "QuantizeWrapper", "QuantizeWrapperV2"})
+_ELSEWHERE = frozenset({"GetItem", "Masking", "QuantizeWrapper", "QuantizeWrapperV2"})
 #: TensorFlow reads the weights of its cubic resize from a table of 1024 places.
 _COARSE = {"resizing-cubic-keras2.h5": 1e-3, "resizing-cubic-keras3.keras": 1e-3}
 

@@ -128,7 +128,7 @@ def test_damaged_operators(case: object, tmp_path: Path) -> None:
         (b"", "empty"),
         (b"TFL3", "not a TFLite model"),
         (b"\x18\0\0\0TFL3" + bytes(40), "."),
-        (b"\xff\xff\xff\xffTFL3" + bytes(40), "not there"),
+        (b"\xff\xff\xff\xffTFL3" + bytes(40), "are missing"),
         (b"\x08\0\0\0TFL3" + struct.pack("<iHH", -4, 4, 4), "."),
     ],
 )

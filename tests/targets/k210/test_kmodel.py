@@ -148,8 +148,8 @@ def broken_models() -> list[tuple[str, Callable[[], Kmodel], str, str]]:
         ("wide", lambda: with_argument(in_w=513, out_w=513), "in_w is 513", "4 to 512"),
         ("pool", lambda: with_argument(pool=10), "pool is 10", "0 to 9"),
         ("stride 2", lambda: with_argument(pool=1), "out_w is 6, in_w is 6", "stride 2"),
-        ("row", lambda: with_argument(row_switch=2), "row_switch of its argument is 2", "with 1"),
-        ("group", lambda: with_argument(wb_group=2), "wb_group of its argument is 2", "with 4"),
+        ("row", lambda: with_argument(row_switch=2), "row_switch of its argument is 2", "need 1"),
+        ("group", lambda: with_argument(wb_group=2), "wb_group of its argument is 2", "need 4"),
         ("loads", lambda: with_argument(load_times=3), "3 loads of 3 channels make 10", "the last is not empty"),
         ("para", lambda: with_argument(para_size=80), "para_size is 80", "81 bytes"),
         ("ram", lambda: with_argument(src=32765), "reads 5 units of 64 bytes at unit 32765", "32768 units"),
@@ -206,8 +206,8 @@ def test_layers_that_nothing_runs_are_named(kind: int) -> None:
 @pytest.mark.parametrize(("field", "offset", "message"), [
     (2, 1 << 20, "its argument of 96 bytes is at offset 1048576"), (2, 60, "its argument is at offset 60"),
     (3, 64, "its weights is at offset 64"), (3, 1 << 20, "its weights of 270 bytes"),
-    (4, 130, "its batch norm lies"), (4, 1 << 31, "its batch norm of 80 bytes"),
-    (5, 64, "its activation lies"), (5, (1 << 32) - 128, "its activation of 144 bytes"),
+    (4, 130, "its batch norm is at"), (4, 1 << 31, "its batch norm of 80 bytes"),
+    (5, 64, "its activation is at"), (5, (1 << 32) - 128, "its activation of 144 bytes"),
 ])  # fmt: skip
 def test_offsets_of_convolutions(field: int, offset: int, message: str) -> None:
     file = bytearray(write(small()))

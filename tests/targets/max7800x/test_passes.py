@@ -52,7 +52,7 @@ def test_channels_of_their_own_do_not_meet_what_is_in_idle_places(channels: int)
 def test_weights_without_a_zero_would_add_what_is_in_idle_places(channels: int, size: int) -> None:
     net = Sketch(6, SIZE, MAX78002, channels)
     of_signs(net, net.conv(INPUT, out=channels), 5, size=size)
-    with pytest.raises(UnsupportedError, match=f"multiply {channels} channels and . that are not there"):
+    with pytest.raises(UnsupportedError, match=f"multiply {channels} channels and . unused ones"):
         program.make(planner.place(net.network()), net.sample())
 
 

@@ -39,9 +39,11 @@ def resize2d(step: Step) -> None:
 
 def _is_quotient(before: Dim, after: Dim, scale: float) -> bool:
     """Whether ONNX, which divides the sizes, comes to the same scale."""
+    if scale == 0:
+        return True
     if isinstance(before, int) and isinstance(after, int):
         return bool(np.float32(after / before) == np.float32(scale))
-    return scale == 0 or (before == after and scale == 1)
+    return before == after and scale == 1
 
 
 def _follows(before: Dim, after: Dim, scale: float) -> bool:
