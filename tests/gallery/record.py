@@ -18,7 +18,7 @@ from tests.gallery.stripping import strip
 RECORDED = Path(__file__).with_name("recorded.zip")
 MOST_PARAMETERS = 3_000_000
 MOST_BYTES = 24_000  # of a graph, compressed
-MOST_NODES = 900
+MOST_NODES = 400
 
 
 def described(folder: Path, case: dict[str, Any]) -> dict[str, Any]:
