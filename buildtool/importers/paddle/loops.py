@@ -156,7 +156,7 @@ class Loop:
             before, after = starts[place], made[place + 1]
             if before.type != after.type:
                 step.unsupported(
-                    f"a variable begins as {before.type} and becomes {after.type}; variables keep their type in a loop",
+                    f"a variable starts as {before.type} and becomes {after.type}; variables keep their type in a loop",
                     "let the loop write into a tensor of its final size, or into an array of tensors",
                 )
         with step.inside(region):

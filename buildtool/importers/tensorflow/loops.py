@@ -173,7 +173,7 @@ class _Counted:
         for place, tensor in zip(carried, made, strict=False):
             if starts[place].type != tensor.type:
                 step.unsupported(
-                    f"a value begins as {starts[place].type} and becomes {tensor.type}; values keep their type",
+                    f"a value starts as {starts[place].type} and becomes {tensor.type}; values keep their type",
                     "let the loop write into a tensor of its final size",
                 )
         always = step.constant(np.array(True))

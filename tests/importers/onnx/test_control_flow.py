@@ -106,7 +106,7 @@ _GROWING = """(float[3] x, int64 n) => (float[k] y) <bool yes = {1}, int64 four 
 
 
 def test_a_value_that_grows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match=r"begins as f32\[3\] and becomes f32\[6\]") as caught:
+    with pytest.raises(UnsupportedError, match=r"starts as f32\[3\] and becomes f32\[6\]") as caught:
         _import(tmp_path, _parsed(_GROWING % "m = Min(n, four)"))
     assert "ScatterND" in caught.value.problems[0].remedy
 

@@ -179,7 +179,7 @@ class _Loop:
         for before, after in zip(starts, outputs, strict=True):
             if before.type != after.type:
                 self.step.unsupported(
-                    f"a carried value begins as {before.type} and becomes {after.type}; carried values keep their type "
+                    f"a carried value starts as {before.type} and becomes {after.type}; carried values keep their type "
                     f"(but for at most {MOST_UNROLLED} iterations, if their number is a constant)",
                     "carry a tensor of the final size and write into it (ScatterND), scan the parts, or make the trip "
                     "count a constant",
@@ -268,7 +268,7 @@ def _scan(
     for before, after in zip(states, outputs, strict=False):
         if before.type != after.type:
             step.unsupported(
-                f"a state begins as {before.type} and becomes {after.type}", "let the states keep their type"
+                f"a state starts as {before.type} and becomes {after.type}", "let the states keep their type"
             )
     always = step.constant(np.array(True))
     step.give(region, [always, *outputs])
