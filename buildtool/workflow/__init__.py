@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from buildtool.workflow.benchmarking import bench
     from buildtool.workflow.building import build, commands, convert, export, package_firmware
     from buildtool.workflow.checking import check
+    from buildtool.workflow.checking_android import ndk_check
     from buildtool.workflow.debugging import debug
     from buildtool.workflow.inner_tensors import dump, trap, validate_layers
-    from buildtool.workflow.ndk_check import ndk_check
     from buildtool.workflow.preparing import prepare
     from buildtool.workflow.quantising import correct, log_ranges, quantize, ranges_of_log, sensitivity
     from buildtool.workflow.running import load, run, validate
@@ -59,9 +59,9 @@ _MODULES = {
     "benchmarking": ("bench",),
     "building": ("build", "commands", "convert", "export", "package_firmware"),
     "checking": ("check",),
+    "checking_android": ("ndk_check",),
     "debugging": ("debug",),
     "inner_tensors": ("dump", "trap", "validate_layers"),
-    "ndk_check": ("ndk_check",),
     "preparing": ("prepare",),
     "quantising": ("correct", "log_ranges", "quantize", "ranges_of_log", "sensitivity"),
     "running": ("load", "run", "validate"),
