@@ -124,7 +124,7 @@ def bench(
     gpu: GpuOptions,
     out: Output,
 ) -> None:
-    """Measure the models of a library: time, spread, every node, and how near it comes to the processor's peak.
+    """Measure the models of a library: time, spread, every node, and how near it comes to the machine's peak.
 
     In an emulator instructions are counted instead; of a chip that is simulated cycles are computed. The result is kept
     in report/benchmark.json of the build, and its charts in report/index.html.

@@ -41,8 +41,10 @@ def inspect(
     *,
     out: Output,
 ) -> None:
-    """Say what a file is and what is inside it: a deployment, an ONNX model, a converted model, a built library,
-    the folder of a build, a kmodel of the Kendryte K210, or a description of a network for the MAX78000 or MAX78002.
+    """Say what a file is and what is inside it: a deployment, a model, a built library.
+
+    Models may be of any framework, converted, or kmodels of the Kendryte K210. The folder of a build and descriptions
+    of networks for the MAX78000 or MAX78002 are known, too.
 
     `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
     `lathe inspect ops MODEL` tells which operators of a model of any framework, or of the models of a deployment

@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -18,12 +19,32 @@ from buildtool.cli.inner_tensors import with_values
 from buildtool.cli.output import ClosedPipe, complain, report_error
 from buildtool.errors import BuildError, ConfigError, InternalError, LatheError, Where
 
-# In the order in which a user meets them; `lathe --help` lists them so.
-COMMANDS = (
-    *("init", "check", "schema", "convert", "build", "run", "validate", "bench", "tune", "debug", "tensor", "inspect"),
-    *("quantize", "quantize-stat", "encrypt", "package", "merge-opencl"),
-    *("devices", "test", "cache", "where", "doctor", "dev"),
-)
+# In the order in which a user meets them, each with how its help begins: `lathe --help` loads none of them.
+COMMANDS = {
+    "init": "Write a deployment file for models: their inputs, shapes, formats and checksums.",
+    "check": "Check a deployment file and the models that it names: all problems at once.",
+    "schema": "Print the JSON Schema of deployment files, or of network descriptions.",
+    "convert": "Convert the models of a deployment file; writes <library>/model and compiles nothing.",
+    "build": "Build the library of a deployment file, with its headers, models and reports.",
+    "run": "Run the models of a library: on this machine, in an emulator, or on a device. Builds what is missing.",
+    "validate": "Compare a library with its source models, for every ABI, shared and static. Builds missing libraries.",
+    "bench": "Measure the models of a library: time, spread, every node, and how near it comes to the machine's peak.",
+    "tune": "Measure every kernel for each layer on the device, and build with the fastest.",
+    "debug": "Start a model under gdb where it runs, and stop as soon as its library is loaded.",
+    "tensor": "Convert images and audio to a .npy for a model, or a .npy to an image. Without -o, describe them.",
+    "inspect": "Say what a file is and what is inside it: a deployment, a model, a built library.",
+    "quantize": "Measure the tensor ranges of a model on samples, and write them for quantize_range_file.",
+    "quantize-stat": "Convert the log of lathe run --quantize-stat to a range file.",
+    "encrypt": "Encrypt model files, each into `<file>.enc`.",
+    "package": "Build the firmware of a deployment file, and pack it for the flash memory of a board.",
+    "merge-opencl": "Merge files that `lathe tune` made: tuned parameters of GPUs, or their compiled programs.",
+    "devices": "List the devices that models can run on, and their properties. Does not reserve devices.",
+    "test": "Build Lathe's native tests for an ABI, and run them on a device: does everything work on this processor?",
+    "cache": "Show what is kept between builds, or make room. Builds that run at the same time are safe.",
+    "where": "Print the folder of a part of Lathe: `cmake` is what find_package(Lathe) wants as Lathe_DIR.",
+    "doctor": "Check what each target needs. Exit code 6 if a target cannot be built.",
+    "dev": "Commands for extending Lathe.",
+}
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -45,8 +66,10 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-def application() -> typer.Typer:
-    """All commands. Options take dashes and underscores alike."""
+def application(arguments: Sequence[str]) -> typer.Typer:
+    """With the command that the arguments name; without one, with all of them as `--help` lists them. Options take
+    dashes and underscores alike.
+    """
     app = typer.Typer(
         name="lathe",
         help="Turns models into native libraries that hold exactly what the models need.",
@@ -64,9 +87,17 @@ def application() -> typer.Typer:
     ) -> None:
         pass
 
-    for name in COMMANDS:
-        importlib.import_module(f"buildtool.cli.{name.replace('-', '_')}").register(app)
+    named = next((word for word in map(_dashes, arguments) if word in COMMANDS), None)
+    if named:
+        importlib.import_module(f"buildtool.cli.{named.replace('-', '_')}").register(app)
+    else:
+        for name, summary in COMMANDS.items():
+            app.command(name, short_help=summary)(_listed)
     return app
+
+
+def _listed() -> None:
+    """Stands for a command in a list of all."""
 
 
 def main() -> NoReturn:
@@ -80,7 +111,7 @@ def run(arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
         arguments = with_values(arguments)
-        code = application()(args=arguments or ["--help"], prog_name="lathe", standalone_mode=False)
+        code = application(arguments)(args=arguments or ["--help"], prog_name="lathe", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except InternalError as error:

@@ -123,7 +123,7 @@ def run(
     mace: MaceWords,
     out: Output,
 ) -> None:
-    """Run the models of a library: on this machine, for ARM in an emulator, or on a device. Builds what is missing.
+    """Run the models of a library: on this machine, in an emulator, or on a device. Builds what is missing.
 
     Inputs without data get random numbers inside the declared input_ranges.
     """

@@ -29,7 +29,7 @@ _LEAST_SECONDS = 1.0
 _PATIENCE = 30.0  # how many times its share a process may take that hangs
 _MOST_BYTES = 1 << 30  # of all values of a model
 _RTOL = 1e-3
-
+_FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
 
 #: What the library itself says of what it was given: LATHE_BAD_MODEL and LATHE_INTERNAL of lathe/c_api.h.
 _OUR_FAULT = (4, 6)
@@ -88,6 +88,8 @@ def _apart(
         child = os.fork()
     if child == 0:
         os.close(reader)
+        for fault in _FAULTS:  # a handler of a library in this process may return, and the process live on
+            signal.signal(fault, signal.SIG_DFL)
         os.write(writer, json.dumps(_verdict(library, program, model, files, limit)).encode())
         os._exit(0)
     os.close(writer)

@@ -38,6 +38,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert not set(HEAVY) & set(done.stderr.split())
 
 
+def test_the_list_of_commands_is_how_their_help_begins(lathe: Lathe) -> None:
+    listed = {name: " ".join(lathe(name, "--help").stdout.split()) for name in COMMANDS}
+    for name, summary in COMMANDS.items():
+        assert summary in listed[name]
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, "dev new-op"])
 def test_every_command_explains_itself(lathe: Lathe, command: str) -> None:
     result = lathe(*command.split(), "--help")
@@ -85,7 +91,7 @@ def test_a_defect_is_reported_without_a_traceback(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
 
-    def broken() -> None:
+    def broken(arguments: list[str]) -> None:
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setattr(entry, "application", broken)
@@ -120,7 +126,7 @@ def test_lathe_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys
 def test_errors_of_the_operating_system_have_a_code_and_a_message(
     lathe: Lathe, monkeypatch: pytest.MonkeyPatch, problem: BaseException, code: int, message: str
 ) -> None:
-    def broken() -> None:
+    def broken(arguments: list[str]) -> None:
         raise problem
 
     monkeypatch.setattr(entry, "application", broken)
@@ -142,7 +148,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 def test_sigterm_ends_with_its_own_code(tmp_path: Path) -> None:
     code = (
         "import time, buildtool.cli.main as entry\n"
-        "def slow():\n    print('ready', flush=True)\n    time.sleep(30)\n"
+        "def slow(arguments):\n    print('ready', flush=True)\n    time.sleep(30)\n"
         "entry.application = slow\nentry.main()"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -89,5 +89,5 @@ def test_the_commands_that_build_and_run(tmp_path: Path) -> None:
     probabilities = np.frombuffer((tmp_path / "output0").read_bytes(), "<f4")
     assert probabilities.sum() == pytest.approx(1, abs=1e-5)
     assert f"at {probabilities.argmax()}" in given
-    assert "digits.weights.npz" in run("lathe quantize digits.yml --inputs pictures.npy --bias-correction")
+    assert "of 3 layers" in run("lathe quantize digits.yml --inputs pictures.npy --bias-correction")
     assert "0x300000" in run(re.findall(r"`(lathe package [^`]*\.yml)`", page)[0])
