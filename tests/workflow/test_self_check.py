@@ -98,7 +98,6 @@ def test_a_build_with_a_wrong_plan_is_a_defect_of_lathe(
 def test_a_library_that_dies_is_a_defect_of_lathe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = _deployment(tmp_path, monkeypatch)
 
-
     def die(engine: Engine, limit: float) -> None:
         assert signal.getsignal(signal.SIGSEGV) is signal.SIG_DFL  # pytest's handler is gone, and those of others
         os.kill(os.getpid(), signal.SIGSEGV)
