@@ -8,6 +8,7 @@ import pytest
 
 from buildtool.importers.tflite import supported_operators
 from tests.importers.tflite.cases import CASES
+from tests.importers.tflite.detection_cases import DETECTION
 from tests.importers.tflite.harness import Case, check
 from tests.importers.tflite.quantised_cases import QUANTISED
 
@@ -15,7 +16,7 @@ from tests.importers.tflite.quantised_cases import QUANTISED
 _ELSEWHERE = {"DENSIFY", "IF", "WHILE"}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [*CASES, *DETECTION], ids=str)
 def test_floats_and_integers(case: Case, tmp_path: Path) -> None:
     check(case, tmp_path)
 
@@ -26,5 +27,5 @@ def test_quantised(case: Case, tmp_path: Path) -> None:
 
 
 def test_every_operator_has_a_case() -> None:
-    tested = {case.op for case in (*CASES, *QUANTISED)} | _ELSEWHERE
+    tested = {case.op for case in (*CASES, *DETECTION, *QUANTISED)} | _ELSEWHERE
     assert sorted(set(supported_operators()) - tested) == []

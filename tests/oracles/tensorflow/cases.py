@@ -403,6 +403,18 @@ SIZES = [
     case("Const", value=real(2, 3), dtype="float32"),
 ]
 
+_SHARED, _OWN = (Fed(real(2, 12, boxes, 4, low=0.0, high=1.2)) for boxes in (1, 3))
+_LIMITS = number(4, "int32"), number(7, "int32"), number(0.3), number(0.4)
+DETECTION = [
+    case("CombinedNonMaxSuppression", boxes, Fed(real(2, 12, 3, low=0.0, high=1.0)), *limits, **how)
+    for boxes, limits, how in (
+        (_SHARED, _LIMITS, {}),
+        (_OWN, _LIMITS, {"clip_boxes": False}),
+        (_SHARED, (number(2, "int32"), number(30, "int32"), *_LIMITS[2:]), {"pad_per_class": True}),
+        (_OWN, (number(12, "int32"), number(50, "int32"), *_LIMITS[2:]), {}),
+    )
+]
+
 CASES = [
     *UNARY,
     *CASTS,
@@ -416,4 +428,5 @@ CASES = [
     *PICKS,
     *RESIZES,
     *SIZES,
+    *DETECTION,
 ]
