@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 
+from buildtool.builders import native_tests
+from buildtool.builders.process import Processes
 from buildtool.targets.cpu import TARGET
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,6 +60,8 @@ def build(
     configure.append(f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'toolchains' / f'{abi}.cmake'}")
     configure.append(f"-DLATHE_SANITIZE={SANITIZED.get(variant, '')}")
     with _locked(folder):
+        if not variant and not options and source == ROOT / "native":
+            configure.append(f"-DLATHE_KERNEL_OBJECTS={native_tests.kernel_objects(abi, folder, Processes())}")
         command(configure)
         command(["ninja", "-C", folder, *targets])
     return folder

@@ -8,8 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from buildtool import resources
+from buildtool.builders import library
+from buildtool.builders.objects import ObjectCache, Unit
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import cmake_program, ninja_program
+from buildtool.codegen import kernel_units
+from buildtool.codegen.native_sources import NativeSources
+from buildtool.targets.processors import ABIS
 
 CORE, CASES = ("core_test", "threads_test"), "op_cases_test"
 # What the programs load, by the name of the target and of the file.
@@ -33,11 +38,25 @@ def build(abi: str, programs: Sequence[str], processes: Processes) -> Path:
     ]
     configure += [f"-DCMAKE_MAKE_PROGRAM={ninja_program()}", "-DLATHE_SANITIZE=", f"-DLATHE_PYTHON={sys.executable}"]
     configure.append(f"-DCMAKE_TOOLCHAIN_FILE={resources.toolchains_dir() / f'{abi}.cmake'}")
+    configure.append(f"-DLATHE_KERNEL_OBJECTS={kernel_objects(abi, folder, processes)}")
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         processes.run(configure, doing=f"configuring the native tests for {abi}")
         processes.run([ninja_program(), "-C", folder, *programs], doing=f"compiling the native tests for {abi}")
     return folder
+
+
+def kernel_objects(abi: str, folder: Path, processes: Processes) -> Path:
+    """All kernels of an ABI as libraries have them, from the object cache: a list for native/CMakeLists.txt."""
+    units = [Unit(path) for path, _ in kernel_units.all_units(ABIS[abi].isas)]
+    (toolchain,) = library.toolchains((abi,))
+    objects = ObjectCache(processes=processes).objects(toolchain, NativeSources((resources.root(),)), units)
+    listed = "".join(f'  "{path}"\n' for path in objects.paths.values())
+    file = folder / "kernel_objects.cmake"
+    contents = f"set(\n  LATHE_OBJECTS\n{listed})\n"
+    if not file.is_file() or file.read_text() != contents:
+        file.write_text(contents)
+    return file
 
 
 def libraries(folder: Path, program: str) -> list[Path]:

@@ -138,7 +138,12 @@ class ObjectCache:
             paths = "".join(f"  {unit.path}\n" for unit in units if unit.kind == kind)
             lines.append(f"set(LATHE_{kind.upper()}_UNITS\n{paths})\n")
         _write_if_changed(folder / "units.cmake", "".join(lines).encode())
-        configure_and_build(self.processes, folder, folder / "build", toolchain, (), f"compiling for {toolchain.abi}")
+        build = folder / "build"
+        try:
+            configure_and_build(self.processes, folder, build, toolchain, (), f"compiling for {toolchain.abi}")
+        finally:
+            for header in build.glob("CMakeFiles/*/cmake_pch.*.[gp]ch"):
+                header.unlink()  # 26 MB each, and the next build that needs one makes it in less time than it saves
 
 
 def configure_and_build(
@@ -200,7 +205,15 @@ def _note_use(objects: Iterable[Path]) -> None:
 
 
 def _object_path(unit: Unit) -> str:
-    return f"CMakeFiles/{unit.kind}_units.dir/sources/{unit.path}.o"
+    target = unit.kind if unit.kind == "tool" else f"{unit.kind}_{_isa_of(unit.path)}"
+    return f"CMakeFiles/{target}.dir/sources/{unit.path}.o"
+
+
+def _isa_of(path: str) -> str:
+    """As lathe_isa_of of LatheIsa.cmake."""
+    word = Path(path).stem.rpartition("__")[2]
+    other = "opencl" if path.startswith("native/opencl/") else "portable"
+    return word if path.endswith(f"__{word}.cc") else other
 
 
 def _file_of(toolchain: Toolchain) -> str:

@@ -47,6 +47,19 @@ def test_objects_are_compiled_once(tmp_path: Path) -> None:
     assert changed.paths[UNITS[0]].read_bytes() != first.paths[UNITS[0]].read_bytes()
 
 
+def test_a_precompiled_header_changes_no_object(tmp_path: Path) -> None:
+    """One is made where several units of an instruction set are compiled at once."""
+    text = b"#include <immintrin.h>\n__m256 %s(__m256 x);\n__m256 %s(__m256 x) { return _mm256_mul_ps(x, x); }\n"
+    names = [f"native/units/f{i}/f{i}__avx2.cc" for i in range(3)]
+    sources = NativeSources.of_tree({name: text.replace(b"%s", Path(name).stem[:2].encode()) for name in names})
+    units = [Unit(name) for name in names]
+    alone = ObjectCache(tmp_path / "alone").objects(probe("host"), sources, units[:1])
+    together = ObjectCache(tmp_path / "together").objects(probe("host"), sources, units)
+    assert together.paths[units[0]].read_bytes() == alone.paths[units[0]].read_bytes()
+    log = next((tmp_path / "together").rglob(".ninja_log")).read_text()
+    assert "library_avx2.dir/cmake_pch" in log and not list((tmp_path / "together").rglob("cmake_pch.*ch"))
+
+
 def test_the_key_depends_on_source_headers_kind_and_compiler_only(tmp_path: Path) -> None:
     cache = ObjectCache(tmp_path)
     host = probe("host")

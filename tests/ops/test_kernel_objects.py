@@ -7,6 +7,7 @@ a better instruction set, machines without that set would fail in kernels that n
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from buildtool import resources
 from buildtool.codegen import kernel_units
 from buildtool.targets.cpu import TARGET
 from tests.native_builds import command
-from tests.ops.isa_flags import isa_flags
+from tests.ops.isa_flags import intrinsics, isa_flags
 
 _COMPILERS = {
     "host": ["c++"],
@@ -27,11 +28,14 @@ _FLAGS = ["-std=c++17", "-O0", "-fPIC", "-fvisibility=hidden", "-fno-exceptions"
 _SHARED = set("WVuwv")  # the letters of nm
 
 
-def _shared_symbols(compiler: list[str], source: Path, isa: str, folder: Path) -> list[str]:
+def _flags(compiler: list[str], isa: str) -> list[str]:
     root = resources.root()
+    return [*compiler, *_FLAGS, "-nostdinc++", f"-I{root}", f"-I{root / 'native' / 'include'}", *isa_flags(isa)]
+
+
+def _shared_symbols(compile_: Sequence[str | Path], source: Path, folder: Path) -> list[str]:
     compiled = folder / f"{source.stem}.o"
-    includes = ["-nostdinc++", "-I", str(root), "-I", str(root / "native" / "include")]
-    command([*compiler, *_FLAGS, *includes, *isa_flags(isa), "-c", source, "-o", compiled])
+    command([*compile_, "-c", source, "-o", compiled])
     listed = command(["nm", "--defined-only", "--demangle", compiled]).splitlines()
     return [line.split(maxsplit=2)[2] for line in listed if line.split(maxsplit=2)[1] in _SHARED]
 
@@ -48,10 +52,11 @@ def test_kernels_share_no_code(abi: str, tmp_path: Path) -> None:
     isas = TARGET.capabilities.abis[abi].isas
     kernel_units.main(tmp_path, isas)
     units = sorted((tmp_path / "native" / "units").rglob("*.cc"))
-    for isa in isas:
-        sources = [unit for unit in units if unit.stem.endswith(f"__{isa}")]
-        for source in sources if isa != "portable" else []:
-            if found := _shared_symbols(compiler, source, isa, tmp_path):
+    for isa in set(isas) - {"portable"}:
+        flags = _flags(compiler, isa)
+        options = [*flags, *intrinsics(flags, isa, tmp_path)]
+        for source in [unit for unit in units if unit.stem.endswith(f"__{isa}")]:
+            if found := _shared_symbols(options, source, tmp_path):
                 shared[source.stem] = found
     assert not shared
 
@@ -59,4 +64,4 @@ def test_kernels_share_no_code(abi: str, tmp_path: Path) -> None:
 def test_the_check_finds_what_it_looks_for(tmp_path: Path) -> None:
     source = tmp_path / "vague.cc"
     source.write_text("struct A { int f() { return 1; } };\nint g() { return A().f(); }\n", encoding="utf-8")
-    assert _shared_symbols(["c++"], source, "portable", tmp_path) == ["A::f()"]
+    assert _shared_symbols(_flags(["c++"], "portable"), source, tmp_path) == ["A::f()"]

@@ -13,7 +13,7 @@ from buildtool.ops.registry import builtin
 from buildtool.plan.manifest import Manifests
 from buildtool.targets.cpu import TARGET
 from tests.native_builds import QEMU, cases_program, command, run_cases
-from tests.ops.isa_flags import isa_flags
+from tests.ops.isa_flags import intrinsics, isa_flags
 
 
 @pytest.mark.slow
@@ -72,7 +72,8 @@ def test_clang_has_no_objections(abi: str, tmp_path: Path) -> None:
     for isa in isas:
         files = [file for file in units if file.stem.endswith(f"__{isa}")]
         if files and (abi == "host" or isa != "portable"):
-            command([*check, *[flag for flag in isa_flags(isa) if flag not in _GCC_ONLY], *files])
+            own = [*check, *[flag for flag in isa_flags(isa) if flag not in _GCC_ONLY]]
+            command([*own, *(intrinsics(own, isa, tmp_path) if isa != "portable" else []), *files])
 
 
 def test_every_operator_has_a_portable_kernel(manifests: Manifests) -> None:
