@@ -8,6 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 LONGEST_QUOTE = 60
+# How other tools call what a deployment file has a word for; some are no more like it than like another.
+_ELSEWHERE = {
+    **dict.fromkeys(("float", "float32", "fp32", "f32"), ("fp32_fp32", "float32")),
+    **dict.fromkeys(("half", "float16", "fp16", "f16"), ("fp16_fp16", "float16")),
+    **dict.fromkeys(("bfloat16", "bf16"), ("bf16_fp32", "bfloat16")),
+    **dict.fromkeys(("opencl", "cuda", "vulkan"), ("gpu",)),
+    "tf": ("tensorflow",),
+    "torch": ("pytorch",),
+    "lite": ("tflite",),
+}
 MOST_FILES = 2000  # of a folder that a missing file is compared with
 
 
@@ -28,6 +38,9 @@ def listed(words: Iterable[str]) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known word that the user most likely meant, or an empty string."""
     lower = {candidate.lower(): candidate for candidate in known}
+    for same in _ELSEWHERE.get(word.lower(), ()):
+        if same in lower:
+            return lower[same]
     close = difflib.get_close_matches(word[:LONGEST_QUOTE].lower(), lower, n=1, cutoff=0.65)
     return lower[close[0]] if close else ""
 

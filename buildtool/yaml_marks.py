@@ -246,7 +246,8 @@ class _Walk:
                 continue
             if key in entries:
                 first = entries[key].key_where
-                self._problem(f"the key {quoted(key)} is given twice; first in line {first.line}", key_where)
+                what = f"the key {quoted(key)} is given twice; first in line {first.line}"
+                self._problem(what, key_where, remedy="remove one of the two lines")
             entries.setdefault(key, Entry(key, key_where, self.convert(value_node, inside)))
         return Mapping((*entries.values(), *(entry for key, entry in merged.items() if key not in entries)), where)
 

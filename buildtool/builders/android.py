@@ -44,7 +44,11 @@ def find_ndk() -> Ndk:
     """The NDK that ANDROID_NDK_HOME names. ToolchainError where it names none, or one that is too old."""
     name = os.environ.get(_VARIABLE, "")
     if not name:
-        raise ToolchainError("there is no Android NDK", rule=f"{_VARIABLE} names its folder", remedy=_REMEDY)
+        raise ToolchainError(
+            "there is no Android NDK",
+            rule=f"{_VARIABLE} names its folder. {', '.join(ABIS)} are ABIs of Android; `host` is this machine",
+            remedy=_REMEDY,
+        )
     folder = Path(name).expanduser().absolute()
     if not (folder / "build" / "cmake" / "android.toolchain.cmake").is_file():
         raise ToolchainError(

@@ -12,6 +12,7 @@ from buildtool import resources
 from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program
 from buildtool.errors import ToolchainError, Where
+from buildtool.wording import near_files
 
 _DECIDES_NOTHING = frozenset({"compiler", "CMAKE_AR", "CMAKE_OBJCOPY"})  # places: what they hold is told by the others
 
@@ -24,7 +25,12 @@ def examine(file: Path, abi: str, arguments: tuple[str, ...] = ()) -> Toolchain:
     ToolchainError where CMake or the compiler refuse.
     """
     if not file.is_file():
-        raise ToolchainError("there is no such toolchain file", where=Where(file=str(file)))
+        raise ToolchainError(
+            "there is no such toolchain file",
+            where=Where(file=str(file)),
+            rule="a toolchain file tells CMake which compiler to use (CMAKE_TOOLCHAIN_FILE)",
+            remedy=near_files(file) or "correct its path; `lathe where toolchains` prints the folder of Lathe's own",
+        )
     with tempfile.TemporaryDirectory(prefix="lathe-toolchain-") as name:
         folder = Path(name)
         shutil.copyfile(resources.cmake_dir() / "LatheToolchain.cmake", folder / "CMakeLists.txt")

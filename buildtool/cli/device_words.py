@@ -10,6 +10,7 @@ from buildtool.cli.output import Output
 from buildtool.config import DeviceConfig, load_devices
 from buildtool.errors import ConfigError, Problem
 from buildtool.settings import DeviceSpec
+from buildtool.wording import did_you_mean
 
 _RULE = "local, qemu, qemu:CPU, ssh://USER@HOST[:PORT], adb, adb:SERIAL, or a name of the file that --device-yml gives"
 
@@ -58,7 +59,12 @@ def _device(word: str, known: dict[str, DeviceSpec]) -> DeviceSpec:
     if kind == "ssh":
         return _of_url(word)
     found = f"those of the file: {', '.join(known)}; " if known else ""
-    raise ConfigError(f"there is no device '{word}'", rule=f"{found}{_RULE}")
+    raise ConfigError(
+        f"there is no device '{word}'",
+        rule=f"{found}{_RULE}",
+        remedy=did_you_mean(word, (*known, "local", "qemu", "adb"))
+        or "`lathe devices` lists the devices that can be used",
+    )
 
 
 def _of_url(word: str) -> DeviceSpec:

@@ -24,7 +24,11 @@ def shapes_by_name(words: list[str] | None) -> dict[str, str]:
     for word in words or ():
         name, equals, shape = word.rpartition("=")
         if not equals or not name:
-            raise ConfigError(f"--input-shape cannot be '{word}'", rule="--input-shape NAME=1,3,224,224")
+            raise ConfigError(
+                f"--input-shape cannot be '{word}'",
+                rule="--input-shape NAME=SHAPE",
+                remedy=f"put the name of the input before it: --input-shape NAME={shape or '1,3,224,224'}",
+            )
         shapes[name] = shape
     return shapes
 

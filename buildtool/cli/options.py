@@ -11,6 +11,7 @@ import typer
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
 from buildtool.settings import DeviceSpec, GpuSettings, Options, Overrides, RunSettings
+from buildtool.wording import near_files
 
 _ENDINGS = (".npy", ".raw", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".wav")
 
@@ -288,7 +289,11 @@ def deployment_file(argument: Path | None, option: Path | None) -> Path:
         )
     file = argument or option
     if file is None:
-        raise ConfigError("no deployment file is given", remedy="write one with: lathe init MODEL")
+        raise ConfigError(
+            "no deployment file is given",
+            rule="the command line names a deployment file or a model: FILE, or --config FILE",
+            remedy="write one with: lathe init MODEL",
+        )
     return file
 
 
@@ -303,7 +308,11 @@ def _named_files(given: list[str] | None) -> dict[str, Path]:
     for word in given or ():
         name, equals, file = word.partition("=")
         if not equals or not name or not file:
-            raise ConfigError(f"--input cannot be '{word}'", rule="--input NAME=FILE")
+            raise ConfigError(
+                f"--input cannot be '{word}'",
+                rule="--input NAME=FILE",
+                remedy=f"put the name of the input before it: --input NAME={file or word}",
+            )
         files[name] = Path(file)
     return files
 
@@ -317,5 +326,11 @@ def _files_in(folder: Path | None) -> dict[str, Path]:
         for file in sorted(folder.glob(f"*{ending}")):
             files.setdefault(file.stem, file)
     if not files:
-        raise ConfigError(f"no input files in {folder}", rule=f"--input-dir holds <input> with {' '.join(_ENDINGS)}")
+        raise ConfigError(
+            f"no input files in {folder}"
+            if folder.is_dir()
+            else f"no input files in {folder}: there is no such folder",
+            rule=f"--input-dir holds <input> with {' '.join(_ENDINGS)}",
+            remedy=near_files(folder) if not folder.exists() else "name the files after the inputs of the model",
+        )
     return files

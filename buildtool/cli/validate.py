@@ -161,7 +161,11 @@ def validate(
     """
 
     if reference not in REFERENCES:
-        raise ConfigError(f"--reference cannot be '{reference}'", rule=f"allowed: {', '.join(REFERENCES)}")
+        raise ConfigError(
+            f"--reference cannot be '{reference}'",
+            rule=f"allowed: {', '.join(REFERENCES)}",
+            remedy="to compare with another framework, name a Python that has it: --reference-python PYTHON",
+        )
     if reference_python is not None and reference != "auto":
         raise ConfigError(
             f"--reference-python and --reference {reference} contradict each other", remedy="leave out one of them"

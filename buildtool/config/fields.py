@@ -47,10 +47,11 @@ def _read_dimension(text: str, whole: str) -> Dimension:
     if not bounds:
         remedy = "write bounds for a dimension that is known only at run time, such as 1..8"
         unknown = re.fullmatch(r"-1|\?|None|[A-Za-z_]\w*", text) is not None
+        split = re.fullmatch(r"[0-9]+([xX*; ]\s*[0-9]+)+", text)
         raise wrong(
             f"{quoted(text or whole)} is not a dimension, in {{key}}",
             rule='a shape is a list of dimensions such as "1,224,224,3", or of bounds such as "1,3,32..960,32..960"',
-            remedy=remedy if unknown else "",
+            remedy=remedy if unknown else f"write it as {','.join(re.findall('[0-9]+', text))}" if split else "",
         )
     low, high = (int(part[:12]) for part in (bounds.group(1), bounds.group(2) or bounds.group(1)))
     if not 1 <= low <= high <= MAX_DIMENSION:
@@ -105,7 +106,9 @@ class _Abi(Reader):
             raise wrong(
                 f"{{key}} cannot be {quoted(text)}",
                 rule=f"allowed: {known_targets()}",
-                remedy=did_you_mean(text, spellings()) or unloaded(),
+                remedy=did_you_mean(text, spellings())
+                or unloaded()
+                or "name one of them; `lathe doctor` shows which of them can be built here",
             ) from None
 
     @property

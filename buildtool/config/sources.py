@@ -68,10 +68,15 @@ def _local_file(ref: FileRef) -> Path:
             path /= _SAVED_MODEL
         if not path.exists():
             raise _fault(
-                ref, f"there is no file {quoted(_shortened(ref.location))}", remedy=near_files(path) or _made_by(path)
+                ref,
+                f"there is no file {quoted(_shortened(ref.location))}",
+                rule="relative paths start at the folder of the deployment file",
+                remedy=near_files(path) or _made_by(path) or "correct the path, or put the file there",
             )
         if not path.is_file():
-            raise _fault(ref, f"{quoted(_shortened(ref.location))} is not a file")
+            raise _fault(
+                ref, f"{quoted(_shortened(ref.location))} is not a file", remedy="name the file itself, not its folder"
+            )
         found = _sha256_of(path) if ref.sha256 else ""
     except (OSError, ValueError) as error:
         raise _fault(ref, f"cannot read {quoted(_shortened(ref.location))}: {_reason(error)}") from None

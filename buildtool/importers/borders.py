@@ -59,7 +59,9 @@ class Borders:
             f"the model has no tensor '{request.name}'",
             _place_of_name(request),
             rule=f"inputs of the model: {_listed(self._model.inputs)}; outputs: {_listed(self._model.outputs)}",
-            remedy=f"did you mean '{near[0]}'?" if near else "",
+            remedy=f"did you mean '{near[0]}'?"
+            if near
+            else "write a name of the model; `lathe inspect MODEL` lists its inputs and outputs",
         )
 
     def native_order(self, name: str, rank: int) -> str:
@@ -240,7 +242,8 @@ class Borders:
         ordered = tuple(declared[axis] for axis in perm) if perm else declared
         if _fits(ordered, of_model):
             return
-        remedy = f"declare {kind}_shapes in the order of the {kind}_data_formats"
+        shown = _shown(of_model if perm is None else tuple(of_model[perm.index(axis)] for axis in range(len(perm))))
+        remedy = f"declare {kind}_shapes that fit {shown}"
         if len(declared) == len(of_model) == 4:
             native = self.native_order(request.name, 4)
             order = _effective(request.data_format, 4, native)
@@ -248,7 +251,6 @@ class Borders:
             other_perm = _TO_MODEL.get((other, native))
             if other and _fits(tuple(declared[axis] for axis in other_perm) if other_perm else declared, of_model):
                 remedy = f"the shape fits in the other order: declare {kind}_data_formats: {other}"
-        shown = _shown(of_model if perm is None else tuple(of_model[perm.index(axis)] for axis in range(len(perm))))
         raise ModelFileError(
             f"'{request.name}' is declared with the shape {_shown(declared)}, "
             f"but the model has {shown}{f' (as {request.data_format})' if perm else ''}",

@@ -70,7 +70,7 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
     if kind == "build":
         return footprint.of_build(file)
     if not file.is_file():
-        raise ConfigError("there is no such file", where=Where(file=str(file)))
+        raise ConfigError("there is no such file", where=Where(file=str(file)), remedy=near_files(file))
     if kind == "library":
         from buildtool.builders.elf import inspect_library
 

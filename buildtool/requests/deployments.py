@@ -20,6 +20,7 @@ from buildtool.reports import descriptions
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
 from buildtool.targets.registry import no_library, not_loaded, one_target
+from buildtool.wording import did_you_mean
 
 _TEXTS = (".yml", ".yaml", ".json")
 
@@ -167,5 +168,10 @@ def selected(deployment: Deployment, name: str | None) -> tuple[ModelConfig, ...
     found = tuple(model for model in deployment.models if name in (None, model.name, model.identifier))
     if not found:
         names = ", ".join(model.name for model in deployment.models)
-        raise ConfigError(f"the library has no model '{name}'", where=deployment.where, rule=f"its models: {names}")
+        raise ConfigError(
+            f"the library has no model '{name}'",
+            where=deployment.where,
+            rule=f"its models: {names}",
+            remedy=did_you_mean(str(name), [model.name for model in deployment.models]) or "name one of its models",
+        )
     return found

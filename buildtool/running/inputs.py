@@ -14,8 +14,10 @@ from buildtool.ir.types import DType
 from buildtool.running.metrics import Array
 from buildtool.tensors.files import is_media, is_picture, saved, tensor
 from buildtool.tensors.recipe import Recipe
+from buildtool.wording import did_you_mean, near_files
 
 NPY_MAGIC = b"\x93NUMPY"
+ZIP_MAGIC = b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,25 @@ def _integer_limits(dtype: DType) -> tuple[int, int]:
 def read_array(file: Path, spec: TensorSpec) -> Array:
     """A tensor from a .npy file, a picture, a sound, or raw little-endian numbers. Shapes may differ by ones only."""
     where = Where(file=str(file), value=spec.name)
+    if not file.exists():
+        raise RunError(
+            "this file does not exist",
+            where=where,
+            rule="relative paths on the command line start at the current folder",
+            remedy=near_files(file) or "correct the path",
+        )
     if is_media(file):
         return fit(_from_media(file, spec, where), spec, where)
-    try:
-        data = file.read_bytes()
-    except FileNotFoundError as problem:
-        raise RunError("this file does not exist", where=where) from problem
+    data = file.read_bytes()
     if data.startswith(NPY_MAGIC):
         array = saved(file)
+    elif data.startswith(ZIP_MAGIC):
+        raise RunError(
+            "this is an .npz or another archive, and not one array",
+            where=where,
+            rule=f"the data of an input is a .npy, an image, audio, or {spec.dtype.value} numbers without a header",
+            remedy="write the array with numpy.save: np.save('FILE.npy', np.load('FILE.npz')['NAME'])",
+        )
     else:
         expected = int(np.prod(spec.shape)) * spec.dtype.itemsize
         if len(data) != expected or spec.dtype is DType.BF16:
@@ -120,6 +133,8 @@ def fit(array: Array, spec: TensorSpec, where: Where = Where()) -> Array:  # noq
         raise RunError(
             f"shape {list(array.shape)} does not fit '{spec.name}', which is {list(spec.shape)} ({spec.data_format})",
             where=where,
+            rule="dimensions of size 1 may be left out; all others are those that the deployment file declares",
+            remedy=_other_order(array, spec) or "resize or reshape it; `lathe tensor` converts images and audio",
         )
     if not np.can_cast(array.dtype, spec.dtype.numpy, "same_kind"):
         raise RunError(
@@ -128,6 +143,14 @@ def fit(array: Array, spec: TensorSpec, where: Where = Where()) -> Array:  # noq
             remedy=f"convert it: array.astype('{spec.dtype.numpy}')",
         )
     return np.ascontiguousarray(array, spec.dtype.numpy).reshape(shape)
+
+
+def _other_order(array: Array, spec: TensorSpec) -> str:
+    """The remedy where the array fits in the other order of axes; empty where it does not."""
+    turned = {"NCHW": (0, 3, 1, 2), "NHWC": (0, 2, 3, 1)}.get(spec.data_format)
+    if turned is None or array.ndim != 4 or tuple(array.shape[axis] for axis in turned) != spec.shape:
+        return ""
+    return f"it fits as {spec.data_format}: array.transpose{turned}"
 
 
 def without_ones(shape: Sequence[int]) -> list[int]:
@@ -140,4 +163,8 @@ def check_names(given: Mapping[str, object], specs: Sequence[TensorSpec], what: 
     known = [spec.name for spec in specs]
     for name in given:
         if name not in known:
-            raise RunError(f"the model has no {what} '{name}'", rule=f"its {what}s: {', '.join(known)}")
+            raise RunError(
+                f"the model has no {what} '{name}'",
+                rule=f"its {what}s: {', '.join(known)}",
+                remedy=did_you_mean(name, known) or f"name one of its {what}s",
+            )

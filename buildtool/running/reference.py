@@ -59,6 +59,7 @@ class OnnxruntimeReference:
     def __init__(self, model_file: Path, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> None:
         self._inputs = inputs
         self._outputs = outputs
+        self._file = model_file
         self._session = _onnxruntime_session(model_file, [spec.source_name or spec.name for spec in outputs])
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -66,7 +67,10 @@ class OnnxruntimeReference:
         kinds = {item.name: item.type for item in self._session.get_inputs()}
         for name, array in feeds.items():
             feeds[name] = array.astype(_NUMPY_OF_ONNX.get(kinds.get(name, ""), array.dtype), copy=False)
-        results = self._session.run([spec.source_name or spec.name for spec in self._outputs], feeds)
+        try:
+            results = self._session.run([spec.source_name or spec.name for spec in self._outputs], feeds)
+        except Exception as problem:  # onnxruntime's own classes have no common base of its own
+            raise _refusal(problem, self._file) from problem
         return {
             spec.name: from_source(np.asarray(result), spec)
             for spec, result in zip(self._outputs, results, strict=True)
@@ -145,5 +149,6 @@ def _refusal(problem: Exception, model_file: Path) -> UnsupportedError:
     return UnsupportedError(
         f"onnxruntime cannot run this model: {first}",
         where=Where(file=str(model_file)),
+        rule="onnxruntime computes the outputs that those of the library are compared with",
         remedy="compare with Lathe's own evaluator: --reference numpy",
     )

@@ -53,15 +53,19 @@ def no_library(target: FirmwareTarget, where: Where) -> UnsupportedError:
     )
 
 
-def target_for(runtime: Runtime, abi: str) -> Target:
+def target_for(runtime: Runtime, abi: str, where: Where = Where()) -> Target:  # noqa: B008 (frozen)
     """The target that a model with this `runtime` runs on. ConfigError names what there is."""
     for target in all_targets().values():
         if runtime in target.capabilities.runtimes and abi in target.capabilities.abis:
             return target
     known = [target.capabilities for target in all_targets().values()]
+    theirs = dict.fromkeys(str(each) for one in known if abi in one.abis for each in one.runtimes)
+    places = dict.fromkeys(each for one in known if runtime in one.runtimes for each in one.abis)
+    rules = [f"runtime {', '.join(theirs)} is for {abi}"] if theirs else []
     raise ConfigError(
         f"no target runs '{runtime}' on '{abi}'",
-        rule="; ".join(f"runtime {', '.join(map(str, each.runtimes))} is for {', '.join(each.abis)}" for each in known),
+        where=where,
+        rule="; ".join([*rules, f"runtime {runtime} is for {', '.join(places)}"]),
         remedy="change `runtime` or `target_abis`",
     )
 
@@ -69,7 +73,7 @@ def target_for(runtime: Runtime, abi: str) -> Target:
 def one_target(pairs: Iterable[tuple[Runtime, str]], where: Where) -> Target:
     """The target of all these runtimes and ABIs. UnsupportedError where they need several."""
     pairs = tuple(pairs)
-    targets = [target_for(runtime, abi) for runtime, abi in pairs]
+    targets = [target_for(runtime, abi, where) for runtime, abi in pairs]
     for target in all_targets().values():
         known = target.capabilities
         if all(runtime in known.runtimes and abi in known.abis for runtime, abi in pairs):

@@ -70,7 +70,12 @@ def find(path: Path, specs: Sequence[TensorSpec]) -> Samples:
     found = tuple(itertools.chain.from_iterable(_in_files(group, specs) for group in _groups(files, specs)))
     if not found:
         endings = f"{' '.join(ARRAYS)}, images and audio"
-        raise ConfigError("no samples found", where=Where(file=str(path)), rule=f"files of samples: {endings}")
+        raise ConfigError(
+            "no samples found",
+            where=Where(file=str(path)),
+            rule=f"files of samples: {endings}",
+            remedy="name a folder that holds such files, for example images like those of the application",
+        )
     return Folder(found)
 
 

@@ -65,6 +65,9 @@ def bench(
             where=deployment.where_of("target_abis"),
             remedy="remove it: energy is measured where the machine reports it",
         )
+    chosen = deployments.selected(deployment, settings.model)
+    for model in chosen if settings.inputs else ():
+        runs.run_of(model, options, settings)
     built = up_to_date(deployment, options, progress)
     if wishes.only:
         return _single_operators(deployment, built, options, settings, wishes, progress)

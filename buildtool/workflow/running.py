@@ -33,10 +33,13 @@ def run(
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
         return on_simulator.run(deployment, target, options, settings, progress)
+    chosen = deployments.selected(deployment, settings.model)  # what is missing is told before the long work
+    for model in chosen if settings.inputs else ():
+        runs.run_of(model, options, settings)  # refuses files that do not fit before anything is compiled
     built = up_to_date(deployment, options, progress)
-    runs, noted = [], set()
+    ran, noted = [], set()
     for stand, model, result in runs_of(deployment, built, options, settings, progress):
-        runs.append(stand.report(model.identifier, result))
+        ran.append(stand.report(model.identifier, result))
         found = (
             *notes_on_cores(result.affinity, stand.device.name),
             *notes_on_gpu(result.gpu, f"{stand.device.name} ({stand.device.abi})"),
@@ -45,7 +48,7 @@ def run(
             if note not in noted:
                 progress.note(note)
             noted.add(note)
-    return RunReport(built.library, built.folder, tuple(runs))
+    return RunReport(built.library, built.folder, tuple(ran))
 
 
 def validate(
@@ -59,13 +62,13 @@ def validate(
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
         return on_simulator.validate(deployment, target, options, settings, progress)
+    chosen = deployments.selected(deployment, settings.model)
+    subjects = [runs.subject(deployment, model, options, settings, progress) for model in chosen]
     builds = [up_to_date(deployment, options, progress)]
     if settings.all_variants:
         other = "file" if deployment.model_graph_format == "code" else "code"
         changed = replace(deployment, model_graph_format=other, model_data_format=other)
         builds.append(up_to_date(changed, replace(options, output=options.output / "variants" / other), progress))
-    chosen = deployments.selected(deployment, settings.model)
-    subjects = [runs.subject(deployment, model, options, settings, progress) for model in chosen]
     results: list[Comparison] = []
     for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
         like = like_abi(deployment, built, abi)

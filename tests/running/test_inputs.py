@@ -72,6 +72,15 @@ def test_fit_takes_missing_ones_and_refuses_the_rest() -> None:
         fit(np.zeros((1, 2, 3, 4), np.complex64), IMAGE)
 
 
+def test_an_array_in_the_other_order_of_axes_gets_the_transposition() -> None:
+    channels_last = TensorSpec("image", (1, 4, 5, 3), DType.F32, "NHWC")
+    with pytest.raises(RunError) as caught:
+        fit(np.zeros((1, 3, 4, 5), np.float32), channels_last)
+    (problem,) = caught.value.problems
+    assert "array.transpose(0, 2, 3, 1)" in problem.remedy
+    assert np.zeros((1, 3, 4, 5)).transpose(0, 2, 3, 1).shape == channels_last.shape
+
+
 def test_unknown_names_are_told() -> None:
     with pytest.raises(RunError, match="no input 'imgae'"):
         check_names({"imgae": 1}, [IMAGE])

@@ -70,6 +70,21 @@ def test_what_onnxruntime_cannot_run_is_left_to_numpy_unless_it_was_asked_for(tm
         choose_reference("onnxruntime", "onnx", file, None, spec, spec, ())  # type: ignore[arg-type]
 
 
+def test_what_onnxruntime_refuses_while_it_runs_is_its_error_and_no_defect(tmp_path: Path) -> None:
+    tensors = {"x": TensorProto.FLOAT, "indices": TensorProto.INT64, "y": TensorProto.FLOAT}
+    infos = [helper.make_tensor_value_info(name, kind, [2]) for name, kind in tensors.items()]
+    graph = helper.make_graph([helper.make_node("Gather", ["x", "indices"], ["y"])], "g", infos[:2], infos[2:])
+    file = tmp_path / "gather.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), file)
+    inputs = [TensorSpec("x", (2,), DType.F32), TensorSpec("indices", (2,), DType.S64)]
+    reference = OnnxruntimeReference(file, inputs, [TensorSpec("y", (2,), DType.F32)])
+    with pytest.raises(UnsupportedError, match="onnxruntime cannot run this model: .*out of data bounds") as caught:
+        reference.run({"x": np.zeros(2, np.float32), "indices": np.array([0, 9])})
+    (problem,) = caught.value.problems
+    assert problem.where.file == str(file)
+    assert "--reference numpy" in problem.remedy
+
+
 def test_without_onnxruntime_numpy_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_under_test, "onnxruntime_is_here", lambda: False)
     file = write_pool(tmp_path / "pool.onnx")
