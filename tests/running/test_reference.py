@@ -78,7 +78,7 @@ def test_what_onnxruntime_refuses_while_it_runs_is_its_error_and_no_defect(tmp_p
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), file)
     inputs = [TensorSpec("x", (2,), DType.F32), TensorSpec("indices", (2,), DType.S64)]
     reference = OnnxruntimeReference(file, inputs, [TensorSpec("y", (2,), DType.F32)])
-    with pytest.raises(UnsupportedError, match="onnxruntime cannot run this model: .*out of data bounds") as caught:
+    with pytest.raises(UnsupportedError, match=r"onnxruntime cannot run this model: .*out of data bounds") as caught:
         reference.run({"x": np.zeros(2, np.float32), "indices": np.array([0, 9])})
     (problem,) = caught.value.problems
     assert problem.where.file == str(file)
