@@ -88,6 +88,7 @@ Code Session::RunNodes(size_t index, size_t count, bool observed, const ErrorSin
     LATHE_TRY(RunNode(index, observed, errors));
     if (finds_[index]) LATHE_TRY(FindSizes(index, errors));
 #ifdef LATHE_CHECK_MEMORY
+    for (size_t region = 0; region < node.regions.size(); ++region) LATHE_TRY(CheckTaken(index, region, errors));
     KeepChecksums(node.outputs);
 #endif
   }

@@ -138,6 +138,7 @@ class Session {
   void PoisonMemory();
   void KeepChecksums(Span<const uint32_t> values);
   Code CheckChecksums(const char* reader, Span<const uint32_t> values, const ErrorSink& errors) const;
+  Code CheckTaken(size_t node, size_t region, const ErrorSink& errors);
 
   Span<uint64_t> checksums_;  // by value; 0: not known
 #endif

@@ -33,6 +33,7 @@ Code Session::RunRegion(size_t node, size_t region, bool observed, const ErrorSi
   const size_t count = regions[region].nodes.size();
   if (sizes_found_) LATHE_TRY(ForgetSizes(first, Behind(first, count), errors));
 #ifdef LATHE_CHECK_MEMORY
+  LATHE_TRY(CheckTaken(node, region, errors));
   KeepChecksums(regions[region].inputs);  // the kernel of the node has written them
   LATHE_TRY(RunNodes(first, count, observed, errors));
   return CheckChecksums(engine_->nodes()[node].node->name, regions[region].outputs, errors);
