@@ -76,9 +76,9 @@ conformance: setup ## run ONNX's own conformance cases; what they show is in doc
 oracles: setup ## install other frameworks (gigabytes) and refresh what they are expected to compute; FRAMEWORKS=
 	@$(VENV)/python scripts/refresh_oracles.py $(FRAMEWORKS)
 
-strangers: setup ## judge random models, compared with their frameworks, into build/strangers.json; FAMILIES=onnx COUNT= SEED=
+strangers: setup ## judge random models, compared with their frameworks, into build/strangers.json; FAMILIES=onnx COUNT= SEED= PYTHON_WITH_TORCH=
 	@$(VENV)/python -m tests.strangers $(if $(FAMILIES),--families $(FAMILIES)) $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) \
-		--processes $(WORKERS)
+		--processes $(WORKERS) $(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH))
 
 gallery: setup ## export, build and compare real architectures (gigabytes of frameworks): docs/gallery.md; MODELS=, KEEP=1, PYTHON_WITH_TORCH=
 	@$(VENV)/python -m tests.gallery $(if $(MODELS),--models '$(MODELS)') $(if $(KEEP),--keep) \

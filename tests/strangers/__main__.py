@@ -9,18 +9,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from scripts import refresh_oracles
 from tests.native_builds import full_library
-from tests.strangers import exclusions, onnx_models, shrinking, stored
+from tests.strangers import drawers, exclusions, onnx_models, shrinking, stored
+from tests.strangers.drawers import Drawer
 from tests.strangers.drawing import Model
 from tests.strangers.judge import Verdict
 from tests.strangers.pool import ROOT, Worker, judge_all
@@ -29,39 +30,61 @@ RESULT = ROOT / "build" / "strangers.json"
 FOLDER = ROOT / "build" / "strangers"
 #: The frameworks of families, as scripts/refresh_oracles.py calls them.
 ORACLES = {"keras": "keras", "torch": "pytorch"}
-_AT_ONCE = 20  # models that a framework writes before they are judged
 KINDS = ("wrong", "crashed", "refused_wrongly")
 
 
 class Findings:
     """Counts verdicts, and keeps the smallest model of each cause."""
 
-    def __init__(self, family: str, folder: Path) -> None:
+    def __init__(self, family: str, folder: Path, drawer: Drawer | None) -> None:
         self.family = family
         self.folder = folder
+        self.drawer = drawer
         self.counts: Counter[str] = Counter(run=0, **dict.fromkeys(KINDS, 0))
+        self.files: Counter[str] = Counter()  # judged, by form
+        self.skipped: Counter[str] = Counter()  # what the framework did not write
         self.excluded: Counter[str] = Counter()
         self.causes: Counter[str] = Counter()
+        self._seeds: set[int] = set()
         self.began = time.monotonic()
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, job: Mapping[str, Any], verdict: Verdict, worker: Worker) -> None:
+        if verdict.kind != "invalid":
+            self._count(job)
         if why := exclusions.reason(verdict):
             self.excluded[why] += 1
-            self.counts["run"] += verdict.kind != "invalid"
+        elif verdict.kind != "right":
+            self._found(job, verdict, worker)
+        if "case" in job:
+            shutil.rmtree(job["case"], ignore_errors=True)
+
+    def _count(self, job: Mapping[str, Any]) -> None:
+        self.files[job.get("form", "onnx")] += 1
+        if job["seed"] in self._seeds:
             return
+        self._seeds.add(job["seed"])
         self.counts["run"] += 1
         if self.counts["run"] % 100 == 0:
             print(f"{self.family}: {dict(self.counts)} after {time.monotonic() - self.began:.0f} s", flush=True)
-        if verdict.kind == "right":
-            return
+
+    def _found(self, job: Mapping[str, Any], verdict: Verdict, worker: Worker) -> None:
         kind = "refused_wrongly" if verdict.kind == "refused" else verdict.kind
         self.counts[kind] += 1
         self.causes[verdict.signature] += 1
-        name = str(job.get("seed", Path(str(job.get("case", ""))).name))
-        print(f"{self.family} {name}: {verdict.kind} ({verdict.stage}): {verdict.what}", flush=True)
-        if self.causes[verdict.signature] == 1 and "seed" in job:
+        print(f"{self.family} {job['seed']} {job.get('form', '')}: {_line(verdict)}", flush=True)
+        if self.causes[verdict.signature] > 1:
+            return
+        if "form" in job:
+            self._keep_case(job, verdict, worker)
+        else:
             self._keep(onnx_models.draw(job["seed"]), verdict, worker)
+
+    def _keep_case(self, job: Mapping[str, Any], verdict: Verdict, worker: Worker) -> None:
+        assert self.drawer is not None
+        target = self.folder / f"{job['seed']}-{job['form']}"
+        told = drawers.shrink(self.drawer, worker, dict(job), verdict, target)
+        target.with_suffix(".txt").write_text(f"{_line(verdict)}\n{told}\n", encoding="utf-8")
 
     def _keep(self, model: Model, verdict: Verdict, worker: Worker) -> None:
         def fails(candidate: Model) -> bool:
@@ -72,28 +95,38 @@ class Findings:
         small = shrinking.shrink(model, fails)
         file = self.folder / f"{model.seed}.onnx"
         stored.write_model(small, file)
-        told = f"{verdict.kind} ({verdict.stage}): {verdict.what}\n{shrinking.text(small)}\n"
-        file.with_suffix(".txt").write_text(told, encoding="utf-8")
+        file.with_suffix(".txt").write_text(f"{_line(verdict)}\n{shrinking.text(small)}\n", encoding="utf-8")
 
     def as_json(self) -> dict[str, Any]:
-        causes = dict(self.causes.most_common())
-        return {**self.counts, "excluded": dict(self.excluded), "causes": causes}
+        more = {"files": self.files, "not_written": self.skipped, "excluded": self.excluded, "causes": self.causes}
+        return {**self.counts, **{key: dict(count.most_common()) for key, count in more.items()}}
 
 
-def _jobs(family: str, seed: int, count: int, python: Path | None) -> Iterator[dict[str, Any]]:
-    """What workers judge: seeds of ONNX models, and what a framework has written for seeds."""
+def _line(verdict: Verdict) -> str:
+    return f"{verdict.kind} ({verdict.stage}): {verdict.what}"
+
+
+def judge_family(family: str, seeds: range, library: Path, processes: int, python: Path | None) -> dict[str, Any]:
+    """What became of random models of a family."""
     if family == "onnx":
-        yield from ({"seed": number} for number in range(seed, seed + count))
-        return
-    interpreter = python or refresh_oracles.environment(ORACLES[family])
-    with tempfile.TemporaryDirectory() as whole:  # kept to the end: workers may still judge what came before
-        for first in range(seed, seed + count, _AT_ONCE):
-            folder = Path(whole) / str(first)
-            folder.mkdir()
-            number = min(_AT_ONCE, seed + count - first)
-            command = [str(interpreter), "-m", f"tests.strangers.{family}_models", str(folder), str(first), str(number)]
-            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            yield from ({"case": str(file.parent)} for file in sorted(folder.glob("*/case.json")))
+        findings = Findings(family, FOLDER / family, None)
+        judge_all(({"seed": seed} for seed in seeds), library, processes, findings.add)
+        return findings.as_json()
+    drawer = Drawer(python or refresh_oracles.environment(ORACLES[family]), family)
+    findings = Findings(family, FOLDER / family, drawer)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            written = drawers.jobs(drawer, family, seeds, Path(folder), findings.skipped)
+            judge_all(written, library, processes, findings.add)
+    finally:
+        drawer.end()
+    return findings.as_json()
+
+
+def _store(family: str, result: dict[str, Any]) -> None:
+    """Puts the result of a family beside those of others."""
+    known = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else {}
+    RESULT.write_text(json.dumps({**known, family: result}, indent=2) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -102,19 +135,19 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=5000, help="models of each family")
     parser.add_argument("--seed", type=int, default=0, help="of the first one")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--python", type=Path, help="an interpreter with the framework of the family")
-    parser.add_argument("--model", type=Path, help="a finding (.onnx) to judge again")
+    parser.add_argument("--python", type=Path, help="an interpreter that has the frameworks of the families")
+    parser.add_argument("--model", type=Path, help="a finding (.onnx, or the folder of a case) to judge again")
     asked = parser.parse_args()
     library = full_library()
     if asked.model:
-        print(Worker(library).judge({"model": str(asked.model.resolve())}))
+        kind = "case" if asked.model.is_dir() else "model"
+        print(Worker(library).judge({kind: str(asked.model.resolve())}))
         return 0
-    results: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else {}
+    results: dict[str, Any] = {}
     for family in asked.families:
-        findings = Findings(family, FOLDER / family)
-        judge_all(_jobs(family, asked.seed, asked.count, asked.python), library, asked.processes, findings.add)
-        results[family] = findings.as_json()
-        RESULT.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+        seeds = range(asked.seed, asked.seed + asked.count)
+        results[family] = judge_family(family, seeds, library, asked.processes, asked.python)
+        _store(family, results[family])
         print(json.dumps({family: results[family]}, indent=2))
     return int(any(results[family][kind] for family in asked.families for kind in KINDS))
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from buildtool.codegen import container
-from buildtool.errors import InternalError, LatheError
+from buildtool.errors import InternalError, LatheError, Where
 from buildtool.exporters.onnx import export
 from buildtool.importers.frameworks import import_model
+from buildtool.importers.pytorch import contents
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.operator import Array
@@ -50,6 +51,8 @@ class Case:
     runs: tuple[Run, ...]
     rtol: float = RTOL
     atol: float = ATOL
+    quantised: bool = False  # it is stored in a few bits
+    program: Path | None = None  # what PyTorch wrote `file` from
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,10 @@ def judge(case: Case, library: Library) -> Verdict:
         graph = imported.graph
         case = _named(case, [value.name for value in graph.inputs])
         _compare(case, "import", lambda feeds: _evaluated(graph, feeds))
-        _staged("passes", lambda: optimise(graph))
+        _staged("passes", lambda: optimise(graph, quantised=case.quantised))
         _compare(case, "passes", lambda feeds: _evaluated(graph, feeds))
         _exported(case, imported)
-        planned = _staged("plan", lambda: _plan(imported))
+        planned = _staged("plan", lambda: _plan(imported, case.quantised))
         model = planned.source
         for plan in (planned.plan, None):
             write = functools.partial(container.write, model.graph, name="s", stored=model.stored, plan=plan)
@@ -131,6 +134,8 @@ def _staged(stage: str, work: Callable[[], Any]) -> Any:
 
 
 def _import(case: Case) -> ImportedModel:
+    if case.program:
+        contents.verify(case.program, Where(file=str(case.program)))
     return import_model(case.platform, ImportRequest("s", case.file, inputs=case.inputs, outputs=case.outputs))
 
 
@@ -140,8 +145,8 @@ def _evaluated(graph: Any, feeds: Feeds) -> list[Array]:
     return [results[value.name] for value in graph.outputs]
 
 
-def _plan(imported: ImportedModel) -> PlannedModel:
-    source = ModelSource("s", imported.graph)
+def _plan(imported: ImportedModel, quantised: bool) -> PlannedModel:
+    source = ModelSource("s", imported.graph, quantised=quantised)
     return TARGET.lower(LibrarySource(name="s", identifier="s", models=(source,)), "host").models[0]
 
 

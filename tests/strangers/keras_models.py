@@ -1,16 +1,16 @@
 """Random Keras models, written in every format that a model leaves Keras in, with what Keras computes.
 
-    python -m tests.strangers.keras_models FOLDER FIRST COUNT
-
-Runs where TensorFlow is installed; the folders that it writes are judged where Lathe is (stored.read_case).
+Runs where TensorFlow is installed (drawers.py starts it); the folders that it writes are judged where Lathe is
+(stored.read_case).
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import random
-import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,11 @@ import tensorflow as tf
 from keras import layers
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
+from tests.strangers.recipes import Recipe, Written, serve
+
 _RUNS = 2
+_CALIBRATION = 20  # inputs
+_MOST_STEPS = 6  # of the output, that models of 8 bits may differ by
 _UNITS = ["relu", "sigmoid", "tanh", "elu", "selu", "softplus", "swish", "gelu", "leaky_relu", "relu6", "hard_sigmoid"]
 _MOST_ELEMENTS = 20_000
 
@@ -190,24 +194,28 @@ _GROWERS: list[Callable[..., Any]] = (
 )
 
 
-def model_of(seed: int) -> Any:
-    """The functional model of a seed."""
-    rng = random.Random(seed)
-    keras.utils.set_random_seed(seed)
+def model_of(recipe: Recipe) -> tuple[Any, list[Any]]:
+    """The functional model of a recipe, and the value behind each step."""
+    rng = recipe.rng("model")
+    keras.utils.set_random_seed(recipe.seed)
     keras.backend.clear_session()
     rank = rng.choice([1, 2, 2, 3, 3, 3, 4])
-    shape = (rng.randint(1, 3), *_sizes(rng, rank - 1, 3, 9 if rank < 4 else 5), rng.randint(1, 6))
-    first = keras.Input(batch_shape=shape, name="x")
+    drawn = (rng.randint(1, 3), *_sizes(rng, rank - 1, 3, 9 if rank < 4 else 5), rng.randint(1, 6))
+    first = keras.Input(batch_shape=recipe.shape or drawn, name="x")
     values = [first]
-    for _ in range(rng.randint(2, 9)):
-        x = rng.choice(values[-3:])
-        made = _meeting(rng, x, values) if rng.random() < 0.15 else rng.choice(_GROWERS)(rng, x)
-        if made is not None and 0 < int(np.prod(made.shape)) <= _MOST_ELEMENTS and len(made.shape) <= 5:
-            values.append(made)
+    for step in range(rng.randint(3, 10)):
+        made = None if step in recipe.dropped else _step(recipe.rng(step), values)
+        fits = made is not None and 0 < int(np.prod(made.shape)) <= _MOST_ELEMENTS and len(made.shape) <= 5
+        values.append(made if fits else values[-1])
     model = keras.Model(first, layers.Activation("linear")(values[-1]))
-    drawn = np.random.default_rng(seed)
-    model.set_weights([_weights(drawn, weight) for weight in model.weights])
-    return model
+    numbers = np.random.default_rng(recipe.seed)
+    model.set_weights([_weights(numbers, weight) for weight in model.weights])
+    return model, values[1:]
+
+
+def _step(rng: random.Random, values: list[Any]) -> Any:
+    x = rng.choice(values[-3:])
+    return _meeting(rng, x, values) if rng.random() < 0.15 else rng.choice(_GROWERS)(rng, x)
 
 
 def _weights(drawn: np.random.Generator, weight: Any) -> Any:
@@ -217,56 +225,93 @@ def _weights(drawn: np.random.Generator, weight: Any) -> Any:
     return drawn.uniform(low, low + 1.2, weight.shape).astype("float32")
 
 
-def write(seed: int, folder: Path) -> None:
-    """One folder for each format."""
-    model = model_of(seed)
-    rng = np.random.default_rng(seed)
-    feeds = [rng.uniform(-2, 2, model.inputs[0].shape).astype("float32") for _ in range(_RUNS)]
+def write(recipe: Recipe, folder: Path, forms: list[str]) -> Written:
+    """One folder for each form."""
+    model, values = model_of(recipe)
+    shape = tuple(model.inputs[0].shape)
+    rng = np.random.default_rng(recipe.seed)
+    feeds = [rng.uniform(-2, 2, shape).astype("float32") for _ in range(_RUNS)]
     results = [np.asarray(model(x, training=False)) for x in feeds]
-    arrays = {f"{run}_in_0": x for run, x in enumerate(feeds)} | {f"{run}_out_0": y for run, y in enumerate(results)}
-    for form, platform in _FORMS.items():
-        place = folder / f"{seed}-{form}"
+    for form in forms:
+        place = folder / form
         place.mkdir(parents=True, exist_ok=True)
         try:
-            file = _save(model, form, place)
-        except Exception as problem:  # a format that Keras itself cannot write this model in
+            about, expected = _save(model, form, place, feeds, results)
+        except Exception as problem:  # a form that TensorFlow itself cannot write this model in, or not run
             (place / "skipped.txt").write_text(f"{type(problem).__name__}: {problem}"[:500], encoding="utf-8")
             continue
+        arrays: dict[str, Any] = {f"{run}_in_0": x for run, x in enumerate(feeds)}
+        arrays |= {f"{run}_out_0": y for run, y in enumerate(expected)}
         np.savez(place / "runs.npz", **arrays)
-        about = {"platform": platform, "file": file, "inputs": 1, "outputs": 1, "runs": _RUNS, "rtol": 5e-4}
+        about = {"inputs": 1, "outputs": 1, "runs": _RUNS, "rtol": 5e-4, **about}
         (place / "case.json").write_text(json.dumps(about), encoding="utf-8")
+    listed = [f"{layer.name}: {layer.output.shape} {_told(layer)}" for layer in model.layers]
+    return Written(shape, tuple(tuple(value.shape) for value in values), "\n".join(listed))
 
 
-_FORMS = {"keras": "keras", "h5": "keras", "saved": "tensorflow", "frozen": "tensorflow", "tflite": "tflite"}
+def _told(layer: Any) -> str:
+    """The settings of a layer that may matter to readers."""
+    kinds = (bool, int, float, str, tuple, list)
+    kept = {key: value for key, value in layer.get_config().items() if isinstance(value, kinds)}
+    return " ".join(f"{key}={value}" for key, value in kept.items() if key not in ("name", "trainable"))
 
 
-def _save(model: Any, form: str, folder: Path) -> str:
-    """Writes a model and gives the name of the file."""
+def _save(
+    model: Any, form: str, folder: Path, feeds: list[Any], results: list[Any]
+) -> tuple[dict[str, Any], list[Any]]:
+    """Writes a model; what its case says of it, and the expected results."""
     if form in ("keras", "h5"):
         model.save(folder / f"model.{form}")
-        return f"model.{form}"
+        return {"platform": "keras", "file": f"model.{form}"}, results
+    spec = tf.TensorSpec(model.inputs[0].shape, tf.float32, name="x")
     if form == "saved":
-        spec = tf.TensorSpec(model.inputs[0].shape, tf.float32, name="x")
         model.export(folder / "model", verbose=False, input_signature=[spec])
-        return "model"
-    function = tf.function(lambda x: model(x, training=False))
-    concrete = function.get_concrete_function(tf.TensorSpec(model.inputs[0].shape, tf.float32, name="x"))
+        return {"platform": "tensorflow", "file": "model"}, results
+    concrete = tf.function(lambda x: model(x, training=False)).get_concrete_function(spec)
     frozen = convert_variables_to_constants_v2(concrete)
     if form == "frozen":
         (folder / "model.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
-        return "model.pb"
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
-    (folder / "model.tflite").write_bytes(converter.convert())
-    return "model.tflite"
+        return {"platform": "tensorflow", "file": "model.pb"}, results
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen], model)
+    about: dict[str, Any] = {"platform": "tflite", "file": "model.tflite"}
+    if form == "int8":
+        _in_few_bits(converter, feeds)
+    content = converter.convert()
+    (folder / "model.tflite").write_bytes(content)
+    if form == "int8":
+        results, step = _run_in_few_bits(content, feeds)
+        about |= {"quantised": True, "rtol": 0.0, "atol": _MOST_STEPS * step}
+    return about, results
+
+
+def _in_few_bits(converter: Any, feeds: list[Any]) -> None:
+    """Lets a converter write a model of 8 bits, whose input and output stay real."""
+    rng = np.random.default_rng(0)
+    samples = [*feeds, *(rng.uniform(-2, 2, feeds[0].shape).astype("float32") for _ in range(_CALIBRATION))]
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: ([sample] for sample in samples)
+    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+
+
+def _run_in_few_bits(content: bytes, feeds: list[Any]) -> tuple[list[Any], float]:
+    """What LiteRT computes, and the step between neighbouring outputs."""
+    plain = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    running = tf.lite.Interpreter(model_content=content, experimental_op_resolver_type=plain)
+    running.allocate_tensors()
+    results = []
+    for x in feeds:
+        running.set_tensor(running.get_input_details()[0]["index"], x)
+        running.invoke()
+        results.append(np.array(running.get_tensor(running.get_output_details()[0]["index"])))
+    known = np.unique(np.concatenate([y.ravel() for y in results]))
+    steps = [detail["quantization"][0] for detail in running.get_tensor_details() if detail["quantization"][0] > 0]
+    return results, float(np.diff(known).min()) if len(known) > 1 else max(steps, default=1.0)
 
 
 def main() -> None:
-    folder, first, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    for seed in range(first, first + count):
-        try:
-            write(seed, folder)
-        except Exception as problem:  # the drawing asks for what Keras refuses
-            print(f"{seed}: {type(problem).__name__}: {str(problem)[:200]}", flush=True)
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    serve(write)
 
 
 if __name__ == "__main__":

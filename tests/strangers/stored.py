@@ -11,7 +11,7 @@ import onnx
 
 from buildtool.importers.request import TensorRequest
 from tests.strangers.drawing import Model
-from tests.strangers.judge import Case, Run
+from tests.strangers.judge import ATOL, Case, Run
 
 
 def write_model(model: Model, file: Path) -> None:
@@ -45,8 +45,19 @@ def read_case(folder: Path) -> Case:
     for run in range(about["runs"]):
         feeds = {name: arrays[f"{run}_in_{index}"] for index, name in enumerate(names)}
         expected = tuple(arrays[f"{run}_out_{index}"] for index in range(about["outputs"]))
-        runs.append(Run(feeds, expected, (True,) * len(expected)))
-    return Case(about["platform"], folder / about["file"], tuple(requests), (), tuple(runs), about["rtol"])
+        stable = about["stable"][run] if "stable" in about else True
+        runs.append(Run(feeds, expected, (stable,) * len(expected)))
+    return Case(
+        about["platform"],
+        folder / about["file"],
+        tuple(requests),
+        (),
+        tuple(runs),
+        about["rtol"],
+        about.get("atol", ATOL),
+        about.get("quantised", False),
+        folder / about["program"] if "program" in about else None,
+    )
 
 
 def _request(item: Any) -> TensorRequest:

@@ -1,15 +1,15 @@
-"""Random PyTorch modules, written by both exporters to ONNX, with what PyTorch computes.
+"""Random PyTorch modules, written by both exporters to ONNX and by torch.export, with what PyTorch computes.
 
-    python -m tests.strangers.torch_models FOLDER FIRST COUNT
-
-Runs where PyTorch is installed; the folders that it writes are judged where Lathe is (stored.read_case).
+Runs where PyTorch is installed (drawers.py starts it); the folders that it writes are judged where Lathe is
+(stored.read_case). A program of torch.export becomes ONNX here, by the script with which Lathe imports it: a process
+for each would import PyTorch each time.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import sys
+import runpy
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +19,13 @@ import numpy as np
 import torch
 from torch import nn
 
+from tests.strangers.recipes import Recipe, Written, serve
+
 _BATCHES = (3, 1, 2)  # the largest first
 _MOST_ELEMENTS = 20_000
 _OPSETS = {"script": 17, "dynamo": 20}
+_NOISE = 1e-5  # of inputs; where outputs change much more, rounding decides
+_IMPORT = Path(__file__).resolve().parents[2] / "buildtool" / "importers" / "pytorch" / "torch_process.py"
 Step = Callable[[Any], Any]
 
 
@@ -113,10 +117,25 @@ def _linear(rng: random.Random, x: Any) -> Step:
     return nn.Linear(x.shape[-1], rng.randint(1, 8), bias=rng.random() < 0.8)
 
 
-def _moves(rng: random.Random, x: Any) -> Step | None:
+class _Move(nn.Module):
+    """A function, with what it is called in a list of the module's steps."""
+
+    def __init__(self, function: Step, words: str) -> None:
+        super().__init__()
+        self.function = function
+        self.words = words
+
+    def forward(self, x: Any) -> Any:
+        return self.function(x)
+
+    def extra_repr(self) -> str:
+        return self.words
+
+
+def _moves(rng: random.Random, x: Any) -> Step:
     axis = rng.randrange(1, x.dim())
     size = x.shape[axis]
-    kinds: list[Step | None] = [
+    kinds: list[Step] = [
         lambda x: x.flip(axis),
         lambda x: x.flatten(1),
         lambda x: x.transpose(axis, -1),
@@ -138,7 +157,8 @@ def _moves(rng: random.Random, x: Any) -> Step | None:
         lambda x: nn.functional.pad(x, (1, 2), value=0.5),
         lambda x: x[..., ::2] if x.shape[-1] > 1 else x,
     ]
-    return rng.choice(kinds)
+    number = rng.randrange(len(kinds))
+    return _Move(kinds[number], f"kind {number}, axis {axis}")
 
 
 def _grown(rng: random.Random, x: Any) -> Step | None:
@@ -162,82 +182,97 @@ _GROWERS: list[Callable[[random.Random, Any], Step | None]] = [*_DRAWN, _moves, 
 class Drawn(nn.Module):
     """A chain of steps, some of which meet an earlier value of the same shape again."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, recipe: Recipe) -> None:
         super().__init__()
-        rng = random.Random(seed)
+        rng = recipe.rng("model")
         rank = rng.choice([2, 3, 3, 4, 4, 4, 5])
-        self.shape = (rng.randint(1, 6), *(rng.randint(3, 9 if rank < 5 else 5) for _ in range(rank - 2)))
-        self.held = nn.ModuleList()
-        self.steps: list[tuple[Step, int | None]] = []
-        values = [torch.zeros(2, *self.shape)]
-        wanted = rng.randint(2, 8)
-        for _ in range(60):
-            if len(self.steps) == wanted:
-                break
-            step = rng.choice(_GROWERS)(rng, values[-1])
-            if step is None:
-                continue
-            if isinstance(step, nn.Module):
-                step = step.eval()
-            with torch.no_grad():
-                made = step(values[-1])
-            if not 0 < made.numel() <= _MOST_ELEMENTS or made.dim() > 5 or made.dim() < 2:
-                continue
-            alike = [index for index, value in enumerate(values) if value.shape == made.shape]
-            self.steps.append((step, rng.choice(alike) if alike and rng.random() < 0.5 else None))
-            values.append(made)
-            if isinstance(step, nn.Module):
-                self.held.append(step)
+        drawn = (rng.randint(1, 6), *(rng.randint(3, 9 if rank < 5 else 5) for _ in range(rank - 2)))
+        self.shape = tuple(recipe.shape[1:]) or drawn
+        self.steps = nn.ModuleList()
+        self.meets: list[int | None] = []
+        self.shapes: list[tuple[int, ...]] = []
+        values = [torch.zeros(_BATCHES[0], *self.shape)]
+        for number in range(rng.randint(3, 11)):
+            if number not in recipe.dropped:
+                torch.manual_seed(recipe.seed * 100 + number)
+                self._add(recipe.rng(number), values)
+            self.shapes.append(tuple(values[-1].shape))
+
+    def _add(self, rng: random.Random, values: list[Any]) -> None:
+        step = rng.choice(_GROWERS)(rng, values[-1])
+        if step is None:
+            return
+        assert isinstance(step, nn.Module)
+        step = step.eval()
+        with torch.no_grad():
+            made = step(values[-1])
+        if not 0 < made.numel() <= _MOST_ELEMENTS or made.dim() > 5 or made.dim() < 2 or made.shape[0] != _BATCHES[0]:
+            return
+        alike = [index for index, value in enumerate(values) if value.shape == made.shape]
+        self.steps.append(step)
+        self.meets.append(rng.choice(alike) if alike and rng.random() < 0.5 else None)
+        values.append(made)
 
     def forward(self, x: Any) -> Any:
         values = [x]
-        for step, other in self.steps:
+        for step, other in zip(self.steps, self.meets, strict=True):
             made = step(values[-1])
             values.append(made if other is None else made + values[other])
         return values[-1]
 
 
-def write(seed: int, folder: Path) -> None:
-    """One folder for each exporter; the batch is a run-time size."""
-    torch.manual_seed(seed)
-    module = Drawn(seed).eval()
+def write(recipe: Recipe, folder: Path, forms: list[str]) -> Written:
+    """One folder for each form; the batch is a run-time size."""
+    module = Drawn(recipe).eval()
+    torch.manual_seed(recipe.seed)
     for name, buffer in module.named_buffers():
         if "running" in name:
             buffer.uniform_(0.5, 1.5)
     feeds = [torch.rand(batch, *module.shape) * 4 - 2 for batch in _BATCHES]
     with torch.no_grad():
         results = [module(x) for x in feeds]
+        shaken = [module(x * (1 + _NOISE)) for x in feeds]
     arrays = {f"{run}_in_0": x.numpy() for run, x in enumerate(feeds)}
     arrays |= {f"{run}_out_0": y.numpy() for run, y in enumerate(results)}
-    for form, opset in _OPSETS.items():
-        place = folder / f"{seed}-{form}"
+    stable = [bool(torch.allclose(y, z, rtol=1e-3, atol=1e-3)) for y, z in zip(results, shaken, strict=True)]
+    inputs = [{"name": "x", "shape": [[min(_BATCHES), max(_BATCHES)], *module.shape]}]
+    for form in forms:
+        place = folder / form
         place.mkdir(parents=True, exist_ok=True)
-        file = place / "model.onnx"
         try:
-            if form == "script":
-                words: dict[str, Any] = {"dynamo": False, "dynamic_axes": {"x": {0: "batch"}}}
-            else:
-                size = torch.export.Dim("batch", min=1, max=max(_BATCHES))
-                words = {"dynamo": True, "dynamic_shapes": ({0: size},), "verbose": False, "external_data": False}
-            torch.onnx.export(module, (feeds[0],), file, opset_version=opset, input_names=["x"], **words)
+            about = _save(module, form, place, feeds[0])
         except Exception as problem:  # an exporter that cannot write this module
             (place / "skipped.txt").write_text(f"{type(problem).__name__}: {problem}"[:500], encoding="utf-8")
             continue
         np.savez(place / "runs.npz", **arrays)
-        inputs = [{"name": "x", "shape": [[min(_BATCHES), max(_BATCHES)], *module.shape]}]
-        about = {"platform": "onnx", "file": file.name, "inputs": inputs, "outputs": 1, "runs": 3, "rtol": 5e-4}
+        about |= {"platform": "onnx", "file": "model.onnx", "inputs": inputs, "outputs": 1, "runs": len(_BATCHES)}
+        about |= {"rtol": 5e-4, "stable": stable}
         (place / "case.json").write_text(json.dumps(about), encoding="utf-8")
+    return Written(tuple(feeds[0].shape), tuple(module.shapes), f"{module}\nsums with: {module.meets}")
+
+
+def _save(module: nn.Module, form: str, folder: Path, x: Any) -> dict[str, Any]:
+    """Writes a module; what its case says of the form."""
+    file = folder / "model.onnx"
+    words: dict[str, Any] = {"input_names": ["x"], "opset_version": _OPSETS.get(form)}
+    if form == "script":
+        torch.onnx.export(module, (x,), file, dynamo=False, dynamic_axes={"x": {0: "batch"}}, **words)
+        return {}
+    sizes = ({0: torch.export.Dim("batch", min=1, max=max(_BATCHES))},)
+    if form == "dynamo":
+        words |= {"verbose": False, "external_data": False}
+        torch.onnx.export(module, (x,), file, dynamo=True, dynamic_shapes=sizes, **words)
+        return {}
+    program = folder / "model.pt2"
+    torch.export.save(torch.export.export(module, (x,), dynamic_shapes=sizes), program)
+    runpy.run_path(str(_IMPORT))["_from_program"]({"file": str(program), "target": str(file)})
+    return {"program": program.name}
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    folder, first, count = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     torch.set_num_threads(1)
-    for seed in range(first, first + count):
-        try:
-            write(seed, folder)
-        except Exception as problem:  # the drawing asks for what PyTorch refuses
-            print(f"{seed}: {type(problem).__name__}: {str(problem)[:200]}", flush=True)
+    serve(write)
 
 
 if __name__ == "__main__":

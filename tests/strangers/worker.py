@@ -17,11 +17,11 @@ from tests.strangers.judge import Verdict, judge, judge_model
 
 
 def _verdict(job: Mapping[str, Any], library: Library) -> Verdict:
-    if "seed" in job:
-        return judge_model(onnx_models.draw(job["seed"]), library)
+    if "case" in job:
+        return judge(stored.read_case(Path(job["case"])), library)
     if "model" in job:
         return judge_model(stored.read_model(Path(job["model"])), library)
-    return judge(stored.read_case(Path(job["case"])), library)
+    return judge_model(onnx_models.draw(job["seed"]), library)
 
 
 def main() -> None:
