@@ -11,9 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.importers.complex_parts import with_parts
 from buildtool.importers.model import SourceBody, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.order import check_names, in_execution_order
 from buildtool.importers.tensorflow.attributes import attributes_of
+from buildtool.importers.tensorflow.complex_operators import COMPLEX
 from buildtool.importers.tensorflow.dilations import with_dilations
 from buildtool.importers.tensorflow.files import Loaded, load
 from buildtool.importers.tensorflow.frames import without_frames
@@ -92,7 +94,7 @@ class _Reader:
         inputs = {tensor.name: tensor for name, tensor in given.items() if name in known}
         outputs = {name: SourceTensor(name, None, None) for name in results}
         check_names(made, inputs, outputs, self._where, DAMAGED)
-        ordered = in_execution_order(made, self._where)
+        ordered = with_parts(in_execution_order(made, self._where), COMPLEX)
         declared = {tensor.name: tensor for node in nodes for tensor in self._declared(node)}
         return SourceModel(self._where, 0, _layout(nodes), inputs, outputs, declared, {}, ordered)
 
@@ -223,7 +225,8 @@ class _Reader:
         nodes = [self._node(node, reads.get(node.name, 0)) for node in plain]
         outputs = tuple(self._name(ref) for ref in flat.outputs)
         check_names(nodes, dict.fromkeys(flat.inputs), dict.fromkeys(outputs), self._where, DAMAGED)
-        return SourceBody(flat.inputs, outputs, {}, in_execution_order(nodes, self._where))
+        ordered = with_parts(in_execution_order(nodes, self._where), COMPLEX)
+        return SourceBody(flat.inputs, outputs, {}, ordered)
 
     def _declared(self, node: FlatNode) -> list[SourceTensor]:
         """What the file says of the outputs of a node."""

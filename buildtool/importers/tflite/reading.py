@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from buildtool.errors import ModelFileError, Where
+from buildtool.importers.complex_parts import with_parts
 from buildtool.importers.files import read_bytes
 from buildtool.importers.flatbuffer import File, Table
 from buildtool.importers.model import AttributeValue, SourceBody, SourceDim, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.order import check_names, in_execution_order
+from buildtool.importers.tflite.complex_operators import COMPLEX
 from buildtool.importers.tflite.rows import with_rows
-from buildtool.importers.tflite.schema import CUSTOM, DAMAGED, DTYPES, HALVES, attributes_of, operators
+from buildtool.importers.tflite.schema import COMPLEX64, CUSTOM, DAMAGED, DTYPES, HALVES, attributes_of, operators
 from buildtool.importers.tflite.tensors import array_of, check_shape, dtype_of_code, quantisation_of
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, QuantType
@@ -78,7 +80,7 @@ def read(file: Path, name: str) -> SourceModel:
     outputs = {tensor.name: tensor.declared() for tensor in graph.outputs}
     check_names(graph.nodes, {**inputs, **constants}, outputs, where, DAMAGED)
     declared = {tensor.name: tensor.declared() for tensor in graph.tensors if tensor.code in DTYPES}
-    nodes = in_execution_order(graph.nodes, where)
+    nodes = with_parts(in_execution_order(graph.nodes, where), COMPLEX)
     return SourceModel(where, 0, "NHWC", inputs, outputs, declared, constants, nodes)
 
 
@@ -137,7 +139,8 @@ class _Reader:
         used = {tensor.name: tensor for tensor in (*inputs, *outputs) if tensor.name}
         where = Where(self._where.file, model=self._where.model, node=name)
         for tensor in used.values():
-            dtype_of_code(tensor.code, where)
+            if tensor.code != COMPLEX64 or operator.title not in COMPLEX:
+                dtype_of_code(tensor.code, where)
         return SourceNode(
             operator.title,
             "",
@@ -147,7 +150,7 @@ class _Reader:
             attributes,
             bodies=self._bodies(attributes, name),
             quantisation={one: tensor.quantisation for one, tensor in used.items() if tensor.quantisation},
-            dtypes={one: DTYPES[tensor.code] for one, tensor in used.items()},
+            dtypes={one: DTYPES[tensor.code] for one, tensor in used.items() if tensor.code != COMPLEX64},
         )
 
     def _bodies(self, attributes: dict[str, AttributeValue], owner: str) -> dict[str, Callable[[], SourceBody]]:
@@ -165,7 +168,7 @@ class _Reader:
         constants = graph.constants()
         check_names(graph.nodes, dict.fromkeys((*inputs, *constants)), dict.fromkeys(outputs), self._where, DAMAGED)
         declared = {tensor.name: tensor.declared() for tensor in graph.inputs}
-        nodes = in_execution_order(graph.nodes, self._where)
+        nodes = with_parts(in_execution_order(graph.nodes, self._where), COMPLEX)
         return with_rows(SourceBody(inputs, outputs, constants, nodes, declared))
 
     # -- tensors -----------------------------------------------------------------------------------------------------

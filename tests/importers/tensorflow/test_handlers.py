@@ -24,6 +24,7 @@ _ELSEWHERE = {
     "StatelessWhile": "test_networks",
     **dict.fromkeys(
         (
+            *("Angle", "Complex", "ComplexAbs", "Conj", "FFT", "IFFT", "IRFFT", "Imag", "RFFT", "Real"),
             *("EmptyTensorList", "TensorArrayGatherV3", "TensorArrayReadV3", "TensorArrayScatterV3"),
             *("TensorArraySizeV3", "TensorArrayV3", "TensorArrayWriteV3", "TensorListElementShape"),
             *("TensorListFromTensor", "TensorListGather", "TensorListGetItem", "TensorListLength"),

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from buildtool.errors import UnsupportedError
 from buildtool.importers.request import TensorRequest
 from buildtool.passes.pipeline import optimise
-from tests.importers.tensorflow.harness import compare, imported, network, run
+from tests.importers.tensorflow.harness import (
+    compare,
+    constant,
+    imported,
+    network,
+    node,
+    placeholder,
+    requests,
+    run,
+    written,
+)
 
 #: What is left of each network after all passes, as far as it says something about the importer.
 LEFT = {
@@ -22,9 +34,10 @@ LEFT = {
     "frozen_keras": {"conv2d": 4, "dwconv2d": 1, "deconv2d": 1, "max_pool2d": 1, "fully_connected": 1, "softmax": 1},
     "saved_keras": {"conv2d": 4, "dwconv2d": 1, "deconv2d": 1, "max_pool2d": 1, "fully_connected": 1, "softmax": 1},
     "saved_module": {"if_else": 1, "loop": 1, "gather": 1},
+    "spectra": {"fully_connected": 13},
     "saved_v1": {"fully_connected": 1, "where": 1},
 }
-NODES = {"dilated": 2, "frozen_keras": 27, "saved_keras": 27, "saved_module": 10, "saved_v1": 6}
+NODES = {"dilated": 2, "frozen_keras": 27, "saved_keras": 27, "saved_module": 10, "saved_v1": 6, "spectra": 63}
 NODES |= {"loops_v1": 7, "saved_lists": 7, "saved_recurrent": 12, "frozen_recurrent": 12, "plain_recurrent": 12}
 
 
@@ -64,3 +77,20 @@ def test_what_each_step_writes_is_stacked(tmp_path: Path) -> None:
     assert [len(node.inputs) - 2 for node in loops] == [2, 1, 3, 3]  # of the last two only the last step is kept
     assert [len(node.outputs) for node in loops] == [3, 2, 3, 3]
     assert not any(inner.op.name == "scatter_nd" for node in loops for inner in node.regions[0].nodes)
+
+
+def test_complex_outputs_and_operators_are_refused(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        placeholder("x", 2, 8),
+        constant("length", np.array([8], np.int32)),
+        node("y", "RFFT", "x", "length", Treal="DT_FLOAT"),
+        node("z", "Sqrt", "y"),
+    )
+    for name, said in (("y", "RFFT as a complex output"), ("z", "Sqrt of complex numbers")):
+        with pytest.raises(UnsupportedError, match=said):
+            imported(file, outputs=requests(name))
+    x = np.arange(16, dtype=np.float32).reshape(2, 8)
+    results = run(imported(file, outputs=requests("y:real", "y:imag")).graph, {"x": x})
+    spectrum = np.fft.rfft(x)
+    compare(results, {"y:real": spectrum.real.astype(np.float32), "y:imag": spectrum.imag.astype(np.float32)})

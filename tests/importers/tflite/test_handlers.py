@@ -13,7 +13,7 @@ from tests.importers.tflite.harness import Case, check
 from tests.importers.tflite.quantised_cases import QUANTISED
 
 #: These are tested with graphs of their own, in the other files of this folder.
-_ELSEWHERE = {"DENSIFY", "IF", "WHILE"}
+_ELSEWHERE = {"COMPLEX_ABS", "DENSIFY", "IF", "IMAG", "REAL", "RFFT2D", "WHILE"}
 
 
 @pytest.mark.parametrize("case", [*CASES, *DETECTION], ids=str)

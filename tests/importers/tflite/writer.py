@@ -22,6 +22,7 @@ _CODES = {
     "int32": tflite.TensorType.INT32,
     "int64": tflite.TensorType.INT64,
     "bool": tflite.TensorType.BOOL,
+    "complex64": tflite.TensorType.COMPLEX64,
 }
 _CUSTOM = tflite.BuiltinOperator.CUSTOM
 

@@ -237,6 +237,34 @@ def loops_v1(folder: Path) -> None:
         tf.io.write_graph(graph, str(folder), "model.pb", as_text=False)
 
 
+def spectra(folder: Path) -> None:
+    """Short-time transforms, magnitudes in decibels of mel, phases, and the way back to a signal."""
+    signal, other = real(2, 600), real(2, 7, 20)
+
+    def compute(x: Any, y: Any) -> dict[str, Any]:
+        frames = tf.signal.stft(x, frame_length=100, frame_step=40, fft_length=128, pad_end=True)
+        mel = tf.signal.linear_to_mel_weight_matrix(20, 65, 8000, 80.0, 3800.0)
+        loud = tf.math.log(tf.matmul(tf.abs(frames), mel) + 1e-6)
+        turned = tf.signal.fft(tf.complex(y, y[:, ::-1]))
+        back = tf.signal.inverse_stft(frames, 100, 40, fft_length=128)
+        outputs = {
+            "mel": loud,
+            "phase": tf.math.angle(frames[:, 2:5, 3]),
+            "back": back,
+            "first_part": tf.math.real(tf.transpose(turned, (0, 2, 1))),
+            "second_part": tf.math.imag(tf.math.conj(tf.signal.ifft(turned)[..., 1:])),
+            "plain": tf.abs(tf.signal.rfft(y)),
+        }
+        return {name: tf.identity(value, name) for name, value in outputs.items()}
+
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x, y = (v1.placeholder(tf.float32, array.shape, name) for name, array in (("x", signal), ("y", other)))
+        outputs = compute(x, y)
+        _save(folder, {"x": signal, "y": other}, session.run(outputs, {x: signal, y: other}))
+        frozen = v1.graph_util.extract_sub_graph(graph.as_graph_def(), list(outputs))
+        tf.io.write_graph(frozen, str(folder), "model.pb", as_text=False)
+
+
 NETWORKS: Mapping[str, Callable[[Path], None]] = {
     "saved_keras": saved_keras,
     "frozen_keras": frozen_keras,
@@ -248,4 +276,5 @@ NETWORKS: Mapping[str, Callable[[Path], None]] = {
     "plain_recurrent": plain_recurrent,
     "saved_lists": saved_lists,
     "loops_v1": loops_v1,
+    "spectra": spectra,
 }

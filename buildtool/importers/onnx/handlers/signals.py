@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.fourier import check_length, inverse_to_real, transform_table
 from buildtool.importers.onnx.registry import evaluator, handler
 from buildtool.importers.onnx.tensors import dtype_of_code
 from buildtool.importers.spatial import NO_ACTIVATION
 from buildtool.importers.step import Step
-from buildtool.ir.operator import Array
 
-_MOST_NUMBERS = 2**26  # of a table
 _MOST_ELEMENTS = 2**24
 
 
@@ -30,9 +29,8 @@ def fourier_transform(step: Step) -> Tensor:
     if step.optional(1) is not None:
         length = step.known_whole(1, "dft_length")
     used = min(size, length // 2 + 1 if inverse and onesided else length)
-    if length < 1 or used * length * 4 > _MOST_NUMBERS:
-        step.unsupported(f"a transform of length {length}", "split it, or bring an own operator for it (op_paths)")
-    table = _inverse_to_real(used, length) if inverse and onesided else _table(used, length, inverse, onesided)
+    check_length(step, used, length)
+    table = inverse_to_real(used, length) if inverse and onesided else transform_table(used, length, inverse, onesided)
     table = table[:, :parts].reshape(used * parts, -1).astype(x.dtype.numpy)
     made = 1 if inverse and onesided else 2
     order = [*(other for other in range(x.rank - 1) if other != axis), axis, x.rank - 1]
@@ -52,26 +50,6 @@ def _axis(step: Step) -> int:
     return step.known_whole(2, "axis") if step.optional(2) is not None else -2
 
 
-def _table(used: int, length: int, inverse: bool, onesided: bool) -> Array:
-    """[used, 2, frequencies, 2]: what the real and the imaginary part of an element add to those of a frequency."""
-    count = length // 2 + 1 if onesided else length
-    turns = (np.outer(np.arange(used), np.arange(count)) % length) * (2 * np.pi / length)
-    cos, sin = np.cos(turns), np.sin(turns) * (1 if inverse else -1)
-    table = np.stack([np.stack([cos, sin], axis=-1), np.stack([-sin, cos], axis=-1)], axis=1)
-    return table / length if inverse else table
-
-
-def _inverse_to_real(used: int, length: int) -> Array:
-    """[used, 2, length, 1]: one side of a spectrum to a real signal; all but its ends stand for the other side too."""
-    turns = (np.outer(np.arange(used), np.arange(length)) % length) * (2 * np.pi / length)
-    twice = np.full((used, 1), 2.0)
-    twice[0] = 1
-    if length % 2 == 0 and used == length // 2 + 1:
-        twice[-1] = 1
-    table = np.stack([np.cos(turns) * twice, -np.sin(turns) * twice], axis=1)
-    return np.asarray(table[..., None] / length)
-
-
 @handler("STFT")
 def short_time_fourier_transform(step: Step) -> Tensor:
     """A convolution whose filters are the table of a transform, times the window."""
@@ -85,9 +63,8 @@ def short_time_fourier_transform(step: Step) -> Tensor:
     parts = x.shape[2]
     if parts not in (1, 2) or not isinstance(length, int) or length < 1 or hop < 1:
         step.malformed(f"its input has the shape {list(x.shape)} for frames of {length} every {hop} elements")
-    if length * length * 4 > _MOST_NUMBERS:
-        step.unsupported(f"frames of {length} elements", "use shorter ones")
-    table = _table(length, length, False, bool(step.integer("onesided", 1)))[:, :parts]
+    check_length(step, length, length)
+    table = transform_table(length, length, False, bool(step.integer("onesided", 1)))[:, :parts]
     frequencies = table.shape[2]
     filters = step.constant(
         table.transpose(2, 3, 0, 1).reshape(2 * frequencies, 1, length, parts).astype(x.dtype.numpy)
