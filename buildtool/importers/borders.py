@@ -30,6 +30,8 @@ class Borders:
         self._model = model
         self._builder = builder
         self._symbols: dict[str, Symbol] = builder.graph.symbols
+        self._given: set[Value] = set()  # inputs and outputs of the graph so far
+        self._taken: set[str] | None = None  # names in the graph, since the first output
         self._as_in_file: set[str] = set()  # tensors of `other_layout` that are declared in the framework's order
 
     # -- which -------------------------------------------------------------------------------------------------------
@@ -91,6 +93,7 @@ class Borders:
         dtype = source.dtype or request.dtype or DType.F32
         value = Value(request.name, TensorType(request.dtype or source.half or dtype, shape), (request.name,))
         self._builder.graph.inputs.append(value)
+        self._given.add(value)
         tensor = Tensor(value.type, None, value)
         self._check_type(request, value.type.dtype, dtype, source.quantisation, "input")
         tensor = self._converted(request.name, tensor, dtype, source.quantisation)
@@ -182,15 +185,16 @@ class Borders:
         tensor = self._converted(request.name, tensor, dtype, quantisation)
         graph = self._builder.graph
         value = self._builder.value(tensor, request.name)
-        if value.is_constant or value in graph.inputs or value in graph.outputs:
+        if value.is_constant or value in self._given:
             node = graph.new_node(self._builder.operators["identity"](), [value], request.name)
             graph.nodes.append(node)
             value = node.outputs[0]
         if value.name not in (request.name,):
             value.name = self._free_name(request.name)
-        if request.name not in value.source_names and (request.name in names or not names):
-            value.source_names = (*value.source_names, request.name)
+        if request.name in names or not names:
+            value.add_source_names((request.name,))
         graph.outputs.append(value)
+        self._given.add(value)
         return order
 
     def _check_type(
@@ -226,8 +230,12 @@ class Borders:
         return single if dtype is DType.F32 else emit(name, "cast", [single], {"to": dtype})[0]
 
     def _free_name(self, name: str) -> str:
-        taken = {value.name for value in self._builder.graph.values()}
-        return name if name not in taken else self._builder.graph.fresh_name(f"{name}.out")
+        """This name, or another where the graph has it already: names that it makes up are never declared ones."""
+        if self._taken is None:
+            self._taken = {value.name for value in self._builder.graph.values()}
+        free = name if name not in self._taken else self._builder.graph.fresh_name(f"{name}.out")
+        self._taken.add(free)
+        return free
 
     # -- fit ---------------------------------------------------------------------------------------------------------
     def _check_fit(

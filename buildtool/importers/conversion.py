@@ -64,8 +64,8 @@ class Conversion:
             return
         self.tensors[name] = tensor
         value = tensor.value
-        if value is not None and name not in value.source_names and not self._inside:
-            value.source_names = (*value.source_names, name)
+        if value is not None and not self._inside:
+            value.add_source_names((name,))
 
     def _import(self, node: SourceNode) -> Sequence[Tensor]:
         missing = next((name for name in node.inputs if name and name not in self.tensors), None)

@@ -15,7 +15,6 @@ from buildtool.ir.operator import Array, Operator, RegionType
 from buildtool.ir.types import DType, QuantType, TensorType, dtype_of
 
 
-@dataclass(eq=False)
 class Value:
     """One SSA value. Compared by identity; `name` is unique in its graph, regions included.
 
@@ -23,10 +22,35 @@ class Value:
     keeps the names of the value it replaces, so that layers can be compared with the source framework.
     """
 
-    name: str
-    type: TensorType
-    source_names: tuple[str, ...] = ()
-    constant: Array | None = None
+    __slots__ = ("_names", "_shown", "constant", "name", "type")
+    _shown: tuple[str, ...] | None
+    _names: dict[str, None] | None  # the same, in order, once names were added
+
+    def __init__(
+        self, name: str, type_: TensorType, source_names: Iterable[str] = (), constant: Array | None = None
+    ) -> None:
+        self.name = name
+        self.type = type_
+        self.constant = constant
+        self.source_names = tuple(source_names)
+
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        if self._shown is None:
+            self._shown = tuple(self._names or ())
+        return self._shown
+
+    @source_names.setter
+    def source_names(self, names: tuple[str, ...]) -> None:
+        self._shown = names
+        self._names = None
+
+    def add_source_names(self, names: Iterable[str]) -> None:
+        """Those that it does not have yet, behind the others. Takes a time in proportion to what is added."""
+        if self._names is None:
+            self._names = dict.fromkeys(self._shown or ())
+        self._names.update(dict.fromkeys(names))
+        self._shown = None
 
     @property
     def is_constant(self) -> bool:
@@ -228,7 +252,7 @@ class Graph(Region):
             node.inputs = [new if item is old else item for item in node.inputs]
         for body in self.bodies():
             body.outputs = [new if item is old else item for item in body.outputs]
-        new.source_names = tuple(dict.fromkeys(new.source_names + old.source_names))
+        new.add_source_names(old.source_names)
 
     def remove_nodes(self, doomed: Callable[[Node], bool]) -> int:
         """Removes the nodes that `doomed` says so of, in all regions, and tells how many."""

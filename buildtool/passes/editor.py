@@ -18,17 +18,17 @@ class Editor:
         self.graph = graph
         self.changed = False
         self._producer: dict[Value, Node] = {}
-        self._readers: dict[Value, dict[Node, None]] = {}  # dictionaries as ordered sets
+        self._readers: dict[Value, dict[Node, list[int]]] = {}  # in order; which of their operands it is
         self._body: dict[Node, Region] = {}
         self._taken: dict[Value, Region] = {}  # inputs of the graph and of regions
-        self._outputs: dict[Value, int] = {}
+        self._outputs: dict[Value, list[tuple[Region, int]]] = {}
         self._places: dict[Node, int] = {}  # where nodes stood in their bodies when the editor first saw them
         self._drift = 0  # how far the last one that was looked for had moved since
         for body in graph.bodies():
             self._places.update((node, index) for index, node in enumerate(body.nodes))
             self._taken.update(dict.fromkeys(body.inputs, body))
-            for value in body.outputs:
-                self._outputs[value] = self._outputs.get(value, 0) + 1
+            for place, value in enumerate(body.outputs):
+                self._outputs.setdefault(value, []).append((body, place))
             for node in body.nodes:
                 self._link(node, body)
 
@@ -36,8 +36,11 @@ class Editor:
         self._body[node] = body
         for value in node.outputs:
             self._producer[value] = node
-        for value in node.inputs:
-            self._readers.setdefault(value, {})[node] = None
+        self._read(node)
+
+    def _read(self, node: Node) -> None:
+        for place, value in enumerate(node.inputs):
+            self._readers.setdefault(value, {}).setdefault(node, []).append(place)
 
     def _place(self, node: Node) -> int:
         """Where a node stands in its body. Passes edit neighbours one after the other, and those have moved alike.
@@ -159,13 +162,16 @@ class Editor:
             if new not in self._producer or new in self._outputs:
                 return False
             old.name, new.name = new.name, old.name
-            for body in self.graph.bodies():
-                body.outputs = [new if item is old else item for item in body.outputs]
             self._outputs[new] = self._outputs.pop(old)
-        for node in self._readers.pop(old, {}):
-            node.inputs = [new if item is old else item for item in node.inputs]
-            self._readers.setdefault(new, {})[node] = None
-        new.source_names = tuple(dict.fromkeys(new.source_names + old.source_names))
+            for body, place in self._outputs[new]:
+                body.outputs[place] = new
+        moved = self._readers.pop(old, {})
+        readers = self._readers.setdefault(new, {})
+        for node, places in moved.items():
+            for place in places:
+                node.inputs[place] = new
+            readers.setdefault(node, []).extend(places)
+        new.add_source_names(old.source_names)
         self.changed = True
         return True
 
@@ -181,8 +187,7 @@ class Editor:
         for value in dict.fromkeys(node.inputs):
             self._readers.get(value, {}).pop(node, None)
         node.inputs = list(inputs)
-        for value in node.inputs:
-            self._readers.setdefault(value, {})[node] = None
+        self._read(node)
         self.changed = True
 
     def rebuild(self, node: Node, op: Operator, inputs: Iterable[Value], outputs: Iterable[Value]) -> None:

@@ -227,8 +227,7 @@ class _Turn:
             self._insert(editor.producer(self._new[value]), self._new[value], inverse(perm), value)
         for value, _ in turned:  # a value that is gone leaves its names to the same elements in another order
             if editor.producer(value) is None and value not in editor.graph.inputs:
-                new = self._new[value]
-                new.source_names = tuple(dict.fromkeys((*new.source_names, *value.source_names)))
+                self._new[value].add_source_names(value.source_names)
         for node, perm in border:
             if is_identity(perm) and editor.replace(node.outputs[0], node.inputs[0]):
                 editor.remove(node)

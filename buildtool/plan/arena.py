@@ -7,6 +7,8 @@ Everything is deterministic.
 
 from __future__ import annotations
 
+import heapq
+from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +16,9 @@ from buildtool.ir.graph import Graph, Node, Value
 from buildtool.plan.liveness import Lifetime, lifetimes, lower_bound, steps
 from buildtool.plan.parts import Part, accepted, groups
 from buildtool.plan.plan import Placement, WorksInPlace
+
+MOST_COMPARED = 2_000  # buffers that are packed in several orders, each against all others: that time is quadratic
+MOST_TRIALS = 200  # of groups of parts, each of which takes a time in proportion to the graph
 
 
 @dataclass(frozen=True)
@@ -35,10 +40,10 @@ class _Buffer:
     number: int  # breaks ties
     pinned: bool = False  # holds an input of the graph or of a region: nothing is written in its place
     offset: int = field(default=-1)
+    room: int = field(init=False)
 
-    @property
-    def room(self) -> int:
-        return max(life.room for life in self.members)
+    def __post_init__(self) -> None:
+        self.room = max(life.room for life in self.members)
 
     def meets(self, other: _Buffer) -> bool:
         return self.first <= other.last and other.first <= self.last
@@ -46,6 +51,7 @@ class _Buffer:
     def add(self, life: Lifetime) -> None:
         self.members.append(life)
         self.first, self.last = min(self.first, life.first), max(self.last, life.last)
+        self.room = max(self.room, life.room)
 
 
 def plan(graph: Graph, kernels: Sequence[WorksInPlace]) -> Arena:
@@ -54,6 +60,16 @@ def plan(graph: Graph, kernels: Sequence[WorksInPlace]) -> Arena:
     owner, parts = _best_parts(graph, kernels, lives)
     buffers = list(dict.fromkeys(owner.values()))
     bound = _bound(owner)
+    best, size = _best_packing(buffers, bound)
+    offset_of = {value: best[buffer] + (parts[value].at if value in parts else 0) for value, buffer in owner.items()}
+    placements = tuple(Placement(life.value.name, offset_of[life.value], life.size) for life in lives.values())
+    return Arena(placements, size, bound)
+
+
+def _best_packing(buffers: Sequence[_Buffer], bound: int) -> tuple[dict[_Buffer, int], int]:
+    """The offsets of the buffers, and the size of the smallest arena that was found."""
+    if len(buffers) > MOST_COMPARED:
+        return _pack_in_time(sorted(buffers, key=_by_time))
     best: dict[_Buffer, int] = {}
     size = -1
     for key in (*_ORDERS, None):
@@ -62,9 +78,7 @@ def plan(graph: Graph, kernels: Sequence[WorksInPlace]) -> Arena:
             best, size = offsets, needed
         if size == bound:
             break
-    offset_of = {value: best[buffer] + (parts[value].at if value in parts else 0) for value, buffer in owner.items()}
-    placements = tuple(Placement(life.value.name, offset_of[life.value], life.size) for life in lives.values())
-    return Arena(placements, max(size, 0), bound)
+    return best, max(size, 0)
 
 
 def _best_parts(
@@ -76,7 +90,10 @@ def _best_parts(
     """
     taken: list[dict[Value, Part]] = []
     owner = _share(graph, kernels, lives, {})
-    for group in groups(graph, kernels):
+    found = groups(graph, kernels)
+    together = -(-len(found) // MOST_TRIALS) or 1
+    for begin in range(0, len(found), together):
+        group = accepted(found[begin : begin + together])
         tried = _share(graph, kernels, lives, accepted([*taken, group]))
         if _bound(tried) <= _bound(owner):
             taken.append(group)
@@ -144,6 +161,65 @@ def _pack_within(order: Sequence[_Buffer], size: int) -> tuple[dict[_Buffer, int
     return offsets, max((end for _, end, _ in placed), default=0)
 
 
+def _pack_in_time(order: Sequence[_Buffer]) -> tuple[dict[_Buffer, int], int]:
+    """The same for very many buffers in the order of time, by a list of gaps as an allocator has it."""
+    gaps = _Gaps()
+    offsets: dict[_Buffer, int] = {}
+    live: list[tuple[int, int, int]] = []  # last, offset, room
+    for buffer in order:
+        while live and live[0][0] < buffer.first:
+            _, offset, room = heapq.heappop(live)
+            gaps.free(offset, room)
+        offsets[buffer] = gaps.take(buffer.room)
+        heapq.heappush(live, (buffer.last, offsets[buffer], buffer.room))
+    return offsets, gaps.end
+
+
+class _Gaps:
+    """What is free below the end of a block of memory; gaps that touch are one."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        self._by_size: list[tuple[int, int]] = []  # size, begin; sorted
+        self._end_of: dict[int, int] = {}  # by begin
+        self._begin_of: dict[int, int] = {}  # by end
+
+    def take(self, room: int) -> int:
+        """The offset of a piece of the smallest gap that is large enough, else at the end."""
+        if room == 0:
+            return 0
+        place = bisect_left(self._by_size, (room, 0))
+        if place < len(self._by_size):
+            begin = self._by_size[place][1]
+            end = self._end_of[begin]
+        else:
+            begin = self._begin_of.get(self.end, self.end)  # the gap before the end grows
+            end = self.end
+            self.end = begin + room
+        self._remove(begin)
+        self._add(begin + room, end)
+        return begin
+
+    def free(self, offset: int, room: int) -> None:
+        if room == 0:
+            return
+        begin, end = self._begin_of.get(offset, offset), self._end_of.get(offset + room, offset + room)
+        self._remove(begin)
+        self._remove(offset + room)
+        self._add(begin, end)
+
+    def _add(self, begin: int, end: int) -> None:
+        if begin < end:
+            insort(self._by_size, (end - begin, begin))
+            self._end_of[begin], self._begin_of[end] = end, begin
+
+    def _remove(self, begin: int) -> None:
+        end = self._end_of.pop(begin, None)
+        if end is not None:
+            del self._begin_of[end]
+            del self._by_size[bisect_left(self._by_size, (end - begin, begin))]
+
+
 def _share(
     graph: Graph, kernels: Sequence[WorksInPlace], lives: dict[Value, Lifetime], parts: dict[Value, Part]
 ) -> dict[Value, _Buffer]:
@@ -169,8 +245,8 @@ def _share(
         source = takeover.get(value)
         if source is not None:
             node = makers[value]
-            among = {life.value for life in owner[source].members}
-            if apart.get(value, set()).isdisjoint(among) and _safe(node, source, owner, step_of[node]):
+            mixes = value in apart and any(life.value in apart[value] for life in owner[source].members)
+            if not mixes and _safe(node, source, owner, step_of[node]):
                 owner[value] = owner[source]
                 owner[source].add(life)
                 continue

@@ -11,6 +11,7 @@ are stripes.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -157,6 +158,10 @@ def _misplaced(
             yield Problem(f"the placement at {place.offset} is not aligned or ends outside the arena", where)
 
 
+def _begin(mark: _Mark) -> int:
+    return mark.begin
+
+
 class _Simulation:
     def __init__(
         self,
@@ -170,7 +175,7 @@ class _Simulation:
         self.inside = inside
         self.joined: set[Value] = set()  # parts whose whole is there: they are what it holds
         self.kernel_of = dict(zip(map(id, graph.walk()), kernels, strict=True))
-        self.memory: list[_Mark] = []
+        self.memory: list[_Mark] = []  # sorted by `begin`; those that overlap are stripes with one begin
         self.content: dict[Value, str] = {}
 
     def run(self) -> Iterator[Problem]:
@@ -233,8 +238,11 @@ class _Simulation:
         stripe = self._stripe(value)
         self.content[value] = content
         self.joined.discard(value)
+        if begin == end:
+            return
+        within = self._marks(begin, end)
         kept: list[_Mark] = []
-        for mark in self.memory:
+        for mark in self.memory[within]:
             if mark.stripe is not None:
                 beside = stripe is not None and mark.begin == begin and mark.stripe.beside(stripe)
                 if beside or mark.end <= begin or end <= mark.begin:
@@ -244,9 +252,15 @@ class _Simulation:
                 kept.append(_Mark(mark.begin, min(mark.end, begin), mark.content, mark.origin))
             if mark.end > end:
                 kept.append(_Mark(max(mark.begin, end), mark.end, mark.content, mark.origin))
-        if begin < end:
-            kept.append(_Mark(begin, end, content, begin, stripe))
-        self.memory = [mark for mark in kept if mark.begin < mark.end]
+        kept.append(_Mark(begin, end, content, begin, stripe))
+        self.memory[within] = sorted(kept, key=_begin)
+
+    def _marks(self, begin: int, end: int) -> slice:
+        """Where in `memory` the marks are that may hold bytes between these."""
+        first = bisect_left(self.memory, begin, key=_begin)
+        if first > 0:  # marks that begin before that, at one place, may reach into it
+            first = bisect_left(self.memory, self.memory[first - 1].begin, key=_begin)
+        return slice(first, bisect_left(self.memory, end, key=_begin))
 
     def _expect(self, values: Sequence[Value], what: str, node: str) -> Iterator[Problem]:
         """One problem for each value of which a byte is missing or belongs to something else."""
@@ -257,7 +271,7 @@ class _Simulation:
             begin, end = self._extent(seen)
             intact = sum(
                 max(0, min(mark.end, end) - max(mark.begin, begin))
-                for mark in self.memory
+                for mark in self.memory[self._marks(begin, end)]
                 if (mark.content, mark.origin, mark.stripe) == (self._content_of(seen), begin, self._stripe(seen))
             )
             if intact != end - begin:
