@@ -45,6 +45,8 @@ def decrypt(contents: bytes, key: bytes, name: str) -> bytes:
     if len(contents) < _HEAD or not is_encrypted(contents) or contents[8:16] != (1).to_bytes(8, "little"):
         raise ModelFileError("this is not a file that `lathe encrypt` wrote", where=Where(file=name))
     try:
+        if any(contents[_KNOWN + _TAG : _HEAD]):
+            raise InvalidTag
         return ChaCha20Poly1305(key).decrypt(known[24:], contents[_HEAD:] + tag, known)
     except InvalidTag:
         raise ModelFileError(

@@ -35,9 +35,10 @@ def test_equal_contents_give_equal_bytes() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    for at in [*range(52), len(SEALED) - 1]:
-        with pytest.raises(ModelFileError):
-            decrypt(SEALED[:at] + bytes([SEALED[at] ^ 1]) + SEALED[at + 1 :], KEY, "x")
+    for at in range(len(SEALED)):
+        for flipped in (1, 0x80, 0xFF):
+            with pytest.raises(ModelFileError):
+                decrypt(SEALED[:at] + bytes([SEALED[at] ^ flipped]) + SEALED[at + 1 :], KEY, "x")
     for broken, key in ((SEALED[:-1], KEY), (SEALED[:40], KEY), (SEALED, bytes(32)), (b"", KEY)):
         with pytest.raises(ModelFileError):
             decrypt(broken, key, "x")

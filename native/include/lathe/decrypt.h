@@ -11,7 +11,7 @@
 //
 // An encrypted file is a head of 64 bytes (all numbers little endian) and the encrypted bytes:
 //   0 "LATHEENC" | 8 version 1 (4 bytes) | 12 zero (4) | 16 plain size (8) | 24 nonce (12) | 36 tag (16) | 52 zero (12)
-// Bytes 0 to 35 are authenticated along with what follows the head.
+// Bytes 0 to 35 are authenticated along with what follows the head; the zeros are compared.
 #ifndef LATHE_DECRYPT_H_
 #define LATHE_DECRYPT_H_
 
@@ -203,6 +203,7 @@ inline Status Decrypt(void* bytes, size_t size, const uint8_t key[cipher::kKeySi
   uint8_t *text = head + kEncryptedHead, tag[cipher::kTagSize], difference = 0;
   cipher::Tag(key, nonce, head, 36, text, size - kEncryptedHead, tag);
   for (size_t i = 0; i < sizeof(tag); ++i) difference = static_cast<uint8_t>(difference | (tag[i] ^ head[36 + i]));
+  for (size_t i = 52; i < kEncryptedHead; ++i) difference = static_cast<uint8_t>(difference | head[i]);
   if (difference != 0) return Status(LATHE_BAD_MODEL, "the key is another one, or the encrypted file was changed");
   cipher::ChaCha20(key, nonce).Apply(text, size - kEncryptedHead);
   return Status();
