@@ -116,5 +116,15 @@ TEST(TwoLibraries, LiveInOneProgram) {
   EXPECT_EQ(session->Output(0)->data<float>()[2], 3.0f);
 }
 
+TEST(CppApiDeathTest, ResultsWithoutAValueEndTheProgramWithTheirStatus) {
+  lathe::Result<int> failed = lathe::Status(LATHE_IO, "cannot open digits.pb");
+  const char* said = "a Result was read that has no value: cannot open digits.pb";
+  EXPECT_DEATH(*failed, said);
+  EXPECT_DEATH(*std::move(failed), said);
+  lathe::Result<std::string> text = lathe::Status(LATHE_IO, "cannot open digits.pb");
+  EXPECT_DEATH(text->size(), said);
+  EXPECT_EQ(*lathe::Result<int>(7), 7);
+}
+
 }  // namespace
 }  // namespace lathe_test

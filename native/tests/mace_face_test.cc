@@ -68,6 +68,15 @@ ModelBuilder PassModel(uint32_t dtype) {
   return model;
 }
 
+TEST(MaceFace, RefusesThreadPoliciesThatDoNotExist) {
+  MaceEngineConfig config(CPU);
+  for (const int count : {-1, 0, 1, 256})
+    EXPECT_EQ(config.SetCPUThreadPolicy(count, AFFINITY_POWER_SAVE).code(), MaceStatus::MACE_SUCCESS);
+  for (const int count : {-2, INT32_MIN, 257, 100000, INT32_MAX})
+    EXPECT_EQ(config.SetCPUThreadPolicy(count, AFFINITY_NONE).code(), MaceStatus::MACE_INVALID_ARGS) << count;
+  EXPECT_EQ(config.SetCPUThreadPolicy(1, static_cast<CPUAffinityPolicy>(7)).code(), MaceStatus::MACE_INVALID_ARGS);
+}
+
 TEST(MaceFace, TurnsImagesAround) {
   std::vector<float> numbers(12);
   std::iota(numbers.begin(), numbers.end(), 0.f);

@@ -16,6 +16,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +46,8 @@ class Status {
   std::string message_;
 };
 
-// A value, or the status that says why there is none. Look at `ok` before the value.
+// A value, or the status that says why there is none. Look at `ok` before the value: without one, reading it prints the
+// status and ends the program.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -53,13 +56,18 @@ class [[nodiscard]] Result {
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
-  T& operator*() & { return *value_; }
-  const T& operator*() const& { return *value_; }
-  T&& operator*() && { return std::move(*value_); }
-  T* operator->() { return &*value_; }
-  const T* operator->() const { return &*value_; }
+  T& operator*() & { return Checked(), *value_; }
+  const T& operator*() const& { return Checked(), *value_; }
+  T&& operator*() && { return Checked(), std::move(*value_); }
+  T* operator->() { return Checked(), &*value_; }
+  const T* operator->() const { return Checked(), &*value_; }
 
  private:
+  void Checked() const {
+    if (value_.has_value()) return;
+    fprintf(stderr, "lathe: a Result was read that has no value: %s\n", status_.message().c_str());
+    abort();
+  }
   Status status_;
   std::optional<T> value_;
 };

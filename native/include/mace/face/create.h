@@ -65,6 +65,12 @@ inline MaceStatus MaceEngineConfig::SetGPUHints(GPUPerfHint perf_hint, GPUPriori
   return MaceStatus();
 }
 inline MaceStatus MaceEngineConfig::SetCPUThreadPolicy(int num_threads_hint, CPUAffinityPolicy policy) {
+  constexpr int kMostThreads = 256;
+  if (num_threads_hint < -1 || num_threads_hint > kMostThreads)
+    return face::Refuse("the number of threads is not between -1 (one per core) and 256: " +
+                        std::to_string(num_threads_hint));
+  if (static_cast<int>(policy) < AFFINITY_NONE || static_cast<int>(policy) > AFFINITY_POWER_SAVE)
+    return face::Refuse("there is no such CPUAffinityPolicy: " + std::to_string(static_cast<int>(policy)));
   num_threads_ = num_threads_hint;
   policy_ = policy;
   return MaceStatus();
