@@ -11,11 +11,13 @@ from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 from buildtool.ops._activation import ActivatedOperator
 from buildtool.ops.add import Add
+from buildtool.ops.cast import Cast
 from buildtool.ops.mul import Mul
 from buildtool.passes.base import Pass
 from buildtool.passes.editor import Editor
 
 _FLOATS = (DType.F32, DType.F64)  # the numbers are computed in double precision
+_ROUNDING = ("ceil", "floor", "round")
 
 
 class MergeScalars(Pass):
@@ -26,9 +28,24 @@ class MergeScalars(Pass):
         editor = Editor(graph)
         for node in editor.nodes():
             chain = _chain(editor, node)
-            if chain is not None:
+            if chain is not None and not _is_rounded(editor, node):
                 chain.write(editor, node)
         return editor.changed
+
+
+def _is_rounded(editor: Editor, node: Node) -> bool:
+    """Whether a result ends in one of the nodes that round: there the last digit may decide, such as that of a place in
+    an image between two pixels, and merged constants give another one."""
+    waiting, seen = [node], {node}
+    while waiting:
+        current = waiting.pop()
+        if current.op.name in _ROUNDING or (isinstance(current.op, Cast) and not current.op.to.is_float):
+            return True
+        if current is node or current.op.is_elementwise:
+            behind = [reader for value in current.outputs for reader in editor.readers(value)]
+            waiting += [reader for reader in behind if reader not in seen]
+            seen.update(behind)
+    return False
 
 
 @dataclass

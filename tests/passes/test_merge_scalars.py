@@ -48,3 +48,14 @@ def test_what_would_grow_or_is_read_elsewhere_stays() -> None:
     make = Maker()
     x = make("mul", make.input(2, 3), make.random(3))
     assert not apply(make.finish(make("mul", x, make.random(3)), make("relu", x)), MergeScalars)
+
+
+@pytest.mark.parametrize("rounding", ["ceil", "floor"])
+def test_what_is_rounded_later_stays_as_it_is(rounding: str) -> None:
+    """(4 + 0.5) / 3 - 0.5 is 1, and 4 * (1 / 3) - 1 / 3 is more than 1 in single precision."""
+    make = Maker()
+    x = make(
+        "sub", make("div", make("add", make.input(2, 3), make.constant(0.5)), make.constant(3.0)), make.constant(0.5)
+    )
+    graph = make.finish(make(rounding, make("abs", x)))
+    assert not apply(graph, MergeScalars)
