@@ -67,9 +67,9 @@ def watts(word: str) -> tuple[float, float] | None:
     return always, each
 
 
-def measured(settings: RunSettings) -> RunSettings:
-    """The settings of a run with as many rounds as a benchmark takes."""
-    return replace(settings, rounds=max(settings.rounds, ROUNDS), warmup=WARMUP)
+def measured(settings: RunSettings, rounds: int | None) -> RunSettings:
+    """The settings of a run with as many rounds as a benchmark takes, unless the user says how many."""
+    return replace(settings, rounds=rounds or ROUNDS, warmup=WARMUP)
 
 
 def report_benchmark(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from buildtool.cli.bench import measured, report_benchmark
+from buildtool.cli.bench import ROUNDS, measured, report_benchmark
 from buildtool.cli.command import command
 from buildtool.cli.inner_tensors import InsideOptions
 from buildtool.cli.mace_words import MaceWords
@@ -34,9 +34,7 @@ class StepOptions:
     validate: Annotated[bool, typer.Option("--validate", help="Also compare with the source model.")] = False
     tune: Annotated[bool, typer.Option("--tune", help="Tune the layers first, as lathe tune does.")] = False
     tune_budget: BudgetOption = TUNE_BUDGET
-    benchmark: Annotated[
-        bool, typer.Option("--benchmark", help="Measure, as lathe bench does: at least 100 rounds.")
-    ] = False
+    benchmark: Annotated[bool, typer.Option("--benchmark", help="Measure, as lathe bench does.")] = False
     quantize_stat: Annotated[
         bool,
         typer.Option(
@@ -63,7 +61,10 @@ class WayOptions(InputOptions):
         Path | None,
         typer.Option("--output-dir", metavar="FOLDER", help="Write the outputs to this folder: <name>.npy."),
     ] = None
-    round_: Annotated[int, typer.Option("--round", min=1, help="Number of timed runs.")] = 1
+    round_: Annotated[
+        int | None,
+        typer.Option("--round", min=1, help=f"Number of timed runs. [default: 1; with --benchmark {ROUNDS}]"),
+    ] = None
     restart_round: Annotated[
         int,
         typer.Option("--restart-round", min=1, help="Number of times to restart the program and repeat all rounds."),
@@ -92,7 +93,7 @@ class WayOptions(InputOptions):
             settings,
             inputs=self.files(),
             output_folder=self.output_dir,
-            rounds=self.round_,
+            rounds=self.round_ or 1,
             restarts=self.restart_round,
             affinity=self.cpu_affinity_policy,
             trace=max(self.vlog_level, 2 if self.debug_mode else 0, 0),
@@ -142,12 +143,12 @@ def run(
         return
     if steps.tune:
         with out.progress() as progress:
-            trials = replace(settings, rounds=max(ways.round_, TRIAL_ROUNDS))
+            trials = replace(settings, rounds=max(settings.rounds, TRIAL_ROUNDS))
             workflow.tune(source, replaced, options, trials, progress, gpu_seconds=steps.tune_budget)
     if steps.validate:
         report_validation(source, replaced, options, settings, comparison, out)
     if steps.benchmark:
-        report_benchmark(source, replaced, options, measured(settings), BenchSettings(), out)
+        report_benchmark(source, replaced, options, measured(settings, ways.round_), BenchSettings(), out)
     if steps.validate or steps.benchmark:
         return
     with out.progress() as progress:

@@ -13,6 +13,7 @@ import pytest
 
 from buildtool.cli import main as entry
 from buildtool.cli.main import COMMANDS, run
+from buildtool.settings import RunSettings
 from tests.cli.conftest import Lathe
 
 SCRIPT = Path(sys.executable).with_name("lathe")
@@ -163,3 +164,15 @@ def test_quiet_says_nothing_and_json_one_document(lathe: Lathe, digits: Path) ->
     assert lathe("check", digits, "--quiet").stdout == ""
     result = lathe("check", digits, "--json", "-v")
     assert json.loads(result.stdout)["library"] == "digits"
+
+
+@pytest.mark.parametrize(("words", "rounds"), [([], 100), (["--round", "7"], 7)])
+def test_run_with_benchmark_takes_as_many_rounds_as_bench(
+    words: list[str], rounds: int, digits: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[RunSettings] = []
+    monkeypatch.setattr("buildtool.cli.run.report_benchmark", lambda *given: taken.append(given[3]))
+    monkeypatch.setattr("buildtool.cli.bench.report_benchmark", lambda *given: taken.append(given[3]))
+    assert run(["run", str(digits), "--benchmark", *words]) == 0
+    assert run(["bench", str(digits), *words]) == 0
+    assert [(one.rounds, one.warmup) for one in taken] == [(rounds, taken[1].warmup)] * 2
