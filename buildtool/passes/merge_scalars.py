@@ -18,6 +18,7 @@ from buildtool.passes.editor import Editor
 
 _FLOATS = (DType.F32, DType.F64)  # the numbers are computed in double precision
 _ROUNDING = ("ceil", "floor", "round")
+_NEAR = 200  # nodes behind a row that are looked at: large graphs have many rows
 
 
 class MergeScalars(Pass):
@@ -37,7 +38,7 @@ def _is_rounded(editor: Editor, node: Node) -> bool:
     """Whether a result ends in one of the nodes that round: there the last digit may decide, such as that of a place in
     an image between two pixels, and merged constants give another one."""
     waiting, seen = [node], {node}
-    while waiting:
+    while waiting and len(seen) < _NEAR:
         current = waiting.pop()
         if current.op.name in _ROUNDING or (isinstance(current.op, Cast) and not current.op.to.is_float):
             return True
