@@ -48,7 +48,8 @@ def text(kernel: KernelInfo) -> bytes:
     ]
     in_place = -1 if kernel.in_place is None else kernel.in_place
     packable = sum(1 << PACKINGS[word].code for word in {kernel.pack, *kernel.takes} - {""})
-    facts = f"{kernel.name}, {kernel.op}, {in_place}, {packable}, lathe_kernel"
+    quantised = f"k{(kernel.quantised or 'no').title()}"
+    facts = f"{kernel.name}, {kernel.op}, {in_place}, {packable}, {quantised}, lathe_kernel"
     origin = f"native/ops/{kernel.op}/op.yaml"
     return (
         _unit(origin, kernel.isa, kernel.widen_halves, defines, kernel.code)

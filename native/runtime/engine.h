@@ -69,6 +69,7 @@ class Engine {
   Code PreparePlanned(const Node& node, PreparedNode* prepared);
   Code NoneRuns(const Node& node) const;
   Code ChooseKernel(const Node& node, PreparedNode* prepared);
+  bool FitsQuantised(const Node& node, Quantised wanted) const;
   Code TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* prepared);
 
   lathe_allocator allocator_;

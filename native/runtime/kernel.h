@@ -283,11 +283,15 @@ struct KernelFunctions {
   bool takes_regions = false;
 };
 
+// What `quantised` of op.yaml says: kNo where it is not there.
+enum class Quantised : uint8_t { kNo, kAny, kSame };
+
 struct KernelDef : KernelFunctions {
   const char* name;  // <op>_<dtype>_<variant>__<isa>
   const char* op;
   // Input whose buffer output 0 may take over (element-wise with equal shapes, views); -1: none.
   int32_t in_place_input;
+  Quantised quantised;
 };
 
 }  // namespace lathe
@@ -296,9 +300,9 @@ struct KernelDef : KernelFunctions {
 
 // Defines the one symbol of a kernel, which the generated registry refers to. `packable`: the packings that the
 // manifest grants it.
-#define LATHE_DEFINE_KERNEL(name, op, in_place, packable, functions)                                            \
+#define LATHE_DEFINE_KERNEL(name, op, in_place, packable, quantised, functions)                                 \
   static_assert(((functions).packings & ~(packable)) == 0, #name " reads packings that op.yaml does not name"); \
   extern "C" __attribute__((visibility("hidden"))) const ::lathe::KernelDef lathe_kernel_##name;                \
-  const ::lathe::KernelDef lathe_kernel_##name = {functions, #name, #op, in_place}
+  const ::lathe::KernelDef lathe_kernel_##name = {functions, #name, #op, in_place, ::lathe::Quantised::quantised}
 
 #endif  // LATHE_RUNTIME_KERNEL_H_

@@ -84,7 +84,9 @@ Code Engine::ChooseKernel(const Node& node, PreparedNode* prepared) {
   const KernelDef* last = nullptr;
   for (const KernelDef* kernel : registry.kernels) {
     if (strcmp(kernel->op, node.op) != 0 || (isas_ & IsaBit(IsaOf(kernel->name))) == 0) continue;
-    const Code code = TryKernel(node, *kernel, prepared);
+    const Code code = FitsQuantised(node, kernel->quantised)
+                          ? TryKernel(node, *kernel, prepared)
+                          : errors_.Fail(Code::kUnsupported, "it takes other quantisations");
     if (code != Code::kUnsupported) return code;
     last = kernel;
   }
@@ -99,6 +101,26 @@ Code Engine::ChooseKernel(const Node& node, PreparedNode* prepared) {
                       "model '%.80s': no kernel of library '%s' runs this node; build the library with this model "
                       "(the last one tried, '%s', says: %.250s)",
                       model_.name, registry.library, last->name, reason);
+}
+
+// As `misfit` of buildtool/plan/select.py decides where a model is planned: many kernels would take stored numbers for
+// what they stand for.
+bool Engine::FitsQuantised(const Node& node, Quantised wanted) const {
+  const Tensor* first = nullptr;
+  bool same = true;
+  const Span<uint32_t> both[] = {node.inputs, node.outputs};
+  for (const Span<uint32_t>& values : both) {
+    for (const uint32_t value : values) {
+      const Tensor& tensor = tensors_[value];
+      if (tensor.quant == nullptr) continue;
+      if (first == nullptr) first = &tensor;
+      const Quant &a = *first->quant, &b = *tensor.quant;
+      same = same && a.axis < 0 && b.axis < 0 && first->dtype == tensor.dtype && a.scales[0] == b.scales[0] &&
+             a.zeros[0] == b.zeros[0];
+    }
+  }
+  if (first == nullptr) return wanted != Quantised::kAny;
+  return wanted == Quantised::kAny || (wanted == Quantised::kSame && same);
 }
 
 Code Engine::TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* prepared) {

@@ -160,38 +160,43 @@ void RunBelow(const RunContext& context) {
 
 using namespace lathe;  // NOLINT: kernels are defined at global scope
 
-LATHE_DEFINE_KERNEL(relu_f32_test__portable, relu, 0, 0,
+LATHE_DEFINE_KERNEL(relu_f32_test__portable, relu, 0, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .plan = PlanSameShape, .run = RunRelu}));
-LATHE_DEFINE_KERNEL(add_f32_test__portable, add, 0, 0,
+LATHE_DEFINE_KERNEL(add_f32_test__portable, add, 0, 0, kNo,
                     (KernelFunctions{.prepare = PrepareBinary, .plan = PlanSameShape, .run = RunAdd}));
-LATHE_DEFINE_KERNEL(scale_f32_test__portable, scale, -1, 0,
+LATHE_DEFINE_KERNEL(scale_f32_test__portable, scale, -1, 0, kNo,
                     (KernelFunctions{.state_size = sizeof(ScaleState),
                                      .plan_size = sizeof(ScalePlan),
                                      .prepare = PrepareScale,
                                      .plan = PlanScale,
                                      .run = RunScale}));
-LATHE_DEFINE_KERNEL(view_f32_test__portable, view, 0, 0,
+LATHE_DEFINE_KERNEL(view_f32_test__portable, view, 0, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .plan = PlanView, .run = RunView}));
-LATHE_DEFINE_KERNEL(pick_f32_first__portable, pick, -1, 0,
+LATHE_DEFINE_KERNEL(pick_f32_first__portable, pick, -1, 0, kNo,
                     (KernelFunctions{.prepare = PreparePicky, .run = RunFill<1>}));
-LATHE_DEFINE_KERNEL(pick_f32_second__portable, pick, -1, 0,
+LATHE_DEFINE_KERNEL(pick_f32_second__portable, pick, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareLenient, .run = RunFill<2>}));
 // One for each instruction set, by name: the machine must have it before one of them is asked.
-LATHE_DEFINE_KERNEL(level_f32_test__vnni, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<1>}));
-LATHE_DEFINE_KERNEL(level_f32_test__avx512, level, -1, 0,
+LATHE_DEFINE_KERNEL(level_f32_test__vnni, level, -1, 0, kNo,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<1>}));
+LATHE_DEFINE_KERNEL(level_f32_test__avx512, level, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<2>}));
-LATHE_DEFINE_KERNEL(level_f32_test__avx2, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<3>}));
-LATHE_DEFINE_KERNEL(level_f32_test__i8mm, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<4>}));
-LATHE_DEFINE_KERNEL(level_f32_test__dotprod, level, -1, 0,
+LATHE_DEFINE_KERNEL(level_f32_test__avx2, level, -1, 0, kNo,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<3>}));
+LATHE_DEFINE_KERNEL(level_f32_test__i8mm, level, -1, 0, kNo,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<4>}));
+LATHE_DEFINE_KERNEL(level_f32_test__dotprod, level, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<5>}));
-LATHE_DEFINE_KERNEL(level_f32_test__fp16, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<6>}));
-LATHE_DEFINE_KERNEL(level_f32_test__neon, level, -1, 0, (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<7>}));
-LATHE_DEFINE_KERNEL(level_f32_test__neonv7, level, -1, 0,
+LATHE_DEFINE_KERNEL(level_f32_test__fp16, level, -1, 0, kNo,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<6>}));
+LATHE_DEFINE_KERNEL(level_f32_test__neon, level, -1, 0, kNo,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<7>}));
+LATHE_DEFINE_KERNEL(level_f32_test__neonv7, level, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<8>}));
-LATHE_DEFINE_KERNEL(level_f32_test__portable, level, -1, 0,
+LATHE_DEFINE_KERNEL(level_f32_test__portable, level, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<9>}));
-LATHE_DEFINE_KERNEL(keep_f32_test__portable, keep, -1, 0,
+LATHE_DEFINE_KERNEL(keep_f32_test__portable, keep, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .plan = PlanKeep, .run = RunKeep}));
-LATHE_DEFINE_KERNEL(below_f32_test__portable, below, -1, 0,
+LATHE_DEFINE_KERNEL(below_f32_test__portable, below, -1, 0, kNo,
                     (KernelFunctions{
                         .state_size = sizeof(float), .prepare = PrepareBelow, .plan = PlanBelow, .run = RunBelow}));
