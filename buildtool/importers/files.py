@@ -32,6 +32,18 @@ def _stored(file: Path) -> int:
     return size
 
 
+def refuse_holes(file: Path, where: Where, damaged: str) -> None:
+    """ModelFileError for a large file of which hardly anything was written: it would fill the memory with zeros."""
+    size = file.stat().st_size
+    if size > _SMALL and _stored(file) < size // _MOST_HOLES:
+        raise ModelFileError(
+            f"the model file has {size:,} bytes, nearly all of which are holes",
+            where=where,
+            rule="the file is sparse: it consists of zeros that were never written",
+            remedy=damaged,
+        )
+
+
 def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:
     """The content of a file. `too_large` and `damaged` are remedies for those that are too large or empty."""
     try:
@@ -47,13 +59,7 @@ def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:
                 rule=f"at most {LARGEST_FILE} bytes",
                 remedy=too_large,
             )
-        if size > _SMALL and _stored(file) < size // _MOST_HOLES:
-            raise ModelFileError(
-                f"the model file has {size:,} bytes, nearly all of which are holes",
-                where=where,
-                rule="the file is sparse: it consists of zeros that were never written",
-                remedy=damaged,
-            )
+        refuse_holes(file, where, damaged)
         return file.read_bytes()
     except OSError as problem:
         raise ModelFileError(f"the model file cannot be read: {problem.strerror}", where=where) from problem

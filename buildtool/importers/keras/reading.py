@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from buildtool.errors import ModelFileError, UnsupportedError, Where
-from buildtool.importers.files import LARGEST_FILE
+from buildtool.importers.files import LARGEST_FILE, refuse_holes
 from buildtool.importers.keras import archive, hdf5, masks
 from buildtool.importers.keras.description import Layer, parse
 from buildtool.importers.keras.expansion import Expansion
@@ -56,6 +56,7 @@ def _opened(file: Path, where: Where) -> BinaryIO:
             raise ModelFileError("the model file does not exist or is not a file", where=where)
         if file.stat().st_size > LARGEST_FILE:
             raise ModelFileError("the model file is too large", where=where, rule=f"at most {LARGEST_FILE} bytes")
+        refuse_holes(file, where, hdf5.DAMAGED)
         return file.open("rb")
     except OSError as problem:
         raise ModelFileError(f"the model file cannot be read: {problem.strerror}", where=where) from problem

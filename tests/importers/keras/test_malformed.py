@@ -273,3 +273,12 @@ def test_a_text_that_says_to_be_long(tmp_path: Path) -> None:
             except LatheError as problem:
                 refused += f"a text of {2**31} bytes" in str(problem)
     assert refused > 3  # the rest are numbers that are as large as the place of the heap
+
+
+def test_a_file_of_holes_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "holes.h5"
+    with file.open("wb") as stream:
+        stream.write(b"\x89HDF\r\n\x1a\n")
+        stream.truncate(2**30)
+    with pytest.raises(ModelFileError, match="1,073,741,824 bytes, nearly all of which are holes"):
+        import_model(ImportRequest("hostile", file))
