@@ -1,5 +1,4 @@
 // Every kernel against the NumPy reference: one test per case file in the folder $LATHE_CASES.
-#define _FILE_OFFSET_BITS 64  // else 32-bit programs cannot list folders whose files have large numbers
 
 #include <dirent.h>
 #include <gtest/gtest.h>
