@@ -101,7 +101,7 @@ class _Work:
         started = time.monotonic()
         name, abi, cache = self.program.library.name, self.program.abi, self.cache
         binary = self.folder / abi
-        _hand_over(binary, list(self.objects.paths.values()))
+        hand_over(binary / "objects.cmake", self.objects)
         _reuse_detection(cache.compile_folder(self.toolchain) / "build", binary)
         kept = entries.Results(binary)
         kept.verify(cache.note)
@@ -163,12 +163,11 @@ def _keep_result(folder: Path, binary: Path, abi: str, stem: str) -> Path:
     return result
 
 
-def _hand_over(binary: Path, objects: list[Path]) -> None:
-    """Tell the tree's CMake project which objects stand in for its sources."""
-    binary.mkdir(parents=True, exist_ok=True)
-    lines = "".join(f'  "{path}"\n' for path in objects)
+def hand_over(file: Path, objects: Objects) -> None:
+    """Tell a CMake project which objects stand in for its sources."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = "".join(f'  "{path}"\n' for path in objects.paths.values())
     contents = f"set(\n  LATHE_OBJECTS\n{lines})\n"
-    file = binary / "objects.cmake"
     if not file.is_file() or file.read_text() != contents:
         file.write_text(contents)
 

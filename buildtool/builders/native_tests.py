@@ -51,11 +51,8 @@ def kernel_objects(abi: str, folder: Path, processes: Processes) -> Path:
     units = [Unit(path) for path, _ in kernel_units.all_units(ABIS[abi].isas)]
     (toolchain,) = library.toolchains((abi,))
     objects = ObjectCache(processes=processes).objects(toolchain, NativeSources((resources.root(),)), units)
-    listed = "".join(f'  "{path}"\n' for path in objects.paths.values())
     file = folder / "kernel_objects.cmake"
-    contents = f"set(\n  LATHE_OBJECTS\n{listed})\n"
-    if not file.is_file() or file.read_text() != contents:
-        file.write_text(contents)
+    library.hand_over(file, objects)
     return file
 
 
