@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from buildtool.cli.command import command
-from buildtool.cli.options import AbisOption, DeviceFileOption, DeviceOption
+from buildtool.cli.options import AbisOption, DeviceFileOption, DeviceOption, words
 from buildtool.cli.options import devices as chosen
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError, DeviceError, ToolchainError
@@ -27,6 +27,9 @@ def doctor(
 ) -> None:
     """Check what each target needs. Exit code 6 if a target cannot be built.
 
+    Without --target-abis, only this machine has to be able to build for itself; the other targets are listed, and so
+    are the ways to devices: adb, ssh and OpenCL.
+
     With --device or --device-yml: say what these devices have. Exit code 10 where one does not answer.
     """
     specs = chosen(device, device_yml, out)
@@ -37,13 +40,15 @@ def doctor(
             )
         _ask(specs, out)
         return
+    from buildtool.config import canonical_abi, is_built, is_target
     from buildtool.reports import machine
 
-    abis = tuple(word for item in target_abis or () for word in item.replace(",", " ").split())
-    findings = machine.examine(abis)
+    abis = tuple(canonical_abi(abi) if is_target(abi) else abi for abi in words(target_abis))
+    unbuilt = tuple(abi for abi in abis if is_target(abi) and not is_built("target_abis", abi))
+    findings = machine.examine(abis, unbuilt)
     if install and machine.packages(findings):
         machine.install(machine.packages(findings), say=out.say)
-        findings = machine.examine(abis)
+        findings = machine.examine(abis, unbuilt)
     document = machine.document(findings)
     out.document(document, *machine.parts(document))
     # Without a wish of the user only the machine itself must be fit; other targets are offers.

@@ -69,6 +69,15 @@ MessagesOption: TypeAlias = Annotated[
     bool, typer.Option("--no-messages", help="Omit message texts and report codes only; the library is smaller.")
 ]
 
+RuntimeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--runtime",
+        metavar="cpu|gpu|cpu+gpu",
+        help="Runtime of every model instead of that of the file, to compare them.",
+    ),
+]
+
 MaceOption: TypeAlias = Annotated[
     bool, typer.Option("--mace-compat", help="Add the headers of MACE's C++ interface, and call the library libmace.")
 ]
@@ -140,6 +149,7 @@ class FormOptions(DeploymentOptions):
 
     model_graph_format: GraphFormatOption = None
     model_data_format: DataFormatOption = None
+    runtime: RuntimeOption = None
     no_messages: MessagesOption = False
 
     def overrides(self) -> Overrides:
@@ -147,6 +157,7 @@ class FormOptions(DeploymentOptions):
             super().overrides(),
             model_graph_format=self.model_graph_format,
             model_data_format=self.model_data_format,
+            runtime=self.runtime,
             messages=False if self.no_messages else None,
         )
 

@@ -30,13 +30,14 @@ def load_deployment(
     glibc_floor: str | None = None,
     messages: int | None = None,
     mace_compat: str | None = None,
+    runtime: str | None = None,
     environment: Mapping[str, str] | None = None,
     beside: Beside = Beside(),  # noqa: B008 (frozen)
 ) -> LoadedDeployment:
     """Reads, checks and resolves a deployment file.
 
     The keywords named like keys win over the file, for options of the command line; a target there may be
-    several with commas between them. `${NAME}` is expanded from
+    several with commas between them, and `runtime` holds for every model. `${NAME}` is expanded from
     `environment`, or from that of the process. A description of a network stands for a deployment of it, with what is
     given `beside` it; the target reads it later. Raises ConfigError with every problem of the file, in the order of its
     lines.
@@ -50,6 +51,7 @@ def load_deployment(
         "glibc_floor": glibc_floor,
         "messages": messages,
         "mace_compat": mace_compat,
+        "runtime": runtime,
     }
     overrides = {key: value for key, value in given.items() if value is not None}
     document = read_yaml(path, environment=environment)

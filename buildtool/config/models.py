@@ -114,9 +114,7 @@ class GraphSection(Section):
         default_words="`NHWC` for four dimensions, otherwise `NONE`",
     )
     output_aliases: Texts = key("Names of the outputs in the library.", default_words="`output_tensors`")
-    check_tensors: Texts = key(
-        "Inner tensors to check. They are not compared: `lathe validate --layers` compares all tensors."
-    )
+    check_tensors: Texts = key("Inner tensors that `lathe validate` compares besides the outputs.")
     check_shapes: Shapes = key("Shape of each tensor to check.")
     validation_inputs_data: Paths = key("Validation data for each input: `.npy` or raw elements.")
     validation_outputs_data: Paths = key(

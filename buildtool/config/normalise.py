@@ -18,6 +18,9 @@ from buildtool.yaml_marks import Entry, Mapping, Node, Scalar, Sequence
 Path = tuple[str | int, ...]
 Override = str | int | AnySequence[str]
 
+#: Keys of models that the command line may override, with their older names.
+_OF_MODELS = {"runtime": "device"}
+
 
 @dataclass
 class Normalised:
@@ -30,14 +33,18 @@ class Normalised:
 
 
 def normalise(root: Node, overrides: AnyMapping[str, Override]) -> Normalised:
-    """Rewrites a whole deployment file; `overrides` maps top-level keys to the values that win over the file's."""
+    """Rewrites a whole deployment file; `overrides` maps top-level keys, and `runtime` of every model, to the values
+    that win over the file's.
+    """
     result = Normalised(root)
     tree = _without_nulls(root, (), result)
     if isinstance(tree, Mapping):
-        tree = _overridden(tree, overrides)
+        of_models = {key: value for key, value in overrides.items() if key in _OF_MODELS}
+        tree = _overridden(tree, {key: value for key, value in overrides.items() if key not in of_models})
         models = tree.get("models")
         if models and isinstance(models.value, Mapping):
-            entries = (_model(entry, ("models", entry.key), result) for entry in models.value.entries)
+            every = (replace(entry, value=_in_model(entry.value, of_models)) for entry in models.value.entries)
+            entries = (_model(entry, ("models", entry.key), result) for entry in every)
             tree = _with(tree, replace(models, value=replace(models.value, entries=tuple(entries))))
     result.root = tree
     return result
@@ -60,6 +67,35 @@ def _overridden(root: Mapping, overrides: AnyMapping[str, Override]) -> Mapping:
         old_name = {"model_graph_format": "build_type", "model_data_format": "embed_model_data"}.get(key)
         root = replace(root, entries=tuple(entry for entry in root.entries if entry.key != old_name))
     return root
+
+
+def _in_model(node: Node, overrides: AnyMapping[str, Override]) -> Node:
+    """A model, or one of its subgraphs, with these values; its subgraphs inherit them."""
+    if not isinstance(node, Mapping) or not overrides:
+        return node
+    dropped = {*overrides, *(_OF_MODELS[key] for key in overrides)}
+    kept = (entry for entry in node.entries if entry.key not in dropped)
+    node = replace(node, entries=tuple(replace(entry, value=_in_subgraphs(entry, dropped)) for entry in kept))
+    return _overridden(node, overrides)
+
+
+def _in_subgraphs(entry: Entry, dropped: set[str]) -> Node:
+    """The subgraphs of a model without these keys; other values as they are."""
+
+    def without(node: Node) -> Node:
+        if not isinstance(node, Mapping):
+            return node
+        return replace(node, entries=tuple(inner for inner in node.entries if inner.key not in dropped))
+
+    graphs = entry.value
+    if entry.key != "subgraphs":
+        return graphs
+    if isinstance(graphs, Sequence):
+        return replace(graphs, items=tuple(map(without, graphs.items)))
+    if isinstance(graphs, Mapping):
+        named = tuple(replace(inner, value=without(inner.value)) for inner in graphs.entries)
+        return replace(graphs, entries=named)
+    return graphs
 
 
 def _with(mapping: Mapping, new: Entry) -> Mapping:

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,25 @@ from buildtool.errors import ConfigError, LatheError, Problem, ToolchainError
 from buildtool.reports.table import Table
 from buildtool.targets import registry
 from buildtool.targets.protocol import CrossCompiler, FirmwareTarget
+from buildtool.wording import did_you_mean
+
+_NOT_BUILT = "this target is known, and Lathe cannot build for it yet"
+_DRIVER_SECONDS = 30.0
+#: Prints the names of OpenCL's platforms, from the library that built libraries would load.
+_PLATFORMS = """
+import ctypes, os
+library = ctypes.CDLL(os.environ.get("LATHE_OPENCL_LIBRARY") or "libOpenCL.so.1")
+count = ctypes.c_uint()
+library.clGetPlatformIDs(0, None, ctypes.byref(count))
+platforms = (ctypes.c_void_p * count.value)()
+library.clGetPlatformIDs(count, platforms, None)
+names = []
+for platform in platforms:
+    name = ctypes.create_string_buffer(256)
+    library.clGetPlatformInfo(ctypes.c_void_p(platform), 0x0902, ctypes.c_size_t(256), name, None)
+    names.append(name.value.decode(errors="replace"))
+print(", ".join(names))
+"""
 
 
 @dataclass(frozen=True)
@@ -31,16 +51,25 @@ class Finding:
     required: bool = True  # for building; the rest is for running and validating
 
 
-def examine(abis: Sequence[str] = ()) -> list[Finding]:
-    """All needs of these ABIs, or of all that there are."""
+def examine(abis: Sequence[str] = (), unbuilt: Sequence[str] = ()) -> list[Finding]:
+    """All needs of these ABIs, or of all that there are, and then of the ways to devices. `unbuilt`: targets that
+    deployment files may name although nothing builds them yet.
+    """
     known = registry.abis()
-    unknown = [abi for abi in abis if abi not in known]
+    unknown = [abi for abi in abis if abi not in (*known, *unbuilt)]
     if unknown:
-        raise ConfigError(f"there is no target '{unknown[0]}'", rule=f"targets: {', '.join(known)}")
+        raise ConfigError(
+            f"there is no target '{unknown[0]}'",
+            rule=f"targets: {', '.join(known)}",
+            remedy=did_you_mean(unknown[0], known) or "`lathe doctor` lists what all of them need",
+        )
+    missing = [Finding(abi, "support in Lathe", False, _NOT_BUILT) for abi in abis if abi in unbuilt]
     unusable = [
         Finding("packages", "extension", False, _said(problem), required=False) for problem in registry.not_loaded()
     ]
-    return [*(finding for abi in abis or known for finding in _needs(abi)), *unusable]
+    wanted = [abi for abi in abis or known if abi not in unbuilt]
+    devices = [] if abis else [*_ways_to_devices()]
+    return [*(finding for abi in wanted for finding in _needs(abi)), *missing, *devices, *unusable]
 
 
 def _said(problem: Problem) -> str:
@@ -125,6 +154,26 @@ def _needs(abi: str) -> Iterator[Finding]:
     here = importlib.util.find_spec("onnxruntime") is not None
     detail = "compares with the source model" if here else ""
     yield Finding(abi, "onnxruntime", here, detail, "pip:onnxruntime", required=False)
+
+
+def _ways_to_devices() -> Iterator[Finding]:
+    """What runs models elsewhere than on the processor of this machine."""
+    for program, purpose, package in (("adb", "Android devices", "adb"), ("ssh", "Linux devices", "openssh-client")):
+        path = shutil.which(program) or ""
+        yield Finding("devices", f"{program} ({purpose})", bool(path), path, package, required=False)
+    names = _opencl_platforms()
+    yield Finding("devices", "OpenCL (GPUs of this machine)", bool(names), names, "pocl-opencl-icd", required=False)
+
+
+def _opencl_platforms() -> str:
+    """The names of the platforms of this machine. Drivers are loaded by a process of their own: they may crash."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _PLATFORMS], capture_output=True, text=True, check=False, timeout=_DRIVER_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _android_needs(abi: str) -> Iterator[Finding]:

@@ -9,11 +9,13 @@ import shlex
 from pathlib import Path
 
 from buildtool import config, resources
+from buildtool.builders import library
 from buildtool.builders.package import write_file
+from buildtool.builders.toolchain import Toolchain
 from buildtool.builders.toolchain_file import examine
 from buildtool.config import Deployment, ModelConfig
 from buildtool.drafts import deployment as draft
-from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
+from buildtool.errors import ConfigError, Problem, ToolchainError, UnsupportedError, Where
 from buildtool.importers.frameworks import platform_of
 from buildtool.importers.recognition import recognise
 from buildtool.reports import descriptions
@@ -96,6 +98,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         model_data_format=overrides.model_data_format,
         messages=None if overrides.messages is None else int(overrides.messages),
         mace_compat=overrides.mace_compat,
+        runtime=overrides.runtime,
         beside=config.Beside(overrides.weights, overrides.sample, overrides.cnn),
     )
     unbuilt = config.unbuilt(loaded.deployment)
@@ -135,6 +138,29 @@ def target_of(deployment: Deployment) -> Target:
     if not own or isinstance(target, FirmwareTarget):
         return target
     return target.knowing({abi: (file, examine(file, abi).macros) for abi, file in own.items()})
+
+
+def toolchains_of(deployment: Deployment) -> list[Toolchain]:
+    """The toolchain of each ABI. ToolchainError with all that is missing, and the place that names the ABI."""
+    found: list[Toolchain] = []
+    missing: list[Problem] = []
+    for abi in deployment.target_abis:
+        try:
+            found += library.toolchains((abi,), dict(deployment.toolchains), deployment.android_api_level)
+        except ToolchainError as error:
+            place = deployment.where_of_abi(abi)
+            missing += [
+                dataclasses.replace(problem, where=problem.where if str(problem.where) else place)
+                for problem in error.problems
+            ]
+    if missing:
+        raise ToolchainError(_by_text(missing))
+    return found
+
+
+def _by_text(problems: list[Problem]) -> list[Problem]:
+    """Each text once, at its first place: one NDK serves several ABIs."""
+    return list({(problem.what, problem.remedy): problem for problem in reversed(problems)}.values())[::-1]
 
 
 def library_target_of(deployment: Deployment) -> LibraryTarget:

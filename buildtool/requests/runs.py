@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from buildtool.config import Deployment, ModelConfig, TensorConfig
-from buildtool.errors import Problem
+from buildtool.errors import ConfigError, Problem
+from buildtool.ir.graph import Graph
 from buildtool.ir.types import DType
 from buildtool.requests.model_sources import DTYPES, imported, model_files, recorded, subgraph
 from buildtool.running.inputs import TensorSpec
 from buildtool.running.metrics import Array
 from buildtool.running.model_under_test import Interpreter, Subject, choose_reference, inputs_for
 from buildtool.settings import Options, Progress, RunSettings
+from buildtool.wording import did_you_mean
 
 
 def run_of(model: ModelConfig, options: Options, settings: RunSettings) -> tuple[Mapping[str, Array], list[str]]:
@@ -69,17 +71,30 @@ def _spec(tensor: TensorConfig, source_format: str) -> TensorSpec:
 
 
 def not_compared(model: ModelConfig) -> tuple[Problem, ...]:
-    """What the deployment wants validated that a comparison of outputs does not look at."""
-    graph = subgraph(model)
-    wishes = (
-        ("check_tensors", graph.check_tensors, "lathe validate --layers compares all tensors"),
-        ("accuracy_validation_script", graph.accuracy_validation_script, "lathe validate --accuracy runs it"),
-    )
-    return tuple(
-        Problem(f"'{key}' has no effect: only the outputs are compared", model.where_of(key), remedy=remedy)
-        for key, wish, remedy in wishes
-        if wish
-    )
+    """What the deployment wants validated that a comparison of tensors does not look at."""
+    key = "accuracy_validation_script"
+    if not subgraph(model).accuracy_validation_script:
+        return ()
+    what = f"'{key}' has no effect: only tensors are compared"
+    return (Problem(what, model.where_of(key), remedy="lathe validate --accuracy runs it"),)
+
+
+def refuse_unknown_tensors(model: ModelConfig, imported: Graph) -> None:
+    """ConfigError with each of `check_tensors` that the source model does not have."""
+    wanted = subgraph(model).check_tensors
+    known = {name for value in imported.values() for name in (*value.source_names, value.name)} if wanted else set()
+    problems = [
+        Problem(
+            f"the model has no tensor '{tensor.name}'",
+            tensor.where,
+            rule="check_tensors names tensors of the source model",
+            remedy=did_you_mean(tensor.name, sorted(known)) or "`lathe validate --layers` lists all tensors",
+        )
+        for tensor in wanted
+        if tensor.name not in known
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def threshold(model: ModelConfig) -> float:

@@ -79,6 +79,11 @@ class LibraryOnDevice:
         return self._device
 
     @property
+    def format(self) -> str:
+        """How the library has its models: as files, or as code."""
+        return self._built.format
+
+    @property
     def program(self) -> Path:
         """The `lathe_run` that runs the library."""
         return self._program

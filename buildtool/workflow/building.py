@@ -129,7 +129,7 @@ def make(
     deployments.output_folder(deployment, options)  # refused before the long work
     tuned = tuned or build_identity.known_tuning(deployment, options)
     if compiles:  # what is missing is told before the long work
-        library.toolchains(deployment.target_abis, dict(deployment.toolchains), deployment.android_api_level)
+        deployments.toolchains_of(deployment)
         java_side.check(deployment.target_abis, options)
     models = prepare(deployment, options, progress)
     target, programs = lower(deployment, models, library_sources.algorithms_of(tuned, everywhere), progress)

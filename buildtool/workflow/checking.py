@@ -11,12 +11,11 @@ from typing import Any
 
 from buildtool import config, resources
 from buildtool.artifacts import build_records, fingerprints
-from buildtool.builders import library
 from buildtool.config import Deployment, FileRef, ModelConfig
 from buildtool.errors import LatheError, Problem, UnsupportedError
 from buildtool.importers.frameworks import companions
 from buildtool.reports import descriptions
-from buildtool.requests import build_identity, deployments, library_sources, model_sources, quantised
+from buildtool.requests import build_identity, deployments, library_sources, model_sources, quantised, runs
 from buildtool.requests.library_sources import Algorithms
 from buildtool.settings import DEFAULTS, NOTHING, SILENT, Noted, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, Target
@@ -157,6 +156,7 @@ class _Checks:
         if target is not None and not isinstance(target, FirmwareTarget):
             alone = replace(self._deployment, models=(model,))
             (self._prepared[model.name],) = prepare(alone, self._options, self._progress)
+            runs.refuse_unknown_tensors(model, self._prepared[model.name].imported.graph)
         else:  # its target says how it is stored, and prepares it when it is placed
             model_sources.imported(self._deployment, model, self._options)
             quantised.ranges(model, self._options.allow_unverified)
@@ -172,8 +172,7 @@ class _Checks:
                     return
                 self._once(facts, self._files, lambda: firmware.lower(deployment, target, options, progress))
                 return
-            toolchains = (deployment.target_abis, dict(deployment.toolchains), deployment.android_api_level)
-            found = library.toolchains(*toolchains)
+            found = deployments.toolchains_of(deployment)
             self._once(facts, self._files, self._lower)
             self.tools += [path for toolchain in found for path in toolchain.parts()]
 

@@ -83,7 +83,7 @@ class Opened:
         return Network(graph, Names(self.planned.names), ran, tolerances)
 
 
-def _opened(
+def opened_models(
     deployment: Deployment, built: BuildReport, options: Options, settings: RunSettings, progress: Progress
 ) -> Iterator[Opened]:
     """Every model on every ABI and device, in the order of the deployment."""
@@ -122,7 +122,7 @@ def validate_layers(
     deployment = load_deployment(file, overrides, progress)
     built = up_to_date(deployment, options, progress)
     found: list[dict[str, Any]] = []
-    for opened in _opened(deployment, built, options, settings, progress):
+    for opened in opened_models(deployment, built, options, settings, progress):
         progress.stage(f"layers of {opened.name} on {opened.abi}, {opened.stand.device.name}")
         entry = {"model": opened.name, "abi": opened.abi, "device": opened.stand.device.name}
         searched = _searched(deployment, opened, options, settings) if search else None
@@ -144,7 +144,7 @@ def _compared(
     plain = opened.stand.run(opened.name, opened.inputs, opened.outputs)
     kept, values = opened.values()
     network = opened.network(deployment, kept)
-    source, who = _source(opened, options, settings, network, list(network.graph.values()))
+    source, who = source_tensors(opened, options, settings, network, list(network.graph.values()))
     wanted = set(range(len(network.graph.nodes))[which])
     everything = compare_layers(network, opened.inputs, values, source, who)
     layers = [layer for layer in everything if layer.index in wanted]
@@ -165,7 +165,7 @@ def _searched(deployment: Deployment, opened: Opened, options: Options, settings
     whose: list[str] = ["numpy"]
 
     def source(values: Sequence[Value]) -> Mapping[str, Array]:
-        tensors, who = _source(opened, options, settings, network, values)
+        tensors, who = source_tensors(opened, options, settings, network, values)
         whose[0] = who if tensors else whose[0]
         return tensors
 
@@ -184,7 +184,7 @@ def _searched(deployment: Deployment, opened: Opened, options: Options, settings
     return {**_entry(whose[0], Verdict(None), (), kept), "passed": False, "first": first, "search": facts}
 
 
-def _source(
+def source_tensors(
     opened: Opened, options: Options, settings: RunSettings, network: Network, values: Sequence[Value]
 ) -> tuple[dict[str, Array], str]:
     """What the source framework has in the places of these values."""
@@ -221,7 +221,7 @@ def dump(
     if target := on_simulator.simulated(deployment):
         return on_simulator.dump(deployment, target, options, settings, progress, folder)
     built = up_to_date(deployment, options, progress)
-    for opened in _opened(deployment, built, options, settings, progress):
+    for opened in opened_models(deployment, built, options, settings, progress):
         progress.stage(f"values of {opened.name} on {opened.abi}, {opened.stand.device.name}")
         result, values = opened.values()
         network = opened.network(deployment, result)
@@ -260,7 +260,7 @@ def trap(
     problems: list[Problem] = []
     deployment = load_deployment(file, overrides, progress)
     built = up_to_date(deployment, options, progress)
-    for opened in _opened(deployment, built, options, settings, progress):
+    for opened in opened_models(deployment, built, options, settings, progress):
         progress.stage(f"trap of {opened.name} on {opened.abi}, {opened.stand.device.name}")
         result, values = opened.values()
         network = opened.network(deployment, result)

@@ -17,7 +17,7 @@ from buildtool.requests.deployments import load_deployment
 from buildtool.running.compare import Comparison
 from buildtool.running.library_on_device import LibraryOnDevice
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
-from buildtool.workflow import on_simulator
+from buildtool.workflow import checked_tensors, on_simulator
 from buildtool.workflow.building import up_to_date
 from buildtool.workflow.libraries_on_devices import like_abi, runs_of
 
@@ -77,6 +77,7 @@ def validate(
             with LibraryOnDevice(built, abi, kind, settings, device, like) as stand:
                 for subject in subjects:
                     results += stand.judge(subject)
+    results += checked_tensors.comparisons(deployment, builds[0], options, settings, progress)
     ran = [(result.variant.gpu, f"{result.variant.device} ({result.variant.abi})") for result in results]
     for note in dict.fromkeys(note for gpu, place in ran for note in notes_on_gpu(gpu, place)):
         progress.note(note)

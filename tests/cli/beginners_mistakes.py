@@ -152,7 +152,7 @@ FILE = (
         "Android's ABI for this machine",
         text("[host, aarch64-linux-gnu, arm-linux-gnueabihf]", "[x86_64]"),
         "there is no Android NDK",
-        "",
+        "deploy.yml:3:",
         "`host` is this machine",
         "install the Android NDK",
     ),

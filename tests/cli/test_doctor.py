@@ -76,6 +76,26 @@ def test_the_ndk_is_reported(lathe: Lathe, monkeypatch: pytest.MonkeyPatch, tmp_
     assert target["builds"] is True
 
 
+def test_the_ways_to_devices_are_listed(lathe: Lathe, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def ways() -> dict[str, dict[str, object]]:
+        targets = {item["target"]: item for item in lathe("doctor", "--json").document["targets"]}
+        return {need["what"].partition(" ")[0]: need for need in targets["devices"]["needs"]}
+
+    assert ways().keys() == {"adb", "ssh", "OpenCL"}
+    monkeypatch.setenv("LATHE_OPENCL_LIBRARY", str(tmp_path / "libOpenCL.so"))
+    monkeypatch.setattr(shutil, "which", lambda name, **_: f"/usr/bin/{name}")
+    found = ways()
+    assert (found["OpenCL"]["here"], found["OpenCL"]["package"]) == (False, "pocl-opencl-icd")
+    assert found["adb"]["detail"] == "/usr/bin/adb"
+    narrow = lathe("doctor", "--abi", "host", "--json").document["targets"]
+    assert [item["target"] for item in narrow] == ["host"]
+
+
+def test_a_target_that_nothing_builds_yet_is_no_success(lathe: Lathe) -> None:
+    result = lathe("doctor", "--abi", "cortex-m")
+    assert (result.code, "cannot build for it yet" in result.stdout) == (6, True)
+
+
 def test_a_device_is_asked(lathe: Lathe) -> None:
     (device,) = lathe("doctor", "--device", "local", "--json").document["devices"]
     assert (device["name"], device["reachable"]) == ("local", True)

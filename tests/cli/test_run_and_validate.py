@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from buildtool.cli.main import run as command
-from tests.cli.conftest import EXAMPLE, Lathe
+from tests.cli.conftest import EXAMPLE, Lathe, Result
 
 ARM = ("aarch64-linux-gnu", "arm-linux-gnueabihf")
 
@@ -147,14 +147,24 @@ def test_all_abis_kinds_and_formats(lathe: Lathe, project: Path, tmp_path: Path)
     assert "cortex-a53" in run.stdout
 
 
-def test_wishes_that_outputs_do_not_fulfil_are_notes(lathe: Lathe, project: Path, tmp_path: Path) -> None:
-    keys = "        check_tensors: [relu_2_out]\n        check_shapes: ['1,8,8,8']\n    runtime:"
-    (project / "checked.yml").write_text((project / "deploy.yml").read_text().replace("    runtime:", keys))
-    result = lathe("validate", project / "checked.yml", "-o", tmp_path, "--abi", "host", "--kind", "shared")
+def test_check_tensors_are_compared(lathe: Lathe, project: Path, tmp_path: Path) -> None:
+    def checked(name: str, shape: str, *command: object) -> Result:
+        keys = f"        check_tensors: [{name}]\n        check_shapes: ['{shape}']\n    runtime:"
+        (project / "checked.yml").write_text((project / "deploy.yml").read_text().replace("    runtime:", keys))
+        return lathe(*command, project / "checked.yml", "--abi", "host")
+
+    shared = ("validate", "--kind", "shared", "--output", project / "build", "--json")
+    result = checked("relu_2_out", "1,8,8,8", *shared)
     assert result.code == 0, result.stderr
-    assert "checked.yml:" in result.stderr
-    assert "'check_tensors' has no effect" in result.stderr
-    assert "lathe validate --layers" in result.stderr
+    inner, output = sorted(result.document["results"], key=lambda item: item["output"] == "probabilities")
+    assert (inner["output"], inner["shape"], inner["reference"]) == ("relu_2_out", [1, 8, 8, 8], "onnxruntime")
+    assert inner["cosine"] > 0.9999 and output["passed"]
+    wrong = checked("relu_2_out", "1,8,8,3", *shared)
+    assert wrong.code == 9 and "check_shapes declares [1, 8, 8, 3]" in wrong.stdout
+    merged = checked("convolution_0_out", "1,8,8,8", *shared)
+    assert merged.code == 0 and "computes it inside another node" in merged.stderr
+    missing = checked("relu_2_outt", "1,8,8,8", "check")
+    assert missing.code == 2 and "did you mean 'relu_2_out'?" in missing.stderr
 
 
 def test_the_program_is_started_anew(lathe: Lathe, project: Path) -> None:

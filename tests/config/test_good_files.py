@@ -310,3 +310,29 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
 def test_file_that_is_too_large(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="too large"):
         load_deployment(write(tmp_path, "#" * (1 << 20) + "\n"))
+
+
+def test_the_runtime_of_the_command_line_holds_for_every_model(tmp_path: Path) -> None:
+    path = write(tmp_path, _TWO_MODELS)
+    models = load_deployment(path, runtime="gpu").deployment.models
+    assert {str(model.runtime) for model in models} == {"gpu"}
+    assert "option --runtime" in str(models[0].where_of("runtime"))
+    with pytest.raises(ConfigError, match=r"option --runtime: error: 'runtime' cannot be 'cqu'"):
+        load_deployment(path, runtime="cqu")
+
+
+_TWO_MODELS = """models:
+  first:
+    platform: onnx
+    model_file_path: net.onnx
+    runtime: cpu
+    subgraphs: [{input_tensors: x, input_shapes: 2, output_tensors: y, output_shapes: 2, runtime: cpu}]
+  second:
+    platform: onnx
+    model_file_path: net.onnx
+    device: cpu
+    input_tensors: x
+    input_shapes: 2
+    output_tensors: y
+    output_shapes: 2
+"""

@@ -120,12 +120,23 @@ BOTH = """
 #include "one/include/mace/public/mace_engine_factory.h"
 #include "two/include/mace/public/mace_engine_factory.h"
 #include <cstdio>
+namespace mace {  // as programs of MACE declare them
+const unsigned char* LoadOpenCLBinary();
+size_t OpenCLBinarySize();
+const unsigned char* LoadOpenCLParameter();
+size_t OpenCLParameterSize();
+}
 #include "run.h"
 float one();
 float two();
 float Named(const char* name) { return Run([=](const Config& c, Engine* e) {
   return mace::CreateMaceEngineFromCode(name, nullptr, 0, {"x"}, {"y"}, c, e); }); }
 int main() {
+  mace::GPUContextBuilder gpu;
+  gpu.SetOpenCLBinary(mace::LoadOpenCLBinary(), mace::OpenCLBinarySize());
+  gpu.SetOpenCLParameter(mace::LoadOpenCLParameter(), mace::OpenCLParameterSize());
+  Config config(mace::GPU);
+  config.SetGPUContext(gpu.Finalize());
   std::shared_ptr<mace::MaceEngine> engine;
   const auto net = mace::only_two::CreateNet();
   engine.reset(new mace::MaceEngine(Config(mace::CPU)));

@@ -75,6 +75,35 @@ def test_litert(tmp_path: Path) -> None:
     np.testing.assert_array_equal(_asked(Path(sys.executable), "tflite", file)["y"], -_DATA["x"])
 
 
+_TENSORFLOW = """
+class Interpreter:
+    def __init__(self, file, **options):
+        self.file, self.options = file, options
+    def get_tensor_details(self):
+        facts = {"quantization": (0.0, 0), "dtype": "float32"}
+        return [{"name": name, "index": index, **facts} for index, name in enumerate("xy")]
+    def resize_tensor_input(self, index, shape):
+        assert tuple(shape) == (2, 3)
+    def allocate_tensors(self):
+        pass
+    def set_tensor(self, index, array):
+        self.given = array
+    def invoke(self):
+        pass
+    def get_tensor(self, index):
+        return self.given * 2
+"""
+
+
+def test_the_tflite_interpreter_of_tensorflow(tmp_path: Path) -> None:
+    packages = ("tensorflow", "tensorflow/lite", "tensorflow/lite/python")
+    modules = {f"{package}/__init__": "" for package in packages}
+    python = _python(tmp_path, modules | {"tensorflow/lite/python/interpreter": _TENSORFLOW})
+    hidden = "import sys\nsys.modules['ai_edge_litert'] = None\n"
+    (tmp_path / "site" / "sitecustomize.py").write_text(hidden, encoding="utf-8")
+    np.testing.assert_array_equal(_asked(python, "tflite", tmp_path / "net.tflite")["y"], _DATA["x"] * 2)
+
+
 _OPENCV = """
 class dnn:
     def readNetFromCaffe(model, weights):

@@ -36,5 +36,6 @@ def _problem(node: SourceNode, where: Where) -> Problem:
         f"{node.op}: it gets a mask, from an Embedding with mask_zero or from Masking",
         Where(where.file, model=where.model, node=node.name),
         rule="masks are not supported: all steps of a sequence are used",
-        remedy="build the model without masks, and cut the sequences to their length",
+        remedy="export the model as a SavedModel, which computes its masks: model.export('FOLDER') and"
+        " platform: tensorflow; or build it without masks, and cut the sequences to their length",
     )

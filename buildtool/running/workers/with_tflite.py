@@ -1,11 +1,14 @@
-"""TFLite models with LiteRT. Floats are what the whole numbers of quantised tensors stand for."""
+"""TFLite models with LiteRT, or with the interpreter of TensorFlow.
+
+Floats are what the whole numbers of quantised tensors stand for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-NEEDS = ("ai_edge_litert.interpreter", "tflite_runtime.interpreter")
+NEEDS = ("ai_edge_litert.interpreter", "tflite_runtime.interpreter", "tensorflow.lite.python.interpreter")
 
 
 def compute(litert: Any, request: Mapping[str, Any], inputs: Sequence[Any]) -> list[Any]:

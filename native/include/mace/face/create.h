@@ -226,6 +226,13 @@ static inline Capability GetCapability(DeviceType device_type, float /* cpu_floa
   return face::CapabilityOf(BoundLibraries(), device_type);
 }
 
+// MACE generates these for models as code. A library of Lathe uses what it contains without them: there is nothing to
+// hand to a GPUContextBuilder, and a size of zero says so. A program may declare them itself, as MACE's examples do.
+static inline const unsigned char* LoadOpenCLBinary() { return nullptr; }
+static inline size_t OpenCLBinarySize() { return 0; }
+static inline const unsigned char* LoadOpenCLParameter() { return nullptr; }
+static inline size_t OpenCLParameterSize() { return 0; }
+
 // The version of Lathe that made the library.
 static inline const char* MaceVersion() {
   return BoundLibraries().empty() ? "no library" : BoundLibraries().front()->version;
