@@ -6,6 +6,7 @@ mean of a box is the mean of the means, and as much holds for how many elements 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,6 +83,9 @@ def _pool(step: Step, x: Tensor, op: str, attributes: dict[str, AttrValue]) -> T
     kernel, rest = attributes["kernel"], {key: value for key, value in attributes.items() if key != "kernel"}
     assert isinstance(kernel, tuple)
     sides = [side for side in kernel if isinstance(side, int)]
+    if not isinstance(x.shape[-1], int):  # a depthwise convolution has a weight for each channel
+        mean = windowed(step, "avg_pool2d", x, **attributes, ceil_mode=False, count_include_pad=True)
+        return step.emit("mul", mean, step.filled((), math.prod(sides), x.dtype))
     ones = step.filled((*sides, channels(step, x, -1)), 1, x.dtype)
     return windowed(step, "dwconv2d", x, ones, multiplier=1, **rest, **NO_ACTIVATION)
 

@@ -27,9 +27,10 @@ class Model:
     holds: tuple[str, ...] = ("loop",)  # operators of the graph that are left after import
     bounded: Shapes | None = None  # shapes that are asked for
     weights: Mapping[str, Array] = field(default_factory=dict)  # those that are too many for the text
+    opset: int = 17
 
     def proto(self) -> onnx.ModelProto:
-        proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> model {self.text}')
+        proto = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {self.opset}]> model {self.text}')
         proto.graph.initializer.extend(onnx.numpy_helper.from_array(array, key) for key, array in self.weights.items())
         return proto
 

@@ -17,11 +17,11 @@ def _floats(*shape: int) -> Array:
 
 
 def _sized(
-    text: str, holds: tuple[str, ...], bounded: Shapes, *shapes: Mapping[str, tuple[int, ...]], **weights: Array
+    text: str, holds: tuple[str, ...], bounded: Shapes, *shapes: Mapping[str, tuple[int, ...]], opset: int = 17, **weights: Array
 ) -> Model:
     """A model with one run for each mapping of its inputs to shapes."""
     runs = [{name: _floats(*shape) for name, shape in mapping.items()} for mapping in shapes]
-    return Model(text, runs, holds, bounded, weights)
+    return Model(text, runs, holds, bounded, weights, opset)
 
 
 def _grid(picture: str, scale: str, name: str) -> str:
@@ -79,6 +79,30 @@ MODELS: dict[str, Model] = {
         {"x": (1, 3, 8), "keys": (1, 0, 8), "values": (1, 0, 8)},
         {"x": (1, 1, 8), "keys": (1, 3, 8), "values": (1, 3, 8)},
         {"x": (1, 6, 8), "keys": (1, 12, 8), "values": (1, 12, 8)},
+    ),
+    "crops and borders": _sized(
+        """(float[2,h,w] x, float[a,b] like) => (float[2,g,a] y, float[2,h,6] z)
+        <int64[1] five = {5}, int64[1] six = {6}> {
+  sizes = Shape(like)
+  a = Shape<start = 0, end = 1>(like)
+  goal = Concat<axis = 0>(five, a)
+  y = CenterCropPad<axes = [-2, 2]>(x, goal)
+  z = CenterCropPad<axes = [-1]>(x, six)
+}""",
+        ("pad", "slice"),
+        {"x": (2, (1, 9), (1, 9)), "like": ((1, 9), 1)},
+        *({"x": (2, *x), "like": (a, 1)} for x, a in (((1, 1), 9), ((9, 9), 1), ((4, 7), 4), ((8, 5), 8), ((5, 6), 6))),
+        opset=18,
+    ),
+    "norms of windows": _sized(
+        """(float[n,c,h,7] x) => (float[n,c,i,j] y, float[n,c,k,l] z) {
+  y = LpPool<kernel_shape = [3, 2], strides = [2, 1], pads = [1, 0, 1, 1], dilations = [1, 2]>(x)
+  z = LpPool<kernel_shape = [2, 2], p = 3, auto_pad = "SAME_UPPER", strides = [2, 2]>(x)
+}""",
+        ("avg_pool2d",),
+        {"x": (1, (1, 4), (3, 9), 7)},
+        *({"x": (1, c, h, 7)} for c, h in ((1, 3), (4, 9), (3, 4))),
+        opset=18,
     ),
     "mean": _sized(
         """(float[b,t,3] x) => (float[b,3] y) <int64[1] axis1 = {1}> {

@@ -87,6 +87,21 @@ CONVOLUTIONS = [
         {"Padding": 0, "StrideD": 2, "StrideH": 1, "StrideW": 2, "FusedActivationFunction": 1},
         (1, 2),
     ),
+    *(
+        Case(
+            "CONV_3D_TRANSPOSE",
+            (ints(1, *sizes, 4), random(2, 3, 3, 4, 2), random(1, 3, 4, 5, 2), *bias),
+            "Conv3DOptions",
+            {"Padding": padding, "StrideD": 2, "StrideH": 1, "StrideW": 2, "FusedActivationFunction": act},
+            (0, 1, 3) if bias else (0, 1),
+        )
+        for sizes, bias, padding, act in (
+            ((6, 4, 10), (random(4),), 0, 1),
+            ((5, 4, 9), (), 0, 0),
+            ((6, 6, 11), (random(4),), 1, 0),
+            ((7, 6, 12), (), 1, 0),
+        )
+    ),
 ]
 POOLS = [
     Case(op, (random(1, 7, 8, 3),), "Pool2DOptions", pool(*settings))

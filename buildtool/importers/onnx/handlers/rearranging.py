@@ -11,7 +11,8 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.spatial import from_channels_last, to_channels_last
 from buildtool.importers.step import Step
-from buildtool.ir.dims import Dim, bounds, product
+from buildtool.importers.windows import padded
+from buildtool.ir.dims import Dim, bounds, maximum, product
 
 
 @handler("DepthToSpace")
@@ -55,20 +56,23 @@ def center_crop_pad(step: Step) -> Tensor:
         step.malformed(f"it has {len(goals)} sizes for {len(axes)} axes")
     starts: list[Dim] = [0] * x.rank
     sizes = list(x.shape)
-    before, after = [0] * x.rank, [0] * x.rank
+    before: list[Dim] = [0] * x.rank
+    after: list[Dim] = [0] * x.rank
     for axis, goal in zip(axes, goals, strict=True):
         surplus = x.shape[axis] - goal
         if bounds(surplus)[0] >= 0:
             starts[axis], sizes[axis] = surplus // 2, goal
-        elif isinstance(surplus, int):
-            before[axis], after[axis] = -surplus // 2, -surplus - -surplus // 2
-        else:
-            step.unsupported(f"a crop or border from {x.shape[axis]} to {goal} elements", "fix the input shapes")
+        else:  # a width below 0 is a crop
+            before[axis] = maximum(goal - x.shape[axis], 0) // 2 - maximum(surplus, 0) // 2
+            after[axis] = goal - x.shape[axis] - before[axis]
     if tuple(sizes) != x.shape:
         x = step.emit("slice", x, starts=tuple(starts), steps=(1,) * x.rank, sizes=tuple(sizes))
     if not any(before) and not any(after):
         return step.emit("identity", x)
-    return step.emit("pad", x, before=tuple(before), after=tuple(after), mode="constant", value=0.0)
+    if all(isinstance(width, int) for width in (*before, *after)):
+        return step.emit("pad", x, before=tuple(before), after=tuple(after), mode="constant", value=0.0)
+    wanted: dict[int, Dim] = dict(zip(axes, goals, strict=True))
+    return padded(step, x, before, after, 0.0, [wanted.get(axis) for axis in range(x.rank)])
 
 
 @handler("Col2Im")

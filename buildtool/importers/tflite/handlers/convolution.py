@@ -127,8 +127,28 @@ def transposed_convolution(step: Step) -> Tensor:
         before.append(max(total, 0) // 2)
         after.append(max(total, 0) - max(total, 0) // 2)
         extra.append(max(-total, 0))
-    y = _transposed(step, 2, optional_real(step, 3), strides, (*before, *after), extra)
+    y = _transposed(step, real(step, 2), real(step, 1), optional_real(step, 3), strides, (*before, *after), extra)
     return stored(step, activated(step, y))
+
+
+@handler("CONV_3D_TRANSPOSE")
+def transposed_convolution_in_space(step: Step) -> Tensor:
+    """Inputs: shape of the output, filter [D, H, W, O, I], image, bias."""
+    x, filters = real(step, 2), real(step, 1)
+    shape = step.known_dims(0, "output shape")
+    if x.rank != 5 or filters.rank != 5 or len(shape) != 5:
+        step.malformed(f"image, filter and output have ranks {x.rank}, {filters.rank} and {len(shape)}, not 5")
+    strides, dilations = _steps_in_space(step)
+    before, after, extra = [], [], []
+    for axis, (stride, dilation) in enumerate(zip(strides, dilations, strict=True)):
+        side = (channels(step, filters, axis) - 1) * dilation + 1
+        total = _cut(step, x.shape[1 + axis], stride, side, shape[1 + axis])
+        before.append(max(total, 0) // 2)
+        after.append(max(total, 0) - max(total, 0) // 2)
+        extra.append(max(-total, 0))
+    turned = step.transpose(filters, (3, 0, 1, 2, 4))
+    y = _transposed(step, x, turned, optional_real(step, 3), strides, (*before, *after), extra, dilations)
+    return activation(step, y, step.integer("fused_activation_function", 0))
 
 
 def _cut(step: Step, size: Dim, stride: int, side: int, wanted: Dim) -> int:
@@ -156,20 +176,29 @@ def transposed_convolution_with_bias(step: Step) -> Tensor:
             total = max(0, side - (size - 1) % stride - 1)
         before.append(total // 2)
         after.append(total - total // 2)
-    return _transposed(step, 0, step.optional(2), (down, across), (*before, *after), (0, 0))
+    return _transposed(
+        step, real(step, 0), real(step, 1), step.optional(2), (down, across), (*before, *after), (0, 0)
+    )
 
 
 def _transposed(
-    step: Step, image: int, bias: Tensor | None, strides: Sequence[int], pads_: Sequence[int], extra: Sequence[int]
+    step: Step,
+    x: Tensor,
+    filters: Tensor,
+    bias: Tensor | None,
+    strides: Sequence[int],
+    pads_: Sequence[int],
+    extra: Sequence[int],
+    dilations: Sequence[int] = (),
 ) -> Tensor:
     return step.emit(
-        "deconv2d",
-        real(step, image),
-        real(step, 1),
+        "deconv3d" if len(strides) == 3 else "deconv2d",
+        x,
+        filters,
         *(() if bias is None else (bias,)),
         strides=tuple(strides),
         pads=tuple(pads_),
-        dilations=(1, 1),
+        dilations=tuple(dilations) or (1,) * len(strides),
         output_padding=tuple(extra),
         groups=1,
         **NO_ACTIVATION,
@@ -183,10 +212,7 @@ def convolution_in_space(step: Step) -> Tensor:
     if x.rank != 5 or filters.rank != 5:
         step.malformed(f"the image has rank {x.rank}, the filter {filters.rank}, not 5")
     kernel = tuple(channels(step, filters, axis) for axis in range(3))
-    strides = tuple(step.integer(f"stride_{axis}") for axis in "dhw")
-    dilations = tuple(step.integer(f"dilation_{axis}_factor", 1) for axis in "dhw")
-    if min(*strides, *dilations) < 1:
-        step.malformed(f"strides {strides} and dilations {dilations}")
+    strides, dilations = _steps_in_space(step)
     bias = optional_real(step, 2)
     y = step.emit(
         "conv3d",
@@ -200,3 +226,12 @@ def convolution_in_space(step: Step) -> Tensor:
         **NO_ACTIVATION,
     )
     return activation(step, y, step.integer("fused_activation_function", 0))
+
+
+def _steps_in_space(step: Step) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Strides and dilations of depth, height and width."""
+    strides = tuple(step.integer(f"stride_{axis}") for axis in "dhw")
+    dilations = tuple(step.integer(f"dilation_{axis}_factor", 1) for axis in "dhw")
+    if min(*strides, *dilations) < 1:
+        step.malformed(f"strides {strides} and dilations {dilations}")
+    return strides, dilations
