@@ -52,6 +52,15 @@ def test_a_model_of_tflite(lathe: Lathe, tmp_path: Path) -> None:
     assert model["subgraphs"][0]["input_data_formats"] == ["NHWC"]
 
 
+def test_open_sizes_of_tflite_are_not_those_that_the_converter_wrote(lathe: Lathe, tmp_path: Path) -> None:
+    tensors = [TensorSpec(name, "float32", (1, 1), signature=(-1, -1)) for name in ("sound", "result")]
+    (tmp_path / "net.tflite").write_bytes(write(GraphSpec(tensors, [NodeSpec("RELU", [0], [1])], [0], [1])))
+    result = lathe("init", tmp_path / "net.tflite")
+    assert result.code == 2
+    assert "the shape [?,?] of 'sound' open" in result.stderr
+    assert lathe("init", tmp_path / "net.tflite", "--input-shape", "sound=1,1280").code == 0
+
+
 def test_without_output_it_stands_beside_the_model_and_is_not_replaced(lathe: Lathe, tmp_path: Path) -> None:
     model = write_model(tmp_path / "net.onnx", [1, 4])
     assert lathe("init", model).code == 0

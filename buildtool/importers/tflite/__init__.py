@@ -9,12 +9,23 @@ from buildtool.importers.request import ImportedModel, ImportRequest
 from buildtool.importers.tflite.reading import read
 from buildtool.importers.tflite.registry import REGISTRY
 
-__all__ = ["import_model", "source_model", "supported_operators"]
+__all__ = ["declared_inputs", "import_model", "source_model", "supported_operators"]
 
 
 def supported_operators() -> tuple[str, ...]:
     """The operators that can be imported, custom ones by their codes."""
     return tuple(name for name in REGISTRY.supported() if name[0] != "@")  # of the importer itself
+
+
+def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:
+    """The inputs of a model; None for sizes that it leaves open, where the converter writes 1."""
+    return {
+        name: tuple(
+            None if dim is None and usual == 1 else usual
+            for dim, usual in zip(tensor.shape or (), tensor.usual or tensor.shape or (), strict=True)
+        )
+        for name, tensor in source_model(request).inputs.items()
+    }
 
 
 def source_model(request: ImportRequest) -> SourceModel:

@@ -17,8 +17,18 @@ from buildtool.importers.model import AttributeValue, SourceBody, SourceDim, Sou
 from buildtool.importers.order import check_names, in_execution_order
 from buildtool.importers.tflite.complex_operators import COMPLEX
 from buildtool.importers.tflite.rows import with_rows
-from buildtool.importers.tflite.schema import COMPLEX64, CUSTOM, DAMAGED, DTYPES, HALVES, attributes_of, operators
+from buildtool.importers.tflite.schema import (
+    COMPLEX64,
+    CUSTOM,
+    DAMAGED,
+    DTYPES,
+    HALVES,
+    RESOURCE,
+    attributes_of,
+    operators,
+)
 from buildtool.importers.tflite.tensors import array_of, check_shape, dtype_of_code, quantisation_of
+from buildtool.importers.tflite.variables import ON_VARIABLES, RUN_ONCE, values_of, without_variables
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType, QuantType
 
@@ -70,17 +80,19 @@ def read(file: Path, name: str) -> SourceModel:
     """The checked content of a file. LatheError where it is not a model."""
     where = Where(file=str(file), model=name)
     data = read_bytes(file, where, "save the model with fewer or smaller weights", DAMAGED)
-    graph = _Reader(File(data, where, DAMAGED)).graph(0)
-    if not graph.nodes:
-        raise ModelFileError("the model has no nodes", where=where, remedy=DAMAGED)
+    reader = _Reader(File(data, where, DAMAGED))
+    graph = reader.graph(0)
     if not graph.outputs:
         raise ModelFileError("the model has no outputs", where=where, remedy=DAMAGED)
-    constants = graph.constants()
-    inputs = {tensor.name: tensor.declared() for tensor in graph.inputs if tensor.name not in constants}
-    outputs = {tensor.name: tensor.declared() for tensor in graph.outputs}
-    check_names(graph.nodes, {**inputs, **constants}, outputs, where, DAMAGED)
     declared = {tensor.name: tensor.declared() for tensor in graph.tensors if tensor.code in DTYPES}
-    nodes = with_parts(in_execution_order(graph.nodes, where), COMPLEX)
+    kept = without_variables(graph.nodes, declared, reader.initial(graph))
+    constants = graph.constants()
+    inputs = {tensor.name: tensor.declared() for tensor in graph.inputs if tensor.name not in constants} | kept.inputs
+    constants |= kept.initial
+    outputs = {tensor.name: tensor.declared() for tensor in graph.outputs} | kept.outputs
+    declared |= kept.inputs | kept.outputs
+    check_names(kept.nodes, {**inputs, **constants}, outputs, where, DAMAGED)
+    nodes = with_parts(in_execution_order(kept.nodes, where), COMPLEX)
     return SourceModel(where, 0, "NHWC", inputs, outputs, declared, constants, nodes)
 
 
@@ -114,6 +126,16 @@ class _Reader:
             dtype_of_code(tensor.code, Where(self._where.file, model=self._where.model, value=tensor.name))
         return _Graph(tensors, inputs, outputs, nodes)
 
+    def initial(self, graph: _Graph) -> dict[tuple[object, object], Array]:
+        """The values that variables have before the first run."""
+        found: dict[tuple[object, object], Array] = {}
+        for node in graph.nodes:
+            index = node.attributes.get("init_subgraph_index")
+            if node.op == RUN_ONCE and isinstance(index, int):
+                once = self.graph(index)
+                found |= values_of(once.nodes, once.constants())
+        return found
+
     # -- operators ---------------------------------------------------------------------------------------------------
     def _operator(self, table: Table) -> _Operator:
         number = max(table.integer(0, "<b"), table.integer(3))
@@ -139,7 +161,9 @@ class _Reader:
         used = {tensor.name: tensor for tensor in (*inputs, *outputs) if tensor.name}
         where = Where(self._where.file, model=self._where.model, node=name)
         for tensor in used.values():
-            if tensor.code != COMPLEX64 or operator.title not in COMPLEX:
+            if tensor.code == COMPLEX64 and operator.title in COMPLEX:
+                continue
+            if tensor.code != RESOURCE or operator.title not in ON_VARIABLES:
                 dtype_of_code(tensor.code, where)
         return SourceNode(
             operator.title,
@@ -150,7 +174,7 @@ class _Reader:
             attributes,
             bodies=self._bodies(attributes, name),
             quantisation={one: tensor.quantisation for one, tensor in used.items() if tensor.quantisation},
-            dtypes={one: DTYPES[tensor.code] for one, tensor in used.items() if tensor.code != COMPLEX64},
+            dtypes={one: DTYPES[tensor.code] for one, tensor in used.items() if tensor.code in DTYPES},
         )
 
     def _bodies(self, attributes: dict[str, AttributeValue], owner: str) -> dict[str, Callable[[], SourceBody]]:

@@ -45,6 +45,7 @@ HALVES: Mapping[int, DType] = {1: DType.F16, 18: DType.BF16}
 DAMAGED = "the file is damaged or was not made by a TFLite converter: convert or download it again"
 INT4, BFLOAT16 = 17, 18
 COMPLEX64 = 8  # which no graph has: importers/complex_parts.py
+RESOURCE = 13  # a variable: variables.py
 CUSTOM = 32
 _MOST_NUMBERS = 4096  # in a list that is an option
 #: What the classes of the package have besides a function for each option.

@@ -17,7 +17,12 @@ def _floats(*shape: int) -> Array:
 
 
 def _sized(
-    text: str, holds: tuple[str, ...], bounded: Shapes, *shapes: Mapping[str, tuple[int, ...]], opset: int = 17, **weights: Array
+    text: str,
+    holds: tuple[str, ...],
+    bounded: Shapes,
+    *shapes: Mapping[str, tuple[int, ...]],
+    opset: int = 17,
+    **weights: Array,
 ) -> Model:
     """A model with one run for each mapping of its inputs to shapes."""
     runs = [{name: _floats(*shape) for name, shape in mapping.items()} for mapping in shapes]

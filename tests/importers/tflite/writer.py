@@ -23,6 +23,7 @@ _CODES = {
     "int64": tflite.TensorType.INT64,
     "bool": tflite.TensorType.BOOL,
     "complex64": tflite.TensorType.COMPLEX64,
+    "resource": tflite.TensorType.RESOURCE,
 }
 _CUSTOM = tflite.BuiltinOperator.CUSTOM
 
@@ -179,14 +180,16 @@ class _Writer:
             ArrayIndices=indices,
         )
 
+    def option(self, value: Any) -> float:
+        if isinstance(value, str):
+            return int(self.builder.CreateString(value))
+        return value if isinstance(value, int | float) else self.numbers(value, "int32")
+
     def node(self, node: NodeSpec) -> int:
         key = (node.op, node.version)
         if key not in self.codes:
             self.codes.append(key)
-        values = {
-            name: value if isinstance(value, int | float) else self.numbers(value, "int32")
-            for name, value in node.values.items()
-        }
+        values = {name: self.option(value) for name, value in node.values.items()}
         options = self.table(node.options, **values) if node.options else None
         kind = getattr(tflite.BuiltinOptions, node.options) if node.options else None
         custom = self.numbers(np.frombuffer(node.custom, np.uint8), "uint8") if node.custom else None  # type: ignore[arg-type]

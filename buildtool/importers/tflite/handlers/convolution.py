@@ -176,9 +176,7 @@ def transposed_convolution_with_bias(step: Step) -> Tensor:
             total = max(0, side - (size - 1) % stride - 1)
         before.append(total // 2)
         after.append(total - total // 2)
-    return _transposed(
-        step, real(step, 0), real(step, 1), step.optional(2), (down, across), (*before, *after), (0, 0)
-    )
+    return _transposed(step, real(step, 0), real(step, 1), step.optional(2), (down, across), (*before, *after), (0, 0))
 
 
 def _transposed(

@@ -12,6 +12,7 @@ from buildtool.importers.step import Step
 from buildtool.importers.strided_slices import reversed_along
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import activated, output_quantisation, quantisation, real, stored
+from buildtool.importers.tflite.variables import VALUE
 from buildtool.ir.dims import Dim, product
 
 
@@ -38,6 +39,11 @@ def _quotient(step: Step, count: Dim, others: Dim) -> Dim:
     if others == 0 or (isinstance(count, int) and isinstance(others, int) and count % others):
         step.malformed(f"{count} elements cannot be divided into rows of {others}")
     return count // others
+
+
+@handler(VALUE)
+def value_of_variable(step: Step) -> Tensor:
+    return step.emit("identity", step.input(0))
 
 
 @handler("SQUEEZE")
