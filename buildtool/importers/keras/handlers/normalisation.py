@@ -62,21 +62,36 @@ def batch_normalisation(step: Step) -> Tensor:
 def layer_normalisation(step: Step) -> Tensor:
     """With `rms_scaling` Keras divides by the root of the variance, and does not take the mean off before."""
     x = floating(step, only(step))
-    axes = sorted(_axes(step, x))
-    gamma, beta = optional_weight(step, "gamma"), optional_weight(step, "beta")
-    if axes != list(range(axes[0], x.rank)):
-        step.unsupported(f"a normalisation over the axes {axes}", "normalise over the last axes")
-    epsilon = number(step, "epsilon", 1e-3)
+    turned, first, back = _axes_last(step, x)
+    gamma, beta = (_over_axes(step, optional_weight(step, name), turned, first) for name in ("gamma", "beta"))
+    axes, epsilon = tuple(range(first, x.rank)), number(step, "epsilon", 1e-3)
     if step.integer("rms_scaling", 0):
-        mean = step.emit("reduce_mean", x, axes=tuple(axes), keepdims=True)
-        apart = step.emit("sub", x, mean)
-        variance = step.emit("reduce_mean", step.emit("mul", apart, apart), axes=tuple(axes), keepdims=True)
+        mean = step.emit("reduce_mean", turned, axes=axes, keepdims=True)
+        apart = step.emit("sub", turned, mean)
+        variance = step.emit("reduce_mean", step.emit("mul", apart, apart), axes=axes, keepdims=True)
         root = step.emit("sqrt", plus(step, variance, array(step, epsilon)))
-        return step.emit("mul", step.emit("div", x, root), weight(step, "gamma"))
+        y = step.emit("div", turned, root)
+        return step.transpose(y if gamma is None else step.emit("mul", y, gamma), back)
     if gamma is None and beta is not None:
         gamma = step.constant(np.ones([int(str(dim)) for dim in beta.shape], np.float32))
     operands = [row for row in (gamma, beta) if row is not None]
-    return step.emit("layer_norm", x, *operands, axis=axes[0], epsilon=epsilon)
+    return step.transpose(step.emit("layer_norm", turned, *operands, axis=first, epsilon=epsilon), back)
+
+
+def _axes_last(step: Step, x: Tensor) -> tuple[Tensor, int, tuple[int, ...]]:
+    """The input with the axes of the layer behind the others, the first of them, and the order of axes back."""
+    axes = sorted(_axes(step, x))
+    perm = (*(axis for axis in range(x.rank) if axis not in axes), *axes)
+    return step.transpose(x, perm), x.rank - len(axes), _back(perm)
+
+
+def _over_axes(step: Step, weights: Tensor | None, x: Tensor, first: int) -> Tensor | None:
+    """A weight for each place along the last axes of x: Keras has them in the order of its list of axes, and reads
+    them row by row, in the order of the input's axes.
+    """
+    if weights is None:
+        return None
+    return step.reshape(weights, tuple(channels(step, x, axis) for axis in range(first, x.rank)))
 
 
 @handler("RMSNormalization")
