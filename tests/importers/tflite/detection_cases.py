@@ -100,14 +100,19 @@ def _apart(most: int, overlap: float, least: float) -> list[Case]:
 
 #: LiteRT leaves what was in memory behind the objects that the fast way finds.
 FEWER_THAN_ASKED = _detector(max_detections=60, nms_score_threshold=0.8)
-#: What a box is given more than one class for.
-SEVERAL_CLASSES = _detector(max_classes_per_detection=2)
+#: Three, of which five are asked for: as above.
+FEWER_CLASSES = _detector(max_classes_per_detection=5, max_detections=3)
+ROOM_FOR_TWICE_AS_MANY = _detector(
+    _CLASSES, 3, max_classes_per_detection=2, use_regular_nms=True, detections_per_class=4
+)
 DETECTION = [
     _detector(),
     _detector(_CLASSES, 1),
     _detector(use_regular_nms=True),
     _detector(use_regular_nms=True, detections_per_class=1, max_detections=5),
     _detector(_CLASSES, 2, use_regular_nms=True, detections_per_class=4, nms_score_threshold=0.9, max_detections=20),
+    _detector(max_classes_per_detection=2, max_detections=3),
+    _detector(max_classes_per_detection=3, max_detections=3),
     _quantised(),
     *_apart(3, 0.5, 0.4),
     *_apart(9, 0.5, 0.0),

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.errors import ModelFileError, UnsupportedError
-from tests.importers.tflite.detection_cases import FEWER_THAN_ASKED, SEVERAL_CLASSES
+from buildtool.errors import ModelFileError
+from tests.importers.tflite.detection_cases import FEWER_CLASSES, FEWER_THAN_ASKED, ROOM_FOR_TWICE_AS_MANY
 from tests.importers.tflite.harness import imported, litert, run
 
 
@@ -25,9 +25,22 @@ def test_zeros_follow_the_last_object(tmp_path: Path) -> None:
         assert not result[:, some:].any()
 
 
-def test_several_classes_of_a_box_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="2 classes for a box"):
-        imported(SEVERAL_CLASSES.file(), tmp_path)
+def test_zeros_follow_what_the_slow_way_selects(tmp_path: Path) -> None:
+    file, inputs = ROOM_FOR_TWICE_AS_MANY.file(), ROOM_FOR_TWICE_AS_MANY.fed()
+    found, wanted = run(imported(file, tmp_path).graph, inputs), litert(file, inputs)
+    assert found[3] == wanted[3] == 6
+    for result, expected in zip(found[:3], wanted, strict=False):
+        np.testing.assert_allclose(result[:, :6], expected[:, :6], rtol=1e-5, atol=1e-5)
+        assert result.shape[1] == 12
+        assert not result[:, 6:].any()
+
+
+def test_zeros_follow_the_last_class_of_a_box(tmp_path: Path) -> None:
+    file, inputs = FEWER_CLASSES.file(), FEWER_CLASSES.fed()
+    for result, wanted in zip(run(imported(file, tmp_path).graph, inputs)[:3], litert(file, inputs), strict=False):
+        apart, expected = (array.reshape(3, 5, -1) for array in (result, wanted))
+        np.testing.assert_allclose(apart[:, :3], expected[:, :3], rtol=1e-5, atol=1e-5)
+        assert not apart[:, 3:].any()
 
 
 def test_options_that_cannot_be_read_are_refused(tmp_path: Path) -> None:

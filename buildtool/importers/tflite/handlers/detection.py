@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from buildtool.importers.boxes import Limits, at_least, best_boxes
+from buildtool.importers.boxes import BestBoxes, Limits, at_least, best_boxes
 from buildtool.importers.builder import Tensor
 from buildtool.importers.indexing import gathered
-from buildtool.importers.spatial import NO_ACTIVATION
+from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.custom_options import NamedOptions
 from buildtool.importers.tflite.registry import handler
 from buildtool.importers.tflite.values import real
+from buildtool.ir.dims import product
 from buildtool.ir.types import DType
 
 
@@ -47,7 +48,8 @@ def _or_equal(overlap: float) -> float:
 def detections(step: Step) -> Sequence[Tensor]:
     """Inputs: codes of boxes [1, N, 4], scores [1, N, C], and anchors [N, 4] (centre y, x, height, width).
 
-    Outputs: boxes, classes, scores and the number of objects. The fast way tries each box once, for its best class.
+    Outputs: boxes, classes, scores and the number of objects. The fast way tries each box once, for its best class,
+    and gives the next best ones, too.
     """
     options = NamedOptions(step)
     codes, scores, anchors = (step.check_rank(real(step, index), rank) for index, rank in enumerate((3, 3, 2)))
@@ -59,22 +61,47 @@ def detections(step: Step) -> Sequence[Tensor]:
         scores = step.emit("slice", scores, starts=(0, 0, given - classes), steps=(1, 1, 1), sizes=sizes)
     boxes = _decoded(step, codes, anchors, options)
     total, each = options.integer("max_detections"), options.integer("max_classes_per_detection")
-    if each != 1:
-        step.unsupported(f"{each} classes for a box", "set max_classes_per_detection to 1")
+    if each < 1:
+        step.malformed(f"it gives {each} classes for a box")
+    step.check_table(total, each)
     overlap, least = options.real("nms_iou_threshold"), at_least(options.real("nms_score_threshold"))
     if options.flag("use_regular_nms", False):
         limits = Limits(options.integer("detections_per_class", 100), total, overlap, least)
         found = best_boxes(step, boxes, step.transpose(scores, (0, 2, 1)), limits)
-        kinds = found.kinds
+        results = [found.boxes, step.emit("cast", found.kinds, to=DType.F32), found.scores]
+        results = [_longer(step, result, total * each) for result in results]
     else:
         highest = step.emit("reduce_max", scores, axes=(2,), keepdims=False)
         highest = step.reshape(highest, (scores.shape[0], 1, scores.shape[1]))
         found = best_boxes(step, boxes, highest, Limits(total, total, overlap, least))
-        best = step.emit("argmax", scores, axis=2, keepdims=False, select_last_index=False)
-        kinds = gathered(step, best, found.places, 1, 1)
-        kinds = step.emit("where", found.valid, kinds, step.constant(np.array(0, np.int64)))
-    shown = step.emit("cast", kinds, to=DType.F32), step.emit("cast", found.counts, to=DType.F32)
-    return found.boxes, shown[0], found.scores, shown[1]
+        results = _with_classes(step, found, scores, each)
+    return *results, step.emit("cast", found.counts, to=DType.F32)
+
+
+def _with_classes(step: Step, found: BestBoxes, scores: Tensor, each: int) -> list[Tensor]:
+    """Boxes, classes and scores, `each` for a box; zeros where there are fewer classes."""
+    images, total = found.scores.shape
+    number = min(each, channels(step, scores, 2))
+    highest, kinds = step.emit_all("topk", scores, axis=2, k=(number,), largest=True)
+    kept = step.reshape(found.valid, (images, total, 1))
+    zero = step.constant(np.array(0, np.float32))
+    results = []
+    for numbers in (step.emit("cast", kinds, to=DType.F32), highest):
+        taken = step.emit("where", kept, gathered(step, numbers, found.places, 1, 1), zero)
+        results.append(step.reshape(_longer(step, taken, each, 2), (images, product((total, each)))))
+    boxes = step.reshape(found.boxes, (images, total, 1, 4))
+    boxes = step.emit("broadcast_to", boxes, shape=(images, total, number, 4))
+    boxes = step.reshape(_longer(step, boxes, each, 2), (images, product((total, each)), 4))
+    return [boxes, *results]
+
+
+def _longer(step: Step, x: Tensor, size: int, axis: int = 1) -> Tensor:
+    """With zeros behind."""
+    missing = size - channels(step, x, axis)
+    if not missing:
+        return x
+    after = tuple(missing if other == axis else 0 for other in range(x.rank))
+    return step.emit("pad", x, before=(0,) * x.rank, after=after, mode="constant", value=0.0)
 
 
 def _decoded(step: Step, codes: Tensor, anchors: Tensor, options: NamedOptions) -> Tensor:
