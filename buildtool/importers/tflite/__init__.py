@@ -22,7 +22,7 @@ def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]
     return {
         name: tuple(
             None if dim is None and usual == 1 else usual
-            for dim, usual in zip(tensor.shape or (), tensor.usual or tensor.shape or (), strict=True)
+            for dim, usual in zip(tensor.shape or (), tensor.usual or (), strict=True)
         )
         for name, tensor in source_model(request).inputs.items()
     }
