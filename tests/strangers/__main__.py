@@ -1,4 +1,4 @@
-"""Judges random models and writes what was found to build/strangers.json: `make strangers`.
+"""Judges random models and writes what was found so far to build/strangers.json: `make strangers`.
 
 Each family gets `run`, `wrong`, `crashed` and `refused_wrongly`; the smallest model of each finding is in
 build/strangers/<family>.
@@ -34,11 +34,12 @@ KINDS = ("wrong", "crashed", "refused_wrongly")
 
 
 class Findings:
-    """Counts verdicts, and keeps the smallest model of each cause."""
+    """Counts verdicts in a file, and keeps the smallest model of each cause."""
 
-    def __init__(self, family: str, folder: Path, drawer: Drawer | None) -> None:
+    def __init__(self, family: str, folder: Path, drawer: Drawer | None, file: Path) -> None:
         self.family = family
         self.folder = folder
+        self.file = file
         self.drawer = drawer
         self.counts: Counter[str] = Counter(run=0, **dict.fromkeys(KINDS, 0))
         self.files: Counter[str] = Counter()  # judged, by form
@@ -58,6 +59,14 @@ class Findings:
             self._found(job, verdict, worker)
         if "case" in job:
             shutil.rmtree(job["case"], ignore_errors=True)
+        self.store()
+
+    def store(self) -> None:
+        """Puts the counts beside those of other families. The file is whole at any time."""
+        known = json.loads(self.file.read_text(encoding="utf-8")) if self.file.is_file() else {}
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps({**known, self.family: self.as_json()}, indent=2) + "\n", encoding="utf-8")
+        new.replace(self.file)
 
     def _count(self, job: Mapping[str, Any]) -> None:
         self.files[job.get("form", "onnx")] += 1
@@ -109,24 +118,19 @@ def _line(verdict: Verdict) -> str:
 def judge_family(family: str, seeds: range, library: Path, processes: int, python: Path | None) -> dict[str, Any]:
     """What became of random models of a family."""
     if family == "onnx":
-        findings = Findings(family, FOLDER / family, None)
+        findings = Findings(family, FOLDER / family, None, RESULT)
         judge_all(({"seed": seed} for seed in seeds), library, processes, findings.add)
         return findings.as_json()
     drawer = Drawer(python or refresh_oracles.environment(ORACLES[family]), family)
-    findings = Findings(family, FOLDER / family, drawer)
+    findings = Findings(family, FOLDER / family, drawer, RESULT)
     try:
         with tempfile.TemporaryDirectory() as folder:
             written = drawers.jobs(drawer, family, seeds, Path(folder), findings.skipped)
             judge_all(written, library, processes, findings.add)
     finally:
         drawer.end()
+    findings.store()  # what the framework did not write, too
     return findings.as_json()
-
-
-def _store(family: str, result: dict[str, Any]) -> None:
-    """Puts the result of a family beside those of others."""
-    known = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else {}
-    RESULT.write_text(json.dumps({**known, family: result}, indent=2) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -147,7 +151,6 @@ def main() -> int:
     for family in asked.families:
         seeds = range(asked.seed, asked.seed + asked.count)
         results[family] = judge_family(family, seeds, library, asked.processes, asked.python)
-        _store(family, results[family])
         print(json.dumps({family: results[family]}, indent=2))
     return int(any(results[family][kind] for family in asked.families for kind in KINDS))
 

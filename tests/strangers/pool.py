@@ -63,16 +63,19 @@ def judge_all(
     processes: int,
     found: Callable[[Mapping[str, Any], Verdict, Worker], None],
 ) -> None:
-    """Judges all jobs; `found` is called with each verdict, one at a time, and may use the worker that gave it."""
+    """Judges all jobs; `found` is called with each verdict, one at a time, and may use the worker that gave it.
+
+    An interrupt ends it after the jobs in progress.
+    """
     waiting: Iterator[Mapping[str, Any]] = iter(jobs)
-    lock, answers = threading.Lock(), threading.Lock()
+    lock, answers, ended = threading.Lock(), threading.Lock(), threading.Event()
 
     def work() -> None:
         worker = Worker(library)
         try:
             while True:
                 with lock:
-                    job = next(waiting, None)
+                    job = None if ended.is_set() else next(waiting, None)
                 if job is None:
                     return
                 verdict = worker.judge(job)
@@ -82,5 +85,8 @@ def judge_all(
             worker.end()
 
     with ThreadPoolExecutor(processes) as threads:
-        for done in [threads.submit(work) for _ in range(processes)]:
-            done.result()
+        try:
+            for done in [threads.submit(work) for _ in range(processes)]:
+                done.result()
+        finally:
+            ended.set()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +14,10 @@ from buildtool.plan import manifest
 from buildtool.runtime import Library
 from tests.native_builds import full_library
 from tests.strangers import onnx_models, shrinking, stored
+from tests.strangers.__main__ import Findings
 from tests.strangers.drawing import Model
 from tests.strangers.exclusions import reason
-from tests.strangers.judge import judge_model
+from tests.strangers.judge import Verdict, judge_model
 from tests.strangers.pool import Worker, judge_all
 
 MODELS = range(40)
@@ -53,6 +57,25 @@ def test_shrinking_keeps_the_node_at_fault(tmp_path: Path) -> None:
     small = shrinking.shrink(onnx_models.draw(seed), has_pool)
     assert [node.op_type for node in small.proto.graph.node if "Pool" not in node.op_type] == []
     assert len(small.proto.graph.node) == 1
+
+
+def test_an_interrupted_run_keeps_its_counts(tmp_path: Path) -> None:
+    """Two of a hundred models are judged before the interrupt; those of another family stay."""
+    broken, file = tmp_path / "broken.so", tmp_path / "strangers.json"
+    broken.write_bytes(b"no library")
+    file.write_text('{"torch": {"run": 7}}')
+    findings = Findings("onnx", tmp_path / "onnx", None, file)
+
+    def found(job: Mapping[str, Any], verdict: Verdict, worker: Worker) -> None:
+        findings.add(job, Verdict("right", "", ""), worker)
+        if job["seed"] == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_all(({"seed": seed} for seed in range(100)), broken, 1, found)
+    stored_counts = json.loads(file.read_text())
+    assert stored_counts["torch"] == {"run": 7}
+    assert stored_counts["onnx"]["run"] == 2
 
 
 def test_a_process_that_dies_is_a_finding(tmp_path: Path) -> None:
