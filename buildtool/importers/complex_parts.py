@@ -1,13 +1,15 @@
 """Complex tensors as two real ones: graphs have no complex numbers, and few operators of a model take them.
 
 A reader calls `with_parts` on its nodes: a complex tensor `y` becomes `y:real` and `y:imag`. Operators that only move
-elements stand once for each part; the others take or give both parts, one after the other.
+elements, and constants, stand once for each part; the others take or give both parts, one after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from buildtool.importers.model import SourceNode
 
@@ -22,28 +24,32 @@ class ComplexOperators:
     taking: frozenset[str]  # and give real tensors
     changing: frozenset[str]  # take and give them
     moving: frozenset[str]  # treat both parts alike
+    computing: frozenset[str] = frozenset()  # take and give them, by a handler of another name than that of real ones
 
     def __contains__(self, title: object) -> bool:
-        return title in self.making | self.taking | self.changing | self.moving
+        return title in self.making | self.taking | self.changing | self.moving | self.computing
 
 
 def with_parts(nodes: Sequence[SourceNode], operators: ComplexOperators) -> tuple[SourceNode, ...]:
     """The nodes, in execution order, without complex tensors. Others that read them are operators nobody knows."""
-    if not any(node.title in operators.making for node in nodes):
+    if not any(node.title in operators.making or _is_complex(node) for node in nodes):
         return tuple(nodes)
     made: list[SourceNode] = []
     found: set[str] = set()  # the complex tensors
     for node in nodes:
         first = len(made)
         gives = node.title in operators.making
-        if found.isdisjoint(node.reads):
+        if _is_complex(node):
+            gives = True
+            made += _constants(node)
+        elif found.isdisjoint(node.reads):
             made.append(replace(node, outputs=_doubled(node.outputs)) if gives else node)
         elif node.title in operators.moving:
             gives = True
             made += _for_each_part(node, found)
         else:
             known = node.title in operators.taking | operators.changing
-            gives = node.title in operators.changing
+            gives = node.title in operators.changing | operators.computing
             made.append(_with_both(node, found, known, gives))
         if gives:
             found.update(node.outputs)
@@ -61,6 +67,20 @@ def _for_each_part(node: SourceNode, found: set[str]) -> Iterator[SourceNode]:
         outputs = tuple(f"{name}{part}" if name else "" for name in node.outputs)
         name = node.name if part == _REAL else f"{node.name}{part}"
         yield replace(node, name=name, inputs=inputs, outputs=outputs)
+
+
+def _is_complex(node: SourceNode) -> bool:
+    """Whether it is a constant of complex numbers."""
+    value = node.attributes.get("value")
+    return isinstance(value, np.ndarray) and value.dtype.kind == "c"
+
+
+def _constants(node: SourceNode) -> Iterator[SourceNode]:
+    value = np.asarray(node.attributes["value"])
+    for part, array in zip(PARTS, (value.real, value.imag), strict=True):
+        name = f"{node.name}{part}"
+        outputs = tuple(f"{name}{part}" for name in node.outputs)
+        yield replace(node, name=name, outputs=outputs, attributes={**node.attributes, "value": array.copy()})
 
 
 def _with_both(node: SourceNode, found: set[str], known: bool, gives: bool) -> SourceNode:

@@ -16,7 +16,8 @@ __all__ = ["companions", "declared_inputs", "import_model", "source_model", "sup
 
 def supported_operators() -> tuple[str, ...]:
     """The operators that can be imported; some are done with when the file has been read."""
-    return tuple(sorted({*REGISTRY.supported(), *READ}))
+    of_files = (name for name in REGISTRY.supported() if " " not in name)  # others are the importer's own
+    return tuple(sorted({*of_files, *READ}))
 
 
 def companions(file: Path, weights: Path | None) -> tuple[Path, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from buildtool.errors import Where
 from buildtool.importers.model import AttributeValue
-from buildtool.importers.tensorflow.tensors import array_of, type_name
+from buildtool.importers.tensorflow.tensors import array_of, complex_array_of, type_name
 from buildtool.schemas import tensorflow_graph_pb2 as pb
 
 _MOST_LISTED = 4096
@@ -35,6 +35,8 @@ def attributes_of(attr: Mapping[str, pb.AttrValue], where: Where) -> tuple[dict[
 
 
 def _tensor(tensor: pb.TensorProto, where: Where) -> AttributeValue | None:
+    if tensor.dtype == pb.DT_COMPLEX64:
+        return complex_array_of(tensor, where)
     return None if tensor.dtype in _NO_NUMBERS else array_of(tensor, where)
 
 

@@ -15,7 +15,7 @@ from buildtool.importers.complex_parts import with_parts
 from buildtool.importers.model import SourceBody, SourceModel, SourceNode, SourceTensor
 from buildtool.importers.order import check_names, in_execution_order
 from buildtool.importers.tensorflow.attributes import attributes_of
-from buildtool.importers.tensorflow.complex_operators import COMPLEX
+from buildtool.importers.tensorflow.complex_operators import COMPLEX, titled
 from buildtool.importers.tensorflow.dilations import with_dilations
 from buildtool.importers.tensorflow.files import Loaded, load
 from buildtool.importers.tensorflow.frames import without_frames
@@ -184,7 +184,7 @@ class _Reader:
         if node.content is not None:
             attributes["value"] = node.content()
         return SourceNode(
-            node.op,
+            titled(node.op, attributes),
             "",
             node.name,
             tuple(self._name(ref) for ref in node.inputs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,24 @@ def array_of(tensor: pb.TensorProto, where: Where) -> Array:
         array = _from_list(tensor, shape, where)
     array.setflags(write=False)
     return array
+
+
+def complex_array_of(tensor: pb.TensorProto, where: Where) -> Array:
+    """The content of a tensor of complex numbers: its file has the real and the imaginary part of each."""
+    pairs = pb.TensorProto()
+    pairs.CopyFrom(tensor)
+    pairs.dtype = pb.DT_FLOAT
+    pairs.tensor_shape.dim.add(size=2)
+    listed = list(tensor.scomplex_val)
+    if listed:  # the last number is repeated, not its last part
+        shape = static_shape(tensor.tensor_shape, where)
+        halves = [_from_list(_of_floats(listed[part::2], tensor), shape, where) for part in (0, 1)]
+        return np.asarray(halves[0] + 1j * halves[1], np.complex64)
+    return np.asarray(array_of(pairs, where)[..., 0] + 1j * array_of(pairs, where)[..., 1], np.complex64)
+
+
+def _of_floats(numbers: Sequence[float], tensor: pb.TensorProto) -> pb.TensorProto:
+    return pb.TensorProto(dtype=pb.DT_FLOAT, tensor_shape=tensor.tensor_shape, float_val=numbers)
 
 
 def from_bytes(code: int, data: bytes, shape: tuple[int, ...], where: Where) -> Array:

@@ -25,6 +25,7 @@ from tests.importers.tensorflow.harness import (
 
 #: What is left of each network after all passes, as far as it says something about the importer.
 LEFT = {
+    "cosines": {"fully_connected": 17},
     "dilated": {"conv2d": 1, "dwconv2d": 1},
     "frozen_recurrent": {"lstm": 3, "gru": 1, "transpose": 1, "concat": 1},
     "loops_v1": {"loop": 2, "gather": 1},
@@ -37,7 +38,15 @@ LEFT = {
     "spectra": {"fully_connected": 13},
     "saved_v1": {"fully_connected": 1, "where": 1},
 }
-NODES = {"dilated": 2, "frozen_keras": 27, "saved_keras": 27, "saved_module": 10, "saved_v1": 6, "spectra": 63}
+NODES = {
+    "cosines": 106,
+    "dilated": 2,
+    "frozen_keras": 27,
+    "saved_keras": 27,
+    "saved_module": 10,
+    "saved_v1": 6,
+    "spectra": 63,
+}
 NODES |= {"loops_v1": 7, "saved_lists": 7, "saved_recurrent": 12, "frozen_recurrent": 12, "plain_recurrent": 12}
 
 

@@ -265,6 +265,34 @@ def spectra(folder: Path) -> None:
         tf.io.write_graph(frozen, str(folder), "model.pb", as_text=False)
 
 
+def cosines(folder: Path) -> None:
+    """Cosine transforms, which compute with complex numbers, and others that do."""
+    signal = real(2, 5, 12)
+
+    def compute(x: Any) -> dict[str, Any]:
+        y = tf.complex(x, x[:, ::-1])
+        waves = tf.constant([[1 + 2j, -0.5j, 3], [0.25, 2 - 1j, 1j]], tf.complex64)
+        outputs = {f"dct{kind}": tf.signal.dct(x, kind, norm="ortho" if kind > 1 else None) for kind in (1, 2, 3, 4)}
+        outputs |= {
+            "cepstrum": tf.signal.mfccs_from_log_mel_spectrograms(x)[..., :6],
+            "back": tf.signal.idct(x, norm="ortho"),
+            "sides": tf.abs(y[..., :3] * waves[:, None] / y[..., 3:6]),
+            "averages": tf.math.imag(tf.reduce_mean(tf.square(y), axis=1)),
+            "analytic": tf.math.real(tf.signal.ifft(tf.signal.fft(tf.cast(x, tf.complex64)) * (2 - 1j))),
+            "same": tf.cast(
+                tf.cast(x, tf.complex64) * tf.constant(2j, tf.complex64) * tf.constant(-0.5j, tf.complex64), tf.float32
+            ),
+        }
+        return {name: tf.identity(value, name) for name, value in outputs.items()}
+
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x = v1.placeholder(tf.float32, signal.shape, "x")
+        outputs = compute(x)
+        _save(folder, {"x": signal}, session.run(outputs, {x: signal}))
+        frozen = v1.graph_util.extract_sub_graph(graph.as_graph_def(), list(outputs))
+        tf.io.write_graph(frozen, str(folder), "model.pb", as_text=False)
+
+
 NETWORKS: Mapping[str, Callable[[Path], None]] = {
     "saved_keras": saved_keras,
     "frozen_keras": frozen_keras,
@@ -277,4 +305,5 @@ NETWORKS: Mapping[str, Callable[[Path], None]] = {
     "saved_lists": saved_lists,
     "loops_v1": loops_v1,
     "spectra": spectra,
+    "cosines": cosines,
 }
