@@ -70,7 +70,7 @@ class OnnxruntimeReference:
         try:
             results = self._session.run([spec.source_name or spec.name for spec in self._outputs], feeds)
         except Exception as problem:  # onnxruntime's own classes have no common base of its own
-            raise _refusal(problem, self._file) from problem
+            raise _refusal(problem, self._file, _GIVE_INPUTS) from problem
         return {
             spec.name: from_source(np.asarray(result), spec)
             for spec, result in zip(self._outputs, results, strict=True)
@@ -93,6 +93,7 @@ def onnxruntime_is_here() -> bool:
     return importlib.util.find_spec("onnxruntime") is not None
 
 
+_GIVE_INPUTS = "state which inputs the model accepts (input_ranges, validation_inputs_data), or "
 _NUMPY_OF_ONNX: Mapping[str, Any] = {
     "tensor(float)": np.float32,
     "tensor(float16)": np.float16,
@@ -144,11 +145,11 @@ def _onnxruntime_session(model_file: Path, outputs: Sequence[str]) -> Any:
         raise _refusal(problem, model_file) from problem
 
 
-def _refusal(problem: Exception, model_file: Path) -> UnsupportedError:
+def _refusal(problem: Exception, model_file: Path, remedy: str = "") -> UnsupportedError:
     first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
     return UnsupportedError(
         f"onnxruntime cannot run this model: {first}",
         where=Where(file=str(model_file)),
         rule="onnxruntime computes the outputs that those of the library are compared with",
-        remedy="compare with Lathe's own evaluator: --reference numpy",
+        remedy=f"{remedy}compare with Lathe's own evaluator: --reference numpy",
     )

@@ -82,6 +82,7 @@ def test_what_onnxruntime_refuses_while_it_runs_is_its_error_and_no_defect(tmp_p
         reference.run({"x": np.zeros(2, np.float32), "indices": np.array([0, 9])})
     (problem,) = caught.value.problems
     assert problem.where.file == str(file)
+    assert "input_ranges" in problem.remedy
     assert "--reference numpy" in problem.remedy
 
 
