@@ -242,6 +242,8 @@ def write(recipe: Recipe, folder: Path, forms: list[str]) -> Written:
             continue
         arrays: dict[str, Any] = {f"{run}_in_0": x for run, x in enumerate(feeds)}
         arrays |= {f"{run}_out_0": y for run, y in enumerate(expected)}
+        if form == "int8":
+            arrays |= {f"{run}_real_0": y for run, y in enumerate(results)}
         np.savez(place / "runs.npz", **arrays)
         about = {"inputs": 1, "outputs": 1, "runs": _RUNS, "rtol": 5e-4, **about}
         (place / "case.json").write_text(json.dumps(about), encoding="utf-8")

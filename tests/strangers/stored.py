@@ -33,7 +33,8 @@ def read_model(file: Path) -> Model:
 def read_case(folder: Path) -> Case:
     """What a framework wrote: case.json, the model, and the arrays of its runs in runs.npz.
 
-    The names of arrays are `<run>_in_<position>` and `<run>_out_<position>`. Inputs are numbers where the model has all
+    The names of arrays are `<run>_in_<position>`, `<run>_out_<position>`, and `<run>_real_<position>` of models that
+    round to a few bits. Inputs are numbers where the model has all
     sizes; else they have names and shapes, with bounds.
     """
     about: dict[str, Any] = json.loads((folder / "case.json").read_text(encoding="utf-8"))
@@ -46,7 +47,8 @@ def read_case(folder: Path) -> Case:
         feeds = {name: arrays[f"{run}_in_{index}"] for index, name in enumerate(names)}
         expected = tuple(arrays[f"{run}_out_{index}"] for index in range(about["outputs"]))
         stable = about["stable"][run] if "stable" in about else True
-        runs.append(Run(feeds, expected, (stable,) * len(expected)))
+        real = tuple(arrays[name] for index in range(about["outputs"]) if (name := f"{run}_real_{index}") in arrays)
+        runs.append(Run(feeds, expected, (stable,) * len(expected), real))
     return Case(
         about["platform"],
         folder / about["file"],

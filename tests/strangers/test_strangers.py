@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from buildtool.plan import manifest
@@ -17,7 +18,7 @@ from tests.strangers import onnx_models, shrinking, stored
 from tests.strangers.__main__ import Findings
 from tests.strangers.drawing import Model
 from tests.strangers.exclusions import reason
-from tests.strangers.judge import Verdict, judge_model
+from tests.strangers.judge import Verdict, difference, judge_model
 from tests.strangers.pool import Worker, judge_all
 
 MODELS = range(40)
@@ -57,6 +58,13 @@ def test_shrinking_keeps_the_node_at_fault(tmp_path: Path) -> None:
     small = shrinking.shrink(onnx_models.draw(seed), has_pool)
     assert [node.op_type for node in small.proto.graph.node if "Pool" not in node.op_type] == []
     assert len(small.proto.graph.node) == 1
+
+
+def test_what_rounds_less_than_the_framework_is_right() -> None:
+    real, rounded = np.array([1.0, 2.0, 3.0]), np.array([1.3, 2.0, 2.6])
+    assert difference(rounded, np.array([1.0, 2.0, 3.1]), 0, 0.05) == "is off by 0.5, above 0.05"
+    assert not difference(rounded, np.array([1.0, 2.0, 3.1]), 0, 0.05, real)
+    assert difference(rounded, np.array([1.0, 2.2, 3.0]), 0, 0.05, real) == "is off by 0.2, above 0.05"
 
 
 def test_an_interrupted_run_keeps_its_counts(tmp_path: Path) -> None:
