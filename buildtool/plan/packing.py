@@ -1,8 +1,8 @@
 """How constants are laid out for kernels: one function there and one back for each packing.
 
 The planned form of a model stores filters and weights as the kernel of their node reads them, so that nothing is
-packed when an engine is created. Only input 1 of conv2d, fully_connected and of what holds a 1x1 convolution
-is packed.
+packed when an engine is created. Only input 1 of conv2d, fully_connected, recurrent layers and of what holds a 1x1
+convolution is packed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from buildtool.ir.dims import static
+from buildtool.ir.dims import Dim, static
 from buildtool.ir.graph import Node
 from buildtool.ir.operator import Array
 
@@ -44,24 +44,34 @@ def packable(node: Node, name: str) -> bool:
     quantised = value.type.quant is not None
     if value.constant is None or quantised != PACKINGS[name].stored or value.type.rank != _RANKS[node.op.name]:
         return False
-    return (
-        value.constant.size > 0 and value.type.shape[0] == node.outputs[0].type.shape[-1] and PACKINGS[name].fits(node)
-    )
+    return value.constant.size > 0 and value.type.shape[0] == _rows(node) and PACKINGS[name].fits(node)
 
 
 def by_code(code: int) -> Packing | None:
     return next((packing for packing in PACKINGS.values() if packing.code == code), None)
 
 
-_RANKS = {"conv2d": 4, "fully_connected": 2, "separable_conv2d": 4, "pointwise_dwconv2d": 4}  # of the plain constant
+_GATES = {"gru": 3, "lstm": 4, "rnn": 1}  # rows of recurrent weights for each element of the result
+_RANKS = {  # of the plain constant
+    "conv2d": 4,
+    "fully_connected": 2,
+    "separable_conv2d": 4,
+    "pointwise_dwconv2d": 4,
+    **dict.fromkeys(_GATES, 2),
+}
 
 
 def _groups(node: Node) -> int:
     return int(getattr(node.op, "groups", 1))
 
 
+def _rows(node: Node) -> Dim:
+    """How many filters there are, or rows of weights."""
+    return node.outputs[0].type.shape[-1] * _GATES.get(node.op.name, 1)
+
+
 def _outputs(node: Node) -> int:
-    (outputs,) = static(node.outputs[0].type.shape[-1:])
+    (outputs,) = static([_rows(node)])
     return outputs
 
 

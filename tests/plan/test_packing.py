@@ -58,6 +58,20 @@ def test_weights_of_a_product_are_filters_of_one_tap() -> None:
     assert np.array_equal(packing.unpack(packed, node), constant_of(node))
 
 
+def test_weights_of_a_recurrent_layer_have_rows_for_every_gate() -> None:
+    graph = Graph()
+    weights = np.arange(15 * 5, dtype=np.float32).reshape(15, 5)
+    state, bias = np.zeros((1, 5), np.float32), np.zeros(5, np.float32)
+    constants = [graph.new_constant(name, array) for name, array in (("r", weights), ("h", state), ("b", bias))]
+    node = graph.new_node(make("gru", function_f="sigmoid"), [add_input(graph, "x", (4, 2, 15)), *constants])
+    packing = PACKINGS["panels8"]
+    assert packable(node, "panels8")
+    packed = packing.pack(weights, node)
+    assert packed.shape == (1, 2, 1, 1, 5, 8)
+    assert np.array_equal(packed[0, 1, 0, 0, :, 6], weights[14])
+    assert np.array_equal(packing.unpack(packed, node), weights)
+
+
 # B^T and A^T of the same points as the G that filters are transformed with.
 INPUTS = {
     2: np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]]),

@@ -1,12 +1,14 @@
 // Layers that walk along sequences in one direction: what rnn, gru and lstm have in common.
 //
-// A cell is a struct with `kGates`, `kStates`, `kFixed` (inputs before the optional lengths), a `Code Read(...)` and
-// `void Step(...)`. The unit of work is one sequence of the batch.
+// A cell is a struct with `kForm`, a `Code Read(...)` and `void Step(...)`. The unit of work is one sequence of the
+// batch. This is for all functions and limits of gates, one element after the other; cells.h has the way of the usual
+// ones.
 #ifndef LATHE_KERNEL_SEQUENCE_RECURRENT_H_
 #define LATHE_KERNEL_SEQUENCE_RECURRENT_H_
 
 #include "native/kernel/check.h"
 #include "native/kernel/math/activation.h"
+#include "native/kernel/sequence/cells.h"
 #include "native/runtime/kernel.h"
 
 namespace lathe {
@@ -79,7 +81,7 @@ inline void AddProduct(const float* x, int64_t depth, const float* weights, int6
 }
 
 // Where a cell stands: its states, the gates of this step (with the input's share in them) and room for its own use.
-struct CellStep {
+struct SimpleStep {
   int64_t hidden;
   const float* weights;  // [hidden, kGates * hidden]
   float* gates;          // [kGates * hidden]
@@ -98,25 +100,11 @@ struct Recurrent {
 
   static Code Prepare(PrepareContext& context) {
     State& state = *static_cast<State*>(context.state());
-    LATHE_TRY(CheckArity(context, Cell::kLeast, Cell::kFixed + 1, 1 + Cell::kStates));
-    for (int i = 0; i < context.input_count(); ++i) {
-      const DType wanted = i == Cell::kFixed ? DType::kS32 : DType::kF32;
-      if (context.input(i).dtype != wanted) return context.Fail(Code::kUnsupported, "this kernel has other types");
-      const int rank = i == 0 ? 3 : (i < 2 + Cell::kStates ? 2 : 1);
-      LATHE_TRY(CheckRank(context, context.input(i), rank, "an input"));
-    }
-    for (int i = 0; i < context.output_count(); ++i) {
-      if (context.output(i).dtype != DType::kF32)
-        return context.Fail(Code::kUnsupported, "this kernel has other types");
-    }
+    LATHE_TRY(CheckCells(context, Cell::kForm));
     LATHE_TRY(ReadFunctions(context, &state));
     LATHE_TRY(ReadBool(context, "reverse", &state.reverse));
     LATHE_TRY(state.cell.Read(context));
     const Tensor& weights = context.input(1);
-    if (weights.shape[0] > kMaxExtent || weights.shape[1] > kMaxExtent ||
-        weights.shape[0] != Cell::kGates * weights.shape[1]) {
-      return context.Fail(Code::kBadModel, "its recurrent weights have the wrong shape");
-    }
     if (!weights.is_constant()) return Code::kOk;
     LATHE_TRY(AllocateArray(context, weights.shape.Count(), &state.packed));
     Pack(weights, state.packed);
@@ -154,48 +142,20 @@ struct Recurrent {
   }
 
   static Code Plan(PlanContext& context) {
-    const Shape& x = context.input(0).shape;
+    LATHE_TRY(CheckCellShapes(context, Cell::kForm));
     const Shape& weights = context.input(1).shape;
-    const int64_t hidden = weights[1];
-    if (weights[0] != Cell::kGates * hidden || x[2] != Cell::kGates * hidden) {
-      return context.Fail(Code::kBadModel, "its weights do not fit its input");
-    }
-    for (int i = 0; i < Cell::kStates; ++i) {
-      const Shape& state = context.input(2 + i).shape;
-      if (state[1] != hidden || (state[0] != 1 && state[0] != x[1])) {
-        return context.Fail(Code::kBadModel, "a state has the wrong shape");
-      }
-      LATHE_TRY(CheckShape(context, 1 + i, {2, {x[1], hidden}}));
-    }
-    if (Cell::kStates + 2 < Cell::kFixed && context.input_count() > Cell::kStates + 2 &&
-        context.input(Cell::kStates + 2).shape[0] != Cell::kExtra * hidden) {
-      return context.Fail(Code::kBadModel, "an operand per state has the wrong size");
-    }
-    if (context.input_count() > Cell::kFixed && context.input(Cell::kFixed).shape[0] != x[1]) {
-      return context.Fail(Code::kBadModel, "there is not one length per sequence");
-    }
-    LATHE_TRY(CheckShape(context, 0, {3, {x[0], x[1], hidden}}));
     const bool packed = static_cast<const State*>(context.state())->packed != nullptr;
-    const int64_t per_thread = (Cell::kGates + 1) * hidden;
+    const int64_t per_thread = (Cell::kForm.gates + 1) * weights[1];
     const int64_t floats = per_thread * context.threads() + (packed ? 0 : weights.Count());
     return RequestScratch(context, floats * static_cast<int64_t>(sizeof(float)));
   }
 
-  static void RunSequence(const RunContext& context, const State& state, int64_t index, CellStep step) {
+  static void RunSequence(const RunContext& context, const State& state, int64_t index, SimpleStep step) {
     const Shape& x = context.inputs[0].shape;
-    const int64_t width = Cell::kGates * step.hidden;
+    const int64_t width = Cell::kForm.gates * step.hidden;
     const size_t bytes = static_cast<size_t>(step.hidden) * sizeof(float);
-    int64_t length = x[0];
-    if (context.input_count > Cell::kFixed) {
-      const Tensor& lengths = context.inputs[Cell::kFixed];
-      const int64_t stated = lengths.As<int32_t>()[index];
-      length = stated < 0 ? 0 : (stated < length ? stated : length);
-    }
-    for (int i = 0; i < Cell::kStates; ++i) {
-      const Tensor& start = context.inputs[2 + i];
-      step.states[i] = context.outputs[1 + i].As<float>() + index * step.hidden;
-      memcpy(step.states[i], start.As<float>() + (start.shape[0] == 1 ? 0 : index * step.hidden), bytes);
-    }
+    const int64_t length = StepsOf(context, Cell::kForm, index);
+    for (int i = 0; i < Cell::kForm.states; ++i) step.states[i] = StartState(context, i, index);
     for (int64_t t = 0; t < x[0]; ++t) {
       const int64_t place = state.reverse && t < length ? length - 1 - t : t;
       float* to = context.outputs[0].As<float>() + (place * x[1] + index) * step.hidden;
@@ -223,9 +183,9 @@ struct Recurrent {
     }
     context.For(context.inputs[0].shape[1], 1,
                 [&context, &state, packed, scratch, hidden](int64_t begin, int64_t end, int thread) {
-                  float* own = scratch + thread * (Cell::kGates + 1) * hidden;
+                  float* own = scratch + thread * (Cell::kForm.gates + 1) * hidden;
                   for (int64_t i = begin; i < end; ++i) {
-                    RunSequence(context, state, i, {hidden, packed, own, own + Cell::kGates * hidden, {}});
+                    RunSequence(context, state, i, {hidden, packed, own, own + Cell::kForm.gates * hidden, {}});
                   }
                 });
   }

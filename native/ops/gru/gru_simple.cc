@@ -5,16 +5,12 @@ namespace lathe {
 namespace {
 
 struct GruCell {
-  static constexpr int kGates = 3;
-  static constexpr int kStates = 1;
-  static constexpr int kLeast = 4;
-  static constexpr int kFixed = 4;
-  static constexpr int kExtra = 1;  // the bias of n
+  static constexpr CellForm kForm = {3, 1, 4, 4, 1};  // besides the state there is the bias of n
   bool linear_before_reset;
 
   Code Read(const PrepareContext& context) { return ReadBool(context, "linear_before_reset", &linear_before_reset); }
 
-  void Step(const RunContext& context, const Gate* functions, const CellStep& step) const {
+  void Step(const RunContext& context, const Gate* functions, const SimpleStep& step) const {
     const int64_t hidden = step.hidden;
     const float* bias = context.inputs[3].As<float>();
     float* h = step.states[0];

@@ -5,16 +5,12 @@ namespace lathe {
 namespace {
 
 struct LstmCell {
-  static constexpr int kGates = 4;
-  static constexpr int kStates = 2;
-  static constexpr int kLeast = 4;
-  static constexpr int kFixed = 5;
-  static constexpr int kExtra = 3;  // the peepholes of i, o and f
+  static constexpr CellForm kForm = {4, 2, 4, 5, 3};  // besides the states there are the peepholes of i, o and f
   bool input_forget;
 
   Code Read(const PrepareContext& context) { return ReadBool(context, "input_forget", &input_forget); }
 
-  void Step(const RunContext& context, const Gate* functions, const CellStep& step) const {
+  void Step(const RunContext& context, const Gate* functions, const SimpleStep& step) const {
     const int64_t hidden = step.hidden;
     const float* peepholes = context.input_count > 4 ? context.inputs[4].As<float>() : nullptr;
     float* h = step.states[0];

@@ -5,15 +5,11 @@ namespace lathe {
 namespace {
 
 struct RnnCell {
-  static constexpr int kGates = 1;
-  static constexpr int kStates = 1;
-  static constexpr int kLeast = 3;
-  static constexpr int kFixed = 3;
-  static constexpr int kExtra = 0;
+  static constexpr CellForm kForm = {1, 1, 3, 3, 0};
 
   Code Read(const PrepareContext&) { return Code::kOk; }
 
-  void Step(const RunContext&, const Gate* functions, const CellStep& step) const {
+  void Step(const RunContext&, const Gate* functions, const SimpleStep& step) const {
     AddProduct(step.states[0], step.hidden, step.weights, step.hidden, step.hidden, step.gates);
     ApplyGate(functions[0], step.gates, step.hidden);
     memcpy(step.states[0], step.gates, static_cast<size_t>(step.hidden) * sizeof(float));

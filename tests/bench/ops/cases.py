@@ -20,12 +20,15 @@ from buildtool.ops.avg_pool2d import AvgPool2d
 from buildtool.ops.concat import Concat
 from buildtool.ops.deconv2d import Deconv2d
 from buildtool.ops.gelu import Gelu
+from buildtool.ops.gru import Gru
 from buildtool.ops.hard_swish import HardSwish
 from buildtool.ops.layer_norm import LayerNorm
+from buildtool.ops.lstm import Lstm
 from buildtool.ops.matmul import Matmul
 from buildtool.ops.mul import Mul
 from buildtool.ops.pad import Pad
 from buildtool.ops.resize2d import Resize2d
+from buildtool.ops.rnn import Rnn
 from buildtool.ops.sigmoid import Sigmoid
 from buildtool.ops.softmax import Softmax
 from buildtool.ops.swish import Swish
@@ -64,6 +67,18 @@ def _placeholder(type_: TensorType) -> Array:
 
 # Operator, shapes of the inputs that vary, shapes of the weights behind them.
 _Entry = tuple[Operator, Sequence[tuple[int, ...]], Sequence[tuple[int, ...]]]
+
+
+def _recurrent(steps: int, batch: int, hidden: int) -> Iterator[_Entry]:
+    """Layers of taggers, and one step of those that read a stream."""
+    state = (1, hidden)
+    for linear in (True, False):
+        gru = Gru(function_f="sigmoid", linear_before_reset=linear)
+        yield gru, [(steps, batch, 3 * hidden)], [(3 * hidden, hidden), state, (hidden,)]
+    yield Lstm(function_f="sigmoid"), [(steps, batch, 4 * hidden)], [(4 * hidden, hidden), state, state]
+    yield Rnn(function_f="tanh"), [(steps, batch, hidden)], [(hidden, hidden), state]
+
+
 _TABLE: tuple[_Entry, ...] = (
     (Softmax(1), [(1, 1000)], []),
     (Softmax(2), [(12, 197, 197)], []),
@@ -85,6 +100,11 @@ _TABLE: tuple[_Entry, ...] = (
     (Pad((0, 1, 1, 0), (0, 1, 1, 0), "constant", 0.0), [(1, 56, 56, 64)], []),
     (Transpose((0, 3, 1, 2)), [(1, 56, 56, 64)], []),
     (Transpose((0, 2, 1, 3)), [(1, 197, 12, 64)], []),
+    *(
+        entry
+        for steps, batch, hidden in ((1, 1, 256), (20, 1, 128), (100, 1, 64), (100, 1, 256), (50, 1, 512), (50, 8, 128))
+        for entry in _recurrent(steps, batch, hidden)
+    ),
 )
 
 

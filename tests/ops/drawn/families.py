@@ -14,7 +14,7 @@ from buildtool.ops.layer_norm import LayerNorm
 from buildtool.ops.registry import builtin
 from buildtool.ops.rms_norm import RmsNorm
 from tests.ops.case import OpCase
-from tests.ops.drawn import elements, pairs, products, windows
+from tests.ops.drawn import elements, pairs, products, sequences, windows
 from tests.ops.drawn.drawing import distinct
 from tests.ops.inputs import uniform
 
@@ -34,7 +34,7 @@ _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
 
 # Families without a half: nothing computes these operators in half precision, or draws what only kernels of single
 # precision need.
-_SINGLE = ("layer_norm", "rms_norm", "group_norm", "batch_norm", "dwconv2d_wide")
+_SINGLE = ("layer_norm", "rms_norm", "group_norm", "batch_norm", "dwconv2d_wide", "gru", "lstm", "rnn")
 _LARGEST_EXPONENT = 10.0  # of which exp has a half
 
 
@@ -63,6 +63,9 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "resize2d": windows.resize2d(),
         "fully_connected": products.fully_connected(),
         "matmul": products.matmul(),
+        "gru": sequences.gru(),
+        "lstm": sequences.lstm(),
+        "rnn": sequences.rnn(),
         "layer_norm": elements.row_norm(LayerNorm, 2),
         "rms_norm": elements.row_norm(RmsNorm, 1),
         "group_norm": elements.group_norm(),
