@@ -12,6 +12,8 @@ from tests.ops.recurrent import sequences
 
 def cases(rng: Rng) -> Iterator[OpCase]:
     for number, (name, attributes, inputs, lengths) in enumerate(sequences(rng, 1, 1)):
+        if "clip" not in attributes:
+            attributes["function_f"] = ("tanh", "relu", "sigmoid")[number % 3]
         op = Rnn(**attributes)
         yield OpCase(op, tuple(inputs), name, (1,) if number % 2 else (1, 2))
         if number % 3 == 0:
