@@ -167,6 +167,14 @@ class Library:
         return Engine(self, model, data, model_name, threads, device, isa_limit)
 
 
+class _Feed:
+    """An input, and the type of arrays that need no conversion: NumPy has one object for each of its own types."""
+
+    def __init__(self, entry: TensorInfo) -> None:
+        self.entry, self.name = entry, entry.name
+        self.plain = None if entry.dtype is DType.BF16 else np.dtype(entry.dtype.numpy)
+
+
 class Session:
     """The memory of one run. Sessions of one engine may run in several threads at once; the runs of one session take
     turns, each from its inputs to its outputs."""
@@ -175,8 +183,8 @@ class Session:
         """`keep_all`: every inner value can be read after a run."""
         self._where = engine.where
         self._native = _call(_module().Session, engine.native, keep_all, where=self._where)
-        self._declared = self.inputs  # names and types do not change
-        self._made = self.outputs
+        self._feeds = [_Feed(entry) for entry in self.inputs]  # names and types do not change
+        self._made = [(entry.name, entry.dtype) for entry in self.outputs]
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:
@@ -188,9 +196,8 @@ class Session:
 
     def resize(self, shapes: Mapping[str, Sequence[int]]) -> None:
         """Give inputs new shapes; those that are not named keep theirs."""
-        inputs = self.inputs
-        self._check_names(shapes, inputs)
-        wanted = [[int(size) for size in shapes.get(entry.name, entry.shape)] for entry in inputs]
+        self._check_names(shapes)
+        wanted = [[int(size) for size in shapes.get(entry.name, entry.shape)] for entry in self.inputs]
         _call(self._native.resize, wanted, where=self._where)
 
     def run(self, inputs: Mapping[str, npt.ArrayLike], *, copy: bool = True) -> dict[str, Array]:
@@ -199,14 +206,19 @@ class Session:
         Arrays have the types of the inputs; lists and numbers are converted. Without `copy` the outputs show the
         session's own memory, read-only: the next run overwrites them, and inputs keep their shapes while one is in use.
         """
-        declared = self._declared
-        self._check_names(inputs, declared)
-        missing = [entry.name for entry in declared if entry.name not in inputs]
-        if missing:
-            raise RunError(f"input '{missing[0]}' is missing", where=self._where, remedy="give an array for each input")
-        arrays = [self._convert(entry, inputs[entry.name]) for entry in declared]
+        arrays = []
+        for feed in self._feeds:
+            if feed.name not in inputs:
+                self._check_names(inputs)
+                missing = f"input '{feed.name}' is missing"
+                raise RunError(missing, where=self._where, remedy="give an array for each input")
+            value = inputs[feed.name]
+            fits = type(value) is np.ndarray and value.dtype is feed.plain
+            arrays.append(value if fits else self._convert(feed.entry, value))
+        if len(inputs) != len(arrays):
+            self._check_names(inputs)
         found = _call(self._native.run, arrays, not copy, where=self._where)
-        return {entry.name: _from_native(entry.dtype, array) for entry, array in zip(self._made, found, strict=True)}
+        return {name: _from_native(dtype, array) for (name, dtype), array in zip(self._made, found, strict=True)}
 
     def value(self, name: str) -> Array:
         """A value by its name, or by one that it had in the source model. Inner ones need `keep_all`."""
@@ -226,8 +238,8 @@ class Session:
     def memory(self) -> MemoryInfo:
         return MemoryInfo(**self._native.memory_info())
 
-    def _check_names(self, given: Mapping[str, Any], declared: Sequence[TensorInfo]) -> None:
-        known = [entry.name for entry in declared]
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        known = [feed.name for feed in self._feeds]
         for name in given:
             if name not in known:
                 raise RunError(f"there is no input '{name}'", where=self._where, remedy=f"inputs: {', '.join(known)}")
