@@ -14,6 +14,7 @@
 11. A symbol for a size that data decides is defined by one node, stands in no graph input, and is read behind its node
     and in the region of its node.
 12. An output of a region of a node is no input of that region: kernels give them places that are apart.
+13. Regions nest at most 8 deep, those of devices not counted.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from buildtool.ir.types import DType, TensorType, round_to_bf16
 
 MAX_RANK = 8
 MAX_ELEMENTS = 2**40
+MAX_REGION_DEPTH = 8
 
 
 def verify(graph: Graph) -> None:
@@ -50,6 +52,7 @@ class _Verifier:
         self._defined: set[Value] = set()
         self._sizes_of_data = {item: node for node in graph.walk() for item in node.op.defined_symbols()}
         self._found_sizes: set[Symbol] = set()
+        self._depth = 0
 
     def problems(self) -> Iterator[Problem]:
         for name, symbol in self._graph.symbols.items():
@@ -103,9 +106,15 @@ class _Verifier:
                 yield problem
         if len(node.regions) != node.op.regions:
             yield self._problem(f"the node has {len(node.regions)} regions, but needs {node.op.regions}", node)
+        if self._depth >= MAX_REGION_DEPTH and node.op.name != "device_region" and node.regions:
+            rule = f"branches and bodies of loops nest at most {MAX_REGION_DEPTH} deep"
+            yield self._problem("the node is nested too deeply to have regions", node, rule=rule)
+            return
         for region in node.regions:
             outside = frozenset(self._found_sizes)
+            self._depth += node.op.name != "device_region"
             yield from self._region(region, frozenset(visible), node)
+            self._depth -= node.op.name != "device_region"
             self._found_sizes.intersection_update(outside)
         yield from self._symbols(_attribute_dims(node), node)
         if readable:

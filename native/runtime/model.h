@@ -23,7 +23,7 @@ constexpr size_t kMaxAttributeElements = 1 << 20;
 constexpr size_t kMaxSourceNames = 64;
 constexpr size_t kMaxPlannedKernels = 16;  // of a node
 constexpr size_t kMaxName = 4096;
-constexpr int kMaxRegionDepth = 8;
+constexpr int kMaxRegionDepth = 9;  // 8 of the graph, and one of a device inside of them
 
 struct DimSpec {
   int64_t size;  // where `expr` is -1

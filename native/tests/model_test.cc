@@ -122,7 +122,7 @@ TEST(Model, RefusesDeepRegions) {
     region = PbWriter().Bytes(3, PbWriter().Bytes(1, "loop").Bytes(6, region).bytes()).bytes();
   Relu model;
   model.Node("loop", "l", {model.x}, {}, {}, {region});
-  EXPECT_EQ(model.Done(), "bad model: regions are nested deeper than 8");
+  EXPECT_EQ(model.Done(), "bad model: regions are nested deeper than 9");
 }
 
 TEST(Model, RefusesBadPlans) {

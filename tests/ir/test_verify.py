@@ -9,10 +9,12 @@ import pytest
 
 from buildtool.errors import GraphError
 from buildtool.ir.dims import Symbol, symbol
-from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.ir.verify import verify
+from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.identity import Identity
+from buildtool.ops.if_else import IfElse
 from buildtool.ops.relu import Relu
 from buildtool.ops.reshape import Reshape
 from tests.ir.graphs import branches, convolution, f32
@@ -203,3 +205,29 @@ def test_all_problems_are_reported_at_once() -> None:
         verify(graph)
     assert len(caught.value.problems) == 3
     assert {problem.where.value for problem in caught.value.problems} == {"x", "deep", "stranger"}
+
+
+@pytest.mark.parametrize(("depth", "device"), [(8, False), (8, True), (9, False)])
+def test_regions_nest_8_deep_beside_those_of_devices(depth: int, device: bool) -> None:
+    graph = Graph(name="nested")
+    graph.inputs = [Value("x", f32(4)), Value("c", TensorType(DType.BOOL, ()))]
+    inner = Region()
+    inner.nodes = [graph.new_node(Relu(), graph.inputs[:1])]
+    inner.outputs = list(inner.nodes[0].outputs)
+    for level in range(depth + device):
+        outer = Region()
+        if device and level == 0:
+            node = graph.new_node(DeviceRegion(), [], regions=[inner])
+        else:
+            other = Region()
+            other.nodes = [graph.new_node(Relu(), graph.inputs[:1])]
+            other.outputs = list(other.nodes[0].outputs)
+            node = graph.new_node(IfElse(sizes=()), graph.inputs[1:], regions=[inner, other])
+        outer.nodes, outer.outputs = [node], list(node.outputs)
+        inner = outer
+    graph.nodes, graph.outputs = inner.nodes, inner.outputs
+    if depth == 8:
+        verify(graph)
+    else:
+        with pytest.raises(GraphError, match="nested too deeply"):
+            verify(graph)
