@@ -48,7 +48,7 @@ def test_workers_that_ask_at_the_same_time_fill_it_once(worker: pytest.TempPathF
     assert len(filled) == 1
 
 
-def test_what_a_failure_left_is_removed_and_filled_again(worker: pytest.TempPathFactory) -> None:
+def test_leftovers_of_a_failure_are_removed_and_filled_again(worker: pytest.TempPathFactory) -> None:
     def broken(folder: Path) -> None:
         (folder / "half").touch()
         raise OSError("no space")

@@ -83,7 +83,7 @@ def test_tools_and_outputs_are_known_by_their_state(built: Built) -> None:
     assert not built.is_known()
 
 
-def test_what_other_commands_write_into_reports_does_not_count(built: Built) -> None:
+def test_files_of_other_commands_in_reports_do_not_count(built: Built) -> None:
     (built.out / "report" / "validation.json").touch()
     assert built.is_known()
     (built.out / "report" / "x.ir").touch()

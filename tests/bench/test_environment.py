@@ -22,7 +22,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_what_is_there_is_not_installed_again(asked: list[str]) -> None:
+def test_installed_packages_are_not_installed_again(asked: list[str]) -> None:
     assert environment._install(Path("python"), ("there==1", "numpy<2.5"), {"there": "1", "numpy": "2.4"}) == ""
     assert asked == []
 
@@ -32,6 +32,6 @@ def test_another_version_is_better_than_none(asked: list[str]) -> None:
     assert asked == ["there==2", "old==3", "old"]
 
 
-def test_what_no_index_has_is_left_out(asked: list[str]) -> None:
+def test_packages_that_no_index_has_are_left_out(asked: list[str]) -> None:
     assert environment._install(Path("python"), ("gone==1",), {}) == "gone cannot be installed"
     assert asked == ["gone==1", "gone"]

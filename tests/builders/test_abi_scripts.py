@@ -55,7 +55,9 @@ def test_every_abi_has_a_script_and_presets(abi: str) -> None:
         ({"RUNMODE": "fast"}, "leave out RUNMODE"),
     ],
 )
-def test_what_is_not_built_is_refused_with_a_remedy(tmp_path: Path, variables: dict[str, str], remedy: str) -> None:
+def test_unsupported_variables_are_refused_with_a_remedy(
+    tmp_path: Path, variables: dict[str, str], remedy: str
+) -> None:
     done = script("host", tmp_path, **variables)
     assert done.returncode == 2
     assert remedy in done.stderr

@@ -70,7 +70,7 @@ def test_an_object_without_a_checksum_is_compiled_again(tmp_path: Path) -> None:
     assert notes == []
 
 
-def test_what_the_compiler_left_is_not_taken_for_an_object(tmp_path: Path) -> None:
+def test_leftovers_of_the_compiler_are_not_taken_for_objects(tmp_path: Path) -> None:
     """The copy that ninja would take for up to date has no checksum."""
     cache = ObjectCache(tmp_path)
     path = cache.objects(probe("host"), TREE, [UNIT]).paths[UNIT]

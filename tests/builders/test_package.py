@@ -65,7 +65,7 @@ def test_archives_of_equal_folders_are_equal(tmp_path: Path) -> None:
     assert first == second
 
 
-def test_what_hardly_compresses_is_stored(tmp_path: Path) -> None:
+def test_files_that_hardly_compress_are_stored(tmp_path: Path) -> None:
     noise, zeros = random.Random(1).randbytes(1 << 18), bytes(1 << 18)
     archive = _archive(tmp_path / "x", {"a": zeros, "b": noise, "c": zeros + b"c"})
     assert len(noise) < archive.stat().st_size < len(noise) * 1.05
@@ -133,7 +133,7 @@ def test_a_failed_rename_brings_the_old_output_back(tmp_path: Path, monkeypatch:
     assert files_below(tmp_path) == before
 
 
-def test_what_a_killed_build_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_build_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".x.new-999999999").mkdir()
     package.assemble(tmp_path / "x", "x", CONTENTS)
     assert names_in(tmp_path) == ["x"]

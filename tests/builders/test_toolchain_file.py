@@ -72,7 +72,7 @@ def test_objects_are_shared_by_what_a_file_comes_to(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_explained(tmp_path: Path, text: str, problem: str) -> None:
+def test_unusable_toolchain_files_are_explained(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ToolchainError, match=problem):
         toolchain_file.examine(write(tmp_path, text), "board")
 

@@ -45,7 +45,7 @@ def test_convert_writes_models_and_nothing_else(lathe: Lathe, digits: Path, tmp_
     assert not (folder / "lib").exists()
 
 
-def test_what_stands_between_the_stages_can_be_read_back(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
+def test_results_of_the_stages_can_be_read_back(lathe: Lathe, digits: Path, tmp_path: Path) -> None:
     result = lathe("convert", digits, "-o", tmp_path, "--abi", "host", "--emit=ir,plan", "--emit", "source", "--json")
     folder = tmp_path / "digits"
     assert sorted(result.document["emitted"])[0] == str(folder / "report" / "digits.host.plan.json")

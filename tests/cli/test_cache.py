@@ -26,7 +26,7 @@ def test_the_command_shows_and_prunes(lathe: Lathe, tmp_path: Path, monkeypatch:
     assert lathe("cache", "--prune", "--max-size", "much").code == ConfigError.exit_code
 
 
-def test_where_the_parts_are(lathe: Lathe) -> None:
+def test_the_paths_of_the_parts_are_printed(lathe: Lathe) -> None:
     assert lathe("where", "cmake").stdout == f"{resources.cmake_dir()}\n"
     assert (Path(lathe("where", "include", "--json").document["folder"]) / "lathe" / "engine.h").is_file()
     assert lathe("where", "nothing").code == ConfigError.exit_code

@@ -45,7 +45,7 @@ def test_files_are_looked_at_unless_told_otherwise(lathe: Lathe, digits: Path) -
     assert "no file" in lathe("check", digits).stderr
 
 
-def test_what_is_known_but_not_built_is_an_error_as_in_build(lathe: Lathe, digits: Path) -> None:
+def test_known_targets_that_are_not_built_yet_are_an_error_as_in_build(lathe: Lathe, digits: Path) -> None:
     digits.write_text(digits.read_text().replace("runtime: cpu", "runtime: dsp"))
     built = lathe("build", digits)
     assert built.code == 4

@@ -37,7 +37,7 @@ def test_a_folder_of_the_user(lathe: Lathe, tmp_path: Path) -> None:
     assert (again.code, "already exists" in again.stderr) == (2, True)
 
 
-def test_what_it_writes_is_clean(tmp_path: Path) -> None:
+def test_the_written_files_pass_the_linters(tmp_path: Path) -> None:
     draft.write("hard_tanh", tmp_path)
     (meaning,) = (tmp_path / "ops").glob("*.py")
     programs = Path(sys.executable).parent

@@ -34,7 +34,7 @@ def test_equal_contents_give_equal_bytes() -> None:
     assert decrypt(SEALED, KEY, "x") == b"a model"
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_changed_files_and_wrong_keys_are_refused() -> None:
     for at in range(len(SEALED)):
         for flipped in (1, 0x80, 0xFF):
             with pytest.raises(ModelFileError):

@@ -51,7 +51,7 @@ def test_run_tells_what_ran_and_hands_on_what_is_said_of_the_gpu(lathe: Lathe, p
     assert lathe("run", *on(project), "--gpu_perf_hint", 4).code == 2
 
 
-def test_where_there_is_no_driver_the_cpu_runs_it_and_all_say_so(
+def test_without_a_driver_the_cpu_runs_it_and_every_report_says_so(
     lathe: Lathe, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_driver(monkeypatch)

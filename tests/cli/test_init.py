@@ -213,7 +213,7 @@ def test_build_goes_on_to_the_library(lathe: Lathe, tmp_path: Path, monkeypatch:
     assert lathe("init", "net.onnx", "--build", "-o", "-").code == 2
 
 
-def test_what_cannot_be_imported_is_named(lathe: Lathe, tmp_path: Path) -> None:
+def test_files_that_cannot_be_imported_are_named(lathe: Lathe, tmp_path: Path) -> None:
     (tmp_path / "net.gguf").write_bytes(b"GGUF\x03\0\0\0")
     result = lathe("init", tmp_path / "net.gguf")
     assert result.code == 4

@@ -188,7 +188,7 @@ def test_operators_of_every_framework(lathe: Lathe, tmp_path: Path) -> None:
     assert "operators of tflite can be imported" in lathe("inspect", "ops", "--all").stdout
 
 
-def test_what_is_no_model_is_named(lathe: Lathe, tmp_path: Path) -> None:
+def test_files_that_are_no_models_are_named(lathe: Lathe, tmp_path: Path) -> None:
     file = tmp_path / "net.onnx"
     file.write_bytes(b"GGUF\x03\0\0\0")
     result = lathe("inspect", "ops", file)

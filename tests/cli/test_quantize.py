@@ -244,7 +244,7 @@ def test_the_harm_of_each_layer_and_the_mix_that_keeps_to_a_budget(lathe: Lathe,
     assert set(layers) - {layer["name"] for layer in again["layers"]} == set(mix["proposed"])
 
 
-def test_what_is_measured_is_what_the_library_gives(lathe: Lathe, project: Path) -> None:
+def test_the_measured_results_are_those_of_the_library(lathe: Lathe, project: Path) -> None:
     found = _sensitive(lathe, "--samples", 4, "--budget", "accuracy=0")
     accuracy = found["accuracy"]
     assert accuracy["proposed"] >= accuracy["float"] >= 0.98

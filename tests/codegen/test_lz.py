@@ -58,7 +58,7 @@ def test_references_reach_as_far_as_they_can() -> None:
 
 
 @pytest.mark.parametrize("text", [b"\t", b"a\x00", "é".encode(), b"\x7f"])
-def test_what_is_no_text_is_refused(text: bytes) -> None:
+def test_invalid_text_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError, match="is not text"):
         compress(text)
 

@@ -43,7 +43,7 @@ def test_a_network_computes_what_it_did() -> None:
         np.testing.assert_array_equal(found, wanted[name])
 
 
-def test_what_is_shipped_has_no_name_of_the_source(tmp_path: Path) -> None:
+def test_shipped_files_hold_no_name_of_the_source(tmp_path: Path) -> None:
     shutil.copy(EXAMPLE / "digits.onnx", tmp_path)
     text = (EXAMPLE / "deploy.yml").read_text()
     file = tmp_path / "deploy.yml"

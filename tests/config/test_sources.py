@@ -185,7 +185,7 @@ def test_local_files(tmp_path: Path) -> None:
         resolve_model_file(FileRef(str(tmp_path), SHA, PLACE))
 
 
-def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_path_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LATHE_CACHE_DIR", "/somewhere")
     assert resources.cache_dir() == Path("/somewhere")
     monkeypatch.delenv("LATHE_CACHE_DIR")

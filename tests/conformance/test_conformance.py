@@ -23,7 +23,7 @@ def library() -> Library:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the cases divide by zero on purpose
 @pytest.mark.parametrize("suite", cases.SUITES)
-def test_what_passed_keeps_passing(suite: str, library: Library) -> None:
+def test_cases_that_passed_keep_passing(suite: str, library: Library) -> None:
     names = set(_EXPECTED[suite])
     chosen = [case for case in cases.load(suite) if case.name in names]
     assert len(chosen) > 0.9 * len(names), "the onnx package has other cases: run with --page again"

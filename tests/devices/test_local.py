@@ -40,7 +40,7 @@ def test_a_program_that_does_not_end_is_killed_with_its_children() -> None:
     device.close()
 
 
-def test_what_cannot_start_is_a_device_error() -> None:
+def test_programs_that_cannot_start_are_a_device_error() -> None:
     device = LocalDevice()
     with pytest.raises(DeviceError, match="cannot be started"):
         device.run(["/nowhere/lathe_run"])
@@ -63,6 +63,6 @@ def test_a_missing_emulator_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     assert caught.value.exit_code == 10
 
 
-def test_what_nothing_here_runs_is_unsupported() -> None:
+def test_programs_for_other_machines_are_unsupported() -> None:
     with pytest.raises(UnsupportedError, match="hexagon"):
         device_for("hexagon")

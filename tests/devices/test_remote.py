@@ -35,7 +35,7 @@ def test_files_go_there_programs_run_and_results_come_back(desk: Desk, tmp_path:
     assert nothing_is_left(desk)
 
 
-def test_what_was_pushed_once_is_not_sent_again(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_were_pushed_are_not_sent_again(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, passing = tmp_path / "library.so", tmp_path / "input.npy"
     source.write_bytes(b"library")
     passing.write_bytes(b"input")

@@ -86,7 +86,7 @@ def test_a_symbol_has_one_value() -> None:
     assert bind_symbols(graph, {"a": (3,), "b": (3,)}) == {"N": 3}
 
 
-def test_what_symbols_left_open_is_checked_with_numbers() -> None:
+def test_open_sizes_are_checked_with_numbers() -> None:
     n, m = symbol("N", 1, 8), symbol("M", 1, 8)
     graph = Graph(inputs=[Value("a", f32(n)), Value("b", f32(m))], symbols={"N": N, "M": Symbol("M", 1, 8)})
     graph.nodes.append(graph.new_node(Add(), graph.inputs, "Add_7"))

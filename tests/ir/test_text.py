@@ -187,7 +187,7 @@ def test_mistakes_have_a_line(old: str, new: str, line: int, message: str) -> No
     assert caught.value.problems[0].where.file == "graph.txt"
 
 
-def test_what_is_read_is_verified() -> None:
+def test_graphs_that_are_read_are_verified() -> None:
     with pytest.raises(GraphError, match="but the operator returns"):
         text.read(_GOOD.replace("%y: f32[n, 2]", "%y: f32[n, 3]"), {}, _OPERATORS)
 

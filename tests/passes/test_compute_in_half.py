@@ -57,7 +57,7 @@ def test_only_the_borders_are_cast() -> None:
     assert {value.type.dtype for value in constants} == {DType.F16}
 
 
-def test_what_has_an_objection_stays_between_casts() -> None:
+def test_excluded_nodes_stay_between_casts() -> None:
     make = Maker()
     graph = make.finish(make.conv(make("sigmoid", make.conv(make.input(1, 4, 4, 3), 4, 1)), 2, 1))
     asked: list[tuple[DType, DType]] = []

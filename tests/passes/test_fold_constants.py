@@ -49,7 +49,7 @@ def test_weights_of_any_size_are_rearranged() -> None:
     assert ops(graph) == ["fully_connected"]
 
 
-def test_what_takes_long_to_compute_is_left_alone() -> None:
+def test_expensive_nodes_are_not_folded() -> None:
     make = Maker()
     made = make("conv2d", make.random(1, 80, 80, 64), make.random(64, 3, 3, 64), **CONV)
     graph = make.finish(make("mul", make.input(1), made))

@@ -63,7 +63,7 @@ def test_sums_of_whole_numbers_have_no_activation() -> None:
     assert not apply(graph, FuseActivations)
 
 
-def test_where_numbers_are_stored_in_few_bits_only_bounds_are_fused() -> None:
+def test_only_bounds_are_fused_into_quantised_nodes() -> None:
     make = Maker()
     x = make("relu", make.conv(make.input(1, 4, 4, 3), 5))
     graph = make.finish(make("sigmoid", make.conv(x, 3, kernel=1)))

@@ -41,7 +41,7 @@ def test_differences_from_constants() -> None:
     assert ops(graph) == ["mul", "add"]
 
 
-def test_what_would_grow_or_is_read_elsewhere_stays() -> None:
+def test_scalars_that_grow_or_are_read_elsewhere_are_not_merged() -> None:
     make = Maker()
     x = make("mul", make("mul", make.input(2, 3), make.random(3)), make.random(2, 1))
     assert not apply(make.finish(x), MergeScalars)
@@ -51,7 +51,7 @@ def test_what_would_grow_or_is_read_elsewhere_stays() -> None:
 
 
 @pytest.mark.parametrize("rounding", ["ceil", "floor"])
-def test_what_is_rounded_later_stays_as_it_is(rounding: str) -> None:
+def test_scalars_before_rounding_are_not_merged(rounding: str) -> None:
     """(4 + 0.5) / 3 - 0.5 is 1, and 4 * (1 / 3) - 1 / 3 is more than 1 in single precision."""
     make = Maker()
     x = make(

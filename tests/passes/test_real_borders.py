@@ -64,7 +64,7 @@ def test_real_numbers_stay_as_they_are() -> None:
     assert borders.real({"x": array})["x"] is array
 
 
-def test_what_is_read_as_it_is_stored_stays_so() -> None:
+def test_values_that_are_read_as_stored_stay_stored() -> None:
     make = Maker()
     x = make.input(1, 4, dtype=DType.S8)
     scale, zero = (make.graph.new_constant("q", array) for array in _stored(make, DType.S8, 0.1))

@@ -67,7 +67,7 @@ def test_pairs_go_and_leave_their_ranges() -> None:
     assert set(graph.outputs[0].source_names) & set(graph.ranges)
 
 
-def test_what_storing_cuts_off_is_an_activation() -> None:
+def test_saturation_becomes_an_activation() -> None:
     """Quantisers leave out a relu where numbers are stored without a sign; a relu that is there needs no help."""
     make = Maker()
     y = make.conv(make.input(1, 4, 4, 3), 5)
@@ -133,7 +133,7 @@ def test_products_of_bytes() -> None:
     assert ops(graph) == ["matmul"]
 
 
-def test_what_moves_stored_numbers_moves_real_ones() -> None:
+def test_nodes_that_move_stored_numbers_move_real_ones() -> None:
     make = Maker()
     x = _quantized(make, make.input(1, 4, 4, 2))
     pool = {"kernel": (2, 2), "strides": (2, 2), "pads": (0, 0, 0, 0), "dilations": (1, 1), "ceil_mode": False}
@@ -161,7 +161,7 @@ def test_stored_inputs_and_outputs_stay() -> None:
     assert ops(graph) == ["dequantize_linear", "relu", "transpose", "quantize_linear"]
 
 
-def test_what_reads_the_whole_numbers_gets_them() -> None:
+def test_readers_of_whole_numbers_get_whole_numbers() -> None:
     make = Maker()
     stored = _quantized(make, make.input(5))
     counted = make("cast", make("reshape", stored, shape=(5, 1)), to=DType.F32)
@@ -193,7 +193,7 @@ def test_whole_numbers_that_are_computed_with_stay_whole() -> None:
     assert ops(graph) == ["reshape", "quantize_linear", "cast", "neg"]
 
 
-def test_what_is_stored_twice_is_two_values() -> None:
+def test_a_value_that_is_stored_twice_becomes_two_values() -> None:
     make = Maker()
     x = _rounded(make, make("relu", make.input(1, 4, 4, 3)))
     coarse = {"scale": 0.008, "zero": 0}
@@ -214,7 +214,7 @@ def test_bounds_of_bounds_are_one_clip() -> None:
     assert graph.nodes[1].op.attributes() == pytest.approx({"low": 0.0, "high": 100 * _STEP})
 
 
-def test_what_a_convolution_gives_is_cut_off_before_it_is_added() -> None:
+def test_the_result_of_a_convolution_saturates_before_it_is_added() -> None:
     make = Maker()
     x = _rounded(make, make.input(1, 4, 4, 3))
     y = make("transpose", _rounded(make, make.conv(x, 3, kernel=1)), perm=(0, 3, 1, 2))

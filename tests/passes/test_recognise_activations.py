@@ -125,7 +125,7 @@ def test_another_factor_is_left_over() -> None:
     assert ops(graph) == ["hard_swish", "mul"]
 
 
-def test_what_is_read_elsewhere_or_means_something_else_stays() -> None:
+def test_patterns_that_are_read_elsewhere_or_differ_stay() -> None:
     make = Maker()
     x, y = make.input(2, 3), make.input(2, 3)
     gate = make("sigmoid", x)

@@ -119,7 +119,7 @@ def test_a_value_that_a_region_reads_is_not_private() -> None:
     assert graph.nodes[0].op.attributes()["activation"] == "none"
 
 
-def test_what_regions_read_is_not_dead() -> None:
+def test_values_that_regions_read_are_not_dead() -> None:
     graph = _relu_in_a_body(Maker())
     assert not apply(graph, RemoveDeadCode)
 

@@ -79,7 +79,7 @@ def test_a_node_without_a_range_stays_real_and_says_why() -> None:
     assert ops(graph)[-2:] == ["requantize", "abs"]
 
 
-def test_what_has_no_kernel_stays_real() -> None:
+def test_nodes_without_a_kernel_stay_real() -> None:
     make = Maker()
     graph = make.finish(_network(make))
     kept = _stored(graph, lambda node: "no kernel" if node.op.name == "max_pool2d" else "", most=0.3).kept

@@ -46,7 +46,7 @@ def test_half_precision_needs_kernels_that_are_as_good() -> None:
     assert _objection(AARCH64, slow, _kernel("f16", "portable")) == ""
 
 
-def test_where_nothing_computes_in_half_precision_only_what_all_machines_have_counts() -> None:
+def test_without_half_precision_only_baseline_kernels_count() -> None:
     single = (_kernel("f32", "avx2"), _kernel("f32", "portable"))
     assert _objection(X86_64, *single, _kernel("f16", "portable")) == ""
     single = (_kernel("f32", "neonv7"), _kernel("f32", "portable"))

@@ -104,7 +104,7 @@ def test_one_place_is_enough_for_a_part() -> None:
     assert offsets[parts[1].name] == offsets[whole.name] + 64
 
 
-def test_what_would_keep_more_memory_busy_is_copied() -> None:
+def test_parts_that_would_keep_more_memory_busy_are_copied() -> None:
     """The skip of a network with a neck: its concat would be there all the time that the neck is wide."""
     graph = Graph(name="g")
     skip = apply(graph, make("abs"), add_input(graph, "x", (2, 16)))

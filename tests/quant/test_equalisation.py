@@ -59,7 +59,7 @@ def test_channels_are_alike_afterwards() -> None:
     assert weights.max() / weights.min() < 1000  # they were 100,000 times apart
 
 
-def test_what_clips_or_is_read_twice_stays() -> None:
+def test_values_that_clip_or_are_read_twice_are_not_equalised() -> None:
     make = Maker()
     x = make.input(1, 6, 6, 4)
     clipped = make("conv2d", x, make.random(8, 1, 1, 4), activation="clip", activation_beta=6.0, **CONV)

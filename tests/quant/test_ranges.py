@@ -70,6 +70,6 @@ def test_a_tensor_of_zeros_has_a_scale(width: float) -> None:
 @pytest.mark.parametrize(
     "ends", [(1.0, -1.0), (math.nan, 1.0), (0.0, math.nan), (-math.inf, 0.0), (0.0, math.inf), (0.0, 1e39)]
 )
-def test_what_is_no_range_is_refused(ends: tuple[float, float]) -> None:
+def test_invalid_ranges_are_refused(ends: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="the bounds of a range"):
         stored_as(*ends)

@@ -105,7 +105,7 @@ def test_a_script_yields_arrays_or_inputs_by_name(tmp_path: Path) -> None:
         ("def samples(:\n", "SyntaxError", 1),
     ],
 )
-def test_what_is_wrong_with_a_script_is_told(tmp_path: Path, text: str, message: str, line: int) -> None:
+def test_errors_of_a_script_are_reported(tmp_path: Path, text: str, message: str, line: int) -> None:
     script = tmp_path / "make.py"
     script.write_text(text)
     with pytest.raises(LatheError, match=message) as caught:
@@ -114,7 +114,7 @@ def test_what_is_wrong_with_a_script_is_told(tmp_path: Path, text: str, message:
     assert (problem.where.file, problem.where.line) == (str(script), line)
 
 
-def test_what_holds_no_samples_is_refused(tmp_path: Path) -> None:
+def test_folders_without_samples_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no samples found"):
         _read(tmp_path)
     with pytest.raises(ConfigError, match="no samples found"):

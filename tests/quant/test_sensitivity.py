@@ -23,7 +23,7 @@ def test_the_ratio_of_signal_to_noise() -> None:
 
 
 @pytest.mark.parametrize("needed", range(0, 100, 7))
-def test_what_is_chosen_is_enough_and_nothing_of_it_can_be_left_out(needed: int) -> None:
+def test_the_choice_is_sufficient_and_minimal(needed: int) -> None:
     harms = {"a": 31, "b": 30, "c": 20, "d": 10, "e": 5, "f": 3, "g": 1}
 
     def enough(names: Collection[str]) -> bool:
@@ -39,7 +39,7 @@ def test_what_is_chosen_is_enough_and_nothing_of_it_can_be_left_out(needed: int)
     assert len(chosen) == best
 
 
-def test_what_does_nothing_is_left_out_although_it_seemed_harmful() -> None:
+def test_layers_without_effect_are_left_out() -> None:
     """The first layer alone does much harm, and none beside the third."""
 
     def enough(names: Collection[str]) -> bool:

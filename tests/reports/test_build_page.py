@@ -84,7 +84,7 @@ def test_it_holds_everything_and_is_the_same_each_time(build: Path) -> None:
     assert not re.search(rb"(src|href)=|@import|https?://", shell)
 
 
-def test_what_is_measured_later_is_written_into_it(build: Path, tmp_path: Path) -> None:
+def test_later_measurements_are_written_into_the_page(build: Path, tmp_path: Path) -> None:
     shutil.copytree(build / "first/digits", tmp_path / "digits")
     page = tmp_path / "digits/report/index.html"
     before = page.read_bytes()

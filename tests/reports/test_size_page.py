@@ -47,7 +47,7 @@ def test_the_tables_sum_up() -> None:
     }
 
 
-def test_what_is_no_report_is_recognised() -> None:
+def test_files_that_are_no_reports_are_recognised() -> None:
     assert is_whole(sizes())
     damaged: list[Any] = [
         None,

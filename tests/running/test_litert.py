@@ -56,7 +56,7 @@ def test_both_references_agree_in_the_declared_order(order: str, tmp_path: Path)
 
 
 @needs_litert
-def test_what_litert_cannot_do_is_left_to_numpy_unless_it_was_asked_for(tmp_path: Path) -> None:
+def test_numpy_runs_models_that_litert_cannot_unless_litert_was_asked_for(tmp_path: Path) -> None:
     file, y = _pool(tmp_path), [TensorSpec("y", (1, 2, 3, 3), DType.F32)]
     inner = [TensorSpec("inner", (1, 4, 6, 3), DType.F32)]
     chosen = choose_reference("auto", "tflite", file, None, inner, y, ())  # type: ignore[arg-type]

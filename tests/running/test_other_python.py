@@ -187,7 +187,7 @@ def test_code_of_models_runs_in_a_jail_unless_it_is_trusted(jailed: bool, tmp_pa
     assert mark.exists() is not jailed
 
 
-def test_where_there_is_no_jail_models_with_code_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_jail_models_with_code_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*_: object, **__: object) -> jail.Ended:
         raise jail.NoJailError("no Landlock")
 

@@ -61,7 +61,7 @@ def test_both_references_agree_in_the_declared_order(tmp_path: Path, order: str)
         np.testing.assert_allclose(found[name], array, rtol=1e-6)
 
 
-def test_what_onnxruntime_cannot_run_is_left_to_numpy_unless_it_was_asked_for(tmp_path: Path) -> None:
+def test_numpy_runs_models_that_onnxruntime_cannot_unless_it_was_asked_for(tmp_path: Path) -> None:
     file = write_pool(tmp_path / "odd.onnx", kind="OddPool")
     spec = [TensorSpec("x", (1, 3, 4, 6), DType.F32)]
     chosen = choose_reference("auto", "onnx", file, None, spec, spec, ())  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ def test_what_onnxruntime_cannot_run_is_left_to_numpy_unless_it_was_asked_for(tm
         choose_reference("onnxruntime", "onnx", file, None, spec, spec, ())  # type: ignore[arg-type]
 
 
-def test_what_onnxruntime_refuses_while_it_runs_is_its_error_and_no_defect(tmp_path: Path) -> None:
+def test_refusals_of_onnxruntime_are_its_errors_and_no_defects(tmp_path: Path) -> None:
     tensors = {"x": TensorProto.FLOAT, "indices": TensorProto.INT64, "y": TensorProto.FLOAT}
     infos = [helper.make_tensor_value_info(name, kind, [2]) for name, kind in tensors.items()]
     graph = helper.make_graph([helper.make_node("Gather", ["x", "indices"], ["y"])], "g", infos[:2], infos[2:])

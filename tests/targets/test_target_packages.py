@@ -239,7 +239,7 @@ def test_the_schema_has_the_words_of_all_targets(packages: Packages) -> None:
     assert "newrun" in json_schema()["$defs"]["ModelSection"]["properties"]["runtime"]["enum"]
 
 
-def test_what_packages_add_identifies_a_build(packages: Packages, tmp_path: Path) -> None:
+def test_additions_of_packages_identify_a_build(packages: Packages, tmp_path: Path) -> None:
     deployment = deployments.load_deployment(DIGITS)
 
     def identity() -> str:

@@ -136,7 +136,7 @@ def test_damaged_files_are_one_message(tmp_path: Path) -> None:
     assert refused > 150
 
 
-def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_recipes_that_do_not_fit_a_file_are_refused(tmp_path: Path) -> None:
     file, other = drawn(tmp_path), drawn(tmp_path, "other.png", PIXELS[:3])
     for recipe, message in (
         (Recipe(crop=(7, 8)), "exceeds the image size 6x8"),

@@ -133,7 +133,7 @@ def open_folder() -> Iterator[Path]:
 @pytest.mark.parametrize(
     "abi", ["host", pytest.param("arm-linux-gnueabihf", marks=[pytest.mark.arm, pytest.mark.sweep])]
 )
-def test_what_is_around_a_build_does_not_show_in_it(open_folder: Path, abi: str) -> None:
+def test_the_surroundings_of_a_build_do_not_change_it(open_folder: Path, abi: str) -> None:
     """Nothing is shared between the two builds but the compiler and Lathe itself."""
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}  # then files are ASCII if nobody says more
     one = Somebody("here", 1, 0o022, (), {**plain, "TZ": "UTC", "PYTHONHASHSEED": "0", "USER": "root"})

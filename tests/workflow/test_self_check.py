@@ -107,7 +107,7 @@ def test_a_library_that_dies_is_a_defect_of_lathe(tmp_path: Path, monkeypatch: p
         buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
 
 
-def test_what_is_too_large_to_compare_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_too_large_to_compare_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = _deployment(tmp_path, monkeypatch)
     monkeypatch.setattr(self_check, "_MOST_BYTES", 100)
     notes: list[str] = []

@@ -80,7 +80,7 @@ def test_the_condition_need_not_be_known(tmp_path: Path) -> None:
     assert _result(imported, np.zeros(3, np.float32)) == [2.0] * 3
 
 
-def test_what_a_branch_holds_is_reported_under_its_name(tmp_path: Path) -> None:
+def test_nodes_of_a_branch_are_reported_under_its_name(tmp_path: Path) -> None:
     inner = [helper.make_node("NoSuchOperator", ["x"], ["result"], name="strange")]
     with pytest.raises(UnsupportedError, match=r"NoSuchOperator \(node 'y/strange'\)"):
         _import(tmp_path, [_if("yes", "y", inner)])

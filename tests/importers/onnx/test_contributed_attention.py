@@ -311,7 +311,7 @@ _REFUSED: Sequence[tuple[str, Sequence[Array | None], Mapping[str, Any], str]] =
 
 
 @pytest.mark.parametrize(("op", "inputs", "attributes", "what"), _REFUSED, ids=[row[3] for row in _REFUSED])
-def test_what_is_not_imported_is_named(
+def test_unsupported_options_are_named(
     op: str, inputs: Sequence[Array | None], attributes: Mapping[str, Any], what: str, tmp_path: Path
 ) -> None:
     heads = {} if op == "RotaryEmbedding" else {"num_heads": _N}

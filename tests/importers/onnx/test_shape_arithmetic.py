@@ -153,7 +153,7 @@ def test_a_slice_up_to_a_run_time_end(tmp_path: Path) -> None:
     assert [evaluate_dim(height, {"H": size}) for size in (8, 20)] == [7, 19]
 
 
-def test_what_cannot_be_known_is_refused(tmp_path: Path) -> None:
+def test_shapes_given_at_run_time_are_refused(tmp_path: Path) -> None:
     inputs = {"x": random(1, 3, 4, 5), "shape": _ints(3, 20)}
     model = model_of([node("Reshape", ["x", "shape"], ["y"])], inputs, ["y"], {}, shapes={"x": [1, 3, 4, "W"]})
     requests = [TensorRequest("x", (1, 3, 4, (2, 9)), "NCHW"), TensorRequest("shape", None)]

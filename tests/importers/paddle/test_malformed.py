@@ -125,7 +125,7 @@ def test_broken_promises(change: Callable[[pb.Program], object], message: str, t
         import_model(ImportRequest("broken", tmp_path / "model.pdmodel"))
 
 
-def test_what_is_unsupported_is_listed_at_once(tmp_path: Path) -> None:
+def test_unsupported_operators_are_listed_at_once(tmp_path: Path) -> None:
     program = program_of("beam_search", {"X": random(2, 3)}, {}, {}, ("Out",))
     program.blocks[0].ops.insert(2, program_of("search_grnn", {"Out_out": random(2)}, {}, {}, ("Z",)).blocks[0].ops[1])
     program.blocks[0].ops[2].inputs[0].arguments[0] = b"Out_out_0"

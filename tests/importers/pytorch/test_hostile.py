@@ -148,7 +148,7 @@ def imported(folder: Path, members: Members, monkeypatch: pytest.MonkeyPatch, na
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_what_is_not_data_does_not_reach_pytorch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_hold_code_do_not_reach_pytorch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed, said = HOSTILE[kind]
     mark = tmp_path / "mark"
     monkeypatch.setattr(jail, "run", lambda *_, **__: pytest.fail("PyTorch is started"))
@@ -225,7 +225,7 @@ SCRIPTS = {
 
 @needs_jail
 @pytest.mark.parametrize("kind", SCRIPTS)
-def test_what_scripts_do_stays_inside(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_effects_of_scripts_stay_in_the_jail(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, said = SCRIPTS[kind]
     mark, secret = tmp_path / "mark", tmp_path / "secret"
     secret.write_text("secret")

@@ -46,7 +46,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_what_pytorch_exports_is_imported_and_computes_the_same(
+def test_exported_modules_are_imported_and_compute_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The ONNX files were written by the process of the importer, with PyTorch; so were the expected results."""
@@ -113,7 +113,7 @@ def test_without_pytorch_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest
     assert "pip install torch" in str(caught.value)
 
 
-def test_what_pytorch_objects_to_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objections_of_pytorch_are_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, tmp_path, "sys.exit('noise\\nAssertionError: only 4D is supported')")
     with pytest.raises(ModelFileError, match="only 4D is supported"):
         import_model(ImportRequest("model", program(tmp_path)))

@@ -78,7 +78,7 @@ def test_both_ways_of_saving_give_the_same_graph(tmp_path: Path) -> None:
         assert any(array.shape == other.shape and abs(array - other).max() < 1e-6 for other in others)
 
 
-def test_what_each_step_writes_is_stacked(tmp_path: Path) -> None:
+def test_results_of_the_steps_are_stacked(tmp_path: Path) -> None:
     """A loop carries states alone: counters are its number, and lists that it fills are no copies of lists."""
     file, inputs, _ = network("frozen_recurrent", tmp_path)
     graph = imported(file, [TensorRequest(key, array.shape, "MODEL") for key, array in inputs.items()]).graph

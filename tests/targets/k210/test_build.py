@@ -164,7 +164,7 @@ def test_a_dry_run_tells_the_commands(nets: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "build").exists()
 
 
-def test_what_is_larger_than_the_chip_is_noted_and_linked_all_the_same(
+def test_models_larger_than_the_chip_are_noted_and_linked(
     nets: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(target, "_MEMORY_BYTES", 100_000)
@@ -211,7 +211,7 @@ def test_weights_that_stay_large_are_refused(nets: Path, tmp_path: Path) -> None
         buildtool.convert(file, options=buildtool.Options(tmp_path / "build"))
 
 
-def test_what_needs_a_library_says_so(nets: Path, tmp_path: Path) -> None:
+def test_tuning_needs_a_library(nets: Path, tmp_path: Path) -> None:
     with pytest.raises(LatheError) as caught:
         tune(nets / "nets.yml", options=buildtool.Options(tmp_path / "build"))
     assert not (tmp_path / "build").exists()
@@ -235,7 +235,7 @@ def test_the_simulator_validates(nets: Path, tmp_path: Path) -> None:
     assert sum(layer["cycles"] for layer in run["estimate"]["layers"]) == run["estimate"]["cycles"]
 
 
-def test_what_has_no_place_is_told_with_the_layer_and_the_rule(tmp_path: Path) -> None:
+def test_layers_that_do_not_fit_are_reported_with_the_rule(tmp_path: Path) -> None:
     net = Net(1)
     x = net.layer(net.input(1, 16, 16, 3), 8, pads=(2, 2, 2, 2), dilations=(2, 2))
     graph = net.finish(net.layer(net.layer(x, 8), 8, 7))

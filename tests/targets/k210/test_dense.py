@@ -48,7 +48,7 @@ def test_the_cpu_does_what_the_kpu_cannot(net: Callable[[], Graph]) -> None:
     assert min(cosines(graph, made)) > 0.99
 
 
-def test_what_would_be_too_large_is_an_error_all_the_same() -> None:
+def test_layers_that_would_be_too_large_are_an_error() -> None:
     net = Net(34)
     graph = prepared(net.finish(net.layer(net.input(1, 32, 32, 3), 8, 7)))
     with pytest.raises(UnsupportedError) as caught:

@@ -61,7 +61,7 @@ def test_a_long_program_moves_the_models() -> None:
     [(0, [1], "the program is empty"), ((6 << 20) + 1, [1], "the program has 6291457 bytes"),
      (1, [5 << 20] * 3, "program and models end at 0x1200000")],
 )  # fmt: skip
-def test_what_has_no_room_is_an_error(program: int, models: list[int], what: str) -> None:
+def test_images_that_do_not_fit_are_an_error(program: int, models: list[int], what: str) -> None:
     with pytest.raises(LatheError, match=what) as caught:
         flash.parts("net", bytes(program), {str(index): bytes(size) for index, size in enumerate(models)})
     assert caught.value.problems[0].rule

@@ -296,7 +296,7 @@ def test_a_missing_range_is_told() -> None:
         generate(graph)
 
 
-def test_what_does_not_fit_beside_its_input_goes_to_main_memory_in_parts() -> None:
+def test_outputs_that_do_not_fit_beside_their_input_go_to_main_memory_in_parts() -> None:
     net = Net(12)
     x = net.depthwise(net.layer(net.input(1, 112, 112, 3), 88, 1), strides=(2, 2))
     graph = net.finish(net.layer(x, 8, 1))

@@ -44,7 +44,7 @@ def test_plans_pass_the_check() -> None:
         assert plan.main_peak <= sum(buffer.room for buffer in buffers)
 
 
-def test_what_is_overwritten_is_found() -> None:
+def test_overwritten_buffers_are_found() -> None:
     buffers = [Buffer(name, False, 16) for name in "abc"]
     steps = copies(buffers, [(0, 1), (0, 2)])
     places = {buffers[0]: 0, buffers[1]: 8, buffers[2]: 32}
@@ -52,7 +52,7 @@ def test_what_is_overwritten_is_found() -> None:
         memory.check(steps, [step.make(places) for step in steps], Memory(places, 0, 48), buffers[:1], buffers[2:])
 
 
-def test_what_a_layer_touches_beside_its_buffers_is_found() -> None:
+def test_accesses_outside_the_buffers_of_a_layer_are_found() -> None:
     buffers = [Buffer("a", False, 64), Buffer("b", True, 2)]
     (step,) = copies(buffers, [(0, 1)])
     places = {buffers[0]: 0, buffers[1]: 0}

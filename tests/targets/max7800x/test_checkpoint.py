@@ -159,7 +159,7 @@ def test_arrays_that_cannot_be_weights_are_errors(tmp_path: Path, change: Arrays
     assert caught.value.problems[0].where.value == next(iter(change))
 
 
-def test_what_no_layer_takes_may_be_wrong(tmp_path: Path) -> None:
+def test_entries_that_no_layer_reads_may_be_invalid(tmp_path: Path) -> None:
     """Only the first layer is described; the second is not quantised, and has a batch normalisation."""
     state = {
         "conv1.op.weight": np.ones((4, 3, 3, 3), np.float32),

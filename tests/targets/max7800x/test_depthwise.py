@@ -60,7 +60,9 @@ def test_outputs_are_where_the_machine_puts_them(channels: int, reading: int, wr
         (20, some(20, 3), some(20, 8), 8, "reads from processor 3 on"),
     ],
 )
-def test_what_no_quadrant_writes_is_refused(channels: int, reading: int, writing: int, width: int, what: str) -> None:
+def test_channels_that_no_quadrant_writes_are_refused(
+    channels: int, reading: int, writing: int, width: int, what: str
+) -> None:
     network = moving(channels, reading, writing, width)
     with pytest.raises(UnsupportedError, match=what):
         program.make(network, np.zeros((channels, *SIZE), np.int64))

@@ -118,7 +118,7 @@ def test_bits_that_are_asked_for_are_kept() -> None:
     assert all(bits == 8 for name, bits in lowered.bits.items() if name not in (names[0], names[5]))
 
 
-def test_what_never_fits_is_told() -> None:
+def test_networks_that_never_fit_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="kernel memory is full"):
         lower(
             prepared(deep(14)),

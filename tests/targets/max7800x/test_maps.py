@@ -42,7 +42,7 @@ def test_the_data_map_shows_what_each_layer_reads_and_writes() -> None:
     assert all(len(bar) == 64 for bar in bars) and {"<", ">"} <= set("".join(bars))
 
 
-def test_what_is_read_later_is_kept() -> None:
+def test_maps_that_are_read_later_are_kept() -> None:
     pooled = programs.layer(0, 4, (4, 4), (4, 4, 4), operation="none")
     second = programs.layer(
         1, 4, (4, 4), (4, 4, 4), kernel=programs.kernel(np.random.default_rng(0), 4, 4, 3, 3), output_shift=-3

@@ -185,7 +185,9 @@ SPOILT = {
 
 @pytest.mark.parametrize("what", ["verify_writes", "verify_kernels"])
 @DEVICES
-def test_what_reads_back_otherwise_is_told_with_its_address(what: str, device: Device, tmp_path: Path) -> None:
+def test_differences_when_reading_back_are_reported_with_their_address(
+    what: str, device: Device, tmp_path: Path
+) -> None:
     """Between writing and reading something changes: here a macro that writes something else."""
     found = made(classifier(device), **{what: True})
     writes = found.register_writes["cnn_configure"]

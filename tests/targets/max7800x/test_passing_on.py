@@ -48,7 +48,7 @@ def test_processors_are_packed(device: Device, reading: int, writing: int) -> No
 @pytest.mark.parametrize(
     ("reading", "writing"), [(0x101, 0x101), (0x3C, 0x3C), (0xE, 0xE), (0xF, 0x1E), (0x3, 0x30000)]
 )
-def test_what_packing_does_not_give_is_refused(reading: int, writing: int) -> None:
+def test_groupings_that_packing_does_not_give_are_refused(reading: int, writing: int) -> None:
     (problem,) = overlap.check(network(MAX78000, passing(0, reading, writing, 0x2000)))
     assert "are packed" in problem.rule
 

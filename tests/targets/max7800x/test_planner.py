@@ -204,7 +204,7 @@ def test_planes_take_a_quarter() -> None:
     assert_machine_agrees(found, net.sample())
 
 
-def test_what_does_not_fit_is_told() -> None:
+def test_networks_that_do_not_fit_are_refused() -> None:
     net = Sketch(3, (90, 90))
     x = net.conv(INPUT, out=64)
     net.add(x, net.conv(x, out=64))
@@ -279,7 +279,7 @@ def test_depthwise_layers_become_dense_on_need() -> None:
     assert_machine_agrees(found, sample)
 
 
-def test_what_cannot_be_put_together_is_told() -> None:
+def test_layers_that_cannot_be_joined_are_refused() -> None:
     net = Sketch(3, (8, 8))
     x = net.conv(INPUT, out=30)
     net.conv(x, net.conv(x, out=52), out=8)

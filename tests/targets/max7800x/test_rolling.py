@@ -123,7 +123,7 @@ def test_runs_go_on_with_what_is_in_the_buffer(tmp_path: Path) -> None:
         ("out_offset: 0x2000", "out_offset: 0x0f8", ""),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_told(tmp_path: Path, old: str, new: str, what: str) -> None:
+def test_offsets_that_do_not_fit_are_refused(tmp_path: Path, old: str, new: str, what: str) -> None:
     assert old in NETWORK
     found = described(tmp_path, MAX78000, NETWORK.replace(old, new, 1))
     assert found.sample is not None

@@ -20,7 +20,7 @@ from tests.targets.max7800x.odd_networks import ODD_NETWORKS, kernel, layer, net
 
 @known_answers.exist
 @pytest.mark.parametrize("name", known_answers.NAMES)
-def test_what_is_left_in_memory_is_the_known_answer(name: str) -> None:
+def test_the_final_memory_is_the_known_answer(name: str) -> None:
     known = KnownAnswer(name)
     assert words(known.network.layers[-1], run(known.network, known.sample).result) == known.expected_words()
 
@@ -86,7 +86,7 @@ WRONG: dict[str, tuple[type[Exception], Layer, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_computed_is_refused(name: str) -> None:
+def test_networks_that_cannot_be_computed_are_refused(name: str) -> None:
     kind, wrong, message = WRONG[name]
     with pytest.raises(kind, match=message) as caught:
         run(network(2, (4, 4), wrong), np.zeros((2, 4, 4)))

@@ -152,7 +152,7 @@ int main(void) {
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_what_is_unloaded_is_the_simulated_output_in_its_order(name: str, tmp_path: Path) -> None:
+def test_the_unloaded_data_are_the_simulated_output_in_its_order(name: str, tmp_path: Path) -> None:
     network = NETWORKS[name]()
     folder = write(tmp_path, sources.emit(made(network)))
     driver = folder / "driver.c"

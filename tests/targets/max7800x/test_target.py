@@ -165,7 +165,7 @@ def test_a_description_stands_for_a_deployment(described: Path) -> None:
     assert made.library == "net" and "softmax_q17p14_q15" in (library / "main.c").read_text()
 
 
-def test_what_stands_beside_a_description_is_not_for_deployments(described: Path) -> None:
+def test_files_beside_a_description_are_not_for_deployments(described: Path) -> None:
     file = deployment(described, {"net": described / "network.yaml"}, weights="weights.npy")
     with pytest.raises(ConfigError, match="--cnn cannot be combined with a deployment file"):
         workflow.convert(file, Overrides(cnn=("softmax",)))

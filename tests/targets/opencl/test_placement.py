@@ -318,7 +318,7 @@ def test_a_part_on_the_cpu_that_only_tears_a_region_apart_joins_it() -> None:
 
 
 @pytest.mark.parametrize("later", [1, 2, 3])
-def test_what_waits_goes_to_the_region_that_reads_it(later: int) -> None:
+def test_waiting_nodes_go_to_the_region_that_reads_them(later: int) -> None:
     """A branch that only a later region reads is computed there, though it could run in the first."""
     make = Maker()
     x, y = make.input(*_SHAPE), make.input(*_SHAPE)
@@ -334,7 +334,7 @@ def test_what_waits_goes_to_the_region_that_reads_it(later: int) -> None:
 
 
 @pytest.mark.parametrize(("size", "region"), [(1, 1), (50, 0)])
-def test_what_two_regions_read_decides_too(size: int, region: int) -> None:
+def test_values_that_two_regions_read_count(size: int, region: int) -> None:
     """A node goes to its reader, unless the other region has what it reads itself and that is large."""
     make = Maker()
     x, y, large = make.input(*_SHAPE), make.input(*_SHAPE), make.input(*_SHAPE)
@@ -367,7 +367,7 @@ def test_a_node_that_finds_out_a_size_stays_outside() -> None:
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_what_regions_read_is_copied(inside: bool) -> None:
+def test_values_that_regions_read_are_copied(inside: bool) -> None:
     """A loop and a branch read values around them, whether they run on the CPU or stand in a region themselves."""
     make = Maker()
     x = make.input(2, 3)

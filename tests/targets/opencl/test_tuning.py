@@ -87,7 +87,7 @@ def test_interrupted_and_resumed(kernels: Library, graph: Graph, image: Array, o
     assert counts[0] == 1, "a millisecond is over after the first launch"
 
 
-def test_what_does_not_fit_is_ignored(
+def test_results_that_do_not_fit_are_ignored(
     kernels: Library, graph: Graph, image: Array, options: DeviceOptions, tmp_path: Path
 ) -> None:
     wanted = _outputs(_engine(kernels, graph, options), graph, image)

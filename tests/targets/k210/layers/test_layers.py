@@ -202,7 +202,7 @@ def test_all_layers_that_do_not_fit_are_told_at_once() -> None:
     assert "did you mean 'relu'" in str(problem.value)
 
 
-def test_what_the_chip_cannot_do_is_told_with_names() -> None:
+def test_layers_that_the_chip_cannot_run_are_named() -> None:
     x = tl.Input((12, 12, 3))
     y = tl.Conv2d(4, (5, 5), name="five")(tl.Conv2d(4, dilation_rate=(2, 2), name="holes")(x))
     made = tl.Model(x, y)
