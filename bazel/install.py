@@ -3,7 +3,7 @@
     python install.py FOLDER VERSION [PACKAGE...]
 
 Run by the repository rule of repositories.bzl with the Python into which Lathe is installed. What a conversion needs
-stands in FOLDER afterwards, so that it can be declared: a conversion reads nothing of the environment but the Python
+is in FOLDER afterwards, so that it can be declared: a conversion reads nothing of the environment but the Python
 interpreter. PACKAGE names further packages whose modules the tool may import.
 """
 

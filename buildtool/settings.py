@@ -147,7 +147,7 @@ class RunSettings:
     gpu: GpuSettings = GpuSettings()
 
     def on_chips(self, wanted: tuple[str, ...]) -> RunSettings:
-        """The settings with the chips that a deployment wants, where nobody has said others."""
+        """The settings with the chips that a deployment wants, unless others are given."""
         return self if self.target_socs else replace(self, target_socs=wanted)
 
 

@@ -63,7 +63,7 @@ function(lathe_add_library name)
     list(APPEND command --op-path ${folder})
   endforeach()
 
-  # Files that did not change keep their times, so what is told to have been made is the stamp.
+  # Files that did not change keep their times, so the stamp is the declared output.
   set(output ${work}/${name})
   set(library ${output}/lib/${abi}/lib${stem}${suffix})
   add_custom_command(
@@ -220,7 +220,7 @@ endfunction()
 
 # What to call the machine of the app.
 function(_lathe_name_abi out)
-  if(ANDROID AND ANDROID_ABI) # as the NDK's toolchain file is told
+  if(ANDROID AND ANDROID_ABI) # the variable of the NDK's toolchain file
     set(${out} ${ANDROID_ABI} PARENT_SCOPE)
     return()
   endif()

@@ -1,7 +1,7 @@
 """Makes the page of operators from the operators themselves; mkdocs calls it when it builds the site.
 
 What an operator computes is the first line of its module, what it takes is the text of its class, its attributes are
-the fields of the class, and its kernels stand in its op.yaml. So an operator is documented where it is written, and no
+the fields of the class, and its kernels are in its op.yaml. So an operator is documented where it is written, and no
 page has to be kept up with it. Run by hand, the script prints the page.
 """
 

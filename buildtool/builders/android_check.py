@@ -1,4 +1,4 @@
-"""Stands in for the Android NDK: a folder of its shape, made of Clang, of headers that declare what native code uses,
+"""Replaces the Android NDK: a folder of its shape, made of Clang, of headers that declare what native code uses,
 and of libraries that hold the names of what Android has. What is built with it proves that the sources fit Android, and
 is never given to anybody: that takes the NDK.
 """

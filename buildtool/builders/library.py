@@ -164,7 +164,7 @@ def _keep_result(folder: Path, binary: Path, abi: str, stem: str) -> Path:
 
 
 def hand_over(file: Path, objects: Objects) -> None:
-    """Tell a CMake project which objects stand in for its sources."""
+    """Tell a CMake project which objects replace its sources."""
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = "".join(f'  "{path}"\n' for path in objects.paths.values())
     contents = f"set(\n  LATHE_OBJECTS\n{lines})\n"

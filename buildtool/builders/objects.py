@@ -69,7 +69,7 @@ class ObjectCache:
     ) -> None:
         self.folder = folder or resources.cache_dir()
         self.processes = processes or Processes()
-        self.note = note or _log_note  # is told which entries were damaged
+        self.note = note or _log_note  # receives the damaged entries
         self._in_use = False
 
     def use(self) -> None:
@@ -217,7 +217,7 @@ def _isa_of(path: str) -> str:
 
 
 def _file_of(toolchain: Toolchain) -> str:
-    """The toolchain file, and what it is told."""
+    """The toolchain file and its arguments."""
     return " ".join((str(toolchain.file), *toolchain.arguments))
 
 

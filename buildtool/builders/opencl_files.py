@@ -110,7 +110,7 @@ def _first(data: memoryview) -> tuple[Section, int]:
 
 
 def merge(files: Iterable[bytes]) -> bytes:
-    """One file with all that stands in these. Of two tuned parameters for the same thing the faster one stays."""
+    """One file with the contents of these. Of two tuned parameters for the same thing the faster one stays."""
     return b"".join(section.pack() for section in merged(section for data in files for section in parse(data)))
 
 
@@ -168,7 +168,7 @@ def read(file: Path) -> list[Section]:
 
 
 def merge_files(files: Iterable[Path], output: Path) -> dict[str, Any]:
-    """Write what stands in all of them into one, and tell what that is. BuildError names the file that does not fit."""
+    """Merge the files into one and return its description. BuildError names the file that does not fit."""
     sections: list[Section] = []
     for file in files:
         try:

@@ -96,7 +96,7 @@ def archive(folder: Path, name: str, file: Path) -> None:
 
 
 class _Members:
-    """A gzip file whose members are compressed or stored, as what stands in them deserves."""
+    """A gzip file whose members are compressed, or stored where that hardly helps."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw

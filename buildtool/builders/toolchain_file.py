@@ -14,7 +14,9 @@ from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program
 from buildtool.errors import ToolchainError, Where
 from buildtool.wording import near_files
 
-_DECIDES_NOTHING = frozenset({"compiler", "CMAKE_AR", "CMAKE_OBJCOPY"})  # places: what they hold is told by the others
+_DECIDES_NOTHING = frozenset(
+    {"compiler", "CMAKE_AR", "CMAKE_OBJCOPY"}
+)  # paths: the other facts describe their contents
 
 
 @functools.cache

@@ -22,7 +22,7 @@ class Port:
 
 
 def model_assembler(name: str, main_memory: int) -> bytes:
-    """Takes in `<name>.kmodel` and `<name>.sample`, wherever the assembler is told to look for them."""
+    """Includes `<name>.kmodel` and `<name>.sample` from the assembler's include path."""
     return _render("model.S", name=name, main_memory=main_memory)
 
 

@@ -104,7 +104,7 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
 
 
 def _path_in_tree(path: str) -> str:
-    """Public headers stand in `include`, as in the output of a build; everything else stays where it is."""
+    """Public headers are in `include`, as in the output of a build; everything else stays where it is."""
     return path.removeprefix("native/") if path.startswith("native/include/") else path
 
 

@@ -50,7 +50,7 @@ class TensorConfig:
     shape: ShapeConfig
     data_type: str  # float32, int64, ...; empty: that of the model
     data_format: str  # NHWC, NCHW, OIHW or NONE: the order in which the user passes the data
-    value_range: tuple[float, float]  # of the random data that stands in where no data is given
+    value_range: tuple[float, float]  # of the random data that is used where none is given
     alias: str
     where: Where = NOWHERE  # of the name
     shape_where: Where = NOWHERE

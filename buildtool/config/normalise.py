@@ -146,7 +146,7 @@ def _model(entry: Entry, path: Path, result: Normalised) -> Entry:
 
 
 def _subgraph_list(node: Node, path: Path, result: Normalised) -> Node | None:
-    """The subgraphs as a list; None where a mapping of keys stands in the place of the list."""
+    """The subgraphs as a list; None where there is a mapping of keys instead of the list."""
     if not isinstance(node, Mapping):
         return node
     stray = next((entry for entry in node.entries if entry.key in sections().subgraph.model_fields), None)

@@ -169,7 +169,7 @@ def _devices(spec: DeviceSpec, abi: str, wanted: _Chips, wishes: Wishes) -> list
     found = [RemoteDevice(abi, way, times, _log.warning) for way in transports(spec)]
     if wanted.names and spec.target_socs:
         return [device for device in found if wanted.fit(device.name, spec.target_socs)]
-    if wanted.names or (spec.kind == "adb" and not spec.address):  # one that was named is told what is wrong with it
+    if wanted.names or (spec.kind == "adb" and not spec.address):  # a device that was named gets an error of its own
         return [device for device in found if _fits(device, abi, wanted)]
     return [*found]
 

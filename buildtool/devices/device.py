@@ -27,7 +27,7 @@ class Completed:
 
 @dataclass(frozen=True)
 class Gate:
-    """Where gdb gets at a program that stands in front of its first instruction."""
+    """Where gdb reaches a program that has stopped before its first instruction."""
 
     command: tuple[str, ...]  # the program with its arguments, as the device knows them
     target: str = ""  # what `target remote` takes; empty: gdb starts the program itself

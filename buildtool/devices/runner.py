@@ -87,7 +87,7 @@ class RunResult:
     rounds: tuple[int, ...] = ()
     observed: tuple[int, ...] = ()  # of the runs that were timed node by node
     energy: Mapping[str, int] = field(default_factory=dict)  # microjoules of all `rounds`, by meter
-    value_names: tuple[str, ...] = ()  # what stands in its `values_file`, in order
+    value_names: tuple[str, ...] = ()  # the contents of its `values_file`, in order
     process_peak: int = 0  # bytes of memory that the process had at most
     affinity: Mapping[str, Any] = field(default_factory=dict)  # policy, kinds of cores, those wanted, those used
     log: tuple[str, ...] = ()  # what it told

@@ -1,4 +1,4 @@
-"""A deployment file for models: what stands in the models, written down, so that nothing is left to guess."""
+"""A deployment file for models: the facts of the models, written out, so that no guess is left."""
 
 from __future__ import annotations
 

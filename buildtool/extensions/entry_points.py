@@ -73,7 +73,7 @@ def require_own(group: str) -> Found:
 
 
 def failure(group: str, name: str, package: str, why: str) -> Problem:
-    """What a user is told of an entry point that is of no use."""
+    """The error about an entry point that cannot be used."""
     return Problem(
         f"the {_KINDS[group]} '{name}' of the package '{package}' cannot be loaded: {why}",
         Where(),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Sheet:
-    """Rows under headings. Columns whose name stands in `right` are aligned to the right."""
+    """Rows under headings. Columns named in `right` are aligned to the right."""
 
     columns: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)

@@ -22,7 +22,7 @@ class File:
     """The bytes of a file, and how many of its tables have been read."""
 
     def __init__(self, data: bytes, where: Where, damaged: str) -> None:
-        """`damaged`: what users are told to do where the bytes make no sense."""
+        """`damaged`: the remedy that users get for invalid bytes."""
         self.data = data
         self.where = where
         self.damaged = damaged

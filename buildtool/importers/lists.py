@@ -14,7 +14,7 @@ from buildtool.ir.types import DType, TensorType
 
 @dataclass(eq=False)
 class OpenList(Tensor):
-    """A list of which nobody has said yet what shape its tensors have. Nothing has been written into it."""
+    """A list whose tensors have no known shape yet. Nothing has been written into it."""
 
 
 def open_list(count: Dim, dtype: DType) -> OpenList:

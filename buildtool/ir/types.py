@@ -12,7 +12,7 @@ from buildtool.ir.dims import Dim, Shape
 
 
 class TypeRuleError(ValueError):
-    """A type cannot be: no element type for an array, scales that are none."""
+    """An invalid type: no element type for an array, scales that are NaN or infinite."""
 
 
 class DType(enum.Enum):

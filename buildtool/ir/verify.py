@@ -11,7 +11,7 @@
 8.  Ranks are at most 8, dimensions are never certainly negative, and element counts stay below 2**40.
 9.  Quantisation along an axis names an axis of the value and has a scale for each of its elements.
 10. Graph outputs are values of the graph; outputs of regions are visible where the region ends.
-11. A symbol for a size that data decides is defined by one node, stands in no graph input, and is read behind its node
+11. A symbol for a size that data decides is defined by one node, occurs in no graph input, and is read behind its node
     and in the region of its node.
 12. An output of a region of a node is no input of that region: kernels give them places that are apart.
 13. Regions nest at most 8 deep, those of devices not counted.

@@ -52,7 +52,7 @@ _NAMES = (15, 16, 0x53564D41)  # PR_SET_NAME PR_GET_NAME PR_SET_VMA
 _LOAD, _AND, _EQUAL, _NOT_BELOW, _ANSWER = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _FAIL, _END = 0x7FFF0000, 0x00050000, 0x80000000
 _EPERM, _ENOSYS = 1, 38
-_YOUNG = 424  # calls from here on are missing in older kernels, and whoever is told so does without
+_YOUNG = 424  # calls from here on are missing in older kernels, and callers do without them
 _OTHER_ABI = 0x40000000  # x32 calls, which have numbers of their own
 
 

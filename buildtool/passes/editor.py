@@ -43,7 +43,7 @@ class Editor:
             self._readers.setdefault(value, {}).setdefault(node, []).append(place)
 
     def _place(self, node: Node) -> int:
-        """Where a node stands in its body. Passes edit neighbours one after the other, and those have moved alike.
+        """The position of a node in its body. Passes edit neighbours one after the other, and those have moved alike.
 
         So the search takes a time that does not depend on the number of nodes, but for the first after a jump.
         """
@@ -69,7 +69,7 @@ class Editor:
         return node in self._body
 
     def first(self, nodes: Iterable[Node]) -> Node | None:
-        """The one that runs first; None where they stand in different bodies."""
+        """The one that runs first; None where they are in different bodies."""
         wanted = set(nodes)
         bodies = {id(self._body[node]): self._body[node] for node in wanted}
         if len(bodies) != 1:

@@ -10,7 +10,7 @@ from buildtool.ir.types import QuantType
 _MOST = 127  # symmetric: weights that were not quantised leave -128 out, which some processors multiply more slowly
 _LOWEST = 128  # of weights that were quantised with it: below 0 only
 _LEAST = 64  # the largest number of a column that has been quantised before, with nothing but smaller ones, is not less
-_FEW = 16  # rows that most columns of other weights are told by
+_FEW = 16  # rows that identify most columns of other weights
 _TINY = float(np.finfo(np.float32).tiny) * 256
 _NEAR = 1e-3  # of a step: as close as numbers are that came from a grid
 

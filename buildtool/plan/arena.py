@@ -275,7 +275,7 @@ def _may_share(node: Node, kernel: WorksInPlace) -> bool:
 
 
 def _safe(node: Node, source: Value, owner: dict[Value, _Buffer], step: int) -> bool:
-    """Whether the result may stand in the buffer of `source` without harm to anybody else who reads that buffer.
+    """Whether the result may use the buffer of `source` without harm to others that read that buffer.
 
     `owner` knows the values that appeared before the result; those of the buffer that appear later are views of it or
     results in its place, which were made under this very rule.

@@ -301,7 +301,7 @@ class _Simulation:
         return node.op.is_elementwise and source is node.inputs[in_place]
 
     def _joins(self, node: Node, source: Value, output: Value) -> bool:
-        """Whether one of them stands in the other where this node would copy it to."""
+        """Whether one of them is part of the other, where this node would copy it to."""
         parts = self.kernel_of[id(node)].parts
         return (parts == "inputs" and self._whole(source) is output) or (
             parts == "outputs" and self._whole(output) is source

@@ -1,4 +1,4 @@
-"""Chooses what may run every node, from the manifests: the best kernel that fits, and what stands in for it."""
+"""Chooses what may run every node, from the manifests: the best kernel that fits, and its replacements."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _choose(
 ) -> Choice | None:
     """The best kernel of each instruction set, down to one that every machine has; None where there is no such.
 
-    `candidates`: the best first. The first that is chosen says how the constant is packed, if all that stand in for it
+    `candidates`: the best first. The first that is chosen says how the constant is packed, if all its replacements
     read that; without any, and if it can do without, nothing is packed.
     """
     fitting = [kernel for kernel in candidates if misfit(kernel, node) is None]

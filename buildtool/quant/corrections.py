@@ -33,7 +33,7 @@ def rounded_together(moments: Moments, *, centred: bool) -> Array:
 def _descended(stored: Array, goal: Array, products: Array, most: int) -> Array:
     """`stored`: [groups, outputs, numbers], changed in place; in steps of the grid of each output, as `goal`."""
     floor = np.floor(goal)
-    # The largest numbers stay: the grid is told by them.
+    # The largest numbers stay: they define the grid.
     open_ = (goal != floor) & (np.abs(goal) < most - 0.5)
     gradient = (stored - goal) @ products
     order = np.argsort(-np.einsum("gkk->k", products), kind="stable")

@@ -70,7 +70,7 @@ class FirmwareReport:
         return {**vars(self), "models": list(self.models), "flash": list(self.flash)}
 
 
-# What differs between two builds of the same things. It is told, but not written down: equal inputs give equal files.
+# What differs between two builds of the same things. It is printed, but not stored: equal inputs give equal files.
 _FLEETING = ("seconds", "compiled", "reused")
 
 

@@ -21,7 +21,7 @@ _KINDS = (
     ("norm", ("norm", "lrn")),
     ("type", ("quantize_linear", "cast")),
     ("reduction", ("pool", "reduce_", "softmax", "hardmax", "argm", "cum", "topk", "roi", "non_max")),
-)  # the first whose words are part of the operator's name; what none describes is told by its properties
+)  # the first whose words are part of the operator's name; the properties of an operator decide where none matches
 _SHOWN_ELEMENTS = 8
 _LONGEST_LABEL = 34
 

@@ -18,7 +18,7 @@ class Case:
 
 
 def write(suite: str, cases: Iterable[Case]) -> bytes:
-    """The file. No time stands in it: equal results give equal bytes."""
+    """The file. It holds no time: equal results give equal bytes."""
     found = list(cases)
     failures = sum(bool(case.failure) for case in found)
     root = ET.Element("testsuites")

@@ -25,7 +25,7 @@ from buildtool.running.reference import from_source, to_source
 _WORKERS = Path(__file__).resolve().parent / "workers"
 _MEMORY_PER_BYTE = 4  # of the model and its inputs
 _WITHOUT_FRAMEWORK, _WITHOUT_RESULT = 4, 5  # exit codes of workers/main.py
-_EXECUTES = ("pytorch",)  # what stands in a model
+_EXECUTES = ("pytorch",)  # models of these hold code
 _NUMPY = "compare with Lathe's own evaluator: --reference numpy"
 
 

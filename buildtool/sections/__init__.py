@@ -1,1 +1,1 @@
-"""Mappings of YAML files: which keys they have, how each value is read, what is told of wrong ones."""
+"""Mappings of YAML files: which keys they have, how each value is read, which errors wrong ones give."""

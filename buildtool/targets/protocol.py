@@ -315,7 +315,7 @@ class LayersCompared:
 
 @runtime_checkable
 class ComparedTarget(Protocol):
-    """A simulated target that compares a run with outputs of layers that stand in a folder."""
+    """A simulated target that compares a run with outputs of layers from a folder."""
 
     def compare(
         self, program: FirmwareProgram, model: str, inputs: Mapping[str, Array], folder: Path

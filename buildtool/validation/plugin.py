@@ -116,7 +116,7 @@ class Plugin:
         return unit * self._batch, min((unit + 1) * self._batch, self.samples)
 
     def _call(self, function: Callable[[], _T]) -> _T:
-        """Code of the user: what goes wrong is told with its line."""
+        """Code of the user: errors name its line."""
         try:
             return function()
         except Exception as problem:

@@ -146,7 +146,7 @@ class Script:
         return {spec.name: fit(arrays[spec.name], spec, where) for spec in self.specs}
 
     def _call(self, function: Callable[[], Any]) -> Any:
-        """Code of the user: what goes wrong is told with its line."""
+        """Code of the user: errors name its line."""
         try:
             return function()
         except Exception as problem:

@@ -1,4 +1,4 @@
-"""The first node that makes numbers that are none: NaN or infinite from operands that are neither."""
+"""The first node that makes NaN or infinity from finite operands."""
 
 from __future__ import annotations
 

@@ -55,7 +55,9 @@ def bench(
 ) -> BenchReport:
     """Measure the models of a library, on every ABI and device. Builds what is not up to date."""
     wishes = wishes or BenchSettings()
-    earlier = read_document(wishes.compare) if wishes.compare else None  # what is missing is told before the long work
+    earlier = (
+        read_document(wishes.compare) if wishes.compare else None
+    )  # missing files are reported before the long work
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
         return _estimated(deployment, target, options, settings, wishes, progress)
@@ -101,7 +103,7 @@ def _estimated(
     wishes: BenchSettings,
     progress: Progress,
 ) -> BenchReport:
-    """Of chips that are simulated: how long each layer takes by their arithmetic. The result is told, and not kept."""
+    """Of chips that are simulated: how long each layer takes by their arithmetic. The result is printed, not stored."""
     asked = {
         "--compare": wishes.compare,
         "--against": wishes.against,
@@ -134,7 +136,7 @@ def _single_operators(
     wishes: BenchSettings,
     progress: Progress,
 ) -> BenchReport:
-    """The operators of all models, each alone. The result is told, and not kept."""
+    """The operators of all models, each alone. The result is printed, not stored."""
     groups = []
     for abi in deployment.target_abis:
         for device in devices_for(abi, settings.on_chips(deployment.target_socs)):

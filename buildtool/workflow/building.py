@@ -128,7 +128,7 @@ def make(
     began = time.monotonic()
     deployments.output_folder(deployment, options)  # refused before the long work
     tuned = tuned or build_identity.known_tuning(deployment, options)
-    if compiles:  # what is missing is told before the long work
+    if compiles:  # missing tools are reported before the long work
         deployments.toolchains_of(deployment)
         java_side.check(deployment.target_abis, options)
     models = prepare(deployment, options, progress)

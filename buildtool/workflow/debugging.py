@@ -1,4 +1,4 @@
-"""From a deployment to a debugger that stands in its library: the stages of `lathe debug`."""
+"""From a deployment to a debugger that has stopped in its library: the stages of `lathe debug`."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def compiled(
     progress: Progress,
     build: Callable[[str], BuiltT],
 ) -> BuiltT:
-    """What `build` makes; it is told to whom its folder of the cache belongs."""
+    """What `build` makes; it gets the owner of its folder in the cache."""
     progress.stage(f"compile for {', '.join(program.abi for program in programs)}")
     return build(deployments.owner_of(deployment, options))
 

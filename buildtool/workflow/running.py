@@ -33,7 +33,7 @@ def run(
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
         return on_simulator.run(deployment, target, options, settings, progress)
-    chosen = deployments.selected(deployment, settings.model)  # what is missing is told before the long work
+    chosen = deployments.selected(deployment, settings.model)  # unknown models are reported before the long work
     for model in chosen if settings.inputs else ():
         runs.run_of(model, options, settings)  # refuses files that do not fit before anything is compiled
     built = up_to_date(deployment, options, progress)

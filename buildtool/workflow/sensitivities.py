@@ -75,7 +75,7 @@ def _script(model: ModelConfig, budget: Budget, options: Options) -> Plugin | No
 
 
 def _every_layer(bench: Bench, model: ModelConfig, progress: Progress) -> list[LayerReport]:
-    """What storing each layer alone does, the most harmful first, and what becomes of its result where all are."""
+    """What storing each layer alone does, the most harmful first, and the error of its result where all are."""
     stored = bench.graph(bench.choice)
     there = layers(stored)
     if not there:

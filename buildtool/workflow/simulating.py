@@ -121,7 +121,7 @@ def compare_dumped(
     *,
     folder: Path,
 ) -> tuple[str, ...]:
-    """Compare every layer with what stands in a folder, as `dump` writes it; what was found alike, in words.
+    """Compare every layer with the files of a folder, as `dump` writes them; the result in words.
 
     ValidationError where something differs: it names the first wrong layer, channel and pixel of each model.
     """

@@ -43,7 +43,7 @@ def tune(
     kept, and the next call goes on.
     """
     deployment = load_deployment(file, overrides, progress)
-    deployments.library_target_of(deployment)  # what is firmware is told before the long work
+    deployments.library_target_of(deployment)  # firmware is refused before the long work
     known = build_identity.known_tuning(deployment, options)
     log = tuning_store.Log()
     chosen = deployments.selected(deployment, settings.model)

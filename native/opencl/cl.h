@@ -1,6 +1,7 @@
 // OpenCL 1.2 as far as Lathe uses it: types, constants, and a table of functions, which the loader fills at run time.
 // No header and no library of OpenCL is needed to build. Types and functions have the names of the standard (functions
-// without their "cl"), but stand in this namespace; constants are no macros. So a user's <CL/cl.h> can stand beside it.
+// without their "cl"), but are in this namespace; constants are no macros. So a user's <CL/cl.h> can be included as
+// well.
 #ifndef LATHE_OPENCL_CL_H_
 #define LATHE_OPENCL_CL_H_
 

@@ -52,7 +52,7 @@ const char* Next(const char* text) { return text + strlen(text) + 1; }
 using Function = void (*)();
 using Finder = void* (*)(const char* name);
 
-// libOpenCL-pixel.so and libOpenCL-car.so hand their functions out themselves, once they are told to.
+// libOpenCL-pixel.so and libOpenCL-car.so return their functions themselves, once asked to.
 Finder FinderOf(void* library) {
   const auto enable = reinterpret_cast<Function>(dlsym(library, "enableOpenCL"));
   const auto finder = reinterpret_cast<Finder>(dlsym(library, "loadOpenCLPointer"));

@@ -37,7 +37,7 @@ struct Unit {
 };
 
 struct Units {
-  // Those of one operator stand in the order in which they are tried.
+  // Those of one operator are in the order in which they are tried.
   Span<const Unit> units;
   // Compressed: common.cl, then the text of each unit in the order of `units`. See sources.h.
   const unsigned char* sources;

@@ -7,7 +7,7 @@ namespace lathe {
 namespace {
 
 // The message `Scaled` of the container. The constant is [outer, depth, width]; `block` numbers along the depth that
-// stand in one column have one scale, and scales are [outer, blocks, width].
+// are in one column have one scale, and scales are [outer, blocks, width].
 struct Scaled {
   uint64_t offset = 0;
   DType storage = DType::kNone;

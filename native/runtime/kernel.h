@@ -256,7 +256,7 @@ struct RunContext {
   // each other, but outputs of the region may be one value, a constant or a value from around it. The node's own inputs
   // and the scratch memory are gone with the first run of a region. False: something failed in the region; return.
   bool RunRegion(int index) const;
-  // The same for a node that is nothing but its region: whoever observes is told of the nodes inside instead of it.
+  // The same for a node that is nothing but its region: observers get the nodes inside instead of it.
   bool RunAsRegion(int index) const;
 };
 
@@ -268,7 +268,7 @@ struct RunContext {
 //       .run = lathe::Run,
 //   };
 //
-// All else stands in op.yaml: the unit that the build makes of it for each element type and instruction set includes
+// All else is in op.yaml: the unit that the build makes of it for each element type and instruction set includes
 // the source, and gives the kernel its name (buildtool/codegen/kernel_units.py).
 struct KernelFunctions {
   uint32_t state_size = 0;  // engine lifetime, per node

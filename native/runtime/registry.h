@@ -10,7 +10,7 @@
 //   }
 //   LATHE_DEFINE_API(digits, registry)
 //
-// and is the only file of the core that differs between libraries. Kernels of one operator stand in the order in which
+// and is the only file of the core that differs between libraries. Kernels of one operator are in the order in which
 // they are tried: larger priority first. A library without kernels or models says `{}`.
 #ifndef LATHE_RUNTIME_REGISTRY_H_
 #define LATHE_RUNTIME_REGISTRY_H_

@@ -16,7 +16,7 @@ class NodeRegions {
       : session_(session), node_(node), is_observed_(is_observed), errors_(errors) {}
 
   RegionTensors Tensors(size_t index) const;
-  // `observed`: whoever observes the node is told of the region's nodes instead.
+  // `observed`: observers of the node get the region's nodes instead.
   Code Run(size_t index, bool observed);
   Code code() const { return code_; }  // of the last run
 
@@ -25,7 +25,7 @@ class NodeRegions {
   const ErrorSink& errors() const { return errors_; }
   size_t node() const { return node_; }
   Session& session() const { return *session_; }
-  // Tells the session's observer of a node of a region. Then it is told nothing of the node around it.
+  // Reports a node of a region to the session's observer, which then gets nothing about the node around it.
   void Observe(size_t node, const char* kernel, int64_t start_ns, int64_t end_ns);
   bool observed() const { return observed_; }
 

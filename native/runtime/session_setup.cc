@@ -87,7 +87,7 @@ void Session::Extend(uint32_t value, uint32_t step) {
 }
 
 // Step 0 is before the first node. Inputs last to the end, so that a session may run again without writing them anew.
-// Items stand in the order in which the values appear.
+// Items are in the order in which the values appear.
 void Session::MakeItems() {
   const Region& body = model_.body;
   for (uint32_t& item : item_of_) item = kNoItem;

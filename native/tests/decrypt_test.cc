@@ -101,7 +101,7 @@ TEST(Decrypt, TakesWhatIsWholeAndNothingElse) {
   }
 }
 
-// The same bytes stand in the tests of the command.
+// The tests of the command have the same bytes.
 TEST(Decrypt, ReadsWhatTheCommandWrites) {
   const std::string digits =
       "4c41544845454e4301000000000000000700000000000000f35815c8ff2cbe57e12cd10dfdd5b4975e73a9f00e81145c886c2097"

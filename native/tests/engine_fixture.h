@@ -22,7 +22,7 @@ ModelBuilder DynamicModel();
 // One node of operator `pick`.
 ModelBuilder PickModel(int mode);
 // y = x, added to |x| as often as trips[1] says, but at most `most` times and until y[0] is 100 or more; `all` has the
-// sums on the way. `planned` has a stored plan, which the body's carried value and its sum stand in at `sum_offset`.
+// sums on the way. `planned` has a stored plan, with the body's carried value and its sum at `sum_offset`.
 ModelBuilder LoopModel(int most, bool planned = false, uint64_t sum_offset = 384);
 
 struct Loaded {

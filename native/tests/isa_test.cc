@@ -117,7 +117,7 @@ TEST(Isa, APlanWithoutOneForTheMachineIsRefused) {
   EXPECT_NE(unknown.message().find("'level_f32_test__sse9': this machine lacks the instruction set 'sse9'"),
             std::string::npos)
       << unknown.message();
-  // One that the library lacks does not stand in the way of one that it holds.
+  // One that the library lacks does not hide one that it holds.
   EXPECT_EQ(WordOf(LevelModel({"level_f32_lost__portable", "level_f32_test__portable"})), "portable");
 }
 

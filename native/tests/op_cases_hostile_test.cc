@@ -11,7 +11,7 @@ extern "C" const lathe_api* lathe_api_lathe_full(void);
 namespace lathe_test {
 namespace {
 
-constexpr size_t kLargest = size_t{1} << 22;  // what asks for more is told that memory is out
+constexpr size_t kLargest = size_t{1} << 22;  // larger requests get no memory
 
 void* AllocateSome(void*, size_t size) {
   void* memory = nullptr;

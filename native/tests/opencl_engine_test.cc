@@ -16,7 +16,7 @@ extern "C" const lathe_api* lathe_api_gpu_kernels(void);
 namespace lathe_test {
 namespace {
 
-constexpr size_t kLargest = size_t{1} << 22;  // what asks for more is told that memory is out
+constexpr size_t kLargest = size_t{1} << 22;  // larger requests get no memory
 
 constexpr int kMostAllocations = 500;  // of a small network
 

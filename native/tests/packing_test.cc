@@ -16,7 +16,7 @@ std::vector<std::string> NoActivation() {
   return {StringAttr("activation", "none"), FloatAttr("activation_alpha", 0), FloatAttr("activation_beta", 0)};
 }
 
-// y[1, 3] = x[1, 2] times the weights, which stand in one panel of which only the first `outputs` are real.
+// y[1, 3] = x[1, 2] times the weights, in one panel of which only the first `outputs` are real.
 ModelBuilder Product(uint32_t packing, const std::vector<DimArg>& dims, int outputs = 3) {
   int64_t count = 1;
   for (const DimArg& dim : dims) count *= dim.size;

@@ -43,7 +43,7 @@ Registers RegistersOf(const void* context) {
   return found;
 }
 
-// Whether the address lies in a file, of which the offset is told. Data of the file counts, too: whoever reads the
+// Whether the address lies in a file, and its offset there. Data of the file counts, too: whoever reads the
 // symbols sorts that out.
 bool TellFrame(uintptr_t address) {
   Dl_info info;

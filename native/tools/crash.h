@@ -6,7 +6,7 @@
 
 namespace lathe_run {
 
-// From now on a signal that ends the program is told on stderr: its name, the instruction, what ran, and after
+// From now on a signal that ends the program is reported on stderr: its name, the instruction, what ran, and after
 // "lathe_run: frame:" the file and the offset of the instruction and of what looks like the addresses to return to.
 void TellOfCrashes();
 

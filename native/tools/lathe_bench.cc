@@ -5,7 +5,7 @@
 //   u32 count, then per case: blob name, u64 multiply-accumulates, blob model, blob data
 //
 // The kernels are those of a library that is loaded by path, or of the one inside of this program, which then holds
-// every kernel of its ABI. A case whose kernel is missing, or whose kernel this processor cannot run, is told on
+// every kernel of its ABI. A case whose kernel is missing, or whose kernel this processor cannot run, is reported on
 // standard error and left out.
 #include <dlfcn.h>
 #include <sys/syscall.h>

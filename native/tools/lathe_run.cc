@@ -243,7 +243,7 @@ void Stage(const Options& options, const char* what) {
   if (options.trace > 0) std::fprintf(stderr, "lathe_run: %s\n", what);
 }
 
-// One run in which every node is told of when it is done.
+// One run that reports every node when it is done.
 lathe::Status TraceRun(lathe::Session* session) {
   session->SetObserver(
       [](void*, const lathe_node_event* event) {

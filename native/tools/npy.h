@@ -20,7 +20,7 @@ struct Array {
 std::string ReadFile(const std::string& path, std::vector<char>* bytes);
 std::string WriteFile(const std::string& path, const std::vector<char>& bytes);
 std::string ReadNpy(const std::string& path, Array* array);
-// What stands in a .npy file in front of the elements.
+// The header of a .npy file.
 std::string NpyHeader(const Array& array);
 std::string WriteNpy(const std::string& path, const Array& array);
 

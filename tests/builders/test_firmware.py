@@ -1,4 +1,4 @@
-"""Programs for bare chips: what is compiled, and what is told where that fails."""
+"""Programs for bare chips: what is compiled, and the error where that fails."""
 
 from __future__ import annotations
 

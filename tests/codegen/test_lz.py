@@ -1,4 +1,4 @@
-"""Compressed text comes out as it was, and damaged data is told from it."""
+"""Compressed text comes out as it was, and damaged data is detected."""
 
 from __future__ import annotations
 

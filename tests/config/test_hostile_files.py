@@ -39,7 +39,7 @@ def read(data: bytes) -> None:
             try:
                 reader(path, environment={})
             except ConfigError as error:
-                # What is told must be fit to be told.
+                # Messages must be printable.
                 error.render().encode("utf-8")
                 assert error.exit_code == 2
 

@@ -1,4 +1,4 @@
-"""The harness itself: what keeps it from running cases is told, and does not make it wait."""
+"""The harness itself: obstacles to running cases are reported, and do not make it wait."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Desk(Protocol):
     """A device that a test may open, and what can happen to it."""
 
     folder: Path
-    word: str  # in what its clients are told
+    word: str  # in the output for its clients
 
     def device(self, times: Times = QUICK, waiting: Waiting = silently) -> RemoteDevice: ...
     def jobs(self) -> list[Path]: ...

@@ -50,7 +50,7 @@ def _program(file: Path, text: str) -> None:
 
 
 def running_in(folder: Path) -> list[int]:
-    """The processes that stand in this folder or below, or did so before it was removed."""
+    """The processes whose working directory is this folder or below, or did so before it was removed."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

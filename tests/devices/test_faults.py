@@ -180,7 +180,9 @@ def small_disk(desk: Desk) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)  # what ends there may still stand in it
+        subprocess.run(
+            ["umount", "--lazy", str(place)], check=True
+        )  # a process that ends may still have it as working directory
 
 
 def test_a_full_disk(desk: Desk, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of a run: a result, a refusal in the library's words, or a crash that is said to be one."""
+"""How a run ends: with a result, an error of the library, or a crash that is reported as one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops the export of one node. The driver collects these, so that all of a model are told at once."""
+"""What stops the export of one node. The driver collects these, to report all of a model at once."""
 
 from __future__ import annotations
 

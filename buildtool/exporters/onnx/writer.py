@@ -85,7 +85,7 @@ class Writer:
         bodies: Mapping[str, OnnxBody] | None = None,
         **attributes: Any,
     ) -> list[str]:
-        """Appends a node and gives the names of its outputs. Attributes that are None are left out."""
+        """Appends a node and gives the names of its outputs. Attributes of None are left out."""
         operands = list(inputs)
         while operands and not operands[-1]:
             operands.pop()

@@ -293,7 +293,7 @@ class _Description:
         return Call(tuple(item for item in arguments if not isinstance(item, str)), named)
 
     def _index(self, node: Mapping[str, Json], names: frozenset[str]) -> Call:
-        """The call of a tensor's brackets: what stands in them says nothing without its lists and slices."""
+        """The call of a tensor's brackets: their contents mean nothing without the lists and slices."""
         arguments = self._list(node.get("args", []), "the arguments of a call")
         if len(arguments) != 2:
             self.wrong(f"an index is called with {len(arguments)} arguments")

@@ -222,7 +222,7 @@ def _output(name: str, index: int) -> str:
 
 
 def _type_word(value: Any) -> str:
-    """The name of a type, which may stand in a policy."""
+    """The name of a type, which may be part of a policy."""
     if isinstance(value, dict):
         config = value.get("config")
         value = config.get("name") if isinstance(config, dict) else None

@@ -149,7 +149,7 @@ class Group:
         return found[0] if found else None
 
     def texts(self, name: str) -> list[str]:
-        """An attribute that is a list of texts: a long one stands in parts `name0`, `name1` and so on."""
+        """An attribute that is a list of texts: a long one is stored in parts `name0`, `name1` and so on."""
         whole = self._texts(name)
         if whole is not None:
             return whole

@@ -2,7 +2,7 @@
 
 The converter kaldi-onnx writes all nodes of a model in a domain of its own, those that ONNX has too included, so that
 its Round is another one than ONNX's. Tensors are [..., frames, features]; which frames a node takes has been worked
-out when the model was converted, and stands in `forward_indexes`.
+out when the model was converted, and is in `forward_indexes`.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _from_field(tensor: TensorProto, code: int, dtype: DType, count: int, where:
             where=where,
             remedy="the file is damaged or was written wrongly: export the model again",
         )
-    if code in HALVES:  # the bits stand in the low half of an int32
+    if code in HALVES:  # the bits are the low half of an int32
         bits = (np.array(elements, np.int64) & 0xFFFF).astype(np.uint16)
         return _widen(code, bits.view(_stored(code)))
     wide = np.array(elements, dtype.numpy if code in _FIELDS and code != TensorProto.UINT32 else np.int64)

@@ -18,7 +18,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     try:
         (_from_program if order["kind"] == "exported" else _from_script)(order)
-    except Exception as problem:  # whatever PyTorch raises is told to the user by the process that started this one
+    except Exception as problem:  # the process that started this one reports whatever PyTorch raises
         cause: BaseException = problem
         while cause.__cause__ is not None:  # PyTorch wraps what happened in advice about its own stages
             cause = cause.__cause__

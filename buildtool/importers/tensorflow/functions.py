@@ -39,7 +39,7 @@ _OUTPUTS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class FlatBody:
-    """A function, or what stands in a loop, as a graph of its own: its inputs are named like nodes."""
+    """A function, or the body of a loop, as a graph of its own: its inputs are named like nodes."""
 
     inputs: tuple[str, ...]
     outputs: tuple[Ref, ...]
@@ -84,7 +84,7 @@ class Functions:
         return FlatBody(inputs, outputs, work.resolved())
 
     def is_call(self, node: pb.NodeDef) -> bool:
-        """Whether a function stands in the place of a node."""
+        """Whether a function replaces a node."""
         return node.op in _CALLS or node.op in self._functions
 
     def outputs_of(self, op: str) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class _Flattening:
             )
         given = {argument.name: ref for argument, ref in zip(arguments, inputs, strict=True)}
         inner = _Flattening(self._functions, f"{self._prefix}{node.name}/", given, (*self._around, name))
-        inner._same, inner._nodes = self._same, self._nodes  # what is written out stands in one list
+        inner._same, inner._nodes = self._same, self._nodes  # expanded nodes are in one list
         inner.add(function.node_def)
         for number, ref in enumerate(inner.results(function)):
             self._same[self._prefix + node.name, number] = ref

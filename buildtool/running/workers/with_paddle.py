@@ -11,7 +11,7 @@ NEEDS = ("paddle",)
 
 
 def prepare(request: Mapping[str, Any]) -> None:
-    """Newer versions of Paddle read older programs only where they are told to before they are loaded."""
+    """Newer versions of Paddle read older programs only where that is set before they are loaded."""
     if request["model"].endswith(".pdmodel"):
         os.environ["FLAGS_enable_pir_api"] = "0"  # noqa: SIM112 that is its name
 

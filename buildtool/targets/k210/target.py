@@ -79,7 +79,7 @@ class K210Target:
     )
 
     def lower(self, library: LibrarySource, abi: str) -> KpuProgram:
-        """A kmodel of each model; what cannot go to the chip is told of all models at once."""
+        """A kmodel of each model; errors about all models are reported at once."""
         settings = Settings(fallback=library.fallback == "cpu")
         made: list[Generated] = []
         problems: list[Problem] = []
@@ -218,7 +218,7 @@ def _places(made: Generated, sample: bytes) -> tuple[int, int]:
 
 
 def _link_flags(made: Generated, sample: bytes) -> tuple[str, ...]:
-    """Everything one behind the other; the KPU's RAM, which software stands in for, where the chip has it."""
+    """Everything one behind the other; the KPU's RAM, which software replaces, where the chip has it."""
     read, written = _places(made, sample)
     symbols = {
         "__flash": _MEMORY,

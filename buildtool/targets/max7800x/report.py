@@ -1,4 +1,4 @@
-"""What is told of a network: its layers as plain data, and what its program takes."""
+"""The report of a network: its layers as plain data, and the resources of its program."""
 
 from __future__ import annotations
 

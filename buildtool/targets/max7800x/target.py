@@ -96,7 +96,7 @@ class Max7800xTarget:
     )
 
     def lower(self, library: LibrarySource, abi: str) -> CnnProgram:
-        """A program for each model; what has no place on the chip is told of all models at once."""
+        """A program for each model; errors about all models are reported at once."""
         device = DEVICES[abi]
         jobs: list[Callable[[list[Problem]], Made]] = []
         jobs += [_job(_of_graph, model, device) for model in library.models]

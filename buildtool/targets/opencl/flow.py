@@ -66,7 +66,7 @@ def _size_makers(node: Node, sizes: dict[Symbol, int]) -> list[int]:
 
 
 def unfit(node: Node) -> str:
-    """Why a node cannot stand in the region of another one, whatever kernels there are; empty where it can."""
+    """Why a node cannot be in the region of another one, whatever kernels there are; empty where it can."""
     if node.op.defined_symbols():
         return "the size of its result depends on its data"
     if is_quantised(node):

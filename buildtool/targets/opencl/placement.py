@@ -7,7 +7,7 @@ cheapest choice under these costs is a minimum cut, found exactly.
 Device nodes then become regions (see `grouping`). Each region gets what it reads from the CPU, so a value that two of
 them need is copied twice, which the cut does not know. That is counted afterwards: what tears regions apart for little
 joins the device, and regions that cost more than they save go back to the CPU. So the sum is exact, but may be above
-the least; both are told.
+the least; both are reported.
 """
 
 from __future__ import annotations

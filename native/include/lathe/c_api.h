@@ -87,7 +87,7 @@ enum {
 
 enum {
   LATHE_DEVICE_CHECK = 1u,  /* count reads and writes outside of tensors; a run that has some fails. Slow */
-  LATHE_DEVICE_PROFILE = 2u /* measure every kernel: without it an observer is told times of the host */
+  LATHE_DEVICE_PROFILE = 2u /* measure every kernel: without it an observer gets times of the host */
 };
 
 /* How the parts of a model run that were built for a GPU (`runtime: gpu`, `cpu+gpu`). All zero is a good choice.
@@ -173,7 +173,7 @@ typedef struct lathe_shape {
   int64_t dims[LATHE_MAX_RANK];
 } lathe_shape;
 
-/* What an observer is told after each node. */
+/* An observer gets this after each node. */
 typedef struct lathe_node_event {
   uint32_t struct_size;
   uint32_t index;

@@ -153,7 +153,7 @@ enum class DeviceHint : uint32_t { kDefault = 0, kLow = 1, kNormal = 2, kHigh = 
 struct DeviceOptions {
   DeviceKind kind = DeviceKind::kAny;
   bool check = false;    // a run that reads or writes outside of tensors fails; slow
-  bool profile = false;  // observers are told the times of the device instead of those of the host
+  bool profile = false;  // observers get the times of the device instead of those of the host
   DeviceHint performance = DeviceHint::kDefault;
   DeviceHint priority = DeviceHint::kDefault;
   bool rebuild_programs = false;  // programs that were built before are not used

@@ -24,7 +24,7 @@ void FillPanels(const BytePanelShape& shape, int8_t* to, const At& at) {
   }
 }
 
-// Where the filter of an output at all panels' count stands in the packed order.
+// Where the filter of an output at all panels' count is in the packed order.
 int64_t PlaceOf(const BytePanelShape& shape, int64_t output, int64_t tap, int64_t depth) {
   const int64_t step = (output / kBytePanel * shape.taps + tap) * shape.steps() + depth / kByteDepth;
   return (step * kBytePanel + output % kBytePanel) * kByteDepth + depth % kByteDepth;

@@ -6,7 +6,7 @@ namespace lathe {
 
 namespace {
 
-// Outputs of a panel; 0 for what does not stand in panels.
+// Outputs of a panel; 0 where there are no panels.
 constexpr int64_t PanelWidthOf(Packing packing) {
   return packing == Packing::kPanels4 ? 4 : packing == Packing::kPanels8 ? 8 : packing == Packing::kPanels16 ? 16 : 0;
 }

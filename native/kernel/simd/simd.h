@@ -1,6 +1,6 @@
 // The vectors of the instruction set that this file is compiled for; vector_portable.h says what each of them offers.
 //
-// Files that are compiled once per instruction set are told which one: LATHE_ISA is its word, which is also the inline
+// Files that are compiled once per instruction set know which one: LATHE_ISA is its word, which is also the inline
 // namespace of what exists once for it, and LATHE_ISA_<WORD> is defined. The build writes both from op.yaml and from
 // units.yaml (buildtool/codegen/kernel_units.py). Other files get the portable vectors.
 #ifndef LATHE_KERNEL_SIMD_SIMD_H_

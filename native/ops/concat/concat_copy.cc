@@ -54,7 +54,8 @@ struct Share {
   }
 };
 
-// Row by row, so that the output is written from its beginning to its end. What stands in its place stays there.
+// Row by row, so that the output is written from its beginning to its end. Operands that are in place already stay
+// there.
 void Run(const RunContext& context) {
   const int axis = static_cast<int>(context.State<State>().axis);
   const Shape& out = context.outputs[0].shape;

@@ -1,4 +1,4 @@
-// Weighted sums of a few elements along one axis, as tables say. Whatever stands in the tables, nothing outside of the
+// Weighted sums of a few elements along one axis, as tables say. Whatever the tables hold, nothing outside of the
 // axis is read.
 #ifndef LATHE_OPS_RESAMPLE_RESAMPLE_LINES_H_
 #define LATHE_OPS_RESAMPLE_RESAMPLE_LINES_H_

@@ -46,7 +46,7 @@ def picture(word: str, width: int, seed: int, *, turned: bool = False) -> Array:
 
 
 def read(scores: Array, characters: str) -> str:
-    """What stands in a picture, of the scores of each column: repetitions and blanks (class 0) go."""
+    """The text of a picture from the scores of each column: repetitions and blanks (class 0) go."""
     best = scores.argmax(-1)
     kept = [int(c) for at, c in enumerate(best) if c and (at == 0 or c != best[at - 1])]
     return "".join(characters[c - 1] if c <= len(characters) else " " for c in kept)

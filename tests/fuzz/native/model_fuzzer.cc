@@ -22,7 +22,7 @@ namespace {
 
 using lathe_fuzz::Field;
 
-constexpr size_t kLargest = size_t{1} << 20;  // of one piece of memory: what asks for more is told that there is none
+constexpr size_t kLargest = size_t{1} << 20;  // of one piece of memory: larger requests get none
 constexpr size_t kMostToRun = size_t{1} << 16;
 constexpr uint64_t kNumbers[] = {0,         1,         2,        3,          4,          5,          7,
                                  8,         15,        16,       17,         64,         127,        128,

@@ -12,7 +12,7 @@ from buildtool.ir.types import DType
 
 @handler("detection_output")
 def detection_output(step: Step) -> None:
-    """The candidates stand in a table, class by class with falling score; what remains is marked there."""
+    """A table of the candidates, class by class with falling score, in which those that remain are marked."""
     op, pictures = step.op, step.type(1).shape[0]
     priors = step.known_shape(2)[2] // 4
     scored = step.type(1).shape[1]

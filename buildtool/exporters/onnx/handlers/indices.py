@@ -1,4 +1,4 @@
-"""Operators that are told places: gathering, scattering, one-hot rows."""
+"""Operators with indices: gathering, scattering, one-hot rows."""
 
 from __future__ import annotations
 

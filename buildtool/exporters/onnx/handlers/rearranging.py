@@ -86,7 +86,7 @@ def _together(order: Order, groups: Sequence[_Group], shape: Sequence[Dim]) -> O
 
 
 def _resulting(order: Order, groups: Sequence[_Group], before: Sequence[Dim], after: Sequence[Dim]) -> Order:
-    """The order of the result: groups as they stand in `order`, axes of one element behind the axis before them."""
+    """The order of the result: groups as in `order`, axes of one element behind the axis before them."""
     if order == plain(len(order)):
         return plain(len(after))
     moving = _moving(order, before)
@@ -170,7 +170,7 @@ def pad(step: Step) -> None:
 def broadcast_to(step: Step) -> None:
     value, goal = step.value(0), step.op.shape
     missing = len(goal) - value.type.rank
-    # Expand leaves an axis as it is where it is told 1.
+    # Expand leaves an axis as it is where the size is 1.
     own = (*(None,) * missing, *step.type().shape)
     step.give(
         step.emit("Expand", step.input(0), step.dims([1 if a == b else b for a, b in zip(own, goal, strict=True)]))

@@ -15,7 +15,7 @@ _LP_LEAST = 1e-6  # added to the norms of MACE's layers
 
 @handler("BatchNorm")
 def batch_norm(step: Step) -> Tensor:
-    """Mean and variance stand in the blobs as sums, with their weight behind them."""
+    """The blobs hold mean and variance as sums, followed by their weight."""
     x = step.input(0)
     if not step.integer("use_global_stats", 1):
         step.unsupported("statistics of the batch", "inference needs use_global_stats: true")

@@ -81,7 +81,7 @@ def masking(step: Step) -> Tensor:
 
 @handler("Functional", "Model", "Pipeline", "Sequential")
 def inner_model(step: Step) -> Sequence[Tensor]:
-    """Its nodes stand in front of this one, which gives their results the names of its outputs."""
+    """Its nodes precede this one, which gives their results the names of its outputs."""
     return tensors(step)
 
 

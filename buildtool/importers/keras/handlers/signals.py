@@ -120,7 +120,7 @@ def mel_spectrogram(step: Step) -> Tensor:
 
 
 def _table(step: Step, length: int, frame: int) -> Array:
-    """[2 * frequencies, 1, places, 1]: the waves under the window, which stands in the middle of the places."""
+    """[2 * frequencies, 1, places, 1]: the waves under the window, which is in the middle of the places."""
     turns = np.arange(frame) * (2 * np.pi / frame)
     match step.text("window", "hann"):
         case "hann":

@@ -1,4 +1,4 @@
-"""If, Loop and Scan: their graphs stand in their place where that can be decided now, and are regions otherwise."""
+"""If, Loop and Scan: their graphs replace them where that can be decided now, and are regions otherwise."""
 
 from __future__ import annotations
 

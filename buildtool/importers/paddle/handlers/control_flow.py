@@ -1,4 +1,4 @@
-"""Branches and loops: blocks of a program that become regions, or stand in place where that can be decided now."""
+"""Branches and loops: blocks of a program that become regions, or replace their node where that can be decided now."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def numbers(step: Step, name: str, rank: int) -> tuple[int, ...]:
 def pads(
     step: Step, sizes: Sequence[Dim], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> tuple[Dim, ...]:
-    """Those before all axes, then those behind them; in the attribute they stand in pairs where they differ."""
+    """Those before all axes, then those behind them; the attribute has them in pairs where they differ."""
     rank = len(kernel)
     algorithm = step.text("padding_algorithm", "EXPLICIT")
     if algorithm == "VALID":

@@ -1,4 +1,4 @@
-"""IF and WHILE: their graphs are regions, but a branch whose condition is known stands in its place."""
+"""IF and WHILE: their graphs are regions, but a branch whose condition is known replaces the node."""
 
 from __future__ import annotations
 

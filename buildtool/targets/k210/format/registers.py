@@ -55,7 +55,7 @@ def _bits(
 
 @dataclass(frozen=True)
 class LayerArgument:
-    """What the KPU is told about one layer. Addresses `src` and `dst` count 64 bytes of KPU RAM."""
+    """The registers of the KPU for one layer. Addresses `src` and `dst` count 64 bytes of KPU RAM."""
 
     interrupt: int = _bits(0, 0, 1)
     ram_flag: int = _bits(0, 1, 1)

@@ -131,7 +131,7 @@ def _of_pool(argument: LayerArgument) -> Iterator[Finding]:
 
 
 def _of_layout(argument: LayerArgument) -> Iterator[Finding]:
-    """The KPU is told how planes lie; there is one way only."""
+    """Registers describe the layout of planes; there is one layout only."""
     read, written = layout.row_layout(argument.in_w), layout.row_layout(argument.out_w)
     for name, known in (
         ("channel_switch", read.row_units * argument.in_h),

@@ -1,4 +1,4 @@
-"""Nodes that layers of the CPU do: which ones, under which rules, and what becomes of them."""
+"""Nodes that layers of the CPU do: which ones, under which rules, and how they are computed."""
 
 from __future__ import annotations
 

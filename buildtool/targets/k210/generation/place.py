@@ -1,6 +1,6 @@
 """Decides what each node becomes: a convolution of the KPU, with all that it can do on the way, or layers of the CPU.
 
-What cannot go to either is told in one error, with the number of each layer, the rule, and what would make it fit.
+One error lists all that can go to neither, with the number of each layer, the rule, and what would make it fit.
 """
 
 from __future__ import annotations

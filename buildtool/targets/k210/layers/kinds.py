@@ -1,4 +1,4 @@
-"""The layers of a description: what TensorLayer calls them, with the words that it has for what they are told."""
+"""The layers of a description: their names and arguments in TensorLayer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from buildtool.targets.k210.layers.layer import Layer, Making, Tensor, picture, 
 
 Pair = tuple[int, int]
 _NEAREST = {"mode": "nearest", "coordinates": "asymmetric", "rounding": "floor"}
-#: What activations are called: the operator, and what it is told.
+#: Names of activations: the operator and its attributes.
 ACTIVATIONS: dict[str, tuple[str, dict[str, float]]] = {
     "relu": ("relu", {}),
     "relu6": ("clip", {"low": 0.0, "high": 6.0}),
@@ -193,7 +193,7 @@ def _pads(
 # -- without -----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Activation(Layer):
-    """A function alone, for those that are told a number."""
+    """A function alone, for those with a number as argument."""
 
     act: str = "relu"
     alpha: float | None = None  # of leaky_relu and elu

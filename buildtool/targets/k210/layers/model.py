@@ -43,7 +43,7 @@ class Model:
         return self._slots
 
     def set_weights(self, arrays: Sequence[Array], *, keras_order: bool = False) -> None:
-        """All arrays in the order of `slots`. `keras_order`: gamma stands in front of beta, as in lists of Keras."""
+        """All arrays in the order of `slots`. `keras_order`: gamma precedes beta, as in lists of Keras."""
         slots = weight_files.in_order_of_keras(self._slots) if keras_order else self._slots
         self._arrays = weight_files.in_order(slots, list(arrays), Where(model=self.name))
 
@@ -87,7 +87,7 @@ class Model:
         problems: list[Problem] = []
         for tensor in self._tensors:
             if any(source not in values for source in tensor.sources):
-                continue  # what is wrong in front of it is told
+                continue  # errors of earlier layers are reported
             making.layer = self._names[tensor.layer]
             where = Where(model=self.name, node=making.layer)
             kind = type(tensor.layer).__name__
@@ -99,7 +99,7 @@ class Model:
                 values[tensor] = made
             except NotHereError as problem:
                 problems.append(Problem(f"{kind}: {problem.what}", where, problem.rule, problem.remedy))
-            except (OperatorError, TypeError, ValueError, AttributeError) as problem:  # of numbers that are none
+            except (OperatorError, TypeError, ValueError, AttributeError) as problem:  # of values that are no numbers
                 problems.append(Problem(f"{kind}: {problem}", where, remedy="change the arguments of the layer"))
         if problems:
             raise UnsupportedError(problems)

@@ -147,7 +147,7 @@ class _Reading:
         self._problems.append(Problem(what, Where(file=self._where.file, node=node), rule, remedy))
 
     def _call(self, kind: str, name: str, args: Mapping[str, Any], before: object) -> Tensor | None:
-        """None where a problem is told, here or of a layer in front."""
+        """None where a problem is reported, here or for an earlier layer."""
         if kind == _INPUT:
             shape = args.get("shape")
             made = kinds.Input(tuple(shape) if isinstance(shape, list | tuple) else (), name)
@@ -161,7 +161,7 @@ class _Reading:
         return layer(sources)
 
     def _named(self, names: object) -> list[Tensor]:
-        """Tensors by the names of calls. Those that are missing are told, unless something in front of them was."""
+        """Tensors by the names of calls. Missing ones are reported, unless an earlier layer was."""
         wanted: Sequence[object] = list(names) if isinstance(names, list | tuple) else [names]
         missing = [one for one in wanted if one not in self._tensors]
         if missing and not self._problems:

@@ -1,6 +1,6 @@
 """A kmodel as a graph: what each layer computes in operators that Lathe has, so that all that works on graphs does.
 
-Numbers stand in the graph as they do in the chip: planes as bytes from 0 to 255 (in double precision), lists as bytes
+The graph holds numbers as the chip does: planes as bytes from 0 to 255 (in double precision), lists as bytes
 or as floats. The reference of the graph gives the bytes of the simulator.
 """
 

@@ -54,7 +54,7 @@ def fuse(tree: Any, *, arch: str = "", file: str = "") -> Fused:
             continue
         kept[key] = changed.get(key, value)
         bias = f"{key.removesuffix('weight')}bias"
-        if key.endswith(".weight") and bias in changed:  # layers are told apart by the order of their tensors
+        if key.endswith(".weight") and bias in changed:  # the order of the tensors separates layers
             kept[bias] = changed[bias]
     result = {**tree, "state_dict": kept}
     if arch:

@@ -1,4 +1,4 @@
-"""What the accelerator is told to do for each layer, where that differs from what the layer says.
+"""The settings of the accelerator for each layer, where that differs from what the layer says.
 
 Kernels of 1x1 beside streaming layers become 3x3; dilated kernels of one dimension are stretched or become kernels of
 two; transposed convolutions pad from the other side; on the MAX78002 a small layer clears what averages left behind.

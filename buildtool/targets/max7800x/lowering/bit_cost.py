@@ -23,7 +23,7 @@ class Measured:
     def lost(self, number: int, layer: Layer, scales: tuple[float, float]) -> float:
         """The mean square of what a layer with other weights gives amiss, as a part of that of its outputs.
 
-        `layer` stands in the place of layer `number` and is given the same; `scales`: what a step of the outputs is, of
+        `layer` replaces layer `number` and gets the same inputs; `scales`: what a step of the outputs is, of
         that layer and of this one.
         """
         wrong = whole = 0.0

@@ -11,7 +11,7 @@ _LARGEST = 16
 
 
 def pool_of(op: MaxPool2d | AvgPool2d, size: Size, out: Size, *, turned: bool) -> tuple[Pool, Size | None]:
-    """The pool, and where it needs zeros around the picture how many rows and columns stand in front; None: no border.
+    """The pool, and where it needs zeros around the picture how many rows and columns precede it; None: no border.
 
     `turned`: rows and columns are those of the graph the other way round. NotHereError says which rule it breaks.
     """

@@ -189,7 +189,7 @@ inline MaceStatus FindModel(const Libraries& libraries, const std::string& name,
 
 }  // namespace face
 
-// An engine from what stands in a model's .pb and .data files. The weights are used where they are and must live as
+// An engine from the contents of a model's .pb and .data files. The weights are used where they are and must live as
 // long as the engine; the graph need not.
 static inline MaceStatus CreateMaceEngineFromProto(
     const unsigned char* model_graph_proto, const size_t model_graph_proto_size,

@@ -58,7 +58,7 @@ inline void WriteLine(const char* file, int line, int level, const char* text) {
 inline bool IsWanted(int level) { return level >= LeastLevel(); }
 inline bool IsVerbose(int level) { return level <= MostVerbose() && IsWanted(kInfo); }
 
-// What the interface itself has to say: at 1 what becomes of engines, at 2 how long each node takes.
+// Messages of the interface itself: at 1 the life of engines, at 2 the time of each node.
 inline void Verbose(int level, const std::string& text) {
   if (IsVerbose(level)) WriteLine("lathe", level, kInfo, text.c_str());
 }
