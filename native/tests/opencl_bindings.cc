@@ -39,6 +39,12 @@ const lathe_api* TableOf(const char* library, const char* function) {
   return table();
 }
 
+// What sessions have themselves begins with a page, so that whether the device works there does not change from one
+// process to the next.
+void* Pages(void* /*user*/, size_t size) { return aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage); }
+void Release(void* /*user*/, void* memory) { free(memory); }
+constexpr lathe_allocator kAllocator = {Pages, Release, nullptr};
+
 // Null: the session's own memory.
 char* PlaceOf(const std::string& word, char* pieces) {
   if (word == "own") return nullptr;
@@ -92,6 +98,7 @@ int main(int count, char** words) {
   if (count <= kFirstRun) Refuse("opencl_bindings <library> <function> <model> <data> <programs> <in> <out> <run> ...");
   lathe::EngineOptions options;
   options.threads = 1;
+  options.allocator = &kAllocator;
   options.model_path = words[3];
   options.data_path = words[4];
   options.device.kind = lathe::DeviceKind::kGpu;

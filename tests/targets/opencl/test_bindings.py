@@ -120,6 +120,7 @@ def _calls(report: Path) -> Iterator[tuple[str, int]]:
 
 def _of_a_run(run: Run, places: str, **words: object) -> dict[str, int]:
     """Calls of one run whose memory is that of the run before."""
+    run([places], **words)  # builds programs that are not in the store yet
     few, many = (run([places] * count, **words) for count in (2, 2 + _STEADY))
     assert all((many[name] - few.get(name, 0)) % _STEADY == 0 for name in many)
     return {name: (many[name] - few.get(name, 0)) // _STEADY for name in many if many[name] != few.get(name, 0)}
@@ -154,9 +155,8 @@ def test_the_device_works_in_memory_that_fits(mode: Mode, run: Run) -> None:
 )
 def test_other_memory_is_copied(places: str, copied: int, shim: str, run: Run) -> None:
     steady = _of_a_run(run, places, shim=shim)
-    # What the session has itself may be lent, or not: its memory is where malloc puts it.
-    assert steady.pop("CopiedBytes", 0) in ({copied * _TENSOR} if copied == 2 else {_TENSOR, 0})
-    assert steady == _MAPPED
+    # What the session has itself, in the place of memory that does not fit, is lent where there is one copy.
+    assert steady == _MAPPED | ({"CopiedBytes": copied * _TENSOR} if copied == 2 else {})
 
 
 def test_memory_of_arm_drivers_is_imported(run: Run) -> None:
