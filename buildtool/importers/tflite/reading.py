@@ -85,7 +85,7 @@ def read(file: Path, name: str) -> SourceModel:
     if not graph.outputs:
         raise ModelFileError("the model has no outputs", where=where, remedy=DAMAGED)
     declared = {tensor.name: tensor.declared() for tensor in graph.tensors if tensor.code in DTYPES}
-    kept = without_variables(graph.nodes, declared, reader.initial(graph))
+    kept = without_variables(graph.nodes, declared, reader.initial(graph), where)
     constants = graph.constants()
     inputs = {tensor.name: tensor.declared() for tensor in graph.inputs if tensor.name not in constants} | kept.inputs
     constants |= kept.initial

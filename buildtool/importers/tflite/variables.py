@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from buildtool.errors import ModelFileError, Where
 from buildtool.importers.model import SourceNode, SourceTensor
 from buildtool.ir.operator import Array
 
@@ -27,9 +28,9 @@ class Kept:
 
 
 def without_variables(
-    nodes: Sequence[SourceNode], tensors: Mapping[str, SourceTensor], initial: Mapping[_Key, Array]
+    nodes: Sequence[SourceNode], tensors: Mapping[str, SourceTensor], initial: Mapping[_Key, Array], where: Where
 ) -> Kept:
-    """Each read gives what was assigned last, in the order of the file."""
+    """Each read gives what was assigned last, in the order of the file. ModelFileError where nothing was, ever."""
     kept = Kept()
     keys = {node.outputs[0]: _key(node) for node in nodes if node.op == "VAR_HANDLE"}
     names = {key: name for name, key in reversed(keys.items())}
@@ -47,6 +48,12 @@ def without_variables(
             kept.nodes.append(node)
     for key, node in read.items():
         name = names[key]
+        if key not in initial and key not in now:
+            raise ModelFileError(
+                f"the variable '{name}' has no value: nothing in the file assigns one",
+                where=replace(where, node=node.name),
+                remedy="convert the model with its weights: TFLiteConverter.from_keras_model or from_saved_model",
+            )
         state = replace(tensors[node.outputs[0]], name=name)
         if key in initial and key not in now:
             kept.initial[name] = initial[key]

@@ -110,6 +110,14 @@ def test_the_past_is_not_forgotten_in_silence(tmp_path: Path) -> None:
         imported(_streaming(), tmp_path, [TensorRequest("x")], [TensorRequest("y")])
 
 
+def test_a_variable_without_a_value(tmp_path: Path) -> None:
+    """As the converter writes weights that it was not given."""
+    tensors = [TensorSpec("weights", "resource", ()), TensorSpec("y", "float32", (2,))]
+    nodes = [_handle("weights", 0), NodeSpec("READ_VARIABLE", [0], [1])]
+    with pytest.raises(ModelFileError, match="the variable 'weights' has no value"):
+        imported(write(GraphSpec(tensors, nodes, [], [1])), tmp_path)
+
+
 def test_a_model_without_nodes(tmp_path: Path) -> None:
     """An output may be an input or a constant."""
     tensors = [TensorSpec("x", "float32", (2, 3)), TensorSpec("c", "float32", (2,), random(2))]
