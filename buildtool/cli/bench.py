@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -41,6 +41,8 @@ def peak_figures(word: str) -> tuple[float, float]:
 @dataclass(frozen=True)
 class ChipOptions:
     """What is said of a chip that is simulated."""
+
+    topic: ClassVar[str] = "Simulated chips"
 
     power: Annotated[
         str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,22 @@ def build_or_reuse(asking: Asking, depfile: tuple[Path, str] | None, out: Output
     else:
         document = _made(asking, depfile, out)
     parts = report.parts(document, verbose=out.verbosity >= VERBOSE)
-    out.document({**document, "up_to_date": known is not None}, *parts, *(["nothing has changed"] if known else []))
+    last = ["nothing has changed"] if known else []
+    out.document({**document, "up_to_date": known is not None}, *parts, *last, *_next(asking, document))
+
+
+def _next(asking: Asking, document: dict[str, Any]) -> list[str]:
+    """The command that follows, with the words that lead to the same build."""
+    if not document["libraries"] or asking.overrides.toolchain is not None:
+        return []
+    words, usual = ["lathe", "validate", str(asking.file)], Options()
+    if asking.options.output != usual.output:
+        words += ["--output", str(asking.options.output)]
+    if asking.overrides.target_abis:
+        words += ["--target-abis", ",".join(asking.overrides.target_abis)]
+    if asking.overrides.library_name:
+        words += ["--library-name", asking.overrides.library_name]
+    return [f"next: {shlex.join(words)}"]
 
 
 def _made(asking: Asking, depfile: tuple[Path, str] | None, out: Output) -> dict[str, Any]:

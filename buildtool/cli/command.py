@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from buildtool.cli.help import GENERAL, name_value, with_topics
 from buildtool.cli.output import DEBUG, QUIET, VERBOSE, Output
 
 Function = TypeVar("Function", bound=Callable[..., None])
@@ -26,7 +27,8 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Function], F
     """A decorator for `def <command>(..., out: Output) -> None`; the docstring is the help text.
 
     The parameter `out` is not an option: it is made from --json, --verbose and --quiet, which are added here. A
-    parameter whose type is a dataclass stands for the options that are its fields, and gets them as one.
+    parameter whose type is a dataclass stands for the options that are its fields, and gets them as one. Its `topic` is
+    the heading of these options in the help of commands with many.
     """
 
     def register(function: Function) -> Function:
@@ -62,7 +64,14 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Function], F
         parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own] + common
         run.__dict__["__signature__"] = signature.replace(parameters=parameters)
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        app.command(name, short_help=inspect.cleandoc(function.__doc__ or "").partition("\n")[0])(run)
+        for parameter in parameters:
+            name_value(parameter.annotation)
+        topics = dict.fromkeys(_COMMON, GENERAL) | {
+            field.name: getattr(group, "topic", "Options") for group in groups.values() for field in _fields(group)
+        }
+        app.command(
+            name, cls=with_topics(topics), short_help=inspect.cleandoc(function.__doc__ or "").partition("\n")[0]
+        )(run)
         return function
 
     return register

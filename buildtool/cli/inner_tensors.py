@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -19,6 +19,8 @@ _LAYERS = re.compile(r"all|search|-?[0-9]+|(-?[0-9]+)?:(-?[0-9]+)?")
 @dataclass(frozen=True)
 class InsideOptions:
     """What a run tells of its inner values."""
+
+    topic: ClassVar[str] = "Inner values"
 
     dump: Annotated[
         Path | None, typer.Option("--dump", metavar="FOLDER", help="Write what every node computed there, too: .npy.")

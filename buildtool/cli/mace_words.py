@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -20,6 +20,8 @@ _SAID = {
 @dataclass(frozen=True)
 class MaceWords:
     """The options; each is None or False where it was not given."""
+
+    topic: ClassVar[str] = "Accepted from MACE"
 
     address_sanitizer: Annotated[bool, typer.Option("--address-sanitizer", hidden=True)] = False
     report: Annotated[bool, typer.Option("--report", hidden=True)] = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 import typer
 
@@ -120,6 +120,8 @@ class DeploymentOptions:
     one that is derived from it, brings all these options.
     """
 
+    topic: ClassVar[str] = "Deployment and build"
+
     file: FileArgument = None
     config: ConfigOption = None
     output: OutputOption = Path("build")
@@ -186,6 +188,8 @@ class BuildOptions(LibraryOptions):
 class InputOptions:
     """What goes into the models."""
 
+    topic: ClassVar[str] = "Inputs, outputs and repetitions"
+
     input_: Annotated[
         list[str] | None,
         typer.Option("--input", metavar="NAME=FILE", help="Data for an input: .npy, image, audio or raw numbers."),
@@ -203,6 +207,8 @@ class InputOptions:
 @dataclass(frozen=True)
 class StandOptions:
     """Options of all commands that run models on devices; a parameter of this type brings them all."""
+
+    topic: ClassVar[str] = "Devices"
 
     device: DeviceOption = None
     device_yml: DeviceFileOption = None
@@ -227,6 +233,8 @@ class StandOptions:
 @dataclass(frozen=True)
 class GpuOptions:
     """How a GPU runs what models with `runtime: gpu` or `cpu+gpu` give it."""
+
+    topic: ClassVar[str] = "GPU"
 
     gpu_perf_hint: Annotated[
         int,
@@ -267,6 +275,8 @@ def devices(device: list[str] | None, file: Path | None, out: Output) -> tuple[D
 @dataclass(frozen=True)
 class DescriptionOptions:
     """What stands beside a description of a network that is given instead of a deployment file."""
+
+    topic: ClassVar[str] = "Network descriptions (MAX78000, MAX78002)"
 
     checkpoint_file: Annotated[
         Path | None,

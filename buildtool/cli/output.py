@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from buildtool.reports.table import Table
 
 QUIET, NORMAL, VERBOSE, DEBUG = -1, 0, 1, 2
+_LEAST_WIDTH = 40
 _LEVELS = {QUIET: logging.ERROR, NORMAL: logging.WARNING, VERBOSE: logging.INFO, DEBUG: logging.DEBUG}
 
 
@@ -32,6 +34,13 @@ def wants_colour(stream: Any = None) -> bool:
     """Colour is for terminals whose user did not opt out (https://no-color.org)."""
     stream = stream or sys.stdout
     return bool(stream.isatty()) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal that stdout is, or of COLUMNS; None where it is a file or a pipe."""
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
+        return None
+    return max(_LEAST_WIDTH, shutil.get_terminal_size((80, 24)).columns)
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,8 @@ class Output:
     def show(self, *parts: str | Table) -> None:
         """Print texts and tables for a person."""
         for part in parts:
-            write(part.rstrip("\n") + "\n" if isinstance(part, str) else part.render(wants_colour()))
+            text = part if isinstance(part, str) else part.render(wants_colour(), terminal_width())
+            write(text.rstrip("\n") + "\n" if text else "")
 
     def note(self, problem: Problem) -> None:
         """Something the user should know although nothing is wrong."""

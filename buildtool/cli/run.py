@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -30,6 +30,8 @@ from buildtool.settings import BenchSettings, Options, Overrides, RunSettings
 @dataclass(frozen=True)
 class StepOptions:
     """What happens besides a run, or instead of it: the commands of the same names."""
+
+    topic: ClassVar[str] = "Steps beside a run"
 
     validate: Annotated[bool, typer.Option("--validate", help="Also compare with the source model.")] = False
     tune: Annotated[bool, typer.Option("--tune", help="Tune the layers first, as lathe tune does.")] = False

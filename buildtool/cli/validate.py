@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 import typer
 
@@ -45,6 +45,8 @@ PythonOption: TypeAlias = Annotated[
 @dataclass(frozen=True)
 class ComparisonOptions:
     """What is compared, and where the result goes beside the terminal."""
+
+    topic: ClassVar[str] = "Comparison (with --validate in lathe run)"
 
     layers: Annotated[
         str,

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Sheet:
-    """Rows under headings. Columns named in `right` are aligned to the right."""
+    """Rows under headings. Columns whose name is in `right` are aligned to the right; those in `optional` are left out
+    in this order where a terminal has no room for them.
+    """
 
     columns: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)
     title: str = ""
     right: frozenset[str] = frozenset()
+    optional: Sequence[str] = ()
 
     def add(self, *cells: object) -> None:
         if len(cells) != len(self.columns):

@@ -16,6 +16,10 @@ _SLOWEST = 10  # nodes that are shown by computation time
 _CHANGED = 10  # nodes that are shown of a comparison
 _RUN = ("round", "first", "curr", "min", "max", "avg", "std")
 FILE = Path("report/benchmark.json")
+#: Columns of nodes that narrow terminals do without, in this order.
+_WIDE = (
+    *("stride", "pad", "dilation", "filter", "output", "cdf%", "std", "first", "start", "GB/s", "limit", "of peak"),
+)
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ def _spread(figures: Mapping[str, Any]) -> Table:
 def _nodes(title: str, nodes: Sequence[Mapping[str, Any]], *, cumulative: bool) -> Table:
     numbers = ["start", "first", "avg(ms)", "std", "%", "cdf%", "GMACPS", "GB/s", "of peak"]
     words = ["limit", "stride", "pad", "filter", "output", "dilation", "name", "kernel"]
-    table = Table(["op type", *numbers, *words], title=title, right=frozenset(numbers))
+    table = Table(["op type", *numbers, *words], title=title, right=frozenset(numbers), optional=_WIDE)
     so_far = 0.0
     for node in nodes:
         so_far += node["percent"]
@@ -234,6 +238,7 @@ def _gpu(known: Mapping[str, Any] | None) -> list[tuple[str, str]]:
 def _counted(item: Mapping[str, Any]) -> list[str | Table]:
     numbers = ["instructions", "%", "cdf%", "accesses", "MACs", "bound", "ratio"]
     table = Table(["op type", *numbers, "name", "kernel"], title="Sort by Run Order", right=frozenset(numbers))
+    table.optional = ("ratio", "bound", "cdf%", "accesses")
     for node in item["nodes"]:
         table.add(node["op"], *_counts(node), node["name"], node["kernel"])
     by_operator = Table(

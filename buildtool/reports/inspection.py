@@ -248,7 +248,7 @@ def _show_model(document: Mapping[str, Any], verbose: bool) -> list[str | Table]
     text = f"model {document['name']}: {document['nodes']} nodes, {document['macs']:,} multiply-accumulates, "
     text += f"{document['data_bytes']:,} bytes of weights"
     if document["abi"]:
-        text += f"; planned for {document['abi']}, arena {document['arena_size']:,} bytes"
+        text += f"\nplanned for {document['abi']}, arena {document['arena_size']:,} bytes"
     parts: list[str | Table] = [text, _show_tensors(document), _show_counts(document["operators"], ())]
     if document["kernels"]:
         kernels = Table(["kernel"])

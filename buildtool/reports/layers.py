@@ -87,6 +87,7 @@ def _table(model: Mapping[str, Any]) -> Table:
     columns = ["#", "node", "op", "value", "shape", "cosine", "max rel", "own error", "allowed", "reference", "result"]
     ran_on = f", {gpu.words(model['gpu'])}" if "gpu" in model else ""
     table = Table(columns, title=f"{model['model']} on {model['abi']}, {model['device']}{ran_on}", right=right)
+    table.optional = ("reference", "shape", "max rel", "value")
     for layer in model["layers"]:
         table.add(
             layer["index"],

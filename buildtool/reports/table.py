@@ -1,13 +1,9 @@
-"""A table of text: aligned columns anywhere, with rich's borders and colours on a terminal."""
+"""A table of text: aligned columns in files and pipes, as wide as the terminal allows on a terminal."""
 
 from __future__ import annotations
 
-import io
-import shutil
-
 from buildtool.extensions.sheets import Sheet
-
-_STATES = {"ok": "green", "passed": "green", "failed": "bold red", "missing": "yellow"}
+from buildtool.reports.fitting import fitted
 
 
 class Table(Sheet):
@@ -15,12 +11,13 @@ class Table(Sheet):
 
     @classmethod
     def of(cls, sheet: Sheet) -> Table:
-        return cls(sheet.columns, list(sheet.rows), sheet.title, sheet.right)
+        return cls(sheet.columns, list(sheet.rows), sheet.title, sheet.right, sheet.optional)
 
-    def render(self, colour: bool = False) -> str:
+    def render(self, colour: bool = False, width: int | None = None) -> str:
+        """`width`: of the terminal; None: there is none, and rows are as long as they are."""
         if not self.rows:
             return ""
-        return self._rich() if colour else self.plain()
+        return self.plain() if width is None else fitted(self, width, colour)
 
     def plain(self) -> str:
         """Columns separated by two blanks: readable in a log, easy to cut in a script."""
@@ -34,22 +31,6 @@ class Table(Sheet):
             ]
             text.append("  ".join(cells).rstrip())
         return "\n".join(text) + "\n"
-
-    def _rich(self) -> str:
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        table = RichTable(title=self.title or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
-        for name in self.columns:
-            table.add_column(name, justify="right" if name in self.right else "left", overflow="fold")
-        for row in self.rows:
-            table.add_row(*(Text(cell, style=_STATES.get(cell, "")) for cell in row))
-        buffer = io.StringIO()
-        width = shutil.get_terminal_size((120, 24)).columns
-        Console(file=buffer, force_terminal=True, width=width).print(table)
-        return buffer.getvalue()
 
 
 def byte_count(number: int | None) -> str:

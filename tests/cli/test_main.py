@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -50,6 +51,50 @@ def test_every_command_explains_itself(lathe: Lathe, command: str) -> None:
     result = lathe(*command.split(), "--help")
     assert result.code == 0
     assert result.stdout.startswith(f"Usage: lathe {command}")
+
+
+def test_no_help_names_types(lathe: Lathe) -> None:
+    for command in COMMANDS:
+        text = lathe(command, "--help").stdout
+        assert not re.search(
+            r"<(path|str|int|float|text|int range|float range)>|\{[A-Z]+\}|INTEGER|TEXT|FLOAT", text
+        ), text
+
+
+def test_many_options_have_topics(lathe: Lathe) -> None:
+    sections = re.findall(r"^([A-Z].*):$", lathe("run", "--help").stdout, re.MULTILINE)
+    assert {"Arguments", "Deployment and build", "Devices", "GPU", "Inner values", "Output of the command"} <= set(
+        sections
+    )
+    assert "Options:" in lathe("where", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["va"], ["validate"]),
+        (["run", "--restart"], ["--restart-round"]),
+        (["build", "deploy.yml", "--runtime", "g"], ["gpu"]),
+        (["validate", "--reference", ""], ["auto", "onnxruntime", "litert", "numpy"]),
+        (["build", "dep"], []),
+        (["nothing", "x"], []),
+    ],
+)
+def test_shells_complete(lathe: Lathe, words: list[str], expected: list[str]) -> None:
+    assert lathe("completion", "words", "--", *words).stdout.split() == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_has_a_script(lathe: Lathe, shell: str) -> None:
+    assert "lathe completion words --" in lathe("completion", shell).stdout
+    assert lathe("completion", "tcsh").code == 2
+
+
+def test_bash_completes(tmp_path: Path) -> None:
+    script = 'eval "$(lathe completion bash)"; COMP_WORDS=(lathe bui); COMP_CWORD=1; _lathe; echo "${COMPREPLY[@]}"'
+    path = f"{SCRIPT.parent}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
+    assert done.stdout == "build\n", done.stderr
 
 
 def test_no_arguments_show_the_help_and_version_the_version(lathe: Lathe) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from buildtool.cli import output
 from buildtool.cli.output import QUIET, VERBOSE, Output, wants_colour
-from buildtool.cli.progress import TerminalProgress
+from buildtool.cli.progress import Line, TerminalProgress
 from buildtool.errors import ConfigError, Problem, Where
 from buildtool.reports import build as build_report
 from buildtool.reports.table import Table
@@ -35,8 +35,9 @@ def test_plain_tables_are_aligned() -> None:
 
 
 def test_tables_on_a_terminal_say_the_same() -> None:
-    shown = table().render(colour=True)
+    shown = table().render(colour=True, width=80)
     assert all(word in shown for word in ("abi", "host", "91,432"))
+    assert Table(["a"]).render(width=80) == ""
 
 
 def test_a_row_must_fit() -> None:
@@ -94,6 +95,23 @@ def test_progress_on_a_terminal_leaves_no_line(monkeypatch: pytest.MonkeyPatch) 
         progress.stage("compile")
         progress.step("one.cc")
     assert "compile" in terminal.getvalue()
+
+
+def test_long_work_has_times_and_no_raw_lines() -> None:
+    line = Line()
+    line.begin("compile")
+    line.began = 100.0
+    assert line.words(101.0) == "compile"
+    line.step("$ /usr/bin/cmake -S . -B build")
+    line.step("-- Configuring done")
+    line.step("[3/12] Building CXX object one.cc.o")
+    assert line.words(101.0) == "compile: 3 of 12"
+    assert line.words(106.0) == "compile: 3 of 12 (6 s, about 18 s left)"
+    line.begin("reference of digits")
+    line.began = 100.0
+    assert line.words(170.4) == "reference of digits (70 s)"
+    line.step("2 of 8: conv1")
+    assert line.words(110.0) == "reference of digits: 2 of 8: conv1 (10 s, about 30 s left)"
 
 
 def test_a_build_without_libraries_shows_its_models() -> None:

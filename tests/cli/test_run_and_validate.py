@@ -147,6 +147,26 @@ def test_all_abis_kinds_and_formats(lathe: Lathe, project: Path, tmp_path: Path)
     assert "cortex-a53" in run.stdout
 
 
+def test_tables_fit_a_terminal(lathe: Lathe, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all commands that this build is enough for; what names files may be as long as they are."""
+    monkeypatch.setenv("COLUMNS", "80")
+    library = project / "build/digits/lib/host/libdigits.so"
+    commands = [
+        ["build", *on(project), "-v"], ["run", *on(project), "--memory"], ["validate", *on(project), "--layers"],
+        ["bench", *on(project), "--round", 2, "--warmup", 1, "--peak", "50,10"], ["inspect", library],
+        ["validate", *on(project)], ["inspect", project / "deploy.yml"], ["inspect", project / "digits.onnx"],
+        ["inspect", project / "build/digits"], ["inspect", project / "build/digits/model/host/digits.pb"],
+        ["inspect", "ops"], ["inspect", "passes"], ["inspect", "ops", project / "digits.onnx"],
+        ["inspect", "ops", "--all"], ["cache"], ["devices"], ["tensor", project / "pictures.npy"],
+        ["doctor", "--abi", "host"], ["doctor", "--device", "local"],
+    ]  # fmt: skip
+    for arguments in commands:
+        result = lathe(*arguments)
+        assert result.code == 0, (arguments, result.stderr)
+        long = [line for line in result.stdout.splitlines() if len(line) > 80 and "/" not in line]
+        assert not long, (arguments, long)
+
+
 def test_check_tensors_are_compared(lathe: Lathe, project: Path, tmp_path: Path) -> None:
     def checked(name: str, shape: str, *command: object) -> Result:
         keys = f"        check_tensors: [{name}]\n        check_shapes: ['{shape}']\n    runtime:"
