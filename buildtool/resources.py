@@ -52,6 +52,11 @@ def toolchains_dir() -> Path:
     return _folder("toolchains")
 
 
+def examples_dir() -> Path:
+    """The demonstrations, each a folder with `demo.py`, and what they share."""
+    return _folder("examples")
+
+
 def _folder(name: str) -> Path:
     path = root() / name
     if not path.is_dir():

@@ -10,8 +10,8 @@ from typer.core import TyperCommand
 
 GENERAL = "Output of the command"
 _MANY = 20  # options: from here on they are grouped
-_TYPE = re.compile(r" <[\w ]+>$")  # typer adds it to arguments
-_BRACES = re.compile(r"^\{([A-Z_]+)\}")  # and these to those that are required
+_TYPE = re.compile(r" <[\w \[\]]+>$")  # typer adds it to arguments
+_BRACES = re.compile(r"^\{([A-Z_]+)(?:\.\.\.)?\}")  # and these to those that are required
 _VALUES = {"int": "N", "float": "NUMBER", "str": "WORD", "Path": "FILE"}
 
 

@@ -22,7 +22,7 @@ def inspect(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="The file, after its kind: library, build, model, onnx, deployment, description, kmodel.",
+            help="The file, after its kind: library, build, model, onnx, source, deployment, description, kmodel.",
         ),
     ] = None,
     op_paths: Annotated[

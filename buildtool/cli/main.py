@@ -42,6 +42,7 @@ COMMANDS = {
     "test": "Build Lathe's native tests for an ABI, and run them on a device: does everything work on this processor?",
     "cache": "Show what is kept between builds, or make room. Builds that run at the same time are safe.",
     "where": "Print the folder of a part of Lathe: `cmake` is what find_package(Lathe) wants as Lathe_DIR.",
+    "demo": "List the demonstrations, or run one: each builds a library from a model and shows what it does.",
     "completion": "Print a script that lets a shell complete commands and options: bash, zsh or fish.",
     "doctor": "Check what each target needs. Exit code 6 if a target cannot be built.",
     "dev": "Commands for extending Lathe.",

@@ -15,12 +15,12 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.work import macs
 from buildtool.ops.quantize_linear import QuantizeLinear
 from buildtool.ops.registry import registry
-from buildtool.reports import descriptions, footprint, size
+from buildtool.reports import descriptions, footprint, size, source_models
 from buildtool.reports.table import Table, byte_count
 from buildtool.wording import near_files
 
 LISTS = ("ops", "passes")
-_KINDS = ("library", "build", "model", "onnx", "deployment")
+_KINDS = ("library", "build", "model", "onnx", source_models.KIND, "deployment")
 _SUFFIXES = {
     ".so": "library", ".a": "library", ".o": "library", ".pb": "model",
     ".onnx": "onnx", ".yml": "deployment", ".yaml": "deployment",
@@ -33,9 +33,9 @@ def kinds() -> tuple[str, ...]:
 
 
 def kind_of(file: Path) -> str:
-    """What a file is, by its first bytes and its name; a folder is a build. ConfigError where it is neither."""
+    """What a file is, by its content and its name; a folder without a model is a build. ConfigError for others."""
     if file.is_dir():
-        return "build"
+        return source_models.KIND if source_models.is_one(file) else "build"
     try:
         with file.open("rb") as stream:
             head = stream.read(8)
@@ -47,13 +47,15 @@ def kind_of(file: Path) -> str:
         ) from problem
     if head.startswith((b"\x7fELF", b"!<arch>\n")):
         return "library"
+    if source_models.is_one(file):
+        return source_models.KIND
     known = {**descriptions.suffixes(), **_SUFFIXES}
     kind = known.get(file.suffix.lower(), "")
     if not kind or kind == "library":
         raise ConfigError(
             "the kind of this file is unknown",
             where=Where(file=str(file)),
-            rule="a deployment (.yml), a model (.onnx, .kmodel), a converted model (.pb) or a built library (.so, .a)",
+            rule="a deployment (.yml), a model of any framework, a converted model (.pb) or a built library (.so, .a)",
             remedy=f"give its kind: lathe inspect {'|'.join(kinds())} {file}",
         )
     return kind
@@ -69,6 +71,8 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
         raise ConfigError(f"`lathe inspect {kind}` needs a file", remedy=f"lathe inspect {kind} FILE")
     if kind == "build":
         return footprint.of_build(file)
+    if kind == source_models.KIND:
+        return source_models.card(file, op_paths)
     if not file.is_file():
         raise ConfigError("there is no such file", where=Where(file=str(file)), remedy=near_files(file))
     if kind == "library":
@@ -90,6 +94,8 @@ def parts(document: Mapping[str, Any], *, verbose: bool = False) -> list[str | T
         "onnx": _show_onnx,
         "deployment": _show_deployment,
     }
+    if document["kind"] == source_models.KIND:
+        return source_models.parts(document)
     if document["kind"] in render:
         return render[document["kind"]](document, verbose)
     if document["kind"] in descriptions.kinds():

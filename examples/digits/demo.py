@@ -1,4 +1,4 @@
-"""From the deployment file to digits that are read: what `make demo` runs.
+"""Read handwritten digits: from a deployment file to figures of the library. `make demo` runs this, too.
 
 Builds the library for this machine, classifies the pictures beside this file with it, validates it against onnxruntime,
 and says how large it is, what it holds and how fast it is. Each step is one command or one call that a user may copy.
@@ -7,6 +7,7 @@ and says how large it is, what it holds and how fast it is. Each step is one com
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from rich.text import Text
 import buildtool
 
 HERE = Path(__file__).resolve().parent
-WORK = HERE.parent.parent / "build" / "demo"
+WORK = Path(os.environ.get("LATHE_DEMO_FOLDER") or HERE.parent.parent / "build" / "demo")
 SHOWN = 6  # pictures that are drawn
 ROUNDS = 2000
 

@@ -195,3 +195,15 @@ def test_files_that_are_no_models_are_named(lathe: Lathe, tmp_path: Path) -> Non
     assert result.code == 4
     assert "this is a GGUF file of llama.cpp, which cannot be imported" in result.stderr
     assert lathe("inspect", "ops", tmp_path / "nothing").code == 2
+
+
+def test_models_of_other_frameworks_have_a_card(lathe: Lathe, tmp_path: Path) -> None:
+    from tests.importers.tflite.writer import GraphSpec, NodeSpec, TensorSpec, write
+
+    tensors = [TensorSpec(name, "float32", (2, 3)) for name in ("x", "y")]
+    file = tmp_path / "net.bin"  # its content says what it is
+    file.write_bytes(write(GraphSpec(tensors, [NodeSpec("NEG", [0], [1])], [0], [1])))
+    document = lathe("inspect", file, "--json").document
+    assert (document["kind"], document["platform"], document["operators"]) == ("source", "tflite", {"NEG": 1})
+    assert document["inputs"] == [{"name": "x", "dtype": "float32", "shape": [2, 3]}]
+    assert "next: lathe init" in lathe("inspect", file).stdout

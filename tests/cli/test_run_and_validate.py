@@ -151,7 +151,7 @@ def test_tables_fit_a_terminal(lathe: Lathe, project: Path, monkeypatch: pytest.
     """Of all commands that this build is enough for; what names files may be as long as they are."""
     monkeypatch.setenv("COLUMNS", "80")
     library = project / "build/digits/lib/host/libdigits.so"
-    commands = [
+    commands: list[list[object]] = [
         ["build", *on(project), "-v"], ["run", *on(project), "--memory"], ["validate", *on(project), "--layers"],
         ["bench", *on(project), "--round", 2, "--warmup", 1, "--peak", "50,10"], ["inspect", library],
         ["validate", *on(project)], ["inspect", project / "deploy.yml"], ["inspect", project / "digits.onnx"],
