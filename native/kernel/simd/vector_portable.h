@@ -18,6 +18,7 @@
 //   Larger, Smaller               hand NaN in either through
 //   Part(x, count)                the first `count` lanes (0..kLanes), zeros for the rest
 //   SumLanes, MaxLanes            of all lanes, always in the same order
+//   StoreSums(to, a, b, c, d)     the sums of the lanes of four vectors of floats
 //   LATHE_ISA                 names the set: the inline namespace of what is compiled once for it
 //
 // This one is for all machines: the compiler maps it to what there is, or to scalars. Where NEON is there anyway it is
@@ -101,6 +102,12 @@ inline Vec Part(Vec x, int count) {
   return {(Vec::Four)((Mask::Four)x.v & (lanes < count))};
 }
 inline float SumLanes(Vec x) { return (x.v[0] + x.v[2]) + (x.v[1] + x.v[3]); }
+inline void StoreSums(float* to, Vec a, Vec b, Vec c, Vec d) {
+  to[0] = SumLanes(a);
+  to[1] = SumLanes(b);
+  to[2] = SumLanes(c);
+  to[3] = SumLanes(d);
+}
 inline float MaxLanes(Vec x) {
   const float even = x.v[0] > x.v[2] ? x.v[0] : x.v[2];
   const float odd = x.v[1] > x.v[3] ? x.v[1] : x.v[3];

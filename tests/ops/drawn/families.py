@@ -34,7 +34,7 @@ _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
 
 # Families without a half: nothing computes these operators in half precision, or draws what only kernels of single
 # precision need.
-_SINGLE = ("layer_norm", "rms_norm", "group_norm", "batch_norm", "dwconv2d_wide", "gru", "lstm", "rnn")
+_SINGLE = ("layer_norm", "rms_norm", "group_norm", "batch_norm", "deconv2d_few", "dwconv2d_wide", "gru", "lstm", "rnn")
 _LARGEST_EXPONENT = 10.0  # of which exp has a half
 
 
@@ -49,7 +49,8 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
     found: dict[str, st.SearchStrategy[OpCase]] = {
         "conv2d": windows.conv2d(),
         "conv2d_winograd": windows.conv2d_winograd(),
-        "deconv2d": windows.deconv2d(),
+        "deconv2d": windows.deconv2d,
+        "deconv2d_few": windows.deconv2d_few,
         "dwconv2d": windows.dwconv2d,
         "dwconv2d_wide": windows.dwconv2d_wide,
         "dwconv2d_3x3": windows.dwconv2d_3x3,

@@ -99,20 +99,34 @@ def _convolution(
     return OpCase(op, inputs[:operands], label(image, "by", filters), constants)
 
 
-@st.composite
-def deconv2d(draw: st.DrawFn) -> OpCase:
-    axes = [draw(along_axis(st.sampled_from((1, 2, 3, 4, 5)), most_dilation=2)) for _ in range(2)]
-    for axis in axes:  # the pads take away from the result, which is to have something left
-        axis["pads"] = (axis["pads"][0] // 2, axis["pads"][1] // 2)
-    groups = draw(st.sampled_from((1, 1, 1, 2, 3)))
-    depth, outputs = draw(CHANNELS), draw(st.integers(1, 20)) * groups
-    rng = draw(generators())
-    image = (draw(BATCHES), axes[0]["size"], axes[1]["size"], depth * groups)
-    filters = (outputs, axes[0]["kernel"], axes[1]["kernel"], depth)
-    op = Deconv2d(groups=groups, **windows_of(axes), **draw(ACTIVATIONS))
-    inputs = (normal(rng, image), scaled(rng, filters, filters[1] * filters[2] * depth), normal(rng, (outputs,)))
-    operands = draw(st.sampled_from((2, 3)))
-    return OpCase(op, inputs[:operands], label(image, "by", filters), _constants(draw, operands))
+def _deconv2d(few: bool) -> st.SearchStrategy[OpCase]:
+    """`few`: only what the kernels for few outputs take."""
+
+    @st.composite
+    def case(draw: st.DrawFn) -> OpCase:
+        axes = [draw(along_axis(st.sampled_from((1, 2, 3, 4, 5)), most_dilation=2)) for _ in range(2)]
+        apart = draw(st.integers(0, 2)) == 0  # outputs of which one tap reaches each
+        for axis in axes:  # the pads take away from the result, which is to have something left
+            axis["pads"] = (0, 0) if apart else (axis["pads"][0] // 2, axis["pads"][1] // 2)
+            if apart:
+                axis |= {"stride": axis["kernel"], "dilation": 1}
+        axes[1]["size"] += draw(st.just(0) | st.integers(20, 90))
+        groups = 1 if few else draw(st.sampled_from((1, 1, 1, 2, 3)))
+        depth = draw(CHANNELS.map(lambda channels: 8 + channels) if few else CHANNELS)
+        outputs = draw(st.integers(1, 4 if few else 20)) * groups
+        rng = draw(generators())
+        image = (draw(BATCHES), axes[0]["size"], axes[1]["size"], depth * groups)
+        filters = (outputs, axes[0]["kernel"], axes[1]["kernel"], depth)
+        op = Deconv2d(groups=groups, **windows_of(axes), **draw(ACTIVATIONS))
+        inputs = (normal(rng, image), scaled(rng, filters, filters[1] * filters[2] * depth), normal(rng, (outputs,)))
+        operands = draw(st.sampled_from((2, 3)))
+        return OpCase(op, inputs[:operands], label(image, "by", filters), _constants(draw, operands, always=few))
+
+    return case()
+
+
+deconv2d = _deconv2d(few=False)
+deconv2d_few = _deconv2d(few=True)
 
 
 def _depthwise(kernels: tuple[int, ...], fitting: bool) -> st.SearchStrategy[OpCase]:
