@@ -67,6 +67,7 @@ inline void StoreSums(float* to, Vec a, Vec b, Vec c, Vec d) {
   const __m256 halves = _mm256_hadd_ps(_mm256_hadd_ps(a.v, b.v), _mm256_hadd_ps(c.v, d.v));
   _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1)));
 }
+inline Vec SwapPairs(Vec x) { return {_mm256_permute_ps(x.v, 0xb1)}; }
 inline float MaxLanes(Vec x) {
   const __m128 four = _mm_max_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1));
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));

@@ -69,6 +69,7 @@ inline void StoreSums(float* to, Vec a, Vec b, Vec c, Vec d) {
   const __m256 halves = _mm256_hadd_ps(_mm256_hadd_ps(eight(a), eight(b)), _mm256_hadd_ps(eight(c), eight(d)));
   _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps(halves, 1)));
 }
+inline Vec SwapPairs(Vec x) { return {_mm512_maskz_permute_ps(0xffff, x.v, 0xb1)}; }
 inline float MaxLanes(Vec x) {
   const __m256 eight = _mm256_max_ps(HalfOf<0>(x), HalfOf<1>(x));
   const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));

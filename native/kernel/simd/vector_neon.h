@@ -81,6 +81,7 @@ inline void StoreSums(float* to, Vec a, Vec b, Vec c, Vec d) {
   const auto two = [](Vec x) { return vadd_f32(vget_low_f32(x.v), vget_high_f32(x.v)); };
   vst1q_f32(to, vcombine_f32(vpadd_f32(two(a), two(b)), vpadd_f32(two(c), two(d))));
 }
+inline Vec SwapPairs(Vec x) { return {vrev64q_f32(x.v)}; }
 inline float MaxLanes(Vec x) {
   const float32x2_t two = vmax_f32(vget_low_f32(x.v), vget_high_f32(x.v));
   return vget_lane_f32(vpmax_f32(two, two), 0);

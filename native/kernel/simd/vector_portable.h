@@ -19,6 +19,7 @@
 //   Part(x, count)                the first `count` lanes (0..kLanes), zeros for the rest
 //   SumLanes, MaxLanes            of all lanes, always in the same order
 //   StoreSums(to, a, b, c, d)     the sums of the lanes of four vectors of floats
+//   SwapPairs                     lanes 0 and 1, 2 and 3 and so on exchanged, of floats
 //   LATHE_ISA                 names the set: the inline namespace of what is compiled once for it
 //
 // This one is for all machines: the compiler maps it to what there is, or to scalars. Where NEON is there anyway it is
@@ -108,6 +109,7 @@ inline void StoreSums(float* to, Vec a, Vec b, Vec c, Vec d) {
   to[2] = SumLanes(c);
   to[3] = SumLanes(d);
 }
+inline Vec SwapPairs(Vec x) { return {Vec::Four{x.v[1], x.v[0], x.v[3], x.v[2]}}; }
 inline float MaxLanes(Vec x) {
   const float even = x.v[0] > x.v[2] ? x.v[0] : x.v[2];
   const float odd = x.v[1] > x.v[3] ? x.v[1] : x.v[3];

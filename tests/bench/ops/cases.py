@@ -20,6 +20,7 @@ from buildtool.ops.avg_pool2d import AvgPool2d
 from buildtool.ops.concat import Concat
 from buildtool.ops.deconv2d import Deconv2d
 from buildtool.ops.gelu import Gelu
+from buildtool.ops.group_norm import GroupNorm
 from buildtool.ops.gru import Gru
 from buildtool.ops.hard_swish import HardSwish
 from buildtool.ops.layer_norm import LayerNorm
@@ -27,6 +28,7 @@ from buildtool.ops.lstm import Lstm
 from buildtool.ops.matmul import Matmul
 from buildtool.ops.mul import Mul
 from buildtool.ops.pad import Pad
+from buildtool.ops.prelu import Prelu
 from buildtool.ops.resize2d import Resize2d
 from buildtool.ops.rnn import Rnn
 from buildtool.ops.sigmoid import Sigmoid
@@ -86,6 +88,10 @@ _TABLE: tuple[_Entry, ...] = (
     (Softmax(3), [(1, 128, 128, 21)], []),
     (Softmax(1), [(1, 32, 4096)], []),
     (LayerNorm(1, 1e-5), [(197, 768)], [(768,), (768,)]),
+    (GroupNorm(32, 1e-5), [(1, 64, 64, 320)], [(320,), (320,)]),
+    (GroupNorm(64, 1e-5), [(1, 128, 128, 64)], [(64,), (64,)]),
+    (Prelu(), [(1, 64, 64, 64)], [(64,)]),
+    (Prelu(), [(1, 48, 48, 10)], [(10,)]),
     (Matmul(), [(12, 197, 64), (12, 64, 197)], []),
     (Matmul(), [(197, 768)], [(768, 768)]),
     (Gelu("none"), [(197, 3072)], []),
@@ -108,6 +114,7 @@ _TABLE: tuple[_Entry, ...] = (
     (Deconv2d(strides=(1, 8), pads=(0, 4, 0, 4)), [(1, 1, 256, 128)], [(64, 1, 16, 128)]),
     (Concat(3), [(1, 28, 28, 58), (1, 28, 28, 58)], []),
     (Pad((0, 1, 1, 0), (0, 1, 1, 0), "constant", 0.0), [(1, 56, 56, 64)], []),
+    (Pad((0, 0, 0, 0), (0, 0, 0, 32), "constant", 0.0), [(1, 64, 64, 32)], []),
     (Transpose((0, 3, 1, 2)), [(1, 56, 56, 64)], []),
     (Transpose((0, 2, 1, 3)), [(1, 197, 12, 64)], []),
     *(
