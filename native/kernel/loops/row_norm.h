@@ -36,21 +36,38 @@ struct RowNorm {
     return CheckShape(context, 0, shape);
   }
 
-  // The sum of f over a row.
-  template <typename F>
-  static double Sum(const float* row, int64_t count, const F& f) {
-    Vec sums[2] = {Fill(0.0f), Fill(0.0f)};
+  // Adds up over a row: f gives the `sums` vectors that an element adds.
+  template <int sums, typename F>
+  static void Sum(const float* row, int64_t count, const F& f, double (&results)[sums]) {
+    constexpr int kApart = 4 / sums;  // sums of neighbours that do not wait for each other
+    Vec parts[kApart][sums];
+#pragma GCC unroll 4
+    for (auto& part : parts) {
+#pragma GCC unroll 2
+      for (Vec& sum : part) sum = Fill(0.0f);
+    }
+    const auto add = [](const Vec(&added)[sums], int rest, Vec(&part)[sums]) {
+      for (int j = 0; j < sums; ++j) part[j] = Add(part[j], rest == kLanes ? added[j] : Part(added[j], rest));
+    };
     int64_t i = 0;
-    for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-      sums[0] = Add(sums[0], f(Load(row + i)));
-      sums[1] = Add(sums[1], f(Load(row + i + kLanes)));
+    for (; i + kApart * kLanes <= count; i += kApart * kLanes) {
+#pragma GCC unroll 4
+      for (int k = 0; k < kApart; ++k) add(f(Load(row + i + k * kLanes)).sums, kLanes, parts[k]);
     }
     for (; i < count; i += kLanes) {
       const int rest = count - i < kLanes ? static_cast<int>(count - i) : kLanes;
-      sums[0] = Add(sums[0], Part(f(LoadPart(row + i, rest)), rest));
+      add(f(LoadPart(row + i, rest)).sums, rest, parts[0]);
     }
-    return static_cast<double>(SumLanes(Add(sums[0], sums[1])));
+    for (int j = 0; j < sums; ++j) {
+      for (int k = 1; k < kApart; ++k) parts[0][j] = Add(parts[0][j], parts[k][j]);
+      results[j] = static_cast<double>(SumLanes(parts[0][j]));
+    }
   }
+
+  template <int count>
+  struct Sums {
+    Vec sums[count];
+  };
 
   // What stands at a place of a row, for the last few places only the first `rest` of them.
   static Vec Operand(const float* values, int64_t at, int rest) {
@@ -61,17 +78,36 @@ struct RowNorm {
     const double size = static_cast<double>(count);
     float mean = 0.0f;
     float rest = 0.0f;  // the mean is mean + rest: a float alone is too coarse where the row lies far from zero
+    double variance = 0.0;
     if (centred) {
-      mean = static_cast<float>(Sum(row, count, [](Vec x) { return x; }) / size);
+      double sum[1], apart[2];
+      Sum<1>(row, count, [](Vec x) { return Sums<1>{{x}}; }, sum);
+      mean = static_cast<float>(sum[0] / size);
       const Vec middle = Fill(mean);
-      rest = static_cast<float>(Sum(row, count, [middle](Vec x) { return Sub(x, middle); }) / size);
+      const auto differ = [middle](Vec x) {
+        const Vec difference = Sub(x, middle);
+        return Sums<2>{{difference, Mul(difference, difference)}};
+      };
+      Sum<2>(row, count, differ, apart);
+      rest = static_cast<float>(apart[0] / size);
+      variance = apart[1] / size - apart[0] / size * (apart[0] / size);
+      if (variance < 0.0) variance = 0.0;
+    } else {
+      double squares[1];
+      Sum<1>(row, count, [](Vec x) { return Sums<1>{{Mul(x, x)}}; }, squares);
+      variance = squares[0] / size;
     }
     const Vec middle = Fill(mean);
     const Vec shift = Fill(rest);
     const auto apart = [middle, shift](Vec x) { return centred ? Sub(Sub(x, middle), shift) : x; };
-    const double squares = Sum(row, count, [apart](Vec x) { return Mul(apart(x), apart(x)); });
-    const Vec factor = Fill(static_cast<float>(1.0 / __builtin_sqrt(squares / size + static_cast<double>(epsilon))));
-    for (int64_t i = 0; i < count; i += kLanes) {
+    const Vec factor = Fill(static_cast<float>(1.0 / __builtin_sqrt(variance + static_cast<double>(epsilon))));
+    int64_t i = 0;
+    if (scale != nullptr && bias != nullptr) {
+      for (; i + kLanes <= count; i += kLanes) {
+        Store(to + i, MulAdd(Mul(apart(Load(row + i)), factor), Load(scale + i), Load(bias + i)));
+      }
+    }
+    for (; i < count; i += kLanes) {
       const int width = count - i < kLanes ? static_cast<int>(count - i) : kLanes;
       Vec x = Mul(apart(Operand(row, i, width)), factor);
       if (scale != nullptr) x = Mul(x, Operand(scale, i, width));
