@@ -93,18 +93,26 @@ template <typename T>
 void FillRow(const State& state, const T* from, int64_t size, int64_t out_size, int64_t piece, T* to) {
   T value;
   memcpy(&value, state.value, sizeof value);
-  if (from == nullptr) {
-    for (int64_t i = 0; i < out_size * piece; ++i) to[i] = value;
-    return;
-  }
+  const auto fill = [value](T* first, int64_t count) {
+    if (value == 0) {
+      memset(first, 0, static_cast<size_t>(count) * sizeof(T));
+    } else {
+      for (int64_t i = 0; i < count; ++i) first[i] = value;
+    }
+  };
+  if (from == nullptr) return fill(to, out_size * piece);
   const int axis = state.row_axis;
   const int64_t before = state.before[axis];
   memcpy(to + before * piece, from, static_cast<size_t>(size * piece) * sizeof(T));
+  if (state.mode == kConstant) {
+    fill(to, before * piece);
+    return fill(to + (before + size) * piece, (out_size - before - size) * piece);
+  }
   for (int64_t position = 0; position < out_size; ++position) {
     if (position == before) position += size;
     if (position >= out_size) return;
     const int64_t source = Source(state, axis, position, size);
-    for (int64_t i = 0; i < piece; ++i) to[position * piece + i] = source < 0 ? value : from[source * piece + i];
+    memcpy(to + position * piece, from + source * piece, static_cast<size_t>(piece) * sizeof(T));
   }
 }
 
@@ -118,20 +126,30 @@ void RunOf(const RunContext& context) {
   const int axis = state.row_axis;
   const int64_t piece = in.Count(axis + 1, in.rank);
   const int64_t row = out[axis] * piece;
+  const int64_t size = in[axis] * piece;
   if (out.Count() == 0) return;
   const int64_t grain = kCopyGrain / (row < kCopyGrain ? row : kCopyGrain);
   context.For(out.Count(0, axis), grain, [=, &state, &in, &out](int64_t begin, int64_t end, int) {
-    for (int64_t item = begin; item < end; ++item) {
-      int64_t index = item;
-      int64_t offset = 0;
-      bool inside = true;
-      for (int outer = axis - 1; outer >= 0; --outer) {
-        const int64_t source = Source(state, outer, index % out[outer], in[outer]);
-        inside = inside && source >= 0;
-        offset += source * in.Count(outer + 1, in.rank);
-        index /= out[outer];
+    const int nearest = axis - 1;
+    const int64_t lines = axis > 0 ? out[nearest] : 1;
+    int64_t place = begin % lines;
+    int64_t base = 0;
+    bool inside = true;
+    for (int64_t item = begin; item < end; ++item, place = place + 1 < lines ? place + 1 : 0) {
+      if (item == begin || place == 0) {
+        base = 0;
+        inside = true;
+        int64_t index = item / lines;
+        for (int outer = nearest - 1; outer >= 0; --outer) {
+          const int64_t source = Source(state, outer, index % out[outer], in[outer]);
+          inside = inside && source >= 0;
+          base += source * in.Count(outer + 1, in.rank);
+          index /= out[outer];
+        }
       }
-      FillRow(state, inside ? from + offset : nullptr, in[axis], out[axis], piece, to + item * row);
+      const int64_t line = axis > 0 ? Source(state, nearest, place, in[nearest]) : 0;
+      const bool found = inside && line >= 0;
+      FillRow(state, found ? from + base + line * size : nullptr, in[axis], out[axis], piece, to + item * row);
     }
   });
 }

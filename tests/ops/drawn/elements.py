@@ -14,6 +14,7 @@ from buildtool.ops.concat import Concat
 from buildtool.ops.gather_elements import GatherElements
 from buildtool.ops.group_norm import GroupNorm
 from buildtool.ops.layer_norm import LayerNorm
+from buildtool.ops.prelu import Prelu
 from buildtool.ops.rms_norm import RmsNorm
 from buildtool.ops.transpose import Transpose
 from tests.ops.case import OpCase
@@ -37,6 +38,20 @@ def binary(draw: st.DrawFn, op: Operator, second: Callable[..., Array] = normal)
     rng = draw(generators())
     constants = draw(st.sampled_from(((), (), (1,), (0,))))
     return OpCase(op, (normal(rng, first), second(rng, other)), label(first, "with", other), constants)
+
+
+@st.composite
+def prelu(draw: st.DrawFn) -> OpCase:
+    """Slopes of channels, more often than not."""
+    shape = draw(shapes(most=_LARGEST))
+    slopes = shape[-1:] if draw(st.integers(0, 2)) else _broadcast(draw, shape)
+    rng = draw(generators())
+    return OpCase(
+        Prelu(),
+        (normal(rng, shape), normal(rng, slopes)),
+        label(shape, "by", slopes),
+        draw(st.sampled_from(((), (1,)))),
+    )
 
 
 def _broadcast(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[int, ...]:

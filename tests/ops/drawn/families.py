@@ -71,6 +71,7 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "rms_norm": elements.row_norm(RmsNorm, 1),
         "group_norm": elements.group_norm(),
         "batch_norm": elements.batch_norm(),
+        "prelu": elements.prelu(),
         "transpose": elements.transpose(),
         "concat": elements.concat(),
         "gather_elements": elements.gather_elements(),
