@@ -54,6 +54,7 @@ _PLAIN: Mapping[str, tuple[str, ...]] = {
     "SyncBatchNormalization": ("gamma", "beta", "moving_mean", "moving_variance"),
     "LayerNormalization": ("gamma", "beta"),
     "GroupNormalization": ("gamma", "beta"),
+    "LayerScale": ("gamma",),
     "RMSNormalization": ("scale",),
     "STFTSpectrogram": ("real_kernel", "imag_kernel"),
     "Normalization": ("mean", "variance", "count"),

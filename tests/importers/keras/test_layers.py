@@ -26,8 +26,8 @@ RandomInvert RandomPerspective RandomPosterization RandomRotation RandomSaturati
 RandomTranslation RandomWidth RandomZoom SeparableConvolution2D SpatialDropout2D SpatialDropout3D
 SyncBatchNormalization
 """
-#: Tested with models of their own, in test_reading.py.
-_ELSEWHERE = frozenset({"GetItem", "Masking", "QuantizeWrapper", "QuantizeWrapperV2"})
+#: Tested with models of their own, in test_reading.py and test_applications.py.
+_ELSEWHERE = frozenset({"GetItem", "LayerScale", "Masking", "QuantizeWrapper", "QuantizeWrapperV2", "StochasticDepth"})
 #: TensorFlow reads the weights of its cubic resize from a table of 1024 places.
 _COARSE = {"resizing-cubic-keras2.h5": 1e-3, "resizing-cubic-keras3.keras": 1e-3}
 

@@ -61,6 +61,7 @@ _ONLY_TRAINED = (
     "SpatialDropout1D",
     "SpatialDropout2D",
     "SpatialDropout3D",
+    "StochasticDepth",
 )
 
 

@@ -94,6 +94,12 @@ def _over_axes(step: Step, weights: Tensor | None, x: Tensor, first: int) -> Ten
     return step.reshape(weights, tuple(channels(step, x, axis) for axis in range(first, x.rank)))
 
 
+@handler("LayerScale")
+def layer_scale(step: Step) -> Tensor:
+    """Of keras.applications, not of keras.layers: a factor for each channel."""
+    return step.emit("mul", floating(step, only(step)), weight(step, "gamma"))
+
+
 @handler("RMSNormalization")
 def root_mean_square_normalisation(step: Step) -> Tensor:
     x = floating(step, only(step))
