@@ -7,6 +7,7 @@ build/strangers/<family>.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import shutil
@@ -62,11 +63,15 @@ class Findings:
         self.store()
 
     def store(self) -> None:
-        """Puts the counts beside those of other families. The file is whole at any time."""
-        known = json.loads(self.file.read_text(encoding="utf-8")) if self.file.is_file() else {}
-        new = self.file.with_suffix(".new")
-        new.write_text(json.dumps({**known, self.family: self.as_json()}, indent=2) + "\n", encoding="utf-8")
-        new.replace(self.file)
+        """Puts the counts beside those of other families, which other processes may write. The file is always whole."""
+        held = self.file.with_suffix(".lock")
+        with held.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            known = json.loads(self.file.read_text(encoding="utf-8")) if self.file.is_file() else {}
+            text = json.dumps({**known, self.family: self.as_json()}, indent=2) + "\n"
+            whole = self.file.with_suffix(f".{os.getpid()}")
+            whole.write_text(text, encoding="utf-8")
+            whole.replace(self.file)
 
     def _count(self, job: Mapping[str, Any]) -> None:
         self.files[job.get("form", "onnx")] += 1

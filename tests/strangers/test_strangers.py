@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,15 @@ def test_shrinking_keeps_the_node_at_fault(tmp_path: Path) -> None:
     small = shrinking.shrink(onnx_models.draw(seed), has_pool)
     assert [node.op_type for node in small.proto.graph.node if "Pool" not in node.op_type] == []
     assert len(small.proto.graph.node) == 1
+
+
+def test_families_count_at_the_same_time(tmp_path: Path) -> None:
+    file = tmp_path / "strangers.json"
+    families = [Findings(f"family {index}", tmp_path / "models", None, file) for index in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        for done in [threads.submit(family.store) for family in families for _ in range(20)]:
+            done.result()
+    assert json.loads(file.read_text()).keys() == {family.family for family in families}
 
 
 def test_what_rounds_less_than_the_framework_is_right() -> None:
