@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -41,6 +42,15 @@ def test_installed_lathe_finds_its_resources(environment: Environment, tmp_path:
     script = "from buildtool import resources; print(resources.native_dir(), resources.in_source_tree())"
     found = environment.run("python", "-c", script, folder=tmp_path).stdout.split()
     assert found == [str(environment.packages / "buildtool" / "_resources" / "native"), "False"]
+
+
+def test_installed_lathe_has_the_demonstrations(environment: Environment, tmp_path: Path) -> None:
+    listed = json.loads(environment.run("lathe", "demo", "--json", folder=tmp_path).stdout)["demonstrations"]
+    assert [item["name"] for item in listed] == ["digits", "faces", "keywords", "sentence"]
+    script = "import sys; sys.path.insert(0, sys.argv[1]); import demo; demo.write_model(demo.Path('model.onnx'))"
+    folder = environment.packages / "buildtool" / "_resources" / "examples" / "sentence"
+    environment.run("python", "-c", script, str(folder), folder=tmp_path)
+    assert (tmp_path / "model.onnx").stat().st_size > 100_000
 
 
 def test_installed_schemas_work_with_the_installed_protobuf(environment: Environment, tmp_path: Path) -> None:
