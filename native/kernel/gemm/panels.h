@@ -3,7 +3,7 @@
 // Filters are packed as [group][panel of kPanelWidth outputs][tap][depth][kPanelWidth], zero padded, so that the
 // innermost loop reads them in order. Inputs are given as one pointer per tap and pixel to `depth * groups`
 // elements; a pixel outside of the image points to zeros. The order of additions per output is (tap, depth),
-// whatever the tile or thread.
+// whatever the thread; on ARM, a row that no other shares its tile with adds even and odd depths apart.
 #ifndef LATHE_KERNEL_GEMM_PANELS_H_
 #define LATHE_KERNEL_GEMM_PANELS_H_
 
