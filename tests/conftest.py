@@ -17,6 +17,10 @@ settings.load_profile("tests")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Python's readline, which pytest loads, leaves the size of the terminal to the workers: tables would be fitted into it.
+for _name in ("COLUMNS", "LINES"):
+    os.environ.pop(_name, None)
+
 _STARTED = pytest.StashKey[float]()
 
 
