@@ -74,6 +74,20 @@ kernels:
     tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
 """
 
+_EXPORT = '''"""{op}, in operators of ONNX."""
+
+from __future__ import annotations
+
+from buildtool.exporters.onnx.registry import handler
+from buildtool.exporters.onnx.step import Step
+
+
+@handler("{op}")
+def {op}(step: Step) -> None:
+    (x,) = step.inputs()
+    step.give(step.emit("Identity", x))
+'''
+
 _CASES = '''"""Cases of {op}."""
 
 from __future__ import annotations
@@ -132,7 +146,8 @@ def _files(name: str, outside: bool) -> Mapping[str, str]:
         f"native/ops/{name}/op.yaml": _MANIFEST.format(**words),
         f"native/ops/{name}/{name}.cc": _KERNEL.format(**words),
     }
-    if not outside:  # the cases belong to the tests of Lathe; a user's folder is validated with its models
+    if not outside:  # a user's folder is validated with its models, and is not exported
+        files[f"buildtool/exporters/onnx/handlers/{name}.py"] = _EXPORT.format(**words)
         files[f"tests/ops/cases/{name}.py"] = _CASES.format(**words)
     return files
 
@@ -140,7 +155,7 @@ def _files(name: str, outside: bool) -> Mapping[str, str]:
 def next_steps(name: str, folder: Path | None) -> str:
     """What the author does now."""
     if folder is None:
-        return f"next: give it a meaning in buildtool/ops/{name}.py, then: pytest tests/ops"
+        return f"next: give it a meaning in buildtool/ops/{name}.py, then: pytest tests/ops tests/exporters -k {name}"
     return f"next: give it a meaning in {folder}/ops/{name}.py; in the deployment file: op_paths: [{folder}]"
 
 

@@ -56,7 +56,7 @@ def test_in_the_source_tree_its_tests_pass_as_it_stands(tmp_path: Path, monkeypa
     monkeypatch.setattr(resources, "root", lambda: tmp_path / "tree")
     monkeypatch.setattr(resources, "in_source_tree", lambda: True)
     files = draft.write("hard_tanh")
-    assert [file.is_relative_to(tmp_path) for file in files] == [True] * 4
+    assert [file.is_relative_to(tmp_path) for file in files] == [True] * 5
     script = "from tests.ops.case import cases_of; print(len(list(cases_of('hard_tanh'))))"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path / "tree", env={"PYTHONPATH": str(tmp_path / "tree")},

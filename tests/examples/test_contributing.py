@@ -131,6 +131,11 @@ def test_an_operator(tree: Path, deploy: Callable[[list[onnx.NodeProto]], Path])
     kernel = tree / "native" / "ops" / "squareplus" / "squareplus.cc"
     change(kernel, "return x;", "return 0.5f * (x + __builtin_sqrtf(x * x + 4.0f));")
     python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "tests/ops", "-k", "squareplus or coverage")
+    export = tree / "buildtool" / "exporters" / "onnx" / "handlers" / "squareplus.py"
+    root = 'step.emit("Sqrt", step.emit("Add", step.emit("Mul", x, x), step.number(4.0)))'
+    change(export, 'step.emit("Identity", x)', f'step.emit("Mul", step.number(0.5), step.emit("Add", x, {root}))')
+    exported = ["-k", "squareplus or all_operators", "tests/exporters/onnx/test_operators.py"]
+    python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *exported)
     (tree / "buildtool" / "importers" / "onnx" / "handlers" / "squareplus.py").write_text(HANDLER)
     folder = deploy([helper.make_node("Squareplus", ["x"], ["y"])])
     found = json.loads(lathe(tree, "validate", "one.yml", "--json", folder=folder))
