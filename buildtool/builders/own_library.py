@@ -12,7 +12,7 @@ from buildtool.builders import entries
 from buildtool.builders.disks import writing_to
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
-from buildtool.builders.toolchain import HOST, Toolchain, probe
+from buildtool.builders.toolchain import HOST, Toolchain, ordered, probe
 from buildtool.errors import BuildError, ToolchainError
 
 _FLAGS = ("-x", "c", "-std=c99", "-shared", "-fPIC", "-fvisibility=hidden")
@@ -59,7 +59,7 @@ def _for_this_cpu(toolchain: Toolchain) -> tuple[tuple[str, ...], str]:
     for flag in ("-march=native", "-mcpu=native"):
         try:
             command = [toolchain.cxx, flag, "-x", "c", "-E", "-dM", os.devnull]
-            return (flag,), Processes().run(command, doing="querying the compiler for this processor")
+            return (flag,), ordered(Processes().run(command, doing="querying the compiler for this processor"))
         except (BuildError, ToolchainError):
             continue
     return (), ""

@@ -136,7 +136,7 @@ def _probe(abi: str, compiler: str, search_path: str) -> Toolchain:
     )
     assembler = run([_program_of(cxx, "as", run), "--version"], doing=f"asking the assembler of {cxx} for its version")
     made_by = version.partition(" ")[2]  # without the name that it was called by
-    facts = "\0".join((made_by, machine, sysroot, macros, assembler.splitlines()[0]))
+    facts = "\0".join((made_by, machine, sysroot, ordered(macros), assembler.splitlines()[0]))
     prefix = "" if abi == HOST else f"{abi}-"
     return Toolchain(
         abi=abi,
@@ -149,6 +149,11 @@ def _probe(abi: str, compiler: str, search_path: str) -> Toolchain:
         identity=hashlib.sha256(facts.encode()).hexdigest(),
         file=resources.toolchains_dir() / f"{abi}.cmake",
     )
+
+
+def ordered(macros: str) -> str:
+    """What the compiler defines. GCC prints it in an order that changes from run to run."""
+    return "\n".join(sorted(macros.splitlines()))
 
 
 def _program_of(cxx: Path, name: str, run: Callable[..., str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from buildtool import resources
 from buildtool.builders.process import Processes
-from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program
+from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program, ordered
 from buildtool.errors import ToolchainError, Where
 from buildtool.wording import near_files
 
@@ -43,7 +43,6 @@ def examine(file: Path, abi: str, arguments: tuple[str, ...] = ()) -> Toolchain:
         macros = (folder / "build" / "macros.txt").read_text(encoding="utf-8", errors="replace")
     facts = dict(line.split("=", 1) for line in lines)
     _check(facts, file)
-    decisive = [f"{key}={value}" for key, value in facts.items() if key not in _DECIDES_NOTHING]
     return Toolchain(
         abi=abi,
         cxx=Path(facts["compiler"]),
@@ -52,12 +51,18 @@ def examine(file: Path, abi: str, arguments: tuple[str, ...] = ()) -> Toolchain:
         version=facts["version"],
         machine=facts["CMAKE_CXX_COMPILER_TARGET"] or facts["CMAKE_SYSTEM_PROCESSOR"],
         sysroot=facts["CMAKE_SYSROOT"],
-        identity=hashlib.sha256("\0".join((*decisive, macros)).encode()).hexdigest(),
+        identity=_identity(facts, macros),
         file=file.absolute(),
         is_own=False,
         arguments=arguments,
         macros=frozenset(line.split()[1] for line in macros.splitlines() if line.startswith("#define ")),
     )
+
+
+def _identity(facts: dict[str, str], macros: str) -> str:
+    """Everything that decides which objects are made."""
+    decisive = [f"{key}={value}" for key, value in facts.items() if key not in _DECIDES_NOTHING]
+    return hashlib.sha256("\0".join((*decisive, ordered(macros))).encode()).hexdigest()
 
 
 def _check(facts: dict[str, str], file: Path) -> None:

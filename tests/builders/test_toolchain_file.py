@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from buildtool.builders import toolchain_file
+from buildtool.builders import toolchain, toolchain_file
 from buildtool.builders.objects import ObjectCache, Unit
 from buildtool.builders.toolchain import probe
 from buildtool.codegen.native_sources import NativeSources
@@ -49,6 +49,21 @@ def test_a_compiler_for_another_machine(tmp_path: Path) -> None:
 def test_without_neon_there_are_portable_kernels_only() -> None:
     assert of_compiler({"__arm__", "__ARM_PCS_VFP"}).isas == ("portable",)
     assert of_compiler({"__riscv"}).isas == ("portable",)
+
+
+def test_the_order_of_macros_identifies_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GCC prints them in an order that changes from run to run, now and then."""
+    compiler = tmp_path / "g++"
+    real = shutil.which("g++")
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *-dM*) {real} "$@" | shuf;; *) exec {real} "$@";; esac\n')
+    compiler.chmod(0o755)
+    text = f"set(CMAKE_CXX_COMPILER {compiler})\n"
+    found = [toolchain_file.examine(write(tmp_path, text, name), "board").identity for name in ("one", "two")]
+    assert found[0] == found[1]
+    monkeypatch.setenv("CXX", str(compiler))
+    first = probe("host").identity
+    toolchain._probe.cache_clear()
+    assert probe("host").identity == first
 
 
 def test_objects_are_shared_by_what_a_file_comes_to(tmp_path: Path) -> None:
