@@ -1,13 +1,8 @@
-// e^(x - max) divided by its sum along one axis.
-#include "native/kernel/loops/elementwise.h"
-#include "native/kernel/math/math.h"
-#include "native/kernel/simd/simd.h"
-#include "native/kernel/simd/vector_math.h"
+// e^(x - max) divided by its sum along any axis.
+#include "native/ops/softmax/softmax_row.h"
 
 namespace lathe {
 namespace {
-
-constexpr int64_t kBlock = 64;  // vectors that are summed as floats; the results are summed as doubles
 
 struct State {
   int64_t axis;
@@ -20,41 +15,6 @@ Code Prepare(PrepareContext& context) {
 }
 
 Code PlanRun(PlanContext& context) { return CheckShape(context, 0, context.input(0).shape); }
-
-inline Vec LoadUpTo(const float* from, int64_t count) {
-  return count >= kLanes ? Load(from) : LoadPart(from, static_cast<int>(count));
-}
-
-inline void StoreUpTo(float* to, Vec x, int64_t count) {
-  count >= kLanes ? Store(to, x) : StorePart(to, x, static_cast<int>(count));
-}
-
-// One row whose elements are neighbours. `to` may be `from`.
-void Row(const float* from, int64_t size, float* to) {
-  float best = from[0];
-  int64_t i = 0;
-  if (size >= kLanes) {
-    Vec most = Load(from);
-    for (i = kLanes; i + kLanes <= size; i += kLanes) most = AtLeast(Load(from + i), most);
-    best = MaxLanes(most);
-  }
-  for (; i < size; ++i) best = from[i] > best ? from[i] : best;
-  const Vec top = Fill(best);
-  double sum = 0.0;
-  for (i = 0; i < size;) {
-    const int64_t end = i + kBlock * kLanes < size ? i + kBlock * kLanes : size;
-    Vec part = Fill(0.0f);
-    for (; i < end; i += kLanes) {
-      const int64_t rest = size - i;
-      const Vec power = Exp(Sub(LoadUpTo(from + i, rest), top));
-      StoreUpTo(to + i, power, rest);
-      part = Add(part, rest >= kLanes ? power : Part(power, static_cast<int>(rest)));
-    }
-    sum += static_cast<double>(SumLanes(part));
-  }
-  const Vec factor = Fill(static_cast<float>(1.0 / sum));
-  MapVectors(to, to, size, [factor](Vec x) { return Mul(x, factor); });
-}
 
 // Rows of two elements: each lane has the other one of its row beside it.
 void Pairs(const float* from, int64_t count, float* to) {
@@ -124,7 +84,7 @@ void ShortRows(const float* from, int64_t size, int64_t rows, float* to) {
 }
 
 // Rows [begin, end) whose elements are neighbours.
-void Rows(const float* from, int64_t size, int64_t begin, int64_t end, float* to) {
+void AllRows(const float* from, int64_t size, int64_t begin, int64_t end, float* to) {
   if (size == 2) return Pairs(from + 2 * begin, 2 * (end - begin), to + 2 * begin);
   if (size < kLanes) {
     for (int64_t row = begin; row < end; row += kLanes) {
@@ -147,7 +107,7 @@ void Run(const RunContext& context) {
   if (size == 0) return;
   const int64_t grain = kElementGrain / (size * width < kElementGrain ? size * width : kElementGrain);
   context.For(shape.Count(0, axis) * tiles, grain, [=](int64_t begin, int64_t end, int) {
-    if (inner == 1) return Rows(from, size, begin, end, to);
+    if (inner == 1) return AllRows(from, size, begin, end, to);
     for (int64_t item = begin; item < end; ++item) {
       const int64_t first = item % tiles * width, last = first + width < inner ? first + width : inner;
       const int64_t offset = item / tiles * size * inner;
