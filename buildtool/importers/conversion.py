@@ -19,6 +19,7 @@ from buildtool.ir.operator import OperatorError
 from buildtool.ir.types import TypeRuleError
 
 _SHOWN_NODES = 4
+_COMPLETE = "every operator of the part between input_tensors and output_tensors has an importer"
 #: What says deliberately that a node breaks a rule of graphs. Anything else that is no LatheError is our own defect.
 _RULES = (OperatorError, DimensionError, TypeRuleError)
 
@@ -133,16 +134,24 @@ class Conversion:
         self._unsupported.setdefault(node.title + when, []).append(node.name)
 
     def _report(self) -> None:
+        refusals = self._registry.refusals
+        reasoned = sorted(title for title in self._unsupported if title in refusals)
         problems = list(self._problems)
-        if self._unsupported:
-            listed = [f"{title} ({_nodes(names)})" for title, names in sorted(self._unsupported.items())]
+        for title in reasoned:
+            where = self._builder.at(self._unsupported[title][0])
+            problems.append(
+                Problem(f"{title}: {refusals[title].reason}", where, rule=_COMPLETE, remedy=refusals[title].remedy)
+            )
+        others = {title: names for title, names in self._unsupported.items() if title not in refusals}
+        if others:
+            listed = [f"{title} ({_nodes(names)})" for title, names in sorted(others.items())]
             many = len(listed) > 1
             problems.insert(
                 0,
                 Problem(
                     f"the operator{'s' if many else ''} {', '.join(listed)} {'are' if many else 'is'} not supported",
                     Where(self._model.where.file, model=self._model.where.model),
-                    rule="every operator of the part between input_tensors and output_tensors has an importer",
+                    rule=_COMPLETE,
                     remedy="cut the model at other input_tensors or output_tensors, replace the operators when "
                     "exporting, or add your own operators (op_paths)",
                 ),

@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from buildtool.importers.builder import Tensor
@@ -22,12 +24,24 @@ Handler: TypeAlias = Callable[[Step], Tensor | Sequence[Tensor]]
 Evaluator: TypeAlias = Callable[[Step], Tensor | None]
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """Why an operator has no handler, and what a user can do."""
+
+    reason: str
+    remedy: str
+
+
 class Registry:
     """The handlers and evaluators of a framework, by the titles of its operators (`SourceNode.title`)."""
 
-    def __init__(self, platform: str, package: str) -> None:
-        """`package`: the name of the package whose modules register themselves; loaded when it is first needed."""
+    def __init__(self, platform: str, package: str, refusals: Mapping[str, Refusal] = MappingProxyType({})) -> None:
+        """`package`: the name of the package whose modules register themselves; loaded when it is first needed.
+
+        `refusals`: operators, by their titles, that cannot have a handler.
+        """
         self.platform = platform
+        self.refusals = refusals
         self._package = package
         self._loaded = False
         self._handlers: dict[str, Handler] = {}

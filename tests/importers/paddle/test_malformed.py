@@ -126,13 +126,30 @@ def test_broken_promises(change: Callable[[pb.Program], object], message: str, t
 
 
 def test_unsupported_operators_are_listed_at_once(tmp_path: Path) -> None:
-    program = program_of("beam_search", {"X": random(2, 3)}, {}, {}, ("Out",))
+    program = program_of("var_conv_2d", {"X": random(2, 3)}, {}, {}, ("Out",))
     program.blocks[0].ops.insert(2, program_of("search_grnn", {"Out_out": random(2)}, {}, {}, ("Z",)).blocks[0].ops[1])
     program.blocks[0].ops[2].inputs[0].arguments[0] = b"Out_out_0"
     program.blocks[0].ops[3].inputs[0].arguments[0] = b"Z_out_0"
     (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
-    with pytest.raises(UnsupportedError, match=r"beam_search .*, search_grnn .* are not supported"):
+    with pytest.raises(UnsupportedError, match=r"search_grnn .*, var_conv_2d .* are not supported"):
         import_model(ImportRequest("unsupported", tmp_path / "model.pdmodel"))
+
+
+@pytest.mark.parametrize(
+    ("op", "reason"),
+    [
+        ("beam_search", "as many rows as sentences go on.* variables of a loop keep their shape"),
+        ("beam_search_decode", "elements of an array have one shape and no offsets"),
+    ],
+)
+def test_the_search_of_a_decoder_is_refused_with_its_reason(op: str, reason: str, tmp_path: Path) -> None:
+    program = program_of(op, {"X": random(2, 3)}, {}, {}, ("Out",))
+    (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
+    with pytest.raises(UnsupportedError, match=f"{op}: .*{reason}") as raised:
+        import_model(ImportRequest("search", tmp_path / "model.pdmodel"))
+    (problem,) = raised.value.problems
+    assert problem.where.node == "Out_out_0"
+    assert "one step of the decoder" in problem.remedy
 
 
 # -- where parameters are ----------------------------------------------------------------------------------------------
