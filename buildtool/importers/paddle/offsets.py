@@ -18,6 +18,7 @@ swish silu hard_swish hard_sigmoid leaky_relu elu softplus softsign clip mul fc 
 elementwise_add elementwise_sub elementwise_mul elementwise_div elementwise_max elementwise_min elementwise_pow
 lookup_table lookup_table_v2 layer_norm batch_norm top_k top_k_v2 increment search_fc search_seq_fc sequence_softmax
 sequence_reverse sequence_arithmetic search_seq_arithmetic gru lstm reshape reshape2 prelu one_hot one_hot_v2
+crf_decoding
 """
 _KEEPING = frozenset(_ROW_BY_ROW.split())
 #: Slots of operators that read offsets, and of whose variables.
@@ -34,6 +35,7 @@ _READING = {
     "search_seq_arithmetic": ("X", "Y"),
     "gru": ("Input",),
     "lstm": ("Input",),
+    "crf_decoding": ("Emission",),
 }
 _OF_OTHERS = {"sequence_expand_as": "Y"}  # the slot whose offsets the result has
 #: Operators that make offsets, and the slot whose offsets they need for that.
@@ -69,7 +71,7 @@ def with_offsets(operations: Sequence[Operation], known: set[str]) -> list[Opera
 
 def _expanded(item: Operation, known: set[str]) -> list[Operation]:
     results = [name for names in item.outputs.values() for name in names]
-    main = next((name for slot in ("Out", "Y", "Hidden") for name in item.outputs.get(slot, ())), "")
+    main = next((name for slot in ("Out", "Y", "Hidden", "ViterbiPath") for name in item.outputs.get(slot, ())), "")
     added = {
         offsets_slot(slot): tuple(offsets_of(name) for name in item.inputs.get(slot, ()) if name in known)
         for slot in _READING.get(item.type, ())
@@ -106,7 +108,7 @@ def _source(item: Operation, known: frozenset[str]) -> str:
 
 def _rank(slot: str) -> int:
     """The main input comes first."""
-    return 0 if slot in ("X", "Input", "Ids") else 1
+    return 0 if slot in ("X", "Input", "Ids", "Emission") else 1
 
 
 def _copied(source: str, main: str) -> Operation:

@@ -183,6 +183,8 @@ post_nms_topn:post_nms_topN
 distribute_fpn_proposals = distribute_fpn_proposals | FpnRois RoisNum | MultiFpnRois MultiLevelRoIsNum RestoreIndex
 select_input = select_input | Mask X*
 array_read = read_from_array | X I
+crf_decoding = crf_decoding | Emission Transition Label Length | ViterbiPath
+viterbi_decode = viterbi_decode | Input Transition Length | Scores Path
 array_length = lod_array_length
 array_to_tensor = tensor_array_to_tensor | | Out OutIndex
 gru_unit = gru_unit | Input HiddenPrev Weight Bias | Gate ResetHiddenPrev Hidden

@@ -22,15 +22,16 @@ class Segments:
         self.starts = part(step, self.offsets, 0, 0, self.count)
         self.ends = part(step, self.offsets, 0, 1, self.count)
         self.lengths = step.emit("sub", self.ends, self.starts)
-        self.places = self._range(x.shape[0])
+        self.places = self.numbers(step, x.shape[0])
         self._owners: Tensor | None = None
 
-    def _range(self, size: Dim) -> Tensor:
+    @staticmethod
+    def numbers(step: Step, size: Dim) -> Tensor:
         """The numbers from 0 on."""
         most = bounds(size)[1]
-        self._step.check_table(most)
-        numbers = self._step.constant(np.arange(most))
-        return numbers if isinstance(size, int) else part(self._step, numbers, 0, 0, size)
+        step.check_table(most)
+        numbers = step.constant(np.arange(most))
+        return numbers if isinstance(size, int) else part(step, numbers, 0, 0, size)
 
     @property
     def owners(self) -> Tensor:
@@ -48,7 +49,7 @@ class Segments:
 
     def _last(self) -> Tensor:
         """The number of the last sequence: rows that the offsets do not reach belong to it."""
-        numbers = self._range(self.count)
+        numbers = self.numbers(self._step, self.count)
         return self._step.emit("reduce_max", numbers, axes=(0,), keepdims=False)
 
     def spread(self, of_sequences: Tensor) -> Tensor:
@@ -77,7 +78,7 @@ class Segments:
     def padded(self, length: Dim) -> tuple[Tensor, Tensor]:
         """[sequences, length, ...] with any row where a sequence has ended, and where it has not."""
         step = self._step
-        steps = step.reshape(self._range(length), (1, length))
+        steps = step.reshape(self.numbers(step, length), (1, length))
         places = self.within(plus(step, step.reshape(self.starts, (self.count, 1)), steps))
         is_there = step.emit("less", steps, step.reshape(self.lengths, (self.count, 1)))
         return step.emit("gather", self._x, places, axis=0), is_there

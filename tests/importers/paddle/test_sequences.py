@@ -232,3 +232,29 @@ def test_repeating_whole_sequences(tmp_path: Path) -> None:
     without = {name: array for name, array in inputs.items() if name != "Y_0.lod"}
     with pytest.raises(UnsupportedError, match="Y without offsets"):
         _imported(tmp_path / "model.pdmodel", without)
+
+
+def _tags(scores: Array, table: Array) -> list[int]:
+    """The best of all sequences of tags."""
+    ways = np.array(list(itertools.product(range(scores.shape[1]), repeat=len(scores))), np.int64)
+    if not len(scores):
+        return []
+    total = table[0, ways[:, 0]] + table[1, ways[:, -1]] + table[2 + ways[:, :-1], ways[:, 1:]].sum(1)
+    total += scores[np.arange(len(scores)), ways].sum(1)
+    return [int(tag) for tag in ways[total.argmax()]]
+
+
+@pytest.mark.parametrize("offsets", [OFFSETS["X"], (0, 9)], ids=["several", "one"])
+def test_best_tags(offsets: Sequence[int], tmp_path: Path) -> None:
+    """A program with run-time rows, whose result has the offsets of the scores."""
+    scores, table = random(9, 3), random(5, 3, seed=5)
+    program = program_of("crf_decoding", {"Emission": scores, "Transition": table}, {}, {}, ("ViterbiPath",))
+    (tmp_path / "model.pdmodel").write_bytes(program.SerializeToString())
+    inputs = {"Emission_0": scores, "Transition_0": table, "Emission_0.lod": np.array(offsets)}
+    requests = [TensorRequest(name, tuple(array.shape), "NONE") for name, array in inputs.items()]
+    requests[0] = TensorRequest("Emission_0", ((0, 12), 3), "NONE")
+    wanted = [tag for part in _parts(scores, offsets) for tag in _tags(part, table)]
+    graph = imported(tmp_path / "model.pdmodel", requests).graph
+    np.testing.assert_array_equal(run(graph, inputs)[0], np.reshape(wanted, (9, 1)))
+    optimise(graph)
+    np.testing.assert_array_equal(run(graph, inputs)[0], np.reshape(wanted, (9, 1)))

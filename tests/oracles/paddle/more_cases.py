@@ -326,6 +326,23 @@ def _recurrent() -> list[Case]:
     return cases
 
 
+def _tagging() -> list[Case]:
+    """With lengths; sequences that stand one behind the other need offsets, which feeds of arrays do not have."""
+    scores, lengths = random(4, 6, 5), ints(6, 1, 4, 0, dtype="int64")
+    rows = {"Emission": scores, "Transition": random(7, 5), "Length": lengths}
+    batch = {"Input": scores[:3], "Transition": random(5, 5), "Length": ints(4, 1, 5, dtype="int64")}
+    best, path = {"Scores": 1, "Path": 1}, {"ViterbiPath": 1}
+    types = {"Path": "int64", "ViterbiPath": "int64"}
+    labelled = {**rows, "Label": whole(4, 6, 1, high=5)}
+    plain = {"include_bos_eos_tag": False}
+    return [
+        Case("crf_decoding", rows, weights=("Transition",), outputs=path, dtypes=types),
+        Case("crf_decoding", labelled, suffix="labels", outputs=path, dtypes=types),
+        Case("viterbi_decode", batch, {"include_bos_eos_tag": True}, outputs=best, dtypes=types),
+        Case("viterbi_decode", batch, plain, ("Transition",), outputs=best, dtypes=types, suffix="plain"),
+    ]
+
+
 def _simulated() -> list[Case]:
     x = {"X": random(2, 3, 4)}
     return [
@@ -356,5 +373,6 @@ MORE_CASES: tuple[Case, ...] = (
     *_suppression(),
     *_proposals(),
     *_recurrent(),
+    *_tagging(),
     *_simulated(),
 )
