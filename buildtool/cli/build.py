@@ -18,6 +18,7 @@ from buildtool.cli.options import (
     DescriptionOptions,
     FallbackOption,
     OpPathOption,
+    usual_output,
 )
 from buildtool.cli.output import VERBOSE, Output
 from buildtool.cli.watching import Asking
@@ -101,13 +102,19 @@ def _next(asking: Asking, document: dict[str, Any]) -> list[str]:
     """The command that follows, with the words that lead to the same build."""
     if not document["libraries"] or asking.overrides.toolchain is not None:
         return []
-    words, usual = ["lathe", "validate", str(asking.file)], Options()
-    if asking.options.output != usual.output:
-        words += ["--output", str(asking.options.output)]
-    if asking.overrides.target_abis:
-        words += ["--target-abis", ",".join(asking.overrides.target_abis)]
-    if asking.overrides.library_name:
-        words += ["--library-name", asking.overrides.library_name]
+    said = asking.overrides
+    named = {
+        "--output": str(asking.options.output) if asking.options.output != usual_output(said.runtime) else None,
+        "--target-abis": ",".join(said.target_abis),
+        "--library-name": said.library_name,
+        "--runtime": said.runtime,
+        "--model-graph-format": said.model_graph_format,
+        "--model-data-format": said.model_data_format,
+    }
+    words = ["lathe", "validate", str(asking.file)]
+    words += [word for option, value in named.items() if value for word in (option, value)]
+    words += ["--mace-compat"] if said.mace_compat else []
+    words += ["--no-messages"] if said.messages is False else []
     return [f"next: {shlex.join(words)}"]
 
 

@@ -22,7 +22,10 @@ ConfigOption: TypeAlias = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="The deployment file (MACE's spelling).")
 ]
 OutputOption: TypeAlias = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Output folder; the result is in <library>/.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FOLDER", help="Output folder; the result is in <library>/. [default: build]"
+    ),
 ]
 AbisOption: TypeAlias = Annotated[
     list[str] | None,
@@ -74,7 +77,7 @@ RuntimeOption: TypeAlias = Annotated[
     typer.Option(
         "--runtime",
         metavar="cpu|gpu|cpu+gpu",
-        help="Runtime of every model instead of that of the file, to compare them.",
+        help="Runtime of every model instead of that of the file, in a folder of its own: build/variants/RUNTIME.",
     ),
 ]
 
@@ -114,6 +117,11 @@ ThreadsOption: TypeAlias = Annotated[
 SeedOption: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random inputs.")]
 
 
+def usual_output(runtime: str | None = None) -> Path:
+    """The folder without --output. Every --runtime has its own, so that builds can be compared."""
+    return Path("build", "variants", runtime) if runtime else Path("build")
+
+
 @dataclass(frozen=True)
 class DeploymentOptions:
     """Which deployment, where its build goes, and what counts instead of its own words. A parameter of this type, or of
@@ -124,7 +132,7 @@ class DeploymentOptions:
 
     file: FileArgument = None
     config: ConfigOption = None
-    output: OutputOption = Path("build")
+    output: OutputOption = None
     target_abis: AbisOption = None
     library_name: LibraryOption = None
     allow_unverified: UnverifiedOption = False
@@ -137,7 +145,9 @@ class DeploymentOptions:
     def options(self) -> Options:
         """Where the build goes, to which the command adds its own."""
         return Options(
-            output=self.output, allow_unverified=self.allow_unverified, trust_model_code=self.trust_model_code
+            output=self.output or usual_output(self.overrides().runtime),
+            allow_unverified=self.allow_unverified,
+            trust_model_code=self.trust_model_code,
         )
 
     def overrides(self) -> Overrides:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from buildtool.importers.frameworks import importer, platform_of, source_model
-from buildtool.importers.model import SourceNode, SourceTensor
+from buildtool.errors import LatheError
+from buildtool.importers.frameworks import import_model, importer, platform_of, source_model
+from buildtool.importers.model import SourceModel, SourceNode, SourceTensor
 from buildtool.importers.recognition import model_in, recognise
-from buildtool.importers.request import ImportRequest
+from buildtool.importers.request import ImportRequest, TensorRequest
 from buildtool.ops.registry import registry
 from buildtool.reports.table import Table
 
 KIND = "source"
+_TRIED = ((2, 64), (3, 96))  # sizes of the first axis and of others, where they are open
 _NAMES = {"tensorflow": "TensorFlow", "tflite": "TensorFlow Lite", "keras": "Keras", "pytorch": "PyTorch",
           "caffe": "Caffe", "paddle": "PaddlePaddle", "onnx": "ONNX"}  # fmt: skip
 
@@ -38,6 +41,9 @@ def card(path: Path, op_paths: Sequence[Path] = ()) -> dict[str, Any]:
     model = source_model(platform, request)
     nodes = list(_walk(model.nodes))
     counts = Counter(node.title for node in nodes)
+    outputs = [_tensor(tensor) for tensor in model.outputs.values()]
+    if any(tensor.dtype is None or tensor.shape is None for tensor in model.outputs.values()):
+        outputs = _computed(platform, request, model) or outputs
     known = {*importer(platform).supported_operators(), *own}
     return {
         "kind": KIND,
@@ -45,7 +51,7 @@ def card(path: Path, op_paths: Sequence[Path] = ()) -> dict[str, Any]:
         "name": path.stem,
         "platform": platform,
         "inputs": [_tensor(tensor) for tensor in model.inputs.values()],
-        "outputs": [_tensor(tensor) for tensor in model.outputs.values()],
+        "outputs": outputs,
         "nodes": len(nodes),
         "parameters": sum(array.size for array in model.constants.values()),
         "operators": dict(sorted(counts.items())),
@@ -65,6 +71,35 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
     for name, count in document["operators"].items():
         operators.add(name, count, "cannot be imported" if name in document["unsupported"] else "")
     return [text, tensors, operators, f"next: lathe init {document['path']}"]
+
+
+def _computed(platform: str, request: ImportRequest, model: SourceModel) -> list[dict[str, Any]]:
+    """The outputs of a file that does not say their types: as the importer computes them. Nothing where it cannot.
+
+    Open sizes are computed twice, with two sizes: what differs between them is open.
+    """
+    found = []
+    for batch, length in _TRIED:
+        inputs = tuple(
+            TensorRequest(tensor.name, _closed(tensor.shape or (), batch, length), "MODEL")
+            for tensor in model.inputs.values()
+        )
+        try:
+            found.append(import_model(platform, replace(request, inputs=inputs)).graph.outputs)
+        except LatheError:
+            return []
+    return [
+        {
+            "name": name,
+            "dtype": one.type.dtype.word,
+            "shape": [a if a == b and isinstance(a, int) else "?" for a, b in zip(one.type.shape, two.type.shape)],
+        }
+        for name, one, two in zip(model.outputs, *found, strict=True)
+    ]
+
+
+def _closed(shape: Sequence[int | None], batch: int, length: int) -> tuple[int, ...]:
+    return tuple(size or (length if axis else batch) for axis, size in enumerate(shape))
 
 
 def _tensor(tensor: SourceTensor) -> dict[str, Any]:

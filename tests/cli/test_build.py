@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -101,6 +102,20 @@ def test_the_summary_is_for_people(lathe: Lathe, digits: Path, tmp_path: Path) -
     assert re.search(r"^host +[\d,]+ +[\d,]+ +\d", result.stdout, re.MULTILINE)
     assert "conv2d_f32" in result.stdout
     assert (tmp_path / "other" / "lib" / "host" / "libother.so").is_file()
+
+
+def test_the_next_command_leads_to_the_same_build(
+    lathe: Lathe, digits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    time.sleep(0.06)  # a build whose files have just been written is not remembered
+    said = ["--abi", "host", "--runtime", "cpu", "--model-graph-format", "code", "--no-messages"]
+    shown = lathe("build", digits, *said).stdout
+    (line,) = [line for line in shown.splitlines() if line.startswith("next: ")]
+    words = shlex.split(line)[2:]
+    assert words[:2] == ["validate", str(digits)]
+    assert "--output" not in words
+    assert lathe("build", *words[1:], "--json").document["up_to_date"]
 
 
 def test_dry_run_prints_commands_and_writes_nothing(lathe: Lathe, digits: Path, tmp_path: Path) -> None:

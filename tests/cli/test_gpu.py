@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,3 +132,30 @@ def test_an_accuracy_says_what_ran(lathe: Lathe, project: Path, monkeypatch: pyt
     result = lathe(*words)
     assert result.document["results"][0]["gpu"]["kind"] == "cpu"
     assert "note: a model for a GPU ran on the CPU" in result.stderr
+
+
+def test_both_runtimes_stay_built_beside_each_other(
+    lathe: Lathe, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("deploy.yml", "digits.onnx"):
+        shutil.copy(project / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    time.sleep(0.06)  # a build whose files have just been written is not remembered
+    words = ("deploy.yml", "--abi", "host", "--json")
+    cpu = lathe("build", *words, "--runtime", "cpu").document
+    shared = Path(cpu["folder"], "lib/host/libdigits.so")
+    before = shared.read_bytes()
+    gpu = lathe("build", *words, "--runtime", "gpu").document
+    assert (Path(cpu["folder"]), Path(gpu["folder"])) == tuple(
+        Path("build/variants", name, "digits") for name in ("cpu", "gpu")
+    )
+    assert shared.read_bytes() == before != Path(gpu["folder"], "lib/host/libdigits.so").read_bytes()
+    assert lathe("build", *words, "--runtime", "cpu").document["up_to_date"]
+    # One folder that the user names for both contains what was built last, whole.
+    for runtime in ("gpu", "cpu"):
+        lathe("build", *words, "--runtime", runtime, "-o", "one")
+    assert Path("one/digits/lib/host/libdigits.so").read_bytes() == before
+    compared = lathe("bench", *words, "--runtime", "gpu", "--against", cpu["folder"], "--pairs", 1, "--round", 1)
+    assert compared.code == 0, compared.stderr
+    assert "gpu" in lathe("run", *words, "--runtime", "gpu").document["runs"][0]
+    assert "gpu" not in lathe("run", *words, "--runtime", "cpu").document["runs"][0]
