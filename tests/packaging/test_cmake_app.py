@@ -155,6 +155,9 @@ def test_an_installed_library_needs_no_lathe(built: App, tmp_path: Path) -> None
     assert "model files: 2" in said
     built.shell(f"cmake --build build && build/app {installed}/share/digits", tmp_path)
     package = (installed / "lib" / "pkgconfig" / "digits.pc").read_text()
+    if shutil.which("pkg-config"):
+        told = built.shell(f"PKG_CONFIG_PATH={installed}/lib/pkgconfig pkg-config --cflags --libs digits", tmp_path)
+        assert "-ldigits" in told and "/include" in told
     assert "prefix=${pcfiledir}/../..\n" in package
     assert "Version: 1.2.3\n" in package
 
