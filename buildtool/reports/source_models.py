@@ -92,14 +92,16 @@ def _computed(platform: str, request: ImportRequest, model: SourceModel) -> list
         {
             "name": name,
             "dtype": one.type.dtype.word,
-            "shape": [a if a == b and isinstance(a, int) else "?" for a, b in zip(one.type.shape, two.type.shape)],
+            "shape": [
+                a if a == b and isinstance(a, int) else "?" for a, b in zip(one.type.shape, two.type.shape, strict=True)
+            ],
         }
         for name, one, two in zip(model.outputs, *found, strict=True)
     ]
 
 
-def _closed(shape: Sequence[int | None], batch: int, length: int) -> tuple[int, ...]:
-    return tuple(size or (length if axis else batch) for axis, size in enumerate(shape))
+def _closed(shape: Sequence[int | str | None], batch: int, length: int) -> tuple[int, ...]:
+    return tuple(size if isinstance(size, int) else length if axis else batch for axis, size in enumerate(shape))
 
 
 def _tensor(tensor: SourceTensor) -> dict[str, Any]:
