@@ -21,6 +21,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)
 
+# A test runs an OpenCL program once: LLVM takes longer to optimise it than that saves, and PoCL can do without.
+os.environ.setdefault("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
+
 _STARTED = pytest.StashKey[float]()
 
 
