@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from buildtool.config.load import load_deployment
 from buildtool.devices.qemu import EMULATORS
 from tests.bench.arm import __main__ as arm
 from tests.bench.arm import counting, inner_loops
@@ -40,6 +41,15 @@ def test_a_row_compares_the_whole_run_with_the_bound() -> None:
     row = arm.row("resnet18", "aarch64-linux-gnu", "neoverse-n1", "fp16", Count(1000, 300), NODES)
     assert (row["dtype"], row["bound"], row["ratio"], row["peer"]) == ("fp16", 100, 10.0, 130_100_000)
     assert arm.row("resnet18", "aarch64-linux-gnu", "cortex-a53", "fp32", Count(1, 1), NODES)["peer"] is None
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "fp16", "int8"])
+def test_networks_have_valid_deployment_files(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arm, "FOLDER", tmp_path)
+    monkeypatch.setattr(arm, "ROOT", tmp_path)
+    file = arm.described("squeezenet_v11", dtype, ["aarch64-linux-gnu"], 32)
+    (model,) = load_deployment(file).deployment.models
+    assert model.quantize.enabled == (dtype == "int8")
 
 
 def test_markers() -> None:

@@ -74,8 +74,8 @@ def program(abi: str) -> Path:
     return result
 
 
-def build(network: str, dtype: str, abis: Sequence[str], size: int) -> BuildReport:
-    """The tailored library of a network; kernels that did not change come from the cache."""
+def described(network: str, dtype: str, abis: Sequence[str], size: int) -> Path:
+    """A deployment file of the network."""
     made, where = (quantised if dtype == "int8" else cached), ROOT / "build" / "bench-peers" / "onnx"
     onnx = made(network, where, size)
     folder = FOLDER / "lathe"
@@ -83,9 +83,14 @@ def build(network: str, dtype: str, abis: Sequence[str], size: int) -> BuildRepo
     name = network if dtype == "fp32" else f"{network}_{dtype}"
     file = folder / f"{name}.yml"
     word = "fp32_fp32" if dtype == "int8" else f"{dtype}_{dtype}"
-    text = deployment.write([onnx], relative_to=folder, library_name=name, target_abis=abis, data_type=word)
-    file.write_text(text.replace("    data_type:", "    quantize: 1\n    data_type:") if dtype == "int8" else text)
-    return buildtool.build(file, options=buildtool.Options(folder / "build"))
+    file.write_text(deployment.write([onnx], relative_to=folder, library_name=name, target_abis=abis, data_type=word))
+    return file
+
+
+def build(network: str, dtype: str, abis: Sequence[str], size: int) -> BuildReport:
+    """The tailored library of a network; kernels that did not change come from the cache."""
+    file = described(network, dtype, abis, size)
+    return buildtool.build(file, options=buildtool.Options(file.parent / "build"))
 
 
 def count(report: BuildReport, abi: str, cpu: str) -> tuple[Count, list[NodeCount]]:
