@@ -84,8 +84,8 @@ gallery: setup ## export, build and compare real architectures (gigabytes of fra
 	@$(VENV)/python -m tests.gallery $(if $(MODELS),--models '$(MODELS)') $(if $(KEEP),--keep) \
 		$(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH))
 
-bench-peers: setup ## Lathe beside other engines; NETWORKS=, THREADS=, ENGINES=, DTYPE=int8, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
-	@$(VENV)/python -m tests.bench.peers $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
+bench-peers: setup ## Lathe beside other engines; SUITE=real, NETWORKS=, THREADS=, ENGINES=, DTYPE=int8, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
+	@$(VENV)/python -m tests.bench.peers $(if $(SUITE),--suite $(SUITE)) $(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH)) $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ENGINES),--engines $(ENGINES)) $(if $(DTYPE),--dtype $(DTYPE)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(QUICK),--quick) $(if $(PRIORITY),--priority) \
 		$(if $(PAGE),--page)
 

@@ -15,17 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from buildtool.benchmark.operator_names import describe
 from buildtool.codegen import container
 from buildtool.errors import LatheError
+from buildtool.ir.operator import Array
 from buildtool.ir.work import node_macs
 from buildtool.ops.registry import builtin
 from buildtool.runtime import Library
 from tests.bench import words
 from tests.bench.peers import models
+from tests.bench.peers.suites import ALL, suite_of
 from tests.bench.peers.worker import pin
+from tests.bench.real.files import NetworkError
 from tests.zoo.networks import NETWORKS
 
 
@@ -40,13 +41,12 @@ class NodeProfile:
     nanoseconds: int
 
 
-def profile(library: Path, threads: int, runs: int) -> list[NodeProfile]:
+def profile(library: Path, feeds: dict[str, Array], threads: int, runs: int) -> list[NodeProfile]:
     """The nodes in the order in which they run."""
     (model,) = (library.parents[2] / "model" / library.parent.name).glob("*.pb")
     data = model.with_suffix(".data")
     session = Library(library).engine(model=model, data=data, threads=threads).session()
-    source = session.inputs[0]
-    session.run({source.name: np.random.default_rng(0).uniform(-1, 1, source.shape).astype(np.float32)})
+    session.run(feeds)
     profiles = [session.profile() for _ in range(runs)]
     graph, _ = container.read(model.read_bytes(), data.read_bytes(), builtin())
     rows = []
@@ -110,17 +110,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench.profile", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    networks = functools.partial(words.listed, tuple(NETWORKS))
-    parser.add_argument("--networks", type=networks, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
+    networks = functools.partial(words.listed, ALL)
+    parser.add_argument("--networks", type=networks, default=list(NETWORKS), metavar="A,B", help=", ".join(ALL))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--nodes", type=int, default=10, help="how many nodes to show (default: 10)")
+    parser.add_argument("--python", help="a Python that has PyTorch, where a network is exported from there")
     options = parser.parse_args()
     pin(options.threads)
     for network in options.networks:
+        suite = suite_of(network)
+        suite.make([network], options.python)
         try:
-            rows = profile(models.library(network), options.threads, options.runs)
-        except LatheError as problem:
+            library = models.library(network, suite.file(network))
+            rows = profile(library, suite.inputs(network), options.threads, options.runs)
+        except (LatheError, NetworkError) as problem:
             sys.stderr.write(f"{problem}\n")
             return 1
         total = sum(row.nanoseconds for row in rows) / 1e6

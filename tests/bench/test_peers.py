@@ -11,6 +11,8 @@ import pytest
 
 from tests.bench.peers import report, rounds, worker
 from tests.bench.peers.rounds import Measured, Plan
+from tests.bench.peers.suites import SUITES, suite_of
+from tests.bench.real import files
 
 START = {"import_ms": 1.0, "load_first_ms": 20.0, "peak_mb": 8.0, "libraries": ["/a.so"]}
 
@@ -74,15 +76,38 @@ def test_the_page_has_every_number(rows: list[dict[str, Any]]) -> None:
 
 
 def test_a_slow_engine_runs_once() -> None:
-    times = worker.measure(lambda: np.zeros(1), 5, 0.0)
+    times = worker.measure(lambda: [np.zeros(1)], 5, 0.0)
     assert len(times["wall"]) == len(times["busy"]) == 1
-    assert len(worker.measure(lambda: np.zeros(1), 5, 10.0)["wall"]) == 5
+    assert len(worker.measure(lambda: [np.zeros(1)], 5, 10.0)["wall"]) == 5
 
 
 def test_a_worker_that_fails_says_why(tmp_path: Path) -> None:
-    source = tmp_path / "input.npy"
-    np.save(source, np.zeros(1, np.float32))
+    source = tmp_path / "inputs.npz"
+    np.savez(source, input=np.zeros(1, np.float32))
     failing = rounds.Worker(Path(sys.executable), "lathe", tmp_path / "no.so", 1, source, tmp_path, 0)
     with pytest.raises(rounds.WorkerError, match=r"there is no library"):
         failing.answer()
     failing.close()
+
+
+def test_suites_have_networks_of_their_own() -> None:
+    zoo, real = SUITES["zoo"], SUITES["real"]
+    assert not set(zoo.networks) & set(real.networks)
+    assert set(real.in_bytes) < set(real.networks)
+    assert all(suite_of(network) is real for network in real.networks)
+
+
+def test_a_network_that_is_not_exported_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+    (tmp_path / "vad").mkdir()
+    (tmp_path / "vad" / "error.txt").write_text("Traceback\n\nRuntimeError: no such operator\n")
+    with pytest.raises(files.NetworkError, match=r"^RuntimeError: no such operator$"):
+        files.file("vad")
+
+
+def test_inputs_keep_the_order_of_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+    (tmp_path / "vad").mkdir()
+    np.savez(tmp_path / "vad" / "inputs_0.npz", a=np.zeros(1), b=np.ones(2))
+    (tmp_path / "vad" / "case.json").write_text('{"inputs": ["b", "a"]}')
+    assert list(files.inputs("vad")) == ["b", "a"]

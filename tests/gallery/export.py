@@ -1,16 +1,17 @@
 """Exports architectures to ONNX, with what PyTorch computes.
 
-`python -m tests.gallery.export FOLDER NAME ...` runs in the environment that has PyTorch. Each architecture has a
-folder: model.onnx, case.json and, for each size, `inputs_<n>.npz` and `outputs_<n>.npz`; or error.txt where the
-exporter failed.
+`python -m tests.gallery.export FOLDER NAME ...` runs in the environment that has PyTorch. `--entries MODULE` takes the
+architectures of another module than the gallery's. Each architecture has a folder: model.onnx, case.json and, for
+each size, `inputs_<n>.npz` and `outputs_<n>.npz`; or error.txt where the exporter failed.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import inspect
 import json
 import random
-import sys
 import traceback
 import warnings
 from pathlib import Path
@@ -27,9 +28,8 @@ ENTRIES: dict[str, Entry] = {**vision.ENTRIES, **language.ENTRIES, **custom.ENTR
 SEED = 7
 
 
-def export(name: str, folder: Path) -> None:
+def export(entry: Entry, folder: Path) -> None:
     """Write what the comparison needs."""
-    entry = ENTRIES[name]
     torch.manual_seed(SEED)
     random.seed(SEED)
     np.random.seed(SEED)
@@ -117,15 +117,20 @@ def _write(
 
 
 def main() -> None:
-    root = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--entries", default="tests.gallery.export", help="the module whose ENTRIES has the names")
+    options = parser.parse_args()
+    entries: dict[str, Entry] = importlib.import_module(options.entries).ENTRIES
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
-    for name in sys.argv[2:]:
-        folder = root / folder_name(name)
+    for name in options.names:
+        folder = options.folder / folder_name(name)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "error.txt").write_text("the exporter ended the process")
         try:
-            export(name, folder)
+            export(entries[name], folder)
         except Exception:  # whatever an exporter raises is the result
             (folder / "error.txt").write_text(traceback.format_exc())
         else:

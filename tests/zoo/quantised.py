@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,24 @@ from tests.zoo.networks import cached
 _SAMPLES = 4
 
 
-class _Images(quantization.CalibrationDataReader):
-    def __init__(self, size: int) -> None:
-        rng = np.random.default_rng(7)
-        self._left: Iterator[Any] = iter(
-            [{"input": rng.uniform(-1, 1, (1, 3, size, size)).astype(np.float32)} for _ in range(_SAMPLES)]
-        )
+class _Samples(quantization.CalibrationDataReader):
+    def __init__(self, samples: Iterable[Mapping[str, Any]]) -> None:
+        self._left: Iterator[Any] = iter(samples)
 
     def get_next(self) -> Any:
         return next(self._left, None)
 
 
 def quantised(name: str, folder: Path, size: int = 224, width: float = 1.0, form: str = "QDQ") -> Path:
-    """The file in `folder`, made on first need; `form`: QDQ or QOperator."""
-    real = cached(name, folder, size, width)
+    """A network of the zoo; the file in `folder`, made on first need; `form`: QDQ or QOperator."""
+    rng = np.random.default_rng(7)
+    shape = (1, 3, size, size)
+    images = [{"input": rng.uniform(-1, 1, shape).astype(np.float32)} for _ in range(_SAMPLES)]
+    return quantised_file(cached(name, folder, size, width), images, form)
+
+
+def quantised_file(real: Path, samples: Iterable[Mapping[str, Any]], form: str = "QDQ") -> Path:
+    """The file beside `real`, made on first need. `samples`: what the ranges come from."""
     key = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:10]
     path = real.with_name(f"{real.stem}-{form}-{key}.onnx")
     if path.exists():
@@ -40,7 +44,7 @@ def quantised(name: str, folder: Path, size: int = 224, width: float = 1.0, form
     quantization.quantize_static(
         aside,
         aside,
-        _Images(size),
+        _Samples(samples),
         quant_format=quantization.QuantFormat[form],
         per_channel=True,
         activation_type=quantization.QuantType.QUInt8,

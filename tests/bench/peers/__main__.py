@@ -1,10 +1,12 @@
 """Lathe and other engines side by side: `make bench-peers`, or `python -m tests.bench.peers`.
 
     make bench-peers NETWORKS=mobilenet_v1 THREADS=1 ENGINES=lathe,onnxruntime QUICK=1
+    make bench-peers SUITE=real DTYPE=int8
 
-Writes build/bench-peers.json, and with `--page` docs/reference/performance.md; with `--dtype int8` the former with
-that word in its name. Engines that are not there are installed into
-build/bench-env. `--quick` is for development: 4 short rounds, one load per engine.
+Writes build/bench-peers.json, and with `--page` docs/reference/performance.md. The suite `real`, networks that people
+run, and `--dtype int8` add their words to the name of the file. Engines that are not there are installed into
+build/bench-env; the suite `real` needs PyTorch, which is installed into build/gallery/env or given by
+PYTHON_WITH_TORCH. `--quick` is for development: 4 short rounds, one load per engine.
 """
 
 from __future__ import annotations
@@ -28,13 +30,14 @@ from buildtool.errors import LatheError
 from tests.bench import words
 from tests.bench.peers import environment, models, report, rounds
 from tests.bench.peers.environment import ROOT, Environment
-from tests.zoo.networks import NETWORKS
+from tests.bench.peers.suites import ALL, SUITES, Suite
+from tests.bench.real.files import NetworkError
 
 RESULT = ROOT / "build" / "bench-peers.json"
 PAGE = ROOT / "docs" / "reference" / "performance.md"
 BY_HAND = "\n## ARM\n"
 ENGINES = ("lathe", *environment.PEERS)
-IN_BYTES = ("lathe", "onnxruntime", "litert", "openvino", "lathe_fp32")  # ncnn has a calibration of its own
+IN_BYTES = ("lathe", "onnxruntime", "litert", "openvino", "lathe_fp32")  # ncnn and MNN have a calibration of their own
 QUICK = rounds.Plan(rounds=4, runs=4, seconds=0.2, loads=1, patience=0.5)
 
 
@@ -64,20 +67,24 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     left_out = dict(peers.left_out)
     others: list[float] = []
+    suite = SUITES[options.suite]
+    suite.make(options.networks, options.python)
     for network in options.networks:
         paths = {}
         for engine in present:
             try:
-                paths[engine] = _paths(engine, network, peers, plan.dtype)
-            except (LatheError, RuntimeError) as problem:
+                paths[engine] = _paths(engine, network, peers, suite, plan.dtype)
+            except (LatheError, NetworkError, RuntimeError) as problem:
                 left_out[f"{engine} ({network})"] = str(problem)
+        if rounds.REFERENCE not in paths:
+            continue
         for threads in options.threads:
             sys.stderr.write(f"{network}, {threads} thread(s)\n")
             folder = models.FOLDER / "work" / f"{network}-{threads}"
             folder.mkdir(parents=True, exist_ok=True)
-            source = folder / "input.npy"
-            data = np.random.default_rng(0).uniform(-1, 1, (1, 3, models.SIZE, models.SIZE))
-            np.save(source, data.astype(np.float32))
+            source = folder / "inputs.npz"
+            feeds: dict[str, Any] = suite.inputs(network)
+            np.savez(source, **feeds)
             outcome = rounds.measure(paths, threads, source, folder, plan)
             left_out |= {f"{engine} ({network}, {threads})": reason for engine, reason in outcome.failures.items()}
             sizes = {item.engine: library_bytes(item) for item in outcome.measured}
@@ -95,9 +102,9 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
     }
 
 
-def _paths(engine: str, network: str, peers: Environment, dtype: str) -> tuple[Path, Path]:
+def _paths(engine: str, network: str, peers: Environment, suite: Suite, dtype: str) -> tuple[Path, Path]:
     python = Path(sys.executable) if engine.startswith("lathe") else peers.python
-    return python, models.path_of(engine, network, peers, dtype)
+    return python, models.path_of(engine, network, peers, suite, dtype)
 
 
 def _written_by_hand(page: str) -> str:
@@ -109,8 +116,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    listed = functools.partial(words.listed, tuple(NETWORKS))
-    parser.add_argument("--networks", type=listed, default=list(NETWORKS), metavar="A,B", help=", ".join(NETWORKS))
+    parser.add_argument("--suite", choices=tuple(SUITES), default="zoo", help="which networks")
+    listed = functools.partial(words.listed, ALL)
+    parser.add_argument("--networks", type=listed, metavar="A,B", help=", ".join(ALL))
     parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=[1, 2])
     every = tuple(dict.fromkeys((*ENGINES, *IN_BYTES)))
     listed = functools.partial(words.listed, every)
@@ -120,7 +128,13 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a look during development, not a measurement")
     parser.add_argument("--priority", action="store_true", help="run the engines before other programs; needs root")
     parser.add_argument("--page", action="store_true", help="write docs/reference/performance.md too")
+    parser.add_argument("--python", help="a Python that has PyTorch, torchvision, timm and transformers")
     options = parser.parse_args()
+    suite = SUITES[options.suite]
+    networks = suite.in_bytes if options.dtype == "int8" else suite.networks
+    options.networks = options.networks or list(networks)
+    if unknown := [network for network in options.networks if network not in suite.networks]:
+        parser.error(f"the suite {options.suite} has no network {', '.join(unknown)}")
     if rounds.REFERENCE not in options.engines:
         options.engines.append(rounds.REFERENCE)
     plan = QUICK if options.quick else rounds.Plan()
@@ -130,10 +144,11 @@ def main() -> int:
     if options.priority:
         plan = replace(plan, priority=-10)
     result = measure(options, plan)
-    written = RESULT if options.dtype == "fp32" else RESULT.with_stem(f"{RESULT.stem}-{options.dtype}")
+    added = [word for word in (options.suite, options.dtype) if word not in ("zoo", "fp32")]
+    written = RESULT.with_stem("-".join([RESULT.stem, *added]))
     written.parent.mkdir(exist_ok=True)
     written.write_text(json.dumps(result, indent=1) + "\n")
-    if options.page and options.dtype == "fp32":
+    if options.page and not added:
         PAGE.write_text(report.page(result) + _written_by_hand(PAGE.read_text()))
     report.show(result)
     return 0

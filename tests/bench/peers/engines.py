@@ -1,12 +1,13 @@
 """The engines behind one face: import the library, load a model, run it. Runs in the worker, so it imports lazily.
 
 Every engine is asked for the arithmetic of its model (fp32, or int8 where that says so), the given number of threads
-and nothing else; the input is NCHW, except for LiteRT, whose models take NHWC.
+and nothing else. Inputs are given by name; pictures are NCHW, except for LiteRT, whose models take NHWC.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Run = Callable[[], Array]
-Load = Callable[[Path, int, Array], Run]
+Feeds = dict[str, Array]
+Run = Callable[[], list[Array]]  # the outputs in the order of the model
+Load = Callable[[Path, int, Feeds], Run]
 
 
 def _onnxruntime() -> Load:
     onnxruntime = importlib.import_module("onnxruntime")
     onnxruntime.set_default_logger_severity(3)
 
-    def load(model: Path, threads: int, data: Array) -> Run:
+    def load(model: Path, threads: int, feeds: Feeds) -> Run:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        return lambda: session.run(None, {"input": data})[0]
+        return lambda: list(session.run(None, feeds))
 
     return load
 
@@ -36,7 +38,7 @@ def _onnxruntime() -> Load:
 def _ncnn() -> Load:
     ncnn = importlib.import_module("ncnn")
 
-    def load(model: Path, threads: int, data: Array) -> Run:
+    def load(model: Path, threads: int, feeds: Feeds) -> Run:
         net = ncnn.Net()
         net.opt.use_vulkan_compute = False
         net.opt.num_threads = threads
@@ -46,12 +48,18 @@ def _ncnn() -> Load:
                 setattr(net.opt, f"use_{option}", False)
         net.load_param(str(model))
         net.load_model(str(model.with_suffix(".bin")))
-        source, result = net.input_names()[0], net.output_names()[0]
+        results = net.output_names()
+        # A batch of one is no dimension of its matrices; indices have 32 bits.
+        matrices = [
+            np.ascontiguousarray(x[0], np.float32 if x.dtype == np.float32 else np.int32) for x in feeds.values()
+        ]
+        sources = list(zip(net.input_names(), matrices, strict=True))
 
-        def run() -> Array:
+        def run() -> list[Array]:
             extractor = net.create_extractor()
-            extractor.input(source, ncnn.Mat(data[0]))
-            return np.array(extractor.extract(result)[1])
+            for name, matrix in sources:
+                extractor.input(name, ncnn.Mat(matrix))
+            return [np.array(extractor.extract(name)[1]) for name in results]
 
         return run
 
@@ -61,21 +69,22 @@ def _ncnn() -> Load:
 def _litert() -> Load:
     interpreters = importlib.import_module("ai_edge_litert.interpreter")
 
-    def load(model: Path, threads: int, data: Array) -> Run:
+    def load(model: Path, threads: int, feeds: Feeds) -> Run:
         interpreter = interpreters.Interpreter(model_path=str(model), num_threads=threads)
         interpreter.allocate_tensors()
         source, result = interpreter.get_input_details()[0]["index"], interpreter.get_output_details()[0]["index"]
+        (data,) = feeds.values()
         channels_last = np.ascontiguousarray(data.transpose(0, 2, 3, 1))
         scale, zero = interpreter.get_input_details()[0]["quantization"]
         if interpreter.get_input_details()[0]["dtype"] == np.int8:  # it need not do this in its time
             channels_last = np.clip(np.rint(channels_last / scale) + zero, -128, 127).astype(np.int8)
         scale, zero = interpreter.get_output_details()[0]["quantization"] or (1.0, 0)
 
-        def run() -> Array:
+        def run() -> list[Array]:
             interpreter.set_tensor(source, channels_last)
             interpreter.invoke()
             found = np.asarray(interpreter.get_tensor(result))
-            return found if found.dtype == np.float32 else (found.astype(np.float32) - zero) * scale
+            return [found if found.dtype == np.float32 else (found.astype(np.float32) - zero) * scale]
 
         return run
 
@@ -85,7 +94,7 @@ def _litert() -> Load:
 def _openvino() -> Load:
     openvino = importlib.import_module("openvino")
 
-    def load(model: Path, threads: int, data: Array) -> Run:
+    def load(model: Path, threads: int, feeds: Feeds) -> Run:
         core = openvino.Core()
         settings = {
             "INFERENCE_PRECISION_HINT": "f32",
@@ -96,9 +105,11 @@ def _openvino() -> Load:
         }
         request = core.compile_model(core.read_model(str(model)), "CPU", settings).create_infer_request()
 
-        def run() -> Array:
-            request.infer({0: data})
-            return np.array(request.get_output_tensor(0).data)
+        count = len(request.model_outputs)
+
+        def run() -> list[Array]:
+            request.infer(feeds)
+            return [np.array(request.get_output_tensor(index).data) for index in range(count)]
 
         return run
 
@@ -109,11 +120,50 @@ def _lathe() -> Load:
     in_process = importlib.import_module("buildtool.devices.in_process")
     importlib.import_module("buildtool._runtime")
 
-    def load(model: Path, threads: int, data: Array) -> Run:
+    def load(model: Path, threads: int, feeds: Feeds) -> Run:
         loaded = in_process.load_library(model, threads=threads)
-        return lambda: loaded.run({"input": data})["output"]
+        return lambda: list(loaded.run(feeds).values())
 
     return load
+
+
+def _mnn() -> Load:
+    mnn = importlib.import_module("MNN")
+    kinds = {"float32": mnn.Halide_Type_Float, "int32": mnn.Halide_Type_Int}
+
+    def load(model: Path, threads: int, feeds: Feeds) -> Run:
+        names: list[str] = json.loads(model.with_suffix(".json").read_text())
+        interpreter = mnn.Interpreter(str(model))
+        session = interpreter.createSession({"backend": "CPU", "numThread": threads, "precision": "high"})
+        given = []
+        for name, data in feeds.items():
+            target = interpreter.getSessionInput(session, name)
+            narrow = data.astype(np.int32) if data.dtype == np.int64 else data
+            interpreter.resizeTensor(target, narrow.shape)
+            layout = mnn.Tensor_DimensionType_Caffe
+            given.append((target, mnn.Tensor(narrow.shape, kinds[narrow.dtype.name], narrow, layout)))
+        interpreter.resizeSession(session)
+        results = [interpreter.getSessionOutput(session, name) for name in names]
+
+        def run() -> list[Array]:
+            for target, tensor in given:
+                target.copyFrom(tensor)
+            interpreter.runSession(session)
+            return [_fetched(mnn, result) for result in results]
+
+        return run
+
+    return load
+
+
+def _fetched(mnn: Any, result: Any) -> Array:
+    """A copy in the usual order: its own may be blocked by channels."""
+    shape = result.getShape()
+    kind = result.getDataType()
+    dtype = np.float32 if kind == mnn.Halide_Type_Float else np.int32
+    copy = mnn.Tensor(shape, kind, np.zeros(shape, dtype), mnn.Tensor_DimensionType_Caffe)
+    result.copyToHostTensor(copy)
+    return np.array(copy.getNumpyData()).reshape(shape)
 
 
 #: Name -> imports the engine's library and gives the function that loads a model.
@@ -124,4 +174,5 @@ ENGINES: dict[str, Callable[[], Load]] = {
     "ncnn": _ncnn,
     "litert": _litert,
     "openvino": _openvino,
+    "mnn": _mnn,
 }

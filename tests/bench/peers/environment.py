@@ -19,6 +19,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "ncnn": ("ncnn==1.0.20261020", "pnnx==20261020"),
     "litert": ("ai-edge-litert==2.3.0", "ai-edge-quantizer"),
     "openvino": ("openvino==2026.4.1",),
+    "mnn": ("mnn==3.6.1",),
 }
 #: pnnx declares PyTorch, which its converter (a program) does without for ONNX files.
 WITHOUT_DEPENDENCIES = ("pnnx",)

@@ -1,46 +1,56 @@
-"""The networks of the zoo in the form that each engine takes, made on first need under `build/bench-peers`."""
+"""The networks in the form that each engine takes, made on first need under `build/bench-peers`."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
+import onnx
+
 import buildtool
 from buildtool.drafts import deployment
 from tests.bench.peers.environment import ROOT, Environment
-from tests.zoo.networks import cached
-from tests.zoo.quantised import quantised
-
-FOLDER = ROOT / "build" / "bench-peers"
-SIZE = 224
+from tests.bench.peers.suites import FOLDER, SIZE, SUITES, Suite
 
 
-def path_of(engine: str, network: str, environment: Environment, dtype: str = "fp32") -> Path:
+def path_of(engine: str, network: str, environment: Environment, suite: Suite, dtype: str = "fp32") -> Path:
     """The file that the engine loads: for Lathe the tailored library, which knows where its model is."""
     if engine == "lathe_fp32":
-        return library(network)
-    if dtype == "int8":
-        return _in_bytes(engine, network, environment)
+        return library(network, suite.file(network))
+    if engine == "litert":
+        return _litert(network, suite, environment, dtype)
+    file = suite.quantised(network) if dtype == "int8" else suite.file(network)
     if engine == "lathe":
-        return library(network)
-    onnx = cached(network, FOLDER / "onnx", SIZE)
+        return library(f"{network}_int8" if dtype == "int8" else network, file)
     if engine == "ncnn":
-        return _ncnn(onnx, environment)
-    if engine == "litert":
-        return _tflite(network, onnx, environment)
-    return onnx
+        return _ncnn(network, file, environment)
+    if engine == "mnn":
+        return _mnn(network, file, environment)
+    return file
 
 
-def _in_bytes(engine: str, network: str, environment: Environment) -> Path:
-    """The network in 8 bits: for LiteRT by its own quantiser, for the others by that of onnxruntime."""
-    if engine == "litert":
-        real = _tflite(network, cached(network, FOLDER / "onnx", SIZE), environment)
-        return _made_by("quantise_tflite.py", real, real.with_name(f"{real.stem}-int8.tflite"), environment)
-    file = quantised(network, FOLDER / "onnx", SIZE)
-    return library(network, file, quantize=1) if engine == "lathe" else file
+def library(name: str, onnx_file: Path) -> Path:
+    """Built anew each time, since its kernels are what changes; unchanged ones come from the cache."""
+    folder = FOLDER / "lathe"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.yml"
+    file.write_text(deployment.write([onnx_file], relative_to=folder, library_name=name, data_type="fp32_fp32"))
+    built = buildtool.build(file, options=buildtool.Options(folder / "build"))
+    return built.file_of("host", "shared")
+
+
+def _litert(network: str, suite: Suite, environment: Environment, dtype: str) -> Path:
+    """In 8 bits by its own quantiser."""
+    if suite is not SUITES["zoo"]:
+        raise RuntimeError("only the networks of the zoo are written in its format")
+    real = _tflite(network, suite.file(network), environment)
+    if dtype == "fp32":
+        return real
+    return _made_by("quantise_tflite.py", real, real.with_name(f"{real.stem}-int8.tflite"), environment)
 
 
 def _made_by(script: str, source: Path, target: Path, environment: Environment) -> Path:
@@ -51,31 +61,52 @@ def _made_by(script: str, source: Path, target: Path, environment: Environment) 
     return target
 
 
-def library(network: str, onnx: Path | None = None, quantize: int = 0) -> Path:
-    """Built anew each time, since its kernels are what changes; unchanged ones come from the cache."""
-    onnx = onnx or cached(network, FOLDER / "onnx", SIZE)
-    folder = FOLDER / "lathe"
-    folder.mkdir(parents=True, exist_ok=True)
-    name = f"{network}_int8" if quantize else network
-    text = deployment.write([onnx], relative_to=folder, library_name=name, data_type="fp32_fp32")
-    file = folder / f"{name}.yml"
-    file.write_text(text.replace("    data_type:", f"    quantize: {quantize}\n    data_type:"))
-    built = buildtool.build(file, options=buildtool.Options(folder / "build"))
-    return built.file_of("host", "shared")
-
-
-def _ncnn(onnx: Path, environment: Environment) -> Path:
-    target = FOLDER / "ncnn" / f"{onnx.stem}.param"
-    if target.exists() and target.with_suffix(".bin").exists():
+def _ncnn(network: str, file: Path, environment: Environment) -> Path:
+    target = FOLDER / "ncnn" / f"{network}.param"
+    if target.exists() and target.stat().st_mtime > file.stat().st_mtime:
         return target
     converter = environment.site_packages() / "pnnx" / "pnnx"
     scratch = FOLDER / "ncnn" / f"scratch-{os.getpid()}"
     scratch.mkdir(parents=True)
-    shutil.copy(onnx, scratch / "model.onnx")
-    _command([str(converter), "model.onnx", f"inputshape=[1,3,{SIZE},{SIZE}]", "fp16=0"], scratch)
-    (scratch / "model.ncnn.bin").replace(target.with_suffix(".bin"))
-    (scratch / "model.ncnn.param").replace(target)
-    shutil.rmtree(scratch)
+    shutil.copy(file, scratch / "model.onnx")
+    shapes = ",".join(_shapes(file))
+    try:
+        _command([str(converter), "model.onnx", f"inputshape={shapes}", "fp16=0"], scratch)
+        if not (scratch / "model.ncnn.bin").is_file():
+            raise RuntimeError("its converter wrote no file")
+        (scratch / "model.ncnn.bin").replace(target.with_suffix(".bin"))
+        (scratch / "model.ncnn.param").replace(target)
+    finally:
+        shutil.rmtree(scratch)
+    return target
+
+
+def _shapes(file: Path) -> list[str]:
+    """As pnnx takes them."""
+    graph = onnx.load(file, load_external_data=False).graph
+    known = {tensor.name for tensor in graph.initializer}
+    found = []
+    for value in graph.input:
+        if value.name in known:
+            continue
+        sizes = ",".join(str(size.dim_value) for size in value.type.tensor_type.shape.dim)
+        kind = "i64" if value.type.tensor_type.elem_type == onnx.TensorProto.INT64 else ""
+        found.append(f"[{sizes}]{kind}")
+    return found
+
+
+def _mnn(network: str, file: Path, environment: Environment) -> Path:
+    """Beside it a list of the outputs in their order, which its sessions do not keep."""
+    target = FOLDER / "mnn" / f"{network}.mnn"
+    if target.exists() and target.stat().st_mtime > file.stat().st_mtime:
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_suffix(f".{os.getpid()}")
+    module = [str(environment.python), "-m", "MNN.tools.mnnconvert"]
+    _command([*module, "-f", "ONNX", "--modelFile", str(file), "--MNNModel", str(aside), "--bizCode", "bench"], ROOT)
+    outputs = [value.name for value in onnx.load(file, load_external_data=False).graph.output]
+    target.with_suffix(".json").write_text(json.dumps(outputs))
+    aside.replace(target)
     return target
 
 

@@ -64,7 +64,8 @@ def measure(run: Run, count: int, seconds: float) -> dict[str, list[float]]:
 
 
 def start(engine: str, model: Path, threads: int, source: Path, output: Path) -> tuple[Run, dict[str, object]]:
-    data = np.load(source)
+    with np.load(source) as stored:
+        feeds = dict(stored)
     pin(threads)
     before = mapped_libraries()
     forget_peak()
@@ -72,12 +73,12 @@ def start(engine: str, model: Path, threads: int, source: Path, output: Path) ->
     begin = time.perf_counter()
     load = ENGINES[engine]()
     imported = time.perf_counter()
-    run = load(model, threads, data)
-    result = run()
+    run = load(model, threads, feeds)
+    results = run()
     loaded = time.perf_counter()
     measure(run, WARM_RUNS, WARM_SECONDS)
     peak = peak_memory() - baseline
-    np.save(output, result)
+    np.savez(output, *results)
     return run, {
         "import_ms": (imported - begin) * 1e3,
         "load_first_ms": (loaded - imported) * 1e3,
