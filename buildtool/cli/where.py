@@ -16,13 +16,14 @@ class Part(str, Enum):
 
     BAZEL = "bazel"
     CMAKE = "cmake"
+    EXAMPLES = "examples"
     INCLUDE = "include"
     NATIVE = "native"
     TOOLCHAINS = "toolchains"
 
 
 def where(
-    part: Annotated[Part, typer.Argument(metavar="PART", help="bazel, cmake, include, native, toolchains.")],
+    part: Annotated[Part, typer.Argument(metavar="PART", help="bazel, cmake, examples, include, native, toolchains.")],
     *,
     out: Output,
 ) -> None:
@@ -32,6 +33,7 @@ def where(
     folders = {
         Part.BAZEL: resources.bazel_dir,
         Part.CMAKE: resources.cmake_dir,
+        Part.EXAMPLES: resources.examples_dir,
         Part.INCLUDE: resources.include_dir,
         Part.NATIVE: resources.native_dir,
         Part.TOOLCHAINS: resources.toolchains_dir,

@@ -15,7 +15,7 @@ import onnx
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from demo_tools import built_library, work_folder  # noqa: E402
+from demo_tools import built_library, stored_weights, work_folder  # noqa: E402
 from speech import CLASSES, WORDS, front_end, network, read_wav  # noqa: E402
 
 
@@ -24,9 +24,7 @@ def main(files: list[Path]) -> int:
 
     folder = work_folder("keywords")
     write_model(folder / "keywords.onnx")
-    deployment = folder / "deploy.yml"
-    deployment.write_bytes((HERE / "deploy.yml").read_bytes())
-    library = built_library(deployment, folder)
+    library = built_library(HERE / "deploy.yml", folder)
     right = 0
     with buildtool.load(library, model="keywords") as model:
         for file in files:
@@ -40,9 +38,7 @@ def main(files: list[Path]) -> int:
 
 
 def write_model(file: Path) -> None:
-    with np.load(HERE / "weights.npz") as stored:
-        weights = {name: stored[name].astype(np.float32) for name in stored}
-    onnx.save(network(weights, front_end()), file)
+    onnx.save(network(stored_weights(HERE / "weights.npz"), front_end()), file)
 
 
 if __name__ == "__main__":

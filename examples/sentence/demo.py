@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from decoder import CONTEXT, EMBEDDING, LETTERS  # noqa: E402
-from demo_tools import built_library, work_folder  # noqa: E402
+from demo_tools import built_library, stored_weights, work_folder  # noqa: E402
 
 BEGINNINGS = ["The library ", "The model ", "If a model "]
 MOST = 160  # letters of a sentence
@@ -29,9 +29,7 @@ def main(beginnings: list[str]) -> int:
 
     folder = work_folder("sentence")
     write_model(folder / "sentence.onnx")
-    deployment = folder / "deploy.yml"
-    deployment.write_bytes((HERE / "deploy.yml").read_bytes())
-    library = built_library(deployment, folder)
+    library = built_library(HERE / "deploy.yml", folder)
     random = np.random.default_rng(1)
     with buildtool.load(library, model="sentence") as model:
         for words in beginnings:
@@ -55,8 +53,7 @@ def next_letter(model: object, text: str, random: np.random.Generator) -> str:
 
 def write_model(file: Path) -> None:
     """An embedding of the last letters, two dense layers, and the logits of the next letter."""
-    with np.load(HERE / "weights.npz") as stored:
-        constants = {name: stored[name].astype(np.float32) for name in stored}
+    constants = stored_weights(HERE / "weights.npz")
     initializers = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     initializers.append(numpy_helper.from_array(np.array([1, CONTEXT * EMBEDDING], np.int64), "flat"))
     nodes = [

@@ -29,4 +29,5 @@ def test_the_command_shows_and_prunes(lathe: Lathe, tmp_path: Path, monkeypatch:
 def test_the_paths_of_the_parts_are_printed(lathe: Lathe) -> None:
     assert lathe("where", "cmake").stdout == f"{resources.cmake_dir()}\n"
     assert (Path(lathe("where", "include", "--json").document["folder"]) / "lathe" / "engine.h").is_file()
+    assert (Path(lathe("where", "examples", "--json").document["folder"]) / "vision" / "image.h").is_file()
     assert lathe("where", "nothing").code == ConfigError.exit_code

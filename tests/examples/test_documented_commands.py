@@ -162,7 +162,7 @@ def test_the_commands_of_a_page_run_in_order(page: str, tmp_path: Path) -> None:
     shutil.copy(DIGITS / "digits.onnx", tmp_path / "model.onnx")
     lines = [line for line in pages()[page] if not any(line.startswith(word) for word in ELSEWHERE)]
     assert lines
-    _shell("\n".join(lines), tmp_path)
+    shell("\n".join(lines), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def test_other_commands_of_the_page_of_cmake(line: str, tmp_path: Path) -> None:
     launcher.parent.mkdir()
     launcher.write_text('#!/bin/sh\nexec "$@"\n')
     launcher.chmod(0o755)
-    _shell(line, tmp_path, launcher.parent)
+    shell(line, tmp_path, launcher.parent)
     assert list(tmp_path.glob("build/digits/lib/*/libdigits.so"))
 
 
-def _shell(script: str, folder: Path, *programs: Path) -> None:
-    """As a reader runs it, with the objects that other tests have compiled. A failure shows all."""
+def shell(script: str, folder: Path, *programs: Path) -> str:
+    """As a reader runs it, with the objects that other tests have compiled. A failure shows all. Its output."""
     search = ":".join(map(str, [*programs, Path(sys.executable).parent, "/usr/local/bin", "/usr/bin", "/bin"]))
     variables = {"PATH": search, "HOME": str(folder), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -200,3 +200,4 @@ def _shell(script: str, folder: Path, *programs: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+    return done.stdout
