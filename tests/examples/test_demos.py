@@ -54,7 +54,7 @@ def test_all_are_listed_and_shown(lathe: Lathe) -> None:
 
 def test_the_wheel_contains_them() -> None:
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
-    (names,) = re.findall(r"foreach\(demo IN ITEMS ([\w ]+)\)", text)
+    (names,) = re.findall(r"foreach\(\s*demo\s+IN\s+ITEMS ([\w ]+)\s*\)", text)
     assert names.split() == list(demonstrations())
 
 

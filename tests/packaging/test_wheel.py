@@ -46,11 +46,30 @@ def test_installed_lathe_finds_its_resources(environment: Environment, tmp_path:
 
 def test_installed_lathe_has_the_demonstrations(environment: Environment, tmp_path: Path) -> None:
     listed = json.loads(environment.run("lathe", "demo", "--json", folder=tmp_path).stdout)["demonstrations"]
-    assert [item["name"] for item in listed] == ["digits", "faces", "keywords", "sentence"]
+    assert [item["name"] for item in listed] == [
+        *("digits", "faces", "keywords", "objects", "person", "photo", "sentence", "text")
+    ]
     script = "import sys; sys.path.insert(0, sys.argv[1]); import demo; demo.write_model(demo.Path('model.onnx'))"
     folder = environment.packages / "buildtool" / "_resources" / "examples" / "sentence"
     environment.run("python", "-c", script, str(folder), folder=tmp_path)
     assert (tmp_path / "model.onnx").stat().st_size > 100_000
+
+
+def test_installed_lathe_compiles_the_program_of_a_demonstration(environment: Environment, tmp_path: Path) -> None:
+    """The way of `lathe demo objects`, without Pillow, which this environment does not have."""
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import demo, numpy\n"
+        "folder = demo.work_folder('objects')\n"
+        "demo.write_model(folder / 'objects.onnx')\n"
+        "program = demo.built_program(demo.HERE / 'main.cc', demo.built_library(demo.HERE / 'deploy.yml', folder))\n"
+        "image, boxes = demo.scene(numpy.random.default_rng(demo.SEED))\n"
+        "(folder / 'input.ppm').write_bytes(b'P6 96 96 255\\n' + (image * 255).astype('uint8').tobytes())\n"
+        "print(len(boxes), len(demo.answer(program, folder / 'input.ppm')))\n"
+    )
+    folder = environment.packages / "buildtool" / "_resources" / "examples" / "objects"
+    found = environment.run("python", "-c", script, str(folder), folder=tmp_path).stdout.splitlines()[-1]
+    assert found == "3 3"
 
 
 def test_installed_schemas_work_with_the_installed_protobuf(environment: Environment, tmp_path: Path) -> None:
