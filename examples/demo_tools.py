@@ -69,11 +69,11 @@ def answer(program: Path, *arguments: str | Path) -> list[str]:
 def picture_of(photo: Path, folder: Path) -> tuple[Any, Path]:
     """A photo as an image of Pillow, turned upright, and as a PPM file for programs."""
     needs_pillow()
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import Image, ImageOps
 
     try:
         picture = ImageOps.exif_transpose(Image.open(photo)).convert("RGB")
-    except (OSError, UnidentifiedImageError) as problem:
+    except (OSError, ValueError, Image.DecompressionBombError) as problem:
         sys.exit(f"{photo} could not be read as an image: {problem}")
     file = folder / "input.ppm"
     picture.save(file)

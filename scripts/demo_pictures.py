@@ -1,7 +1,7 @@
 """Draws the pictures of docs/tutorials/demos.md from what the networks answer: `python scripts/demo_pictures.py`.
 
-The answers are those of onnxruntime, which the libraries are compared with; the photo of the faces is what the
-demonstration itself writes.
+The answers are those of onnxruntime, which the libraries are compared with; the photos are what the
+demonstrations themselves write.
 """
 
 from __future__ import annotations

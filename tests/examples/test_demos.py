@@ -58,6 +58,17 @@ def test_the_wheel_contains_them() -> None:
     assert names.split() == list(demonstrations())
 
 
+@pytest.mark.parametrize("content", [None, b"", b"<html></html>", b"\x89PNG\r\n\x1a\n"])
+def test_what_is_no_image_is_one_sentence(
+    content: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    demo = script("person/demo.py", monkeypatch)
+    if content is not None:
+        (tmp_path / "photo.jpg").write_bytes(content)
+    with pytest.raises(SystemExit, match=r"photo\.jpg could not be read as an image: "):
+        demo.picture_of(tmp_path / "photo.jpg", tmp_path)
+
+
 def test_the_words_are_heard(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """By the network in onnxruntime, and by what was trained in NumPy."""
     demo = script("keywords/demo.py", monkeypatch)
