@@ -85,7 +85,11 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
             source = folder / "inputs.npz"
             feeds: dict[str, Any] = suite.inputs(network)
             np.savez(source, **feeds)
-            outcome = rounds.measure(paths, threads, source, folder, plan)
+            try:
+                outcome = rounds.measure(paths, threads, source, folder, plan)
+            except rounds.WorkerError as problem:
+                left_out[f"{network}, {threads}"] = str(problem)
+                continue
             left_out |= {f"{engine} ({network}, {threads})": reason for engine, reason in outcome.failures.items()}
             sizes = {item.engine: library_bytes(item) for item in outcome.measured}
             rows += rounds.results(network, threads, outcome.measured, sizes, plan.dtype)

@@ -98,16 +98,12 @@ def _shapes(file: Path) -> list[str]:
 def _mnn(network: str, file: Path, environment: Environment) -> Path:
     """Beside it a list of the outputs in their order, which its sessions do not keep."""
     target = FOLDER / "mnn" / f"{network}.mnn"
-    if target.exists() and target.stat().st_mtime > file.stat().st_mtime:
-        return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_suffix(f".{os.getpid()}")
-    module = [str(environment.python), "-m", "MNN.tools.mnnconvert"]
-    _command([*module, "-f", "ONNX", "--modelFile", str(file), "--MNNModel", str(aside), "--bizCode", "bench"], ROOT)
+    if target.exists() and target.stat().st_mtime < file.stat().st_mtime:
+        target.unlink()
     outputs = [value.name for value in onnx.load(file, load_external_data=False).graph.output]
     target.with_suffix(".json").write_text(json.dumps(outputs))
-    aside.replace(target)
-    return target
+    return _made_by("convert_mnn.py", file, target, environment)
 
 
 def _tflite(network: str, onnx: Path, environment: Environment) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.version_converter
 
 from buildtool.ir.operator import Array
 from tests.bench.real.names import EXPORTED, PACKAGED, Packaged
@@ -19,6 +20,7 @@ from tests.gallery.__main__ import ROOT, environment
 
 FOLDER = ROOT / "build" / "bench-real"
 _MODULE = "tests.bench.real.entries"
+_OPSET = 17
 
 
 class NetworkError(Exception):
@@ -73,6 +75,8 @@ def _take(name: str, packaged: Packaged) -> None:
     del model.graph.value_info[:]
     for value in model.graph.output:
         value.type.tensor_type.ClearField("shape")
+    # Quantisers write scales per channel, which older opsets do not have.
+    model = onnx.version_converter.convert_version(model, _OPSET)
     onnx.save(onnx.shape_inference.infer_shapes(model), folder / "model.onnx")
     arrays: dict[str, Any] = {key: drawn.random(shape, np.float32) for key, shape in packaged.shapes.items()}
     np.savez(folder / "inputs_0.npz", **arrays)
