@@ -200,9 +200,7 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
       tile.weights += tile.taps * tile.depth * kPanelWidth;
       tile.start_step = tile.output_step;
     }
-    for (int p = 0; rest && p < chunk.count; ++p) {
-      job.activate(job.activation, job.output + place + p * tile.output_step, outputs);
-    }
+    if (rest) job.activate(job.activation, job.output + place, chunk.count, tile.output_step, outputs);
     first += outputs;
   }
 }

@@ -178,10 +178,9 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
       RunPanel(&tile, inputs, chunk.count, k, depth, outputs);
     }
   }
-  for (int p = 0; rest && p < chunk.count; ++p) {
-    Element* values = job.output + (chunk.pixel + p) * job.step() + group * shape.outputs + begin;
-    job.activate(job.activation, values, end - begin);
-  }
+  if (!rest) return;
+  Element* const values = job.output + chunk.pixel * job.step() + group * shape.outputs + begin;
+  job.activate(job.activation, values, chunk.count, job.step(), end - begin);
 }
 
 }  // namespace

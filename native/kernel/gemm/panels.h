@@ -47,7 +47,7 @@ struct PanelJob {
   const Element* bias;      // may be null
   const Element* residual;  // may be null; as many elements as the output
   Activation activation;
-  void (*activate)(const Activation& activation, Element* values, int64_t count);  // does what the tiles do not
+  decltype(&ActivateRows) activate;  // does what the tiles do not
   Element* output;
   int64_t pixels;
   char* scratch;  // PanelThreadBytes() per thread
@@ -193,7 +193,7 @@ inline PanelJob StartPanels(const RunContext& context, const PanelState& state, 
                             Element** extra) {
   PanelJob job = StartJob(context, state.shape, plan, pixels, extra);
   job.activation = state.activation;
-  job.activate = ActivateAll;
+  job.activate = ActivateRows;
   job.bias = context.input_count > 2 ? context.inputs[2].As<Element>() : nullptr;
   job.packed = state.packed;
   if (state.packed == nullptr) {

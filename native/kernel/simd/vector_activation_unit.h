@@ -42,9 +42,16 @@ inline void WithActivation(const Activation& activation, const F& f) {
 
 inline namespace LATHE_ISA {
 
-void ActivateAll(const Activation& activation, Element* values, int64_t count) {
+void ActivateRows(const Activation& activation, Element* values, int64_t rows, int64_t step, int64_t count) {
   if (activation.kind == ActivationKind::kNone) return;
-  WithActivation(activation, [=](const auto& function) { MapVectorsShortly(values, values, count, function); });
+  if (step == count) {
+    count *= rows;
+    rows = 1;
+  }
+  WithActivation(activation, [=](const auto& function) {
+    Element* row = values;
+    for (int64_t i = 0; i < rows; ++i, row += step) MapVectorsShortly(row, row, count, function);
+  });
 }
 
 }  // namespace LATHE_ISA

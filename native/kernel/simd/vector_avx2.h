@@ -40,7 +40,7 @@ struct Mask {
 
 inline Vec Abs(Vec x) { return {_mm256_andnot_ps(_mm256_set1_ps(-0.0f), x.v)}; }
 inline Vec WithSign(Vec size, Vec sign) { return {_mm256_or_ps(size.v, _mm256_and_ps(_mm256_set1_ps(-0.0f), sign.v))}; }
-inline Vec Round(Vec x) { return {_mm256_round_ps(x.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
+inline Vec WithExponent(Vec x) { return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x.v), 23))}; }
 inline Vec TimesPowerOfTwo(Vec x, Vec n) {
   const __m256i whole = _mm256_cvtps_epi32(n.v);
   const __m256i half = _mm256_srai_epi32(whole, 1);

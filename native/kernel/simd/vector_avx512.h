@@ -39,8 +39,8 @@ struct Mask {
 
 inline Vec Abs(Vec x) { return {_mm512_abs_ps(x.v)}; }
 inline Vec WithSign(Vec size, Vec sign) { return {_mm512_or_ps(size.v, _mm512_and_ps(_mm512_set1_ps(-0.0f), sign.v))}; }
-inline Vec Round(Vec x) {
-  return {_mm512_maskz_roundscale_ps(0xffff, x.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+inline Vec WithExponent(Vec x) {
+  return {_mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_castps_si512(x.v), 23))};
 }
 inline Vec TimesPowerOfTwo(Vec x, Vec n) { return {_mm512_maskz_scalef_ps(0xffff, x.v, n.v)}; }
 inline Mask Less(Vec a, Vec b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }

@@ -11,7 +11,7 @@ namespace {
 inline Vec Clip(Vec x, Vec low, Vec high) { return AtLeast(AtMost(x, high), low); }
 inline Vec HardSigmoid(Vec x, Vec alpha, Vec beta) { return Clip(MulAdd(x, alpha, beta), Fill(0.0f), Fill(1.0f)); }
 inline Vec HardSwish(Vec x) { return Mul(x, HardSigmoid(x, Fill(1.0f / 6.0f), Fill(0.5f))); }
-inline Vec Swish(Vec x) { return Mul(x, Sigmoid(x)); }
+inline Vec Swish(Vec x) { return Mul(AtLeast(x, Fill(kLowestNormal)), Sigmoid(x)); }
 inline Vec LeakyRelu(Vec x, Vec alpha) { return Choose(Less(x, Fill(0.0f)), Mul(alpha, x), x); }
 inline Vec Elu(Vec x, Vec alpha) {
   const Vec zero = Fill(0.0f);

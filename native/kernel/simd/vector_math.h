@@ -12,21 +12,25 @@
 namespace lathe {
 namespace {
 
-// x = n * ln 2 + r with whole n and |r| <= ln 2 / 2: both, and e^r - 1.
+// x = n * ln 2 + r with whole n and |r| <= ln 2 / 2: n, 2^n where that is a normal number, and e^r - 1.
 struct ExpParts {
   Vec n;
+  Vec power;
   Vec rest;
 };
 
 inline ExpParts SplitExp(Vec x) {
-  const Vec n = Round(Mul(x, Fill(1.44269504f)));
+  // A float of this size has no room for fractions, and its lowest bits are the exponent of 2^n.
+  const Vec shift = Fill(12582912.0f + 127.0f);
+  const Vec shifted = MulAdd(x, Fill(1.44269504f), shift);
+  const Vec n = Sub(shifted, shift);
   // ln 2 in two floats: products of n with the first, which has 15 bits, are exact.
   const Vec r = MulAdd(n, Fill(-1.42860677e-6f), MulAdd(n, Fill(-0.693145752f), x));
   Vec sum = MulAdd(Fill(0.00138825207f), r, Fill(0.008366547067f));
   sum = MulAdd(sum, r, Fill(0.04166720065f));
   sum = MulAdd(sum, r, Fill(0.1666654342f));
   sum = MulAdd(sum, r, Fill(0.4999999815f));
-  return {n, MulAdd(Mul(sum, r), r, r)};
+  return {n, WithExponent(shifted), MulAdd(Mul(sum, r), r, r)};
 }
 
 inline Vec Exp(Vec x) {
@@ -34,11 +38,17 @@ inline Vec Exp(Vec x) {
   return TimesPowerOfTwo(Add(parts.rest, Fill(1.0f)), parts.n);
 }
 
+// The same for x up to 88, but never less than the smallest normal number.
+constexpr float kLowestNormal = -87.336f;
+inline Vec ExpToNormal(Vec x) {
+  const ExpParts parts = SplitExp(AtLeast(x, Fill(kLowestNormal)));
+  return MulAdd(parts.rest, parts.power, parts.power);
+}
+
 // e^x - 1 for x <= 0, without cancellation.
 inline Vec Expm1OfNegative(Vec x) {
   const ExpParts parts = SplitExp(AtLeast(x, Fill(-40.0f)));
-  const Vec power = TimesPowerOfTwo(Fill(1.0f), parts.n);
-  return MulAdd(power, parts.rest, Sub(power, Fill(1.0f)));
+  return MulAdd(parts.power, parts.rest, Sub(parts.power, Fill(1.0f)));
 }
 
 // log(1 - erf(size)) for size >= 0: one polynomial, which falls for ever.
@@ -63,14 +73,15 @@ inline Vec Erf(Vec x) {
 // x times the normal distribution of x. Without 1 + erf, which cancels on the left.
 inline Vec Gelu(Vec x) {
   const Vec size = Abs(x);
-  const Vec lost = Exp(LogOfErfc(Mul(size, Fill(0.707106781f))));
+  const Vec lost = ExpToNormal(LogOfErfc(Mul(size, Fill(0.707106781f))));
   return Sub(AtLeast(x, Fill(0.0f)),
              Mul(Mul(AtMost(size, Fill(32.0f)), Fill(0.5f)), lost));  // behind 32 nothing is lost
 }
 
+// Not less than the smallest normal number.
 inline Vec Sigmoid(Vec x) {
-  const Vec one = Fill(1.0f);
-  return Div(one, Add(one, Exp(Sub(Fill(0.0f), x))));
+  const Vec power = ExpToNormal(AtMost(x, Fill(40.0f)));  // where the quotient is 1 already
+  return Div(power, Add(power, Fill(1.0f)));
 }
 
 inline Vec Tanh(Vec x) {

@@ -56,6 +56,7 @@ struct Mask {
 
 inline Vec Abs(Vec x) { return {vabsq_f32(x.v)}; }
 inline Vec WithSign(Vec size, Vec sign) { return {vbslq_f32(vdupq_n_u32(0x80000000u), sign.v, size.v)}; }
+inline Vec WithExponent(Vec x) { return {vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(x.v), 23))}; }
 inline Vec TimesPowerOfTwo(Vec x, Vec n) {
   const int32x4_t whole = vcvtq_s32_f32(n.v);
   const int32x4_t half = vshrq_n_s32(whole, 1);
@@ -109,7 +110,6 @@ inline void StorePart(Element* to, Vec x, int count) {
 
 #if defined(__aarch64__)
 inline Vec Div(Vec a, Vec b) { return {vdivq_f32(a.v, b.v)}; }
-inline Vec Round(Vec x) { return {vrndnq_f32(x.v)}; }
 #else
 // By two steps of Newton's from an estimate: the machine divides single floats only.
 inline Vec Div(Vec a, Vec b) {
@@ -117,10 +117,6 @@ inline Vec Div(Vec a, Vec b) {
   reciprocal = vmulq_f32(reciprocal, vrecpsq_f32(b.v, reciprocal));
   reciprocal = vmulq_f32(reciprocal, vrecpsq_f32(b.v, reciprocal));
   return {vmulq_f32(a.v, reciprocal)};
-}
-inline Vec Round(Vec x) {
-  const float32x4_t shift = vdupq_n_f32(12582912.0f);  // 1.5 * 2^23 leaves no room for a fraction
-  return {vsubq_f32(vaddq_f32(x.v, shift), shift)};
 }
 #endif
 

@@ -12,7 +12,7 @@
 //   Div(a, b)                     rounded as ever, but within 2 ulp on 32 bit ARM, where the size of b has to lie in
 //                                 [2^-126, 2^126], or be zero or infinite
 //   Abs, WithSign(size, sign)     the latter: a size that is not negative, with the sign of the other
-//   Round                         to the nearest whole number, for sizes up to 2^22
+//   WithExponent(x)               the float whose bits are those of x shifted by 23: x's lowest bits are its exponent
 //   TimesPowerOfTwo(x, n)         x * 2^n for whole n in [-252, 252], with overflow and underflow; NaN in both is NaN
 //   Mask, Less(a, b), Choose(mask, a, b)   lane by lane; nothing is less than NaN
 //   Larger, Smaller               hand NaN in either through
@@ -85,10 +85,7 @@ typedef uint32_t VecBits __attribute__((vector_size(16)));  // integers that wra
 
 inline Vec Abs(Vec x) { return {(Vec::Four)((VecBits)x.v & 0x7fffffffu)}; }
 inline Vec WithSign(Vec size, Vec sign) { return {(Vec::Four)((VecBits)size.v | ((VecBits)sign.v & 0x80000000u))}; }
-inline Vec Round(Vec x) {
-  const Vec shift = Fill(12582912.0f);  // 1.5 * 2^23 leaves no room for a fraction
-  return Sub(Add(x, shift), shift);
-}
+inline Vec WithExponent(Vec x) { return {(Vec::Four)((VecBits)x.v << 23)}; }
 inline Vec TimesPowerOfTwo(Vec x, Vec n) {
   const VecBits whole = (VecBits)(n.v + 12582912.0f) - 0x4b400000u;
   const VecBits half = (VecBits)((Mask::Four)whole >> 1);

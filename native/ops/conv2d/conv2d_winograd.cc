@@ -264,7 +264,7 @@ inline void StoreTile(const WinogradJob& job, const Element* products, int64_t t
       } else {
         StorePartOfLine(line, y, width, count);
       }
-      for (int j = 0; rest && j < width; ++j) ActivateAll(job.state->activation, line.to + j * line.to_step, count);
+      if (rest) ActivateRows(job.state->activation, line.to, width, line.to_step, count);
       line.to += out[2] * line.to_step;
       if (line.residual != nullptr) line.residual += out[2] * line.residual_step;
     }

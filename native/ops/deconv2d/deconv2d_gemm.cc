@@ -264,7 +264,7 @@ void RunGemm(const RunContext& context) {
   GemmRun run(context, state);
   run.zeros = zeros;
   run.job.activation = phases.activation;
-  run.job.activate = ActivateAll;
+  run.job.activate = ActivateRows;
   run.job.output = context.outputs[0].As<Element>();
   run.job.packed = state.packed;
   if (context.input_count > 2) {

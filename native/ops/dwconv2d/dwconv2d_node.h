@@ -2,6 +2,8 @@
 #ifndef LATHE_OPS_DWCONV2D_NODE_H_
 #define LATHE_OPS_DWCONV2D_NODE_H_
 
+#include <math.h>
+
 #include "native/kernel/check.h"
 #include "native/kernel/simd/simd.h"
 #include "native/kernel/simd/vector_activation.h"
@@ -54,6 +56,15 @@ inline Code CheckDepthwise(PlanContext& context) {
   Shape expected = {4, {in[0], 0, 0, filter[2]}};
   for (int axis = 0; axis < 2; ++axis) expected.dims[1 + axis] = WindowCount(state.window, axis, in[1 + axis], false);
   return CheckShape(context, 0, expected);
+}
+
+// What of an activation the rows do: limits. Whether something is left to be done.
+inline bool ReadLimits(const Activation& activation, float* low, float* high) {
+  const bool clip = activation.kind == ActivationKind::kClip;
+  const bool relu = activation.kind == ActivationKind::kRelu;
+  *low = clip ? activation.alpha : relu ? 0.0f : -HUGE_VALF;
+  *high = clip ? activation.beta : HUGE_VALF;
+  return !clip && !relu && activation.kind != ActivationKind::kNone;
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 #ifndef LATHE_OPS_DWCONV2D_SWEEP_H_
 #define LATHE_OPS_DWCONV2D_SWEEP_H_
 
-#include <math.h>
-
 #include "native/kernel/depthwise/depthwise_rows.h"
 #include "native/kernel/simd/simd.h"
 #include "native/ops/dwconv2d/dwconv2d_node.h"
@@ -55,20 +53,10 @@ struct SweepCut {
   }
 };
 
-// What of an activation the rows do: limits. Whether something is left to be done.
-inline bool ReadLimits(const Activation& activation, float* low, float* high) {
-  const bool clip = activation.kind == ActivationKind::kClip;
-  const bool relu = activation.kind == ActivationKind::kRelu;
-  *low = clip ? activation.alpha : relu ? 0.0f : -HUGE_VALF;
-  *high = clip ? activation.beta : HUGE_VALF;
-  return !clip && !relu && activation.kind != ActivationKind::kNone;
-}
-
 // Applies the rest of an activation to some channels of one line.
 inline void ActivateLine(const Activation& activation, Element* line, int64_t pixels, int64_t channels, int64_t first,
                          int64_t last) {
-  if (last - first == channels) return ActivateAll(activation, line, pixels * channels);
-  for (int64_t i = 0; i < pixels; ++i) ActivateAll(activation, line + i * channels + first, last - first);
+  ActivateRows(activation, line + first, pixels, channels, last - first);
 }
 
 // What the lines of one run share.

@@ -139,7 +139,7 @@ void RunPointwise(const RunContext& context) {
   }
   run.job.bias = context.inputs[kPointwiseBias].As<Element>();
   run.job.activation = state.pointwise.activation;
-  run.job.activate = ActivateAll;
+  run.job.activate = ActivateRows;
   for (int64_t thread = 0; thread < plan.threads; ++thread) {
     *reinterpret_cast<RingState*>(scratch + thread * plan.thread_elements()) = {-1, 0, 0};
   }

@@ -65,7 +65,7 @@ void RunSeparable(const RunContext& context) {
   job.bias = context.inputs[kPointwiseBias].As<Element>();
   job.residual = context.input_count > kResidual ? context.inputs[kResidual].As<Element>() : nullptr;
   job.activation = state.pointwise.activation;
-  job.activate = ActivateAll;
+  job.activate = ActivateRows;
   job.output = context.outputs[0].As<Element>();
   const int64_t line = between[2] * between[3];
   ForBlocks(context, plan.cut, [&](int64_t batch, int64_t first, int64_t end, int thread) {
