@@ -19,6 +19,7 @@ from buildtool.ops.add import Add
 from buildtool.ops.avg_pool2d import AvgPool2d
 from buildtool.ops.concat import Concat
 from buildtool.ops.deconv2d import Deconv2d
+from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.gelu import Gelu
 from buildtool.ops.group_norm import GroupNorm
 from buildtool.ops.gru import Gru
@@ -81,6 +82,17 @@ def _recurrent(steps: int, batch: int, hidden: int) -> Iterator[_Entry]:
     yield Rnn(function_f="tanh"), [(steps, batch, hidden)], [(hidden, hidden), state]
 
 
+def _depthwise() -> Iterator[_Entry]:
+    """Large windows, as ConvNeXt, EfficientNet and detectors of text have them."""
+    for side, size, channels, stride in (
+        *((7, 56, 96, 1), (7, 28, 192, 1), (7, 14, 384, 1), (7, 7, 768, 1)),
+        *((5, 120, 48, 1), (5, 56, 144, 2), (5, 28, 240, 1), (5, 14, 480, 1), (5, 7, 1152, 1)),
+    ):
+        pads = (side // 2,) * 4
+        op = DwConv2d(strides=(stride, stride), pads=pads)
+        yield op, [(1, size, size, channels)], [(side, side, channels)]
+
+
 _TABLE: tuple[_Entry, ...] = (
     (Softmax(1), [(1, 1000)], []),
     (Softmax(2), [(12, 197, 197)], []),
@@ -112,6 +124,7 @@ _TABLE: tuple[_Entry, ...] = (
     (Deconv2d(strides=(2, 2)), [(1, 80, 80, 24)], [(24, 2, 2, 24)]),
     (Deconv2d(strides=(2, 2)), [(1, 64, 64, 64)], [(32, 2, 2, 64)]),
     (Deconv2d(strides=(1, 8), pads=(0, 4, 0, 4)), [(1, 1, 256, 128)], [(64, 1, 16, 128)]),
+    *_depthwise(),
     (Concat(3), [(1, 28, 28, 58), (1, 28, 28, 58)], []),
     (Pad((0, 1, 1, 0), (0, 1, 1, 0), "constant", 0.0), [(1, 56, 56, 64)], []),
     (Pad((0, 0, 0, 0), (0, 0, 0, 32), "constant", 0.0), [(1, 64, 64, 32)], []),

@@ -41,6 +41,9 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, int], dict[str, Any]], ...] = (
     ((1, 9, 8, 16), (3, 3), {"strides": (3, 3), "pads": (1, 1, 1, 1)}),
     ((1, 9, 8, 17), (3, 3), {"strides": (2, 1), "pads": (1, 1, 1, 1)}),
     ((1, 8, 9, 20), (2, 2), {"strides": (2, 2)}),
+    ((1, 9, 8, 19), (3, 3), {"strides": (1, 2), "pads": (1, 1, 1, 1)}),
+    ((1, 9, 8, 33), (5, 5), {"strides": (2, 1), "pads": (2, 2, 2, 2)}),
+    ((1, 8, 19, 50), (5, 5), {"strides": (1, 2), "pads": (0, 9, 1, 0)}),
 )
 
 # Windows that have kernels of their own, around the widths of vectors. Images as high, wide and padded as their borders
@@ -68,6 +71,7 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     single = list(_single(rng))
     yield from single
     yield from in_half(single)
+    yield from _activated(rng, ((1, 8, 9, 35), 7, 1))  # sums of so many products are not close in half precision
 
 
 def _single(rng: Rng) -> Iterator[OpCase]:
@@ -78,28 +82,33 @@ def _single(rng: Rng) -> Iterator[OpCase]:
         name = label(number, shape, "by", kernel, "biased" if with_bias else "plain")
         yield OpCase(DwConv2d(**attributes), (x, w, b) if with_bias else (x, w), name, (1, 2) if with_bias else (1,))
     yield from _swept(rng)
-    for activation in ACTIVATED:
-        for shape, size, stride in (((1, 6, 7, 19), 3, 1), ((1, 5, 6, 67), 5, 2), ((1, 4, 4, 18), 2, 1)):
-            inputs = (normal(rng, shape), normal(rng, (size, size, shape[3])), normal(rng, shape[3:]))
-            pads = (size // 2,) * 4
-            name = label(activation["activation"], shape, "by", (size, size))
-            yield OpCase(DwConv2d(pads=pads, strides=(stride, stride), **activation), inputs, name, (1, 2))
+    yield from _activated(rng, ((1, 6, 7, 19), 3, 1), ((1, 5, 6, 67), 5, 2), ((1, 4, 4, 18), 2, 1))
     inputs = (normal(rng, (1, 6, 7, 5)), normal(rng, (3, 3, 5)), normal(rng, (5,)))
     yield OpCase(DwConv2d(), inputs, "filter_computed")
     halves = tuple(array.astype(np.float16) for array in inputs)
     yield OpCase(DwConv2d(pads=(1, 1, 1, 1)), halves, "f16", (1, 2))
 
 
+def _activated(rng: Rng, *windows: tuple[tuple[int, ...], int, int]) -> Iterator[OpCase]:
+    """Images, sides of square windows and strides."""
+    for activation in ACTIVATED:
+        for shape, size, stride in windows:
+            inputs = (normal(rng, shape), normal(rng, (size, size, shape[3])), normal(rng, shape[3:]))
+            pads = (size // 2,) * 4
+            name = label(activation["activation"], shape, "by", (size, size))
+            yield OpCase(DwConv2d(pads=pads, strides=(stride, stride), **activation), inputs, name, (1, 2))
+
+
 def _swept(rng: Rng) -> Iterator[OpCase]:
-    for kernel in (3, 5):
-        for stride in (1, 2):
+    for kernel in (3, 5, 7):
+        for strides in ((1, 1), (2, 2)) if kernel < 7 else ((1, 1), (2, 1), (2, 2)):
             for number, (shape, pads) in enumerate(_SWEPT):
                 if min(shape[1] + pads[0] + pads[2], shape[2] + pads[1] + pads[3]) < kernel:
                     continue
                 inputs = (normal(rng, shape), normal(rng, (kernel, kernel, shape[3])), normal(rng, shape[3:]))
                 taken = inputs[: 2 + number % 2]
-                name = label("swept", number, shape, "by", (kernel, kernel), "stride", stride)
-                yield OpCase(DwConv2d(pads=pads, strides=(stride, stride)), taken, name, tuple(range(1, len(taken))))
+                name = label("swept", number, shape, "by", (kernel, kernel), "stride", *dict.fromkeys(strides))
+                yield OpCase(DwConv2d(pads=pads, strides=strides), taken, name, tuple(range(1, len(taken))))
     for shape, kernel, stride in _LARGE:
         inputs = (normal(rng, shape), normal(rng, (kernel, kernel, shape[3])), normal(rng, shape[3:]))
         op = DwConv2d(pads=(kernel // 2,) * 4, strides=(stride, stride))

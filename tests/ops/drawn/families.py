@@ -34,7 +34,10 @@ _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
 
 # Families without a half: nothing computes these operators in half precision, or draws what only kernels of single
 # precision need.
-_SINGLE = ("layer_norm", "rms_norm", "group_norm", "batch_norm", "deconv2d_few", "dwconv2d_wide", "gru", "lstm", "rnn")
+_SINGLE = (
+    *("layer_norm", "rms_norm", "group_norm", "batch_norm", "deconv2d_few", "gru", "lstm", "rnn"),
+    *("dwconv2d_wide", "dwconv2d_7x7", "dwconv2d_3x3_mixed", "dwconv2d_5x5_mixed"),
+)
 _LARGEST_EXPONENT = 10.0  # of which exp has a half
 
 
@@ -55,6 +58,9 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "dwconv2d_wide": windows.dwconv2d_wide,
         "dwconv2d_3x3": windows.dwconv2d_3x3,
         "dwconv2d_5x5": windows.dwconv2d_5x5,
+        "dwconv2d_7x7": windows.dwconv2d_7x7,
+        "dwconv2d_3x3_mixed": windows.dwconv2d_3x3_mixed,
+        "dwconv2d_5x5_mixed": windows.dwconv2d_5x5_mixed,
         "separable_conv2d": pairs.separable_conv2d,
         "separable_conv2d_3x3": pairs.separable_conv2d_3x3,
         "pointwise_dwconv2d": pairs.pointwise_dwconv2d,

@@ -129,8 +129,9 @@ deconv2d = _deconv2d(few=False)
 deconv2d_few = _deconv2d(few=True)
 
 
-def _depthwise(kernels: tuple[int, ...], fitting: bool) -> st.SearchStrategy[OpCase]:
-    """`fitting`: only what the kernels for one window take, which is square and moves by 1 or 2 both ways."""
+def _depthwise(kernels: tuple[int, ...], fitting: bool, mixed: bool = False) -> st.SearchStrategy[OpCase]:
+    """`fitting`: only what the kernels for one window take, which is square and moves by 1 or 2, both ways alike or, if
+    `mixed`, not."""
 
     @st.composite
     def case(draw: st.DrawFn) -> OpCase:
@@ -139,7 +140,7 @@ def _depthwise(kernels: tuple[int, ...], fitting: bool) -> st.SearchStrategy[OpC
         axes = [draw(along_axis(size, *most)) for _ in range(2)]
         multiplier = 1 if fitting else draw(st.sampled_from((1, 1, 1, 2, 3)))
         if fitting:
-            axes[1]["stride"] = axes[0]["stride"]
+            axes[1]["stride"] = 3 - axes[0]["stride"] if mixed else axes[0]["stride"]
             axes[1]["size"] += draw(st.integers(0, 40))
         channels = draw(st.integers(16, 90) if fitting else CHANNELS)
         rng = draw(generators())
@@ -157,6 +158,9 @@ dwconv2d = _depthwise((1, 2, 3, 4, 5, 7), fitting=False)
 dwconv2d_wide = _depthwise((1, 2, 3, 4, 5, 7), fitting=True)
 dwconv2d_3x3 = _depthwise((3,), fitting=True)
 dwconv2d_5x5 = _depthwise((5,), fitting=True)
+dwconv2d_7x7 = _depthwise((7,), fitting=True)
+dwconv2d_3x3_mixed = _depthwise((3,), fitting=True, mixed=True)
+dwconv2d_5x5_mixed = _depthwise((5,), fitting=True, mixed=True)
 
 
 @st.composite
