@@ -36,6 +36,10 @@ struct PanelTile {
 using PanelTileFunction = void (*)(const PanelTile& tile);
 
 // `unroll` keeps the sums in registers: their indices have to be constants.
+// The last vector of a tile is mostly whole; some machines take a dozen cycles to store a part of one.
+inline Vec LoadEnd(const Element* from, int count) { return count == kLanes ? Load(from) : LoadPart(from, count); }
+inline void StoreEnd(Element* to, Vec x, int count) { count == kLanes ? Store(to, x) : StorePart(to, x, count); }
+
 template <int rows, int vectors>
 inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
   const Element* start = tile.start;
@@ -44,7 +48,7 @@ inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) {
       sums[i][j] = Fill(0.0f);
-      if (start != nullptr) sums[i][j] = LoadPart(start + j * kLanes, j + 1 < vectors ? kLanes : tile.last);
+      if (start != nullptr) sums[i][j] = LoadEnd(start + j * kLanes, j + 1 < vectors ? kLanes : tile.last);
     }
     if (i + 1 < tile.count) start += tile.start_step;
   }
@@ -84,13 +88,9 @@ void RunPanelTile(const PanelTile& tile) {
     for (int j = 0; j < vectors; ++j) {
       const int count = j + 1 < vectors ? kLanes : tile.last;
       Vec x = sums[i][j];
-      if (residual != nullptr) x = Add(x, LoadPart(residual + j * kLanes, count));
+      if (residual != nullptr) x = Add(x, LoadEnd(residual + j * kLanes, count));
       x = AtMost(AtLeast(x, low), high);
-      if (j + 1 < vectors) {
-        Store(to + j * kLanes, x);
-      } else {
-        StorePart(to + j * kLanes, x, count);
-      }
+      StoreEnd(to + j * kLanes, x, count);
     }
     to += tile.output_step;
     if (residual != nullptr) residual += tile.residual_step;

@@ -110,7 +110,9 @@ void MultiplyInPlace(const Products& plan, const float* a, const float* b, int l
 #pragma GCC unroll 4
   for (int i = 0; i < rows; ++i, output += plan.columns) {
 #pragma GCC unroll 8
-    for (int j = 0; j < vectors; ++j) StorePart(output + j * kLanes, sums[i][j], vectors > 1 ? kLanes : last);
+    for (int j = 0; j < vectors; ++j) {
+      vectors > 1 || last == kLanes ? Store(output + j * kLanes, sums[i][j]) : StorePart(output, sums[i][j], last);
+    }
   }
 }
 
