@@ -24,9 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 
 import buildtool
 from buildtool.errors import LatheError
+from buildtool.ir.operator import Array
+from tests import exact_onnxruntime
 from tests.bench import words
 from tests.bench.peers import environment, models, report, rounds
 from tests.bench.peers.environment import ROOT, Environment
@@ -78,6 +81,7 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
                 left_out[f"{engine} ({network})"] = str(problem)
         if rounds.REFERENCE not in paths:
             continue
+        expected = _exact(suite.quantised(network), suite.inputs(network)) if plan.dtype == "int8" else None
         for threads in options.threads:
             sys.stderr.write(f"{network}, {threads} thread(s)\n")
             folder = models.FOLDER / "work" / f"{network}-{threads}"
@@ -86,7 +90,7 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
             feeds: dict[str, Any] = suite.inputs(network)
             np.savez(source, **feeds)
             try:
-                outcome = rounds.measure(paths, threads, source, folder, plan)
+                outcome = rounds.measure(paths, threads, source, folder, plan, expected)
             except rounds.WorkerError as problem:
                 left_out[f"{network}, {threads}"] = str(problem)
                 continue
@@ -109,6 +113,13 @@ def measure(options: argparse.Namespace, plan: rounds.Plan) -> dict[str, Any]:
 def _paths(engine: str, network: str, peers: Environment, suite: Suite, dtype: str) -> tuple[Path, Path]:
     python = Path(sys.executable) if engine.startswith("lathe") else peers.python
     return python, models.path_of(engine, network, peers, suite, dtype)
+
+
+def _exact(model: Path, feeds: dict[str, Array]) -> list[Array]:
+    """What the integers come to. As it is measured, onnxruntime saturates sums on processors without VNNI."""
+    options = exact_onnxruntime.options()
+    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    return list(session.run(None, feeds))
 
 
 def _written_by_hand(page: str) -> str:

@@ -110,8 +110,15 @@ class WorkerError(Exception):
     """An engine could not be loaded or stopped working."""
 
 
-def measure(engines: Mapping[str, tuple[Path, Path]], threads: int, source: Path, folder: Path, plan: Plan) -> Outcome:
-    """All engines (name -> Python and model) on one network."""
+def measure(
+    engines: Mapping[str, tuple[Path, Path]],
+    threads: int,
+    source: Path,
+    folder: Path,
+    plan: Plan,
+    expected: Sequence[Array] | None = None,
+) -> Outcome:
+    """All engines (name -> Python and model) on one network. `expected`: the outputs, if not those of REFERENCE."""
     failures: dict[str, str] = {}
     workers: dict[str, Worker] = {}
     starts: dict[str, list[dict[str, Any]]] = {engine: [] for engine in engines}
@@ -130,8 +137,11 @@ def measure(engines: Mapping[str, tuple[Path, Path]], threads: int, source: Path
             else:
                 worker.close()
     try:
-        measured = _judged(workers, starts, failures, SMALLEST_COSINE[plan.dtype])
-        others = _rounds(workers, measured, plan)
+        if expected is None and REFERENCE not in workers:
+            raise WorkerError(f"{REFERENCE}, with which all are compared, has no output: {failures.get(REFERENCE, '')}")
+        wanted = _outputs(workers[REFERENCE]) if expected is None else expected
+        measured = _judged(workers, starts, failures, wanted, SMALLEST_COSINE[plan.dtype])
+        others = _rounds(workers, measured, plan) if measured else []
     finally:
         for worker in workers.values():
             worker.close()
@@ -139,18 +149,19 @@ def measure(engines: Mapping[str, tuple[Path, Path]], threads: int, source: Path
 
 
 def _judged(
-    workers: Mapping[str, Worker], starts: Mapping[str, list[dict[str, Any]]], failures: dict[str, str], least: float
+    workers: Mapping[str, Worker],
+    starts: Mapping[str, list[dict[str, Any]]],
+    failures: dict[str, str],
+    expected: Sequence[Array],
+    least: float,
 ) -> list[Measured]:
-    """The engines whose output is that of the reference; the others become failures."""
-    if REFERENCE not in workers:
-        raise WorkerError(f"{REFERENCE}, with which all are compared, has no output: {failures.get(REFERENCE, '')}")
-    expected = _outputs(workers[REFERENCE])
+    """The engines whose output is the expected one; the others become failures."""
     measured = []
     for engine, worker in workers.items():
         found = _outputs(worker)
         similarity = min(map(cosine, found, expected)) if len(found) == len(expected) else 0.0
         if similarity < least:
-            failures[engine] = f"its output differs from that of {REFERENCE}: cosine {similarity:.6f}"
+            failures[engine] = f"its output differs from the expected one: cosine {similarity:.6f}"
         else:
             measured.append(Measured(engine, _typical(starts[engine]), similarity))
     return measured
