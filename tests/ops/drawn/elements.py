@@ -71,6 +71,14 @@ def along_axis(draw: st.DrawFn, make: Callable[[int], Operator]) -> OpCase:
 
 
 @st.composite
+def along_rows(draw: st.DrawFn, make: Callable[[int], Operator]) -> OpCase:
+    """The last axis, of at least eight elements."""
+    shape = (*draw(shapes(least_rank=0, most=200)), draw(st.integers(8, 300)))
+    numbers = normal(draw(generators()), shape) * np.float32(draw(st.sampled_from((1, 1, 10))))
+    return OpCase(make(len(shape) - 1), (numbers,), label(shape, "along rows"))
+
+
+@st.composite
 def reduction(draw: st.DrawFn, make: Callable[[tuple[int, ...], bool], Operator]) -> OpCase:
     shape = draw(shapes(most=_LARGEST))
     axes = tuple(axis for axis in range(len(shape)) if draw(st.booleans()))

@@ -35,7 +35,7 @@ _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
 # Families without a half: nothing computes these operators in half precision, or draws what only kernels of single
 # precision need.
 _SINGLE = (
-    *("layer_norm", "rms_norm", "group_norm", "batch_norm", "deconv2d_few", "gru", "lstm", "rnn"),
+    *("layer_norm", "rms_norm", "group_norm", "batch_norm", "deconv2d_few", "gru", "lstm", "rnn", "softmax_rows"),
     *("dwconv2d_wide", "dwconv2d_7x7", "dwconv2d_3x3_mixed", "dwconv2d_5x5_mixed"),
 )
 _LARGEST_EXPONENT = 10.0  # of which exp has a half
@@ -91,6 +91,7 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         found[name] = elements.binary(make[name]())
     for name in ("softmax", "log_softmax"):
         found[name] = elements.along_axis(make[name])
+    found["softmax_rows"] = elements.along_rows(make["softmax"])
     for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min"):
         found[name] = elements.reduction(make[name])
     halves = {name: strategy.map(in_half) for name, strategy in found.items() if name not in _SINGLE}
