@@ -36,21 +36,26 @@ struct PanelTile {
 using PanelTileFunction = void (*)(const PanelTile& tile);
 
 // `unroll` keeps the sums in registers: their indices have to be constants.
-// The last vector of a tile is mostly whole; some machines take a dozen cycles to store a part of one.
-inline Vec LoadEnd(const Element* from, int count) { return count == kLanes ? Load(from) : LoadPart(from, count); }
-inline void StoreEnd(Element* to, Vec x, int count) { count == kLanes ? Store(to, x) : StorePart(to, x, count); }
-
 template <int rows, int vectors>
 inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
+  // All pixels start from the same, or each from its own.
   const Element* start = tile.start;
-#pragma GCC unroll 16
-  for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
-    for (int j = 0; j < vectors; ++j) {
-      sums[i][j] = Fill(0.0f);
-      if (start != nullptr) sums[i][j] = LoadEnd(start + j * kLanes, j + 1 < vectors ? kLanes : tile.last);
+  for (int j = 0; j < vectors; ++j) {
+    Vec first = Fill(0.0f);
+    if (start != nullptr) first = LoadPart(start + j * kLanes, j + 1 < vectors ? kLanes : tile.last);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) sums[i][j] = first;
+  }
+  if (tile.start_step != 0) {
+#pragma GCC unroll 16
+    for (int i = 1; i < rows; ++i) {
+      if (i < tile.count) start += tile.start_step;
+#pragma GCC unroll 8
+      for (int j = 0; j < vectors; ++j) {
+        sums[i][j] = LoadPart(start + j * kLanes, j + 1 < vectors ? kLanes : tile.last);
+      }
     }
-    if (i + 1 < tile.count) start += tile.start_step;
   }
   const Element* weights = tile.weights;
   const Element* const* pointers = tile.rows;
@@ -74,6 +79,13 @@ inline void SumPanelTile(const PanelTile& tile, Vec (&sums)[rows][vectors]) {
   }
 }
 
+// The ends of rows, which lie aside as whole vectors.
+__attribute__((noinline)) void CopyEnds(const PanelTile& tile, const Element* from, Element* to) {
+  for (int i = 0; i < tile.count; ++i, from += kLanes, to += tile.output_step) {
+    for (int j = 0; j < tile.last; ++j) to[j] = from[j];
+  }
+}
+
 template <int rows, int vectors>
 void RunPanelTile(const PanelTile& tile) {
   Vec sums[rows][vectors];
@@ -81,20 +93,25 @@ void RunPanelTile(const PanelTile& tile) {
   const Vec low = Fill(tile.low), high = Fill(tile.high);
   Element* to = tile.output;
   const Element* residual = tile.residual;
+  // Some machines take a dozen cycles to store a part of a vector.
+  Element aside[rows * kLanes];
+  const bool whole = tile.last == kLanes;
+  Element* end = whole ? to + (vectors - 1) * kLanes : aside;
+  const int64_t end_step = whole ? tile.output_step : kLanes;
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
-    if (i == tile.count) return;
+    if (i == tile.count) break;
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) {
-      const int count = j + 1 < vectors ? kLanes : tile.last;
       Vec x = sums[i][j];
-      if (residual != nullptr) x = Add(x, LoadEnd(residual + j * kLanes, count));
-      x = AtMost(AtLeast(x, low), high);
-      StoreEnd(to + j * kLanes, x, count);
+      if (residual != nullptr) x = Add(x, LoadPart(residual + j * kLanes, j + 1 < vectors ? kLanes : tile.last));
+      Store(j + 1 < vectors ? to + j * kLanes : end, AtMost(AtLeast(x, low), high));
     }
     to += tile.output_step;
+    end += end_step;
     if (residual != nullptr) residual += tile.residual_step;
   }
+  if (!whole) CopyEnds(tile, aside, tile.output + (vectors - 1) * kLanes);
 }
 
 // Pixels of a tile by its vectors, and those of the smaller one for what is left at the end of a chunk: as many sums as
