@@ -19,18 +19,23 @@ from buildtool.settings import Options, Overrides
 
 
 def shapes_by_name(words: list[str] | None) -> dict[str, str]:
-    """`name=1,3,224,224` by name. A name may hold '=' itself; a shape never does."""
-    shapes: dict[str, str] = {}
+    """`name=1,3,224,224` by name."""
+    return _by_name(words, "--input-shape", "SHAPE", "1,3,224,224")
+
+
+def _by_name(words: list[str] | None, option: str, kind: str, example: str) -> dict[str, str]:
+    """`name=value` by name. A name may hold '=' itself; a value never does."""
+    found: dict[str, str] = {}
     for word in words or ():
-        name, equals, shape = word.rpartition("=")
+        name, equals, value = word.rpartition("=")
         if not equals or not name:
             raise ConfigError(
-                f"--input-shape cannot be '{word}'",
-                rule="--input-shape NAME=SHAPE",
-                remedy=f"put the name of the input before it: --input-shape NAME={shape or '1,3,224,224'}",
+                f"{option} cannot be '{word}'",
+                rule=f"{option} NAME={kind}",
+                remedy=f"put the name of the input before it: {option} NAME={value or example}",
             )
-        shapes[name] = shape
-    return shapes
+        found[name] = value
+    return found
 
 
 ModelsArgument: TypeAlias = Annotated[
@@ -47,6 +52,18 @@ ShapesOption: TypeAlias = Annotated[
         "--input-shape", metavar="NAME=SHAPE", help="Shape of an input with open sizes; 1..8: bounds of a size."
     ),
 ]
+RangesOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--input-range", metavar="NAME=LOW,HIGH", help="Smallest and largest value of an input."),
+]
+DataTypeOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--data-type",
+        metavar="fp32_fp32|fp16_fp32|bf16_fp32|fp16_fp16",
+        help="Types that weights are stored in and computed with.",
+    ),
+]
 
 
 def init(
@@ -57,14 +74,8 @@ def init(
     ] = None,
     target_abis: AbisOption = None,
     input_shape: ShapesOption = None,
-    data_type: Annotated[
-        str,
-        typer.Option(
-            "--data-type",
-            metavar="fp32_fp32|fp16_fp32|bf16_fp32|fp16_fp16",
-            help="Types that weights are stored in and computed with.",
-        ),
-    ] = "fp16_fp32",
+    input_range: RangesOption = None,
+    data_type: DataTypeOption = "fp16_fp32",
     op_paths: OpPathOption = None,
     trust_model_code: TrustOption = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
@@ -89,6 +100,7 @@ def init(
         library_name=library_name,
         target_abis=abis or ["host"],
         shapes=shapes_by_name(input_shape),
+        ranges=_by_name(input_range, "--input-range", "LOW,HIGH", "0,1"),
         data_type=data_type,
         trust_model_code=trust_model_code,
         op_paths=tuple(op_paths or ()),

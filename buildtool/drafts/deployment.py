@@ -41,6 +41,7 @@ class _Draft:
     data_type: str
     trusted: bool
     sizes: OpenSizes
+    ranges: dict[str, tuple[float, float]]  # of inputs, by name, as the user gives them; those that are used leave
     target: FirmwareTarget | None  # where the models go to chips
 
 
@@ -51,14 +52,15 @@ def write(
     library_name: str | None = None,
     target_abis: Sequence[str] = ("host",),
     shapes: Mapping[str, str] | None = None,
+    ranges: Mapping[str, str] | None = None,
     data_type: str = "fp16_fp32",
     trust_model_code: bool = False,
     op_paths: Sequence[Path] = (),
     ask: Ask | None = None,
     note: Callable[[Problem], None] | None = None,
 ) -> str:
-    """The text of a deployment file for these models. `shapes` gives the sizes that the models leave open; `ask` is
-    asked for others, and `note` hears of those that were chosen.
+    """The text of a deployment file for these models. `shapes` gives the sizes that the models leave open, `ranges` the
+    numbers between which inputs lie; `ask` is asked for other sizes, and `note` hears of those that were chosen.
     """
     if data_type not in DATA_TYPES:
         raise ConfigError(f"--data-type cannot be '{data_type}'", rule=f"allowed: {', '.join(DATA_TYPES)}")
@@ -73,11 +75,13 @@ def write(
         *([f"op_paths: [{', '.join(_text(_relative(path, relative_to)) for path in op_paths)}]"] if op_paths else []),
         "models:",
     ]
-    draft = _Draft(relative_to, registry(op_paths), data_type, trust_model_code, sizes, _chip(target_abis))
+    given = {key: inputs.parse_range(text, key) for key, text in (ranges or {}).items()}
+    draft = _Draft(relative_to, registry(op_paths), data_type, trust_model_code, sizes, given, _chip(target_abis))
     taken: set[str] = set()
     for model in models:
         lines += _model_lines(_unique(_word(_stem(model)), taken), model_in(model), draft)
     sizes.check_all_used()
+    inputs.check_all_used(given)
     return "\n".join(lines) + "\n"
 
 
@@ -120,7 +124,7 @@ def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
         *_weight_lines(weights, draft.relative_to),
         "    subgraphs:",
         *_tensor_lines("input", imported.graph.inputs, imported.input_formats, "      - "),
-        *_range_lines(imported.graph, draft.target),
+        *_range_lines(imported.graph, draft),
         *_tensor_lines("output", imported.graph.outputs, imported.output_formats, "        "),
         *_runtime_lines(entry, imported.graph, draft),
     ]
@@ -145,10 +149,10 @@ def _platform(file: Path) -> str:
     )
 
 
-def _range_lines(graph: Graph, target: FirmwareTarget | None) -> list[str]:
-    """Between which numbers the inputs lie, where the model says so; for chips always, as an example to edit."""
-    ranges = [_range(value, graph) for value in graph.inputs]
-    if not any(ranges) and target is None:
+def _range_lines(graph: Graph, draft: _Draft) -> list[str]:
+    """Between which numbers the inputs lie, where the user or the model says so; for chips always, to be edited."""
+    ranges = [draft.ranges.pop(value.name, None) or _range(value, graph) for value in graph.inputs]
+    if not any(ranges) and draft.target is None:
         return []
     texts = ", ".join(f'"{low:.6g},{high:.6g}"' for low, high in (found or _USUAL for found in ranges))
     remark = "" if all(ranges) else "  # an assumption: write the range of your data"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -87,9 +88,7 @@ class OpenSizes:
             self._chosen.clear()
 
     def check_all_used(self) -> None:
-        """ConfigError for a shape of an input that no model has."""
-        if self.given:
-            raise ConfigError(f"no model has an input '{next(iter(self.given))}'", remedy="see: lathe inspect MODEL")
+        check_all_used(self.given)
 
     def _decided(self, item: Opened, where: Where) -> tuple[int | tuple[int, int], ...] | Problem:
         sizes: list[int | tuple[int, int] | None] = list(item.sizes)
@@ -124,6 +123,26 @@ class OpenSizes:
             what = f"the model leaves sizes of '{item.name}' open; chosen: {', '.join(chosen)}"
             self.note(Problem(what, where, remedy=f"for other sizes: {remedy}"))
         return tuple(size for size in sizes if size is not None)
+
+
+def check_all_used(left: Mapping[str, object]) -> None:
+    """ConfigError for an input that no model has."""
+    if left:
+        raise ConfigError(f"no model has an input '{next(iter(left))}'", remedy="see: lathe inspect MODEL")
+
+
+def parse_range(text: str, name: str) -> tuple[float, float]:
+    """`0,1`: the smallest and the largest number, as the command line gives them."""
+    try:
+        low, high = (float(word) for word in text.split(","))
+    except ValueError:
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ConfigError(
+            f"'{text}' is not a range, in --input-range {name}={text}",
+            rule="two finite numbers, the smaller one first: --input-range NAME=0,1",
+        )
+    return low, high
 
 
 def parse(text: str, name: str) -> tuple[int | tuple[int, int], ...]:

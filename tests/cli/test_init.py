@@ -168,6 +168,34 @@ def test_chips_get_their_keys(
     assert lathe("check", file).code == 0
 
 
+def test_ranges_of_inputs_may_be_given(lathe: Lathe, tmp_path: Path) -> None:
+    def ranges(*words: str) -> object:
+        result = lathe("init", EXAMPLE / "digits.onnx", "-o", "-", *words)
+        assert result.code == 0
+        assert "assumption" not in result.stdout
+        return yaml.safe_load(result.stdout)["models"]["digits"]["subgraphs"][0].get("input_ranges")
+
+    assert ranges() is None
+    assert ranges("--input-range", "image=-0.5,2") == ["-0.5,2"]
+    assert ranges("--input-range", "image=0,1", "--abi", "k210") == ["0,1"]
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("0,1", "--input-range cannot be '0,1'"),
+        ("image=1,0", "'1,0' is not a range, in --input-range image=1,0"),
+        ("image=0,inf", "'0,inf' is not a range"),
+        ("image=0", "'0' is not a range"),
+        ("picture=0,1", "no model has an input 'picture'"),
+    ],
+)
+def test_wrong_ranges(lathe: Lathe, word: str, message: str) -> None:
+    result = lathe("init", EXAMPLE / "digits.onnx", "-o", "-", "--input-range", word)
+    assert result.code == 2
+    assert message in result.stderr
+
+
 def test_a_quantised_model_stays_one(lathe: Lathe, tmp_path: Path) -> None:
     quant = Quantisation((0.5,), (-10,))
     tensors = [

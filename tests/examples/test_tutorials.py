@@ -112,7 +112,7 @@ def keras_model() -> bytes:
     convolution = {"kernel_size": [3, 3], "padding": "same", "activation": "relu", "data_format": "channels_last"}
     pool = {"pool_size": [2, 2], "strides": [2, 2], "padding": "valid", "data_format": "channels_last"}
     model = writer.sequential(
-        writer.given(8, 8, 1),
+        writer.layer("InputLayer", "image", batch_input_shape=[None, 8, 8, 1], dtype="float32"),
         writer.layer("Conv2D", "first", filters=16, **convolution),
         writer.layer("MaxPooling2D", "first_pool", **pool),
         writer.layer("Conv2D", "second", filters=32, **convolution),
