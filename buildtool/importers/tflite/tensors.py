@@ -160,6 +160,8 @@ def quantisation_of(table: Table | None, code: int, shape: Sequence[int], where:
     if not zeros.size:
         zeros = np.zeros(scales.size, np.int64)
     axis = table.integer(6) if scales.size > 1 else None
+    if axis is not None and len(shape) == 1:
+        axis = 0  # old converters give a bias the axis of its filter
     fits = axis is None or (0 <= axis < len(shape) and shape[axis] == scales.size)
     if not fits or zeros.size not in (1, scales.size):
         raise ModelFileError(

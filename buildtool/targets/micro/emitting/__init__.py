@@ -1,0 +1,1 @@
+"""The C sources of a network, and the projects around them."""

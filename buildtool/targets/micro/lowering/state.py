@@ -1,0 +1,132 @@
+"""What is known while a graph is read: stored tensors, and real values that are computed from them.
+
+Models store a result by the nodes dequantise, compute, quantise. Such a chain becomes one layer when its last node is
+read: until then the real values are `Pending`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ir.operator import Array
+from buildtool.targets.micro.network import Layer, Tensor
+
+
+class NoLayer(Exception):
+    """The node has no layer. Empty text: something in front of it has none."""
+
+    def __init__(self, text: str = "", remedy: str = "") -> None:
+        super().__init__(text)
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A real value: an operator on stored tensors, and the bounds of its results."""
+
+    op: str  # `stored`: a tensor as it is; `float`: a tensor of floats
+    inputs: tuple[Tensor, ...]
+    node: Node | None = None
+    low: float = -np.inf
+    high: float = np.inf
+
+    def bounded(self, low: float, high: float) -> Pending:
+        return replace(self, low=max(self.low, low), high=min(self.high, high))
+
+
+@dataclass
+class Lowering:
+    """The layers so far."""
+
+    graph: Graph
+    layers: list[Layer] = field(default_factory=list)
+    aliases: dict[Tensor, Tensor] = field(default_factory=dict)
+    stored: dict[Value, Tensor] = field(default_factory=dict)
+    real: dict[Value, Pending] = field(default_factory=dict)
+    failed: set[Value] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for value in self.graph.inputs:
+            dtype = {"s8": "int8", "f32": "float32"}.get(value.type.dtype.value)
+            if dtype is not None and all(isinstance(dim, int) for dim in value.type.shape):
+                self.stored[value] = Tensor(value.name, shape_of(value), dtype=dtype)
+
+    def tensor(self, value: Value) -> Tensor:
+        """Where a value is stored."""
+        found = self.stored.get(value)
+        if found is None:
+            if value in self.failed:
+                raise NoLayer()
+            if value.is_constant:
+                raise NoLayer("an operand is a constant, which this layer does not take")
+            kind = value.type.dtype.value
+            raise NoLayer(f"'{value.name}' is of {kind} in floating point or of a run-time size, not of int8")
+        return found
+
+    def is_stored(self, value: Value) -> bool:
+        return value in self.stored
+
+    def pending(self, value: Value) -> Pending:
+        found = self.real.get(value)
+        if found is None:
+            if value in self.failed:
+                raise NoLayer()
+            raise NoLayer(f"'{value.name}' is computed in floating point")
+        return found
+
+    def quantised_input(self, value: Value, scale: float, zero: int) -> Tensor:
+        """The tensor of a value, whose scale a reader says. All readers of a value say the same."""
+        tensor = self.tensor(value)
+        if tensor.scale == scale and tensor.zero == zero:
+            return tensor
+        new = replace(tensor, scale=scale, zero=zero)
+        if tensor.scale != 1.0 or tensor.zero != 0:
+            self.aliases[new] = tensor  # read by another scale: the same bytes
+            return new
+        self._renew(tensor, new)
+        return new
+
+    def _renew(self, old: Tensor, new: Tensor) -> None:
+        """Puts a tensor whose scale became known in the place of the one without."""
+        for value, known in list(self.stored.items()):
+            if known is old:
+                self.stored[value] = new
+        if old in self.aliases:
+            self.aliases[new] = self.aliases.pop(old)
+        for alias, of in list(self.aliases.items()):
+            if of is old:
+                self.aliases[alias] = new
+        for index, layer in enumerate(self.layers):
+            if layer.output is old or old in layer.inputs:
+                inputs = tuple(new if each is old else each for each in layer.inputs)
+                output = new if layer.output is old else layer.output
+                self.layers[index] = replace(layer, inputs=inputs, output=output)
+
+    def add(self, value: Value, layer: Layer) -> None:
+        self.layers.append(layer)
+        self.stored[value] = layer.output
+
+
+def shape_of(value: Value) -> tuple[int, ...]:
+    shape = tuple(value.type.shape)
+    if not all(isinstance(dim, int) for dim in shape):
+        raise NoLayer(f"'{value.name}' has a run-time size", "fix the input shapes in the deployment file")
+    return tuple(int(dim) for dim in shape if isinstance(dim, int))
+
+
+def constant(value: Value) -> Array:
+    if value.constant is None:
+        raise NoLayer(f"'{value.name}' is not a constant")
+    return value.constant
+
+
+def scale_of(scale: Value, zero: Value | None) -> tuple[float, int]:
+    """A scale and a zero point of a whole tensor."""
+    scales = constant(scale)
+    zeros = np.zeros((), np.int64) if zero is None else constant(zero)
+    if scales.size != 1 or zeros.size != 1:
+        raise NoLayer("activations have scales by channel")
+    return float(np.float32(scales.reshape(()))), int(zeros.reshape(()))

@@ -1,0 +1,202 @@
+"""A network for a microcontroller: tensors, and layers that read and write them, in the order of execution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A value of the network. A batch of one is part of the shape."""
+
+    name: str
+    shape: tuple[int, ...]
+    scale: float = 1.0
+    zero: int = 0
+    dtype: str = "int8"  # or float32
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        return self.elements * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Layer:
+    """One call of a kernel."""
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+    low: int = -128  # of the stored results
+    high: int = 127
+
+    @property
+    def macs(self) -> int:
+        return 0
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__.lower()
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a kernel moves over an image."""
+
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    pads: tuple[int, int]  # top, left; the rest follows from the sizes
+    dilations: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conv(Layer):
+    """A convolution. `weights`: [O, KH, KW, I]; scales and biases by output channel."""
+
+    window: Window
+    weights: Bytes
+    bias: NDArray[np.int32]
+    multipliers: tuple[int, ...]
+    shifts: tuple[int, ...]
+
+    @property
+    def macs(self) -> int:
+        return self.output.elements * int(self.weights[0].size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Depthwise(Conv):
+    """A convolution of each channel with filters of its own. `weights`: [O, KH, KW, 1]."""
+
+    @property
+    def multiplicity(self) -> int:
+        return self.output.shape[3] // self.inputs[0].shape[3]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dense(Layer):
+    """A product with a matrix. `weights`: [O, I]."""
+
+    rows: int
+    weights: Bytes
+    bias: NDArray[np.int32]
+    multipliers: tuple[int, ...]
+    shifts: tuple[int, ...]
+
+    @property
+    def macs(self) -> int:
+        return self.rows * int(self.weights.size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaxPool(Layer):
+    """The largest number of each window."""
+
+    window: Window
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AveragePool(Layer):
+    """The mean of the part of each window that is inside the image; input and output have one scale."""
+
+    window: Window
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mean(Layer):
+    """The mean over the two axes of an image, stored in a scale of its own."""
+
+    multiplier: int
+    shift: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Add(Layer):
+    """The sum of two tensors of one shape. Multipliers and shifts: of both inputs, and of the output."""
+
+    multipliers: tuple[int, int, int]
+    shifts: tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mul(Layer):
+    """The product of two tensors of one shape."""
+
+    multiplier: int
+    shift: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table(Layer):
+    """Each byte replaced by the entry of a table: any function of one variable. `table`: by byte, from -128 on."""
+
+    table: Bytes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Softmax(Layer):
+    """Over the last axis. The exponentials of all 256 differences from the largest are stored, Q0.31."""
+
+    exponentials: NDArray[np.int32]  # by difference, from 0 down to -255; 0 where it is too small
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Concat(Layer):
+    """Joins tensors; seen as rows, each input gives a run of bytes to each row."""
+
+    rows: int
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pad(Layer):
+    """Puts a border around an image."""
+
+    before: tuple[int, int]  # rows, columns
+    value: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Quantize(Layer):
+    """From floats to bytes."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dequantize(Layer):
+    """From bytes to floats."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers in order. A tensor that is another one with a new shape has an entry in `aliases`."""
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    layers: tuple[Layer, ...]
+    aliases: dict[Tensor, Tensor] = field(default_factory=dict)
+
+    def storage(self, tensor: Tensor) -> Tensor:
+        """The tensor whose memory holds this one."""
+        while tensor in self.aliases:
+            tensor = self.aliases[tensor]
+        return tensor
+
+    @property
+    def macs(self) -> int:
+        return sum(layer.macs for layer in self.layers)
+
+
+def names(tensors: Sequence[Tensor]) -> list[str]:
+    return [tensor.name for tensor in tensors]

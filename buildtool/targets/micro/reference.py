@@ -1,0 +1,168 @@
+"""What each layer computes, to the last bit, in NumPy: the arithmetic of LiteRT's reference kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buildtool.targets.micro import network as nets
+from buildtool.targets.micro.fixed_point import clamped, high_product, scaled, scaled_once, shifted_right
+from buildtool.targets.micro.network import Layer, Network, Tensor, Window
+
+Array = NDArray[Any]
+Values = NDArray[np.int64]
+
+
+def evaluate(network: Network, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The outputs of a network by name."""
+    known = values(network, inputs)
+    return {tensor.name: known[network.storage(tensor)].reshape(tensor.shape) for tensor in network.outputs}
+
+
+def values(network: Network, inputs: Mapping[str, Array]) -> dict[Tensor, Array]:
+    """Everything that the layers make."""
+    known = {network.storage(tensor): inputs[tensor.name].reshape(tensor.shape) for tensor in network.inputs}
+    for layer in network.layers:
+        read = [known[network.storage(tensor)].reshape(tensor.shape) for tensor in layer.inputs]
+        known[layer.output] = _KERNELS[type(layer)](layer, *read).reshape(layer.output.shape)
+    return known
+
+
+def windows(x: Values, window: Window, shape: tuple[int, ...], fill: int) -> Values:
+    """The elements of x[1, H, W, C] under each output place: [OH, OW, KH, KW, C]."""
+    (kh, kw), (sh, sw), (top, left), (dh, dw) = window.kernel, window.strides, window.pads, window.dilations
+    rows, columns = shape[1], shape[2]
+    bottom = max((rows - 1) * sh + (kh - 1) * dh + 1 - top - x.shape[1], 0)
+    right = max((columns - 1) * sw + (kw - 1) * dw + 1 - left - x.shape[2], 0)
+    around = np.pad(x[0], ((top, bottom), (left, right), (0, 0)), constant_values=fill)
+    at = np.arange(rows)[:, None] * sh + np.arange(kh) * dh
+    across = np.arange(columns)[:, None] * sw + np.arange(kw) * dw
+    return around[at[:, None, :, None], across[None, :, None, :]]
+
+
+def _stored(layer: Layer, sums: Values, multiplier: Any, shift: Any) -> Array:
+    found = scaled(sums, np.asarray(multiplier, np.int64), np.asarray(shift, np.int64)) + layer.output.zero
+    return clamped(found, layer.low, layer.high)
+
+
+def _conv(layer: nets.Conv, x: Array) -> Array:
+    zero = layer.inputs[0].zero
+    seen = windows(x.astype(np.int64), layer.window, layer.output.shape, zero) - zero
+    sums = seen.reshape(-1, layer.weights[0].size) @ layer.weights.reshape(len(layer.weights), -1).T.astype(np.int64)
+    return _stored(layer, sums + layer.bias, layer.multipliers, layer.shifts)
+
+
+def _depthwise(layer: nets.Depthwise, x: Array) -> Array:
+    zero = layer.inputs[0].zero
+    seen = windows(x.astype(np.int64), layer.window, layer.output.shape, zero) - zero
+    seen = np.repeat(seen, layer.multiplicity, axis=-1)
+    sums = np.einsum("abhwc,chw->abc", seen, layer.weights[..., 0].astype(np.int64))
+    return _stored(layer, sums + layer.bias, layer.multipliers, layer.shifts)
+
+
+def _dense(layer: nets.Dense, x: Array) -> Array:
+    seen = x.reshape(layer.rows, -1).astype(np.int64) - layer.inputs[0].zero
+    sums = seen @ layer.weights.T.astype(np.int64) + layer.bias
+    shifts = np.asarray(layer.shifts, np.int64)
+    found = scaled_once(sums, np.asarray(layer.multipliers, np.int64), shifts) + layer.output.zero
+    return clamped(found, layer.low, layer.high)
+
+
+def _max_pool(layer: nets.MaxPool, x: Array) -> Array:
+    seen = windows(x.astype(np.int64), layer.window, layer.output.shape, -128)
+    return clamped(seen.max(axis=(2, 3)), layer.low, layer.high)
+
+
+def _average_pool(layer: nets.AveragePool, x: Array) -> Array:
+    sums = windows(x.astype(np.int64), layer.window, layer.output.shape, 0).sum(axis=(2, 3))
+    counts = windows(np.ones_like(x, np.int64), layer.window, layer.output.shape, 0).sum(axis=(2, 3))
+    halves = np.where(sums >= 0, counts // 2, -(counts // 2))
+    found = np.sign(sums + halves) * (np.abs(sums + halves) // counts)
+    return clamped(found, layer.low, layer.high)
+
+
+def _mean(layer: nets.Mean, x: Array) -> Array:
+    sums = (x.astype(np.int64) - layer.inputs[0].zero).sum(axis=(1, 2))
+    return _stored(layer, sums, layer.multiplier, layer.shift)
+
+
+def _add(layer: nets.Add, x: Array, y: Array) -> Array:
+    parts = [
+        scaled((operand.astype(np.int64) - tensor.zero) << 20, multiplier, shift)
+        for operand, tensor, multiplier, shift in zip(
+            (x, y), layer.inputs, layer.multipliers[:2], layer.shifts[:2], strict=True
+        )
+    ]
+    return _stored(layer, parts[0] + parts[1], layer.multipliers[2], layer.shifts[2])
+
+
+def _mul(layer: nets.Mul, x: Array, y: Array) -> Array:
+    products = (x.astype(np.int64) - layer.inputs[0].zero) * (y.astype(np.int64) - layer.inputs[1].zero)
+    return _stored(layer, products, layer.multiplier, layer.shift)
+
+
+def _table(layer: nets.Table, x: Array) -> Array:
+    return layer.table[x.astype(np.int64) + 128]
+
+
+def _softmax(layer: nets.Softmax, x: Array) -> Array:
+    rows = x.reshape(-1, x.shape[-1]).astype(np.int64)
+    exponentials = layer.exponentials.astype(np.int64)[rows.max(axis=1, keepdims=True) - rows]
+    sums = shifted_right(exponentials, 12).sum(axis=1)
+    headroom = 32 - np.array([int(total).bit_length() for total in sums], np.int64)
+    inverse = _inverse((sums << headroom) - (1 << 31))
+    found = shifted_right(high_product(exponentials, inverse[:, None]), (12 - headroom + 31 - 8)[:, None])
+    return clamped(found - 128, -128, 127)
+
+
+def _inverse(values: Values) -> Values:
+    """1 / (1 + x) for x in [0, 1), Q0.31, by three steps of Newton's method."""
+    total = values + ((1 << 31) - 1)
+    half = (total + 1) // 2
+    x = 1515870810 + high_product(half, -1010580540)
+    for _ in range(3):
+        x = x + (high_product(x, (1 << 29) - high_product(half, x)) << 2)
+    return np.minimum(x << 1, (1 << 31) - 1)
+
+
+def _concat(layer: nets.Concat, *parts: Array) -> Array:
+    return np.concatenate([part.reshape(layer.rows, -1) for part in parts], axis=1)
+
+
+def _pad(layer: nets.Pad, x: Array) -> Array:
+    _, rows, columns, _ = layer.output.shape
+    (top, left), (_, height, width, _) = layer.before, x.shape
+    sides = ((0, 0), (top, rows - height - top), (left, columns - width - left), (0, 0))
+    return np.pad(x, sides, constant_values=layer.value)
+
+
+def _quantize(layer: nets.Quantize, x: Array) -> Array:
+    scaled_ = x.astype(np.float32) / np.float32(layer.output.scale)
+    rounded = np.trunc(scaled_ + np.copysign(np.float32(0.5), scaled_)).astype(np.float64)
+    return np.clip(rounded + layer.output.zero, -128, 127).astype(np.int8)
+
+
+def _dequantize(layer: nets.Dequantize, x: Array) -> Array:
+    (tensor,) = layer.inputs
+    return ((x.astype(np.int32) - tensor.zero).astype(np.float32) * np.float32(tensor.scale)).astype(np.float32)
+
+
+_KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
+    nets.Conv: _conv,
+    nets.Depthwise: _depthwise,
+    nets.Dense: _dense,
+    nets.MaxPool: _max_pool,
+    nets.AveragePool: _average_pool,
+    nets.Mean: _mean,
+    nets.Add: _add,
+    nets.Mul: _mul,
+    nets.Table: _table,
+    nets.Softmax: _softmax,
+    nets.Concat: _concat,
+    nets.Pad: _pad,
+    nets.Quantize: _quantize,
+    nets.Dequantize: _dequantize,
+}
