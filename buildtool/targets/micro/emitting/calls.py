@@ -1,0 +1,229 @@
+"""The call of each layer's kernel, with the constants that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buildtool.targets.micro import network as nets
+from buildtool.targets.micro.network import Layer, Tensor, Window
+from buildtool.targets.micro.packing import packed
+
+
+class Places(Protocol):
+    """Expressions of C for where things are."""
+
+    def tensor(self, tensor: Tensor) -> str: ...
+
+    def work(self, layer: Layer) -> str: ...
+
+
+@dataclass
+class Call:
+    """What a layer becomes."""
+
+    kernels: tuple[str, ...]  # of files.SOURCES
+    arrays: list[tuple[str, NDArray[Any]]] = field(default_factory=list)
+    structures: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Context:
+    places: Places
+    name: str  # of constants
+    kernel_set: str
+
+    def ends(self, layer: Layer) -> tuple[str, str]:
+        return self.places.tensor(layer.inputs[0]), self.places.tensor(layer.output)
+
+
+def call(layer: Layer, places: Places, name: str, kernel_set: str) -> Call:
+    return _CALLS[type(layer)](layer, _Context(places, name, kernel_set))
+
+
+def kernel_of(layer: Layer) -> str:
+    """The file of its kernel, without the instruction set."""
+    return _FILES[type(layer)]
+
+
+def real(value: float) -> str:
+    """A float of C with all its digits."""
+    text = np.format_float_scientific(np.float32(value), unique=True, trim="0")
+    return f"{text}f"
+
+
+def _bounds(layer: Layer) -> str:
+    return f"{{{layer.inputs[0].zero}, {layer.output.zero}, {layer.low}, {layer.high}}}"
+
+
+def _image(x: Tensor, y: Tensor, window: Window) -> str:
+    numbers = (*x.shape[1:], *y.shape[1:], *window.kernel, *window.strides, *window.pads, *window.dilations)
+    return "{" + ", ".join(str(number) for number in numbers) + "}"
+
+
+def _scaling(context: _Context) -> str:
+    return f"{{{context.name}_scaling, {context.name}_shifts}}"
+
+
+def _constants(layer: nets.Conv | nets.Dense, context: _Context) -> list[tuple[str, NDArray[Any]]]:
+    found = packed(layer, context.kernel_set)
+    return [
+        (f"{context.name}_weights", found.weights),
+        (f"{context.name}_scaling", found.pairs),
+        (f"{context.name}_shifts", found.shifts),
+    ]
+
+
+def _conv(layer: nets.Conv, context: _Context) -> Call:
+    kernel = "depthwise_s8" if isinstance(layer, nets.Depthwise) else "conv_s8"
+    image = _image(layer.inputs[0], layer.output, layer.window)
+    body = f"{context.name}_weights, {_scaling(context)}, {image}, {_bounds(layer)}"
+    x, y = context.ends(layer)
+    return Call(
+        (kernel,),
+        _constants(layer, context),
+        [f"static const lm_conv {context.name} = {{{body}}};"],
+        [f"lm_{kernel}({x}, {y}, {context.places.work(layer)}, &{context.name});"],
+    )
+
+
+def _dense(layer: nets.Dense, context: _Context) -> Call:
+    made, deep = layer.weights.shape
+    body = f"{context.name}_weights, {_scaling(context)}, {layer.rows}, {deep}, {made}, {_bounds(layer)}"
+    x, y = context.ends(layer)
+    return Call(
+        ("dense_s8",),
+        _constants(layer, context),
+        [f"static const lm_dense {context.name} = {{{body}}};"],
+        [f"lm_dense_s8({x}, {y}, &{context.name});"],
+    )
+
+
+def _pool(layer: nets.MaxPool | nets.AveragePool, context: _Context) -> Call:
+    word = "max" if isinstance(layer, nets.MaxPool) else "average"
+    x, y = context.ends(layer)
+    body = f"{_image(layer.inputs[0], layer.output, layer.window)}, {_bounds(layer)}"
+    return Call(
+        ("pools_s8",),
+        [],
+        [f"static const lm_pool {context.name} = {{{body}}};"],
+        [f"lm_{word}_pool_s8({x}, {y}, &{context.name});"],
+    )
+
+
+def _mean(layer: nets.Mean, context: _Context) -> Call:
+    _, rows, columns, deep = layer.inputs[0].shape
+    x, y = context.ends(layer)
+    body = f"{{{layer.multiplier}, {layer.shift}}}, {rows * columns}, {deep}, {_bounds(layer)}"
+    return Call(
+        ("elementwise_s8",),
+        [],
+        [f"static const lm_mean {context.name} = {{{body}}};"],
+        [f"lm_mean_s8({x}, {y}, &{context.name});"],
+    )
+
+
+def _two(layer: nets.Add | nets.Mul, context: _Context) -> Call:
+    if isinstance(layer, nets.Add):
+        word = "add"
+        factors = [f"{{{m}, {s}}}" for m, s in zip(layer.multipliers, layer.shifts, strict=True)]
+    else:
+        word, factors = "mul", [f"{{{layer.multiplier}, {layer.shift}}}"]
+    first, second = layer.inputs
+    body = ", ".join([*factors, str(first.zero), str(second.zero), _bounds(layer)])
+    x, y = context.ends(layer)
+    other = context.places.tensor(second)
+    return Call(
+        ("elementwise_s8",),
+        [],
+        [f"static const lm_{word} {context.name} = {{{body}}};"],
+        [f"lm_{word}_s8({x}, {other}, {y}, {layer.output.elements}, &{context.name});"],
+    )
+
+
+def _table(layer: nets.Table, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    name = f"{context.name}_table"
+    line = f"lm_table_s8({x}, {y}, {layer.output.elements}, {name});"
+    return Call(("elementwise_s8",), [(name, layer.table)], [], [line])
+
+
+def _softmax(layer: nets.Softmax, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    columns = layer.output.shape[-1]
+    name = f"{context.name}_exponentials"
+    line = f"lm_softmax_s8({x}, {y}, {layer.output.elements // columns}, {columns}, {name});"
+    return Call(("softmax_s8",), [(name, layer.exponentials)], [], [line])
+
+
+def _concat(layer: nets.Concat, context: _Context) -> Call:
+    made = Call(("moving_s8",))
+    pitch, start = sum(layer.runs), 0
+    for tensor, run in zip(layer.inputs, layer.runs, strict=True):
+        to = f"{context.places.tensor(layer.output)} + {start}"
+        made.calls.append(f"lm_copy_rows({context.places.tensor(tensor)}, {to}, {layer.rows}, {run}, {pitch});")
+        start += run
+    return made
+
+
+def _pad(layer: nets.Pad, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    numbers = (*layer.inputs[0].shape[1:], *layer.output.shape[1:3], *layer.before, layer.value)
+    body = ", ".join(str(number) for number in numbers)
+    return Call(
+        ("moving_s8",),
+        [],
+        [f"static const lm_pad {context.name} = {{{body}}};"],
+        [f"lm_pad_s8({x}, {y}, &{context.name});"],
+    )
+
+
+def _convert(layer: nets.Quantize | nets.Dequantize, context: _Context) -> Call:
+    word, tensor = ("quantize", layer.output) if isinstance(layer, nets.Quantize) else ("dequantize", layer.inputs[0])
+    x, y = context.ends(layer)
+    arguments = f"{layer.output.elements}, {real(tensor.scale)}, {tensor.zero}"
+    return Call(("floats_s8",), [], [], [f"lm_{word}_s8({x}, {y}, {arguments});"])
+
+
+_CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
+    nets.Conv: _conv,
+    nets.Depthwise: _conv,
+    nets.Dense: _dense,
+    nets.MaxPool: _pool,
+    nets.AveragePool: _pool,
+    nets.Mean: _mean,
+    nets.Add: _two,
+    nets.Mul: _two,
+    nets.Table: _table,
+    nets.Softmax: _softmax,
+    nets.Concat: _concat,
+    nets.Pad: _pad,
+    nets.Quantize: _convert,
+    nets.Dequantize: _convert,
+}
+_FILES: dict[type[Layer], str] = {
+    nets.Conv: "conv_s8",
+    nets.Depthwise: "depthwise_s8",
+    nets.Dense: "dense_s8",
+    nets.MaxPool: "pools_s8",
+    nets.AveragePool: "pools_s8",
+    nets.Mean: "elementwise_s8",
+    nets.Add: "elementwise_s8",
+    nets.Mul: "elementwise_s8",
+    nets.Table: "elementwise_s8",
+    nets.Softmax: "softmax_s8",
+    nets.Concat: "moving_s8",
+    nets.Pad: "moving_s8",
+    nets.Quantize: "floats_s8",
+    nets.Dequantize: "floats_s8",
+}
+
+
+def kernels(layers: Sequence[Layer]) -> tuple[str, ...]:
+    """The files of kernels that layers need."""
+    return tuple(dict.fromkeys(sorted(kernel_of(layer) for layer in layers)))

@@ -1,0 +1,168 @@
+"""The source and header of one model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from buildtool.targets.micro.emitting import calls
+from buildtool.targets.micro.network import Layer, Network, Tensor
+from buildtool.targets.micro.planning import Plan
+
+_LINE = 118  # characters
+_C_TYPES = {"int8": "int8_t", "int32": "int32_t", "float32": "float"}
+
+
+@dataclass(frozen=True)
+class Border:
+    """An input or output as C sees it."""
+
+    name: str  # <model>_input, <model>_output_1
+    tensor: Tensor
+    offset: int
+
+    @property
+    def c_type(self) -> str:
+        return _C_TYPES[self.tensor.dtype]
+
+
+def identifier(name: str) -> str:
+    """A name as part of an identifier of C."""
+    word = re.sub(r"\W", "_", name)
+    return word if word[:1].isalpha() else f"m_{word}"
+
+
+def borders(network: Network, plan: Plan) -> tuple[list[Border], list[Border]]:
+    """Inputs and outputs; the first of each has no number."""
+    model = identifier(network.name)
+
+    def listed(word: str, tensors: Sequence[Tensor]) -> list[Border]:
+        return [
+            Border(f"{model}_{word}{f'_{at}' if at else ''}", tensor, plan.offsets[network.storage(tensor)])
+            for at, tensor in enumerate(tensors)
+        ]
+
+    return listed("input", network.inputs), listed("output", network.outputs)
+
+
+def header(network: Network, plan: Plan) -> str:
+    """What an application includes."""
+    model = identifier(network.name)
+    guard = f"{model.upper()}_H_"
+    lines = [f"/* The model {network.name}, for applications. Generated: do not edit. */", f"#ifndef {guard}"]
+    lines += [f"#define {guard}", "", "#include <stdint.h>", ""]
+    inputs, outputs = borders(network, plan)
+    for border in (*inputs, *outputs):
+        lines += _macros(border)
+    lines += [
+        f"#define {model.upper()}_ARENA_BYTES {plan.size}",
+        "",
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        "",
+        "/* Where inputs are written to. Running the model may overwrite them. */",
+        *(f"extern {border.c_type}* const {border.name};" for border in inputs),
+        "",
+        "/* Where outputs are, until the model runs again. */",
+        *(f"extern const {border.c_type}* const {border.name};" for border in outputs),
+        "",
+        "/* Runs the model. Not for two threads at a time: the memory is static. */",
+        f"void {model}_invoke(void);",
+        "",
+        "#ifdef __cplusplus",
+        "}",
+        "#endif",
+        "",
+        f"#endif /* {guard} */",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _macros(border: Border) -> Iterator[str]:
+    name, tensor = border.name.upper(), border.tensor
+    yield f"#define {name}_SIZE {tensor.elements}"
+    yield f"#define {name}_RANK {len(tensor.shape)}"
+    yield f"#define {name}_SHAPE {{{', '.join(str(size) for size in tensor.shape)}}}"
+    if tensor.dtype == "int8":
+        yield f"#define {name}_SCALE {calls.real(tensor.scale)}"
+        yield f"#define {name}_ZERO_POINT {tensor.zero}"
+
+
+def source(network: Network, plan: Plan, kernel_set: str) -> str:
+    """Constants, the arena, and one function that calls kernels."""
+    model = identifier(network.name)
+    inputs, outputs = borders(network, plan)
+    lines = [
+        f"/* The model {network.name}: constants, memory and the calls of its kernels. Generated: do not edit. */",
+        f'#include "{model}.h"',
+        "",
+        '#include "lathe_micro.h"',
+        "",
+    ]
+    body: list[str] = []
+    for index, layer in enumerate(network.layers):
+        made = calls.call(layer, _Places(network, plan), f"layer{index}", kernel_set)
+        for name, array in made.arrays:
+            lines += _array(name, array)
+        lines += made.structures
+        body += [f"  /* {_comment(layer)} */", *(f"  {line}" for line in made.calls)]
+    lines += [
+        "",
+        f"static union {{\n  uint8_t bytes[{plan.size}];\n  uint64_t alignment;\n}} arena;",
+        "",
+        *(f"{each.c_type}* const {each.name} = ({each.c_type}*)(void*)(arena.bytes + {each.offset});" for each in inputs),
+        *(
+            f"const {each.c_type}* const {each.name} = (const {each.c_type}*)(const void*)(arena.bytes + {each.offset});"
+            for each in outputs
+        ),
+        "",
+        f"void {model}_invoke(void) {{",
+        "  int8_t* const memory = (int8_t*)arena.bytes;",
+        *body,
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+class _Places:
+    """Expressions of C for where things are."""
+
+    def __init__(self, network: Network, plan: Plan) -> None:
+        self._network, self._plan = network, plan
+
+    def tensor(self, tensor: Tensor) -> str:
+        offset = self._plan.offsets[self._network.storage(tensor)]
+        place = f"memory + {offset}" if offset else "memory"
+        return f"(float*)(void*)({place})" if tensor.dtype == "float32" else place
+
+    def work(self, layer: Layer) -> str:
+        offset = self._plan.scratch.get(layer)
+        return "0" if offset is None else f"memory + {offset}"
+
+
+def _comment(layer: Layer) -> str:
+    name = re.split(r"[;*]", layer.name)[0][-60:].replace("*/", "")
+    shapes = " ".join("x".join(str(size) for size in tensor.shape) for tensor in layer.inputs)
+    return f"{layer.kind} {shapes} -> {'x'.join(str(size) for size in layer.output.shape)}: {name}"
+
+
+def _array(name: str, array: NDArray[Any]) -> Iterator[str]:
+    """A constant array. 32-bit alignment lets kernels read words."""
+    kind = _C_TYPES[str(array.dtype)]
+    aligned = " __attribute__((aligned(4)))" if array.dtype == np.int8 and array.size > 3 else ""
+    yield f"static const {kind} {name}[{array.size}]{aligned} = {{"
+    line = " "
+    for number in array.tolist():
+        word = f" {number}," if number != -(2**31) else " (-2147483647 - 1),"
+        if len(line) + len(word) > _LINE:
+            yield line
+            line = " "
+        line += word
+    yield line
+    yield "};"

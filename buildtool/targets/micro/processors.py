@@ -1,0 +1,94 @@
+"""The processors: compiler flags, instruction sets, and the emulated board that runs their programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_ARM = ("-mthumb",)
+_RISCV = ("-mcmodel=medany",)
+
+
+@dataclass(frozen=True)
+class Board:
+    """A machine of qemu: where its program and its memory are."""
+
+    emulator: str  # qemu-system-...
+    machine: tuple[str, ...]  # its options
+    flash: tuple[int, int]  # address, bytes
+    ram: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Processor:
+    """One ABI."""
+
+    name: str
+    title: str
+    flags: tuple[str, ...]
+    sets: tuple[str, ...]  # instruction sets of kernels, the best first; `portable` is the last
+    board: Board
+    prefix: str = "arm-none-eabi-"
+
+    @property
+    def is_arm(self) -> bool:
+        return self.prefix.startswith("arm")
+
+
+def _mps2(machine: str) -> Board:
+    return Board("qemu-system-arm", ("-M", machine), (0x0, 4 << 20), (0x20000000, 4 << 20))
+
+
+def _virt(bits: int, cpu: str) -> Board:
+    options = ("-M", "virt", "-cpu", cpu, "-bios", "none", "-m", "128M")
+    return Board(f"qemu-system-riscv{bits}", options, (0x80000000, 4 << 20), (0x80400000, 4 << 20))
+
+
+_M55_BOARD = Board("qemu-system-arm", ("-M", "mps3-an547"), (0x01000000, 2 << 20), (0x21000000, 2 << 20))
+_M33_BOARD = Board("qemu-system-arm", ("-M", "mps2-an505"), (0x10000000, 4 << 20), (0x38000000, 4 << 20))
+_DSP = ("dsp", "portable")
+_MVE = ("mve", "dsp", "portable")
+_PLAIN = ("portable",)
+
+
+def _arm(name: str, title: str, board: Board, sets: tuple[str, ...], *flags: str) -> Processor:
+    return Processor(name, title, (*flags, *_ARM), sets, board)
+
+
+def _riscv(name: str, march: str, mabi: str, board: Board) -> Processor:
+    flags = (f"-march={march}", f"-mabi={mabi}", *_RISCV)
+    return Processor(name, f"RISC-V {march}", flags, _PLAIN, board, "riscv64-unknown-elf-")
+
+
+PROCESSORS: dict[str, Processor] = {
+    each.name: each
+    for each in (
+        _arm("cortex-m0", "ARM Cortex-M0", _mps2("mps2-an385"), _PLAIN, "-mcpu=cortex-m0"),
+        _arm("cortex-m3", "ARM Cortex-M3", _mps2("mps2-an385"), _PLAIN, "-mcpu=cortex-m3"),
+        _arm("cortex-m4", "ARM Cortex-M4", _mps2("mps2-an386"), _DSP, "-mcpu=cortex-m4", "-mfloat-abi=soft"),
+        _arm(
+            "cortex-m4f",
+            "ARM Cortex-M4 with FPU",
+            _mps2("mps2-an386"),
+            _DSP,
+            *("-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
+        ),
+        _arm(
+            "cortex-m7",
+            "ARM Cortex-M7",
+            _mps2("mps2-an500"),
+            _DSP,
+            *("-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"),
+        ),
+        _arm(
+            "cortex-m33",
+            "ARM Cortex-M33",
+            _M33_BOARD,
+            _DSP,
+            *("-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"),
+        ),
+        _arm("cortex-m55", "ARM Cortex-M55", _M55_BOARD, _MVE, "-mcpu=cortex-m55", "-mfloat-abi=hard"),
+        _riscv("rv32imac", "rv32imac", "ilp32", _virt(32, "rv32")),
+        _riscv("rv32imafc", "rv32imafc", "ilp32f", _virt(32, "rv32")),
+        _riscv("rv64gc", "rv64imafdc", "lp64d", _virt(64, "rv64")),
+    )
+}

@@ -1,0 +1,101 @@
+/* Kernels of networks for microcontrollers: what generated sources call. C99, no heap, no library but memcpy.
+ *
+ * Images are stored [rows][columns][channels]. Every number that a kernel needs is in a constant structure. How weights
+ * are packed depends on the instruction set, which lathe_micro_config.h names (buildtool/targets/micro/packing).
+ */
+#ifndef LATHE_MICRO_H_
+#define LATHE_MICRO_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How stored results are limited, and what stands for zero. */
+typedef struct lm_bounds {
+  int8_t in_zero, out_zero, low, high;
+} lm_bounds;
+
+typedef struct lm_image {
+  uint16_t in_h, in_w, in_c, out_h, out_w, out_c;
+  uint8_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w;
+} lm_image;
+
+/* By output channel: bias and multiplier in turns, and the shift to the left. The bias contains what the zero point of
+ * the input contributes, so that kernels multiply the stored bytes. */
+typedef struct lm_scaling {
+  const int32_t* pairs;
+  const int8_t* shifts;
+} lm_scaling;
+
+typedef struct lm_conv {
+  const int8_t* weights;
+  lm_scaling scaling;
+  lm_image image;
+  lm_bounds bounds;
+} lm_conv;
+
+typedef struct lm_dense {
+  const int8_t* weights;
+  lm_scaling scaling;
+  uint16_t rows, in_c, out_c;
+  lm_bounds bounds;
+} lm_dense;
+
+typedef struct lm_pool {
+  lm_image image;
+  lm_bounds bounds;
+} lm_pool;
+
+/* A multiplier and a shift to the left. */
+typedef struct lm_factor {
+  int32_t multiplier;
+  int32_t shift;
+} lm_factor;
+
+typedef struct lm_add {
+  lm_factor first, second, sum;
+  int32_t first_zero, second_zero;
+  lm_bounds bounds;
+} lm_add;
+
+typedef struct lm_mul {
+  lm_factor product;
+  int32_t first_zero, second_zero;
+  lm_bounds bounds;
+} lm_mul;
+
+typedef struct lm_mean {
+  lm_factor factor;
+  int32_t count, channels;
+  lm_bounds bounds;
+} lm_mean;
+
+typedef struct lm_pad {
+  uint16_t in_h, in_w, in_c, out_h, out_w, top, left;
+  int8_t value;
+} lm_pad;
+
+void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
+void lm_depthwise_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
+void lm_dense_s8(const int8_t* x, int8_t* y, const lm_dense* layer);
+void lm_max_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);
+void lm_average_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);
+void lm_mean_s8(const int8_t* x, int8_t* y, const lm_mean* layer);
+void lm_add_s8(const int8_t* a, const int8_t* b, int8_t* y, size_t count, const lm_add* layer);
+void lm_mul_s8(const int8_t* a, const int8_t* b, int8_t* y, size_t count, const lm_mul* layer);
+void lm_table_s8(const int8_t* x, int8_t* y, size_t count, const int8_t* table);
+void lm_softmax_s8(const int8_t* x, int8_t* y, size_t rows, size_t columns, const int32_t* exponentials);
+/* One input of a concatenation: `run` bytes into each of `rows` rows of `pitch` bytes. */
+void lm_copy_rows(const int8_t* x, int8_t* y, size_t rows, size_t run, size_t pitch);
+void lm_pad_s8(const int8_t* x, int8_t* y, const lm_pad* layer);
+void lm_quantize_s8(const float* x, int8_t* y, size_t count, float scale, int zero);
+void lm_dequantize_s8(const int8_t* x, float* y, size_t count, float scale, int zero);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LATHE_MICRO_H_ */

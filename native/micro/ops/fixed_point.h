@@ -1,0 +1,81 @@
+/* Fixed-point arithmetic that kernels share: the roundings of LiteRT's integer kernels. */
+#ifndef LATHE_MICRO_OPS_FIXED_POINT_H_
+#define LATHE_MICRO_OPS_FIXED_POINT_H_
+
+#include <stdint.h>
+
+#include "lathe_micro.h"
+#include "lathe_micro_config.h"
+
+#if LATHE_MICRO_MVE
+#include <arm_mve.h>
+#endif
+
+/* Twice the product, its upper half, rounded. */
+static inline int32_t lm_high_product(int32_t a, int32_t b) {
+  return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
+}
+
+/* Divided by 2^shift, half away from zero. */
+static inline int32_t lm_shifted_right(int32_t value, int shift) {
+  if (shift == 0) return value;
+  return (value + ((int32_t)1 << (shift - 1)) + (value >> 31)) >> shift;
+}
+
+static inline int32_t lm_shifted_left(int32_t value, int shift) { return (int32_t)((uint32_t)value << shift); }
+
+/* Times multiplier * 2^(shift - 31), rounded twice. */
+static inline int32_t lm_scaled(int32_t value, int32_t multiplier, int shift) {
+  if (shift > 0) return lm_high_product(lm_shifted_left(value, shift), multiplier);
+  return lm_shifted_right(lm_high_product(value, multiplier), -shift);
+}
+
+/* The same, rounded once. */
+static inline int32_t lm_scaled_once(int32_t value, int32_t multiplier, int shift) {
+  const int64_t product = (int64_t)value * multiplier;
+  if (shift < -1) return ((int32_t)(product >> 32) + ((int32_t)1 << (-shift - 2))) >> (-shift - 1);
+  return (int32_t)((product + ((int64_t)1 << (30 - shift))) >> (31 - shift));
+}
+
+static inline int8_t lm_clamped(int32_t value, int32_t low, int32_t high) {
+  if (value < low) value = low;
+  if (value > high) value = high;
+  return (int8_t)value;
+}
+
+#if LATHE_MICRO_DSP
+static inline int32_t lm_smmulr(int32_t a, int32_t b) {
+  int32_t result;
+  __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+/* Bytes 0 and 2, and bytes 1 and 3, as numbers of 16 bits. */
+static inline uint32_t lm_even_bytes(uint32_t bytes) {
+  uint32_t result;
+  __asm__("sxtb16 %0, %1" : "=r"(result) : "r"(bytes));
+  return result;
+}
+static inline uint32_t lm_odd_bytes(uint32_t bytes) {
+  uint32_t result;
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(bytes));
+  return result;
+}
+static inline int32_t lm_smlad(uint32_t a, uint32_t b, int32_t sum) {
+  int32_t result;
+  __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+}
+#endif
+
+#if LATHE_MICRO_MVE
+/* lm_scaled for four numbers, with one factor. */
+static inline int32x4_t lm_scaled_vector(int32x4_t values, int32_t multiplier, int shift) {
+  if (shift > 0) return vqrdmulhq_n_s32(vshlq_r_s32(values, shift), multiplier);
+  values = vqrdmulhq_n_s32(values, multiplier);
+  if (shift == 0) return values;
+  values = vaddq_s32(values, vshrq_n_s32(values, 31));
+  return vrshlq_n_s32(values, shift);
+}
+#endif
+
+#endif /* LATHE_MICRO_OPS_FIXED_POINT_H_ */
