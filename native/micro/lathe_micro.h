@@ -28,6 +28,7 @@ typedef struct lm_image {
 typedef struct lm_scaling {
   const int32_t* pairs;
   const int8_t* shifts;
+  int shifts_left; /* whether any shift is */
 } lm_scaling;
 
 typedef struct lm_conv {
@@ -80,6 +81,8 @@ typedef struct lm_pad {
 
 void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 void lm_depthwise_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
+/* The same, several channels of a place at a time: only with MVE. */
+void lm_depthwise_channels_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 void lm_dense_s8(const int8_t* x, int8_t* y, const lm_dense* layer);
 void lm_max_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);
 void lm_average_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer);

@@ -27,15 +27,15 @@ class Packed:
 
 def packed(layer: Conv | Dense, kernel_set: str) -> Packed:
     """With the zero point of the input in the biases."""
+    if isinstance(layer, Depthwise) and vector_channels(layer, kernel_set):
+        return _depthwise_mve(layer, bias_of(layer))
     if isinstance(layer, Depthwise):
         weights = layer.weights
     elif isinstance(layer, Dense):
         weights = _DENSE[kernel_set](layer.weights)
     else:
         weights = _CONV[kernel_set](layer.weights)
-    sums = layer.weights.reshape(len(layer.weights), -1).astype(np.int64).sum(axis=1)
-    bias = layer.bias.astype(np.int64) - layer.inputs[0].zero * sums
-    pairs = np.stack([bias, np.asarray(layer.multipliers, np.int64)], axis=1)
+    pairs = np.stack([bias_of(layer), np.asarray(layer.multipliers, np.int64)], axis=1)
     return Packed(
         np.ascontiguousarray(weights).reshape(-1).astype(np.int8),
         pairs.reshape(-1).astype(np.int32),
@@ -43,8 +43,23 @@ def packed(layer: Conv | Dense, kernel_set: str) -> Packed:
     )
 
 
+def bias_of(layer: Conv | Dense) -> NDArray[np.int64]:
+    """With what the zero point of the input contributes."""
+    sums = layer.weights.reshape(len(layer.weights), -1).astype(np.int64).sum(axis=1)
+    found: NDArray[np.int64] = layer.bias.astype(np.int64) - layer.inputs[0].zero * sums
+    return found
+
+
+def vector_channels(layer: Depthwise, kernel_set: str) -> bool:
+    """Whether the kernel of a layer computes several channels of a place at a time."""
+    return kernel_set == "mve" and layer.multiplicity == 1 and (len(layer.weights) - 1) % 16 > 8
+
+
 def scratch(layer: Layer, kernel_set: str) -> int:
     """Bytes of memory that the kernel of a layer works in."""
+    if isinstance(layer, Depthwise) and vector_channels(layer, kernel_set):
+        taps = layer.window.kernel[0] * layer.window.kernel[1]
+        return 8 * rounded(taps, 2) + rounded(layer.inputs[0].shape[3], 16)
     if isinstance(layer, Depthwise):
         return _plane(layer, 2 if kernel_set == "dsp" else 1)
     if isinstance(layer, Conv):
@@ -65,7 +80,8 @@ def _plane(layer: Depthwise, size: int) -> int:
     height, width = (rows - 1) * sh + (kh - 1) * dh + 1, (columns - 1) * sw + (kw - 1) * dw + 1
     if size == 2:
         width = rounded(width + 2, 2)
-    return rounded(height * width * size, 4) + 4 * rounded(columns, 4) + 16
+    sums = max(rounded(columns, 4), 128 if size == 2 else 0) + 4
+    return rounded(height * width * size, 4) + 4 * sums
 
 
 def rounded(value: int, step: int) -> int:
@@ -97,5 +113,41 @@ def _dense_dsp(weights: Bytes) -> Bytes:
     return _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 4).transpose(0, 2, 1, 3)
 
 
-_CONV = {"portable": _plain, "dsp": _conv_dsp}
-_DENSE = {"portable": _plain, "dsp": _dense_dsp}
+def _conv_mve(weights: Bytes) -> Bytes:
+    """Of two channels sixteen bytes each in turns: [O/2, K/16, channel, k]."""
+    rows = weights.reshape(len(weights), -1)
+    made, deep = rounded(rows.shape[0], 2), rounded(rows.shape[1], 16)
+    return _padded(rows, (made, deep)).reshape(made // 2, 2, -1, 16).transpose(0, 2, 1, 3)
+
+
+def _dense_mve(weights: Bytes) -> Bytes:
+    """Of four outputs sixteen bytes each in turns: [O/4, K/16, output, k]."""
+    made, deep = rounded(weights.shape[0], 4), rounded(weights.shape[1], 16)
+    return _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 16).transpose(0, 2, 1, 3)
+
+
+#: The order in which the kernel's instructions leave sixteen channels.
+_LANES = (0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15)
+
+
+def _depthwise_mve(layer: Depthwise, bias: NDArray[np.int64]) -> Packed:
+    """Sixteen channels at a time: [C/16, tap, channel], an even number of taps; biases, then multipliers."""
+    made = rounded(len(layer.weights), 16)
+    taps = layer.weights.reshape(len(layer.weights), -1)
+    weights = _padded(taps, (made, rounded(taps.shape[1], 2))).reshape(made // 16, 16, -1).transpose(0, 2, 1)
+
+    def by_lanes(numbers: Any) -> NDArray[np.int64]:
+        padded = np.zeros(made, np.int64)
+        padded[: len(numbers)] = numbers
+        return padded.reshape(-1, 16)[:, _LANES]
+
+    pairs = np.stack([by_lanes(bias), by_lanes(layer.multipliers)], axis=1)
+    return Packed(
+        np.ascontiguousarray(weights).reshape(-1).astype(np.int8),
+        pairs.reshape(-1).astype(np.int32),
+        by_lanes(layer.shifts).reshape(-1).astype(np.int8),
+    )
+
+
+_CONV = {"portable": _plain, "dsp": _conv_dsp, "mve": _conv_mve}
+_DENSE = {"portable": _plain, "dsp": _dense_dsp, "mve": _dense_mve}

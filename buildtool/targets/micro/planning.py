@@ -14,7 +14,7 @@ import numpy as np
 
 from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.network import Layer, Network, Tensor
-from buildtool.targets.micro.packing import rounded, scratch
+from buildtool.targets.micro.packing import rounded, scratch, vector_channels
 
 ALIGNMENT = 4
 _BEHIND = 16  # bytes behind the last tensor that kernels may read, and ignore
@@ -115,21 +115,24 @@ def _overlaps(
 
 def overlap(layer: Layer, source: Tensor, kernel_set: str) -> Overlap | None:
     """How far the output of a layer may overlap an input that nothing else needs."""
+    if isinstance(layer, nets.Depthwise) and vector_channels(layer, kernel_set):
+        return Overlap(_lag(layer, 1, reads_late=True))
     if isinstance(layer, nets.Depthwise):
         return Overlap(0, exact=True) if layer.multiplicity == 1 else None
     if isinstance(layer, nets.Conv):
-        return Overlap(_lag(layer, _PLACES[kernel_set]))
+        direct = kernel_set == "mve" and layer.window == nets.Window((1, 1), (1, 1), (0, 0), layer.window.dilations)
+        return Overlap(_lag(layer, _PLACES[kernel_set], reads_late=direct))
     if isinstance(layer, (nets.Add, nets.Mul, nets.Table)):
         return Overlap(0)
     if isinstance(layer, nets.MaxPool | nets.AveragePool):
-        return Overlap(_lag(layer, 1, _PLACES[kernel_set]))
+        return Overlap(_lag(layer, 1, reads_late=True))
     return None
 
 
-def _lag(layer: nets.Conv | nets.MaxPool | nets.AveragePool, places: int, behind: int = 0) -> int:
+def _lag(layer: nets.Conv | nets.MaxPool | nets.AveragePool, places: int, *, reads_late: bool = False) -> int:
     """Bytes by which the output has to begin in front of the input, so that nothing is written that is still read.
 
-    A kernel reads what `places` places need, then writes these. It needs the rows of their windows from their first
+    A kernel reads what `places` places need, then writes these, or in turns (`reads_late`). It needs the rows of their windows from their first
     column on, and all rows of later windows.
     """
     (_, _, width, deep), (_, rows, columns, made) = layer.inputs[0].shape, layer.output.shape
@@ -139,7 +142,7 @@ def _lag(layer: nets.Conv | nets.MaxPool | nets.AveragePool, places: int, behind
     needed = np.minimum.accumulate(first[::-1])[::-1]  # from each place on, to the end
     starts = np.arange(0, rows * columns, places)
     ends = np.minimum(starts + places, rows * columns)
-    later = np.append(needed, np.iinfo(np.int64).max)[ends if not behind else starts]
+    later = np.append(needed, np.iinfo(np.int64).max)[starts if reads_late else ends]
     return rounded(max(int((ends * made - later).max(initial=0)), 0), ALIGNMENT)
 
 

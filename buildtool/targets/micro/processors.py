@@ -43,7 +43,7 @@ def _virt(bits: int, cpu: str) -> Board:
     return Board(f"qemu-system-riscv{bits}", options, (0x80000000, 4 << 20), (0x80400000, 4 << 20))
 
 
-_M55_BOARD = Board("qemu-system-arm", ("-M", "mps3-an547"), (0x01000000, 2 << 20), (0x21000000, 2 << 20))
+_M55_BOARD = Board("qemu-system-arm", ("-M", "mps3-an547"), (0x0, 512 << 10), (0x20000000, 512 << 10))
 _M33_BOARD = Board("qemu-system-arm", ("-M", "mps2-an505"), (0x10000000, 4 << 20), (0x38000000, 4 << 20))
 _DSP = ("dsp", "portable")
 _MVE = ("mve", "dsp", "portable")

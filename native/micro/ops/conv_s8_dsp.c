@@ -2,7 +2,7 @@
  *
  * Patches are expanded to 16 bits, the four places in turns: pairs of bytes (k, k + 2), then (k + 1, k + 3), as SXTB16
  * gives them. A word of weights contains such a pair of both channels. Each row of a patch is padded to a multiple of
- * four bytes with weights of zero, so what is read behind it does not matter.
+ * four bytes, and the whole to one of eight, with weights of zero, so what is read behind it does not matter.
  */
 #include <string.h>
 
@@ -11,7 +11,8 @@
 
 enum { kPlaces = 4 };
 
-/* sums[0..3] += channel 0 at the four places, sums[4..7] += channel 1; 8 bytes of weights and 16 numbers a step. */
+/* sums[0..3] += channel 0 at the four places, sums[4..7] += channel 1, and all doubled; eight bytes of each place a
+ * step. */
 __attribute__((naked, noinline)) static void multiply(int32_t* sums, const int8_t* weights, const uint32_t* x,
                                                       const uint32_t* end) {
   (void)sums, (void)weights, (void)x, (void)end;
@@ -19,7 +20,7 @@ __attribute__((naked, noinline)) static void multiply(int32_t* sums, const int8_
       "push {r0, r3, r4-r11, lr}\n"
       "ldm r0, {r5-r12}\n"
       "1:\n"
-      ".rept 2\n"
+      ".rept 4\n"
       "ldr r3, [r1], #4\n"
       "sxtb16 r0, r3\n"
       "sxtb16 r3, r3, ror #8\n"
@@ -38,6 +39,8 @@ __attribute__((naked, noinline)) static void multiply(int32_t* sums, const int8_
       "cmp r2, r0\n"
       "bne 1b\n"
       "ldr r0, [sp]\n"
+      "add r5, r5\nadd r6, r6\nadd r7, r7\nadd r8, r8\n"
+      "add r9, r9\nadd r10, r10\nadd r11, r11\nadd r12, r12\n"
       "stm r0, {r5-r12}\n"
       "pop {r0, r3, r4-r11, pc}\n");
 }
@@ -56,11 +59,13 @@ static inline uint32_t* expand(const int8_t* from, uint32_t* to, uint32_t size) 
 static void gather(const int8_t* x, uint32_t* to, int8_t* border, const lm_conv* layer, lm_place place) {
   const lm_image* image = &layer->image;
   const uint32_t size = (uint32_t)image->kernel_w * image->in_c;
-  const int32_t column = place.column * image->stride_w - image->pad_left;
+  const int32_t column = place.column * image->stride_w - image->pad_left, last = image->in_h;
+  const int inside = lm_is_inside(image, column);
+  const int32_t pitch = image->in_w * image->in_c;
   int32_t row = place.row * image->stride_h - image->pad_top;
   for (uint32_t k = 0; k < image->kernel_h; ++k, row += image->dilation_h) {
-    const int8_t* from = x + ((size_t)row * image->in_w + (size_t)column) * image->in_c;
-    if (!lm_is_inside(image, row, column)) {
+    const int8_t* from = x + row * pitch + column * image->in_c;
+    if (!inside || row < 0 || row >= last) {
       lm_border_row(x, border, image, row, column, layer->bounds.in_zero);
       from = border;
     }
@@ -69,23 +74,15 @@ static void gather(const int8_t* x, uint32_t* to, int8_t* border, const lm_conv*
 }
 
 /* The results of one channel at up to four places. */
-static inline void store(const int32_t* sums, int8_t* y, const lm_conv* layer, uint32_t channel, uint32_t places) {
-  const int32_t multiplier = layer->scaling.pairs[2 * channel + 1];
-  const int shift = layer->scaling.shifts[channel];
-  const int left = shift > 0 ? shift + 1 : 1, right = shift > 0 ? 0 : -shift;
-  const int32_t half = right ? (int32_t)1 << (right - 1) : 0, zero = layer->bounds.out_zero;
-  const int32_t low = layer->bounds.low, high = layer->bounds.high;
-  const uint32_t pitch = layer->image.out_c;
-  for (const int32_t* end = sums + places; sums < end; ++sums, y += pitch) {
-    int32_t value = lm_smmulr(*sums << left, multiplier);
-    if (right) value = (value + (value >> 31) + half) >> right;
-    *y = lm_clamped(value + zero, low, high);
-  }
+static void store(const int32_t* sums, int8_t* y, const lm_conv* layer, uint32_t channel, uint32_t places) {
+  lm_store_sums(sums, y, places, layer->scaling.pairs[2 * channel + 1], layer->scaling.shifts[channel], &layer->bounds,
+                layer->image.out_c);
 }
 
 void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer) {
   const lm_image* image = &layer->image;
-  const uint32_t row = ((uint32_t)image->kernel_w * image->in_c + 3) / 4 * 4, depth = row * image->kernel_h;
+  const uint32_t row = ((uint32_t)image->kernel_w * image->in_c + 3) / 4 * 4,
+                 depth = (row * image->kernel_h + 7) / 8 * 8;
   const uint32_t count = (uint32_t)image->out_h * image->out_w, channels = image->out_c;
   uint32_t *numbers = scratch, *end = numbers + depth / 2 * kPlaces;
   lm_place place = {0, 0};

@@ -41,4 +41,13 @@ static inline void lm_store_row(const int32_t* sums, int8_t* y, const lm_conv* l
     *y = lm_clamped(lm_scaled(*sums + bias, multiplier, shift) + zero, low, high);
 }
 
+static void lm_channel(const lm_element* x, uint32_t width, const int8_t* w, int32_t* sums, int8_t* y,
+                       const lm_conv* layer, uint32_t channel) {
+  const lm_image* image = &layer->image;
+  for (uint32_t row = 0; row < image->out_h; ++row, y += (size_t)image->out_w * image->out_c) {
+    lm_row_sums(x + row * image->stride_h * width, width, w, sums, image);
+    lm_store_row(sums, y, layer, channel);
+  }
+}
+
 #endif /* LATHE_MICRO_OPS_DEPTHWISE_ROWS_H_ */

@@ -42,9 +42,6 @@ void lm_depthwise_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* l
   const int8_t* weights = layer->weights;
   for (uint32_t channel = 0; channel < image->out_c; ++channel, weights += taps) {
     if (channel % times == 0) copy_plane(x + channel / times, numbers, image, plane, (lm_element)layer->bounds.in_zero);
-    for (uint32_t row = 0; row < image->out_h; ++row) {
-      lm_row_sums(numbers + row * image->stride_h * plane.width, plane.width, weights, sums, image);
-      lm_store_row(sums, y + (size_t)row * image->out_w * image->out_c + channel, layer, channel);
-    }
+    lm_channel(numbers, plane.width, weights, sums, y + channel, layer, channel);
   }
 }

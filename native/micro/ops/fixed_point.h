@@ -60,6 +60,31 @@ static inline uint32_t lm_odd_bytes(uint32_t bytes) {
   __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(bytes));
   return result;
 }
+/* Doubled sums of one channel as bytes, `pitch` bytes apart. */
+static inline void lm_store_sums(const int32_t* sums, int8_t* y, uint32_t count, int32_t multiplier, int shift,
+                                 const lm_bounds* bounds, uint32_t pitch) {
+  const int left = shift > 0 ? shift : 0, right = shift > 0 ? 0 : -shift;
+  const int32_t half = right ? (int32_t)1 << (right - 1) : 0, zero = bounds->out_zero;
+  const int32_t low = bounds->low, high = bounds->high;
+  const int32_t* const end = sums + count;
+  if (right > 0 && right < 16 && low == -128 && high == 127) {
+    const int32_t offset = half + lm_shifted_left(zero, right);
+#pragma GCC unroll 2
+    for (; sums < end; ++sums, y += pitch) {
+      int32_t value = lm_smmulr(*sums, multiplier);
+      value = (value + (value >> 31) + offset) >> right;
+      __asm__("ssat %0, #8, %1" : "=r"(value) : "r"(value));
+      *y = (int8_t)value;
+    }
+    return;
+  }
+  for (; sums < end; ++sums, y += pitch) {
+    int32_t value = lm_smmulr(lm_shifted_left(*sums, left), multiplier);
+    if (right) value = (value + (value >> 31) + half) >> right;
+    *y = lm_clamped(value + zero, low, high);
+  }
+}
+
 static inline int32_t lm_smlad(uint32_t a, uint32_t b, int32_t sum) {
   int32_t result;
   __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));

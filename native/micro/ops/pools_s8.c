@@ -1,30 +1,13 @@
 /* Pools of bytes, for any processor. */
 #include "fixed_point.h"
-
-typedef struct window {
-  int32_t top, bottom, left, right;
-} window;
-
-/* The part of the window at a place that is inside the image. */
-static window inside(const lm_image* image, uint32_t row, uint32_t column) {
-  window found;
-  found.top = (int32_t)(row * image->stride_h) - image->pad_top;
-  found.left = (int32_t)(column * image->stride_w) - image->pad_left;
-  found.bottom = found.top + image->kernel_h;
-  found.right = found.left + image->kernel_w;
-  if (found.top < 0) found.top = 0;
-  if (found.left < 0) found.left = 0;
-  if (found.bottom > image->in_h) found.bottom = image->in_h;
-  if (found.right > image->in_w) found.right = image->in_w;
-  return found;
-}
+#include "pool_window.h"
 
 void lm_max_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer) {
   const lm_image* image = &layer->image;
   const uint32_t channels = image->in_c;
   for (uint32_t row = 0; row < image->out_h; ++row)
     for (uint32_t column = 0; column < image->out_w; ++column, y += channels) {
-      const window w = inside(image, row, column);
+      const lm_pool_window w = lm_inside(image, row, column);
       for (uint32_t channel = 0; channel < channels; ++channel) {
         int32_t largest = -128;
         for (int32_t i = w.top; i < w.bottom; ++i)
@@ -42,7 +25,7 @@ void lm_average_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer) {
   const uint32_t channels = image->in_c;
   for (uint32_t row = 0; row < image->out_h; ++row)
     for (uint32_t column = 0; column < image->out_w; ++column, y += channels) {
-      const window w = inside(image, row, column);
+      const lm_pool_window w = lm_inside(image, row, column);
       const int32_t count = (w.bottom - w.top) * (w.right - w.left);
       for (uint32_t channel = 0; channel < channels; ++channel) {
         int32_t sum = 0;
@@ -50,8 +33,7 @@ void lm_average_pool_s8(const int8_t* x, int8_t* y, const lm_pool* layer) {
           const int8_t* from = x + ((uint32_t)i * image->in_w + (uint32_t)w.left) * channels + channel;
           for (int32_t j = w.left; j < w.right; ++j, from += channels) sum += *from;
         }
-        sum = (sum + (sum < 0 ? -(count / 2) : count / 2)) / count;
-        y[channel] = lm_clamped(sum, layer->bounds.low, layer->bounds.high);
+        y[channel] = lm_clamped(lm_average(sum, count), layer->bounds.low, layer->bounds.high);
       }
     }
 }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.network import Layer, Tensor, Window
-from buildtool.targets.micro.packing import packed
+from buildtool.targets.micro.packing import packed, vector_channels
 
 
 class Places(Protocol):
@@ -46,8 +46,10 @@ def call(layer: Layer, places: Places, name: str, kernel_set: str) -> Call:
     return _CALLS[type(layer)](layer, _Context(places, name, kernel_set))
 
 
-def kernel_of(layer: Layer) -> str:
+def kernel_of(layer: Layer, kernel_set: str) -> str:
     """The file of its kernel, without the instruction set."""
+    if isinstance(layer, nets.Depthwise) and vector_channels(layer, kernel_set):
+        return "depthwise_channels_s8"
     return _FILES[type(layer)]
 
 
@@ -66,8 +68,8 @@ def _image(x: Tensor, y: Tensor, window: Window) -> str:
     return "{" + ", ".join(str(number) for number in numbers) + "}"
 
 
-def _scaling(context: _Context) -> str:
-    return f"{{{context.name}_scaling, {context.name}_shifts}}"
+def _scaling(layer: nets.Conv | nets.Dense, context: _Context) -> str:
+    return f"{{{context.name}_scaling, {context.name}_shifts, {int(max(layer.shifts) > 0)}}}"
 
 
 def _constants(layer: nets.Conv | nets.Dense, context: _Context) -> list[tuple[str, NDArray[Any]]]:
@@ -80,9 +82,9 @@ def _constants(layer: nets.Conv | nets.Dense, context: _Context) -> list[tuple[s
 
 
 def _conv(layer: nets.Conv, context: _Context) -> Call:
-    kernel = "depthwise_s8" if isinstance(layer, nets.Depthwise) else "conv_s8"
+    kernel = kernel_of(layer, context.kernel_set)
     image = _image(layer.inputs[0], layer.output, layer.window)
-    body = f"{context.name}_weights, {_scaling(context)}, {image}, {_bounds(layer)}"
+    body = f"{context.name}_weights, {_scaling(layer, context)}, {image}, {_bounds(layer)}"
     x, y = context.ends(layer)
     return Call(
         (kernel,),
@@ -94,7 +96,7 @@ def _conv(layer: nets.Conv, context: _Context) -> Call:
 
 def _dense(layer: nets.Dense, context: _Context) -> Call:
     made, deep = layer.weights.shape
-    body = f"{context.name}_weights, {_scaling(context)}, {layer.rows}, {deep}, {made}, {_bounds(layer)}"
+    body = f"{context.name}_weights, {_scaling(layer, context)}, {layer.rows}, {deep}, {made}, {_bounds(layer)}"
     x, y = context.ends(layer)
     return Call(
         ("dense_s8",),
@@ -224,6 +226,6 @@ _FILES: dict[type[Layer], str] = {
 }
 
 
-def kernels(layers: Sequence[Layer]) -> tuple[str, ...]:
+def kernels(layers: Sequence[Layer], kernel_set: str) -> tuple[str, ...]:
     """The files of kernels that layers need."""
-    return tuple(dict.fromkeys(sorted(kernel_of(layer) for layer in layers)))
+    return tuple(dict.fromkeys(sorted(kernel_of(layer, kernel_set) for layer in layers)))

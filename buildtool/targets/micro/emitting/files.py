@@ -9,13 +9,13 @@ from buildtool.targets.micro.emitting import calls
 from buildtool.targets.micro.network import Network
 from buildtool.targets.micro.processors import Processor
 
-HEADERS = ("fixed_point", "patch", "depthwise_rows")
+HEADERS = ("fixed_point", "patch", "depthwise_rows", "pool_window")
 
 
 def kernels(networks: Sequence[Network], processor: Processor) -> dict[str, bytes]:
     """By file name: the kernels that networks call, the best of each for the processor, and their headers."""
     folder = resources.native_dir() / "micro"
-    wanted = calls.kernels([layer for network in networks for layer in network.layers])
+    wanted = calls.kernels([layer for network in networks for layer in network.layers], processor.sets[0])
     found = {"lathe_micro.h": (folder / "lathe_micro.h").read_bytes(), "lathe_micro_config.h": _config(processor)}
     for name, suffix in (*((name, "c") for name in wanted), *((name, "h") for name in HEADERS)):
         for kernel_set in processor.sets:

@@ -1,0 +1,105 @@
+/* Convolution of bytes with MVE: four places of the output at a time, two channels of each, sixteen bytes a step.
+ *
+ * Patches are copied one behind the other, but for those of a window of one point, which are stretches of the image.
+ * Weights: for each two channels, sixteen bytes of each in turns, with zeros at the end, so that what is read behind a
+ * patch does not matter.
+ */
+#include "fixed_point.h"
+#include "patch.h"
+
+enum { kPlaces = 4, kStep = 16 };
+
+/* sums[0..3] += channel 0 at the places x, x + pitch, ..., sums[4..7] += channel 1. */
+__attribute__((naked, noinline)) static void multiply(int32_t* sums, const int8_t* weights, const int8_t* x,
+                                                      uint32_t pitch, uint32_t steps) {
+  (void)sums, (void)weights, (void)x, (void)pitch, (void)steps;
+  __asm__ volatile(
+      "push {r0, r4-r11, lr}\n"
+      "ldr r11, [sp, #40]\n"
+      "add r5, r2, r3\n"
+      "add r7, r5, r3\n"
+      "add r9, r7, r3\n"
+      "mov r3, r2\n"
+      "ldrd r4, r6, [r0]\n"
+      "ldrd r8, r10, [r0, #8]\n"
+      "ldrd r12, lr, [r0, #16]\n"
+      "ldrd r0, r2, [r0, #24]\n"
+      "1:\n"
+      "vldrb.u8 q0, [r1], #16\n"
+      "vldrb.u8 q1, [r1], #16\n"
+      "vldrb.u8 q2, [r3], #16\n"
+      "vmlava.s8 r4, q0, q2\n"
+      "vldrb.u8 q3, [r5], #16\n"
+      "vmlava.s8 r12, q1, q2\n"
+      "vmlava.s8 r6, q0, q3\n"
+      "vldrb.u8 q2, [r7], #16\n"
+      "vmlava.s8 lr, q1, q3\n"
+      "vmlava.s8 r8, q0, q2\n"
+      "vldrb.u8 q3, [r9], #16\n"
+      "vmlava.s8 r0, q1, q2\n"
+      "vmlava.s8 r10, q0, q3\n"
+      "vmlava.s8 r2, q1, q3\n"
+      "subs r11, #1\n"
+      "bne 1b\n"
+      "ldr r1, [sp]\n"
+      "strd r4, r6, [r1]\n"
+      "strd r8, r10, [r1, #8]\n"
+      "strd r12, lr, [r1, #16]\n"
+      "strd r0, r2, [r1, #24]\n"
+      "pop {r0, r4-r11, pc}\n");
+}
+
+/* The results of one channel at up to four places. */
+static inline void store(const int32_t* sums, int8_t* y, const lm_conv* layer, uint32_t channel, uint32x4_t offsets,
+                         mve_pred16_t places) {
+  const int32_t multiplier = layer->scaling.pairs[2 * channel + 1];
+  int32x4_t values = lm_scaled_vector(vldrwq_s32(sums), multiplier, layer->scaling.shifts[channel]);
+  values = vaddq_n_s32(values, layer->bounds.out_zero);
+  values = vmaxq_s32(values, vdupq_n_s32(layer->bounds.low));
+  values = vminq_s32(values, vdupq_n_s32(layer->bounds.high));
+  vstrbq_scatter_offset_p_s32(y, offsets, values, places);
+}
+
+static void group(const int8_t* x, uint32_t pitch, int8_t* y, const lm_conv* layer, uint32_t steps, uint32_t places) {
+  const uint32_t channels = layer->image.out_c;
+  const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), channels);
+  const mve_pred16_t valid = vctp32q(places);
+  const int8_t* weights = layer->weights;
+  const int32_t* pairs = layer->scaling.pairs;
+  for (uint32_t channel = 0; channel < channels; channel += 2, weights += 2 * kStep * steps, pairs += 4) {
+    int32_t sums[2 * kPlaces];
+    const int two = channel + 1 < channels;
+    vstrwq_s32(sums, vdupq_n_s32(pairs[0]));
+    vstrwq_s32(sums + kPlaces, vdupq_n_s32(two ? pairs[2] : 0));
+    multiply(sums, weights, x, pitch, steps);
+    store(sums, y + channel, layer, channel, offsets, valid);
+    if (two) store(sums + kPlaces, y + channel + 1, layer, channel + 1, offsets, valid);
+  }
+}
+
+void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer) {
+  const lm_image* image = &layer->image;
+  const uint32_t depth = (uint32_t)image->kernel_h * image->kernel_w * image->in_c;
+  const uint32_t steps = (depth + kStep - 1) / kStep, pitch = (steps + 1) * kStep;
+  const uint32_t count = (uint32_t)image->out_h * image->out_w;
+  const int is_point = image->kernel_h == 1 && image->kernel_w == 1 && image->stride_h == 1 && image->stride_w == 1 &&
+                       image->pad_top == 0 && image->pad_left == 0;
+  int8_t* const patches = scratch;
+  lm_place place = {0, 0};
+  for (uint32_t i = 0; i < count; i += kPlaces, y += kPlaces * image->out_c) {
+    const uint32_t places = count - i < kPlaces ? count - i : kPlaces;
+    if (is_point && places == kPlaces) {
+      group(x + i * depth, depth, y, layer, steps, places);
+      continue;
+    }
+    for (uint32_t p = 0; p < places; ++p) {
+      if (is_point) {
+        memcpy(patches + p * pitch, x + (i + p) * depth, depth);
+        continue;
+      }
+      lm_patch(x, patches + p * pitch, image, place, layer->bounds.in_zero);
+      lm_next(&place, image);
+    }
+    group(patches, pitch, y, layer, steps, places);
+  }
+}
