@@ -129,6 +129,16 @@ class BuiltImage:
 
 
 @dataclass(frozen=True)
+class BuiltArchive:
+    """A static library for a bare chip."""
+
+    name: str
+    data: bytes
+    code_bytes: int  # of its sections, as they are before a linker leaves out what nobody calls
+    constant_bytes: int
+
+
+@dataclass(frozen=True)
 class BuiltFirmware:
     """The programs of a library for one chip."""
 
@@ -137,3 +147,4 @@ class BuiltFirmware:
     images: tuple[BuiltImage, ...]
     compiler: str  # the first line of `gcc --version`
     seconds: float = 0.0
+    archives: tuple[BuiltArchive, ...] = ()

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from elftools.elf.elffile import ELFFile
 
-from buildtool.builders.built import BuiltFirmware, BuiltImage
+from buildtool.builders.built import BuiltArchive, BuiltFirmware, BuiltImage
 from buildtool.builders.disks import writing_to
 from buildtool.builders.library import work_folder
 from buildtool.builders.objects import ObjectCache, locked
@@ -97,11 +97,12 @@ def _build(abi: str, tree: SourceTree, tools: Tools, folder: Path, processes: Pr
     place = folder / abi
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    images = tree.images.get(abi, ())
+    images, archives = tree.images.get(abi, ()), tree.archives.get(abi, ())
     jobs: dict[_Job, Path] = {}  # what images have in common is compiled once
-    for image in images:
-        for source in image.sources:
-            jobs.setdefault((source, image.compile_flags), place / f"{len(jobs)}-{Path(source).stem}.o")
+    units = [(source, each.compile_flags) for each in images for source in each.sources]
+    units += [(source, each.compile_flags) for each in archives for source in each.sources]
+    for source, flags in units:
+        jobs.setdefault((source, flags), place / f"{len(jobs)}-{Path(source).stem}.o")
 
     def compiled(job: tuple[_Job, Path]) -> None:
         (source, flags), made = job
@@ -119,9 +120,31 @@ def _build(abi: str, tree: SourceTree, tools: Tools, folder: Path, processes: Pr
         processes.run([tools.objcopy, "-O", "binary", elf, binary], doing=f"making {image.name}.bin")
         if not processes.dry_run:
             made.append(BuiltImage(image.name, elf.read_bytes(), binary.read_bytes(), _memory(elf)))
+    packed = []
+    for archive in archives:
+        objects = [jobs[source, archive.compile_flags] for source in archive.sources]
+        file = place / f"lib{archive.name}.a"
+        command: list[str | Path] = [tools.gcc.with_name(f"{tools.gcc.name}-ar"), "rcsD", file, *objects]
+        processes.run(command, doing=f"packing {file.name}")
+        if not processes.dry_run:
+            packed.append(BuiltArchive(archive.name, file.read_bytes(), *_sections(objects)))
     if processes.dry_run:
         return None
-    return BuiltFirmware(tree.library, abi, tuple(made), tools.version, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    return BuiltFirmware(tree.library, abi, tuple(made), tools.version, seconds, tuple(packed))
+
+
+def _sections(objects: Sequence[Path]) -> tuple[int, int]:
+    """Bytes of code and of constants."""
+    code = constants = 0
+    for file in objects:
+        with file.open("rb") as stream:
+            for section in ELFFile(stream).iter_sections():
+                if section.name.startswith(".text"):
+                    code += int(section["sh_size"])
+                elif section.name.startswith((".rodata", ".srodata")):
+                    constants += int(section["sh_size"])
+    return code, constants
 
 
 def _memory(elf: Path) -> int:

@@ -55,6 +55,7 @@ def firmware_contents(tree: SourceTree, built: Sequence[BuiltFirmware]) -> dict[
         for image in firmware.images:
             files[f"lib/{firmware.abi}/{image.name}.elf"] = image.elf
             files[f"lib/{firmware.abi}/{image.name}.bin"] = image.binary
+        files.update((f"lib/{firmware.abi}/lib{archive.name}.a", archive.data) for archive in firmware.archives)
     return files
 
 

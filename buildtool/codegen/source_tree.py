@@ -18,6 +18,15 @@ class Image:
 
 
 @dataclass(frozen=True)
+class Archive:
+    """A static library for a bare chip: lib<name>.a."""
+
+    name: str
+    sources: tuple[str, ...]
+    compile_flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SourceTree:
     """The sources of one library, for all its ABIs: `{path relative to the tree: contents}`, in sorted order.
 
@@ -31,6 +40,7 @@ class SourceTree:
         default_factory=dict
     )  # by ABI: core and kernels, which a cache may hold
     images: Mapping[str, tuple[Image, ...]] = field(default_factory=dict)  # by ABI, of firmware
+    archives: Mapping[str, tuple[Archive, ...]] = field(default_factory=dict)  # the same
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self.files))

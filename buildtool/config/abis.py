@@ -8,7 +8,6 @@ from buildtool.wording import did_you_mean, listed, quoted
 # What a deployment file may name although nothing builds for it yet, with the words for people.
 _PLANNED: dict[str, str] = {
     "hexagon": "Qualcomm Hexagon DSP",
-    "cortex-m": "ARM Cortex-M microcontrollers",
 }
 
 ALIASES: dict[str, str] = {

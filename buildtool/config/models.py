@@ -249,6 +249,7 @@ def sections() -> Sections:
             key(f"On the {listed(known.abis[abi] or abi for abi in abis)}.", default=CHIP_THRESHOLD),
         )
         for runtime, abis in known.chips.items()
+        if runtime not in ThresholdSection.model_fields
     }
     thresholds = create_model(
         "ThresholdSection", __base__=ThresholdSection, __doc__=ThresholdSection.__doc__, **similarities

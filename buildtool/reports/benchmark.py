@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.errors import ConfigError, Where
-from buildtool.reports import cycles, gpu
+from buildtool.reports import cycles, emulated, gpu
 from buildtool.reports.table import Table, byte_count, number
 
 _SLOWEST = 10  # nodes that are shown by computation time
@@ -33,6 +33,7 @@ class BenchReport:
     against: tuple[Mapping[str, Any], ...] = ()  # with another library
     operators: tuple[Mapping[str, Any], ...] = ()  # each alone, instead of whole models
     estimates: tuple[Mapping[str, Any], ...] = ()  # of chips that are simulated: by layer
+    emulated: tuple[Mapping[str, Any], ...] = ()  # of chips that are emulated: instructions and bytes
 
     @property
     def file(self) -> Path:
@@ -52,6 +53,7 @@ class BenchReport:
             "against": list(self.against),
             "operators": list(self.operators),
             "estimates": list(self.estimates),
+            "emulated": list(self.emulated),
         }
 
 
@@ -91,6 +93,8 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         shown += _single(document["operators"])
     for item in document["estimates"]:
         shown += [f"== {item['model']} on the {item['abi']}, estimated ==", *cycles.parts(item["estimate"])]
+    if document.get("emulated"):
+        shown += emulated.parts(document["emulated"])
     if document["compared"]:
         shown += _compared(document["compared"])
     if document["against"]:

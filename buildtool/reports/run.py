@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from buildtool.reports import cycles, gpu
+from buildtool.reports import cycles, emulated, gpu
 from buildtool.reports.table import Table, number
 
 
@@ -36,6 +36,8 @@ def parts(document: Mapping[str, Any], *, memory: bool = False) -> list[str | Ta
     for run in document["runs"]:
         if "estimate" in run:
             on_chips += [f"{run['model']} on the {run['abi']}, estimated:", *cycles.parts(run["estimate"])]
+    on_boards = [{**run, **run["emulated"]} for run in document["runs"] if "emulated" in run]
+    on_chips += emulated.parts(on_boards) if on_boards else []
     return [table, times, *([_memory(document)] if memory else []), *on_chips, *files]
 
 

@@ -192,6 +192,7 @@ class FirmwareCapabilities:
     abis: Mapping[str, CrossCompiler]
     descriptions: tuple[DescriptionFormat, ...] = ()  # files that the target reads itself
     sections: Mapping[str, type[BaseModel]] = field(default_factory=dict)  # keys of a model for `settings`, by name
+    keeps_stored: bool = False  # models compute with the numbers that they store: no pass changes their arithmetic
 
     def reads(self, platform: str) -> bool:
         """Whether the target itself reads the models of this platform."""
@@ -302,6 +303,41 @@ class SimulatedTarget(Protocol):
 
     def estimate(self, program: FirmwareProgram, model: str) -> Mapping[str, Any]:
         """How long it takes on the chip, layer by layer: plain data, which reports.cycles shows."""
+        ...
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """How a model runs on an emulated board: the emulator starts in a folder with these files."""
+
+    image: str  # of SourceTree.images
+    emulator: str
+    machine: tuple[str, ...]  # its options
+    device: str  # for people
+    package: str  # of Debian, with the emulator
+    files: Mapping[str, bytes]
+    made: tuple[str, ...]  # the files that are there afterwards
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """What a run on an emulated board gave."""
+
+    outputs: Mapping[str, Array]
+    stack_bytes: int  # that the model used
+    arena_bytes: int
+
+
+@runtime_checkable
+class EmulatedTarget(Protocol):
+    """A firmware target whose images run on boards that qemu emulates, where marks in their code bound the model."""
+
+    def emulation(self, program: FirmwareProgram, name: str, inputs: Mapping[str, Array]) -> Emulation:
+        """How the model of a name is run."""
+        ...
+
+    def emulated(self, program: FirmwareProgram, name: str, made: Mapping[str, bytes]) -> Emulated:
+        """What the files of a run say."""
         ...
 
 

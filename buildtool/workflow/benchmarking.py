@@ -39,7 +39,7 @@ from buildtool.settings import (
     RunSettings,
 )
 from buildtool.targets.protocol import SimulatedTarget
-from buildtool.workflow import on_simulator
+from buildtool.workflow import on_emulator, on_simulator
 from buildtool.workflow.building import up_to_date
 
 _COUNTED = "instructions of one thread, not seconds: times in an emulator do not represent any processor"
@@ -61,6 +61,8 @@ def bench(
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
         return _estimated(deployment, target, options, settings, wishes, progress)
+    if boards := on_emulator.emulated(deployment):
+        return on_emulator.bench(deployment, boards, options, settings, wishes, progress)
     if wishes.power is not None:
         raise UnsupportedError(
             "--power is for simulated chips",

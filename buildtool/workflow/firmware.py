@@ -64,6 +64,15 @@ def make(
     return finishing.finish(deployment, options, made, began)
 
 
+def compile_only(
+    deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress, cache: ObjectCache
+) -> tuple[tuple[FirmwareProgram, ...], tuple[BuiltFirmware, ...]]:
+    """Programs and their images, to run them at once: nothing is written to the output."""
+    tools = _tools(deployment, target)
+    _, programs = lower(deployment, target, options, progress)
+    return programs, _compile(deployment, target.emit(programs), programs, tools, options, cache, progress)
+
+
 def commands(deployment: Deployment, target: FirmwareTarget, options: Options, progress: Progress) -> tuple[str, ...]:
     """What a build would run. Writes generated sources into the cache, nothing else."""
     tools = _tools(deployment, target)
@@ -78,11 +87,12 @@ def lower(
 ) -> tuple[tuple[PreparedModel, ...], tuple[FirmwareProgram, ...]]:
     """Import and optimise the models that are graphs, and place all of them on each chip."""
     graphs = tuple(model for model in deployment.models if not target.capabilities.reads(model.platform))
+    stored = target.capabilities.keeps_stored
     narrow = tuple(replace(model, quantize=replace(model.quantize, enabled=True)) for model in graphs)
-    models = prepare(replace(deployment, models=narrow), options, progress)
+    models = prepare(replace(deployment, models=graphs if stored else narrow), options, progress, keeps_stored=stored)
     progress.stage("place")
     known = {model.config.name: (model.imported, model.graph) for model in models}
-    borders = {model.config.identifier: _without_borders(model) for model in models}
+    borders = {model.config.identifier: Borders() if stored else _without_borders(model) for model in models}
     source = library_sources.library_source(deployment, known, library_sources.Algorithms(), options.allow_unverified)
     samples = {model.config.identifier: runs.run_of(model.config, options, EVERYTHING)[0] for model in models}
     named = {

@@ -15,6 +15,9 @@ from buildtool.quant import concats, equalisation, sources
 from buildtool.requests import model_sources, quantised
 from buildtool.settings import DEFAULTS, SILENT, Options, Progress
 
+#: Passes that leave the arithmetic of quantised operators as it is.
+_KEEPING = ("remove_dead_code", "fold_constants", "remove_identities")
+
 
 @dataclass(frozen=True)
 class PreparedModel:
@@ -28,9 +31,12 @@ class PreparedModel:
 
 
 def prepare(
-    deployment: Deployment, options: Options = DEFAULTS, progress: Progress = SILENT
+    deployment: Deployment, options: Options = DEFAULTS, progress: Progress = SILENT, *, keeps_stored: bool = False
 ) -> tuple[PreparedModel, ...]:
-    """Import and optimise all models. The unsupported operators of all of them are reported together."""
+    """Import and optimise all models. The unsupported operators of all of them are reported together.
+
+    `keeps_stored`: no pass changes the arithmetic of models that come with quantised operators.
+    """
     prepared: list[PreparedModel] = []
     unsupported: list[Problem] = []
     for model in deployment.models:
@@ -44,6 +50,9 @@ def prepare(
         graph = imported.graph.clone()
         graph.ranges.update(quantised.ranges(model, options.allow_unverified))
         names = model.graph_optimize_options or None
+        if keeps_stored and sources.is_quantised(imported.graph):
+            prepared.append(PreparedModel(model, file, imported, graph, pipeline.optimise(graph, _KEEPING)))
+            continue
         passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
         narrow = model.quantize.enabled or model.quantize.observed or model.quantize.large_weights
         if not narrow and sources.is_quantised(imported.graph):

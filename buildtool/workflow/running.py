@@ -17,7 +17,7 @@ from buildtool.requests.deployments import load_deployment
 from buildtool.running.compare import Comparison
 from buildtool.running.library_on_device import LibraryOnDevice
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
-from buildtool.workflow import checked_tensors, on_simulator
+from buildtool.workflow import checked_tensors, on_emulator, on_simulator
 from buildtool.workflow.building import up_to_date
 from buildtool.workflow.libraries_on_devices import like_abi, runs_of
 
@@ -33,6 +33,8 @@ def run(
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
         return on_simulator.run(deployment, target, options, settings, progress)
+    if boards := on_emulator.emulated(deployment):
+        return on_emulator.run(deployment, boards, options, settings, progress)
     chosen = deployments.selected(deployment, settings.model)  # unknown models are reported before the long work
     for model in chosen if settings.inputs else ():
         runs.run_of(model, options, settings)  # refuses files that do not fit before anything is compiled
@@ -62,6 +64,8 @@ def validate(
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
         return on_simulator.validate(deployment, target, options, settings, progress)
+    if boards := on_emulator.emulated(deployment):
+        return on_emulator.validate(deployment, boards, options, settings, progress)
     chosen = deployments.selected(deployment, settings.model)
     subjects = [runs.subject(deployment, model, options, settings, progress) for model in chosen]
     builds = [up_to_date(deployment, options, progress)]

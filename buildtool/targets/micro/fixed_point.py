@@ -51,7 +51,8 @@ def scaled(values: Ints, multiplier: Ints | int, shift: Ints | int) -> Ints:
 def scaled_once(values: Ints, multiplier: Ints | int, shift: Ints | int) -> Ints:
     """The same with one rounding, half up: LiteRT's products with matrices."""
     total = 31 - np.asarray(shift, np.int64)
-    return (values * np.asarray(multiplier, np.int64) + (np.int64(1) << (total - 1))) >> total
+    found: Ints = (values * np.asarray(multiplier, np.int64) + (np.int64(1) << (total - 1))) >> total
+    return found
 
 
 def clamped(values: Ints, low: int, high: int) -> NDArray[np.int8]:

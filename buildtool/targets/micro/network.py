@@ -54,10 +54,10 @@ class Layer:
 class Window:
     """How a kernel moves over an image."""
 
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    pads: tuple[int, int]  # top, left; the rest follows from the sizes
-    dilations: tuple[int, int] = (1, 1)
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]  # top, left; the rest follows from the sizes
+    dilations: tuple[int, ...] = (1, 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

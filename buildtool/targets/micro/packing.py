@@ -100,30 +100,34 @@ def _plain(weights: Bytes) -> Bytes:
 def _conv_dsp(weights: Bytes) -> Bytes:
     """Of two channels the bytes (k, k + 2), then (k + 1, k + 3): [O/2, K/4, 2, k pair, channel]."""
     made, height, *_ = weights.shape
-    rows = weights.reshape(made, height, -1)
+    rows: NDArray[Any] = weights.reshape(made, height, -1)
     even = rounded(made, 2)
     rows = _padded(rows, (even, height, rounded(rows.shape[2], 4))).reshape(even, -1)
     rows = _padded(rows, (even, rounded(rows.shape[1], 8)))
-    return rows.reshape(even // 2, 2, -1, 2, 2).transpose(0, 2, 4, 3, 1)
+    found: Bytes = rows.reshape(even // 2, 2, -1, 2, 2).transpose(0, 2, 4, 3, 1)
+    return found
 
 
 def _dense_dsp(weights: Bytes) -> Bytes:
     """Of four outputs four bytes each in turns: [O/4, K/4, output, k]."""
     made, deep = (rounded(size, 4) for size in weights.shape)
-    return _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 4).transpose(0, 2, 1, 3)
+    found: Bytes = _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 4).transpose(0, 2, 1, 3)
+    return found
 
 
 def _conv_mve(weights: Bytes) -> Bytes:
     """Of two channels sixteen bytes each in turns: [O/2, K/16, channel, k]."""
     rows = weights.reshape(len(weights), -1)
     made, deep = rounded(rows.shape[0], 2), rounded(rows.shape[1], 16)
-    return _padded(rows, (made, deep)).reshape(made // 2, 2, -1, 16).transpose(0, 2, 1, 3)
+    found: Bytes = _padded(rows, (made, deep)).reshape(made // 2, 2, -1, 16).transpose(0, 2, 1, 3)
+    return found
 
 
 def _dense_mve(weights: Bytes) -> Bytes:
     """Of four outputs sixteen bytes each in turns: [O/4, K/16, output, k]."""
     made, deep = rounded(weights.shape[0], 4), rounded(weights.shape[1], 16)
-    return _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 16).transpose(0, 2, 1, 3)
+    found: Bytes = _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 16).transpose(0, 2, 1, 3)
+    return found
 
 
 #: The order in which the kernel's instructions leave sixteen channels.

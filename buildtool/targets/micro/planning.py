@@ -96,9 +96,7 @@ def _blocks(network: Network, kernel_set: str) -> tuple[list[Block], list[Tensor
     return blocks, owners
 
 
-def _overlaps(
-    network: Network, kernel_set: str, index: Mapping[Tensor | Layer, int]
-) -> dict[tuple[int, int], Overlap]:
+def _overlaps(network: Network, kernel_set: str, index: Mapping[Tensor | Layer, int]) -> dict[tuple[int, int], Overlap]:
     """By output and input."""
     last: dict[Tensor, int] = {network.storage(tensor): len(network.layers) for tensor in network.outputs}
     for step, layer in reversed(list(enumerate(network.layers))):
@@ -132,8 +130,8 @@ def overlap(layer: Layer, source: Tensor, kernel_set: str) -> Overlap | None:
 def _lag(layer: nets.Conv | nets.MaxPool | nets.AveragePool, places: int, *, reads_late: bool = False) -> int:
     """Bytes by which the output has to begin in front of the input, so that nothing is written that is still read.
 
-    A kernel reads what `places` places need, then writes these, or in turns (`reads_late`). It needs the rows of their windows from their first
-    column on, and all rows of later windows.
+    A kernel reads what `places` places need, then writes these, or in turns (`reads_late`). It needs the rows of their
+    windows from their first column on, and all rows of later windows.
     """
     (_, _, width, deep), (_, rows, columns, made) = layer.inputs[0].shape, layer.output.shape
     (top, left), (down, across) = layer.window.pads, layer.window.strides
@@ -160,9 +158,7 @@ def _orders(blocks: Sequence[Block]) -> Iterator[list[int]]:
         yield sorted(everything, key=keys.__getitem__)
 
 
-def _placed(
-    blocks: Sequence[Block], overlaps: Mapping[tuple[int, int], Overlap], order: Sequence[int]
-) -> list[int]:
+def _placed(blocks: Sequence[Block], overlaps: Mapping[tuple[int, int], Overlap], order: Sequence[int]) -> list[int]:
     """Each at the place that lets the arena grow least; places may be negative."""
     offsets: dict[int, int] = {}
     low = high = 0

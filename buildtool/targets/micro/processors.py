@@ -17,6 +17,10 @@ class Board:
     flash: tuple[int, int]  # address, bytes
     ram: tuple[int, int]
 
+    @property
+    def name(self) -> str:
+        return self.machine[1]
+
 
 @dataclass(frozen=True)
 class Processor:

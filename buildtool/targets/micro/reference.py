@@ -40,7 +40,8 @@ def windows(x: Values, window: Window, shape: tuple[int, ...], fill: int) -> Val
     around = np.pad(x[0], ((top, bottom), (left, right), (0, 0)), constant_values=fill)
     at = np.arange(rows)[:, None] * sh + np.arange(kh) * dh
     across = np.arange(columns)[:, None] * sw + np.arange(kw) * dw
-    return around[at[:, None, :, None], across[None, :, None, :]]
+    found: Values = around[at[:, None, :, None], across[None, :, None, :]]
+    return found
 
 
 def _stored(layer: Layer, sums: Values, multiplier: Any, shift: Any) -> Array:
@@ -125,7 +126,8 @@ def _inverse(values: Values) -> Values:
     x = 1515870810 + high_product(half, -1010580540)
     for _ in range(3):
         x = x + (high_product(x, (1 << 29) - high_product(half, x)) << 2)
-    return np.minimum(x << 1, (1 << 31) - 1)
+    found: Values = np.minimum(x << 1, (1 << 31) - 1)
+    return found
 
 
 def _concat(layer: nets.Concat, *parts: Array) -> Array:
@@ -142,12 +144,12 @@ def _pad(layer: nets.Pad, x: Array) -> Array:
 def _quantize(layer: nets.Quantize, x: Array) -> Array:
     scaled_ = x.astype(np.float32) / np.float32(layer.output.scale)
     rounded = np.trunc(scaled_ + np.copysign(np.float32(0.5), scaled_)).astype(np.float64)
-    return np.clip(rounded + layer.output.zero, -128, 127).astype(np.int8)
+    return np.asarray(np.clip(rounded + layer.output.zero, -128, 127), np.int8)
 
 
 def _dequantize(layer: nets.Dequantize, x: Array) -> Array:
     (tensor,) = layer.inputs
-    return ((x.astype(np.int32) - tensor.zero).astype(np.float32) * np.float32(tensor.scale)).astype(np.float32)
+    return np.asarray((x.astype(np.int32) - tensor.zero).astype(np.float32) * np.float32(tensor.scale), np.float32)
 
 
 _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {

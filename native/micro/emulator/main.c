@@ -9,7 +9,7 @@
 enum { kPainted = 64 * 1024, kPaint = 0xA5, kOwn = 64 /* bytes that `measured` may use below `here` */ };
 
 #if defined(__riscv)
-#define LM_MARK(number) __asm__ volatile("slti x0, x0, " #number ::: "memory")
+#define LM_MARK(number) __asm__ volatile("slti x0, x0, " #number::: "memory")
 #define LM_BEGIN LM_MARK(0x7A)
 #define LM_END LM_MARK(0x7B)
 #else

@@ -12,6 +12,12 @@ from buildtool.targets.micro.planning import Plan
 from buildtool.targets.micro.processors import Processor
 
 FOLDER = "native/micro/emulator"
+#: Of Debian, with each emulator.
+PACKAGES = {
+    "qemu-system-arm": "qemu-system-arm",
+    "qemu-system-riscv32": "qemu-system-misc",
+    "qemu-system-riscv64": "qemu-system-misc",
+}
 OPTIMISATION = ("-std=gnu99", "-O3", "-ffunction-sections", "-fdata-sections")
 
 
@@ -77,11 +83,3 @@ def link_flags(processor: Processor) -> tuple[str, ...]:
         *symbols,
         "-Wl,--no-warn-rwx-segments",
     )
-
-
-def command(processor: Processor, program: str, plugin: str = "", counts: str = "") -> list[str]:
-    """How qemu runs a program in the folder with its files."""
-    board = processor.board
-    counting = ["-plugin", f"{plugin},out={counts}", "-d", "plugin"] if plugin else []
-    words = ("-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native")
-    return [board.emulator, *board.machine, *words, *counting, "-kernel", program]

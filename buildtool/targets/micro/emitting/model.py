@@ -116,10 +116,14 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
         "",
         f"static union {{\n  uint8_t bytes[{plan.size}];\n  uint64_t alignment;\n}} arena;",
         "",
-        *(f"{each.c_type}* const {each.name} = ({each.c_type}*)(void*)(arena.bytes + {each.offset});" for each in inputs),
         *(
-            f"const {each.c_type}* const {each.name} = (const {each.c_type}*)(const void*)(arena.bytes + {each.offset});"
+            f"{each.c_type}* const {each.name} = ({each.c_type}*)(void*)(arena.bytes + {each.offset});"
+            for each in inputs
+        ),
+        *(
+            f"const {kind}* const {each.name} = (const {kind}*)(const void*)(arena.bytes + {each.offset});"
             for each in outputs
+            for kind in [each.c_type]
         ),
         "",
         f"void {model}_invoke(void) {{",

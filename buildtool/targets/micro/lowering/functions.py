@@ -15,7 +15,7 @@ from buildtool.ops.reduce_mean import ReduceMean
 from buildtool.ops.softmax import Softmax as SoftmaxOperator
 from buildtool.targets.micro.fixed_point import multiplier_of, scaled
 from buildtool.targets.micro.lowering import exponentials
-from buildtool.targets.micro.lowering.state import Lowering, NoLayer, Pending, scale_of, shape_of
+from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, Pending, scale_of, shape_of
 from buildtool.targets.micro.network import (
     Add,
     AveragePool,
@@ -47,7 +47,7 @@ def quantize(state: Lowering, node: Node) -> None:
     scale, zero = scale_of(node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else None)
     (value,) = node.outputs
     if value.type.dtype.value != "s8":
-        raise NoLayer(f"results of {value.type.dtype.value}", "quantise the model to int8")
+        raise NoLayerError(f"results of {value.type.dtype.value}", "quantise the model to int8")
     output = Tensor(value.name, shape_of(value), scale, zero)
     source = node.inputs[0]
     if state.is_stored(source) and state.stored[source].dtype == "float32":
@@ -75,7 +75,7 @@ def cast(state: Lowering, node: Node) -> None:
         return
     pending = state.pending(node.inputs[0])
     if value.type.dtype.value != "s8" or pending.op != "largest" or pending.node is None:
-        raise NoLayer(f"a conversion to {value.type.dtype.value}")
+        raise NoLayerError(f"a conversion to {value.type.dtype.value}")
     (source,) = pending.inputs
     output = replace(source, name=value.name, shape=shape_of(value))
     window = _window(pending.node)
@@ -110,7 +110,7 @@ def pool(state: Lowering, node: Node) -> None:
     elif isinstance(node.op, AvgPool2d) and pending.op == "stored":
         state.real[node.outputs[0]] = Pending("average", pending.inputs, node)
     else:
-        raise NoLayer(f"a pool of '{pending.op}' values")
+        raise NoLayerError(f"a pool of '{pending.op}' values")
 
 
 def mean(state: Lowering, node: Node) -> None:
@@ -118,16 +118,16 @@ def mean(state: Lowering, node: Node) -> None:
     assert isinstance(op, ReduceMean)
     tensor = _operand(state, node, 0)
     if len(tensor.shape) != 4 or tuple(op.axes) != (1, 2):
-        raise NoLayer("a mean over other axes than those of an image")
+        raise NoLayerError("a mean over other axes than those of an image")
     state.real[node.outputs[0]] = Pending("mean", (tensor,), node)
 
 
 def arithmetic(state: Lowering, node: Node) -> None:
     if node.op.name == "add" and getattr(node.op, "activation", "none") != "none":
-        raise NoLayer("a sum with an activation")
+        raise NoLayerError("a sum with an activation")
     operands = tuple(_operand(state, node, index) for index in range(2))
     if operands[0].shape != operands[1].shape:
-        raise NoLayer(f"operands of different shapes, {operands[0].shape} and {operands[1].shape}")
+        raise NoLayerError(f"operands of different shapes, {operands[0].shape} and {operands[1].shape}")
     state.real[node.outputs[0]] = Pending(node.op.name, operands, node)
 
 
@@ -143,7 +143,7 @@ def _operand(state: Lowering, node: Node, index: int) -> Tensor:
     """An operand that is a stored tensor and nothing more."""
     pending = state.pending(node.inputs[index])
     if pending.op != "stored" or not np.isinf(pending.low) or not np.isinf(pending.high):
-        raise NoLayer(f"'{node.inputs[index].name}' is computed in floating point")
+        raise NoLayerError(f"'{node.inputs[index].name}' is computed in floating point")
     return pending.inputs[0]
 
 
@@ -151,7 +151,7 @@ def _window(node: Node) -> Window:
     op = node.op
     assert isinstance(op, (MaxPool2d, AvgPool2d))
     if tuple(op.dilations) != (1, 1):
-        raise NoLayer("a pool with dilations")
+        raise NoLayerError("a pool with dilations")
     return Window(op.kernel, op.strides, op.pads[:2])
 
 
@@ -168,7 +168,7 @@ def _stored(pending: Pending, about: dict[str, Any]) -> Layer:
 def _average(pending: Pending, about: dict[str, Any]) -> Layer:
     source, output = pending.inputs[0], about["output"]
     if (source.scale, source.zero) != (output.scale, output.zero):
-        raise NoLayer("an average pool whose input and output have different scales")
+        raise NoLayerError("an average pool whose input and output have different scales")
     assert pending.node is not None
     return AveragePool(window=_window(pending.node), **about)
 
@@ -200,9 +200,9 @@ def _softmax(pending: Pending, about: dict[str, Any]) -> Layer:
     op = pending.node.op if pending.node else None
     assert isinstance(op, SoftmaxOperator)
     if op.axis != len(source.shape) - 1:
-        raise NoLayer("a softmax over another axis than the last")
+        raise NoLayerError("a softmax over another axis than the last")
     if (output.scale, output.zero) != (1.0 / 256.0, -128):
-        raise NoLayer(f"a softmax with the scale {output.scale:g}", "the scale of its output has to be 1/256")
+        raise NoLayerError(f"a softmax with the scale {output.scale:g}", "the scale of its output has to be 1/256")
     return Softmax(exponentials=exponentials.table(source.scale, 1.0), **about)
 
 

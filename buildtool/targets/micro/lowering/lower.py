@@ -8,7 +8,7 @@ from typing import TypeAlias
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node
 from buildtool.targets.micro.lowering import functions, moving, products
-from buildtool.targets.micro.lowering.state import Lowering, NoLayer
+from buildtool.targets.micro.lowering.state import Lowering, NoLayerError
 from buildtool.targets.micro.network import Network
 
 _Handler: TypeAlias = Callable[[Lowering, Node], None]
@@ -42,9 +42,9 @@ def lower(graph: Graph, name: str) -> Network:
         handler = _HANDLERS.get(node.op.name)
         try:
             if handler is None:
-                raise NoLayer(f"the operator '{node.op.name}' has no kernel for microcontrollers")
+                raise NoLayerError(f"the operator '{node.op.name}' has no kernel for microcontrollers")
             handler(state, node)
-        except NoLayer as problem:
+        except NoLayerError as problem:
             state.failed.update(node.outputs)
             if str(problem):
                 problems.append(_problem(name, node, problem))
@@ -56,7 +56,7 @@ def lower(graph: Graph, name: str) -> Network:
     return Network(name, inputs, outputs, tuple(state.layers), state.aliases)
 
 
-def _problem(name: str, node: Node, problem: NoLayer) -> Problem:
+def _problem(name: str, node: Node, problem: NoLayerError) -> Problem:
     return Problem(
         str(problem),
         Where(model=name, node=node.name or node.outputs[0].name),
@@ -78,5 +78,3 @@ def _borders(state: Lowering, graph: Graph, name: str) -> list[Problem]:
         for value in graph.outputs
         if not state.is_stored(value)
     ]
-
-

@@ -8,7 +8,7 @@ from math import prod
 from buildtool.ir.graph import Node
 from buildtool.ops.concat import Concat as ConcatOperator
 from buildtool.ops.pad import Pad as PadOperator
-from buildtool.targets.micro.lowering.state import Lowering, NoLayer, shape_of
+from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, shape_of
 from buildtool.targets.micro.network import Concat, Pad
 
 
@@ -18,7 +18,7 @@ def reshape(state: Lowering, node: Node) -> None:
     if source in state.real and not state.is_stored(source):
         pending = state.real[source]
         if pending.op != "stored":
-            raise NoLayer("a reshape of values that are computed in floating point")
+            raise NoLayerError("a reshape of values that are computed in floating point")
         tensor = pending.inputs[0]
         made = replace(tensor, name=value.name, shape=shape_of(value))
         state.aliases[made] = tensor
@@ -50,7 +50,7 @@ def pad(state: Lowering, node: Node) -> None:
     sides = (*op.before, *op.after)
     inner = (op.before[0], op.before[-1], op.after[0], op.after[-1])
     if op.mode != "constant" or len(tensor.shape) != 4 or any(inner) or min(sides) < 0:
-        raise NoLayer("a border that is not one of constants around an image")
+        raise NoLayerError("a border that is not one of constants around an image")
     output = replace(tensor, name=value.name, shape=shape_of(value))
     about = (int(op.before[1]), int(op.before[2]))
     layer = Pad(name=node.name or value.name, inputs=(tensor,), output=output, before=about, value=int(op.value))

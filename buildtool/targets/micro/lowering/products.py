@@ -10,7 +10,7 @@ from buildtool.ir.graph import Node
 from buildtool.ir.operator import Array
 from buildtool.ops.qlinear_conv import QlinearConv
 from buildtool.targets.micro.fixed_point import multiplier_of
-from buildtool.targets.micro.lowering.state import Lowering, NoLayer, constant, scale_of, shape_of
+from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, constant, scale_of, shape_of
 from buildtool.targets.micro.network import Conv, Dense, Depthwise, Tensor, Window
 
 
@@ -21,9 +21,9 @@ def convolution(state: Lowering, node: Node) -> None:
     source = state.quantised_input(x, *scale_of(x_scale, x_zero))
     weights = constant(w)
     if source.dtype != "int8" or weights.dtype != np.int8:
-        raise NoLayer("a convolution of unsigned bytes", "quantise the model to int8 with symmetric weights")
+        raise NoLayerError("a convolution of unsigned bytes", "quantise the model to int8 with symmetric weights")
     if np.any(constant(w_zero)):
-        raise NoLayer("the weights have a zero point", "quantise the model to int8 with symmetric weights")
+        raise NoLayerError("the weights have a zero point", "quantise the model to int8 with symmetric weights")
     scale, zero = scale_of(y_scale, y_zero)
     output = Tensor(node.outputs[0].name, shape_of(node.outputs[0]), scale, zero)
     made = weights.shape[0]
@@ -50,7 +50,7 @@ def _factors(source: Tensor, scales: Array, scale: float, made: int) -> list[flo
 def _layer(op: QlinearConv, source: Tensor, weights: Any, about: dict[str, Any], *, matrix: bool) -> Conv | Dense:
     """A product with a matrix arrives as a convolution of one point behind a reshape, or with one scale."""
     if source.shape[0] != 1 and weights.shape[1:3] != (1, 1):
-        raise NoLayer("a batch of several images", "set the batch size to 1")
+        raise NoLayerError("a batch of several images", "set the batch size to 1")
     if weights.shape[1:3] == (1, 1) and source.shape[1:3] == (1, 1) and op.groups == 1 and matrix:
         return Dense(rows=source.shape[0], weights=weights.reshape(weights.shape[0], -1), **about)
     window = Window(tuple(weights.shape[1:3]), op.strides, op.pads[:2], op.dilations)
@@ -58,4 +58,4 @@ def _layer(op: QlinearConv, source: Tensor, weights: Any, about: dict[str, Any],
         return Conv(window=window, weights=weights, **about)
     if op.groups == source.shape[3] and weights.shape[3] == 1:
         return Depthwise(window=window, weights=weights, **about)
-    raise NoLayer(f"a convolution of {op.groups} groups", "one group, or one for each channel, is supported")
+    raise NoLayerError(f"a convolution of {op.groups} groups", "one group, or one for each channel, is supported")

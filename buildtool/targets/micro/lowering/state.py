@@ -15,7 +15,7 @@ from buildtool.ir.operator import Array
 from buildtool.targets.micro.network import Layer, Tensor
 
 
-class NoLayer(Exception):
+class NoLayerError(Exception):
     """The node has no layer. Empty text: something in front of it has none."""
 
     def __init__(self, text: str = "", remedy: str = "") -> None:
@@ -59,11 +59,11 @@ class Lowering:
         found = self.stored.get(value)
         if found is None:
             if value in self.failed:
-                raise NoLayer()
+                raise NoLayerError()
             if value.is_constant:
-                raise NoLayer("an operand is a constant, which this layer does not take")
+                raise NoLayerError("an operand is a constant, which this layer does not take")
             kind = value.type.dtype.value
-            raise NoLayer(f"'{value.name}' is of {kind} in floating point or of a run-time size, not of int8")
+            raise NoLayerError(f"'{value.name}' is of {kind} in floating point or of a run-time size, not of int8")
         return found
 
     def is_stored(self, value: Value) -> bool:
@@ -73,8 +73,8 @@ class Lowering:
         found = self.real.get(value)
         if found is None:
             if value in self.failed:
-                raise NoLayer()
-            raise NoLayer(f"'{value.name}' is computed in floating point")
+                raise NoLayerError()
+            raise NoLayerError(f"'{value.name}' is computed in floating point")
         return found
 
     def quantised_input(self, value: Value, scale: float, zero: int) -> Tensor:
@@ -113,13 +113,13 @@ class Lowering:
 def shape_of(value: Value) -> tuple[int, ...]:
     shape = tuple(value.type.shape)
     if not all(isinstance(dim, int) for dim in shape):
-        raise NoLayer(f"'{value.name}' has a run-time size", "fix the input shapes in the deployment file")
+        raise NoLayerError(f"'{value.name}' has a run-time size", "fix the input shapes in the deployment file")
     return tuple(int(dim) for dim in shape if isinstance(dim, int))
 
 
 def constant(value: Value) -> Array:
     if value.constant is None:
-        raise NoLayer(f"'{value.name}' is not a constant")
+        raise NoLayerError(f"'{value.name}' is not a constant")
     return value.constant
 
 
@@ -128,5 +128,5 @@ def scale_of(scale: Value, zero: Value | None) -> tuple[float, int]:
     scales = constant(scale)
     zeros = np.zeros((), np.int64) if zero is None else constant(zero)
     if scales.size != 1 or zeros.size != 1:
-        raise NoLayer("activations have scales by channel")
+        raise NoLayerError("activations have scales by channel")
     return float(np.float32(scales.reshape(()))), int(zeros.reshape(()))

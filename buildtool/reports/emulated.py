@@ -1,0 +1,26 @@
+"""What models executed on emulated boards, and the memory that they use: for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from buildtool.reports.table import Table
+
+_FIGURES = {
+    "instructions": "instructions",
+    "arena_bytes": "RAM",
+    "stack_bytes": "stack",
+    "code_bytes": "code",
+    "constant_bytes": "constants",
+}
+
+
+def parts(runs: Sequence[Mapping[str, Any]]) -> list[str | Table]:
+    """A line for each run, and what the figures are."""
+    known = [key for key in _FIGURES if all(key in run for run in runs)]
+    columns = ["model", "abi", "device", *(_FIGURES[key] for key in known)]
+    table = Table(columns, right=frozenset(columns[3:]))
+    for run in runs:
+        table.add(run["model"], run["abi"], run["device"], *(f"{run[key]:,}" for key in known))
+    return [table, "instructions of one run, and bytes; an emulator's time does not represent any processor"]

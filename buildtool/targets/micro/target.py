@@ -1,0 +1,169 @@
+"""Makes C of quantised models, static libraries, projects, and programs for emulated boards."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from buildtool.codegen.source_tree import Archive, Image, SourceTree
+from buildtool.errors import Problem, UnsupportedError, Where
+from buildtool.ir.operator import Array
+from buildtool.runtimes import Runtime
+from buildtool.targets.micro import planning, report
+from buildtool.targets.micro.emitting import emulated, files, model
+from buildtool.targets.micro.emitting.projects import project
+from buildtool.targets.micro.lowering.lower import lower
+from buildtool.targets.micro.network import Network
+from buildtool.targets.micro.planning import Plan
+from buildtool.targets.micro.processors import PROCESSORS, Processor
+from buildtool.targets.protocol import (
+    CrossCompiler,
+    Emulated,
+    Emulation,
+    FirmwareCapabilities,
+    FirmwareProgram,
+    LibrarySource,
+    ModelSource,
+)
+
+_ARM_PACKAGES = ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi")
+_RISCV_PACKAGES = ("gcc-riscv64-unknown-elf", "picolibc-riscv64-unknown-elf")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A network with its memory."""
+
+    network: Network
+    plan: Plan
+
+    @property
+    def identifier(self) -> str:
+        return model.identifier(self.network.name)
+
+
+@dataclass(frozen=True)
+class MicroProgram(FirmwareProgram):
+    """With the networks, in the order of the models."""
+
+    planned: tuple[Planned, ...] = ()
+
+
+@dataclass(frozen=True)
+class MicroTarget:
+    """The target of microcontrollers."""
+
+    name: str = "micro"
+    makes_firmware: Literal[True] = True
+    capabilities: FirmwareCapabilities = dataclasses.field(
+        default_factory=lambda: FirmwareCapabilities(
+            runtimes=(Runtime.CPU,),
+            abis={each.name: _compiler(each) for each in PROCESSORS.values()},
+            keeps_stored=True,
+        )
+    )
+
+    def lower(self, library: LibrarySource, abi: str) -> MicroProgram:
+        """A network of each model with its memory; errors about all models are reported at once."""
+        processor = PROCESSORS[abi]
+        planned: list[Planned] = []
+        problems: list[Problem] = []
+        for source in library.models:
+            try:
+                network = lower(source.graph, source.name)
+                planned.append(_planned(network, processor, source))
+            except UnsupportedError as error:
+                problems += error.problems
+        if problems:
+            raise UnsupportedError(problems)
+        reports = tuple(report.of_model(each.network, each.plan, processor) for each in planned)
+        return MicroProgram(self.name, abi, library, reports, (), tuple(planned))
+
+    def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
+        """Sources, projects and static libraries, and a program of each model for an emulated board."""
+        tree = emulated.files()
+        images: dict[str, tuple[Image, ...]] = {}
+        archives: dict[str, tuple[Archive, ...]] = {}
+        for program in programs:
+            assert isinstance(program, MicroProgram)
+            processor, library = PROCESSORS[program.abi], program.library
+            folder = f"lib/{program.abi}/{library.name}"
+            sources = _sources(program, processor)
+            tree |= {f"{folder}/src/{name}": data for name, data in sources.items()}
+            tree |= {f"{folder}/{name}": data for name, data in project(library.name, sources, processor).items()}
+            units = tuple(f"{folder}/src/{name}" for name in sorted(sources) if name.endswith(".c"))
+            flags = (*processor.flags, *emulated.OPTIMISATION, f"-I{folder}/src")
+            archives[program.abi] = (Archive(library.stem, units, flags),)
+            found: list[Image] = []
+            for each in program.planned:
+                place = f"emulated/{program.abi}/{each.identifier}/harness.c"
+                tree[place] = emulated.harness(each.network, each.plan)
+                found.append(emulated.image(each.network.name, (*units, place), (f"{folder}/src",), processor))
+            images[program.abi] = tuple(found)
+        return SourceTree(programs[0].library.name, tree, images=images, archives=archives)
+
+    def emulation(self, program: FirmwareProgram, name: str, inputs: Mapping[str, Array]) -> Emulation:
+        """How a model is run on its emulated board."""
+        network = _named(program, name).network
+        processor = PROCESSORS[program.abi]
+        data = b"".join(
+            np.ascontiguousarray(inputs[tensor.name].reshape(tensor.shape), tensor.dtype).tobytes()
+            for tensor in network.inputs
+        )
+        return Emulation(
+            f"{name}_emulated",
+            processor.board.emulator,
+            processor.board.machine,
+            f"{processor.board.emulator} {processor.board.name}",
+            emulated.PACKAGES[processor.board.emulator],
+            {"input.bin": data},
+            ("output.bin",),
+        )
+
+    def emulated(self, program: FirmwareProgram, name: str, made: Mapping[str, bytes]) -> Emulated:
+        """The outputs of a run, and the stack that the model used."""
+        planned = _named(program, name)
+        data = made["output.bin"]
+        outputs, start = {}, 4
+        for tensor in planned.network.outputs:
+            part = np.frombuffer(data[start : start + tensor.bytes], tensor.dtype)
+            outputs[tensor.name] = part.reshape(tensor.shape)
+            start += tensor.bytes
+        return Emulated(outputs, int.from_bytes(data[:4], "little"), planned.plan.size)
+
+
+def _compiler(processor: Processor) -> CrossCompiler:
+    packages = _ARM_PACKAGES if processor.is_arm else _RISCV_PACKAGES
+    library = () if processor.is_arm else ("--specs=picolibc.specs",)
+    return CrossCompiler(processor.prefix, packages, (*processor.flags, *library), processor.title)
+
+
+def _planned(network: Network, processor: Processor, source: ModelSource) -> Planned:
+    plan = planning.plan(network, processor.sets[0])
+    limit = source.settings.get("arena_limit")
+    if limit is not None and plan.size > int(limit):
+        raise UnsupportedError(
+            f"the model needs {plan.size:,} bytes of RAM on the {processor.title}, more than {int(limit):,}",
+            where=Where(model=source.name),
+            rule="`arena_limit` limits the memory of tensors and work buffers; the stack is not part of it",
+            remedy=f"the smallest possible limit is {plan.size}; the largest layer is "
+            f"'{max(plan.timeline, key=lambda step: step[1])[0]}'",
+        )
+    return Planned(network, plan)
+
+
+def _sources(program: MicroProgram, processor: Processor) -> dict[str, bytes]:
+    found = files.kernels([each.network for each in program.planned], processor)
+    for each in program.planned:
+        found[f"{each.identifier}.h"] = model.header(each.network, each.plan).encode()
+        found[f"{each.identifier}.c"] = model.source(each.network, each.plan, processor.sets[0]).encode()
+    return found
+
+
+def _named(program: FirmwareProgram, name: str) -> Planned:
+    assert isinstance(program, MicroProgram)
+    return next(each for each in program.planned if each.network.name == name)
