@@ -4,6 +4,7 @@
 #include "semihosting.h"
 
 int main(void);
+void lm_start(void);
 
 __attribute__((noreturn, used)) void lm_start(void) { lm_exit(main()); }
 

@@ -82,6 +82,7 @@ static void find(int32_t* points, const int8_t* x, const int8_t* border, const l
       *points++ = valid ? (down * image->in_w + across) * image->in_c : (int32_t)(border - x);
     }
   }
+  if (image->kernel_h * image->kernel_w % 2) *points = (int32_t)(border - x);
 }
 
 /* scratch: the points of a window, inside the image and at a place; and zero points of all channels: the border. */
@@ -94,7 +95,7 @@ void lm_depthwise_channels_s8(const int8_t* x, int8_t* y, void* scratch, const l
   const int32_t last_row = image->in_h - (image->kernel_h - 1) * image->dilation_h;
   const int32_t last_column = image->in_w - (image->kernel_w - 1) * image->dilation_w;
   lm_fill(border, layer->bounds.in_zero, deep);
-  inside[count - 1] = points[count - 1] = 0; /* behind an odd number of points one with weights of zero */
+  inside[count - 1] = 0; /* behind an odd number of points one with weights of zero */
   for (int32_t i = 0; i < image->kernel_h; ++i)
     for (int32_t j = 0; j < image->kernel_w; ++j)
       inside[i * image->kernel_w + j] = (i * image->dilation_h * image->in_w + j * image->dilation_w) * deep;

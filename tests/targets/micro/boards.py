@@ -1,0 +1,63 @@
+"""Networks built for a processor and run on its emulated board, without the commands around."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from buildtool import resources
+from buildtool.builders.objects import ObjectCache
+from buildtool.builders.qemu_plugin import mark_plugin
+from buildtool.ir.operator import Array
+from buildtool.targets.micro import TARGET
+from buildtool.targets.micro.emitting import emulated, files, model
+from buildtool.targets.micro.network import Network
+from buildtool.targets.micro.planning import plan
+from buildtool.targets.micro.processors import PROCESSORS
+from buildtool.targets.micro.target import MicroProgram, Planned
+from buildtool.targets.protocol import Emulated, LibrarySource
+
+WARNINGS = (
+    *("-Wall", "-Wextra", "-Werror", "-Wshadow", "-Wundef", "-Wstrict-prototypes", "-Wmissing-prototypes"),
+    *("-Wcast-align", "-Wpointer-arith", "-Wno-unused-function"),
+)
+_SEMIHOSTING = ("-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a run."""
+
+    result: Emulated
+    instructions: int
+
+
+def run(network: Network, abi: str, folder: Path, inputs: Mapping[str, Array]) -> Run:
+    processor = PROCESSORS[abi]
+    planned = Planned(network, plan(network, processor.sets[0]))
+    sources = files.kernels([network], processor)
+    name = planned.identifier
+    sources[f"{name}.h"] = model.header(network, planned.plan).encode()
+    sources[f"{name}.c"] = model.source(network, planned.plan, processor.sets[0]).encode()
+    sources["harness.c"] = emulated.harness(network, planned.plan)
+    for file, data in sources.items():
+        (folder / file).write_bytes(data)
+    units = tuple(file for file in sources if file.endswith(".c"))
+    image = emulated.image(name, units, (".",), processor)
+    native = resources.native_dir().parent
+    own = [f"{native}/{file}" if file.startswith("native/") else file for file in image.sources]
+    flags = [word.replace("native/", f"{native}/native/") for word in (*image.compile_flags, *image.link_flags)]
+    command = [f"{processor.prefix}gcc", *WARNINGS, *own, *flags, "-o", "program.elf"]
+    subprocess.run(command, cwd=folder, check=True)
+    program = MicroProgram("micro", abi, LibrarySource("m", "m", ()), (), (), (planned,))
+    about = TARGET.emulation(program, network.name, inputs)
+    for file, data in about.files.items():
+        (folder / file).write_bytes(data)
+    plugin = mark_plugin(ObjectCache())
+    words = [about.emulator, *about.machine, *_SEMIHOSTING, "-plugin", f"{plugin},out=counts", "-kernel", "program.elf"]
+    subprocess.run(words, cwd=folder, check=True, timeout=120)
+    made = {file: (folder / file).read_bytes() for file in about.made}
+    marks = [int(line.split()[1]) for line in (folder / "counts").read_text().splitlines()]
+    return Run(TARGET.emulated(program, network.name, made), marks[1] - marks[0] - 1)

@@ -1,0 +1,216 @@
+"""Small TFLite models of 8-bit integers, drawn at random, and what LiteRT's reference kernels make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from buildtool.importers.frameworks import import_model
+from buildtool.importers.request import ImportRequest
+from buildtool.ir.operator import Array
+from buildtool.ops.registry import registry
+from buildtool.passes import pipeline
+from buildtool.targets.micro.lowering.lower import lower
+from buildtool.targets.micro.network import Network
+from tests.importers.tflite.writer import GraphSpec, NodeSpec, Quantisation, TensorSpec, write
+
+SAME, VALID = 0, 1
+NONE, RELU, RELU6 = 0, 1, 3
+
+
+@dataclass
+class Model:
+    """Tensors and nodes so far. Methods add a layer and give the index of its output."""
+
+    seed: int
+    tensors: list[TensorSpec] = field(default_factory=list)
+    nodes: list[NodeSpec] = field(default_factory=list)
+    inputs: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.random = np.random.default_rng(self.seed)
+
+    def input(self, *shape: int) -> int:
+        index = self._activation(shape)
+        self.inputs.append(index)
+        return index
+
+    def conv(
+        self, x: int, made: int, kernel: tuple[int, int], stride: int = 1, padding: int = SAME, activation: int = RELU
+    ) -> int:
+        shape = self.tensors[x].shape
+        filters = (made, *kernel, shape[3])
+        operands = self._products(x, filters, made, 0)
+        y = self._activation((1, *_sizes(shape, kernel, stride, padding), made))
+        values = _window("Stride", stride) | {"Padding": padding, "FusedActivationFunction": activation}
+        values |= {"DilationWFactor": 1, "DilationHFactor": 1}
+        return self._node("CONV_2D", [x, *operands], y, "Conv2DOptions", values)
+
+    def depthwise(
+        self,
+        x: int,
+        kernel: tuple[int, int],
+        stride: int = 1,
+        padding: int = SAME,
+        activation: int = RELU6,
+        times: int = 1,
+    ) -> int:
+        shape = self.tensors[x].shape
+        made = shape[3] * times
+        operands = self._products(x, (1, *kernel, made), made, 3)
+        y = self._activation((1, *_sizes(shape, kernel, stride, padding), made))
+        values = _window("Stride", stride) | {"Padding": padding, "FusedActivationFunction": activation}
+        values |= {"DepthMultiplier": times, "DilationWFactor": 1, "DilationHFactor": 1}
+        return self._node("DEPTHWISE_CONV_2D", [x, *operands], y, "DepthwiseConv2DOptions", values)
+
+    def dense(self, x: int, made: int) -> int:
+        deep = int(np.prod(self.tensors[x].shape))
+        operands = self._products(x, (made, deep), made, None)
+        y = self._activation((1, made))
+        return self._node("FULLY_CONNECTED", [x, *operands], y, "FullyConnectedOptions", {})
+
+    def pool(self, x: int, op: str, size: int, stride: int, padding: int = VALID) -> int:
+        spec = self.tensors[x]
+        shape = (1, *_sizes(spec.shape, (size, size), stride, padding), spec.shape[3])
+        y = self._activation(shape, spec.quantisation)
+        values = _window("Stride", stride) | {"FilterWidth": size, "FilterHeight": size, "Padding": padding}
+        return self._node(f"{op}_POOL_2D", [x], y, "Pool2DOptions", values)
+
+    def add(self, x: int, y: int, activation: int = NONE) -> int:
+        made = self._activation(self.tensors[x].shape)
+        return self._node("ADD", [x, y], made, "AddOptions", {"FusedActivationFunction": activation})
+
+    def mul(self, x: int, y: int) -> int:
+        return self._node("MUL", [x, y], self._activation(self.tensors[x].shape), "MulOptions", {})
+
+    def concat(self, *parts: int) -> int:
+        spec = self.tensors[parts[0]]
+        deep = sum(self.tensors[part].shape[3] for part in parts)
+        y = self._activation((*spec.shape[:3], deep), spec.quantisation)
+        return self._node("CONCATENATION", list(parts), y, "ConcatenationOptions", {"Axis": 3})
+
+    def pad(self, x: int) -> int:
+        spec = self.tensors[x]
+        _, rows, columns, deep = spec.shape
+        amounts = self._constant(np.array([[0, 0], [1, 2], [2, 1], [0, 0]], np.int32), None)
+        y = self._activation((1, rows + 3, columns + 3, deep), spec.quantisation)
+        return self._node("PAD", [x, amounts], y, "PadOptions", {})
+
+    def reshape(self, x: int, *shape: int) -> int:
+        y = self._activation(shape, self.tensors[x].quantisation)
+        return self._node("RESHAPE", [x], y, "ReshapeOptions", {"NewShape": list(shape)})
+
+    def softmax(self, x: int) -> int:
+        y = self._activation(self.tensors[x].shape, Quantisation([1 / 256], [-128]))
+        return self._node("SOFTMAX", [x], y, "SoftmaxOptions", {"Beta": 1.0})
+
+    def file(self, *outputs: int) -> bytes:
+        return write(GraphSpec(self.tensors, self.nodes, self.inputs, outputs))
+
+    def _products(self, x: int, filters: tuple[int, ...], made: int, axis: int | None) -> tuple[int, int]:
+        """Filters and biases of such sizes that results use their range."""
+        spec = self.tensors[x].quantisation
+        assert spec is not None
+        scales = self.random.uniform(0.002, 0.01, made if axis is not None else 1).astype(np.float32)
+        weights = self.random.integers(-127, 128, filters)
+        w = self._constant(weights.astype(np.int8), Quantisation(list(scales), [0] * len(scales), axis or 0))
+        of_bias = [float(np.float32(spec.scales[0]) * scale) for scale in scales]
+        bias = self.random.integers(-2000, 2000, made).astype(np.int32)
+        return w, self._constant(bias, Quantisation(of_bias, [0] * len(of_bias)))
+
+    def _activation(self, shape: Sequence[int], quantisation: Quantisation | None = None) -> int:
+        drawn = Quantisation([float(np.float32(self.random.uniform(0.02, 0.1)))], [int(self.random.integers(-128, 40))])
+        return self._tensor("int8", shape, None, quantisation or drawn)
+
+    def _constant(self, content: Array, quantisation: Quantisation | None) -> int:
+        return self._tensor(str(content.dtype), content.shape, content, quantisation)
+
+    def _tensor(
+        self, dtype: str, shape: Sequence[int], content: Array | None, quantisation: Quantisation | None
+    ) -> int:
+        self.tensors.append(TensorSpec(f"t{len(self.tensors)}", dtype, tuple(shape), content, quantisation))
+        return len(self.tensors) - 1
+
+    def _node(self, op: str, inputs: list[int], y: int, options: str, values: dict[str, Any]) -> int:
+        self.nodes.append(NodeSpec(op, inputs, [y], options, values))
+        return y
+
+
+def _window(word: str, size: int) -> dict[str, Any]:
+    return {f"{word}W": size, f"{word}H": size}
+
+
+def _sizes(shape: Sequence[int], kernel: tuple[int, int], stride: int, padding: int) -> tuple[int, int]:
+    rows, columns = (
+        -(-size // stride) if padding == SAME else (size - side) // stride + 1
+        for size, side in zip(shape[1:3], kernel, strict=True)
+    )
+    return rows, columns
+
+
+def images(seed: int) -> bytes:
+    """Convolutions, pools and sums of odd sizes."""
+    model = Model(seed)
+    x = model.input(1, 17, 13, 3)
+    x = model.conv(x, 10, (3, 3), 2, activation=RELU6)
+    one = model.depthwise(x, (3, 3))
+    two = model.conv(one, 10, (1, 1), activation=NONE)
+    x = model.add(x, two, RELU)
+    x = model.concat(x, x)
+    x = model.depthwise(x, (5, 3), 2, VALID)
+    x = model.pad(x)
+    x = model.pool(x, "MAX", 3, 2)
+    x = model.conv(x, 37, (2, 1), 1, SAME, NONE)
+    x = model.depthwise(x, (3, 3), 2)
+    x = model.pool(x, "AVERAGE", 2, 1, SAME)
+    x = model.dense(model.reshape(x, 1, int(np.prod(model.tensors[x].shape))), 11)
+    return model.file(model.softmax(x))
+
+
+def wide(seed: int) -> bytes:
+    """Channels by sixteens, products of tensors, and two outputs."""
+    model = Model(seed)
+    x = model.input(1, 9, 12, 1)
+    x = model.conv(x, 32, (5, 4), 2)
+    x = model.depthwise(x, (3, 3))
+    y = model.depthwise(x, (3, 3), 1, SAME, NONE)
+    x = model.mul(x, y)
+    x = model.conv(x, 48, (1, 1))
+    z = model.depthwise(model.conv(x, 3, (1, 1)), (3, 3), 1, VALID, RELU, times=4)
+    x = model.conv(x, 2, (1, 1), 1, VALID, NONE)
+    return model.file(x, z)
+
+
+def network_of(data: bytes, folder: Path, name: str = "m") -> Network:
+    """As the target reads a file."""
+    file = folder / f"{name}.tflite"
+    file.write_bytes(data)
+    return network(file, name)
+
+
+def network(file: Path, name: str) -> Network:
+    request = ImportRequest(name, file, None, (), (), registry(()))
+    graph = import_model("tflite", request).graph
+    pipeline.optimise(graph, ["remove_dead_code", "fold_constants", "remove_identities"])
+    return lower(graph, name)
+
+
+def inputs_of(network: Network, seed: int) -> dict[str, Array]:
+    random = np.random.default_rng(seed)
+    return {tensor.name: random.integers(-128, 128, tensor.shape).astype(np.int8) for tensor in network.inputs}
+
+
+def litert(data: bytes, inputs: Sequence[Array]) -> list[Array]:
+    """What LiteRT's reference kernels make of inputs."""
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType  # type: ignore[import-untyped,unused-ignore]
+
+    interpreter = Interpreter(model_content=data, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    interpreter.allocate_tensors()
+    for about, array in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(about["index"], array.reshape(about["shape"]))
+    interpreter.invoke()
+    return [interpreter.get_tensor(about["index"]) for about in interpreter.get_output_details()]
