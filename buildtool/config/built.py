@@ -16,7 +16,6 @@ from buildtool.wording import listed, quoted
 _UNBUILT: dict[str, frozenset[str]] = {
     "platform": frozenset({"megengine"}),
     "data_type": frozenset({"uint8"}),
-    "micro": frozenset({"cmsis", "xtensa", "portable"}),
 }
 
 
@@ -48,7 +47,6 @@ def _values(model: ModelConfig) -> dict[str, str]:
         "platform": model.platform,
         "runtime": str(model.runtime),
         "data_type": model.data_type,
-        "micro": model.micro_backend,
     }
 
 

@@ -134,7 +134,8 @@ class ModelConfig:
     opencl: OpenclConfig = OpenclConfig()
     graph_optimize_options: tuple[str, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()  # what the file gives of the sections of the runtime's target
-    micro_backend: str = ""  # cmsis, xtensa, portable; empty where the model is not for a microcontroller
+    micro_backend: str = ""  # cmsis, xtensa, portable, reference; empty where the model is not for a microcontroller
+    micro_arena_limit: int | None = None  # bytes of RAM
     where: Where = NOWHERE  # of the name
     marks: tuple[tuple[str, Where], ...] = ()  # of the values of the keys that the file gives
 

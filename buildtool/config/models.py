@@ -57,9 +57,11 @@ Similarity = Annotated[float | None, fields.SIMILARITY]
 class MicroSection(Section):
     """Settings of a model for microcontrollers."""
 
-    backend: Annotated[str | None, choice(("cmsis", "xtensa", "portable"))] = key(
-        "Kernels to use: CMSIS-NN for Cortex-M, those for Xtensa DSPs, or portable C.", default="portable"
+    backend: Annotated[str | None, choice(("cmsis", "xtensa", "portable", "reference"))] = key(
+        "MACE's word for the kernels. Accepted and ignored: the target decides which kernels of Lathe are used.",
+        default="portable",
     )
+    arena_limit: Whole = key("Maximum number of bytes of RAM for tensors and work buffers.", default_words="unlimited")
 
 
 class ThresholdSection(Section):

@@ -237,6 +237,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         graph_optimize_options=tuple(wide.find("graph_optimize_options").value or ()),
         settings=_settings(wide),
         micro_backend=micro,
+        micro_arena_limit=_arena_limit(wide),
         where=where,
         marks=tuple((key, wide.where_of(key)) for key in _MODEL_WIDE if wide.find(key).is_given),
     )
@@ -293,6 +294,12 @@ def _micro(view: View) -> str:
     if section is None:
         return ""
     return str(section.backend or default_of(MicroSection, "backend"))
+
+
+def _arena_limit(view: View) -> int | None:
+    section = view.find("micro").value
+    limit: int | None = None if section is None else section.arena_limit
+    return limit
 
 
 def _settings(view: View) -> tuple[tuple[str, Any], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 from buildtool.artifacts.tuning_store import Tuning
 from buildtool.codegen.container_writer import Stored
@@ -50,7 +51,7 @@ def library_source(
                 obscured=model.obfuscate,
                 input_formats=models[model.name][0].input_formats,
                 output_formats=models[model.name][0].output_formats,
-                settings=dict(model.settings),
+                settings=dict(model.settings) | _of_microcontrollers(model),
                 device=device_settings(model),
             )
             for model in deployment.models
@@ -66,6 +67,14 @@ def library_source(
         fallback=deployment.fallback,
         device_data=algorithms.device_data if deployment.model_graph_format == "code" else {},
     )
+
+
+def _of_microcontrollers(model: ModelConfig) -> dict[str, Any]:
+    """What the mapping `micro` says."""
+    if not model.micro_backend:
+        return {}
+    limit = {} if model.micro_arena_limit is None else {"arena_limit": model.micro_arena_limit}
+    return {"backend": model.micro_backend, **limit}
 
 
 def device_settings(model: ModelConfig) -> DeviceSettings:

@@ -69,7 +69,7 @@ def test_random_inputs_are_the_same_each_time_and_change_with_the_seed(lathe: La
         (["--input-dir", "none"], 2, "no input files in none"),
         (["--model", "other"], 2, "its models: digits"),
         (["--cpu", "cortex-a53", "--abi", "k210"], 2, "no target runs 'cpu' on 'k210'"),
-        (["--cpu", "cortex-a53", "--abi", "cortex-m"], 4, "cortex-m"),
+        (["--cpu", "cortex-a53", "--abi", "hexagon"], 4, "hexagon"),
     ],
 )
 def test_wrong_runs(lathe: Lathe, project: Path, arguments: list[str], code: int, message: str) -> None:

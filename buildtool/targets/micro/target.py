@@ -81,7 +81,16 @@ class MicroTarget:
         if problems:
             raise UnsupportedError(problems)
         reports = tuple(report.of_model(each.network, each.plan, processor) for each in planned)
-        return MicroProgram(self.name, abi, library, reports, (), tuple(planned))
+        notes = tuple(
+            Problem(
+                f"the backend '{source.settings['backend']}' of the mapping `micro` is ignored",
+                Where(model=source.name),
+                rule=f"the target decides: {processor.name} uses the kernels '{processor.sets[0]}' of Lathe",
+            )
+            for source in library.models
+            if source.settings.get("backend", "portable") != "portable"
+        )
+        return MicroProgram(self.name, abi, library, reports, notes, tuple(planned))
 
     def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
         """Sources, projects and static libraries, and a program of each model for an emulated board."""
