@@ -14,7 +14,7 @@ from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
 from buildtool.runtimes import Runtime
 from buildtool.targets.micro import planning, report
-from buildtool.targets.micro.emitting import emulated, files, model
+from buildtool.targets.micro.emitting import emulated, files, mace, model
 from buildtool.targets.micro.emitting.projects import project
 from buildtool.targets.micro.lowering.lower import lower
 from buildtool.targets.micro.network import Network
@@ -104,8 +104,10 @@ class MicroTarget:
             sources = _sources(program, processor)
             tree |= {f"{folder}/src/{name}": data for name, data in sources.items()}
             tree |= {f"{folder}/{name}": data for name, data in project(library.name, sources, processor).items()}
+            own = [(each.network, each.plan) for each in program.planned]
+            tree |= {f"{folder}/mace/{name}": data for name, data in mace.headers(own).items()}
             units = tuple(f"{folder}/src/{name}" for name in sorted(sources) if name.endswith(".c"))
-            flags = (*processor.flags, *emulated.OPTIMISATION, f"-I{folder}/src")
+            flags = emulated.compile_flags((f"{folder}/src",), processor)
             archives[program.abi] = (Archive(library.stem, units, flags),)
             found: list[Image] = []
             for each in program.planned:

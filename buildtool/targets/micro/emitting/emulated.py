@@ -67,8 +67,12 @@ def image(name: str, sources: Sequence[str], include: Sequence[str], processor: 
     """The program of a model; `sources`: of the model, its kernels and its harness."""
     startup = "startup_arm.c" if processor.is_arm else "startup_riscv.c"
     own = tuple(f"{FOLDER}/{each}" for each in ("main.c", "semihosting.c", startup))
-    flags = (*processor.flags, *OPTIMISATION, "-Wall", *(f"-I{each}" for each in (*include, FOLDER)))
-    return Image(f"{name}_emulated", (*sources, *own), flags, link_flags(processor))
+    return Image(f"{name}_emulated", (*sources, *own), compile_flags(include, processor), link_flags(processor))
+
+
+def compile_flags(include: Sequence[str], processor: Processor) -> tuple[str, ...]:
+    """Of programs and of libraries, whose sources are thus compiled once."""
+    return (*processor.flags, *OPTIMISATION, "-Wall", *(f"-I{each}" for each in (*include, FOLDER)))
 
 
 def link_flags(processor: Processor) -> tuple[str, ...]:
