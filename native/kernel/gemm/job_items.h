@@ -14,7 +14,7 @@ constexpr int kByteChunkPixels = 60;  // byte_panels.h: a multiple of the pixels
 #if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 LATHE_INLINE constexpr int PanelChunkPixels(int) { return 64; }  // panels.h
 #else
-LATHE_INLINE constexpr int PanelChunkPixels(int lanes) { return lanes == 8 ? 60 : 56; }  // as for bytes
+LATHE_INLINE constexpr int PanelChunkPixels(int lanes) { return lanes == 16 ? 70 : 72; }  // whole tiles
 #endif
 
 LATHE_INLINE constexpr int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }

@@ -123,8 +123,11 @@ struct TileRows {
   static constexpr int kNarrow = kLanes == 16 ? 7 : kLanes == 8 ? 3 : 1;
 };
 constexpr int kMostVectors = kLanes == 16 ? 4 : 2;  // of a tile
+// Of a single pixel, whose time is that of reading the filters: memory gives more to several panels at a time.
+constexpr int kRowVectors = kLanes >= 8 ? 8 : kMostVectors;
 constexpr int64_t kItemPanels = kMostVectors;
-constexpr int64_t kChunkStep = kChunkPixels;
+constexpr int64_t kRowItemPanels = kRowVectors / kPanelVectors > kItemPanels ? kRowVectors / kPanelVectors : kItemPanels;
+constexpr int64_t kChunkStep = TileRows<kMostVectors>::kWide;
 
 // Inputs are read where they are.
 inline int64_t PackedElements(const PanelShape&, int64_t) { return 0; }
@@ -140,8 +143,8 @@ inline void PackChunk(const PanelJob& job, const PanelChunk& chunk) {
 struct TileChoice {
   int wide;
   int narrow;
-  PanelTileFunction run_wide;
-  PanelTileFunction run_narrow;
+  PanelTileFunction run_wide;    // null where all tiles have one pixel
+  PanelTileFunction run_narrow;  // the same
   PanelTileFunction run_one;
 };
 
@@ -156,6 +159,9 @@ inline TileChoice TileOf(int64_t vectors) {
   if constexpr (kMostVectors == 4) {
     if (vectors == 3) return ChooseTile<3>();
     if (vectors == 4) return ChooseTile<4>();
+  }
+  if constexpr (kRowVectors > kMostVectors) {
+    if (vectors == kRowVectors) return {1, 1, nullptr, nullptr, RunPanelTile<1, kRowVectors>};
   }
   return vectors == 1 ? ChooseTile<1>() : ChooseTile<2>();
 }
@@ -193,7 +199,8 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
   const int64_t depth_at_once = DivideUp(shape.depth, DivideUp(shape.depth, kBlockDepth));
   for (int64_t first = begin; first < end;) {
     const int64_t left = DivideUp(end - first, kLanes);
-    const int64_t vectors = left < kMostVectors ? left : kMostVectors;
+    const int64_t most = chunk.count == 1 && left >= kRowVectors ? kRowVectors : kMostVectors;
+    const int64_t vectors = left < most ? left : most;
     const int64_t outputs = end - first < vectors * kLanes ? end - first : vectors * kLanes;
     const int64_t channel = group * shape.outputs + first;
     const int64_t place = chunk.pixel * tile.output_step + channel;

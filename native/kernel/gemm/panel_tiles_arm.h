@@ -22,6 +22,7 @@ namespace {
 
 static_assert(kPanelWidth == (sizeof(Element) == 2 ? 16 : 8), "the tiles have this many filters");
 constexpr int64_t kItemPanels = 4;
+constexpr int64_t kRowItemPanels = 4;
 constexpr int64_t kChunkStep = 4 * kTileQuads;
 
 // Elements of depth that pass by before the next panel takes its turn: a tile's operands stay in the first cache. Long

@@ -15,7 +15,8 @@ namespace lathe {
 namespace {
 
 JobItems ItemsOf(const PanelJob& job) {
-  return {job.pixels, job.shape.groups * job.shape.panels(), kChunkPixels, kChunkStep, kItemPanels};
+  const int64_t panels = job.pixels == 1 ? kRowItemPanels : kItemPanels;
+  return {job.pixels, job.shape.groups * job.shape.panels(), kChunkPixels, kChunkStep, panels};
 }
 
 constexpr int64_t kChunkHeadBytes = 64;

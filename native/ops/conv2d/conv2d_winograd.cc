@@ -264,10 +264,14 @@ inline void StoreTile(const WinogradJob& job, const Element* products, int64_t t
       } else {
         StorePartOfLine(line, y, width, count);
       }
-      if (rest) ActivateRows(job.state->activation, line.to, width, line.to_step, count);
       line.to += out[2] * line.to_step;
       if (line.residual != nullptr) line.residual += out[2] * line.residual_step;
     }
+  }
+  if (!rest) return;
+  Element* at = job.output + corner * job.output_step + first;
+  for (int i = 0; i < height; ++i, at += out[2] * job.output_step) {
+    ActivateRows(job.state->activation, at, width, job.output_step, outputs);
   }
 }
 
