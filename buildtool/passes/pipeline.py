@@ -28,6 +28,7 @@ from buildtool.passes.fold_product_transposes import FoldProductTransposes
 from buildtool.passes.fold_scales import FoldScales
 from buildtool.passes.fold_scales_forward import FoldScalesForward
 from buildtool.passes.fuse_activations import FuseActivations
+from buildtool.passes.fuse_attention import FuseAttention
 from buildtool.passes.fuse_biases import FuseBiases
 from buildtool.passes.fuse_expansions import FuseExpansions
 from buildtool.passes.fuse_residuals import FuseResiduals
@@ -116,7 +117,7 @@ ORDER: tuple[type[Pass], ...] = (
 #: What comes before all others where a model is to be stored in a few bits: it may come as a quantised one.
 FROM_QUANTISED: tuple[type[Pass], ...] = (RemoveDeadCode, FoldConstants, RemoveIdentities, RealNumbers)
 #: Passes that come last, once, and only for targets that ask for them: their kernels decide what pays.
-LOWERING: tuple[type[Pass], ...] = (FuseExpansions, FuseSeparableConvolutions)
+LOWERING: tuple[type[Pass], ...] = (FuseExpansions, FuseSeparableConvolutions, FuseAttention)
 MOST_ROUNDS = 10
 
 

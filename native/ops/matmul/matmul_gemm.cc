@@ -1,5 +1,6 @@
 // Batched matrix product with NumPy's broadcasting. The right operand is packed into panels, once where it is
 // constant; where too few rows would use them it is read where it is.
+#include "native/kernel/gemm/dot.h"
 #include "native/kernel/gemm/panels.h"
 #include "native/kernel/gemm/products.h"
 #include "native/kernel/simd/simd.h"
@@ -152,20 +153,6 @@ inline void RunAllInPlace(const RunContext& context, const Products& plan) {
       }
     }
   });
-}
-
-inline float Dot(const float* a, const float* b, int64_t depth) {
-  Vec sums[4] = {Fill(0.0f), Fill(0.0f), Fill(0.0f), Fill(0.0f)};
-  int64_t k = 0;
-  for (; k + 4 * kLanes <= depth; k += 4 * kLanes) {
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) sums[j] = MulAdd(Load(a + k + j * kLanes), Load(b + k + j * kLanes), sums[j]);
-  }
-  for (; k < depth; k += kLanes) {
-    const int count = static_cast<int>(depth - k < kLanes ? depth - k : kLanes);
-    sums[0] = MulAdd(LoadPart(a + k, count), LoadPart(b + k, count), sums[0]);
-  }
-  return SumLanes(Add(Add(sums[0], sums[1]), Add(sums[2], sums[3])));
 }
 
 inline void RunDots(const RunContext& context, const Products& plan) {

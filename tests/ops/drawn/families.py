@@ -35,7 +35,18 @@ _UNARY: Mapping[str, tuple[object, ...]] = {  # with their attributes
 # Families without a half: nothing computes these operators in half precision, or draws what only kernels of single
 # precision need.
 _SINGLE = (
-    *("layer_norm", "rms_norm", "group_norm", "batch_norm", "deconv2d_few", "gru", "lstm", "rnn", "softmax_rows"),
+    *(
+        "layer_norm",
+        "rms_norm",
+        "group_norm",
+        "batch_norm",
+        "deconv2d_few",
+        "attention",
+        "gru",
+        "lstm",
+        "rnn",
+        "softmax_rows",
+    ),
     *("dwconv2d_wide", "dwconv2d_7x7", "dwconv2d_3x3_mixed", "dwconv2d_5x5_mixed"),
 )
 _LARGEST_EXPONENT = 10.0  # of which exp has a half
@@ -73,6 +84,7 @@ def families() -> Mapping[str, st.SearchStrategy[OpCase]]:
         "gru": sequences.gru(),
         "lstm": sequences.lstm(),
         "rnn": sequences.rnn(),
+        "attention": sequences.attention(),
         "layer_norm": elements.row_norm(LayerNorm, 2),
         "rms_norm": elements.row_norm(RmsNorm, 1),
         "group_norm": elements.group_norm(),

@@ -1,4 +1,4 @@
-"""Draws recurrent layers with the functions that they usually have."""
+"""Draws recurrent layers with the functions that they usually have, and attention."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from buildtool.ir.operator import Array
+from buildtool.ops.attention import Attention
 from buildtool.ops.gru import Gru
 from buildtool.ops.lstm import Lstm
 from buildtool.ops.rnn import Rnn
 from tests.ops.case import OpCase
+from tests.ops.cases.attention import causal, matrix
 from tests.ops.drawn.numbers import CHANNELS, generators, scaled
 from tests.ops.inputs import label, normal
 
@@ -59,3 +61,26 @@ def rnn(draw: st.DrawFn) -> OpCase:
     name, inputs, lengths = _layer(draw, rng, 1, 1)
     op = Rnn(function_f=draw(st.sampled_from(("tanh", "tanh", "relu"))), reverse=draw(st.booleans()))
     return OpCase(op, (*inputs, *lengths), name, _constants(draw, len(inputs)))
+
+
+@st.composite
+def attention(draw: st.DrawFn) -> OpCase:
+    rng = draw(generators())
+    batch, groups, shared = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(st.sampled_from((1, 1, 2, 3)))
+    queries = draw(st.integers(1, 6) | CHANNELS | st.sampled_from((72, 73, 90, 145)))
+    keys = draw(CHANNELS | st.sampled_from((127, 128, 300, 1100)))
+    depth, width = draw(CHANNELS), draw(CHANNELS)
+    firsts = tuple(draw(st.integers(0, 1)) for _ in range(4))
+    inputs = [
+        matrix(rng, (batch, groups * shared, queries, depth), firsts[0]),
+        matrix(rng, (batch, groups, keys, depth), firsts[1]),
+        matrix(rng, (batch, groups, keys, width), firsts[2]),
+    ]
+    mask = draw(st.sampled_from(("none", "none", "causal", "bias")))
+    if mask == "causal":
+        inputs.append(causal(queries, keys, -np.inf))
+    if mask == "bias":
+        sizes = (batch, groups * shared, queries)
+        inputs.append(normal(rng, (*(draw(st.sampled_from((1, size))) for size in sizes), keys)))
+    name = label((batch, groups * shared, groups), (queries, keys), (depth, width), mask, *firsts)
+    return OpCase(Attention(depth**-0.5, firsts), tuple(inputs), name)

@@ -1,6 +1,8 @@
-"""Linear attention: a scan along the sequence, whose body is one step."""
+"""Attention: products of matrices per head. Linear attention: a scan along the sequence, whose body is one step."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from onnx import GraphProto, NodeProto, TensorProto, helper
@@ -8,8 +10,50 @@ from onnx import GraphProto, NodeProto, TensorProto, helper
 from buildtool.exporters.onnx.elements import code, tensor
 from buildtool.exporters.onnx.registry import handler
 from buildtool.exporters.onnx.step import Step
+from buildtool.ir.dims import Dim
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
+
+_TURNED = (0, 2, 1, 3)
+
+
+@handler("attention")
+def attention(step: Step) -> None:
+    q, k, v = (
+        step.transposed(step.input(index), _TURNED) if step.op.tokens_first[index] else step.input(index)
+        for index in range(3)
+    )
+    shapes = [_ordered(step.type(index).shape, step.op.tokens_first[index]) for index in range(3)]
+    scores = _shared(step, q, step.transposed(k, (0, 1, 3, 2)), shapes[0], _swapped(shapes[1]))
+    scores = step.emit("Mul", scores, step.number(step.op.scale))
+    if step.has(3):
+        scores = step.emit("Add", scores, step.input(3))
+    weights = step.compute("Softmax", scores, axis=3)
+    y = _shared(step, weights, v, (*shapes[0][:3], shapes[1][2]), shapes[2])
+    step.give(step.transposed(y, _TURNED) if step.op.tokens_first[3] else y)
+
+
+def _ordered(shape: Sequence[Dim], tokens_first: int) -> tuple[Dim, ...]:
+    return (shape[0], shape[2], shape[1], shape[3]) if tokens_first else tuple(shape)
+
+
+def _swapped(shape: Sequence[Dim]) -> tuple[Dim, ...]:
+    return (shape[0], shape[1], shape[3], shape[2])
+
+
+def _shared(step: Step, left: str, right: str, left_shape: Sequence[Dim], right_shape: Sequence[Dim]) -> str:
+    """The product for each head, where several heads of `left` may share one of `right`."""
+    batch, heads, rows, inner = left_shape
+    groups, columns = right_shape[1], right_shape[3]
+    assert isinstance(heads, int)
+    assert isinstance(groups, int)
+    if heads == groups:
+        return step.emit("MatMul", left, right)
+    apart = (batch, groups, heads // groups)
+    left = step.reshaped(left, left_shape, (*apart, rows, inner))
+    right = step.reshaped(right, right_shape, (batch, groups, 1, *right_shape[2:]))
+    product = step.emit("MatMul", left, right)
+    return step.reshaped(product, (*apart, rows, columns), (batch, heads, rows, columns))
 
 
 @handler("linear_attention")
