@@ -12,11 +12,13 @@ namespace lathe {
 namespace {
 
 #if defined(LATHE_ISA_I8MM)
-constexpr ByteForm kByteForm = {true, 0};
+constexpr ByteForm kByteForm = {true, 0, false};
 #elif defined(LATHE_ISA_VNNI)
-constexpr ByteForm kByteForm = {false, 128};
+constexpr ByteForm kByteForm = {false, 128, false};
+#elif defined(LATHE_ISA_AVX2)
+constexpr ByteForm kByteForm = {false, 0, true};
 #else
-constexpr ByteForm kByteForm = {false, 0};
+constexpr ByteForm kByteForm = {false, 0, false};
 #endif
 
 }  // namespace

@@ -3,18 +3,13 @@
 
 #include "native/kernel/gemm/byte_panels.h"
 
-// Bytes become numbers of 16 bits, of which products are exact: what multiplies bytes saturates.
+// One instruction multiplies bytes, one without a sign by one with, and adds neighbours in 16 bits, which saturates.
+// The filters' absolute values, which are 128 at most, take the place without a sign: two products with numbers of 8
+// bits fit into 16 bits then. Where a filter is below 0, x is inverted instead of negated, as -128 has no counterpart.
 namespace lathe {
 namespace {
 
-constexpr int kRows = 3;     // of a tile
-constexpr int kVectors = 4;  // of 4 outputs, their sums in two halves
-
-LATHE_INLINE __m256i FourTimes(const int8_t* row) {
-  int32_t step;
-  memcpy(&step, row, sizeof step);
-  return _mm256_cvtepi8_epi16(_mm_set1_epi32(step));
-}
+constexpr int kRows = 3;  // of a tile, times two vectors of sums: GCC keeps more of them in memory
 
 template <int rows>
 __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& tile, int first_pixel, int64_t first,
@@ -23,11 +18,13 @@ __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& 
   const BytePanelShape& shape = state.shape;
   const int64_t panel = tile.group * shape.panels() + (tile.output + first) / kBytePanel;
   const int8_t* packed = state.packed + panel * state.panel_bytes;
-  __m256i sums[rows][kVectors];
+  const int32_t* starts = state.starts + tile.group * shape.outputs + tile.output + first;
+  __m256i sums[rows][2];
+#pragma GCC unroll 2
+  for (int j = 0; j < 2; ++j) {
+    const __m256i start = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(starts) + j);
 #pragma GCC unroll 4
-  for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) sums[i][j] = _mm256_setzero_si256();
+    for (int i = 0; i < rows; ++i) sums[i][j] = start;
   }
   const int8_t* const* pointers = tile.rows + first_pixel;
   for (int64_t tap = 0; tap < shape.taps; ++tap, pointers += kByteChunkPixels) {
@@ -35,23 +32,31 @@ __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& 
 #pragma GCC unroll 4
     for (int i = 0; i < rows; ++i) row[i] = pointers[i] + tile.group * shape.depth;
     for (int64_t k = 0; k < shape.depth; k += kByteDepth, packed += kBytePanel * kByteDepth) {
-      __m256i x[rows];
+      __m256i size[2], below[2];
+#pragma GCC unroll 2
+      for (int j = 0; j < 2; ++j) {
+        const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(packed) + j);
+        size[j] = _mm256_abs_epi8(w);
+        below[j] = _mm256_cmpgt_epi8(_mm256_setzero_si256(), w);
+      }
 #pragma GCC unroll 4
-      for (int i = 0; i < rows; ++i) x[i] = FourTimes(row[i] + k);
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) {
-        const __m256i w = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(packed) + j));
-#pragma GCC unroll 4
-        for (int i = 0; i < rows; ++i) sums[i][j] = _mm256_add_epi32(sums[i][j], _mm256_madd_epi16(w, x[i]));
+      for (int i = 0; i < rows; ++i) {
+        int32_t step;
+        memcpy(&step, row[i] + k, sizeof step);
+        const __m256i x = _mm256_set1_epi32(step);
+#pragma GCC unroll 2
+        for (int j = 0; j < 2; ++j) {
+          const __m256i pairs = _mm256_maddubs_epi16(size[j], _mm256_xor_si256(x, below[j]));
+          sums[i][j] = _mm256_add_epi32(sums[i][j], _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+        }
       }
     }
   }
 #pragma GCC unroll 4
   for (int i = 0; i < rows; ++i) {
-    for (int j = 0; j < kVectors; j += 2) {
-      const __m256i mixed = _mm256_hadd_epi32(sums[i][j], sums[i][j + 1]);  // 0 1 4 5 2 3 6 7
-      const __m256i ordered = _mm256_permute4x64_epi64(mixed, 0xd8);
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(buffer + i * kBytePanel + 4 * j), ordered);
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(buffer + i * kBytePanel) + j, sums[i][j]);
     }
   }
 }
@@ -60,19 +65,14 @@ __attribute__((noinline)) void SumTile(const BytePanelJob& job, const ByteTile& 
 struct Store {
   const BytePanelState& state;
   __m256 factors[2];
-  __m256i starts[2];
 
   Store(const BytePanelState& of, int64_t channel) : state(of) {
-    for (int64_t j = 0; j < 2; ++j) {
-      factors[j] = _mm256_loadu_ps(of.factors + channel + 8 * j);
-      starts[j] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(of.starts + channel) + j);
-    }
+    for (int64_t j = 0; j < 2; ++j) factors[j] = _mm256_loadu_ps(of.factors + channel + 8 * j);
   }
 
   // Half of a panel. `residual` may be null.
   LATHE_INLINE __m256i Half(const int32_t* sums, const int8_t* residual, int j) const {
-    const __m256i found = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums) + j);
-    const __m256i sum = _mm256_add_epi32(found, starts[j]);
+    const __m256i sum = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums) + j);
     __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), factors[j]);
     if (residual != nullptr) {
       const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(residual + 8 * j));

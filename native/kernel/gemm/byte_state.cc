@@ -43,7 +43,8 @@ void PackFilters(const BytePanelState& state, const BytePanelShape& shape, const
   });
 }
 
-// What the zero point of x, and the form's offset, add to the sum of an output: they times the sum of the filters.
+// What the zero point of x and the form add to the sum of an output, which starts take off again: the zero point and
+// the offset times the sum of the filters, and what inverted numbers lack times that of those below 0.
 void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
   const BytePanelShape& shape = state->shape;
   const int8_t* packed = state->packed;
@@ -51,16 +52,18 @@ void AddStarts(const ByteForm& form, BytePanelState* state, int32_t* starts) {
   int least = 0;
   for (int64_t group = 0; group < shape.groups; ++group) {
     for (int64_t first = 0; first < shape.outputs; first += kBytePanel) {
-      uint32_t sums[kBytePanel] = {};
+      uint32_t sums[kBytePanel] = {}, below[kBytePanel] = {};
       for (int64_t i = 0; i < shape.panel_bytes() / (int64_t{kBytePanel} * kByteDepth); ++i) {
         for (int j = 0; j < kBytePanel * kByteDepth; ++j, ++packed) {
           sums[j / kByteDepth] += static_cast<uint32_t>(*packed);
+          below[j / kByteDepth] += *packed < 0 ? static_cast<uint32_t>(*packed) : 0;
           least = *packed < least ? *packed : least;
         }
       }
       for (int64_t j = 0; j < kBytePanel && first + j < shape.outputs; ++j) {
         int32_t* start = starts + group * shape.outputs + first + j;
-        *start = static_cast<int32_t>(static_cast<uint32_t>(*start) - added * sums[j]);
+        const uint32_t inverted = form.inverts ? below[j] : 0;
+        *start = static_cast<int32_t>(static_cast<uint32_t>(*start) - added * sums[j] - inverted);
       }
     }
   }

@@ -41,6 +41,9 @@ struct ByteForm {
   bool eights;
   // What is added to x where instructions multiply signed by unsigned numbers: starts take it off again.
   int32_t offset;
+  // Numbers of x are inverted, bit by bit, where they meet a filter below 0, which then counts without its sign: starts
+  // add what -1 - x lacks.
+  bool inverts;
 
   LATHE_INLINE constexpr int reach() const { return eights ? 8 : kByteDepth; }  // rows are read in whole steps of it
 };
