@@ -30,6 +30,7 @@ struct Sixteen {
     const __m512i steps = _mm512_sub_epi32(_mm512_maskz_cvtepi8_epi32(kAll, bytes), _mm512_set1_epi32(zero));
     return {_mm512_maskz_cvtepi32_ps(kAll, steps)};
   }
+  void StoreTo(float* to) const { _mm512_storeu_ps(to, v); }
   Sixteen operator+(Sixteen b) const { return {_mm512_add_ps(v, b.v)}; }
   Sixteen operator-(Sixteen b) const { return {_mm512_sub_ps(v, b.v)}; }
   Sixteen operator*(Sixteen b) const { return {_mm512_mul_ps(v, b.v)}; }
@@ -72,6 +73,9 @@ struct Sixteen {
     const __m256i zeros = _mm256_set1_epi32(zero);
     return {{_mm256_cvtepi32_ps(_mm256_sub_epi32(Wide(from), zeros)),
              _mm256_cvtepi32_ps(_mm256_sub_epi32(Wide(from + 8), zeros))}};
+  }
+  void StoreTo(float* to) const {
+    for (int i = 0; i < 2; ++i) _mm256_storeu_ps(to + 8 * i, v[i]);
   }
   Sixteen operator+(const Sixteen& b) const { return {{_mm256_add_ps(v[0], b.v[0]), _mm256_add_ps(v[1], b.v[1])}}; }
   Sixteen operator-(const Sixteen& b) const { return {{_mm256_sub_ps(v[0], b.v[0]), _mm256_sub_ps(v[1], b.v[1])}}; }
@@ -128,6 +132,9 @@ struct Sixteen {
     const int16x8_t low = vsubl_s8(vget_low_s8(bytes), zeros), high = vsubl_s8(vget_high_s8(bytes), zeros);
     return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))), vcvtq_f32_s32(vmovl_high_s16(low)),
              vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))), vcvtq_f32_s32(vmovl_high_s16(high))}};
+  }
+  void StoreTo(float* to) const {
+    for (int i = 0; i < 4; ++i) vst1q_f32(to + 4 * i, v[i]);
   }
   Sixteen operator+(const Sixteen& b) const {
     return Each([&](int i) { return vaddq_f32(v[i], b.v[i]); });
@@ -196,6 +203,7 @@ struct Sixteen {
   static Sixteen OfBytes(const int8_t* from, int32_t zero) {
     return Each([=](int i) { return static_cast<float>(from[i] - zero); });
   }
+  void StoreTo(float* to) const { memcpy(to, v, sizeof v); }
   Sixteen operator+(const Sixteen& b) const {
     return Each([&](int i) { return v[i] + b.v[i]; });
   }
