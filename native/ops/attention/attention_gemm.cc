@@ -72,6 +72,37 @@ __attribute__((cold)) Code PrepareAttention(PrepareContext& context) {
   return Code::kOk;
 }
 
+// Steps of a mask, which is [batches or 1, heads or 1, queries or 1, keys].
+inline Code PlanMask(PlanContext& context, AttentionPlan* plan) {
+  const Shape& mask = context.input(kMask).shape;
+  const int64_t whole[3] = {plan->batches, plan->heads, plan->queries};
+  int64_t steps[3];
+  int64_t step = mask[3];
+  for (int axis = 2; axis >= 0; --axis) {
+    if (mask[axis] != 1 && mask[axis] != whole[axis]) return context.Fail(Code::kBadModel, "its mask does not fit");
+    steps[axis] = mask[axis] == 1 ? 0 : step;
+    step *= mask[axis];
+  }
+  if (mask[3] != plan->keys) return context.Fail(Code::kBadModel, "its mask does not fit");
+  plan->mask = {steps[0], steps[1], steps[2]};
+  return Code::kOk;
+}
+
+// Cuts the queries of a head into blocks. Returns the elements of packed keys and values.
+inline int64_t PlanBlocks(AttentionPlan* plan) {
+  int64_t most = kBlockScores / plan->row;
+  if (most < kLeastQueries) most = kLeastQueries;
+  if (most > kChunkPixels) most = kChunkPixels;
+  const int64_t even = DivideUp(plan->queries, DivideUp(plan->queries, most));
+  plan->rows = DivideUp(even, kQueryStep) * kQueryStep;
+  if (plan->rows > kChunkPixels) plan->rows = kChunkPixels;
+  plan->blocks = DivideUp(plan->queries, plan->rows);
+  const int64_t first = PackedInputElements(plan->key_panels(), plan->rows);
+  const int64_t second = PackedInputElements(plan->value_panels(), plan->rows);
+  plan->inputs = first > second ? first : second;
+  return plan->groups() * (plan->key_panels().elements() + plan->value_panels().elements());
+}
+
 __attribute__((cold)) Code PlanAttention(PlanContext& context) {
   const AttentionState& state = *static_cast<const AttentionState*>(context.state());
   AttentionPlan& plan = *static_cast<AttentionPlan*>(context.plan());
@@ -83,9 +114,9 @@ __attribute__((cold)) Code PlanAttention(PlanContext& context) {
       (k[1] == 0 ? q[1] != 0 : q[1] % k[1] != 0)) {
     return context.Fail(Code::kBadModel, "its inputs do not fit together");
   }
-  const Shape y = {4, {q[0], q[1], q[2], v[3]}};
-  const Shape stored = Ordered(y, first[3] != 0);
-  LATHE_TRY(CheckShape(context, 0, stored));
+  const Shape y = Ordered({4, {q[0], q[1], q[2], v[3]}}, first[3] != 0);
+  LATHE_TRY(CheckShape(context, 0, y));
+  plan = {};
   plan.batches = q[0];
   plan.heads = q[1];
   plan.shared = k[1] == 0 ? 1 : q[1] / k[1];
@@ -96,42 +127,16 @@ __attribute__((cold)) Code PlanAttention(PlanContext& context) {
   plan.q = SideOf(context.input(kQueries).shape, first[kQueries] != 0);
   plan.k = SideOf(context.input(kKeys).shape, first[kKeys] != 0);
   plan.v = SideOf(context.input(kValues).shape, first[kValues] != 0);
-  plan.y = SideOf(stored, first[3] != 0);
-  if (context.input_count() > kMask) {
-    const Shape& mask = context.input(kMask).shape;
-    const int64_t whole[3] = {q[0], q[1], q[2]};
-    int64_t steps[3];
-    int64_t step = mask[3];
-    for (int axis = 2; axis >= 0; --axis) {
-      if (mask[axis] != 1 && mask[axis] != whole[axis]) return context.Fail(Code::kBadModel, "its mask does not fit");
-      steps[axis] = mask[axis] == 1 ? 0 : step;
-      step *= mask[axis];
-    }
-    if (mask[3] != plan.keys) return context.Fail(Code::kBadModel, "its mask does not fit");
-    plan.mask = {steps[0], steps[1], steps[2]};
-  }
+  plan.y = SideOf(y, first[3] != 0);
+  if (context.input_count() > kMask) LATHE_TRY(PlanMask(context, &plan));
   plan.row = DivideUp(plan.keys, kPanelWidth) * kPanelWidth;
   plan.rows = plan.queries;
-  plan.blocks = plan.queries > 0 ? 1 : 0;
   if (y.Count() == 0 || plan.keys == 0) return Code::kOk;
   if (k.Count() > kMaxPackedElements || v.Count() > kMaxPackedElements) {
     return context.Fail(Code::kUnsupported, "its keys are too many");
   }
-  int64_t elements = 0;
-  if (plan.packs()) {
-    int64_t most = kBlockScores / plan.row;
-    if (most < kLeastQueries) most = kLeastQueries;
-    if (most > kChunkPixels) most = kChunkPixels;
-    const int64_t even = DivideUp(plan.queries, DivideUp(plan.queries, most));
-    plan.rows = DivideUp(even, kQueryStep) * kQueryStep;
-    if (plan.rows > kChunkPixels) plan.rows = kChunkPixels;
-    plan.blocks = DivideUp(plan.queries, plan.rows);
-    const int64_t first_inputs = PackedInputElements(plan.key_panels(), plan.rows);
-    const int64_t second_inputs = PackedInputElements(plan.value_panels(), plan.rows);
-    plan.inputs = first_inputs > second_inputs ? first_inputs : second_inputs;
-    elements = plan.groups() * (plan.key_panels().elements() + plan.value_panels().elements());
-  }
-  elements += context.threads() * plan.thread_elements();
+  const int64_t packed = plan.packs() ? PlanBlocks(&plan) : 0;
+  const int64_t elements = packed + context.threads() * plan.thread_elements();
   return RequestScratch(context, elements * static_cast<int64_t>(sizeof(float)));
 }
 
