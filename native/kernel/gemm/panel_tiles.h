@@ -126,7 +126,8 @@ constexpr int kMostVectors = kLanes == 16 ? 4 : 2;  // of a tile
 // Of a single pixel, whose time is that of reading the filters: memory gives more to several panels at a time.
 constexpr int kRowVectors = kLanes >= 8 ? 8 : kMostVectors;
 constexpr int64_t kItemPanels = kMostVectors;
-constexpr int64_t kRowItemPanels = kRowVectors / kPanelVectors > kItemPanels ? kRowVectors / kPanelVectors : kItemPanels;
+constexpr int64_t kRowItemPanels =
+    kRowVectors / kPanelVectors > kItemPanels ? kRowVectors / kPanelVectors : kItemPanels;
 constexpr int64_t kChunkStep = TileRows<kMostVectors>::kWide;
 
 // Inputs are read where they are.
