@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from tests.bench.peers import report, rounds, worker
+from tests.bench.peers import picture, report, rounds, worker
 from tests.bench.peers.rounds import Measured, Plan
 from tests.bench.peers.suites import SUITES, suite_of
 from tests.bench.real import files
@@ -68,11 +69,22 @@ def test_the_page_has_every_number(rows: list[dict[str, Any]]) -> None:
             "others": 0.03,
             "results": rows,
             "geomeans": report.geomeans(rows),
-        }
+        },
+        "zoo",
     )
     assert "| resnet18 | 2.60 | 4.60 | 5.60 | onnxruntime | 0.50 |" in text
     assert "openvino: no wheel" in text
     assert "other programs used 3% of it" in text
+
+
+def test_the_picture_has_a_bar_for_every_ratio(rows: list[dict[str, Any]]) -> None:
+    more = [{**row, "threads": 2, "ratio_to_best_peer": 1.25} for row in rows if row["engine"] == "lathe"]
+    drawn = picture.picture({"results": [*rows, *more]})
+    bars = ElementTree.fromstring(drawn).findall("{*}rect[@class]")
+    assert [bar.get("class") for bar in bars].count("two") == 2, "the legend, and the network"
+    assert ">0.50<" in drawn
+    assert ">1.25<" in drawn
+    assert ">2 threads<" in drawn
 
 
 def test_a_slow_engine_runs_once() -> None:

@@ -3,10 +3,10 @@
     make bench-peers NETWORKS=mobilenet_v1 THREADS=1 ENGINES=lathe,onnxruntime QUICK=1
     make bench-peers SUITE=real DTYPE=int8
 
-Writes build/bench-peers.json, and with `--page` docs/reference/performance.md. The suite `real`, networks that people
-run, and `--dtype int8` add their words to the name of the file. Engines that are not there are installed into
-build/bench-env; the suite `real` needs PyTorch, which is installed into build/gallery/env or given by
-PYTHON_WITH_TORCH. `--quick` is for development: 4 short rounds, one load per engine.
+Writes build/bench-peers.json, and with `--page` docs/reference/performance.md (performance-networks.md for the suite
+`real`). The suite `real`, networks that people run, and `--dtype int8` add their words to the name of the file.
+Engines that are not there are installed into build/bench-env; the suite `real` needs PyTorch, which is installed into
+build/gallery/env or given by PYTHON_WITH_TORCH. `--quick` is for development: 4 short rounds, one load per engine.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ from buildtool.errors import LatheError
 from buildtool.ir.operator import Array
 from tests import exact_onnxruntime
 from tests.bench import words
-from tests.bench.peers import environment, models, report, rounds
+from tests.bench.peers import environment, models, picture, report, rounds
 from tests.bench.peers.environment import ROOT, Environment
 from tests.bench.peers.suites import ALL, SUITES, Suite
 from tests.bench.real.files import NetworkError
 
 RESULT = ROOT / "build" / "bench-peers.json"
 PAGE = ROOT / "docs" / "reference" / "performance.md"
+PAGE_OF_REAL = PAGE.with_name("performance-networks.md")
+PICTURE_OF_REAL = ROOT / "docs" / "images" / "performance-networks.svg"
 BY_HAND = "\n## ARM\n"
 ENGINES = ("lathe", *environment.PEERS)
 IN_BYTES = ("lathe", "onnxruntime", "litert", "openvino", "lathe_fp32")  # ncnn and MNN have a calibration of their own
@@ -127,6 +129,14 @@ def _written_by_hand(page: str) -> str:
     return page[page.index(BY_HAND) :] if BY_HAND in page else ""
 
 
+def write_page(result: dict[str, Any], suite: str) -> None:
+    if suite == "real":
+        PAGE_OF_REAL.write_text(report.page(result, suite))
+        PICTURE_OF_REAL.write_text(picture.picture(result))
+    else:
+        PAGE.write_text(report.page(result, suite) + _written_by_hand(PAGE.read_text()))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -142,7 +152,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--quick", action="store_true", help="a look during development, not a measurement")
     parser.add_argument("--priority", action="store_true", help="run the engines before other programs; needs root")
-    parser.add_argument("--page", action="store_true", help="write docs/reference/performance.md too")
+    parser.add_argument("--page", action="store_true", help="write the page of the suite in docs/reference too")
     parser.add_argument("--python", help="a Python that has PyTorch, torchvision, timm and transformers")
     options = parser.parse_args()
     suite = SUITES[options.suite]
@@ -163,8 +173,8 @@ def main() -> int:
     written = RESULT.with_stem("-".join([RESULT.stem, *added]))
     written.parent.mkdir(exist_ok=True)
     written.write_text(json.dumps(result, indent=1) + "\n")
-    if options.page and not added:
-        PAGE.write_text(report.page(result) + _written_by_hand(PAGE.read_text()))
+    if options.page and options.dtype == "fp32":
+        write_page(result, options.suite)
     report.show(result)
     return 0
 

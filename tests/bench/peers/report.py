@@ -139,28 +139,50 @@ def show(result: Mapping[str, Any]) -> None:
         console.print(f"{engine} was left out: {reason}", markup=False)
 
 
-def page(result: Mapping[str, Any]) -> str:
-    """The text of docs/reference/performance.md."""
+_OF_ZOO = (
+    "# Performance",
+    "",
+    "Five networks with an input of 1x3x224x224, {dtype}, all engines in one run: each in its own process, in turn,",
+)
+_OF_REAL = (
+    "# Performance on networks that people run",
+    "",
+    "Detectors, classifiers, transformers, recurrent networks and others at their usual sizes, with random weights or",
+    "those of a package (`tests/bench/real`), {dtype}, all engines in one run: each in its own process, in turn,",
+)
+_COMMANDS_OF_ZOO = (
+    "`make bench-peers` measures your machine; `PAGE=1` writes this page. `make bench-ops FILTER=...` times single",
+    "kernels, and `make bench-arm` counts the instructions of an inference on ARM processors, in qemu.",
+    "[Networks that people run](performance-networks.md) have a page of their own.",
+)
+_COMMANDS_OF_REAL = (
+    "`make bench-peers SUITE=real` measures your machine; `PAGE=1` writes this page. An engine without a number",
+    "cannot convert or run the network, or computes something else.",
+    "",
+    "![Time of Lathe relative to the best other engine](../images/performance-networks.svg)",
+)
+
+
+def page(result: Mapping[str, Any], suite: str) -> str:
+    """The text of docs/reference/performance.md, or of performance-networks.md for the suite `real`."""
     of = result["machine"]
     plan = result["plan"]
+    head, commands = (_OF_REAL, _COMMANDS_OF_REAL) if suite == "real" else (_OF_ZOO, _COMMANDS_OF_ZOO)
     lines = [
-        "# Performance",
-        "",
-        "Five networks with an input of 1x3x224x224, fp32, all engines in one run: each in its own process, in turn,",
+        *(line.format(dtype=plan["dtype"]) for line in head),
         f"{plan['rounds']} rounds of up to {plan['runs']} inferences each. Ratios compare the minima of the",
         "same round. Every output is first compared with that of onnxruntime (cosine similarity at least 0.9999).",
         "Memory is the peak minus that of the process before it loads the engine; libraries are the files that the",
         "process loads for the engine.",
         "",
-        "`make bench-peers` measures your machine; `PAGE=1` writes this page. `make bench-ops FILTER=...` times single",
-        "kernels, and `make bench-arm` counts the instructions of an inference on ARM processors, in qemu.",
+        *commands,
         "",
         f"Machine: {of['cpu']}, {of['cores']} cores ({', '.join(of['instructions'])}), {of['system']}.",
         f"Before the rounds other programs used {result['others']:.0%} of it (above a few percent, trust ratios only).",
         "",
         "Engines: " + ", ".join(f"{name} {version}" for name, version in result["engines"].items()) + ".",
     ]
-    if result["left_out"]:
+    if result["left_out"] and suite != "real":
         lines += ["", "Left out: " + "; ".join(f"{name}: {why}" for name, why in result["left_out"].items()) + "."]
     for title, (header, cells) in tables(result).items():
         lines += ["", f"## {title}", "", f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
