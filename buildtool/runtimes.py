@@ -57,3 +57,7 @@ Runtime.APU = Runtime("apu")
 Runtime.HTP = Runtime("htp")
 Runtime.KPU = Runtime("kpu")
 Runtime.CNN = Runtime("cnn")
+
+
+#: Words of kernel names for instruction sets that only some machines of an ABI have.
+INSTRUCTION_SETS = ("vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neonv7")

@@ -172,6 +172,7 @@ class Deployment:
     android_api_level: int = 21
     op_paths: tuple[Path, ...] = ()
     messages: bool = True
+    isas: tuple[str, ...] = ()  # beside those that every machine of an ABI has; empty: all
     mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well
     fallback: str = ""  # of the command line: where layers go that an accelerator cannot do
     toolchains: tuple[tuple[str, Path], ...] = ()  # targets that a CMake toolchain file of the user's describes

@@ -17,7 +17,7 @@ from buildtool.config import fields
 from buildtool.config.abis import unloaded
 from buildtool.config.deployment import CHIP_THRESHOLD, ShapeConfig
 from buildtool.extensions.targets import words as target_words
-from buildtool.runtimes import DATA_TYPES
+from buildtool.runtimes import DATA_TYPES, INSTRUCTION_SETS
 from buildtool.sections.readers import FOLDER, Choice, Many, choice, number_choice
 from buildtool.sections.section import Flag, Ignored, Path, Paths, Section, Text, Texts, Whole, dead_key, key
 from buildtool.wording import listed
@@ -218,6 +218,11 @@ class DeploymentSection(Section):
     )
     android_api_level: Annotated[int | None, fields.ANDROID_API] = key(
         "Lowest Android API level that the library must run on.", default=21
+    )
+    isa: Annotated[list[str] | None, Many(choice(INSTRUCTION_SETS), commas=True)] = key(
+        "Optional instruction sets that the library has kernels for. Kernels that every machine of an ABI runs always "
+        "remain.",
+        default_words="all of the ABI",
     )
     op_paths: Annotated[list[str] | None, Many(FOLDER)] = key("Folders with your own operators.")
     messages: Flag = key(

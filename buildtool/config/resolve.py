@@ -63,6 +63,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
         android_api_level=top.value("android_api_level"),
         op_paths=_op_paths(top),
         messages=bool(top.value("messages")),
+        isas=tuple(dict.fromkeys(section.isa or ())),
         mace_compat=top.value("mace_compat"),
         where=Where(str(path)),
         marks=tuple((key, context.where((key,))) for key in DeploymentSection.model_fields if top.is_given(key)),

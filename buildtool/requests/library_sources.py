@@ -61,6 +61,7 @@ def library_source(
         data_in_library=deployment.model_data_format == "code",
         op_paths=deployment.op_paths,
         messages=deployment.messages,
+        isas=deployment.isas,
         mace_headers=deployment.mace_compat != "0",
         file_name="mace" if deployment.mace_compat == "1" else "",
         described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),

@@ -50,6 +50,10 @@ class NativeTarget:
 
     def lower(self, library: LibrarySource, abi: str) -> TargetProgram:
         """Choose kernels and plan memory for every model; the missing kernels of all models are reported together."""
+        if library.isas:
+            known = {**self.capabilities.abis, abi: self.capabilities.abis[abi].only(library.isas)}
+            limited = replace(self, capabilities=replace(self.capabilities, abis=known))
+            return replace(limited.lower(replace(library, isas=()), abi), library=library)
         manifests = manifest.load(library.op_paths)
         kept: dict[str, KernelInfo] = {}
         planned: list[PlannedModel] = []

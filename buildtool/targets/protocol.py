@@ -11,7 +11,7 @@ words of its capabilities.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -31,7 +31,7 @@ from buildtool.plan.manifest import KernelInfo
 from buildtool.plan.plan import Plan
 from buildtool.plan.units import UnitInfo
 from buildtool.quant.choice import Choice
-from buildtool.runtimes import Runtime
+from buildtool.runtimes import INSTRUCTION_SETS, Runtime
 from buildtool.settings import CheckpointSettings
 
 
@@ -103,6 +103,7 @@ class LibrarySource:
     data_in_library: bool = False  # model_data_format: code; only with `graph_in_library`
     op_paths: tuple[Path, ...] = ()  # folders with the user's own operators
     messages: bool = True  # whether the library holds the texts of its messages
+    isas: tuple[str, ...] = ()  # instruction sets beside those that every machine has; empty: all of the ABI
     mace_headers: bool = False  # whether MACE's C++ interface comes along
     file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`
     described: tuple[DescribedModel, ...] = ()  # for firmware, beside `models`
@@ -126,6 +127,13 @@ class AbiCapabilities:
     costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
     title: str = ""  # what it is, for people
+
+    def only(self, isas: Collection[str]) -> AbiCapabilities:
+        """Without the optional instruction sets that are not named."""
+        kept = tuple(
+            word for word in self.isas if word in isas or word in self.baseline or word not in INSTRUCTION_SETS
+        )
+        return replace(self, isas=kept, half=self.half if self.half in kept else "")
 
     def baseline_of(self, model: ModelSource) -> tuple[str, ...]:
         """The instruction sets that every machine has which the model is built for."""
