@@ -19,7 +19,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-ops bench-profile bench-history gallery fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-ops bench-profile bench-history gallery fuzz fuzz-native clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -92,6 +92,9 @@ bench-peers: setup ## Lathe beside other engines; SUITE=real, NETWORKS=, THREADS
 bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=, DTYPES=, CPU=
 	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
 		$(if $(DTYPES),--dtypes $(DTYPES)) $(if $(CPU),--cpu $(CPU))
+
+bench-micro: setup ## instructions and memory on microcontrollers, in qemu: build/bench-micro.json; MODELS=, ABIS=, TFLM= (sources of tflite-micro)
+	@$(VENV)/python -m tests.bench.micro $(if $(MODELS),--models $(MODELS)) $(if $(ABIS),--abis $(ABIS)) $(if $(TFLM),--tflm $(TFLM))
 
 bench-arm-loops: setup ## what llvm-mca says of the inner loops on ARM; CPUS=, MCA= (apt-get install llvm-19)
 	@$(VENV)/python -m tests.bench.arm.inner_loops $(if $(CPUS),--cpus $(CPUS)) $(if $(MCA),--mca $(MCA))

@@ -110,7 +110,7 @@ def _conv_dsp(weights: Bytes) -> Bytes:
 
 def _dense_dsp(weights: Bytes) -> Bytes:
     """Of four outputs four bytes each in turns: [O/4, K/4, output, k]."""
-    made, deep = (rounded(size, 4) for size in weights.shape)
+    made, deep = rounded(weights.shape[0], 4), rounded(weights.shape[1], 8)
     found: Bytes = _padded(weights, (made, deep)).reshape(made // 4, 4, -1, 4).transpose(0, 2, 1, 3)
     return found
 

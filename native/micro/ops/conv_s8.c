@@ -6,9 +6,14 @@
 #include "fixed_point.h"
 #include "patch.h"
 
-static void store(int32_t sum, int8_t* y, const lm_conv* layer, uint32_t channel) {
-  const int32_t value = lm_scaled(sum, layer->scaling.pairs[2 * channel + 1], layer->scaling.shifts[channel]);
-  *y = lm_clamped(value + layer->bounds.out_zero, layer->bounds.low, layer->bounds.high);
+/* The results of one channel at one or two places. */
+static inline void store(const int32_t* sums, int both, int8_t* y, const lm_conv* layer, uint32_t channel) {
+  const int32_t multiplier = layer->scaling.pairs[2 * channel + 1], zero = layer->bounds.out_zero;
+  const int32_t low = layer->bounds.low, high = layer->bounds.high;
+  const int shift = layer->scaling.shifts[channel];
+  y += channel;
+  *y = lm_clamped(lm_scaled(sums[0], multiplier, shift) + zero, low, high);
+  if (both) y[layer->image.out_c] = lm_clamped(lm_scaled(sums[1], multiplier, shift) + zero, low, high);
 }
 
 /* One or two places: y[0] and, where `both`, y[out_c]. */
@@ -21,6 +26,7 @@ static void block(const int8_t* first, const int8_t* second, int8_t* y, const lm
   for (; channel + 1 < channels; channel += 2) {
     const int8_t* v = w + depth;
     int32_t a0 = pairs[2 * channel], a1 = a0, b0 = pairs[2 * channel + 2], b1 = b0;
+#pragma GCC unroll 4
     for (uint32_t k = 0; k < depth; ++k) {
       const int32_t x0 = first[k], x1 = second[k];
       a0 += w[k] * x0;
@@ -29,11 +35,9 @@ static void block(const int8_t* first, const int8_t* second, int8_t* y, const lm
       b1 += v[k] * x1;
     }
     w = v + depth;
-    store(a0, y + channel, layer, channel);
-    store(b0, y + channel + 1, layer, channel + 1);
-    if (!both) continue;
-    store(a1, y + channels + channel, layer, channel);
-    store(b1, y + channels + channel + 1, layer, channel + 1);
+    const int32_t a[] = {a0, a1}, b[] = {b0, b1};
+    store(a, both, y, layer, channel);
+    store(b, both, y, layer, channel + 1);
   }
   if (channel == channels) return;
   int32_t a0 = pairs[2 * channel], a1 = a0;
@@ -41,8 +45,8 @@ static void block(const int8_t* first, const int8_t* second, int8_t* y, const lm
     a0 += w[k] * first[k];
     a1 += w[k] * second[k];
   }
-  store(a0, y + channel, layer, channel);
-  if (both) store(a1, y + channels + channel, layer, channel);
+  const int32_t a[] = {a0, a1};
+  store(a, both, y, layer, channel);
 }
 
 void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer) {

@@ -45,13 +45,14 @@ static uint64_t instructions;
 static bool is_arm;
 static FILE* out;
 
-/* The number of a mark, or -1. */
+/* The number of a mark, or -1. Of ARM's the first 16 bits decide: qemu may hand out what follows, too. */
 static int mark(const struct qemu_plugin_insn* instruction) {
   const size_t size = qemu_plugin_insn_size(instruction);
   uint32_t word = 0;
   memcpy(&word, qemu_plugin_insn_data(instruction), size < 4 ? size : 4);
-  if (is_arm) return size != 2 ? -1 : word == 0x46D2 ? 0 : word == 0x46DB ? 1 : -1;
-  return word == 0x07A02013 ? 0 : word == 0x07B02013 ? 1 : -1;
+  if (is_arm) word &= 0xFFFF;
+  if (word == (is_arm ? 0x46D2u : 0x07A02013u)) return 0;
+  return word == (is_arm ? 0x46DBu : 0x07B02013u) ? 1 : -1;
 }
 
 /* `data`: the instructions of the block from the mark on, times two, plus its number. */

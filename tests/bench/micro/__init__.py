@@ -1,0 +1,1 @@
+"""Networks on emulated microcontrollers, beside another engine: `make bench-micro`."""
