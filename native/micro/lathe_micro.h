@@ -28,7 +28,7 @@ typedef struct lm_image {
 typedef struct lm_scaling {
   const int32_t* pairs;
   const int8_t* shifts;
-  int shifts_left; /* whether any shift is */
+  int all_right; /* whether all shifts are to the right, by one or more */
 } lm_scaling;
 
 typedef struct lm_conv {

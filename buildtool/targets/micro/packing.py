@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from buildtool.targets.micro.network import Bytes, Conv, Dense, Depthwise, Layer
 
+_WIDE = 64  # kLmWide of native/micro/ops/fixed_point.h
+
 
 @dataclass(frozen=True)
 class Packed:
@@ -39,8 +41,18 @@ def packed(layer: Conv | Dense, kernel_set: str) -> Packed:
     return Packed(
         np.ascontiguousarray(weights).reshape(-1).astype(np.int8),
         pairs.reshape(-1).astype(np.int32),
-        np.asarray(layer.shifts, np.int8),
+        _shifts(layer, kernel_set),
     )
+
+
+def _shifts(layer: Conv | Dense, kernel_set: str) -> NDArray[np.int8]:
+    """Kernels of the DSP extension double sums before they multiply. Where one could overflow, the shift says so."""
+    shifts = np.asarray(layer.shifts, np.int64)
+    if kernel_set == "dsp" and isinstance(layer, Conv):
+        weights = np.abs(layer.weights.reshape(len(layer.weights), -1).astype(np.int64)).sum(axis=1)
+        most = np.abs(layer.bias.astype(np.int64)) + 255 * weights
+        shifts = shifts + np.where(most << np.maximum(shifts, 0) >= 1 << 30, _WIDE, 0)
+    return shifts.astype(np.int8)
 
 
 def bias_of(layer: Conv | Dense) -> NDArray[np.int64]:

@@ -11,7 +11,8 @@
 
 enum { kPlaces = 4 };
 
-/* sums[0..3] += channel 0 at the four places, sums[4..7] += channel 1, and all doubled; eight bytes of each place a
+/* sums[0..3] += channel 0 at the four places, sums[4..7] += channel 1;
+ * eight bytes of each place a
  * step. */
 __attribute__((naked, noinline)) static void multiply(int32_t* sums, const int8_t* weights, const uint32_t* x,
                                                       const uint32_t* end) {
@@ -39,8 +40,6 @@ __attribute__((naked, noinline)) static void multiply(int32_t* sums, const int8_
       "cmp r2, r0\n"
       "bne 1b\n"
       "ldr r0, [sp]\n"
-      "add r5, r5\nadd r6, r6\nadd r7, r7\nadd r8, r8\n"
-      "add r9, r9\nadd r10, r10\nadd r11, r11\nadd r12, r12\n"
       "stm r0, {r5-r12}\n"
       "pop {r0, r3, r4-r11, pc}\n");
 }
@@ -76,7 +75,7 @@ static void gather(const int8_t* x, uint32_t* to, int8_t* border, const lm_conv*
 /* The results of one channel at up to four places. */
 static void store(const int32_t* sums, int8_t* y, const lm_conv* layer, uint32_t channel, uint32_t places) {
   lm_store_sums(sums, y, places, layer->scaling.pairs[2 * channel + 1], layer->scaling.shifts[channel], &layer->bounds,
-                layer->image.out_c);
+                layer->image.out_c, 0);
 }
 
 void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer) {

@@ -32,12 +32,14 @@ static inline sums products(sums s, const int8_t* from, const int32_t* points, u
   return s;
 }
 
-static inline int32x4_t scaled(int32x4_t values, const int32_t* multipliers, const int8_t* shifts, int left) {
+static inline int32x4_t scaled(int32x4_t values, const int32_t* multipliers, const int8_t* shifts, int all_right) {
   int32x4_t shift = vldrbq_s32(shifts);
-  if (left) {
-    values = vshlq_s32(values, vmaxq_s32(shift, vdupq_n_s32(0)));
-    shift = vminq_s32(shift, vdupq_n_s32(0));
+  if (all_right) {
+    values = vqrdmulhq_s32(values, vldrwq_s32(multipliers));
+    return vrshlq_s32(vaddq_s32(values, vshrq_n_s32(values, 31)), shift);
   }
+  values = vshlq_s32(values, vmaxq_s32(shift, vdupq_n_s32(0)));
+  shift = vminq_s32(shift, vdupq_n_s32(0));
   values = vqrdmulhq_s32(values, vldrwq_s32(multipliers));
   values = vaddq_s32(values, vshrq_n_s32(vandq_s32(values, shift), 31));
   return vrshlq_s32(values, shift);
@@ -55,12 +57,12 @@ static inline int8x16_t bytes_of(sums s, const lm_bounds* bounds) {
 static void one_place(const int8_t* x, const int32_t* points, uint32_t count, int8_t* y, const lm_conv* layer) {
   const int32_t* pairs = layer->scaling.pairs;
   const int8_t *weights = layer->weights, *shifts = layer->scaling.shifts;
-  const int shifts_left = layer->scaling.shifts_left;
+  const int all_right = layer->scaling.all_right;
   for (int32_t left = layer->image.out_c; left > 0; left -= kStep) {
     sums s;
     for (int i = 0; i < 4; ++i) s.part[i] = vldrwq_s32(pairs + 4 * i);
     s = products(s, x, points, count, weights);
-    for (int i = 0; i < 4; ++i) s.part[i] = scaled(s.part[i], pairs + kStep + 4 * i, shifts + 4 * i, shifts_left);
+    for (int i = 0; i < 4; ++i) s.part[i] = scaled(s.part[i], pairs + kStep + 4 * i, shifts + 4 * i, all_right);
     vstrbq_p_s8(y, bytes_of(s, &layer->bounds), vctp8q((uint32_t)left));
     weights += count * kStep;
     pairs += 2 * kStep;

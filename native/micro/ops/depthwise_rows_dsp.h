@@ -133,7 +133,7 @@ static void lm_channel_3x3(const lm_element* x, uint32_t width, const int8_t* w,
     rows.end = sums + count;
     (step == 1 ? lm_rows_step1 : lm_rows_step2)(sums, x + row * image->stride_h * width, 2 * width, &rows);
     lm_store_sums(sums, y, count, layer->scaling.pairs[2 * channel + 1], layer->scaling.shifts[channel], &layer->bounds,
-                  image->out_c);
+                  image->out_c, 1);
     y += (size_t)count * image->out_c;
   }
 }
@@ -147,7 +147,7 @@ static void lm_row_sums(const lm_element* x, uint32_t width, const int8_t* w, in
     int32_t sum = bias;
     for (uint32_t i = 0; i < image->kernel_h; ++i, row += width * image->dilation_h)
       for (uint32_t j = 0; j < image->kernel_w; ++j) sum += *weights++ * row[j * image->dilation_w];
-    sums[k] = 2 * sum;
+    sums[k] = sum;
   }
 }
 
@@ -155,14 +155,14 @@ static void lm_channel(const lm_element* x, uint32_t width, const int8_t* w, int
                        const lm_conv* layer, uint32_t channel) {
   const lm_image* image = &layer->image;
   if (image->kernel_h == 3 && image->kernel_w == 3 && image->dilation_h == 1 && image->dilation_w == 1 &&
-      image->stride_w <= 2) {
+      image->stride_w <= 2 && layer->scaling.shifts[channel] < kLmWide / 2) {
     lm_channel_3x3(x, width, w, sums, y, layer, channel);
     return;
   }
   for (uint32_t row = 0; row < image->out_h; ++row, y += (size_t)image->out_w * image->out_c) {
     lm_row_sums(x + row * image->stride_h * width, width, w, sums, layer, layer->scaling.pairs[2 * channel]);
     lm_store_sums(sums, y, image->out_w, layer->scaling.pairs[2 * channel + 1], layer->scaling.shifts[channel],
-                  &layer->bounds, image->out_c);
+                  &layer->bounds, image->out_c, 0);
   }
 }
 

@@ -60,18 +60,21 @@ static inline uint32_t lm_odd_bytes(uint32_t bytes) {
   __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(bytes));
   return result;
 }
-/* Doubled sums of one channel as bytes, `pitch` bytes apart. */
+/* What is added to shifts of channels whose sums may have more than 30 bits: these take 64-bit products. */
+enum { kLmWide = 64 };
+
+/* Sums of one channel as bytes, `pitch` bytes apart. `doubled`: the sums are twice as large, unless they are wide. */
 static inline void lm_store_sums(const int32_t* sums, int8_t* y, uint32_t count, int32_t multiplier, int shift,
-                                 const lm_bounds* bounds, uint32_t pitch) {
-  const int left = shift > 0 ? shift : 0, right = shift > 0 ? 0 : -shift;
-  const int32_t half = right ? (int32_t)1 << (right - 1) : 0, zero = bounds->out_zero;
-  const int32_t low = bounds->low, high = bounds->high;
+                                 const lm_bounds* bounds, uint32_t pitch, int doubled) {
+  const int32_t zero = bounds->out_zero, low = bounds->low, high = bounds->high;
   const int32_t* const end = sums + count;
-  if (right > 0 && right < 16 && low == -128 && high == 127) {
-    const int32_t offset = half + lm_shifted_left(zero, right);
+  const int once = doubled ? 0 : 1;
+  if (shift < 0 && shift > -16 && low == -128 && high == 127) {
+    const int right = -shift;
+    const int32_t offset = ((int32_t)1 << (right - 1)) + lm_shifted_left(zero, right);
 #pragma GCC unroll 2
     for (; sums < end; ++sums, y += pitch) {
-      int32_t value = lm_smmulr(*sums, multiplier);
+      int32_t value = lm_smmulr(lm_shifted_left(*sums, once), multiplier);
       value = (value + (value >> 31) + offset) >> right;
       __asm__("ssat %0, #8, %1" : "=r"(value) : "r"(value));
       *y = (int8_t)value;
@@ -79,8 +82,13 @@ static inline void lm_store_sums(const int32_t* sums, int8_t* y, uint32_t count,
     return;
   }
   for (; sums < end; ++sums, y += pitch) {
-    int32_t value = lm_smmulr(lm_shifted_left(*sums, left), multiplier);
-    if (right) value = (value + (value >> 31) + half) >> right;
+    int32_t value;
+    if (shift >= kLmWide / 2)
+      value = lm_scaled(*sums, multiplier, shift - kLmWide);
+    else if (shift > 0)
+      value = lm_smmulr(lm_shifted_left(*sums, once + shift), multiplier);
+    else
+      value = lm_shifted_right(lm_smmulr(lm_shifted_left(*sums, once), multiplier), -shift);
     *y = lm_clamped(value + zero, low, high);
   }
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from buildtool.targets.micro import reference
-from tests.targets.micro.quantised_models import images, inputs_of, litert, network_of, wide
+from tests.targets.micro.quantised_models import Model, images, inputs_of, litert, network_of, wide
 
 pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed")
 
@@ -26,3 +26,15 @@ def test_networks_compute_what_litert_computes(make: object, seed: int, tmp_path
         for ours, theirs in zip(found, expected, strict=True):
             assert np.array_equal(ours.ravel(), theirs.ravel())
             assert len(np.unique(theirs)) > 1
+
+
+@pytest.mark.parametrize("op", ["LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU"])
+def test_tables_are_at_most_a_step_away(op: str, tmp_path: Path) -> None:
+    model = Model(4)
+    options = {"LEAKY_RELU": ("LeakyReluOptions", {"Alpha": 0.1})}.get(op, ("", {}))
+    data = model.file(model.unary(model.input(1, 256), op, options[0], **options[1]))
+    network = network_of(data, tmp_path)
+    inputs = {network.inputs[0].name: np.arange(-128, 128).astype(np.int8)[None]}
+    (theirs,) = litert(data, list(inputs.values()))
+    (ours,) = reference.evaluate(network, inputs).values()
+    assert np.abs(ours.astype(int) - theirs.astype(int)).max() <= 1

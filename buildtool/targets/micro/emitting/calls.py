@@ -69,7 +69,7 @@ def _image(x: Tensor, y: Tensor, window: Window) -> str:
 
 
 def _scaling(layer: nets.Conv | nets.Dense, context: _Context) -> str:
-    return f"{{{context.name}_scaling, {context.name}_shifts, {int(max(layer.shifts) > 0)}}}"
+    return f"{{{context.name}_scaling, {context.name}_shifts, {int(max(layer.shifts) < 0)}}}"
 
 
 def _constants(layer: nets.Conv | nets.Dense, context: _Context) -> list[tuple[str, NDArray[Any]]]:

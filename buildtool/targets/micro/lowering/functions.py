@@ -15,7 +15,7 @@ from buildtool.ops.reduce_mean import ReduceMean
 from buildtool.ops.softmax import Softmax as SoftmaxOperator
 from buildtool.targets.micro.fixed_point import multiplier_of, scaled
 from buildtool.targets.micro.lowering import exponentials
-from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, Pending, scale_of, shape_of
+from buildtool.targets.micro.lowering.state import QUANTISE, Lowering, NoLayerError, Pending, scale_of, shape_of
 from buildtool.targets.micro.network import (
     Add,
     AveragePool,
@@ -29,6 +29,12 @@ from buildtool.targets.micro.network import (
     Table,
     Tensor,
     Window,
+)
+
+#: Operators that become tables.
+OF_ONE_VARIABLE = (
+    *("abs", "ceil", "cos", "elu", "exp", "floor", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "log", "neg"),
+    *("reciprocal", "round", "selu", "sigmoid", "sign", "sin", "softplus", "sqrt", "swish", "tanh"),
 )
 
 
@@ -46,10 +52,12 @@ def quantize(state: Lowering, node: Node) -> None:
     """The end of a chain: the operator of the pending value becomes a layer."""
     scale, zero = scale_of(node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else None)
     (value,) = node.outputs
-    if value.type.dtype.value != "s8":
-        raise NoLayerError(f"results of {value.type.dtype.value}", "quantise the model to int8")
-    output = Tensor(value.name, shape_of(value), scale, zero)
     source = node.inputs[0]
+    if value.type.dtype.value != "s8":
+        if not state.is_stored(source):
+            state.pending(source)  # what is wrong in front of it is reported there
+        raise NoLayerError(f"the results have the type {value.type.dtype.word}, not int8", QUANTISE)
+    output = Tensor(value.name, shape_of(value), scale, zero)
     if state.is_stored(source) and state.stored[source].dtype == "float32":
         tensor = state.stored[source]
         state.add(value, Quantize(name=node.name or value.name, inputs=(tensor,), output=output))
@@ -211,9 +219,11 @@ def _function(pending: Pending, about: dict[str, Any]) -> Layer:
     source, output = pending.inputs[0], about["output"]
     assert pending.node is not None
     reals = (np.arange(-128, 128, dtype=np.float64) - source.zero) * source.scale
-    (results,) = pending.node.op.reference(reals)
+    with np.errstate(all="ignore"):
+        (results,) = pending.node.op.reference(reals)
     bounds = about.pop("low"), about.pop("high")
-    values = np.clip(np.rint(np.asarray(results, np.float64) / output.scale) + output.zero, *bounds)
+    steps = np.rint(np.nan_to_num(np.asarray(results, np.float64)) / output.scale)
+    values = np.clip(steps + output.zero, *bounds)
     return Table(table=values.astype(np.int8), **about)
 
 
@@ -224,6 +234,5 @@ _LAYERS = {
     "add": _add,
     "mul": _mul,
     "softmax": _softmax,
-    "sigmoid": _function,
-    "tanh": _function,
+    **dict.fromkeys(OF_ONE_VARIABLE, _function),
 }

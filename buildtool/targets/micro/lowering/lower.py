@@ -25,8 +25,7 @@ _HANDLERS: dict[str, _Handler] = {
     "mul": functions.arithmetic,
     "relu": functions.unary,
     "softmax": functions.unary,
-    "sigmoid": functions.unary,
-    "tanh": functions.unary,
+    **dict.fromkeys(functions.OF_ONE_VARIABLE, functions.unary),
     "reshape": moving.reshape,
     "identity": moving.reshape,
     "concat": moving.concat,
@@ -60,9 +59,9 @@ def _problem(name: str, node: Node, problem: NoLayerError) -> Problem:
     return Problem(
         str(problem),
         Where(model=name, node=node.name or node.outputs[0].name),
-        rule="microcontrollers run convolutions, products, pools, sums, products, softmax and functions of one variable"
-        " on 8-bit integers",
-        remedy=problem.remedy or "quantise the whole model to int8 (TFLite), or build it for another target",
+        rule="microcontrollers run convolutions, matrix products, pools, sums, products, softmax and functions of one "
+        "variable, on 8-bit integers",
+        remedy=problem.remedy or "change the layer, or build the model for another target",
     )
 
 

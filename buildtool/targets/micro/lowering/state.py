@@ -14,6 +14,8 @@ from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
 from buildtool.targets.micro.network import Layer, Tensor
 
+QUANTISE = "quantise the whole model to int8 (TFLite)"
+
 
 class NoLayerError(Exception):
     """The node has no layer. Empty text: something in front of it has none."""
@@ -62,8 +64,12 @@ class Lowering:
                 raise NoLayerError()
             if value.is_constant:
                 raise NoLayerError("an operand is a constant, which this layer does not take")
-            kind = value.type.dtype.value
-            raise NoLayerError(f"'{value.name}' is of {kind} in floating point or of a run-time size, not of int8")
+            kind = value.type.dtype
+            if kind.is_float:
+                raise NoLayerError(f"'{value.name}' is computed in floating point", QUANTISE)
+            if kind.value != "s8":
+                raise NoLayerError(f"'{value.name}' has the type {kind.word}, not int8", QUANTISE)
+            raise NoLayerError(f"'{value.name}' has a run-time size", "fix the input shapes in the deployment file")
         return found
 
     def is_stored(self, value: Value) -> bool:
@@ -74,7 +80,7 @@ class Lowering:
         if found is None:
             if value in self.failed:
                 raise NoLayerError()
-            raise NoLayerError(f"'{value.name}' is computed in floating point")
+            raise NoLayerError(f"'{value.name}' is computed in floating point", QUANTISE)
         return found
 
     def quantised_input(self, value: Value, scale: float, zero: int) -> Tensor:
