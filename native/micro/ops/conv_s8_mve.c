@@ -66,6 +66,23 @@ typedef struct lm_pairs_of_channels {
   uint32_t offsets[4]; /* of the four places in the output */
 } lm_pairs_of_channels;
 
+/* Sums in q0 and q1, multipliers in r2 and r4, shifts in r6 and lr, the zero point in r0: results. */
+#define LM_RESULTS            \
+  "vqrdmulh.s32 q0, q0, r2\n" \
+  "vqrdmulh.s32 q1, q1, r4\n" \
+  "vshr.s32 q2, q0, #31\n"    \
+  "vshr.s32 q3, q1, #31\n"    \
+  "vadd.i32 q0, q0, q2\n"     \
+  "vadd.i32 q1, q1, q3\n"     \
+  "vrshl.s32 q0, r6\n"        \
+  "vrshl.s32 q1, lr\n"        \
+  "vadd.i32 q0, q0, r0\n"     \
+  "vadd.i32 q1, q1, r0\n"     \
+  "vmax.s32 q0, q0, q4\n"     \
+  "vmax.s32 q1, q1, q4\n"     \
+  "vmin.s32 q0, q0, q5\n"     \
+  "vmin.s32 q1, q1, q5\n"
+
 /* Four places of pairs of channels whose shifts are all to the right: sums, results, stores. */
 __attribute__((naked, noinline)) static void all_pairs(const lm_pairs_of_channels* about) {
   (void)about;
@@ -110,21 +127,7 @@ __attribute__((naked, noinline)) static void all_pairs(const lm_pairs_of_channel
       "ldr r2, [r8, #4]\n"
       "ldr r4, [r8, #12]\n"
       "ldrsb r6, [r10], #1\n"
-      "ldrsb lr, [r10], #1\n"
-      "vqrdmulh.s32 q0, q0, r2\n"
-      "vqrdmulh.s32 q1, q1, r4\n"
-      "vshr.s32 q2, q0, #31\n"
-      "vshr.s32 q3, q1, #31\n"
-      "vadd.i32 q0, q0, q2\n"
-      "vadd.i32 q1, q1, q3\n"
-      "vrshl.s32 q0, r6\n"
-      "vrshl.s32 q1, lr\n"
-      "vadd.i32 q0, q0, r0\n"
-      "vadd.i32 q1, q1, r0\n"
-      "vmax.s32 q0, q0, q4\n"
-      "vmax.s32 q1, q1, q4\n"
-      "vmin.s32 q0, q0, q5\n"
-      "vmin.s32 q1, q1, q5\n"
+      "ldrsb lr, [r10], #1\n" LM_RESULTS
       "vstrb.32 q0, [r11, q6]\n"
       "add r11, #1\n"
       "vstrb.32 q1, [r11, q6]\n"
