@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _ARM = ("-mthumb",)
-_RISCV = ("-mcmodel=medany",)
+_RISCV = ("-mcmodel=medany", "--specs=picolibc.specs")
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ PROCESSORS: dict[str, Processor] = {
             *("-mcpu=cortex-m33", "-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"),
         ),
         _arm("cortex-m55", "ARM Cortex-M55", _M55_BOARD, _MVE, "-mcpu=cortex-m55", "-mfloat-abi=hard"),
+        # Debian's compiler does not know its name; it has the instructions of the M55.
+        _arm("cortex-m85", "ARM Cortex-M85", _M55_BOARD, _MVE, "-mcpu=cortex-m55", "-mfloat-abi=hard"),
         _riscv("rv32imac", "rv32imac", "ilp32", _virt(32, "rv32")),
         _riscv("rv32imafc", "rv32imafc", "ilp32f", _virt(32, "rv32")),
         _riscv("rv64gc", "rv64imafdc", "lp64d", _virt(64, "rv64")),

@@ -149,8 +149,7 @@ class MicroTarget:
 
 def _compiler(processor: Processor) -> CrossCompiler:
     packages = _ARM_PACKAGES if processor.is_arm else _RISCV_PACKAGES
-    library = () if processor.is_arm else ("--specs=picolibc.specs",)
-    return CrossCompiler(processor.prefix, packages, (*processor.flags, *library), processor.title)
+    return CrossCompiler(processor.prefix, packages, processor.flags, processor.title)
 
 
 def _planned(network: Network, processor: Processor, source: ModelSource) -> Planned:

@@ -46,7 +46,7 @@ def test_the_page(tmp_path: Path) -> None:
     _, validated, ran, measured = [run(line, tmp_path) for line in commands.splitlines()]
     assert "all 1 passed" in validated
     assert validated.count(" equal ") == 1
-    assert "mps2-an386" in ran and "mps3-an547" in measured
+    assert "mps2-an386" in ran and "mps3-an547" in measured and "virt" in measured
     project = tmp_path / "build" / "keywords" / "lib" / "cortex-m4" / "keywords"
     (example,) = blocks("c")
     (project / "app.c").write_text(example)

@@ -80,7 +80,7 @@ def link_flags(processor: Processor) -> tuple[str, ...]:
     places = {"lm_flash": board.flash[0], "lm_ram": board.ram[0]}
     sizes = {"lm_flash_bytes": board.flash[1], "lm_ram_bytes": board.ram[1]}
     symbols = tuple(f"-Wl,--defsym={name}={value:#x}" for name, value in {**places, **sizes}.items())
-    library = ("--specs=nano.specs",) if processor.is_arm else ("--specs=picolibc.specs",)
+    library = ("--specs=nano.specs",) if processor.is_arm else ()
     return (
         *library,
         *("-nostartfiles", f"-T{FOLDER}/board.ld", "-Wl,-e,0", "-Wl,--gc-sections", "-Wl,--build-id=none"),
