@@ -38,6 +38,10 @@ def timed(result: RunResult, facts: Facts, peak: Peak | None) -> dict[str, Any]:
         "observed": distribution.describe(result.observed),
         "rounds_ms": [time / 1e6 for time in result.rounds],
         "nodes": rows,
+        "threads_of_loops": [
+            {"thread": span.thread, "slices": span.slices, "start_ms": span.start / 1e6, "end_ms": span.end / 1e6}
+            for span in sorted(result.threads, key=lambda span: (span.thread, span.start))
+        ],
         "operators": _operators(rows, "avg_ms"),
         "macs": {"total": macs, "round": len(result.observed), **_speeds(macs, result.observed)},
         "energy": _energy(result),

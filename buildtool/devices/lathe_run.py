@@ -13,7 +13,7 @@ import numpy as np
 
 from buildtool.devices.crash import functions, last_words
 from buildtool.devices.device import Completed, Device, Put
-from buildtool.devices.runner import Array, Job, NodeTime, RunResult
+from buildtool.devices.runner import Array, Job, NodeTime, RunResult, ThreadTime
 from buildtool.errors import DeviceError, RunError, Where
 
 _REFUSED = 1  # lathe_run has said why
@@ -53,6 +53,10 @@ def run(device: Device, job: Job) -> RunResult:
         memory=report["memory"],
         device=device.properties(),
         nodes=tuple(_node(node) for node in report.get("nodes", ())),
+        threads=tuple(
+            ThreadTime(span["thread"], span["slices"], span["start_ns"], span["end_ns"])
+            for span in report.get("threads_of_loops", ())
+        ),
         create=report["create_ns"],
         warmup=tuple(timings["warmup_ns"]),
         rounds=tuple(timings["rounds_ns"]),

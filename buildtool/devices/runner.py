@@ -74,6 +74,16 @@ class NodeTime:
 
 
 @dataclass(frozen=True)
+class ThreadTime:
+    """What one thread did of a loop that several shared, in the run that `NodeTime.start` is of."""
+
+    thread: int  # 0: the one that runs the nodes
+    slices: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class RunResult:
     """What a run gave."""
 
@@ -82,6 +92,7 @@ class RunResult:
     memory: Mapping[str, int] = field(default_factory=dict)
     device: Mapping[str, str] = field(default_factory=dict)
     nodes: tuple[NodeTime, ...] = ()  # of a job that asks for them
+    threads: tuple[ThreadTime, ...] = ()  # of such a job
     create: int = 0  # nanoseconds until the model was ready to run
     warmup: tuple[int, ...] = ()  # nanoseconds of every run
     rounds: tuple[int, ...] = ()

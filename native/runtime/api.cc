@@ -238,5 +238,9 @@ lathe_code DeviceData(const lathe_engine* engine, uint32_t what, lathe_bytes* da
   return device != nullptr ? Public(device->Data(what, errors, data)) : LATHE_OK;
 }
 
+void SetThreadObserver(lathe_engine* engine, lathe_thread_observer observer, void* user) {
+  if (engine != nullptr) Own(engine)->pool()->SetObserver(observer, user);
+}
+
 }  // namespace api
 }  // namespace lathe

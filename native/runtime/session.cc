@@ -1,19 +1,10 @@
 #include "native/runtime/session.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "native/runtime/clock.h"
 
 namespace lathe {
-
-namespace {
-
-int64_t NowNanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
-
-}  // namespace
 
 Code Session::CheckUsable(const ErrorSink& errors) const {
   return ready_ ? Code::kOk

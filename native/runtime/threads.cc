@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "native/runtime/clock.h"
 #include "native/runtime/futex.h"
 #include "native/runtime/glibc_compat.h"
 
@@ -119,8 +120,9 @@ void ThreadPool::Job::RunSlice(uint32_t slice, int thread) const {
 }
 
 // Each thread begins with slices of its own, the same ones of every job, so that it finds in its cache what it wrote
-// in the job before; then it helps the others.
-void ThreadPool::TakeSlices(int thread) {
+// in the job before; then it helps the others. Returns how many it ran.
+uint32_t ThreadPool::RunShares(int thread) {
+  uint32_t ran = 0;
   const auto threads = static_cast<uint32_t>(threads_);
   for (uint32_t turn = 0; turn < threads; ++turn) {
     const uint32_t owner = (static_cast<uint32_t>(thread) + turn) % threads;
@@ -129,8 +131,22 @@ void ThreadPool::TakeSlices(int thread) {
       const uint32_t slice = FetchAdd(&shares_[owner].next, 1);
       if (slice >= end) break;
       job_.RunSlice(slice, thread);
+      ++ran;
     }
   }
+  return ran;
+}
+
+void ThreadPool::TakeSlices(int thread) {
+  if (observer_ == nullptr) {
+    RunShares(thread);
+    return;
+  }
+  const int64_t start = NowNanoseconds();
+  const uint32_t ran = RunShares(thread);
+  if (ran == 0) return;
+  const lathe_thread_event event = {sizeof(event), static_cast<uint32_t>(thread), ran, start, NowNanoseconds()};
+  observer_(observer_user_, &event);
 }
 
 void ThreadPool::Parallel(int64_t count, int64_t grain, ParallelBody body, void* argument) {

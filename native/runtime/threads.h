@@ -31,6 +31,12 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
+  // See lathe_api.set_thread_observer. Not while a job runs.
+  void SetObserver(lathe_thread_observer observer, void* user) {
+    observer_ = observer;
+    observer_user_ = user;
+  }
+
   // See RunContext::Parallel. Callers that find the pool busy (another session, or a slice of their own) and callers in
   // a process that was forked from the pool's do all slices themselves: the results are the same.
   void Parallel(int64_t count, int64_t grain, ParallelBody body, void* argument);
@@ -64,6 +70,7 @@ class ThreadPool {
   void Leave();
   void CloseAndWait();
   void TakeSlices(int thread);
+  uint32_t RunShares(int thread);
 
   // The gate of the current job: kOpen while workers may enter, and the number that are inside.
   static constexpr uint32_t kOpen = 1u << 31;
@@ -73,6 +80,8 @@ class ThreadPool {
   int threads_ = 1;
   int started_ = 0;  // workers that exist
   int spins_ = 0;
+  lathe_thread_observer observer_ = nullptr;
+  void* observer_user_ = nullptr;
   Span<Worker> workers_;
   Span<Share> shares_;  // one for each thread
 

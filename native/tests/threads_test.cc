@@ -86,6 +86,38 @@ TEST(ThreadPool, SharedByThreadsAndNested) {
   EXPECT_EQ(sum, 4 * 200 * 8);
 }
 
+TEST(ThreadPool, AnObserverLearnsWhichThreadRanHowManySlices) {
+  constexpr int kThreads = 4;
+  struct Seen {
+    std::vector<lathe_thread_event> events[kThreads];  // each thread writes its own
+  } seen;
+  Pool pool(kThreads);
+  pool.pool->SetObserver(
+      [](void* user, const lathe_thread_event* event) {
+        static_cast<Seen*>(user)->events[event->thread].push_back(*event);
+      },
+      &seen);
+  std::atomic<uint32_t> slices{0};
+  for (int job = 0; job < 100; ++job) Parallel(pool.pool, 40, 1, [&](int64_t, int64_t, int) { ++slices; });
+  Parallel(pool.pool, 1, 1, [](int64_t, int64_t, int) {});  // one slice: nothing is shared
+  pool.pool->SetObserver(nullptr, nullptr);
+  Parallel(pool.pool, 40, 1, [](int64_t, int64_t, int) {});
+  uint32_t told = 0;
+  for (const auto& events : seen.events) {
+    EXPECT_LE(events.size(), 100u);
+    int64_t last = 0;
+    for (const lathe_thread_event& event : events) {
+      EXPECT_EQ(event.struct_size, sizeof(event));
+      EXPECT_GT(event.slices, 0u);
+      EXPECT_LE(last, event.start_ns);
+      EXPECT_LE(event.start_ns, event.end_ns);
+      last = event.end_ns;
+      told += event.slices;
+    }
+  }
+  EXPECT_EQ(told, slices);
+}
+
 TEST(ThreadPool, ComesAndGoes) {
   for (int i = 0; i < 50; ++i) Pool pool(1 + i % 4);
   EXPECT_GE(Pool(0).pool->threads(), 1);

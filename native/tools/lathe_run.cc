@@ -295,7 +295,9 @@ void DescribeTimes(Json* json, const Options& options, const Result& result) {
   json->Close('}');
   if (!options.profile && !options.markers) return;
   json->Key("nodes").Open('[');
-  DescribeNodes(json, result.timings.nodes, result.timings.observed);
+  DescribeNodes(json, result.timings);
+  json->Close(']').Key("threads_of_loops").Open('[');
+  DescribeThreads(json, result.timings.threads);
   json->Close(']');
 }
 
@@ -364,7 +366,7 @@ std::vector<char> FoundOut(const lathe::Engine& engine, uint32_t what) {
 // that measures is slower in all runs.
 Failure ProfileRuns(const Options& options, const lathe::Engine& first, lathe::Session* session, Result* result) {
   if (!result->device.on_device || options.device.profile) {
-    const lathe::Status status = ObserveRounds(session, options.rounds, &result->timings);
+    const lathe::Status status = ObserveRounds(first, session, options.rounds, &result->timings);
     return status.ok() ? Failure() : Refused(status);
   }
   Stage(options, "preparing the model again, for a GPU that measures");
@@ -383,7 +385,7 @@ Failure ProfileRuns(const Options& options, const lathe::Engine& first, lathe::S
   const Failure failure = FillInputs(options, &*measured);
   if (!failure.empty()) return failure;
   lathe::Status status = measured->Run();
-  if (status.ok()) status = ObserveRounds(&*measured, options.rounds, &result->timings);
+  if (status.ok()) status = ObserveRounds(*engine, &*measured, options.rounds, &result->timings);
   return status.ok() ? Failure() : Refused(status);
 }
 

@@ -80,6 +80,47 @@ struct Watch {
   }
 };
 
+// Events of threads, which come on those threads: each has a list of its own. The runtime has at most 256 of them.
+class ThreadWatch {
+ public:
+  explicit ThreadWatch(const lathe::Engine& engine) : engine_(engine), lists_(256) {
+    engine_.SetThreadObserver(
+        [](void* user, const lathe_thread_event* event) {
+          static_cast<ThreadWatch*>(user)->lists_[event->thread].spans.push_back(
+              {event->thread, event->slices, event->start_ns, event->end_ns});
+        },
+        this);
+  }
+  ThreadWatch(const ThreadWatch&) = delete;
+  ThreadWatch& operator=(const ThreadWatch&) = delete;
+  ~ThreadWatch() { engine_.SetThreadObserver(nullptr, nullptr); }
+
+  // Room for as many rounds as the one that was seen. Which loops a thread takes part in differs from round to round.
+  void Reserve(size_t rounds) {
+    size_t most = 0;
+    for (const List& list : lists_) most = std::max(most, list.spans.size());
+    for (List& list : lists_)
+      if (!list.spans.empty()) list.spans.reserve(most * rounds);
+  }
+
+  // Those between two times, counted from the first one.
+  std::vector<ThreadSpan> Between(Nanoseconds began, Nanoseconds ended) const {
+    std::vector<ThreadSpan> found;
+    for (const List& list : lists_)
+      for (const ThreadSpan& span : list.spans)
+        if (span.start >= began && span.end <= ended)
+          found.push_back({span.thread, span.slices, span.start - began, span.end - began});
+    return found;
+  }
+
+ private:
+  struct alignas(64) List {
+    std::vector<ThreadSpan> spans;
+  };
+  const lathe::Engine& engine_;
+  std::vector<List> lists_;
+};
+
 void Marker(long number) { syscall(SYS_getpgid, 0x7A0000 + number); }
 
 std::vector<Nanoseconds> Durations(const NodeTimes& node) {
@@ -142,8 +183,11 @@ lathe::Status TimeRounds(lathe::Session* session, int warmup, int rounds, const 
   return {};
 }
 
-lathe::Status ObserveRounds(lathe::Session* session, int rounds, Timings* result) {
+lathe::Status ObserveRounds(const lathe::Engine& engine, lathe::Session* session, int rounds, Timings* result) {
   Watch watch = {result, 0, 0};
+  ThreadWatch threads(engine);
+  std::vector<Nanoseconds> began;
+  began.reserve(static_cast<size_t>(std::max(0, rounds)));
   session->SetObserver([](void* user, const lathe_node_event* event) { static_cast<Watch*>(user)->Note(*event); },
                        &watch);
   lathe::Status status;
@@ -153,13 +197,19 @@ lathe::Status ObserveRounds(lathe::Session* session, int rounds, Timings* result
     status = session->Run();
     const Nanoseconds end = Now();
     if (status.ok()) result->observed.push_back(end - watch.began);
-    if (round != 0) continue;  // from now on nothing is allocated between the nodes
+    began.push_back(watch.began);
+    if (round != 0) continue;  // from now on hardly anything is allocated between the nodes
+    threads.Reserve(static_cast<size_t>(rounds));
     for (NodeTimes& node : result->nodes) {
       node.starts.reserve(static_cast<size_t>(rounds));
       node.ends.reserve(static_cast<size_t>(rounds));
     }
   }
   session->SetObserver(nullptr, nullptr);
+  if (!result->observed.empty()) {
+    const size_t middle = MiddleRound(result->observed);
+    result->threads = threads.Between(began[middle], began[middle] + result->observed[middle]);
+  }
   return status;
 }
 
@@ -204,15 +254,22 @@ void DescribeTimings(Json* json, const Timings& timings) {
   json->Close('}');
 }
 
-void DescribeNodes(Json* json, const std::vector<NodeTimes>& nodes, const std::vector<Nanoseconds>& observed) {
-  const size_t middle = observed.empty() ? 0 : MiddleRound(observed);
-  for (const NodeTimes& node : nodes) {
+void DescribeNodes(Json* json, const Timings& timings) {
+  const size_t middle = timings.observed.empty() ? 0 : MiddleRound(timings.observed);
+  for (const NodeTimes& node : timings.nodes) {
     const std::vector<Nanoseconds> times = Durations(node);
     json->Open('{').Key("index").Number(node.index).Key("name").Text(node.name).Key("op").Text(node.op);
     json->Key("kernel").Text(node.kernel).Key("ns").Number(*std::min_element(times.begin(), times.end()));
     json->Key("first_ns").Number(times.front()).Key("median_ns").Number(Median(times));
     json->Key("mean_ns").Number(Mean(times)).Key("deviation_ns").Number(Deviation(times));
     json->Key("start_ns").Number(node.starts[middle]).Key("end_ns").Number(node.ends[middle]).Close('}');
+  }
+}
+
+void DescribeThreads(Json* json, const std::vector<ThreadSpan>& threads) {
+  for (const ThreadSpan& span : threads) {
+    json->Open('{').Key("thread").Number(span.thread).Key("slices").Number(span.slices);
+    json->Key("start_ns").Number(span.start).Key("end_ns").Number(span.end).Close('}');
   }
 }
 

@@ -21,11 +21,18 @@ struct NodeTimes {
   std::vector<Nanoseconds> starts, ends;  // of each round, since the round began
 };
 
+// What a thread did of one loop that several shared, since the round began.
+struct ThreadSpan {
+  uint32_t thread, slices;
+  Nanoseconds start, end;
+};
+
 struct Timings {
   std::vector<Nanoseconds> warmup;
   std::vector<Nanoseconds> rounds;
   std::vector<Nanoseconds> observed;                    // rounds that were timed node by node
   std::vector<NodeTimes> nodes;                         // in the order in which they run
+  std::vector<ThreadSpan> threads;                      // of the round whose node times are told, in no order
   std::vector<std::pair<std::string, int64_t>> energy;  // microjoules of all `rounds`, by the meter that counts them
 };
 
@@ -35,7 +42,7 @@ Nanoseconds Now();
 // (a folder as Linux has it) counted meanwhile, for all of the machine; none where they are missing or not readable.
 lathe::Status TimeRounds(lathe::Session* session, int warmup, int rounds, const std::string& powercap, Timings* result);
 
-lathe::Status ObserveRounds(lathe::Session* session, int rounds, Timings* result);
+lathe::Status ObserveRounds(const lathe::Engine& engine, lathe::Session* session, int rounds, Timings* result);
 
 // For qemu/count_plugin.c: marker 0, a run, marker 1, then a run with a marker 3 in front of each node and a marker 2
 // behind it. What the observer does lies between a marker 2 and the next 3.
@@ -45,7 +52,8 @@ Nanoseconds Median(std::vector<Nanoseconds> times);
 
 // The fields of an object that is open.
 void DescribeTimings(Json* json, const Timings& timings);
-void DescribeNodes(Json* json, const std::vector<NodeTimes>& nodes, const std::vector<Nanoseconds>& observed);
+void DescribeNodes(Json* json, const Timings& timings);
+void DescribeThreads(Json* json, const std::vector<ThreadSpan>& threads);
 
 }  // namespace lathe_run
 

@@ -185,6 +185,16 @@ typedef struct lathe_node_event {
 } lathe_node_event;
 typedef void (*lathe_observer)(void* user, const lathe_node_event* event);
 
+/* What one thread of an engine did of one loop that several threads shared. */
+typedef struct lathe_thread_event {
+  uint32_t struct_size;
+  uint32_t thread;  /* 0: the one that called run */
+  uint32_t slices;  /* of the loop, that it ran */
+  int64_t start_ns; /* the clock of lathe_node_event */
+  int64_t end_ns;
+} lathe_thread_event;
+typedef void (*lathe_thread_observer)(void* user, const lathe_thread_event* event);
+
 /* A node as the model has it. Everything is valid as long as the engine. */
 typedef struct lathe_node_info {
   uint32_t struct_size;
@@ -270,6 +280,10 @@ typedef struct lathe_api {
   lathe_code (*device_info)(const lathe_engine* engine, lathe_device_info* info, lathe_error* error);
   /* What a device has found out that is worth keeping: LATHE_DEVICE_DATA_*. Empty where there is none. */
   lathe_code (*device_data)(const lathe_engine* engine, uint32_t what, lathe_bytes* data, lathe_error* error);
+
+  /* The observer is called on every thread that took part in a loop, by several of them at once, and after the loop at
+   * the latest. Set it while nothing runs on the engine's pool; NULL: none. */
+  void (*set_thread_observer)(lathe_engine* engine, lathe_thread_observer observer, void* user);
 } lathe_api;
 
 #ifdef __cplusplus

@@ -399,11 +399,18 @@ class Engine {
   // for DeviceOptions::tuning. Empty where there is none; valid until the next call.
   Result<lathe_bytes> device_data(uint32_t what) const {
     lathe_bytes data = {nullptr, 0};
-    if (api_->struct_size < sizeof(lathe_api)) return data;  // an older library
+    if (api_->struct_size <= offsetof(lathe_api, device_data)) return data;  // an older library
     lathe_error error = {};
     const lathe_code code = api_->device_data(engine_.get(), what, &data, &error);
     if (code != LATHE_OK) return Status(code, error);
     return data;
+  }
+
+  // Called on every thread that took part in a loop, by several of them at once. Set it while nothing runs; null: none.
+  // Older libraries ignore it.
+  void SetThreadObserver(lathe_thread_observer observer, void* user) const {
+    if (api_->struct_size > offsetof(lathe_api, set_thread_observer))
+      api_->set_thread_observer(engine_.get(), observer, user);
   }
 
  private:
