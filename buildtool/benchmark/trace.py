@@ -43,8 +43,8 @@ def _events(process: int, item: Mapping[str, Any]) -> Iterator[Event]:
     yield from _loops(process, loops, nodes)
 
 
-def _about(process: int, track: int, name: str, **arguments: object) -> Event:
-    return {"ph": "M", "pid": process, "tid": track, "name": name, "args": arguments}
+def _about(process: int, track: int, what: str, **arguments: object) -> Event:
+    return {"ph": "M", "pid": process, "tid": track, "name": what, "args": arguments}
 
 
 def _nodes(process: int, item: Mapping[str, Any], has_gpu: bool) -> Iterator[Event]:
