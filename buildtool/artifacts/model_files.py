@@ -6,17 +6,16 @@ from collections.abc import Sequence
 
 from buildtool.artifacts.fingerprints import version
 from buildtool.codegen import container
-from buildtool.importers.request import ImportedModel
-from buildtool.reports import graph_page
+from buildtool.reports.graph_page import Stages
 from buildtool.targets.protocol import ModelSource, PlannedModel, TargetProgram
 
 
-def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProgram]) -> dict[str, bytes]:
+def model_files(stages: Sequence[Stages], programs: Sequence[TargetProgram]) -> dict[str, bytes]:
     """The files of `model/`: portable, as text and as a page to look at; planned per ABI, as far as the library does
-    not hold them itself.
+    not hold them itself. `stages`: what the models were before.
     """
     files: dict[str, bytes] = {}
-    for before, model in zip(imported, programs[0].models, strict=True):
+    for before, model in zip(stages, programs[0].models, strict=True):
         name = model.source.name
         portable = _container(model, planned=False)
         files[f"{name}.pb"], files[f"{name}.data"] = portable.model, portable.data
@@ -32,16 +31,16 @@ def model_files(imported: Sequence[ImportedModel], programs: Sequence[TargetProg
     return files
 
 
-def _graph_page(before: ImportedModel, source: ModelSource) -> bytes:
-    graphs = {"As imported": before.graph, "After the passes": source.graph}
+def _graph_page(stages: Stages, source: ModelSource) -> bytes:
     if source.obscured:
-        del graphs["As imported"]
-    return graph_page.page(source.name, graphs, version())
+        stages = Stages()
+    stages.graph("As built", source.graph, "What the library computes.")
+    return stages.page(source.name, version())
 
 
-def graph_pages(imported: Sequence[ImportedModel], sources: Sequence[ModelSource]) -> dict[str, bytes]:
+def graph_pages(stages: Sequence[Stages], sources: Sequence[ModelSource]) -> dict[str, bytes]:
     """Of firmware: what `model_files` has for people to look at."""
-    pairs = zip(imported, sources, strict=True)
+    pairs = zip(stages, sources, strict=True)
     return {f"model/{source.name}_index.html": _graph_page(before, source) for before, source in pairs}
 
 

@@ -83,8 +83,8 @@ def _graph_after(name: str, imported: Graph, runs: Sequence[PassRun]) -> Graph:
         )
     found: list[Graph] = []
 
-    def keep(done: str, graph: Graph) -> None:
-        if done == name and not found:
+    def keep(done: PassRun, graph: Graph) -> None:
+        if done.name == name and not found:
             found.append(graph.clone())
 
     quantised = any(kind.name in names for kind in pipeline.FROM_QUANTISED if kind not in pipeline.order())

@@ -14,6 +14,7 @@ from buildtool.importers.conversion import Conversion
 from buildtool.importers.largest_sizes import check_largest_sizes
 from buildtool.importers.model import SourceModel, SourceNode
 from buildtool.importers.order import needed_for
+from buildtool.importers.outline import outline
 from buildtool.importers.registry import Registry
 from buildtool.importers.request import ImportedModel, ImportRequest, TensorRequest
 from buildtool.ir.dims import symbols
@@ -47,7 +48,8 @@ def assemble(model: SourceModel, registry: Registry, request: ImportRequest) -> 
     check_largest_sizes(graph, constants, model.where)
     borders_in_order = zip((*inputs, *outputs), (*graph.inputs, *graph.outputs), strict=True)
     orders = {item.name: borders.native_order(item.name, value.type.rank) for item, value in borders_in_order}
-    return ImportedModel(graph, registry.platform, len(model.nodes), input_formats, output_formats, orders)
+    told = outline(model)
+    return ImportedModel(graph, registry.platform, len(model.nodes), input_formats, output_formats, orders, told)
 
 
 def _for_all(make: Callable[[TensorRequest], Made], tensors: Iterable[TensorRequest]) -> tuple[Made, ...]:

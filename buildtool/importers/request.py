@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from buildtool.errors import Where
+from buildtool.importers.outline import Outline
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
@@ -55,3 +56,4 @@ class ImportedModel:
     output_formats: tuple[str, ...]
     #: The order in which the source model itself has each input and output, by the source's names.
     source_formats: Mapping[str, str] = field(default_factory=dict)
+    outline: Outline | None = None  # what the file holds, in the words of its framework

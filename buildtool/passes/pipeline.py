@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from buildtool.errors import ConfigError, GraphError, InternalError, LatheError, Problem, UnsupportedError, Where
 from buildtool.extensions.entry_points import Found
@@ -131,6 +132,10 @@ class PassRun:
     modified: bool
 
 
+#: What looks at a graph behind each run of a pass.
+Watcher: TypeAlias = Callable[[PassRun, Graph], None]
+
+
 def order() -> tuple[type[Pass], ...]:
     """All passes in the order in which they run. What those of other packages leave behind is removed last, too."""
     return (*ORDER[:-1], *(kind for kind in _others() if not kind.lowers), ORDER[-1])
@@ -178,14 +183,14 @@ def select(names: Sequence[str] | None) -> tuple[Pass, ...]:
 def optimise(
     graph: Graph,
     names: Sequence[str] | None = None,
-    after: Callable[[str, Graph], None] | None = None,
+    after: Watcher | None = None,
     *,
     quantised: bool = False,
 ) -> tuple[PassRun, ...]:
     """Improves the graph in place; `names` picks passes (None: all, none: an empty list).
 
     `quantised`: the graph is to be stored in a few bits; what it says of that becomes ranges first. `after` is called
-    behind each pass with its name and the graph, for those who want to look at it.
+    behind each run of a pass with the graph, for those who want to look at it.
     """
     passes = [
         FuseActivations(bounds_only=True) if quantised and isinstance(one, FuseActivations) else one
@@ -243,7 +248,7 @@ def _structure(graph: Graph) -> int:
     return hash(tuple((node.op, *(numbers[value] for value in (*node.inputs, *node.outputs))) for node in graph.walk()))
 
 
-def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) -> PassRun:
+def _run(one: Pass, graph: Graph, after: Watcher | None) -> PassRun:
     before = sum(1 for _ in graph.walk())
     try:
         modified = one.run(graph)
@@ -267,9 +272,10 @@ def _run(one: Pass, graph: Graph, after: Callable[[str, Graph], None] | None) ->
             raise _defect(one, f"produced an invalid graph: {problem.problems[0].render()}") from problem
     for complaint in one.ensures(graph):
         raise _defect(one, f"produced an invalid graph: {complaint}")
+    done = PassRun(one.name, before, sum(1 for _ in graph.walk()), modified)
     if after is not None:
-        after(one.name, graph)
-    return PassRun(one.name, before, sum(1 for _ in graph.walk()), modified)
+        after(done, graph)
+    return done
 
 
 def _defect(one: Pass, complaint: str) -> InternalError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from buildtool.builders import package
-from buildtool.reports import benchmark, html_page, memory_map, size
+from buildtool.reports import benchmark, graph_page, html_page, memory_map, size
 from buildtool.reports.documents import MANIFEST, BuildReport
 from buildtool.targets.protocol import TargetProgram
 
@@ -37,6 +37,7 @@ def files(
         "pages": {"graphs": graphs, "sizes": _sizes(report)},
         "manifest": json.loads(manifest) if isinstance(manifest, bytes) else {},
         **dict.fromkeys(_MEASURED),
+        "layers": [],
     }
     return {PAGE.as_posix(): _page(data)}
 
@@ -47,6 +48,8 @@ def refresh(folder: Path) -> None:
     try:
         data = html_page.data_of(file.read_bytes())
         data.update((key, _measured(folder / path)) for key, path in _MEASURED.items())
+        data["layers"] = _layers(folder)
+        data["pages"]["graphs"] = _with_results(data)
         page = _page(data)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return
@@ -64,6 +67,26 @@ def _sizes(report: BuildReport) -> str:
 
 def _text(page: bytes | Path | None) -> str:
     return page.decode("utf-8") if isinstance(page, bytes) else ""
+
+
+def _with_results(data: Mapping[str, Any]) -> dict[str, str]:
+    """The pages of the graphs with what was measured of each model."""
+    measurements = data["benchmark"]["measurements"] if data["benchmark"] else []
+    return {
+        name: graph_page.with_results(
+            page.encode(),
+            [item for item in measurements if item["model"] == name],
+            [item for item in data["layers"] if item["model"] == name],
+        ).decode()
+        for name, page in data["pages"]["graphs"].items()
+        if page
+    }
+
+
+def _layers(folder: Path) -> list[Any]:
+    """What `lathe validate --layers` has found, of every model, ABI and device."""
+    files = sorted((folder / "report" / "layers").glob("*/*/layers.json"))
+    return [found for file in files if (found := _measured(file)) is not None]
 
 
 def _measured(file: Path) -> Any:

@@ -1,145 +1,116 @@
-"""One HTML page that shows a model's graph before and after the passes."""
+"""One HTML page that shows a model's graph: as its file has it, behind each pass, and as it is built."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+from buildtool.importers.outline import Outline
+from buildtool.ir.graph import Graph
+from buildtool.passes import pipeline
+from buildtool.reports import graph_values, html_page
+from buildtool.reports.graph_drawing import Drawing, drawing_of_graph, drawing_of_outline
 
-from buildtool.ir.attributes import format_attribute
-from buildtool.ir.dims import bounds
-from buildtool.ir.graph import Graph, Node, Value
-from buildtool.ir.operator import Operator
-from buildtool.ir.work import node_macs
-from buildtool.reports import html_page
-from buildtool.reports.graph_layout import BOX_HEIGHT, layout
+#: Nodes that are drawn of all stages between the imported graph and the optimised one: layouts take time.
+_MOST_BETWEEN = 4000
 
-_KINDS = (
-    ("layer", ("conv", "matmul", "fully_connected", "attention")),
-    ("norm", ("norm", "lrn")),
-    ("type", ("quantize_linear", "cast")),
-    ("reduction", ("pool", "reduce_", "softmax", "hardmax", "argm", "cum", "topk", "roi", "non_max")),
-)  # the first whose words are part of the operator's name; the properties of an operator decide where none matches
-_SHOWN_ELEMENTS = 8
-_LONGEST_LABEL = 34
+
+class Stages:
+    """The graphs of a model from its file to its library, drawn one after the other. Equal nodes are stored once."""
+
+    def __init__(self) -> None:
+        self._values = graph_values.Values()
+        self._nodes: dict[str, int] = {}
+        self._kept: list[dict[str, Any]] = []
+        self._graphs: list[dict[str, Any]] = []
+        self._left = _MOST_BETWEEN
+
+    def file(self, title: str, outline: Outline | None) -> None:
+        """The model as its file has it. One that is too large is left out."""
+        if outline is not None and len(outline.nodes) <= self._left:
+            self._add(title, drawing_of_outline(outline, self._values), "What the file holds.")
+
+    def graph(self, title: str, graph: Graph, about: str = "") -> None:
+        """A graph of Lathe."""
+        self._add(title, drawing_of_graph(graph, self._values), about)
+
+    def after(self, run: pipeline.PassRun, graph: Graph) -> None:
+        """The graph behind a pass, if that changed it; what is too large is left out."""
+        if not run.modified or run.nodes_after > self._left:
+            return
+        self._left -= run.nodes_after
+        summaries = {kind.name: kind.summary for kind in pipeline.available()}
+        words = summaries.get(run.name, "")
+        self.graph(run.name, graph, f"{words[:1].upper()}{words[1:]}." if words else "")
+        self._graphs[-1]["pass"] = True
+
+    def page(self, name: str, version: str) -> bytes:
+        """The page. Its last graph is shown first. Reproducible."""
+        data = {
+            "name": name,
+            "version": version,
+            "graphs": self._graphs,
+            "nodes": self._kept,
+            "values": self._values.kept,
+            "measured": [],
+            "layers": [],
+        }
+        return html_page.render("graph_page", name, data)
+
+    def _add(self, title: str, drawing: Drawing, about: str) -> None:
+        numbers = [self._number(node) for node in drawing.nodes]
+        self._graphs.append({"title": title, "about": about, "items": numbers, **drawing.rest})
+
+    def _number(self, node: dict[str, Any]) -> int:
+        key = repr(node)
+        if key not in self._nodes:
+            self._nodes[key] = len(self._kept)
+            self._kept.append(node)
+        return self._nodes[key]
 
 
 def page(name: str, graphs: Mapping[str, Graph], version: str) -> bytes:
-    """The page of a model; `graphs` by the words on the switch, the last one is shown first. Reproducible."""
-    data = {"name": name, "version": version, "graphs": [_graph(title, graph) for title, graph in graphs.items()]}
-    return html_page.render("graph_page", name, data)
+    """The page of some graphs by their titles."""
+    stages = Stages()
+    for title, graph in graphs.items():
+        stages.graph(title, graph)
+    return stages.page(name, version)
 
 
-def _graph(title: str, graph: Graph) -> dict[str, Any]:
-    """A graph as the page's script reads it. Constants are not drawn: they stand with the nodes that read them."""
-    nodes = list(graph.walk())
-    numbers = {value: number for number, value in enumerate(graph.values())}
-    items = [_border("input", number, value) for number, value in ((numbers[v], v) for v in graph.inputs)]
-    makers = {value: box for box, value in enumerate(graph.inputs)}
-    for box, node in enumerate(nodes, start=len(items)):
-        makers.update((value, box) for value in node.outputs)
-    edges: dict[tuple[int, int], int] = {}
-    for box, node in enumerate(nodes, start=len(items)):
-        _connect(edges, makers, numbers, node.inputs, box)
-    items += [_node(node, numbers) for node in nodes]
-    for value in graph.outputs:
-        _connect(edges, makers, numbers, [value], len(items))
-        items.append(_border("output", numbers[value], value))
-    widths = [_width(item) for item in items]
-    drawing = layout(widths, list(edges))
-    for item, width, (x, y) in zip(items, widths, drawing.boxes, strict=True):
-        item["box"] = [x, y, width]
-    return {
-        "title": title,
-        "items": items,
-        "values": [_value(value) for value in numbers],
-        "edges": [
-            [start, end, value, [list(point) for point in route]]
-            for ((start, end), value), route in zip(edges.items(), drawing.routes, strict=True)
-        ],
-        "size": [drawing.width, drawing.height, BOX_HEIGHT],
-        "symbols": [f"{symbol.name}: {symbol.low} to {symbol.high}" for symbol in graph.symbols.values()],
-        "nodes": len(nodes),
-        "macs": sum(item["macs"] for item in items),
-        "weights": sum(_bytes(value) for value in numbers if value.is_constant),
+def with_results(text: bytes, measurements: list[Mapping[str, Any]], layers: list[Mapping[str, Any]]) -> bytes:
+    """The page with what was measured of its last graph; `layers`: contents of layers.json."""
+    data = html_page.data_of(text)
+    graph = data["graphs"][-1]
+    nodes = [data["nodes"][number] for number in graph["items"]]
+    data["measured"] = [_times(item, nodes) for item in measurements]
+    data["layers"] = [_layers(item) for item in layers]
+    return html_page.render("graph_page", data["name"], data)
+
+
+def _times(item: Mapping[str, Any], nodes: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """The cost of each box, by its number. A box whose operator is another one has none."""
+    first = sum(node["kind"] == "input" for node in nodes)
+    cost = "median_ms" if item["unit"] == "seconds" else "instructions"
+    found: dict[int, list[Any]] = {}
+    for row in item["nodes"]:
+        box = first + row["index"]
+        if box < len(nodes) and nodes[box]["op"] == row["op"]:
+            spent = found.setdefault(box, [box, 0.0, row["kernel"]])
+            spent[1] += row[cost]
+    title = f"{item['abi']}, {item['device']}"
+    return {"title": title, "unit": item["unit"], "boxes": list(found.values())}
+
+
+def _layers(item: Mapping[str, Any]) -> dict[str, Any]:
+    """What the values were, by their names, and how far from what they should be."""
+    values = {
+        layer["value"]: {
+            "cosine": layer["cosine"],
+            "error": layer["max_rel"],
+            "own": layer["own"]["max_rel"],
+            "passed": layer["passed"],
+            "spread": layer.get("spread"),
+        }
+        for layer in item["layers"]
     }
-
-
-def _connect(
-    edges: dict[tuple[int, int], int],
-    makers: Mapping[Value, int],
-    numbers: Mapping[Value, int],
-    values: Sequence[Value],
-    reader: int,
-) -> None:
-    for value in values:
-        maker = makers.get(value)
-        if maker is not None and maker < reader:
-            edges.setdefault((maker, reader), numbers[value])
-
-
-def _border(kind: str, number: int, value: Value) -> dict[str, Any]:
-    reads, makes = ([], [number]) if kind == "input" else ([number], [])
-    return {
-        "op": value.name,
-        "name": "",
-        "kind": kind,
-        "sub": str(value.type),
-        "attributes": [],
-        "inputs": reads,
-        "outputs": makes,
-        "macs": 0,
-        "weights": 0,
-    }
-
-
-def _node(node: Node, numbers: Mapping[Value, int]) -> dict[str, Any]:
-    constants = dict.fromkeys(value for value in node.inputs if value.is_constant)
-    return {
-        "op": node.op.name,
-        "name": node.name,
-        "kind": kind_of(node.op),
-        "sub": ", ".join(str(value.type) for value in node.outputs),
-        "attributes": [[key, format_attribute(value)] for key, value in node.op.attributes().items()],
-        "inputs": [numbers[value] for value in node.inputs],
-        "outputs": [numbers[value] for value in node.outputs],
-        "macs": node_macs(node),
-        "weights": sum(_bytes(value) for value in constants),
-    }
-
-
-def kind_of(op: Operator) -> str:
-    """What sort of work an operator does, for the colour of its box."""
-    for kind, words in _KINDS:
-        if any(word in op.name for word in words):
-            return kind
-    if op.is_elementwise:
-        return "activation" if op.arity == (1, 1) else "arithmetic"
-    return "movement"
-
-
-def _value(value: Value) -> dict[str, Any]:
-    shown: dict[str, Any] = {"name": value.name, "type": str(value.type), "bytes": _bytes(value)}
-    if value.source_names:
-        shown["from"] = list(value.source_names)
-    if value.constant is not None:
-        first = [_element(item) for item in value.constant.ravel()[:_SHOWN_ELEMENTS]]
-        shown["constant"] = ", ".join(first) + (", \N{HORIZONTAL ELLIPSIS}" if value.constant.size > len(first) else "")
-    return shown
-
-
-def _element(item: np.generic) -> str:
-    return f"{float(item):.6g}" if isinstance(item, np.floating) else str(item)
-
-
-def _bytes(value: Value) -> int:
-    """At the upper bounds of sizes that vary."""
-    return math.prod(bounds(dim)[1] for dim in value.type.shape) * value.type.dtype.itemsize
-
-
-def _width(item: Mapping[str, Any]) -> int:
-    """Room for the longer of the two lines; the page shortens what is longer still."""
-    head, below = (min(len(item[key]), _LONGEST_LABEL) for key in ("op", "sub"))
-    return max(96, math.ceil(max(head * 8.0, below * 6.7)) + 30)
+    return {"title": f"{item['abi']}, {item['device']}", "values": values}

@@ -16,9 +16,13 @@ from typing import Any
 import jinja2
 import markupsafe
 
+#: What pages are made of besides the files of their own name, which come last.
+_PARTS = {"graph_page": ("common", "graph_pane")}
+_SHARED = ("common",)
+
 
 def render(stem: str, name: str, data: Any, inner: Sequence[str] = ()) -> bytes:
-    """The page of the templates `<stem>.html.j2`, `<stem>.css` and `<stem>.js`. Reproducible.
+    """The page of the templates `<stem>.html.j2`, `<stem>.css` and `<stem>.js`, behind what pages share. Reproducible.
 
     `inner`: the stems of pages that stand inside of this one, as texts in its data.
     """
@@ -28,10 +32,9 @@ def render(stem: str, name: str, data: Any, inner: Sequence[str] = ()) -> bytes:
         keep_trailing_newline=True,
         autoescape=True,
     )
-    style, script = (_source(environment, f"{stem}.{kind}") for kind in ("css", "js"))
+    style, script = (_whole(environment, stem, kind) for kind in ("css", "js"))
     styles, scripts = (
-        " ".join(f"'{_hash(_source(environment, f'{part}.{kind}'))}'" for part in (stem, *inner))
-        for kind in ("css", "js")
+        " ".join(f"'{_hash(_whole(environment, part, kind))}'" for part in (stem, *inner)) for kind in ("css", "js")
     )
     html = environment.get_template(f"{stem}.html.j2").render(
         name=name,
@@ -52,9 +55,12 @@ def data_of(page: bytes) -> Any:
     return json.loads(found[1])
 
 
-def _source(environment: jinja2.Environment, name: str) -> str:
+def _whole(environment: jinja2.Environment, stem: str, kind: str) -> str:
+    """The style or the script of a page. Parts without a style have none."""
     assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0]
+    there = environment.loader.list_templates()
+    names = [f"{part}.{kind}" for part in (*_PARTS.get(stem, _SHARED), stem)]
+    return "".join(environment.loader.get_source(environment, name)[0] for name in names if name in there)
 
 
 def _hash(text: str) -> str:

@@ -18,6 +18,7 @@ from buildtool.errors import GraphError
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.running.metrics import DIFFERENT, Array, Metrics, compare
 from buildtool.running.recorded_values import Evaluation, Expected, Names, operands
+from buildtool.tensors.spread import spread
 
 #: What a kernel without a manifest may be off, as a part of the largest magnitude.
 _UNKNOWN = (1e-3, 1e-6)
@@ -44,6 +45,7 @@ class Layer:
     allowed: float  # the largest difference that the node itself may make
     source_cosine: float | None = None  # of what Lathe's graph should compute, against the source framework
     problem: str = ""
+    spread: Mapping[str, Any] | None = None  # of what the library computed
 
     @property
     def passed(self) -> bool:
@@ -70,6 +72,7 @@ class Layer:
             "source_cosine": self.source_cosine,
             "passed": self.passed,
             **({"problem": self.problem} if self.problem else {}),
+            **({"spread": dict(self.spread)} if self.spread else {}),
         }
 
 
@@ -165,6 +168,7 @@ def _layer(
         allowed=allowed,
         source_cosine=None if theirs is None else compare(should, theirs).cosine,
         problem=problem,
+        spread=None if result is None else spread(result),
     )
 
 

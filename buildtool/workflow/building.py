@@ -131,9 +131,9 @@ def make(
     if compiles:  # missing tools are reported before the long work
         deployments.toolchains_of(deployment)
         java_side.check(deployment.target_abis, options)
-    models = prepare(deployment, options, progress)
+    models = prepare(deployment, options, progress, drawn=True)
     target, programs = lower(deployment, models, library_sources.algorithms_of(tuned, everywhere), progress)
-    files = model_files.model_files([model.imported for model in models], programs)
+    files = model_files.model_files([model.stages for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
     cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)

@@ -43,7 +43,7 @@ def make(
         built = _compile(deployment, tree, programs, tools, options, cache, progress)
     progress.stage("write")
     sources = programs[0].library.models
-    pages = model_files.graph_pages([model.imported for model in models], sources)
+    pages = model_files.graph_pages([model.stages for model in models], sources)
     contents: dict[str, bytes | Path] = {**package.firmware_contents(tree, built), **pages}
     flashed: dict[str, Sequence[Flashed]] = {}
     if isinstance(target, FlashedTarget) and options.flash:
@@ -89,7 +89,9 @@ def lower(
     graphs = tuple(model for model in deployment.models if not target.capabilities.reads(model.platform))
     stored = target.capabilities.keeps_stored
     narrow = tuple(replace(model, quantize=replace(model.quantize, enabled=True)) for model in graphs)
-    models = prepare(replace(deployment, models=graphs if stored else narrow), options, progress, keeps_stored=stored)
+    models = prepare(
+        replace(deployment, models=graphs if stored else narrow), options, progress, keeps_stored=stored, drawn=True
+    )
     progress.stage("place")
     known = {model.config.name: (model.imported, model.graph) for model in models}
     borders = {model.config.identifier: Borders() if stored else _without_borders(model) for model in models}

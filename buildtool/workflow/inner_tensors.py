@@ -23,6 +23,7 @@ from buildtool.ir.graph import Value
 from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.registry import registry
 from buildtool.plan import manifest
+from buildtool.reports import build_page
 from buildtool.reports import layers as report
 from buildtool.reports.documents import BuildReport
 from buildtool.requests import build_identity, deployments, model_sources, runs
@@ -134,6 +135,7 @@ def validate_layers(
     result = report.LayersReport(built.library, built.folder, tuple(found))
     for path, contents in result.files().items():
         package.write_file(path, contents)
+    build_page.refresh(built.folder)
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from buildtool.config import Deployment, ModelConfig
@@ -12,6 +12,7 @@ from buildtool.ir.graph import Graph
 from buildtool.ops.registry import registry
 from buildtool.passes import pipeline
 from buildtool.quant import concats, equalisation, sources
+from buildtool.reports.graph_page import Stages
 from buildtool.requests import model_sources, quantised
 from buildtool.settings import DEFAULTS, SILENT, Options, Progress
 
@@ -28,14 +29,21 @@ class PreparedModel:
     imported: ImportedModel
     graph: Graph  # optimised; that of `imported` is untouched
     passes: tuple[pipeline.PassRun, ...]
+    stages: Stages = field(default_factory=Stages)  # from the file to the last pass, where they are drawn
 
 
 def prepare(
-    deployment: Deployment, options: Options = DEFAULTS, progress: Progress = SILENT, *, keeps_stored: bool = False
+    deployment: Deployment,
+    options: Options = DEFAULTS,
+    progress: Progress = SILENT,
+    *,
+    keeps_stored: bool = False,
+    drawn: bool = False,
 ) -> tuple[PreparedModel, ...]:
     """Import and optimise all models. The unsupported operators of all of them are reported together.
 
-    `keeps_stored`: no pass changes the arithmetic of models that come with quantised operators.
+    `keeps_stored`: no pass changes the arithmetic of models that come with quantised operators. `drawn`: the stages are
+    drawn for the page of the graph, which takes time.
     """
     prepared: list[PreparedModel] = []
     unsupported: list[Problem] = []
@@ -50,10 +58,13 @@ def prepare(
         graph = imported.graph.clone()
         graph.ranges.update(quantised.ranges(model, options.allow_unverified))
         names = model.graph_optimize_options or None
+        stages = _stages(imported) if drawn else Stages()
+        watch = stages.after if drawn else None
         if keeps_stored and sources.is_quantised(imported.graph):
-            prepared.append(PreparedModel(model, file, imported, graph, pipeline.optimise(graph, _KEEPING)))
+            passes = pipeline.optimise(graph, _KEEPING, watch)
+            prepared.append(PreparedModel(model, file, imported, graph, passes, stages))
             continue
-        passes = pipeline.optimise(graph, names, quantised=model.quantize.enabled or model.quantize.observed)
+        passes = pipeline.optimise(graph, names, watch, quantised=model.quantize.enabled or model.quantize.observed)
         narrow = model.quantize.enabled or model.quantize.observed or model.quantize.large_weights
         if not narrow and sources.is_quantised(imported.graph):
             progress.note(sources.computed_in_float(model.where))
@@ -67,10 +78,17 @@ def prepare(
         if model.quantize.enabled:
             quantised.check_choice(model, graph, registry(deployment.op_paths))
             quantised.change_weights(model, graph, options.allow_unverified)
-        prepared.append(PreparedModel(model, file, imported, graph, passes))
+        prepared.append(PreparedModel(model, file, imported, graph, passes, stages))
     if unsupported:
         raise UnsupportedError(unsupported)
     return tuple(prepared)
+
+
+def _stages(imported: ImportedModel) -> Stages:
+    stages = Stages()
+    stages.file(f"In the file ({imported.platform})", imported.outline)
+    stages.graph("As imported", imported.graph, "In the operators of Lathe, before the passes.")
+    return stages
 
 
 def _equalise(model: ModelConfig, imported: ImportedModel, graph: Graph, progress: Progress) -> None:

@@ -34,7 +34,7 @@ def events(*measurements: Event) -> list[Event]:
 
 
 def check(found: list[Event]) -> None:
-    """What the trace event format asks for: named tracks, and slices of one track that are apart or inside each other."""
+    """What the format asks for: named tracks, and slices of a track that are apart or inside each other."""
     named = {(event["pid"], event["tid"]) for event in found if event["name"] == "thread_name"}
     tracks: dict[tuple[int, int], list[Event]] = {}
     for event in found:

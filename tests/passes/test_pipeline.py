@@ -64,7 +64,7 @@ def test_the_result_is_the_same_every_time() -> None:
 
 def test_passes_can_be_picked_and_watched() -> None:
     graph, seen = _graph(), []
-    optimise(graph, ["remove_identities", "remove_dead_code"], after=lambda name, _: seen.append(name))
+    optimise(graph, ["remove_identities", "remove_dead_code"], after=lambda run, _: seen.append(run.name))
     assert seen[:3] == ["remove_dead_code", "remove_identities", "remove_dead_code"]
     assert "identity" not in ops(graph)
     assert "batch_norm" in ops(graph)

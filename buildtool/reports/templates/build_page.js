@@ -1,40 +1,16 @@
-"use strict";
-// Text from models and devices is only ever set as text content or attribute value: nothing here parses it as markup.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const main = document.getElementById("main");
-  const SVG = "http://www.w3.org/2000/svg";
+  const main = get("main");
+  const CARDS = 12; // rows that are cards on a phone; tables of more are scrolled
   const COLOURS = 8; // the last one is that of everything else
 
-  // -- elements --------------------------------------------------------------------------------------------------
-  const html = (tag, name, ...parts) => {
-    const element = document.createElement(tag);
-    if (name) element.className = name;
-    element.append(...parts);
-    return element;
-  };
-  const make = (tag, attributes, text) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const key in attributes) element.setAttribute(key, attributes[key]);
-    if (text !== undefined) element.textContent = text;
-    return element;
-  };
   const section = (title, text, ...parts) => html("section", "", html("h2", "", title), ...(text ? [html("p", "", text)] : []), ...parts);
   const tile = (label, value, more) => html("div", "tile", html("div", "label", label), html("div", "value", value), html("div", "more", more || ""));
 
   // -- numbers ---------------------------------------------------------------------------------------------------
-  const grouped = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-  const scaled = (number, units, base) => {
-    let unit = 0;
-    while (number >= base && unit < units.length - 1) { number /= base; unit += 1; }
-    return (unit ? number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0) : String(Math.round(number))) + units[unit];
-  };
-  const bytes = (number) => scaled(number, [" B", " KiB", " MiB", " GiB"], 1024);
-  const macs = (number) => scaled(number, ["", " k", " M", " G", " T"], 1000);
-  const digits = (number) => (number === 0 ? "0" : Math.abs(number) >= 100 ? number.toFixed(1) : Math.abs(number) >= 1 ? number.toFixed(3) : number.toPrecision(3));
+  const macs = (number) => scaled(number, ["", " k", " M", " G", " T"]);
   const time = (ms) => (ms >= 1000 ? digits(ms / 1000) + " s" : ms >= 0.1 || ms === 0 ? digits(ms) + " ms" : digits(ms * 1000) + " \u00b5s");
-  const short = (text) => text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, ""); // without zeros at the end
-  const tick = (ms) => short(time(ms));
+  const bare = (text) => text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, ""); // without zeros at the end
+  const tick = (ms) => bare(time(ms));
   const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
   const threads = (count) => (count < 1 ? "all cores" : count === 1 ? "1 thread" : `${count} threads`);
   // Round steps of an axis, at most `most` of them.
@@ -49,9 +25,10 @@
   // columns: [title, value of a row, {number, code, long, show, sort}]
   const table = (columns, rows) => {
     const body = html("tbody"), head = html("tr");
-    const cell = ([, value, how = {}], row) => {
+    const cell = ([label, value, how = {}], row) => {
       const content = how.show ? how.show(row) : value(row);
       const element = html("td", how.number ? "number" : how.code ? "code" : how.long ? "long" : "");
+      element.dataset.label = label;
       element.append(...(Array.isArray(content) ? content : [content === null || content === undefined ? "" : typeof content === "number" ? digits(content) : content]));
       return element;
     };
@@ -69,7 +46,7 @@
       head.append(heading);
     });
     fill(rows);
-    return html("div", "scroll", html("table", "", html("thead", "", head), body));
+    return html("div", "scroll", html("table", rows.length <= CARDS ? "cards" : "", html("thead", "", head), body));
   };
   const pairs = (entries) => html("div", "scroll", html("table", "pairs", html("tbody", "", ...entries.map(([key, value]) => html("tr", "", html("td", "", key), html("td", "code", String(value)))))));
 
@@ -80,11 +57,10 @@
   let charts = []; // of the shown page, drawn again when its width changes
   const chart = (height, draw) => {
     const svg = make("svg", { height, role: "img" });
-    charts.push(() => { const width = Math.max(360, svg.getBoundingClientRect().width); svg.replaceChildren(...draw(width, height)); });
+    charts.push(() => { const width = Math.max(240, svg.getBoundingClientRect().width); svg.replaceChildren(...draw(width, height)); });
     return svg;
   };
   const redraw = () => charts.forEach((draw) => draw());
-  const titled = (element, text) => { element.append(make("title", {}, text)); return element; };
   const palette = (names) => {
     const order = [...new Set(names)];
     return { of: (name) => Math.min(order.indexOf(name), COLOURS - 1), order };
@@ -99,37 +75,49 @@
 
   // Bars from left to right: [name, amount, label, colour].
   const bars = (rows) => chart(rows.length * 26 + 4, (width) => {
-    const left = Math.min(210, Math.max(...rows.map(([name]) => name.length)) * 7.4 + 14), right = 130;
+    const left = Math.min(210, width * 0.34, Math.max(...rows.map(([name]) => name.length)) * 7.4 + 14), right = 126;
     const most = Math.max(...rows.map(([, amount]) => amount)) || 1;
     return rows.flatMap(([name, amount, label, colour], at) => {
       const y = at * 26 + 3, length = Math.max(1, (width - left - right) * amount / most);
       return [
-        make("text", { class: "end strong", x: left - 10, y: y + 14 }, letters(name, left)),
+        make("text", { class: "end strong", x: left - 10, y: y + 14 }, letters(name, left - 10)),
         titled(make("rect", { class: `bar k${colour}`, x: left, y, width: length, height: 19, rx: 3 }), `${name}: ${label}`),
         make("text", { x: left + length + 8, y: y + 14 }, label),
       ];
     });
   });
-  // What ran when, in one lane: [name, start, end, hint, colour].
-  const timeline = (rows, unit) => chart(78, (width) => {
-    const end = Math.max(...rows.map((row) => row[2])) || 1, x = (at) => 1 + (width - 2) * at / end;
-    const steps = ticks(0, end, Math.floor(width / 130));
+  // What ran when, in one lane for each thread: [name, start, end, hint, colour, lane].
+  const timeline = (rows, unit, lanes = [""]) => chart(lanes.length * 30 + 48, (width) => {
+    const left = lanes.length > 1 ? 62 : 0, end = Math.max(...rows.map((row) => row[2])) || 1, x = (at) => left + 1 + (width - left - 2) * at / end;
+    const steps = ticks(0, end, Math.floor((width - left) / 110)), bottom = lanes.length * 30 + 24, top = (lane) => (lane ? 18 + 30 * lane : 4);
     return [
-      ...rows.flatMap(([name, from, to, hint, colour]) => {
+      ...lanes.map((name, lane) => make("text", { class: "strong", x: 0, y: top(lane) + (lane ? 17 : 26) }, name)),
+      ...rows.flatMap(([name, from, to, hint, colour, lane = 0]) => {
         const wide = Math.max(0.5, x(to) - x(from));
         const text = letters(name, wide - 8);
         return [
-          titled(make("rect", { class: `area k${colour}`, x: x(from), y: 4, width: wide, height: 42, rx: wide > 6 ? 3 : 0 }), hint),
-          ...(text ? [make("text", { class: "inside", x: x(from) + 5, y: 29 }, text)] : []),
+          titled(make("rect", { class: `area k${colour}`, x: x(from), y: top(lane), width: wide, height: lane ? 24 : 40, rx: wide > 6 ? 3 : 0 }), hint),
+          ...(text ? [make("text", { class: "inside", x: x(from) + 5, y: top(lane) + (lane ? 16 : 25) }, text)] : []),
         ];
       }),
-      make("line", { class: "axis", x1: 0, x2: width, y1: 54, y2: 54 }),
-      ...steps.map((at) => make("text", { class: at === 0 ? "" : x(at) > width - 40 ? "end" : "middle", x: x(at), y: 70 }, unit(at))),
+      make("line", { class: "axis", x1: left, x2: width, y1: bottom, y2: bottom }),
+      ...steps.map((at) => make("text", { class: at === 0 ? "" : x(at) > width - 40 ? "end" : "middle", x: x(at), y: bottom + 16 }, unit(at))),
     ];
   });
+  // The nodes in the first lane, and below them what each thread did of the loops that they shared.
+  const threadsOf = (item, colours) => {
+    const nodes = item.nodes.map((node) => [node.op, node.start_ms, node.end_ms, `${node.op} ${node.name}\n${time(node.end_ms - node.start_ms)}, ${node.kernel}`, colours.of(node.op)]);
+    const loops = item.threads_of_loops || [], count = Math.max(-1, ...loops.map((loop) => loop.thread)) + 1;
+    const of = (start) => item.nodes.findLast((node) => node.start_ms <= start) || item.nodes[0];
+    const shared = loops.map((loop) => ["", loop.start_ms, loop.end_ms, `${of(loop.start_ms).op} ${of(loop.start_ms).name}\nthread ${loop.thread}: ${loop.slices} slices in ${time(loop.end_ms - loop.start_ms)}`, colours.of(of(loop.start_ms).op), loop.thread + 1]);
+    const lanes = count > 1 ? ["nodes", ...Array.from({ length: count }, (_, at) => `thread ${at}`)] : [""];
+    const busy = loops.reduce((sum, loop) => sum + loop.end_ms - loop.start_ms, 0), span = Math.max(...item.nodes.map((node) => node.end_ms)) || 1;
+    const words = count > 1 ? ` Below the nodes, what the threads did of the loops that they shared: ${percent(busy / span / count)} of their time.` : "";
+    return section("When what ran", `A run that took as long as most do.${words}`, timeline(count > 1 ? [...nodes, ...shared] : nodes, tick, lanes), legend(colours));
+  };
   // Every round, how they are spread, and where the median is.
   const rounds = (times, figures) => chart(240, (width, height) => {
-    const left = 74, bottom = height - 26, top = 10, split = width - 190, cut = figures.percentiles["99"];
+    const left = 74, bottom = height - 26, top = 10, split = width - Math.min(190, width * 0.28), cut = figures.percentiles["99"];
     const low = figures.min, high = Math.max(cut, figures.median * 1.02), room = (high - low) * 0.08 || low * 0.1 || 1;
     const from = Math.max(0, low - room), to = high + room;
     const y = (ms) => bottom - (bottom - top) * (Math.min(ms, to) - from) / (to - from);
@@ -173,7 +161,7 @@
       roof(slow, level, "roof"), ...(fast > slow ? [roof(fast, level, "limit")] : []),
       make("text", { class: "end", x: width - 12, y: y(level) - 7 }, `${digits(level)} GMAC/s (f32)`),
       ...shown.map((node) => titled(make("circle", { class: `point k${colours.of(node.op)}`, cx: x(density(node)), cy: y(node.gmacs), r: 3 + 7 * Math.sqrt(node.percent / 100) }), `${node.op} ${node.name}\n${digits(node.gmacs)} GMAC/s, ${digits(density(node))} MAC a byte, ${node.percent.toFixed(1)} % of the time`)),
-      make("text", { class: "middle", x: (left + width) / 2, y: height - 5 }, "multiply-accumulates for each byte that is moved at least"),
+      make("text", { class: "middle", x: (left + width) / 2, y: height - 5 }, width < 500 ? "MAC for each byte moved at least" : "multiply-accumulates for each byte that is moved at least"),
       make("text", { class: "middle", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)` }, "GMAC/s"),
     ];
   });
@@ -183,14 +171,14 @@
     const left = 74, bottom = height - 38, top = 8, steps = memory.steps, size = memory.size || 1;
     const x = (step) => left + (width - left - 8) * step / steps, y = (at) => bottom - (bottom - top) * at / size;
     return [
-      ...ticks(0, size / unit, 6).map((at) => at * unit).flatMap((at) => [make("line", { class: "grid", x1: left, x2: width - 8, y1: y(at), y2: y(at) }), make("text", { class: "end", x: left - 8, y: y(at) + 4 }, short(bytes(at)))]),
+      ...ticks(0, size / unit, 6).map((at) => at * unit).flatMap((at) => [make("line", { class: "grid", x1: left, x2: width - 8, y1: y(at), y2: y(at) }), make("text", { class: "end", x: left - 8, y: y(at) + 4 }, bare(bytes(at)))]),
       ...memory.values.map(([name, op, offset, length, first, last]) => titled(
         make("rect", { class: `area k${colours.of(op)}`, x: x(first), width: Math.max(0.8, x(last + 1) - x(first)), y: y(offset + length), height: Math.max(0.8, y(offset) - y(offset + length)) }),
         `${name}, made by ${op}\n${grouped(length)} bytes at ${grouped(offset)}, steps ${first} to ${last}`)),
       make("line", { class: "limit", x1: left, x2: width - 8, y1: y(memory.lower_bound), y2: y(memory.lower_bound) }),
       make("line", { class: "axis", x1: left, x2: width - 8, y1: bottom, y2: bottom }),
       ...ticks(0, steps, Math.floor(width / 90)).map((at) => make("text", { class: "middle", x: x(at), y: bottom + 16 }, grouped(at))),
-      make("text", { class: "middle", x: (left + width) / 2, y: height - 4 }, "step: the nodes in the order in which they run"),
+      make("text", { class: "middle", x: (left + width) / 2, y: height - 4 }, width < 500 ? "step" : "step: the nodes in the order in which they run"),
     ];
   });
 
@@ -198,7 +186,7 @@
   // Buttons, and below them what belongs to the chosen one.
   const chosen = {};
   const choice = (key, titles, build) => {
-    const box = html("div", "choice"), place = html("div", "");
+    const box = html("div", "choice switch"), place = html("div", "");
     const pick = (at) => {
       chosen[key] = at;
       charts = [];
@@ -212,7 +200,7 @@
   };
   const measured = () => (data.benchmark ? data.benchmark.measurements : []);
   const results = () => (data.validation ? data.validation.results : []);
-  const amount = (item) => (item.unit === "seconds" ? time(item.plain.median) : scaled(item.instructions, ["", " k", " M", " G"], 1000) + " instructions");
+  const amount = (item) => (item.unit === "seconds" ? time(item.plain.median) : scaled(item.instructions, ["", " k", " M", " G"]) + " instructions");
 
   // Firmware tells its own figures; layers are whatever the target knows of them.
   const figure = ({ value, unit }) => (unit === "bytes" ? bytes(value) : unit === "share" ? percent(value) : unit === "steps" ? `${digits(value)} steps` : String(value));
@@ -258,7 +246,7 @@
   };
   const frame = (page, title) => { const element = html("iframe"); element.title = title; element.srcdoc = page; return element; };
   const framed = (key, entries) => {
-    const box = html("div", "choice"), place = [];
+    const box = html("div", "choice switch"), place = [];
     const pick = (at) => {
       chosen[key] = at;
       [...box.children].forEach((button, index) => button.setAttribute("aria-pressed", String(index === at)));
@@ -313,7 +301,7 @@
         tile("until ready", time(item.create_ms), "create and prepare"), ...energy),
       ...(item.note ? [section("Note", "", html("p", "note", item.note))] : []),
       section("Rounds", "Each dot is a run. The line is the median, the band where the true median lies. Runs slower than 99 of 100 are at the upper edge.", rounds(item.rounds_ms, plain)),
-      section("When what ran", "A run that took as long as most do.", timeline(item.nodes.map((node) => [node.op, node.start_ms, node.end_ms, `${node.op} ${node.name}\n${time(node.end_ms - node.start_ms)}, ${node.kernel}`, colours.of(node.op)]), tick), legend(colours)),
+      threadsOf(item, colours),
       section("By operator", "The medians of the nodes, added up.", bars(usual(item.nodes).map(([op, ms, share]) => [op, ms, `${time(ms)}, ${(100 * share).toFixed(1)} %`, colours.of(op)]))),
       ...(item.peak && item.peak.gmacs.f32 && item.nodes.some((node) => node.macs && node.share_of_peak !== null) ? [section("Roofline", "Each circle is a node, the larger the more of the time it takes. Solid: what memory and the arithmetic units allow; dashed: with everything in the nearest cache. Above the roof is what computes with fewer multiplications than are counted, such as Winograd's algorithms.", roofline(item.nodes.filter((node) => node.share_of_peak !== null), item.peak, colours), legend(colours))] : []),
       section("Nodes", "A click on a heading sorts.", table([
@@ -329,7 +317,7 @@
     const colours = palette(item.operators.map((entry) => entry.op));
     let passed = 0;
     const rows = item.nodes.map((node) => { const from = passed; passed += node.instructions; return [node.op, from, passed, `${node.op} ${node.name}\n${grouped(node.instructions)} instructions, ${node.kernel}`, colours.of(node.op)]; });
-    const count = (number) => scaled(number, ["", " k", " M", " G"], 1000);
+    const count = (number) => scaled(number, ["", " k", " M", " G"]);
     return [
       html("div", "tiles", tile("instructions", count(item.instructions), "of one run on one thread"), tile("memory accesses", count(item.accesses), "of at most 8 bytes each"), tile("multiplies at least", count(item.bound), item.ratio ? `${digits(item.ratio)} instructions for each` : "")),
       section("Note", "", html("p", "note", item.note)),
@@ -419,16 +407,16 @@
     if (whole) main.append(...build()); else main.append(html("div", "content", ...build()));
     redraw();
     main.scrollTop = 0;
-    [...document.getElementById("switch").children].forEach((tab, index) => tab.setAttribute("aria-selected", String(index === at)));
+    [...get("switch").children].forEach((tab, index) => tab.setAttribute("aria-selected", String(index === at)));
     if (remember) try { history.replaceState(null, "", `#${name}`); } catch (problem) { /* embedded */ }
   };
-  document.getElementById("switch").append(...PAGES.map(([, title], at) => {
+  get("switch").append(...PAGES.map(([, title], at) => {
     const tab = html("button", "", title);
     tab.setAttribute("role", "tab");
     tab.addEventListener("click", () => show(at, true));
     return tab;
   }));
-  document.getElementById("figures").textContent = `Lathe ${data.build.version}`;
+  get("figures").textContent = `Lathe ${data.build.version}`;
   const wanted = () => Math.max(0, PAGES.findIndex(([name]) => `#${name}` === location.hash));
   window.addEventListener("hashchange", () => show(wanted(), false));
   window.addEventListener("resize", redraw);

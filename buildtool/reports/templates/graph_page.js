@@ -1,274 +1,278 @@
-"use strict";
-// Text from the model is only ever set as text content or attribute value: nothing here parses it as markup.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const get = (id) => document.getElementById(id);
-  const canvas = get("canvas"), scene = get("scene"), details = get("details"), search = get("search");
-  const SVG = "http://www.w3.org/2000/svg";
+  const details = get("details"), search = get("search");
   const KINDS = {
     layer: "Layers", norm: "Normalisation", activation: "Activations", arithmetic: "Arithmetic",
     reduction: "Pooling, reductions", movement: "Data movement", type: "Type conversion", input: "Inputs, outputs",
   };
-  const LONGEST = 34;
-  const TEXT_FROM = 0.32; // the scale below which letters are specks
-  let graph = null, shown = 0, boxes = [], lines = [], chosen = -1, matches = [], match = -1;
-  let view = { x: 0, y: 0, scale: 1 };
-
-  const make = (tag, attributes, text) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const key in attributes) element.setAttribute(key, attributes[key]);
-    if (text !== undefined) element.textContent = text;
-    return element;
-  };
-  const html = (tag, name, ...parts) => {
-    const element = document.createElement(tag);
-    if (name) element.className = name;
-    element.append(...parts);
-    return element;
-  };
-  const short = (text) => (text.length > LONGEST ? text.slice(0, LONGEST - 1) + "\u2026" : text);
-  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-  const scaled = (number, units) => {
-    let unit = 0;
-    while (number >= 1000 && unit < units.length - 1) { number /= 1000; unit += 1; }
-    return (unit ? number.toFixed(number < 10 ? 2 : number < 100 ? 1 : 0) : String(number)) + units[unit];
-  };
-  const bytes = (number) => scaled(number, [" B", " kB", " MB", " GB", " TB"]);
+  const COSTS = 12; // rows of the list of the most expensive nodes
   const macs = (number) => scaled(number, [" MAC", " kMAC", " MMAC", " GMAC", " TMAC"]);
   const both = (words, number) => (number < 1000 ? words : words + " (" + grouped(number) + ")");
+  const time = (ms) => (ms >= 0.1 || ms === 0 ? digits(ms) + " ms" : digits(ms * 1000) + " \u00b5s");
+  const last = data.graphs.length - 1;
+  data.graphs.forEach((graph) => { graph.items = graph.items.map((number) => data.nodes[number]); });
+  // What was measured belongs to the last graph.
+  const measured = data.measured.map(({ title, unit, boxes }) => {
+    const all = boxes.reduce((sum, box) => sum + box[1], 0) || 1, most = Math.max(...boxes.map((box) => box[1]), 0) || 1;
+    const ranked = [...boxes].sort((a, b) => b[1] - a[1]);
+    return { title, ranked, most, all, of: new Map(boxes.map((box) => [box[0], box])), words: (cost) => (unit === "seconds" ? time(cost) : grouped(cost) + " instructions") };
+  });
+  const layers = data.layers;
+  let panes = [], matches = [], match = -1, colour = -1;
 
-  // -- view ------------------------------------------------------------------------------------------------------
-  const apply = () => {
-    scene.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
-    canvas.classList.toggle("far", view.scale < TEXT_FROM);
+  // -- which nodes of two graphs belong together ---------------------------------------------------------------------
+  const namesOf = (value) => [value.name, ...(value.from || [])];
+  const keysOf = (item) => {
+    const values = item.kind === "output" ? item.inputs : item.outputs;
+    return values.flatMap((number) => namesOf(data.values[number]));
   };
-  const room = () => canvas.getBoundingClientRect();
-  const zoom = (factor, x, y) => {
-    const scale = Math.min(4, Math.max(0.01, view.scale * factor));
-    view.x = x - (x - view.x) * scale / view.scale;
-    view.y = y - (y - view.y) * scale / view.scale;
-    view.scale = scale;
-    apply();
+  const index = (graph) => {
+    if (graph.index) return graph.index;
+    graph.index = { made: new Map(), named: new Map() };
+    graph.items.forEach((item, at) => {
+      if (item.kind === "output") return;
+      keysOf(item).forEach((key) => graph.index.made.set(key, [...(graph.index.made.get(key) || []), at]));
+      if (item.name) graph.index.named.set(item.name, [...(graph.index.named.get(item.name) || []), at]);
+    });
+    return graph.index;
   };
-  const zoomMiddle = (factor) => zoom(factor, room().width / 2, room().height / 2);
-  const fit = () => {
-    const { width, height } = room();
-    view.scale = Math.min(1.2, (width - 80) / graph.size[0], (height - 80) / graph.size[1]);
-    view.x = (width - graph.size[0] * view.scale) / 2;
-    view.y = (height - graph.size[1] * view.scale) / 2;
-    apply();
-  };
-  // Long graphs start at their inputs, in a size that can be read.
-  const begin = () => {
-    const { width, height } = room();
-    const whole = Math.min((width - 80) / graph.size[0], (height - 80) / graph.size[1]);
-    if (whole > 0.6) return fit();
-    const top = graph.items.reduce((best, item) => (item.box[1] < best[1] ? item.box : best), graph.items[0].box);
-    view = { x: width / 2 - top[0] * 0.85, y: 40, scale: 0.85 };
-    apply();
-  };
-  const reveal = (index) => {
-    const { width, height } = room(), [x, y] = graph.items[index].box;
-    if (view.scale < 0.6) view.scale = 0.85;
-    view.x = width / 2 - x * view.scale;
-    view.y = height / 2 - y * view.scale;
-    apply();
-  };
-
-  // -- drawing ---------------------------------------------------------------------------------------------------
-  const path = (from, to, route, height) => {
-    const points = [[from[0], from[1] + height / 2], ...route, [to[0], to[1] - height / 2 - 1]];
-    let text = `M${points[0][0]} ${points[0][1]}`;
-    for (let i = 1; i < points.length; i += 1) {
-      const [x0, y0] = points[i - 1], [x1, y1] = points[i];
-      const bend = Math.min((y1 - y0) / 2, 40);
-      text += x0 === x1 ? `L${x1} ${y1}` : `C${x0} ${y0 + bend} ${x1} ${y1 - bend} ${x1} ${y1}`;
+  // The nodes of `other` that make the values of this one, or have its name; else those of the nodes behind it.
+  const counterparts = (graph, at, other) => {
+    const seen = new Set([at]);
+    for (let ring = [at]; ring.length && seen.size < 200; ) {
+      for (const box of ring) {
+        const item = graph.items[box], { made, named } = index(other);
+        const found = [...new Set(keysOf(item).flatMap((key) => made.get(key) || []))];
+        if (found.length) return found;
+        if (item.name && named.has(item.name)) return named.get(item.name);
+      }
+      ring = graph.edges.filter((edge) => ring.includes(edge[0]) && !seen.has(edge[1])).map((edge) => edge[1]);
+      ring.forEach((box) => seen.add(box));
     }
-    return text;
-  };
-  const drawBox = (item, index) => {
-    const [x, y, width] = item.box, height = graph.size[2];
-    const group = make("g", { class: `box ${item.kind}`, transform: `translate(${x - width / 2} ${y - height / 2})` });
-    const radius = item.kind === "input" || item.kind === "output" ? height / 2 : 7;
-    group.append(
-      make("rect", { class: "card", width, height, rx: radius }),
-      make("rect", { class: "tint", width, height, rx: radius }),
-    );
-    if (radius === 7) group.append(make("path", { class: "band", d: `M7 0h-0a7 7 0 0 0 -7 7v${height - 14}a7 7 0 0 0 7 7h-1.5v${-height}z` }));
-    group.append(
-      make("text", { class: "head", x: 17, y: 19 }, short(item.op)),
-      make("text", { class: "sub", x: 17, y: 36 }, short(item.sub)),
-      make("title", {}, item.name || item.op),
-    );
-    group.addEventListener("click", () => choose(index));
-    return group;
-  };
-  const show = (index) => {
-    shown = index;
-    graph = data.graphs[index];
-    chosen = -1;
-    lines = graph.edges.map(([from, to, , route]) => make("path", {
-      class: "edge", "marker-end": "url(#arrow)",
-      d: path(graph.items[from].box, graph.items[to].box, route, graph.size[2]),
-    }));
-    boxes = graph.items.map(drawBox);
-    scene.replaceChildren(...lines, ...boxes);
-    [...get("switch").children].forEach((tab, at) => tab.setAttribute("aria-selected", String(at === index)));
-    get("figures").textContent = `${grouped(graph.nodes)} nodes \u00b7 ${macs(graph.macs)} \u00b7 ${bytes(graph.weights)} of weights`;
-    look();
-    overview();
-    begin();
-    remember();
-  };
-  const remember = () => {
-    try { history.replaceState(null, "", `#${shown}${chosen >= 0 ? "/" + chosen : ""}`); } catch (problem) { /* embedded */ }
+    return [];
   };
 
-  // -- details ---------------------------------------------------------------------------------------------------
+  // -- details -------------------------------------------------------------------------------------------------------
   const list = (pairs) => {
     const element = html("dl");
     for (const [key, value] of pairs) element.append(html("dt", "", key), html("dd", "", value));
     return element;
   };
   const title = (text) => html("h3", "", text);
-  const heading = (kind, text) => html("h2", kind, html("span", "dot"), html("span", "", text));
-  const valueCard = (number, neighbours) => {
-    const value = graph.values[number], card = html("div", "value");
-    const name = html("b", "", value.name);
-    if (neighbours.length) {
-      const button = html("button", "", name);
-      button.title = "Go to " + graph.items[neighbours[0]].op;
-      button.addEventListener("click", () => { choose(neighbours[0]); reveal(neighbours[0]); });
-      card.append(button);
-    } else card.append(name);
-    card.append(html("div", "", `${value.constant !== undefined ? "constant " : ""}${value.type} \u00b7 ${both(bytes(value.bytes), value.bytes)}`));
+  const heading = (kind, text) => html("h2", kind, ...(kind ? [html("span", "dot")] : []), html("span", "", text));
+  const spread = (found, ends, words) => {
+    const zeros = found.zeros ? `, ${(100 * found.zeros).toPrecision(2)} % zeros` : "", odd = found.odd ? `, ${grouped(found.odd)} NaN or infinite` : "";
+    const sampled = found.every > 1 ? ` Of every ${grouped(found.every)}th element.` : "";
+    return html("div", "spread", histogram(found, ends), html("div", "ends", html("span", "", short(found.low)), html("span", "", short(found.high))),
+      html("div", "", `${words}mean ${short(found.mean)}, deviation ${short(found.deviation)}${zeros}${odd}; bars by logarithm.${sampled}`));
+  };
+  const valueCard = (pane, number, neighbours) => {
+    const value = data.values[number], card = html("div", "value");
+    const name = html("b", "", value.name), type = html("div", "", [value.type, value.bytes ? both(bytes(value.bytes), value.bytes) : ""].filter(Boolean).join(" \u00b7 "));
+    if (neighbours.length) neighbours.forEach((box, at) => {
+      const link = html("button", "", at ? html("b", "", `, ${pane.graph.items[box].op}`) : name);
+      link.addEventListener("click", () => { choose(pane, box); pane.reveal(box); });
+      card.append(link);
+    });
+    else card.append(name);
+    card.append(type);
     if (value.from) card.append(html("div", "", "in the source: " + value.from.join(", ")));
-    if (value.constant) card.append(html("div", "", value.constant));
+    if (value.range) card.append(html("div", "", value.range.length ? `stored in ${value.bits} bits: ${short(value.range[0])} to ${short(value.range[1])}` : `stored in ${value.bits} bits, a range for each channel`));
+    if (value.constant) card.append(html("code", "", value.constant));
+    if (value.spread) card.append(spread(value.spread, value.range || [], ""));
+    if (pane.stage === last) for (const { title: where, values } of layers) {
+      const layer = values[value.name];
+      if (!layer) continue;
+      card.append(html("div", layer.passed ? "" : "wrong", `${where}: cosine ${layer.cosine.toFixed(6)}, largest error ${short(layer.error)} of the largest value${layer.passed ? "" : ", failed"}`));
+      if (layer.spread) card.append(spread(layer.spread, value.range || [], ""));
+    }
     return card;
   };
-  const overview = () => {
-    const counts = new Map();
-    for (const item of graph.items) {
-      if (item.kind === "input" || item.kind === "output") continue;
-      const entry = counts.get(item.op) || { kind: item.kind, count: 0 };
-      entry.count += 1;
-      counts.set(item.op, entry);
-    }
-    const sorted = [...counts].sort((a, b) => b[1].count - a[1].count || (a[0] < b[0] ? -1 : 1));
-    const most = sorted.length ? sorted[0][1].count : 1;
-    const bars = sorted.map(([op, { kind, count }]) => {
-      const fill = html("i");
-      fill.style.width = `${100 * count / most}%`;
-      const bar = html("button", `bar ${kind}`, html("span", "", op), html("span", "track", fill), html("span", "count", String(count)));
-      bar.addEventListener("click", () => { search.value = op; look(); });
-      return bar;
-    });
-    const before = data.graphs[0], facts = [
-      ["nodes", shown && before.nodes !== graph.nodes ? `${grouped(graph.nodes)}, imported ${grouped(before.nodes)}` : grouped(graph.nodes)],
-      ["work", both(macs(graph.macs), graph.macs)],
-      ["weights", both(bytes(graph.weights), graph.weights)],
-    ];
-    if (graph.symbols.length) facts.push(["sizes", graph.symbols.join("; ")]);
-    const border = (kind) => graph.items.flatMap((item, at) => (item.kind === kind ? valueCard([...item.inputs, ...item.outputs][0], [at]) : []));
+  const bar = (kind, text, share, count, action) => {
+    const fill = html("i"), row = html("button", `bar ${kind}`, html("span", "", text), html("span", "track", fill), html("span", "count", count));
+    fill.style.width = `${100 * share}%`;
+    row.addEventListener("click", action);
+    return row;
+  };
+  const searchFor = (text) => { search.value = search.value === text ? "" : text; look(); };
+  // What a node is by itself, whatever the values around it are called.
+  const itself = (item) => JSON.stringify([item.op, item.name, item.sub, item.attributes, item.inputs.filter((number) => data.values[number].constant !== undefined)]);
+  const strangers = (graph, other) => {
+    const known = new Set(other.items.map(itself));
+    return graph.items.flatMap((item, at) => (known.has(itself(item)) ? [] : [at]));
+  };
+  // What a pass has changed: how many nodes are new, and how many are gone.
+  const change = (pane) => {
+    if (!pane.graph.pass) return [];
+    const gone = strangers(data.graphs[pane.stage - 1], pane.graph).length;
+    return [title("Change"), html("p", "", `${grouped(pane.fresh.length)} nodes are new or different (framed), ${grouped(gone)} of the stage before are gone or different.`)];
+  };
+  const overview = (pane) => {
+    const { graph } = pane, counts = new Map();
+    graph.items.forEach((item) => { if (item.kind !== "input" && item.kind !== "output") counts.set(item.op, [(counts.get(item.op) || [0])[0] + 1, item.kind]); });
+    const order = [...counts].sort((a, b) => b[1][0] - a[1][0] || (a[0] < b[0] ? -1 : 1)), most = order.length ? order[0][1][0] : 1;
+    const border = (kind) => graph.items.flatMap((item, at) => (item.kind === kind ? [[kind === "input" ? item.outputs[0] : item.inputs[0], at]] : [])).map(([number, at]) => valueCard(pane, number, [at]));
+    const facts = [["nodes", grouped(graph.nodes)], ...(graph.macs ? [["work", both(macs(graph.macs), graph.macs)]] : []), ["weights", both(bytes(graph.weights), graph.weights)], ...graph.symbols.map((text) => ["size", text])];
+    const costs = pane.stage === last && colour >= 0 ? measured[colour] : null;
     details.replaceChildren(
-      html("h2", "", graph.title), html("p", "", `Lathe ${data.version}. Click a node to see what it is.`),
-      title("Totals"), list(facts), title("Inputs"), ...border("input"), title("Outputs"), ...border("output"),
-      title("Operators"), ...bars,
+      heading("", graph.title), html("p", "", `${graph.about || ""} Lathe ${data.version}. Click a node to see what it is.`.trim()), ...change(pane),
+      title("Totals"), list(facts),
+      ...(costs ? [title(`Most expensive: ${costs.title}`), ...costs.ranked.slice(0, COSTS).map(([box, cost]) => bar("heat", graph.items[box].op, cost / costs.most, costs.words(cost), () => { choose(pane, box); pane.reveal(box); }))] : []),
+      title("Operators"), ...order.map(([op, [count, kind]]) => bar(kind, op, count / most, String(count), () => searchFor(op))),
+      title("Inputs"), ...border("input"), title("Outputs"), ...border("output"),
     );
   };
-  const describe = (index) => {
-    const item = graph.items[index], facts = [];
-    const makers = (value) => graph.edges.filter((edge) => edge[1] === index && edge[2] === value).map((edge) => edge[0]);
-    const readers = (value) => graph.edges.filter((edge) => edge[0] === index && edge[2] === value).map((edge) => edge[1]);
+  const describe = (pane, at) => {
+    const { graph } = pane, item = graph.items[at], facts = [];
+    const makers = (value) => graph.edges.filter((edge) => edge[1] === at && edge[2] === value).map((edge) => edge[0]);
+    const readers = (value) => graph.edges.filter((edge) => edge[0] === at && edge[2] === value).map((edge) => edge[1]);
     if (item.macs) facts.push(["work", both(macs(item.macs), item.macs)], ["share", `${(100 * item.macs / graph.macs).toFixed(1)} % of the model`]);
     if (item.weights) facts.push(["weights", both(bytes(item.weights), item.weights)]);
+    if (pane.stage === last) for (const costs of measured) {
+      const cost = costs.of.get(at);
+      if (cost) facts.push([costs.title, `${costs.words(cost[1])}, ${(100 * cost[1] / costs.all).toFixed(1)} %, number ${costs.ranked.indexOf(cost) + 1} of ${costs.ranked.length}`], ["kernel", cost[2]]);
+    }
     const parts = [heading(item.kind, item.op), html("p", "", item.name || (KINDS[item.kind] ? "" : item.kind))];
     if (facts.length) parts.push(title("Cost"), list(facts));
     if (item.attributes.length) parts.push(title("Attributes"), list(item.attributes));
-    if (item.inputs.length) parts.push(title("Inputs"), ...item.inputs.map((value) => valueCard(value, makers(value))));
-    if (item.outputs.length) parts.push(title("Outputs"), ...item.outputs.map((value) => valueCard(value, readers(value))));
+    if (item.inputs.length) parts.push(title("Inputs"), ...item.inputs.map((value) => valueCard(pane, value, makers(value))));
+    if (item.outputs.length) parts.push(title("Outputs"), ...item.outputs.map((value) => valueCard(pane, value, readers(value))));
     details.replaceChildren(...parts);
     details.scrollTop = 0;
   };
-  const choose = (index) => {
-    if (boxes[chosen]) boxes[chosen].classList.remove("chosen");
-    chosen = index;
-    lines.forEach((line, at) => line.classList.toggle("near", index >= 0 && graph.edges[at].slice(0, 2).includes(index)));
-    if (index >= 0) { boxes[index].classList.add("chosen"); describe(index); } else overview();
+  const choose = (pane, at) => {
+    panes.forEach((other) => {
+      const peers = other === pane || at < 0 ? [] : counterparts(pane.graph, at, other.graph);
+      other.chosen = other === pane ? at : -1;
+      other.choose(other.chosen);
+      other.mark("peer", peers);
+      if (peers.length) other.reveal(peers[0]);
+    });
+    if (at >= 0) describe(pane, at); else overview(pane);
     remember();
   };
 
-  // -- search ----------------------------------------------------------------------------------------------------
-  const words = (item) => {
-    const values = [...item.inputs, ...item.outputs].map((number) => graph.values[number]);
-    return [item.op, item.name, ...values.flatMap((value) => [value.name, ...(value.from || [])])].join("\n").toLowerCase();
+  // -- stages --------------------------------------------------------------------------------------------------------
+  const show = (pane, stage) => {
+    pane.stage = stage;
+    pane.graph = data.graphs[stage];
+    pane.chosen = -1;
+    pane.select.value = String(stage);
+    pane.before.disabled = stage === 0;
+    pane.after.disabled = stage === last;
+    pane.figures.textContent = `${grouped(pane.graph.nodes)} nodes \u00b7 ${bytes(pane.graph.weights)}`;
+    pane.show(pane.graph);
+    pane.fresh = pane.graph.pass ? strangers(pane.graph, data.graphs[stage - 1]) : [];
+    pane.mark("fresh", pane.fresh);
+    warm(pane);
+    look();
+    overview(pane);
+    remember();
+  };
+  const newPane = (stage) => {
+    const select = html("select", ""), before = html("button", "", "\u2039"), after = html("button", "", "\u203a"), figures = html("span", "figures");
+    let passes = 0;
+    select.setAttribute("aria-label", "Stage");
+    select.append(...data.graphs.map((graph, at) => { const option = html("option", "", graph.pass ? `${passes += 1}. ${graph.title}` : graph.title); option.value = String(at); return option; }));
+    before.title = "The stage before";
+    after.title = "The next stage";
+    const pane = { select, before, after, figures };
+    Object.assign(pane, graphPane(html("div", "stage", before, select, after, figures), (at) => choose(pane, at)));
+    select.addEventListener("change", () => show(pane, Number(select.value)));
+    before.addEventListener("click", () => show(pane, pane.stage - 1));
+    after.addEventListener("click", () => show(pane, pane.stage + 1));
+    panes.push(pane);
+    get("panes").append(pane.element);
+    show(pane, stage);
+    return pane;
+  };
+  // The stage on the left in front of the one that was shown, which is on the right then.
+  const beside = (stage) => {
+    const [main] = panes, stages = panes.map((pane) => pane.stage);
+    panes = [];
+    get("panes").replaceChildren();
+    if (stage !== null) newPane(stage);
+    newPane(stages[stages.length - 1]);
+    get("beside").setAttribute("aria-pressed", String(panes.length > 1));
+    panes.forEach((pane) => { show(pane, pane.stage); }); // each has half of the room now
+    return main;
+  };
+  const remember = () => {
+    const main = panes[panes.length - 1], other = panes.length > 1 ? `+${panes[0].stage}` : "";
+    try { history.replaceState(null, "", `#${main.stage}${main.chosen >= 0 ? "/" + main.chosen : ""}${other}`); } catch (problem) { /* embedded */ }
+  };
+
+  // -- colours -------------------------------------------------------------------------------------------------------
+  const warm = (pane) => {
+    const costs = colour >= 0 && pane.stage === last ? measured[colour] : null;
+    pane.heat(costs ? pane.graph.items.map((item, at) => (costs.of.has(at) ? Math.sqrt(costs.of.get(at)[1] / costs.most) : 0)) : null);
+  };
+  const paint = (next) => {
+    colour = next;
+    get("colour").value = String(next);
+    panes.forEach(warm);
+    const kinds = Object.entries(KINDS).map(([kind, text]) => html("li", kind, html("span", "dot"), html("span", "", text)));
+    const scale = colour >= 0 ? [html("li", "scale", html("span", "", "0"), html("i"), html("span", "", measured[colour].words(measured[colour].most)))] : [];
+    get("legend").replaceChildren(...(colour >= 0 ? scale : kinds));
+    if (panes.length) choose(panes[panes.length - 1], panes[panes.length - 1].chosen);
+  };
+
+  // -- search --------------------------------------------------------------------------------------------------------
+  const words = (pane, item, at) => {
+    const values = [...item.inputs, ...item.outputs].map((number) => data.values[number]);
+    const kernels = pane.stage === last ? measured.flatMap((costs) => (costs.of.has(at) ? [costs.of.get(at)[2]] : [])) : [];
+    return [item.op, item.name, ...kernels, ...values.flatMap((value) => namesOf(value))].join("\n").toLowerCase();
   };
   const look = () => {
     const wanted = search.value.trim().toLowerCase();
-    // A word that is the name of an operator means that operator, not all that stands beside it.
-    const exact = graph.items.some((item) => item.op.toLowerCase() === wanted);
-    const fits = (item) => (exact ? item.op.toLowerCase() === wanted : words(item).includes(wanted));
-    matches = wanted ? graph.items.flatMap((item, at) => (fits(item) ? [at] : [])) : [];
+    matches = [];
+    panes.forEach((pane) => {
+      if (!pane.graph) return;
+      // A word that is the name of an operator means that operator, not all that stands beside it.
+      const exact = pane.graph.items.some((item) => item.op.toLowerCase() === wanted);
+      const fits = (item, at) => (exact ? item.op.toLowerCase() === wanted : words(pane, item, at).includes(wanted));
+      const found = wanted ? pane.graph.items.flatMap((item, at) => (fits(item, at) ? [at] : [])) : null;
+      pane.found(found);
+      matches.push(...(found || []).map((at) => [pane, at]));
+    });
     match = -1;
-    boxes.forEach((box, at) => box.classList.toggle("match", matches.includes(at)));
-    canvas.classList.toggle("searching", wanted !== "");
     get("found").textContent = wanted ? String(matches.length) : "";
   };
   const next = (step) => {
     if (!matches.length) return;
     match = (match + step + matches.length + (match < 0 && step < 0 ? 1 : 0)) % matches.length;
     get("found").textContent = `${match + 1} / ${matches.length}`;
-    choose(matches[match]);
-    reveal(matches[match]);
+    const [pane, at] = matches[match];
+    choose(pane, at);
+    pane.reveal(at);
   };
 
-  // -- events ----------------------------------------------------------------------------------------------------
-  let drag = null;
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button === 0) drag = { x: event.clientX, y: event.clientY, far: false, box: event.target.closest(".box") };
-  });
-  window.addEventListener("pointermove", (event) => {
-    if (!drag) return;
-    const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
-    if (!drag.far && Math.abs(dx) + Math.abs(dy) < 4) return;
-    Object.assign(drag, { x: event.clientX, y: event.clientY, far: true });
-    canvas.classList.add("dragged");
-    view.x += dx;
-    view.y += dy;
-    apply();
-  });
-  window.addEventListener("pointerup", () => {
-    if (drag && !drag.far && !drag.box) choose(-1);
-    drag = null;
-    canvas.classList.remove("dragged");
-  });
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.03 : 0.0015)), event.clientX - room().left, event.clientY - room().top);
-  }, { passive: false });
+  // -- events --------------------------------------------------------------------------------------------------------
   search.addEventListener("input", look);
   search.addEventListener("keydown", (event) => {
     if (event.key === "Enter") next(event.shiftKey ? -1 : 1);
     if (event.key === "Escape") { search.value = ""; look(); search.blur(); }
     event.stopPropagation();
   });
+  const toggle = () => { beside(panes.length > 1 ? null : data.start || 0); };
   window.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const actions = { "/": () => search.focus(), "+": () => zoomMiddle(1.25), "-": () => zoomMiddle(0.8), 0: fit, Escape: () => choose(-1) };
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+    const each = (action) => () => panes.forEach(action);
+    const actions = {
+      "/": () => search.focus(), b: toggle, Escape: () => choose(panes[panes.length - 1], -1),
+      "+": each((pane) => pane.zoomMiddle(1.25)), "-": each((pane) => pane.zoomMiddle(0.8)), 0: each((pane) => pane.fit()),
+    };
     if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
   });
-  get("closer").addEventListener("click", () => zoomMiddle(1.25));
-  get("farther").addEventListener("click", () => zoomMiddle(0.8));
-  get("fit").addEventListener("click", fit);
+  get("beside").addEventListener("click", toggle);
+  get("beside").hidden = data.graphs.length < 2;
+  get("colour").append(...[["kind of operator", -1], ...measured.map((costs, at) => [costs.title, at])].map(([text, at]) => { const option = html("option", "", text); option.value = String(at); return option; }));
+  get("colour").addEventListener("change", () => paint(Number(get("colour").value)));
+  get("colours").hidden = !measured.length;
 
-  get("switch").append(...data.graphs.map((item, index) => {
-    const tab = html("button", "", item.title);
-    tab.setAttribute("role", "tab");
-    tab.addEventListener("click", () => show(index));
-    return tab;
-  }));
-  get("legend").append(...Object.entries(KINDS).map(([kind, text]) => html("li", kind, html("span", "dot"), html("span", "", text))));
-  const [, at, box] = /^#(\d+)(?:\/(\d+))?$/.exec(location.hash) || [];
-  show(data.graphs[at] ? Number(at) : data.graphs.length - 1);
-  if (box !== undefined && graph.items[box]) { choose(Number(box)); reveal(Number(box)); }
+  const [, at, box, other] = /^#(\d+)(?:\/(\d+))?(?:\+(\d+))?$/.exec(location.hash) || [];
+  newPane(data.graphs[at] ? Number(at) : last);
+  if (other !== undefined && data.graphs[other]) beside(Number(other));
+  paint(measured.length ? 0 : -1);
+  const main = panes[panes.length - 1];
+  if (box !== undefined && main.graph.items[box]) { choose(main, Number(box)); main.reveal(Number(box)); }
 })();

@@ -1,33 +1,6 @@
-"use strict";
-// Names from models are only ever set as text content: nothing here parses them as markup.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const SVG = "http://www.w3.org/2000/svg";
-  const WIDTH = 240, HEIGHT = 36;
   const kept = new Set(data.proposed);
-  const short = (number) => String(Number(number.toPrecision(4)));
   const percent = (share) => (share ? `${(100 * share).toPrecision(2)} %` : "0");
-
-  const shape = (tag, attributes) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const key in attributes) element.setAttribute(key, attributes[key]);
-    return element;
-  };
-  // How often numbers lie where, by logarithm, as most of them are near zero; and the ends of what is stored.
-  const histogram = (layer) => {
-    const { low, high, counts } = layer.histogram, picture = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
-    const most = Math.log1p(Math.max(...counts, 1)), step = WIDTH / counts.length;
-    picture.setAttribute("aria-label", `${counts.length} bars from ${short(low)} to ${short(high)}`);
-    counts.forEach((count, index) => {
-      const height = (HEIGHT * Math.log1p(count)) / most;
-      if (count) picture.append(shape("rect", { x: index * step, y: HEIGHT - height, width: Math.max(step - 1, 1), height }));
-    });
-    for (const end of layer.range) {
-      const x = high > low ? (WIDTH * (end - low)) / (high - low) : 0;
-      picture.append(shape("line", { x1: x, x2: x, y1: 0, y2: HEIGHT }));
-    }
-    return picture;
-  };
 
   const columns = [
     ["layer", (layer) => layer.name, "name"],
@@ -39,7 +12,7 @@
     ["seen from", (layer) => layer.seen[0], "number", (layer) => short(layer.seen[0])],
     ["to", (layer) => layer.seen[1], "number", (layer) => short(layer.seen[1])],
     ["cut off", (layer) => layer.clipped, "number", (layer) => percent(layer.clipped)],
-    ["numbers of its result, by logarithm", null, "", histogram],
+    ["numbers of its result, by logarithm", null, "picture", (layer) => histogram(layer.histogram, layer.range)],
   ];
   const head = document.getElementById("head"), body = document.getElementById("rows");
   let order = 2, sign = 1;

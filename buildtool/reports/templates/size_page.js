@@ -1,25 +1,7 @@
-"use strict";
-// Text from the library is only ever set as text content or attribute value: nothing here parses it as markup.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const get = (id) => document.getElementById(id);
   const canvas = get("canvas"), details = get("details");
-  const SVG = "http://www.w3.org/2000/svg";
   let library = null, shapes = [], chosen = -1;
 
-  const make = (tag, attributes, text) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const key in attributes) element.setAttribute(key, attributes[key]);
-    if (text !== undefined) element.textContent = text;
-    return element;
-  };
-  const html = (tag, name, ...parts) => {
-    const element = document.createElement(tag);
-    if (name) element.className = name;
-    element.append(...parts);
-    return element;
-  };
-  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
   const share = (number) => `${(100 * number / library.total).toFixed(1)} %`;
   const sum = (parts) => parts.reduce((all, part) => all + part.bytes, 0);
 
