@@ -11,8 +11,29 @@ static inline void store(int8_t* y, int32x4_t values, const lm_bounds* bounds, m
   vstrbq_p_s32(y, values, valid);
 }
 
+static inline int32x4_t product(int32x4_t values, int32_t multiplier, int right) {
+  values = vqrdmulhq_n_s32(values, multiplier);
+  return vrshlq_n_s32(vaddq_s32(values, vshrq_n_s32(values, 31)), -right);
+}
+
+static void add_terms(const int8_t* a, const int8_t* b, int8_t* y, size_t count, const lm_add* layer) {
+  const lm_term first = lm_term_of(layer->first), second = lm_term_of(layer->second);
+  const lm_factor sum = layer->sum;
+  for (int32_t left = (int32_t)count; left > 0; left -= 4, a += 4, b += 4, y += 4) {
+    const int32x4_t one = vshlq_r_s32(vsubq_n_s32(vldrbq_s32(a), layer->first_zero), first.left);
+    const int32x4_t other = vshlq_r_s32(vsubq_n_s32(vldrbq_s32(b), layer->second_zero), second.left);
+    const int32x4_t both =
+        vaddq_s32(product(one, first.multiplier, first.right), product(other, second.multiplier, second.right));
+    store(y, product(both, sum.multiplier, -sum.shift), &layer->bounds, vctp32q((uint32_t)left));
+  }
+}
+
 void lm_add_s8(const int8_t* a, const int8_t* b, int8_t* y, size_t count, const lm_add* layer) {
   const lm_factor first = layer->first, second = layer->second, sum = layer->sum;
+  if (lm_has_term(first) && lm_has_term(second) && sum.shift < 0) {
+    add_terms(a, b, y, count, layer);
+    return;
+  }
   for (int32_t left = (int32_t)count; left > 0; left -= 4, a += 4, b += 4, y += 4) {
     const int32x4_t one = vshlq_n_s32(vsubq_n_s32(vldrbq_s32(a), layer->first_zero), 20);
     const int32x4_t other = vshlq_n_s32(vsubq_n_s32(vldrbq_s32(b), layer->second_zero), 20);

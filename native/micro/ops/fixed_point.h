@@ -37,6 +37,25 @@ static inline int32_t lm_scaled_once(int32_t value, int32_t multiplier, int shif
   return (int32_t)((product + ((int64_t)1 << (30 - shift))) >> (31 - shift));
 }
 
+/* A factor below 1 for a byte that is shifted to the left, as a sum needs it: first `left`, then the product, then
+ * `right`, which is at least 1. A half, which the larger scale of a sum has, needs no rounding and may be shifted more.
+ */
+typedef struct lm_term {
+  int32_t multiplier;
+  int left, right;
+} lm_term;
+
+/* Whether a factor can be such a term. */
+static inline int lm_has_term(lm_factor factor) {
+  return factor.shift < 0 || (factor.shift == 0 && factor.multiplier == (int32_t)1 << 30);
+}
+
+static inline lm_term lm_term_of(lm_factor factor) {
+  const int exact = factor.shift == 0;
+  const lm_term term = {factor.multiplier, exact ? 21 : 20, exact ? 1 : -factor.shift};
+  return term;
+}
+
 static inline int8_t lm_clamped(int32_t value, int32_t low, int32_t high) {
   if (value < low) value = low;
   if (value > high) value = high;
