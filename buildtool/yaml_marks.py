@@ -133,7 +133,8 @@ def _read_text(path: Path) -> str:
         raise ConfigError("there is no such file", where=Where(str(path)), remedy=near_files(path)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"cannot read the file: {reason}", where=Where(str(path))) from None
+        remedy = "name the file itself, not its folder" if path.is_dir() else ""
+        raise ConfigError(f"cannot read the file: {reason}", where=Where(str(path)), remedy=remedy) from None
     if len(data) > MAX_BYTES:
         raise ConfigError(
             "the file is too large", where=Where(str(path)), rule=f"a configuration file has at most {MAX_BYTES} bytes"

@@ -12,6 +12,7 @@ import typer
 from buildtool.cli.command import command
 from buildtool.cli.output import Output
 from buildtool.errors import ConfigError
+from buildtool.wording import did_you_mean
 
 SCRIPTS = {
     "bash": """_lathe() {
@@ -81,7 +82,11 @@ def completion(
         out.document({"words": found}, *found)
         return
     if shell not in SCRIPTS:
-        raise ConfigError(f"there is no completion for '{shell}'", rule=f"shells: {', '.join(SCRIPTS)}")
+        raise ConfigError(
+            f"there is no completion for '{shell}'",
+            rule=f"shells: {', '.join(SCRIPTS)}",
+            remedy=did_you_mean(shell, SCRIPTS) or "see: lathe completion --help",
+        )
     out.document({"script": SCRIPTS[shell]}, SCRIPTS[shell])
 
 

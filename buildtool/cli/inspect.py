@@ -57,7 +57,9 @@ def inspect(
         return
     if everything or target_abis or platform:
         option = "--all" if everything else "--abi" if target_abis else "--platform"
-        raise ConfigError(f"{option} goes with `lathe inspect ops`")
+        raise ConfigError(
+            f"{option} goes with `lathe inspect ops`", remedy=f"leave it out, or: lathe inspect ops {thing}"
+        )
     kind, file = _named(thing, path)
     if kind == "deployment" and file is not None:
         document = _deployment(file)

@@ -169,6 +169,7 @@ def _environment_error(problem: OSError) -> LatheError:
         errno.EDQUOT: disks.ROOM,
         errno.EROFS: "choose a writable folder with --output",
         errno.EACCES: "check the permissions of the file and of its folder",
+        errno.ENOTDIR: "a file is in the place of a folder: choose another folder, or move the file",
         errno.EMFILE: "raise the limit of open files (ulimit -n)",
     }
     what = problem.strerror or str(problem)

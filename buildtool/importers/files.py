@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from buildtool.errors import ModelFileError, Where
+from buildtool.wording import near_files
 
 LARGEST_FILE = 2**31 - 1  # what protobuf and flatbuffers can address
 
@@ -48,7 +49,11 @@ def read_bytes(file: Path, where: Where, too_large: str, damaged: str) -> bytes:
     """The content of a file. `too_large` and `damaged` are remedies for those that are too large or empty."""
     try:
         if not file.is_file():
-            raise ModelFileError("the model file does not exist or is not a file", where=where)
+            raise ModelFileError(
+                "the model file does not exist or is not a file",
+                where=where,
+                remedy=near_files(file) or "correct the path",
+            )
         size = file.stat().st_size
         if size == 0:
             raise ModelFileError("the model file is empty", where=where, remedy=damaged)

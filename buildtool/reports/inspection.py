@@ -170,12 +170,20 @@ def _onnx(file: Path) -> dict[str, Any]:
     import onnx
 
     from buildtool.importers.frameworks import importer
+    from buildtool.importers.recognition import in_its_place
 
     try:
         model = onnx.load(file, load_external_data=False)
     except Exception as problem:  # protobuf's own classes differ between versions
+        where = Where(file=str(file))
+        if other := in_its_place(file):
+            raise ModelFileError(
+                f"this is {other.what}, and not the model", where=where, remedy=other.remedy
+            ) from problem
         raise ModelFileError(
-            "this is not an ONNX model: it is damaged, truncated or of another kind", where=Where(file=str(file))
+            "this is not an ONNX model: it is damaged, truncated or of another kind",
+            where=where,
+            remedy="export or download it again",
         ) from problem
     known = set(importer("onnx").supported_operators())
     weights = {tensor.name for tensor in model.graph.initializer}

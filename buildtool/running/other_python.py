@@ -92,6 +92,7 @@ class OtherPythonReference:
             raise RunError(
                 f"{self._python} cannot be started: {problem.strerror}",
                 rule="--reference-python names the interpreter of an environment: FOLDER/bin/python",
+                remedy="correct its path; it needs to be a program that can be started",
             ) from problem
         if ended.exceeded:
             remedy = (

@@ -159,6 +159,8 @@ def _refused(section: type[BaseModel], tree: Node, error: ErrorDetails, manner: 
             subject, remedy = f"an entry of {manner.name(location[:-1])}", "write `- key: value`"
         elif inside and location and location[-1] in inside.model_fields:
             remedy = f"indent it below the name of its {manner.entry}"
+        elif not location:
+            remedy = "`lathe init MODEL` writes such a file" if manner.entry == "model" else ""
         return Problem(f"{subject} must be a mapping", place_of(tree, location), rule, remedy)
     if kind == "list_type":
         return Problem(f"{name} must be a list", where, remedy="begin each entry of it with `-`")

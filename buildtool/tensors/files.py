@@ -11,6 +11,7 @@ import numpy as np
 from buildtool.errors import ConfigError, LatheError, RunError, Where
 from buildtool.tensors import pictures, sounds
 from buildtool.tensors.recipe import Array, Recipe
+from buildtool.wording import near_files
 
 _NPY_MAGIC = b"\x93NUMPY"
 
@@ -67,7 +68,9 @@ def saved(file: Path) -> Array:
             stream.seek(0)
             array: Array = np.lib.format.read_array(stream, allow_pickle=False)
     except FileNotFoundError as problem:
-        raise RunError("this file does not exist", where=where) from problem
+        raise RunError(
+            "this file does not exist", where=where, remedy=near_files(file) or "correct the path"
+        ) from problem
     except (OSError, LatheError):
         raise
     except Exception as problem:  # its reader lets through whatever a damaged header leads it into

@@ -12,6 +12,7 @@ import numpy as np
 
 from buildtool.errors import RunError, ToolchainError, Where
 from buildtool.tensors.recipe import Array, Recipe
+from buildtool.wording import near_files
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -85,7 +86,9 @@ def _read(file: Path, mode: str) -> Image.Image:
                 converted: Image.Image = image.convert(mode)
                 return converted
     except FileNotFoundError as problem:
-        raise RunError("this file does not exist", where=where) from problem
+        raise RunError(
+            "this file does not exist", where=where, remedy=near_files(file) or "correct the path"
+        ) from problem
     except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as problem:
         raise RunError(
             "this image is too large", where=where, rule=f"at most {pillow.MAX_IMAGE_PIXELS} pixels"

@@ -9,6 +9,7 @@ import numpy as np
 
 from buildtool.errors import RunError, Where
 from buildtool.tensors.recipe import Array, Recipe
+from buildtool.wording import near_files
 
 SUFFIXES = (".wav",)
 
@@ -21,7 +22,9 @@ def sound(file: Path, recipe: Recipe) -> Array:
             rate, channels, width = reader.getframerate(), reader.getnchannels(), reader.getsampwidth()
             data = reader.readframes(reader.getnframes())
     except FileNotFoundError as problem:
-        raise RunError("this file does not exist", where=where) from problem
+        raise RunError(
+            "this file does not exist", where=where, remedy=near_files(file) or "correct the path"
+        ) from problem
     except (wave.Error, EOFError, ValueError, RuntimeError) as problem:
         what = str(problem) or "it ends too early"
         raise RunError(

@@ -23,6 +23,7 @@ from buildtool.errors import ConfigError, LatheError, RunError, Where
 from buildtool.running.inputs import NPY_MAGIC, TensorSpec, check_names, fit, read_array, without_ones
 from buildtool.running.metrics import Array
 from buildtool.tensors.files import is_media
+from buildtool.wording import near_files
 
 #: What samples are read from, by the end of its name, beside pictures and sounds.
 ARRAYS = (".npy", ".npz", ".raw", ".bin", ".dat")
@@ -68,6 +69,13 @@ def find(path: Path, specs: Sequence[TensorSpec]) -> Samples:
     else:
         files = [path] if path.is_file() else []
     found = tuple(itertools.chain.from_iterable(_in_files(group, specs) for group in _groups(files, specs)))
+    if not found and not path.exists():
+        raise ConfigError(
+            "there is no such file or folder",
+            where=Where(file=str(path)),
+            rule="relative paths on the command line start at the current folder",
+            remedy=near_files(path) or "correct the path",
+        )
     if not found:
         endings = f"{' '.join(ARRAYS)}, images and audio"
         raise ConfigError(

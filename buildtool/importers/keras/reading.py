@@ -18,6 +18,7 @@ from buildtool.importers.keras.expansion import Expansion
 from buildtool.importers.keras.weights import finder
 from buildtool.importers.model import SourceModel, SourceTensor
 from buildtool.importers.order import check_names, in_execution_order
+from buildtool.wording import near_files
 
 _OLDEST = 2
 _NO_MODEL = "save the whole model: model.save('model.keras')"
@@ -53,7 +54,11 @@ def read(file: Path, weight_file: Path | None, name: str, asked: Iterable[str] =
 def _opened(file: Path, where: Where) -> BinaryIO:
     try:
         if not file.is_file():
-            raise ModelFileError("the model file does not exist or is not a file", where=where)
+            raise ModelFileError(
+                "the model file does not exist or is not a file",
+                where=where,
+                remedy=near_files(file) or "correct the path",
+            )
         if file.stat().st_size > LARGEST_FILE:
             raise ModelFileError("the model file is too large", where=where, rule=f"at most {LARGEST_FILE} bytes")
         refuse_holes(file, where, hdf5.DAMAGED)
