@@ -130,7 +130,8 @@ def _read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError("there is no such file", where=Where(str(path)), remedy=near_files(path)) from None
+        remedy = near_files(path) or "correct the path"
+        raise ConfigError("there is no such file", where=Where(str(path)), remedy=remedy) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         remedy = "name the file itself, not its folder" if path.is_dir() else ""

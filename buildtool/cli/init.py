@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -11,11 +12,12 @@ import typer
 
 from buildtool.cli.build import build_or_reuse
 from buildtool.cli.command import command
-from buildtool.cli.options import AbisOption, OpPathOption, TrustOption
+from buildtool.cli.options import AbisOption, OpPathOption, TrustOption, words
 from buildtool.cli.output import Output, write_file
 from buildtool.cli.watching import Asking
 from buildtool.errors import ConfigError, Problem
 from buildtool.settings import Options, Overrides
+from buildtool.wording import did_you_mean, quoted
 
 
 def shapes_by_name(words: list[str] | None) -> dict[str, str]:
@@ -92,7 +94,7 @@ def init(
     file = output or models[0].resolve().with_suffix(".yml")
     if not force and not to_stdout and file.exists():
         raise ConfigError(f"{file} already exists", remedy="choose another file with --output, or give --force")
-    abis = [word for item in target_abis or () for word in item.replace(",", " ").split()]
+    abis = _canonical(words(target_abis))
     notes: list[Problem] = []
     text = draft.write(
         models,
@@ -121,6 +123,20 @@ def init(
     if build:
         go_on = Asking(file, Overrides(), Options(trust_model_code=trust_model_code))
         build_or_reuse(go_on, None, out)
+
+
+def _canonical(abis: Sequence[str]) -> list[str]:
+    """The names of the ABIs, each once. ConfigError for a word that names none."""
+    from buildtool.config import abis as known
+
+    unknown = [word for word in abis if word not in known.spellings()]
+    if unknown:
+        raise ConfigError(
+            f"--target-abis cannot be {quoted(unknown[0])}",
+            rule=f"allowed: {known.known_targets()}",
+            remedy=did_you_mean(unknown[0], known.spellings()) or "`lathe doctor` shows which can be built here",
+        )
+    return list(dict.fromkeys(map(known.canonical_abi, abis)))
 
 
 def _next(text: str, file: str) -> str:

@@ -12,6 +12,7 @@ from buildtool.cli.command import command
 from buildtool.cli.options import words
 from buildtool.cli.output import VERBOSE, Output
 from buildtool.errors import ConfigError
+from buildtool.wording import did_you_mean
 
 
 def inspect(
@@ -71,8 +72,15 @@ def inspect(
 def _support(
     file: Path | None, platform: str, everything: bool, abis: Sequence[str], op_paths: Sequence[Path], out: Output
 ) -> None:
+    from buildtool.importers.frameworks import platforms
     from buildtool.reports import support
 
+    if platform and platform not in platforms():
+        raise ConfigError(
+            f"--platform cannot be '{platform}'",
+            rule=f"allowed: {', '.join(platforms())}",
+            remedy=did_you_mean(platform, platforms()) or "`lathe inspect ops --all` lists what each of them knows",
+        )
     if everything and (file is not None or abis):
         raise ConfigError(
             "--all lists all operators, not those of one model", remedy="remove the model and --abi, or remove --all"
@@ -80,6 +88,8 @@ def _support(
     if file is None:
         document = support.all_operators()
     elif file.suffix.lower() in (".yml", ".yaml"):
+        if platform:
+            raise ConfigError("--platform goes with a model", remedy="leave it out: the deployment file names it")
         document = _support_of_deployment(file, abis, op_paths)
     else:
         document = support.of_model(file, abis, op_paths, platform=platform)

@@ -17,7 +17,8 @@ import typer
 
 from buildtool.cli.inner_tensors import with_values
 from buildtool.cli.output import ClosedPipe, complain, report_error
-from buildtool.errors import BuildError, ConfigError, InternalError, LatheError, Where
+from buildtool.cli.usage import usage_error
+from buildtool.errors import BuildError, InternalError, LatheError, Where
 
 # In the order in which a user meets them, each with how its help begins: `lathe --help` loads none of them.
 COMMANDS = {
@@ -128,7 +129,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except _UsageProblem as problem:
-        return _fail(_usage_error(problem), as_json)
+        return _fail(usage_error(problem), as_json)
     except OSError as problem:
         return _fail(_environment_error(problem), as_json)
     except MemoryError:
@@ -151,13 +152,6 @@ def _fail(error: LatheError, as_json: bool) -> int:
 def _terminate(signum: int, frame: FrameType | None) -> NoReturn:
     """SIGTERM takes the way of an exception, so that half-written output is cleaned up."""
     raise SystemExit(TERMINATED)
-
-
-def _usage_error(problem: Exception) -> ConfigError:
-    message = getattr(problem, "format_message", lambda: str(problem))()
-    context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "lathe"
-    return ConfigError(f"{message[:1].lower()}{message[1:]}".rstrip("."), remedy=f"see: {command} --help")
 
 
 def _environment_error(problem: OSError) -> LatheError:

@@ -19,6 +19,7 @@ ALIASES: dict[str, str] = {
     "armv7l": "arm-linux-gnueabihf",
     "armv7hf": "arm-linux-gnueabihf",
     "arm_linux_gnueabihf": "arm-linux-gnueabihf",
+    "cortex-m": "cortex-m4",
 }
 
 

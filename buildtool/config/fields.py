@@ -56,7 +56,8 @@ def _read_dimension(text: str, whole: str) -> Dimension:
     low, high = (int(part[:12]) for part in (bounds.group(1), bounds.group(2) or bounds.group(1)))
     if not 1 <= low <= high <= MAX_DIMENSION:
         order = "the lower bound comes first" if low > high else f"a dimension is between 1 and {MAX_DIMENSION}"
-        raise wrong(f"{quoted(text)} is not a dimension, in {{key}}", rule=order)
+        remedy = f"write {high}..{low}" if low > high else ""
+        raise wrong(f"{quoted(text)} is not a dimension, in {{key}}", rule=order, remedy=remedy)
     return low if low == high else (low, high)
 
 

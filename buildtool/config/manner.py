@@ -33,10 +33,15 @@ def _belongs(root: type[BaseModel], owner: type[BaseModel] | None, word: str) ->
     return ""
 
 
+def _written(root: type[BaseModel]) -> str:
+    return "`lathe init MODEL` writes such a file" if root is sections().deployment else ""
+
+
 MANNER = Manner(
     other_words=_OTHER_WORDS,
     belongs=_belongs,
     entries="it contains the models by name",
     entry="model",
     all_keys="`lathe schema` lists all keys",
+    written=_written,
 )

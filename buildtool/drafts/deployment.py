@@ -25,7 +25,7 @@ from buildtool.ops.registry import registry
 from buildtool.quant.sources import is_quantised
 from buildtool.targets.protocol import FirmwareTarget
 from buildtool.targets.registry import all_targets
-from buildtool.wording import near_files
+from buildtool.wording import did_you_mean, near_files
 
 DATA_TYPES = ("fp32_fp32", "fp16_fp32", "bf16_fp32", "fp16_fp16")
 _NAMELESS = ("saved_model", "__model__", "inference")
@@ -63,7 +63,11 @@ def write(
     numbers between which inputs lie; `ask` is asked for other sizes, and `note` hears of those that were chosen.
     """
     if data_type not in DATA_TYPES:
-        raise ConfigError(f"--data-type cannot be '{data_type}'", rule=f"allowed: {', '.join(DATA_TYPES)}")
+        raise ConfigError(
+            f"--data-type cannot be '{data_type}'",
+            rule=f"allowed: {', '.join(DATA_TYPES)}",
+            remedy=did_you_mean(data_type, DATA_TYPES) or "write one of them",
+        )
     sizes = OpenSizes(dict(shapes or {}), ask, note)
     name = library_name or _word(_stem(models[0]))
     lines = [
@@ -106,9 +110,9 @@ def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
         raise ModelFileError(
             f"the model cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=near_files(file)
         ) from problem
+    weights = _weights(file) if platform == "caffe" else None
     opened = inputs.of_onnx(file) if platform == "onnx" else _stated_inputs(platform, file, draft)
     requests = draft.sizes.requests(file, opened)
-    weights = _weights(file) if platform == "caffe" else None
     if platform == "paddle" and file.with_suffix(".pdiparams").is_file():
         weights = file.with_suffix(".pdiparams")
     request = ImportRequest(
@@ -116,6 +120,13 @@ def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
     )
     with draft.sizes.blamed():
         imported = import_model(platform, request)
+    if not imported.graph.inputs:
+        raise UnsupportedError(
+            "the model has no inputs: its outputs are always the same",
+            where=Where(file=str(file), model=entry),
+            rule="a deployment names the inputs of each model",
+            remedy="compute the outputs once, and store them in the application",
+        )
     return [
         f"  {entry}:",
         f"    platform: {platform}",
@@ -143,10 +154,11 @@ def _platform(file: Path) -> str:
         raise ModelFileError(
             "the model cannot be read: there is no such file", where=Where(file=str(file)), remedy=near_files(file)
         )
-    what = "this folder holds no model that Lathe knows" if file.is_dir() else "this is no model that Lathe knows"
-    raise UnsupportedError(
-        what, where=Where(file=str(file)), rule=f"known: {', '.join(SUFFIXES)}", remedy="convert it to ONNX"
-    )
+    if file.is_dir():
+        what, remedy = "this folder holds no model that Lathe knows", "name the file of the model itself"
+    else:
+        what, remedy = "this is no model that Lathe knows", "convert it to ONNX"
+    raise UnsupportedError(what, where=Where(file=str(file)), rule=f"known: {', '.join(SUFFIXES)}", remedy=remedy)
 
 
 def _range_lines(graph: Graph, draft: _Draft) -> list[str]:

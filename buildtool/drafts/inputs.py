@@ -17,6 +17,7 @@ Ask: TypeAlias = Callable[[str, str], str]  # a question and the answer that is 
 
 _PICTURE = 224  # pixels
 _CHANNELS = (1, 3, 4)
+_USUAL_IMAGE = (1, 3, _PICTURE, _PICTURE)
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,8 @@ class OpenSizes:
             elif suggested is not None:
                 sizes[axis] = suggested
                 chosen.append(f"{title}: {suggested}")
-        example = ",".join(
-            str(size or item.suggested(axis) or (_PICTURE if len(item.sizes) == 4 else 1))
-            for axis, size in enumerate(item.sizes)
-        )
+        usual = _USUAL_IMAGE if len(item.sizes) == len(_USUAL_IMAGE) else (1,) * len(item.sizes)
+        example = ",".join(str(size or item.suggested(axis) or usual[axis]) for axis, size in enumerate(item.sizes))
         remedy = f"--input-shape {item.name}={example} (1..8 for a size that may vary)"
         if any(size is None for size in sizes):
             what = f"the model leaves the shape [{item.shown()}] of '{item.name}' open"
@@ -116,7 +115,7 @@ class OpenSizes:
                 Problem(
                     f"the model leaves the shape [{item.shown()}] of '{item.name}' open",
                     where,
-                    remedy=f"give it: {remedy}",
+                    remedy=f"give the sizes that the model was made for, instead of {', '.join(chosen)}: {remedy}",
                 )
             )
         if chosen and self.note is not None:
@@ -141,6 +140,7 @@ def parse_range(text: str, name: str) -> tuple[float, float]:
         raise ConfigError(
             f"'{text}' is not a range, in --input-range {name}={text}",
             rule="two finite numbers, the smaller one first: --input-range NAME=0,1",
+            remedy=f"write the smallest and the largest value of the input: --input-range {name}=0,1",
         )
     return low, high
 
@@ -152,12 +152,18 @@ def parse(text: str, name: str) -> tuple[int | tuple[int, int], ...]:
         match = re.fullmatch(r"\s*(\d+)(?:\.\.(\d+))?\s*", word)
         if match is None:
             raise ConfigError(
-                f"'{word}' is not a dimension, in --input-shape {name}={text}", rule="1,3,224,224 or 1..8,3,64,64"
+                f"'{word}' is not a dimension, in --input-shape {name}={text}",
+                rule="a shape is a list of dimensions such as 1,3,224,224, or of bounds such as 1..8,3,64,64",
+                remedy=f"write a whole number for '{word}', or bounds such as 1..8",
             )
         low, high = int(match[1]), int(match[2] or match[1])
         if not 1 <= low <= high:
             what = f"'{word.strip()}' is not a dimension, in --input-shape {name}={text}"
-            raise ConfigError(what, rule="a dimension is at least 1, and the lower bound comes first")
+            raise ConfigError(
+                what,
+                rule="a dimension is at least 1, and the lower bound comes first",
+                remedy=f"write {max(min(low, high), 1)}..{max(low, high, 1)}" if match[2] else "write 1 or more",
+            )
         sizes.append(low if low == high else (low, high))
     return tuple(sizes)
 
@@ -176,7 +182,7 @@ def of_onnx(file: Path) -> list[Opened]:
     return [
         Opened(
             item.name,
-            tuple(dim.dim_value or None for dim in item.type.tensor_type.shape.dim),
+            tuple(dim.dim_value if dim.dim_value > 0 else None for dim in item.type.tensor_type.shape.dim),
             tuple(dim.dim_param for dim in item.type.tensor_type.shape.dim),
         )
         for item in graph.input

@@ -104,6 +104,11 @@ def _blaming(platform: str, request: ImportRequest) -> Iterator[None]:
         yield
     except ModelFileError as error:
         raise ModelFileError([_with_platform(problem, platform, request) for problem in error.problems]) from error
+    except UnsupportedError as error:  # of what its reader took for an operator or a version
+        found = recognition.recognise(request.model_file)
+        if found is None or found.platform in ("", platform):
+            raise
+        raise ModelFileError(_instead(found, platform, error.problems[0])) from error
 
 
 def _with_platform(problem: Problem, platform: str, request: ImportRequest) -> Problem:
@@ -118,5 +123,10 @@ def _with_platform(problem: Problem, platform: str, request: ImportRequest) -> P
         return replace(problem, remedy=f"its name is that of a file of another platform: try platform: {named}")
     if found.platform == platform:
         return problem
+    return _instead(found, platform, problem)
+
+
+def _instead(found: recognition.Content, platform: str, problem: Problem) -> Problem:
+    """The problem of a file that is another kind of file."""
     remedy = f"write platform: {found.platform}" if found.platform else found.remedy
     return Problem(f"this is {found.what}, and no model of {platform}", problem.where, problem.rule, remedy)

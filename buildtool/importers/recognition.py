@@ -10,7 +10,7 @@ from pathlib import Path
 
 _HEAD = 4096
 _FETCH = "fetch the model: git lfs pull"
-_ADDRESS = "download the model again from the direct address of the file"
+_ADDRESS = "download it again from the direct address of the file"
 _EXPORT = "export the model to ONNX with the framework that made it"
 _SOURCE = "import the model that it was made from"
 
@@ -44,6 +44,7 @@ _STARTS = (
     (b"\xff\xd8\xff", Content("an image", remedy="give the model; images are inputs of `lathe run --input`")),
     (b"\x93NUMPY", Content("an array of NumPy", remedy="give the model; arrays are inputs of `lathe run --input`")),
 )
+_CHECKPOINT = re.compile(r"\.ckpt(-\d+)?\.(index|meta|data-\d+-of-\d+)$")
 _PAGES = (b"<!doctype html", b"<html")
 _TFLITE = Content("a TensorFlow Lite model", "tflite")
 _ONNX = Content("an ONNX model", "onnx")
@@ -65,7 +66,7 @@ def recognise(file: Path) -> Content | None:
     try:
         with file.open("rb") as stream:
             head = stream.read(_HEAD)
-        return _by_start(head) or _by_zip(file, head) or _by_structure(file, head)
+        return _by_start(head) or _by_zip(file, head) or _by_name(file) or _by_structure(file, head)
     except OSError:
         return None
 
@@ -78,6 +79,11 @@ def in_its_place(file: Path) -> Content | None:
     except OSError:
         return None  # the importer says what is wrong with it
     return found if found is not None and not found.platform else None
+
+
+def is_saved_model(file: Path) -> bool:
+    """Whether a file is that of a SavedModel, whatever it is called."""
+    return recognise(file) is _SAVED_MODEL
 
 
 def model_in(path: Path) -> Path:
@@ -138,6 +144,11 @@ def _by_zip(file: Path, head: bytes) -> Content | None:
     models = [name for name in names if name.endswith((".onnx", ".tflite", ".pb", ".h5", ".pdmodel"))]
     inside = f", which holds {models[0]}" if models else ""
     return Content(f"a zip archive{inside}", remedy=f"unpack it first: unzip {file.name}")
+
+
+def _by_name(file: Path) -> Content | None:
+    """The files of a checkpoint: tables and numbers that only their names tell from other files."""
+    return _TF1 if _CHECKPOINT.search(file.name) else None
 
 
 def _by_structure(file: Path, head: bytes) -> Content | None:

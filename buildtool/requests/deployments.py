@@ -17,7 +17,7 @@ from buildtool.config import Deployment, ModelConfig
 from buildtool.drafts import deployment as draft
 from buildtool.errors import ConfigError, Problem, ToolchainError, UnsupportedError, Where
 from buildtool.importers.frameworks import platform_of
-from buildtool.importers.recognition import recognise
+from buildtool.importers.recognition import Content, folder, recognise
 from buildtool.reports import descriptions
 from buildtool.settings import NOTHING, SILENT, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, Target
@@ -34,9 +34,19 @@ def refuse_models(file: Path) -> None:
         what, remedy = f"a model ({platform})", f"write a deployment file with: lathe init {shlex.quote(str(file))}"
     elif kind and file.suffix.lower() not in _TEXTS and file.exists():
         what, remedy = f"a {kind}", f"to see its contents: lathe inspect {shlex.quote(str(file))}"
+    elif (content := _other(file)) is not None:
+        what, remedy = content.what, content.remedy
     else:
         return
     raise ConfigError(f"this is {what}, and not a deployment file", where=Where(file=str(file)), remedy=remedy)
+
+
+def _other(file: Path) -> Content | None:
+    """What a file or folder is that is neither a model nor text: an archive, a page, a checkpoint."""
+    if file.is_dir():
+        return folder(file)
+    found = recognise(file) if file.is_file() else None
+    return found if found is not None and not found.platform else None
 
 
 def _platform(file: Path) -> str:

@@ -38,6 +38,7 @@ class Manner:
     entries: str = "it holds entries by name"  # of a mapping whose keys are names
     entry: str = "entry"  # of lists
     all_keys: str = ""  # where all keys are listed
+    written: Callable[[type[BaseModel]], str] = _no_text  # of the section of a whole file: how such a file is written
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def _refused(section: type[BaseModel], tree: Node, error: ErrorDetails, manner: 
         elif inside and location and location[-1] in inside.model_fields:
             remedy = f"indent it below the name of its {manner.entry}"
         elif not location:
-            remedy = "`lathe init MODEL` writes such a file" if manner.entry == "model" else ""
+            remedy = manner.written(section)
         return Problem(f"{subject} must be a mapping", place_of(tree, location), rule, remedy)
     if kind == "list_type":
         return Problem(f"{name} must be a list", where, remedy="begin each entry of it with `-`")

@@ -97,7 +97,10 @@ def _read(file: Path, mode: str) -> Image.Image:
         raise
     except Exception as problem:  # its readers let through whatever a damaged file leads them into
         raise RunError(
-            f"the image is damaged or incomplete: {problem}", where=where, rule="PNG, JPEG or BMP"
+            f"the image is damaged or incomplete: {problem}",
+            where=where,
+            rule="PNG, JPEG or BMP",
+            remedy="save or convert it again",
         ) from problem
 
 

@@ -29,6 +29,7 @@ class Mistake:
     why: str
     remedy: str
     command: str = CHECK
+    tools: bool = True  # whether compilers are found
 
     def grade(self, message: str) -> int:
         """How many of the four questions the message answers."""

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.beginners_commands import COMMAND
+from tests.cli.beginners_files import FILES
 from tests.cli.beginners_mistakes import FILE, MODEL, Mistake
 from tests.cli.conftest import EXAMPLE, Lathe
 
 GOLDEN = Path(__file__).with_name("beginners_mistakes.txt")
-MISTAKES = (*FILE, *MODEL, *COMMAND)
+MISTAKES = (*FILE, *MODEL, *FILES, *COMMAND)
 LEAST_GRADE = 3
 _PLACE = re.compile(r"'(?:\.\.\.|/)[^'\n]*/([^'/\n]+)'")  # in quotes, and shortened where the folder's name is long
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
@@ -47,6 +48,8 @@ def test_the_message_says_what_where_why_and_what_to_do(
 ) -> None:
     monkeypatch.setenv("LATHE_CACHE_DIR", str(cache))
     monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    if not mistake.tools:
+        monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     for name in ("deploy.yml", "digits.onnx"):
         shutil.copy(EXAMPLE / name, tmp_path / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_several_models_and_stdout(lathe: Lathe, tmp_path: Path, monkeypatch: py
     result = lathe("init", "net.onnx", "b/net.onnx", "-o", "-", "--library-name", "both", "--target-abis", "host,armhf")
     document = yaml.safe_load(result.stdout)
     assert document["library_name"] == "both"
-    assert document["target_abis"] == ["host", "armhf"]
+    assert document["target_abis"] == ["host", "arm-linux-gnueabihf"]
     assert document["models"]["net_2"]["model_file_path"] == "b/net.onnx"
     assert document["models"]["net_2"]["subgraphs"][0]["output_data_formats"] == ["NCHW"]
 
@@ -252,3 +253,67 @@ def test_files_that_cannot_be_imported_are_named(lathe: Lathe, tmp_path: Path) -
     assert "this is a checkpoint of TensorFlow 1" in result.stderr
     (tmp_path / "net.onnx").write_bytes(b"\x1f\x8b\x08")
     assert "this is a gzip archive" in lathe("init", tmp_path / "net.onnx").stderr
+
+
+def test_targets_and_types_are_known_ones(lathe: Lathe, tmp_path: Path) -> None:
+    file = tmp_path / "new.yml"
+    assert lathe("init", EXAMPLE / "digits.onnx", "-o", file, "--abi", "cortex-m,cortex-m4").code == 0
+    assert yaml.safe_load(file.read_text())["target_abis"] == ["cortex-m4"]
+    wrong = lathe("init", EXAMPLE / "digits.onnx", "-o", "-", "--target-abis", "host,k211")
+    assert wrong.code == 2
+    assert "--target-abis cannot be 'k211'" in wrong.stderr
+    assert "did you mean 'k210'?" in wrong.stderr
+    wrong = lathe("init", EXAMPLE / "digits.onnx", "-o", "-", "--data-type", "float32")
+    assert wrong.code == 2
+    assert "did you mean 'fp32_fp32'?" in wrong.stderr
+
+
+def test_models_without_inputs_are_no_models_to_deploy(lathe: Lathe, tmp_path: Path) -> None:
+    node = helper.make_node("Constant", [], ["y"], value=numpy_helper.from_array(np.ones(3, np.float32)))
+    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "net.onnx")
+    result = lathe("init", tmp_path / "net.onnx")
+    assert result.code == 4
+    assert "the model has no inputs: its outputs are always the same" in result.stderr
+    assert "compute the outputs once" in result.stderr
+
+
+def test_sizes_below_0_are_open(lathe: Lathe, tmp_path: Path) -> None:
+    model = write_model(tmp_path / "open.onnx", [-1, 3, 16, 16])
+    result = lathe("init", model, "-o", "-")
+    assert yaml.safe_load(result.stdout)["models"]["open"]["subgraphs"][0]["input_shapes"] == ["1,3,16,16"]
+    assert "axis 0: 1" in result.stderr
+
+
+@pytest.mark.parametrize("release", ["2.6.0", "2.6.3"])
+def test_models_that_state_no_shapes_are_asked_about(release: str, lathe: Lathe, tmp_path: Path) -> None:
+    archive = EXAMPLE.parents[1] / "tests" / "oracles" / "paddle_lite" / "expected" / "models.zip"
+    file = tmp_path / "net.nb"
+    with zipfile.ZipFile(archive) as models:
+        file.write_bytes(models.read(f"{release}/conv2d.nb"))
+    result = lathe("init", file)
+    assert result.code == 2
+    assert "leaves the shape [?] of 'Input_0' open" in result.stderr
+    assert lathe("init", file, "--input-shape", "Input_0=2,4,6,5").code == 0
+    assert lathe("check", file.with_suffix(".yml")).code == 0
+
+
+def test_a_saved_model_under_another_name(lathe: Lathe, tmp_path: Path) -> None:
+    archive = EXAMPLE.parents[1] / "tests" / "oracles" / "tensorflow" / "expected" / "networks.zip"
+    with zipfile.ZipFile(archive) as models:
+        models.extractall(tmp_path, [name for name in models.namelist() if name.startswith("saved_keras/model/")])
+    folder = tmp_path / "saved_keras" / "model"
+    (folder / "saved_model.pb").rename(folder / "net.onnx")
+    assert lathe("init", folder / "net.onnx").code == 0
+    file = folder / "net.yml"
+    assert yaml.safe_load(file.read_text())["models"]["net"]["platform"] == "tensorflow"
+    assert lathe("check", file).code == 0
+    file.write_text(file.read_text().replace("platform: tensorflow", "platform: onnx"))
+    wrong = lathe("check", file)
+    assert wrong.code == 3
+    assert "this is a SavedModel of TensorFlow, and no model of onnx" in wrong.stderr
+    (folder / "variables").rename(folder / "others")
+    file.write_text(file.read_text().replace("platform: onnx", "platform: tensorflow"))
+    without = lathe("check", file)
+    assert without.code == 3
+    assert "the folder 'variables' beside saved_model.pb belongs to the model" in without.stderr

@@ -95,7 +95,7 @@ def test_forms_of_one_framework(tmp_path: Path) -> None:
         (b"BZh91AY", "a bzip2 archive", "bunzip2"),
         (tarred(), "a tar archive", "tar xf"),
         (zipped("readme.txt", "net/model.tflite"), "a zip archive, which holds net/model.tflite", "unzip model.onnx"),
-        (zipped("model.onnx")[:40], "a damaged or truncated zip archive", "download the model again"),
+        (zipped("model.onnx")[:40], "a damaged or truncated zip archive", "download it again"),
         (zipped("a.npy"), "arrays of NumPy", "lathe run --input"),
         (b"GGUF\x03\0\0\0", "a GGUF file", "ONNX"),
         (b"KMDL\x04\0\0\0", "a kmodel of nncase", "import the model that it was made from"),

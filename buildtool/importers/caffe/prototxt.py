@@ -91,7 +91,9 @@ def _layer(field: Field, state: _State, where: Where, is_old: bool) -> Layer | N
     tops = values.texts("top")
     name = values.text("name") or next(iter(tops), f"line {field.line}")
     if not kind:
-        raise ModelFileError(f"the layer '{name}' has no type", where=at)
+        raise ModelFileError(
+            f"the layer '{name}' has no type", where=at, remedy="the file is damaged or no network of Caffe: correct it"
+        )
     attributes: dict[str, AttributeValue] = {}
     shapes: list[tuple[int, ...]] = []
     parameter = PARAMETERS.get(kind, "")

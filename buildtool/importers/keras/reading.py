@@ -45,7 +45,9 @@ def read(file: Path, weight_file: Path | None, name: str, asked: Iterable[str] =
                 raise ModelFileError("the file contains no weights", where=where, remedy="add weight_file_path")
             weights = hdf5.Hdf5(_weights(weight_file, stack, name), Where(file=str(weight_file), model=name))
         else:
-            raise ModelFileError("this is not a Keras model", where=where, rule="HDF5, or an archive .keras")
+            raise ModelFileError(
+                "this is not a Keras model", where=where, rule="HDF5, or an archive .keras", remedy=hdf5.DAMAGED
+            )
         stack.callback(weights.close)
         major = _major(version, where)
         return _renamed(_model(parse(text, where), weights, major, where), asked)

@@ -118,7 +118,12 @@ def _tensor(info: ValueInfoProto, where: Where) -> SourceTensor:
     if kind is None:
         return SourceTensor(name, None, None)
     if kind != "tensor_type":
-        raise ModelFileError(f"'{name}' is not a tensor but a {kind.removesuffix('_type')}", where=where)
+        raise UnsupportedError(
+            f"'{name}' is not a tensor but a {kind.removesuffix('_type').replace('_', ' ')}",
+            where=where,
+            rule="inputs and outputs are tensors",
+            remedy="export the model with tensors as its inputs and outputs, or name inner tensors instead",
+        )
     tensor = info.type.tensor_type
     dtype = dtype_of_code(tensor.elem_type, where) if tensor.elem_type else None
     if not tensor.HasField("shape"):

@@ -34,9 +34,7 @@ def import_model(request: ImportRequest) -> ImportedModel:
 
 
 def declared_inputs(request: ImportRequest) -> Mapping[str, tuple[int | None, ...]]:
-    """The inputs of a program with their sizes; None where a size is open."""
+    """The inputs of a program and their sizes: None for those that are open, one None where the file states none."""
     inputs = read(request.model_file, request.weight_file, request.name).inputs
-    return {
-        name: tuple(size if isinstance(size, int) else None for size in tensor.shape or ())
-        for name, tensor in inputs.items()
-    }
+    shapes = {name: (None,) if tensor.shape is None else tensor.shape for name, tensor in inputs.items()}
+    return {name: tuple(size if isinstance(size, int) else None for size in shape) for name, shape in shapes.items()}

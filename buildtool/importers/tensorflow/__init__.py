@@ -7,6 +7,7 @@ from pathlib import Path
 from buildtool.errors import UnsupportedError, Where
 from buildtool.importers.assembly import assemble
 from buildtool.importers.model import SourceModel
+from buildtool.importers.recognition import is_saved_model
 from buildtool.importers.request import ImportedModel, ImportRequest
 from buildtool.importers.tensorflow.reading import READ, read
 from buildtool.importers.tensorflow.registry import REGISTRY
@@ -24,7 +25,8 @@ def companions(file: Path, weights: Path | None) -> tuple[Path, ...]:
     """The folder with the variables of a SavedModel that is named by its file; a folder has all in it anyway."""
     del weights  # models of this kind have none
     folder = file.parent / "variables"
-    return (folder,) if file.name == "saved_model.pb" and folder.is_dir() else ()
+    own = file.name == "saved_model.pb" or is_saved_model(file)
+    return (folder,) if folder.is_dir() and own else ()
 
 
 def declared_inputs(request: ImportRequest) -> dict[str, tuple[int | None, ...]]:

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError, Message
 
 from buildtool.errors import ModelFileError, Where
 from buildtool.importers.files import read_bytes
+from buildtool.importers.recognition import is_saved_model
 from buildtool.importers.tensorflow.tensors import DAMAGED
 from buildtool.importers.tensorflow.variables import Variables
 from buildtool.schemas import tensorflow_graph_pb2 as pb
@@ -41,7 +42,7 @@ def load(file: Path, where: Where) -> Loaded:
             raise ModelFileError(
                 "there is no saved_model.pb in the folder", where=where, remedy="give the folder of a SavedModel"
             )
-    if file.stem == _SAVED:
+    if file.stem == _SAVED or is_saved_model(file):
         return _saved_model(_parsed(pb.SavedModel(), file, where), file.parent, where)
     graph = _parsed(pb.GraphDef(), file, where)
     return Loaded(graph, Variables(file.parent / "variables", where))
