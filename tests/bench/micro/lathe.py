@@ -53,8 +53,7 @@ def run(network: Network, processor: Processor, place: Path, data: bytes) -> Fig
         (folder / file).write_bytes(content)
     for old in folder.glob("*.o"):
         old.unlink()
-    library = () if processor.is_arm else ("--specs=picolibc.specs",)
-    flags = [*_FLAGS, *library, f"-I{folder}", f"-I{programs.EMULATOR}"]
+    flags = [*_FLAGS, f"-I{folder}", f"-I{programs.EMULATOR}"]
     units = [folder / file for file in sources if file.endswith(".c")] + programs.board_sources(processor)
     objects = programs.compile_all([(unit, flags) for unit in units], processor, folder)
     program = folder / "program.elf"

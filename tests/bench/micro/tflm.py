@@ -148,8 +148,7 @@ def _includes(engines: Path, processor: Processor) -> list[str]:
         ),
     ]
     defines = ["-DCMSIS_NN"] if processor.is_arm else []
-    library = [] if processor.is_arm else ["--specs=picolibc.specs"]
-    return [*defines, *library, *(f"-I{folder}" for folder in folders)]
+    return [*defines, *(f"-I{folder}" for folder in folders)]
 
 
 def _sources(engines: Path, processor: Processor) -> Iterator[Path]:
