@@ -113,9 +113,9 @@ bench-ops: setup ## time single kernels, or count what they execute on ARM; FILT
 	@$(VENV)/python -m tests.bench.ops $(if $(FILTER),--filter '$(FILTER)') $(if $(THREADS),--threads $(THREADS)) \
 		$(if $(ABI),--abi $(ABI)) $(if $(CPU),--cpu $(CPU)) $(if $(ISAS),--isas $(ISAS))
 
-bench-profile: setup ## where the time of a network goes; NETWORKS=, THREADS=, NODES=
+bench-profile: setup ## where the time of a network goes; NETWORKS=, THREADS=, NODES=, DTYPE=int8
 	@$(VENV)/python -m tests.bench.profile $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \
-		$(if $(NODES),--nodes $(NODES))
+		$(if $(NODES),--nodes $(NODES)) $(if $(DTYPE),--dtype $(DTYPE))
 
 bench-history: setup ## measure this commit, add it to tests/bench/history/history.jsonl and draw that; DRY=1 adds nothing
 	@$(VENV)/python -m tests.bench.history $(if $(DRY),--dry)

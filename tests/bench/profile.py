@@ -1,6 +1,6 @@
 """Where the time of a network goes on this machine: `make bench-profile`, or `python -m tests.bench.profile`.
 
-    make bench-profile NETWORKS=resnet18 THREADS=2 NODES=20
+    make bench-profile NETWORKS=resnet18 THREADS=2 NODES=20 DTYPE=int8
 
 Every node's time is the smallest of several profiled runs. GMAC/s is what the node achieves; nodes without
 multiply-accumulates show what they cost.
@@ -19,6 +19,7 @@ from buildtool.benchmark.operator_names import describe
 from buildtool.codegen import container
 from buildtool.errors import LatheError
 from buildtool.ir.operator import Array
+from buildtool.ir.quantised import is_quantised
 from buildtool.ir.work import node_macs
 from buildtool.ops.registry import builtin
 from buildtool.runtime import Library
@@ -51,7 +52,8 @@ def profile(library: Path, feeds: dict[str, Array], threads: int, runs: int) -> 
     graph, _ = container.read(model.read_bytes(), data.read_bytes(), builtin())
     rows = []
     for node, times in zip(graph.nodes, zip(*profiles, strict=True), strict=True):
-        sizes = describe(node.op, [value.type for value in node.inputs])
+        stored = is_quantised(node)
+        sizes = describe(node.op, [value.type.real if stored else value.type for value in node.inputs])
         best = min(time.nanoseconds for time in times)
         rows.append(NodeProfile(node.op.name, sizes, times[0].kernel, node_macs(node), best))
     return rows
@@ -115,6 +117,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--nodes", type=int, default=10, help="how many nodes to show (default: 10)")
+    parser.add_argument("--dtype", choices=("fp32", "int8"), default="fp32")
     parser.add_argument("--python", help="a Python that has PyTorch, where a network is exported from there")
     options = parser.parse_args()
     pin(options.threads)
@@ -122,7 +125,9 @@ def main() -> int:
         suite = suite_of(network)
         suite.make([network], options.python)
         try:
-            library = models.library(network, suite.file(network))
+            few = options.dtype == "int8"
+            file = suite.quantised(network) if few else suite.file(network)
+            library = models.library(f"{network}_int8" if few else network, file)
             rows = profile(library, suite.inputs(network), options.threads, options.runs)
         except (LatheError, NetworkError) as problem:
             sys.stderr.write(f"{problem}\n")
