@@ -50,7 +50,9 @@ class OpenSizes:
     given: dict[str, str]
     ask: Ask | None = None
     note: Callable[[Problem], None] | None = None
-    _chosen: list[Problem] = field(default_factory=list)  # what to say where the sizes of a model do not fit
+    _chosen: list[Problem] = field(
+        default_factory=list
+    )  # what to say where the sizes of a model do not fit, given or not
 
     def requests(self, file: Path, opened: Iterable[Opened]) -> tuple[TensorRequest, ...]:
         """The inputs with the shapes that were given, or decided. ConfigError lists all that nobody can decide."""
@@ -61,6 +63,8 @@ class OpenSizes:
             text = self.given.pop(item.name, None)
             if text is not None:
                 found.append(TensorRequest(item.name, parse(text, item.name), "MODEL", where=where))
+                what = f"--input-shape {item.name}={text} does not fit the model"
+                self._chosen.append(Problem(what, where, remedy="give the sizes that the model was made for"))
                 continue
             shape = self._decided(item, where)
             if isinstance(shape, Problem):
@@ -77,13 +81,11 @@ class OpenSizes:
         try:
             yield
         except (GraphError, ModelFileError) as error:
-            if not self._chosen:
+            at_a_node = isinstance(error, GraphError) or bool(error.problems[0].where.node)
+            if not self._chosen or not at_a_node:
                 raise
             raise ConfigError(
-                [
-                    replace(one, rule=f"the sizes that were chosen do not fit: {error.problems[0].what}")
-                    for one in self._chosen
-                ]
+                [replace(one, rule=f"these sizes do not fit: {error.problems[0].what}") for one in self._chosen]
             ) from error
         finally:
             self._chosen.clear()

@@ -294,6 +294,10 @@ def test_models_that_state_no_shapes_are_asked_about(release: str, lathe: Lathe,
     result = lathe("init", file)
     assert result.code == 2
     assert "leaves the shape [?] of 'Input_0' open" in result.stderr
+    wrong = lathe("init", file, "--input-shape", "Input_0=2,3,6,5")
+    assert wrong.code == 2
+    assert "--input-shape Input_0=2,3,6,5 does not fit the model" in wrong.stderr
+    assert "these sizes do not fit: conv2d" in wrong.stderr
     assert lathe("init", file, "--input-shape", "Input_0=2,4,6,5").code == 0
     assert lathe("check", file.with_suffix(".yml")).code == 0
 
