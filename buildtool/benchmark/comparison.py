@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from buildtool.benchmark import distribution
@@ -86,11 +87,20 @@ def exact(own: int, other: int) -> dict[str, Any]:
     return {"own": own, "other_figures": other, "ratio": own / max(1, other), "verdict": verdict}
 
 
+def _named(nodes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[tuple[str, str, int], Mapping[str, Any]]]:
+    """Nodes by name, operator, and how often that came before: other passes give nodes other numbers."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for node in nodes:
+        name = (node["name"], node["op"])
+        yield (*name, seen[name]), node
+        seen[name] += 1
+
+
 def _changes(item: Mapping[str, Any], old: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What changed by node, the largest difference first."""
     key = "instructions" if item["unit"] == "instructions" else "median_ms"
-    before = {(node["index"], node["name"]): node[key] for node in old["nodes"]}
-    pairs = [(node, before.get((node["index"], node["name"]))) for node in item["nodes"]]
+    before = {name: node[key] for name, node in _named(old["nodes"])}
+    pairs = [(node, before.get(name)) for name, node in _named(item["nodes"])]
     found = [
         {"name": node["name"], "op": node["op"], "before": was, "after": node[key], "difference": node[key] - was}
         for node, was in pairs

@@ -39,6 +39,12 @@ def inspect(
     everything: Annotated[
         bool, typer.Option("--all", help="With `ops`: list the operators of all frameworks.")
     ] = False,
+    compare: Annotated[
+        Path | None, typer.Option("--compare", metavar="FOLDER", help="With a build: the build to compare it with.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="With --compare: also write an HTML page.")
+    ] = None,
     *,
     out: Output,
 ) -> None:
@@ -47,9 +53,9 @@ def inspect(
     Models may be of any framework, converted, or kmodels of the Kendryte K210. The folder of a build and descriptions
     of networks for the MAX78000 or MAX78002 are known, too.
 
-    `lathe inspect ops` lists the operators and their kernels, `lathe inspect passes` the optimisations;
-    `lathe inspect ops MODEL` tells which operators of a model of any framework, or of the models of a deployment
-    file, each ABI runs, `lathe inspect ops --all` which ones can be imported at all.
+    `lathe inspect NEW --compare OLD` compares two builds. `lathe inspect ops` lists the operators and their kernels,
+    `ops --all` those that can be imported, `passes` the optimisations; `lathe inspect ops MODEL` tells which operators
+    of a model of any framework, or of the models of a deployment file, each ABI runs.
     """
     from buildtool.reports import inspection
 
@@ -62,11 +68,29 @@ def inspect(
             f"{option} goes with `lathe inspect ops`", remedy=f"leave it out, or: lathe inspect ops {thing}"
         )
     kind, file = _named(thing, path)
-    if kind == "deployment" and file is not None:
-        document = _deployment(file)
-    else:
-        document = inspection.inspect(kind, file, tuple(op_paths or ()))
+    if compare is not None or page is not None:
+        _compare(kind, file, compare, page, out)
+        return
+    known = file if kind == "deployment" else None
+    document = _deployment(known) if known is not None else inspection.inspect(kind, file, tuple(op_paths or ()))
     out.document(document, *inspection.parts(document, verbose=out.verbosity >= VERBOSE))
+
+
+def _compare(kind: str, file: Path | None, before: Path | None, page: Path | None, out: Output) -> None:
+    from buildtool.reports import build_comparison
+    from buildtool.workflow.comparing import compare
+
+    if before is None or kind != "build" or file is None:
+        raise ConfigError(
+            "--page goes with --compare" if before is None else "--compare goes with the folder of a build",
+            remedy="compare two builds: lathe inspect build/NEW --compare build/OLD --page differences.html",
+        )
+    document = compare(before, file)
+    shown = build_comparison.parts(document)
+    if page is not None:
+        build_comparison.write_page(page, document)
+        shown.append(f"wrote {page}")
+    out.document(document, *shown)
 
 
 def _support(

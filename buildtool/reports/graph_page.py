@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from buildtool.importers.outline import Outline
@@ -77,17 +77,18 @@ def page(name: str, graphs: Mapping[str, Graph], version: str) -> bytes:
     return stages.page(name, version)
 
 
-def with_results(text: bytes, measurements: list[Mapping[str, Any]], layers: list[Mapping[str, Any]]) -> bytes:
+def with_results(text: bytes, measurements: Sequence[Mapping[str, Any]], layers: Sequence[Mapping[str, Any]]) -> bytes:
     """The page with what was measured of its last graph; `layers`: contents of layers.json."""
     data = html_page.data_of(text)
     graph = data["graphs"][-1]
     nodes = [data["nodes"][number] for number in graph["items"]]
-    data["measured"] = [_times(item, nodes) for item in measurements]
-    data["layers"] = [_layers(item) for item in layers]
+    of = {"graph": len(data["graphs"]) - 1}
+    data["measured"] = [{**_times(item, nodes), **of} for item in measurements]
+    data["layers"] = [{**_layers(item), **of} for item in layers]
     return html_page.render("graph_page", data["name"], data)
 
 
-def _times(item: Mapping[str, Any], nodes: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _times(item: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The cost of each box, by its number. A box whose operator is another one has none."""
     first = sum(node["kind"] == "input" for node in nodes)
     cost = "median_ms" if item["unit"] == "seconds" else "instructions"
@@ -114,3 +115,24 @@ def _layers(item: Mapping[str, Any]) -> dict[str, Any]:
         for layer in item["layers"]
     }
     return {"title": f"{item['abi']}, {item['device']}", "values": values}
+
+
+def beside(name: str, pages: Mapping[str, bytes]) -> bytes:
+    """A page with the last graph of others, and what was measured of them; the first two are side by side."""
+    kept: dict[str, Any] = {"name": name, "version": "", "beside": 0}
+    kept |= {key: [] for key in ("graphs", "nodes", "values", "measured", "layers")}
+    for number, (title, text) in enumerate(pages.items()):
+        data = html_page.data_of(text)
+        nodes, values = len(kept["nodes"]), len(kept["values"])
+        last = data["graphs"][-1]
+        edges = [[start, end, value + values, route] for start, end, value, route in last["edges"]]
+        moved = {"title": title, "items": [item + nodes for item in last["items"]], "edges": edges}
+        kept["graphs"].append({**last, **moved})
+        for node in data["nodes"]:
+            ends = {key: [value + values for value in node[key]] for key in ("inputs", "outputs")}
+            kept["nodes"].append({**node, **ends})
+        kept["values"] += data["values"]
+        for key in ("measured", "layers"):
+            kept[key] += [{**item, "graph": number} for item in data[key]]
+        kept["version"] = data["version"]
+    return html_page.render("graph_page", name, kept)

@@ -17,7 +17,11 @@ import jinja2
 import markupsafe
 
 #: What pages are made of besides the files of their own name, which come last.
-_PARTS = {"graph_page": ("common", "graph_pane")}
+_PARTS = {
+    "graph_page": ("common", "graph_pane"),
+    "build_page": ("common", "charts"),
+    "comparison_page": ("common", "charts"),
+}
 _SHARED = ("common",)
 
 

@@ -31,6 +31,7 @@ RUN_BY = {
     "docs/how-to/k210.md": "tests/targets/k210/test_page.py",
     "docs/how-to/microcontrollers.md": "tests/targets/micro/test_page.py",
     "docs/how-to/quantisation.md": "tests/cli/test_quantize.py",
+    "docs/how-to/reports.md": "tests/reports/test_reports_page.py",
     "docs/how-to/validation.md": "tests/cli/test_validation_page.py",
     "docs/reference/commands.md": "tests/cli/test_commands_page.py",
     "examples/bazel-app/README.md": "tests/packaging/bazel.py",

@@ -10,13 +10,15 @@
   const time = (ms) => (ms >= 0.1 || ms === 0 ? digits(ms) + " ms" : digits(ms * 1000) + " \u00b5s");
   const last = data.graphs.length - 1;
   data.graphs.forEach((graph) => { graph.items = graph.items.map((number) => data.nodes[number]); });
-  // What was measured belongs to the last graph.
-  const measured = data.measured.map(({ title, unit, boxes }) => {
-    const all = boxes.reduce((sum, box) => sum + box[1], 0) || 1, most = Math.max(...boxes.map((box) => box[1]), 0) || 1;
-    const ranked = [...boxes].sort((a, b) => b[1] - a[1]);
-    return { title, ranked, most, all, of: new Map(boxes.map((box) => [box[0], box])), words: (cost) => (unit === "seconds" ? time(cost) : grouped(cost) + " instructions") };
+  // What was measured, each of one graph. Those of one title have one scale of colours.
+  const measured = data.measured.map(({ title, unit, boxes, graph }) => {
+    const all = boxes.reduce((sum, box) => sum + box[1], 0) || 1, ranked = [...boxes].sort((a, b) => b[1] - a[1]);
+    const most = Math.max(...data.measured.filter((other) => other.title === title).flatMap((other) => other.boxes.map((box) => box[1])), 0) || 1;
+    return { title, graph, ranked, most, all, of: new Map(boxes.map((box) => [box[0], box])), words: (cost) => (unit === "seconds" ? time(cost) : grouped(cost) + " instructions") };
   });
-  const layers = data.layers;
+  const titles = [...new Set(measured.map((costs) => costs.title))];
+  const costsOf = (pane) => measured.filter((costs) => costs.graph === pane.stage);
+  const chosenCosts = (pane) => costsOf(pane).find((costs) => costs.title === titles[colour]);
   let panes = [], matches = [], match = -1, colour = -1;
 
   // -- which nodes of two graphs belong together ---------------------------------------------------------------------
@@ -79,7 +81,7 @@
     if (value.range) card.append(html("div", "", value.range.length ? `stored in ${value.bits} bits: ${short(value.range[0])} to ${short(value.range[1])}` : `stored in ${value.bits} bits, a range for each channel`));
     if (value.constant) card.append(html("code", "", value.constant));
     if (value.spread) card.append(spread(value.spread, value.range || [], ""));
-    if (pane.stage === last) for (const { title: where, values } of layers) {
+    for (const { title: where, values } of data.layers.filter((found) => found.graph === pane.stage)) {
       const layer = values[value.name];
       if (!layer) continue;
       card.append(html("div", layer.passed ? "" : "wrong", `${where}: cosine ${layer.cosine.toFixed(6)}, largest error ${short(layer.error)} of the largest value${layer.passed ? "" : ", failed"}`));
@@ -112,7 +114,7 @@
     const order = [...counts].sort((a, b) => b[1][0] - a[1][0] || (a[0] < b[0] ? -1 : 1)), most = order.length ? order[0][1][0] : 1;
     const border = (kind) => graph.items.flatMap((item, at) => (item.kind === kind ? [[kind === "input" ? item.outputs[0] : item.inputs[0], at]] : [])).map(([number, at]) => valueCard(pane, number, [at]));
     const facts = [["nodes", grouped(graph.nodes)], ...(graph.macs ? [["work", both(macs(graph.macs), graph.macs)]] : []), ["weights", both(bytes(graph.weights), graph.weights)], ...graph.symbols.map((text) => ["size", text])];
-    const costs = pane.stage === last && colour >= 0 ? measured[colour] : null;
+    const costs = chosenCosts(pane);
     details.replaceChildren(
       heading("", graph.title), html("p", "", `${graph.about || ""} Lathe ${data.version}. Click a node to see what it is.`.trim()), ...change(pane),
       title("Totals"), list(facts),
@@ -127,7 +129,7 @@
     const readers = (value) => graph.edges.filter((edge) => edge[0] === at && edge[2] === value).map((edge) => edge[1]);
     if (item.macs) facts.push(["work", both(macs(item.macs), item.macs)], ["share", `${(100 * item.macs / graph.macs).toFixed(1)} % of the model`]);
     if (item.weights) facts.push(["weights", both(bytes(item.weights), item.weights)]);
-    if (pane.stage === last) for (const costs of measured) {
+    for (const costs of costsOf(pane)) {
       const cost = costs.of.get(at);
       if (cost) facts.push([costs.title, `${costs.words(cost[1])}, ${(100 * cost[1] / costs.all).toFixed(1)} %, number ${costs.ranked.indexOf(cost) + 1} of ${costs.ranked.length}`], ["kernel", cost[2]]);
     }
@@ -203,7 +205,7 @@
 
   // -- colours -------------------------------------------------------------------------------------------------------
   const warm = (pane) => {
-    const costs = colour >= 0 && pane.stage === last ? measured[colour] : null;
+    const costs = chosenCosts(pane);
     pane.heat(costs ? pane.graph.items.map((item, at) => (costs.of.has(at) ? Math.sqrt(costs.of.get(at)[1] / costs.most) : 0)) : null);
   };
   const paint = (next) => {
@@ -211,15 +213,15 @@
     get("colour").value = String(next);
     panes.forEach(warm);
     const kinds = Object.entries(KINDS).map(([kind, text]) => html("li", kind, html("span", "dot"), html("span", "", text)));
-    const scale = colour >= 0 ? [html("li", "scale", html("span", "", "0"), html("i"), html("span", "", measured[colour].words(measured[colour].most)))] : [];
-    get("legend").replaceChildren(...(colour >= 0 ? scale : kinds));
+    const warmest = measured.find((costs) => costs.title === titles[colour]);
+    get("legend").replaceChildren(...(warmest ? [html("li", "scale", html("span", "", "0"), html("i"), html("span", "", warmest.words(warmest.most)))] : kinds));
     if (panes.length) choose(panes[panes.length - 1], panes[panes.length - 1].chosen);
   };
 
   // -- search --------------------------------------------------------------------------------------------------------
   const words = (pane, item, at) => {
     const values = [...item.inputs, ...item.outputs].map((number) => data.values[number]);
-    const kernels = pane.stage === last ? measured.flatMap((costs) => (costs.of.has(at) ? [costs.of.get(at)[2]] : [])) : [];
+    const kernels = costsOf(pane).flatMap((costs) => (costs.of.has(at) ? [costs.of.get(at)[2]] : []));
     return [item.op, item.name, ...kernels, ...values.flatMap((value) => namesOf(value))].join("\n").toLowerCase();
   };
   const look = () => {
@@ -253,7 +255,7 @@
     if (event.key === "Escape") { search.value = ""; look(); search.blur(); }
     event.stopPropagation();
   });
-  const toggle = () => { beside(panes.length > 1 ? null : data.start || 0); };
+  const toggle = () => { beside(panes.length > 1 ? null : data.beside || 0); };
   window.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
     const each = (action) => () => panes.forEach(action);
@@ -265,14 +267,15 @@
   });
   get("beside").addEventListener("click", toggle);
   get("beside").hidden = data.graphs.length < 2;
-  get("colour").append(...[["kind of operator", -1], ...measured.map((costs, at) => [costs.title, at])].map(([text, at]) => { const option = html("option", "", text); option.value = String(at); return option; }));
+  get("colour").append(...[["kind of operator", -1], ...titles.map((text, at) => [text, at])].map(([text, at]) => { const option = html("option", "", text); option.value = String(at); return option; }));
   get("colour").addEventListener("change", () => paint(Number(get("colour").value)));
   get("colours").hidden = !measured.length;
 
   const [, at, box, other] = /^#(\d+)(?:\/(\d+))?(?:\+(\d+))?$/.exec(location.hash) || [];
   newPane(data.graphs[at] ? Number(at) : last);
-  if (other !== undefined && data.graphs[other]) beside(Number(other));
-  paint(measured.length ? 0 : -1);
+  const left = other !== undefined ? Number(other) : data.beside;
+  if (data.graphs[left]) beside(left);
+  paint(titles.length ? 0 : -1);
   const main = panes[panes.length - 1];
   if (box !== undefined && main.graph.items[box]) { choose(main, Number(box)); main.reveal(Number(box)); }
 })();
