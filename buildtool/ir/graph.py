@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from buildtool.ir.dims import Symbol
 from buildtool.ir.operator import Array, Operator, RegionType
 from buildtool.ir.types import DType, QuantType, TensorType, dtype_of
@@ -155,6 +157,7 @@ class Graph(Region):
 
     def new_constant(self, hint: str, array: Array) -> Value:
         """A constant value. The array is made read-only: clones and passes share it."""
+        array = np.asarray(array)  # arithmetic on arrays without axes gives numbers of NumPy
         array = array.copy() if array.base is not None or not array.flags.c_contiguous else array
         array.setflags(write=False)
         return Value(self.fresh_name(hint), TensorType(dtype_of(array), tuple(array.shape)), (), array)

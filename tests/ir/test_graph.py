@@ -118,3 +118,11 @@ def test_refused_quantisation(make: type[QuantType]) -> None:
 def test_type_text() -> None:
     assert str(TensorType(DType.S8, (1, 2))) == "s8[1, 2]"
     assert TensorType(DType.S8, (1, 2)).with_dtype(DType.F32).with_shape(()) == TensorType(DType.F32, ())
+
+
+def test_constants_are_arrays() -> None:
+    """Arithmetic on arrays without axes gives numbers, which lack what arrays have, such as weak references."""
+    value = Graph("net").new_constant("sum", np.ones((), np.float32) + np.ones((), np.float32))  # type: ignore[arg-type]
+    assert isinstance(value.constant, np.ndarray)
+    assert value.constant.shape == ()
+    assert not value.constant.flags.writeable
