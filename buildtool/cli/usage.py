@@ -10,7 +10,7 @@ from buildtool.wording import did_you_mean
 _VALUE = re.compile(r"invalid value for (?:'([^']+)'|(\S+)): (?:Value error, )?(.*)", re.DOTALL)
 _CHOICE = re.compile(r"'(.*)' is not one of (.*)")
 _NUMBERS = (
-    (re.compile(r"Input should be a valid integer.*"), "{} must be a whole number"),
+    (re.compile(r"Input should be a valid integer.*"), "{} must be an integer"),
     (re.compile(r"Input should be a valid number.*"), "{} must be a number"),
     (re.compile(r"Input should be greater than or equal to (\S+)"), r"{} must be at least \1"),
     (re.compile(r"Input should be greater than (\S+)"), r"{} must be more than \1"),

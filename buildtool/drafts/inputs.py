@@ -156,7 +156,7 @@ def parse(text: str, name: str) -> tuple[int | tuple[int, int], ...]:
             raise ConfigError(
                 f"'{word}' is not a dimension, in --input-shape {name}={text}",
                 rule="a shape is a list of dimensions such as 1,3,224,224, or of bounds such as 1..8,3,64,64",
-                remedy=f"write a whole number for '{word}', or bounds such as 1..8",
+                remedy=f"write an integer for '{word}', or bounds such as 1..8",
             )
         low, high = int(match[1]), int(match[2] or match[1])
         if not 1 <= low <= high:

@@ -248,7 +248,7 @@ COMMAND = (
     Mistake(
         "a word for a number",
         nothing,
-        "--round must be a whole number",
+        "--round must be an integer",
         "--round",
         "",
         "see: lathe bench --help",

@@ -103,10 +103,10 @@ def test_bench_measures_each_kernel(lathe: Lathe, project: Path, tmp_path: Path)
     assert starts == sorted(starts)
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert {event["args"]["name"] for event in events if event["name"] == "thread_name"} == {
-        "nodes",
+        "thread 0: nodes",
         f"GPU: {measured['gpu']['name']}",
     }
-    assert {event["tid"] for event in events if event.get("cat") == "conv2d"} == {2}
+    assert {event["tid"] for event in events if event.get("cat") == "conv2d"} == {1000}
 
 
 def test_a_build_tells_where_nodes_run(lathe: Lathe, project: Path) -> None:

@@ -116,7 +116,7 @@ def test_dashes_and_underscores_are_alike(lathe: Lathe) -> None:
         (["build", "--outptu", "x"], "--output"),
         (["build"], "no deployment file is given"),
         (["build", "a.yml", "--config", "b.yml"], "two deployment files"),
-        (["run", "a.yml", "--round", "none"], "valid integer"),
+        (["run", "a.yml", "--round", "none"], "must be an integer"),
         (["run", "a.yml", "--input", "image"], "NAME=FILE"),
         (["convert", "a.yml", "--emit", "plans"], "allowed: ir, plan, source"),
         (["validate", "a.yml", "--reference", "torch"], "allowed: auto, onnxruntime, litert, numpy"),

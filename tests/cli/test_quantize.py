@@ -156,7 +156,7 @@ def test_the_log_of_mace_becomes_ranges(lathe: Lathe, project: Path) -> None:
     [
         (["quantize"], "no deployment file"),
         (["quantize", "accuracy.yml"], "--inputs is missing"),
-        (["quantize", "accuracy.yml", "--inputs", "nothing"], "no samples found"),
+        (["quantize", "accuracy.yml", "--inputs", "nothing"], "no such file or folder"),
         (
             ["quantize", "accuracy.yml", "--inputs", "pictures.npy", "--estimator", "mean"],
             "allowed: min-max, percentile",

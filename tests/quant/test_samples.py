@@ -117,7 +117,7 @@ def test_errors_of_a_script_are_reported(tmp_path: Path, text: str, message: str
 def test_folders_without_samples_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no samples found"):
         _read(tmp_path)
-    with pytest.raises(ConfigError, match="no samples found"):
+    with pytest.raises(ConfigError, match="there is no such file or folder"):
         _read(tmp_path / "missing")
     np.save(tmp_path / "x.npy", np.zeros((7, 5)))
     with pytest.raises(RunError, match=r"shape \[7, 5\] does not contain samples of 'image'"):
