@@ -53,7 +53,7 @@ def equal_dim(a: Dim, b: Dim, what: str) -> Dim:
     return b if isinstance(b, int) else a
 
 
-def _broadcast_dim(a: Dim, b: Dim, shapes: str) -> Dim:
+def _broadcast_dim(a: Dim, b: Dim, shapes: Sequence[Shape]) -> Dim:
     if a == b or b == 1:
         return a
     if a == 1:
@@ -61,7 +61,8 @@ def _broadcast_dim(a: Dim, b: Dim, shapes: str) -> Dim:
     (low_a, _), (low_b, _) = bounds(a), bounds(b)
     may_be_one = low_a <= 1 or low_b <= 1
     if (isinstance(a, int) and isinstance(b, int)) or not (may_be_one or can_be_equal(a, b)):
-        raise OperatorError(f"shapes {shapes} do not broadcast: {a} and {b} are different and neither is 1")
+        text = " and ".join(show(shape) for shape in shapes)
+        raise OperatorError(f"shapes {text} do not broadcast: {a} and {b} are different and neither is 1")
     # A symbol that meets a number above 1 is that number or 1; of two symbols the larger is the result.
     for known, other in ((a, b), (b, a)):
         if isinstance(known, int):
@@ -75,10 +76,9 @@ def broadcast(*shapes: Shape) -> Shape:
     """The shape that NumPy's rule of broadcasting gives."""
     rank = max((len(shape) for shape in shapes), default=0)
     result: list[Dim] = [1] * rank
-    text = " and ".join(show(shape) for shape in shapes)
     for shape in shapes:
         for axis, dim in enumerate(shape, start=rank - len(shape)):
-            result[axis] = _broadcast_dim(result[axis], dim, text)
+            result[axis] = _broadcast_dim(result[axis], dim, shapes)
     return tuple(result)
 
 

@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Array, Operator
 from buildtool.ir.types import DType, QuantType
 
 _NEAR = 16  # places on each side that are looked at before the whole body is
+_KEPT: dict[Graph, Editor | None] = {}  # by `keeping`
+
+
+@contextmanager
+def keeping(graph: Graph) -> Iterator[None]:
+    """Meanwhile, editors of an unchanged graph share what they know of it. See `forget`."""
+    _KEPT[graph] = None
+    try:
+        yield
+    finally:
+        del _KEPT[graph]
+
+
+def forget(graph: Graph) -> None:
+    """Call it where something else than an editor may have changed the graph."""
+    if graph in _KEPT:
+        _KEPT[graph] = None
 
 
 class Editor:
     """A graph with its producers and readers at hand. All changes go through it while it is in use."""
 
     def __init__(self, graph: Graph) -> None:
+        kept = _KEPT.get(graph)
+        if kept is not None and not kept.changed:
+            self.__dict__.update(kept.__dict__)
+        else:
+            self._look_at(graph)
+        if graph in _KEPT:
+            _KEPT[graph] = self
+
+    def _look_at(self, graph: Graph) -> None:
         self.graph = graph
         self.changed = False
         self._producer: dict[Value, Node] = {}

@@ -15,7 +15,7 @@ from buildtool.extensions.entry_points import Found
 from buildtool.ir.dims import TooIntricateError
 from buildtool.ir.graph import Graph, Value
 from buildtool.ir.verify import verify
-from buildtool.passes import offered, store_quantised
+from buildtool.passes import editor, offered, store_quantised
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
 from buildtool.passes.absorb_transposes import AbsorbTransposes
 from buildtool.passes.arrange_concats import ArrangeConcats
@@ -200,7 +200,8 @@ def optimise(
     runs = [_run(kind(), graph, after) for kind in FROM_QUANTISED] if quantised else []
     seen: set[int] = set()
     for _ in range(MOST_ROUNDS):
-        round_ = [_run(one, graph, after) for one in passes]
+        with editor.keeping(graph):
+            round_ = [_run(one, graph, after) for one in passes]
         runs += round_
         structure = _structure(graph)
         if not any(run.modified for run in round_) or structure in seen:
@@ -265,6 +266,8 @@ def _run(one: Pass, graph: Graph, after: Watcher | None) -> PassRun:
         if not package:
             raise
         raise _defect(one, f"failed: {type(problem).__name__}: {problem}") from problem
+    if modified or offered.package_of(one):
+        editor.forget(graph)
     if modified:
         try:
             verify(graph)
