@@ -10,6 +10,7 @@ from numbers import Real
 
 import numpy as np
 
+from buildtool import budget
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.sizes_as_data import computed, symbols_in
 from buildtool.ir.dims import UNBOUNDED, Dim, DimensionError, DimExpr, Shape, bounds, symbol
@@ -71,6 +72,7 @@ class Tensor:
             dtype = dtype or DType.S64
             if all(isinstance(item, Real) for item in content.reshape(-1)):
                 content = _fitting(content, dtype)
+        budget.made(content.nbytes)
         return cls(TensorType(dtype or dtype_of(content), tuple(content.shape)), content)
 
     @property
@@ -155,6 +157,7 @@ class Builder:
             raise ModelFileError(f"{op}: {problem}", where=self.at(node), remedy="the shapes do not fit") from problem
 
     def _insert(self, node: Node) -> tuple[Tensor, ...]:
+        budget.nodes()
         self._region.nodes.append(node)
         self.makers.update(dict.fromkeys(node.outputs, node))
         return tuple(Tensor(value.type, None, value) for value in node.outputs)
@@ -216,6 +219,7 @@ class Builder:
     def _computed(operator: Operator, arrays: Sequence[Array], types: Sequence[TensorType]) -> list[Array]:
         with np.errstate(all="ignore"):
             results = [np.asarray(result) for result in operator.reference(*arrays)]  # taking one element unpacks it
+        budget.made(sum(array.nbytes for array in results))
         kept = [
             array if array.dtype == object else array.astype(type_.dtype.numpy, copy=False)
             for array, type_ in zip(results, types, strict=True)

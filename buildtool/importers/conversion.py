@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from buildtool import budget
 from buildtool.errors import InternalError, LatheError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.builder import SMALL, Builder, Tensor
 from buildtool.importers.model import SourceBody, SourceModel, SourceNode
@@ -69,6 +70,7 @@ class Conversion:
             value.add_source_names((name,))
 
     def _import(self, node: SourceNode) -> Sequence[Tensor]:
+        budget.spend_time()
         missing = next((name for name in node.inputs if name and name not in self.tensors), None)
         if missing is not None:  # in the body of a node: those of the model itself are in order
             raise ModelFileError(

@@ -16,7 +16,7 @@ _MOST_HOLES = 16  # as many times larger than its data may a file be
 _MOST_PIECES = 10_000  # of data between holes
 
 
-def _stored(file: Path) -> int:
+def stored(file: Path) -> int:
     """How many bytes of a file were written; all of them where the file system does not tell."""
     total = place = 0
     with file.open("rb", buffering=0) as stream:
@@ -36,7 +36,7 @@ def _stored(file: Path) -> int:
 def refuse_holes(file: Path, where: Where, damaged: str) -> None:
     """ModelFileError for a large file of which hardly anything was written: it would fill the memory with zeros."""
     size = file.stat().st_size
-    if size > _SMALL and _stored(file) < size // _MOST_HOLES:
+    if size > _SMALL and stored(file) < size // _MOST_HOLES:
         raise ModelFileError(
             f"the model file has {size:,} bytes, nearly all of which are holes",
             where=where,

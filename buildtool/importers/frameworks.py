@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, cast
 
-from buildtool import importers
-from buildtool.errors import ModelFileError, Problem, UnsupportedError, Where
+from buildtool import budget, importers
+from buildtool.errors import LatheError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers import recognition
+from buildtool.importers.files import stored
 from buildtool.importers.model import SourceModel
 from buildtool.importers.request import ImportedModel, ImportRequest
 
@@ -83,14 +84,26 @@ def platform_of(path: Path) -> str:
 
 def import_model(platform: str, request: ImportRequest) -> ImportedModel:
     """The graph of a model file."""
-    with _blaming(platform, request):
+    with _blaming(platform, request), _limited(platform, request):
         return importer(platform).import_model(request)
 
 
 def source_model(platform: str, request: ImportRequest) -> SourceModel:
     """What is in a model file, in the words of its framework."""
-    with _blaming(platform, request):
+    with _blaming(platform, request), _limited(platform, request):
         return importer(platform).source_model(request)
+
+
+def _limited(platform: str, request: ImportRequest) -> contextlib.AbstractContextManager[None]:
+    """The budget of the files of a request. Files that cannot be read have none: their reader says what is wrong."""
+    files = [request.model_file, *([request.weight_file] if request.weight_file else [])]
+    with contextlib.suppress(LatheError):
+        files += companions(platform, request.model_file, request.weight_file)
+    whole = {inner for file in files for inner in (file.rglob("*") if file.is_dir() else (file,)) if inner.is_file()}
+    size = 0
+    with contextlib.suppress(OSError):
+        size = sum(stored(file) for file in whole)
+    return budget.limited(Where(file=str(request.model_file), model=request.name), size)
 
 
 @contextlib.contextmanager

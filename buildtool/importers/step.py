@@ -9,6 +9,7 @@ from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
 
+from buildtool import budget
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.bounds import upper_bound
 from buildtool.importers.builder import MOST_REPEATED, Builder, Tensor
@@ -297,6 +298,7 @@ class Step:
                 f"a table of {' x '.join(map(str, sizes))} numbers would be created on import",
                 "the shapes or attributes of the model are wrong, or too large for this operator",
             )
+        budget.made(8 * math.prod(sizes))
 
     def transpose(self, tensor: Tensor, perm: Sequence[int]) -> Tensor:
         return tensor if list(perm) == sorted(perm) else self.emit("transpose", tensor, perm=tuple(perm))

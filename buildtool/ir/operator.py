@@ -135,7 +135,7 @@ class Operator:
                         yield from symbols(item)
 
     def attributes(self) -> dict[str, AttrValue]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: getattr(self, name) for name in self.attribute_kinds()}
 
     @classmethod
     def attribute_kinds(cls) -> Mapping[str, AttrKind]:

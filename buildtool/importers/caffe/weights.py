@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from buildtool import budget
 from buildtool.errors import ModelFileError, Where
 from buildtool.importers.files import read_bytes
 from buildtool.ir.operator import Array
@@ -52,4 +53,5 @@ def _array(blob: caffe_pb2.BlobProto, where: Where) -> Array:
             rule="4 bytes an element, or 8 of double precision",
             remedy=_DAMAGED,
         )
+    budget.made(4 * math.prod(shape))
     return np.frombuffer(data, dtype).reshape(shape).astype(np.float32, copy=False)

@@ -8,7 +8,7 @@ import zlib
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from buildtool import archives
+from buildtool import archives, budget
 from buildtool.errors import LatheError, ModelFileError, UnsupportedError, Where
 from buildtool.importers.files import LARGEST_FILE
 from buildtool.importers.keras.hdf5 import DAMAGED
@@ -58,6 +58,7 @@ class Archive:
             self._refuse(f"holds '{name}' encrypted or with an unsupported compression")
         if info.file_size > min(LARGEST_FILE, info.compress_size * _MOST_DENSE):
             self._refuse(f"states {info.file_size} bytes for '{name}'")
+        budget.made(info.file_size)
         try:
             with self._zip.open(info) as member:
                 data = member.read(info.file_size + 1)

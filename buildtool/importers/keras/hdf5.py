@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import h5py
 import numpy as np
 
+from buildtool import budget
 from buildtool.errors import LatheError, ModelFileError, Where
 from buildtool.ir.operator import Array
 
@@ -90,6 +91,7 @@ class Hdf5:
 
     def take(self, size: int, name: str) -> None:
         """Counts the bytes that are read: one dataset may stand under any number of names."""
+        budget.made(size)
         self._left -= size
         if self._left < 0:
             self.refuse(f"the datasets together have more than {_MOST_WEIGHTS} bytes", name)

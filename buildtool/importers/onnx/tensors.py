@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto
 
+from buildtool import budget
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
@@ -80,6 +81,7 @@ def array_of(tensor: TensorProto, folder: Path, where: Where) -> Array:
         )
     if tensor.HasField("segment"):
         raise UnsupportedError("the tensor is stored in segments", where=where, remedy="store it whole")
+    budget.made(math.prod(shape) * dtype.itemsize)
     count = math.prod(shape) if nibbles is None else (math.prod(shape) + 1) // 2
     if tensor.data_location == TensorProto.EXTERNAL:
         needed = count * _stored(code).itemsize

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from buildtool import budget
 from buildtool.errors import ModelFileError, Where
 from buildtool.importers.paddle.program import (
     BFLOAT16,
@@ -103,6 +104,7 @@ def _tensor(cursor: _Cursor, name: str) -> Array:
 
 def array_of(code: int, shape: tuple[int, ...], data: memoryview) -> Array:
     """The elements as the graph has them, read-only; there are as many as the shape has."""
+    budget.made(math.prod(shape) * DTYPES[code].itemsize)
     stored = np.frombuffer(data, STORED[code])
     if code == BFLOAT16:
         stored = (stored.astype(np.uint32) << 16).view(np.float32)

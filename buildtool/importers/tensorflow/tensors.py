@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from buildtool import budget
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.model import SourceDim
 from buildtool.ir.operator import Array
@@ -96,6 +97,7 @@ def array_of(tensor: pb.TensorProto, where: Where) -> Array:
     """The content of a tensor, read-only."""
     dtype_of_code(tensor.dtype, where)
     shape = static_shape(tensor.tensor_shape, where)
+    budget.made(math.prod(shape) * DTYPES[tensor.dtype].itemsize)
     if tensor.tensor_content:
         array = from_bytes(tensor.dtype, tensor.tensor_content, shape, where)
     else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from buildtool import budget
 from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.flatbuffer import Table
 from buildtool.importers.tflite.schema import BFLOAT16, DAMAGED, DTYPES, INT4, STORED, element_types
@@ -48,6 +49,7 @@ def array_of(code: int, shape: tuple[int, ...], data: Array, sparsity: Table | N
     """The content of a tensor, read-only; `data` are the bytes of its buffer."""
     dtype_of_code(code, where)
     check_shape(shape, where)
+    budget.made(math.prod(shape) * DTYPES[code].itemsize)
     if sparsity is None:
         array = _elements(code, data, math.prod(shape), where).reshape(shape)
     else:
