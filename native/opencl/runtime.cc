@@ -11,7 +11,7 @@ namespace opencl {
 Runtime* Runtime::Of(Engine* engine) {
   if (engine->device() != nullptr) return static_cast<Runtime*>(engine->device());
   const lathe_allocator& allocator = engine->allocator();
-  void* memory = allocator.alloc(allocator.user, sizeof(Runtime));
+  void* memory = AllocateFrom(allocator, sizeof(Runtime));
   if (memory == nullptr) return nullptr;
   auto* made = new (Place(), memory) Runtime(engine);
   engine->set_device(made);
@@ -153,7 +153,7 @@ SessionPart* Runtime::NewSessionPart(const Session* session, Part* part) {
     known->Clear();
     return known;
   }
-  void* memory = allocator_.alloc(allocator_.user, sizeof(SessionPart));
+  void* memory = AllocateFrom(allocator_, sizeof(SessionPart));
   if (memory == nullptr) return nullptr;
   auto* made = new (Place(), memory) SessionPart(allocator_);
   made->session = session;
@@ -240,7 +240,7 @@ Code Runtime::FillConstant(const Reporter& reporter, const Tensor& source, const
   if (static_cast<uint64_t>(count) * sizeof(float) > kMaxBytes)
     return reporter.Fail(Code::kOutOfMemory, "a constant is too large");
   const size_t bytes = static_cast<size_t>(count) * sizeof(float);
-  auto* memory = static_cast<float*>(allocator_.alloc(allocator_.user, bytes));
+  auto* memory = static_cast<float*>(AllocateFrom(allocator_, bytes));
   if (memory == nullptr) return reporter.Fail(Code::kOutOfMemory, "there is no memory for a constant");
   memset(memory, 0, bytes);
   if (numbers) {

@@ -17,20 +17,20 @@ Code Engine::Create(const lathe_engine_options& options, const ErrorSink& errors
   const lathe_allocator allocator = options.allocator != nullptr ? *options.allocator : DefaultAllocator();
   if (allocator.alloc == nullptr || allocator.free == nullptr)
     return errors.Fail(Code::kInvalidArgument, "the allocator lacks a function");
-  void* memory = allocator.alloc(allocator.user, sizeof(Engine));
+  void* memory = AllocateFrom(allocator, sizeof(Engine));
   if (memory == nullptr) return errors.OutOfMemory("the engine", sizeof(Engine));
   Engine* made = new (Place(), memory) Engine(allocator, errors);
   const Code code = made->Load(options);
   if (code == Code::kOk) {
     *engine = made;
   } else {
-    Destroy(made);
+    Release(made);
   }
   return code;
 }
 
-void Engine::Destroy(Engine* engine) {
-  if (engine == nullptr) return;
+void Engine::Release(Engine* engine) {
+  if (__atomic_sub_fetch(&engine->holders_, 1, __ATOMIC_SEQ_CST) != 0) return;
   const lathe_allocator allocator = engine->allocator_;
   engine->~Engine();
   allocator.free(allocator.user, engine);
@@ -38,7 +38,7 @@ void Engine::Destroy(Engine* engine) {
 
 Engine::~Engine() {
   if (device_ != nullptr) device_->End();
-  if (owns_pool_) ThreadPool::Destroy(pool_);
+  ThreadPool::Release(pool_);
 }
 
 Code Engine::Load(const lathe_engine_options& options) {
@@ -50,10 +50,10 @@ Code Engine::Load(const lathe_engine_options& options) {
   LATHE_TRY(MakeTensors(data));
   LATHE_TRY(PrepareNodes());
   if (options.pool != nullptr) {
-    pool_ = reinterpret_cast<ThreadPool*>(options.pool);
+    pool_ = reinterpret_cast<ThreadPool*>(options.pool);  // no handle any more: see EngineCreate
+    pool_->Hold();
     return Code::kOk;
   }
-  owns_pool_ = true;
   return ThreadPool::Create(options.num_threads, allocator_, errors_, &pool_);
 }
 

@@ -25,7 +25,9 @@ struct PreparedNode {
 class Engine {
  public:
   static Code Create(const lathe_engine_options& options, const ErrorSink& errors, Engine** engine);
-  static void Destroy(Engine* engine);
+  // Its creator holds an engine, and each session: the last one to release it destroys it.
+  void Hold() { __atomic_fetch_add(&holders_, 1, __ATOMIC_SEQ_CST); }
+  static void Release(Engine* engine);
 
   const Model& model() const { return model_; }
   // Of all regions; those of a node's regions follow it.
@@ -72,6 +74,7 @@ class Engine {
   bool FitsQuantised(const Node& node, Quantised wanted) const;
   Code TryKernel(const Node& node, const KernelDef& kernel, PreparedNode* prepared);
 
+  uint32_t holders_ = 1;
   lathe_allocator allocator_;
   MemoryArena memory_;
   ErrorSink errors_;  // of `Create`; unused afterwards
@@ -85,7 +88,6 @@ class Engine {
   size_t operand_count_ = 0;
   bool dynamic_ = false;
   ThreadPool* pool_ = nullptr;
-  bool owns_pool_ = false;
   Device* device_ = nullptr;
   bool runs_on_device_ = false;  // some kernel takes its regions
   lathe_device_options device_options_ = {};

@@ -20,6 +20,13 @@ constexpr size_t kLargestSharedBlock = size_t{1} << 20;
 
 lathe_allocator DefaultAllocator() { return {AlignedMalloc, AlignedFree, nullptr}; }
 
+void* AllocateFrom(const lathe_allocator& allocator, size_t bytes) {
+  void* memory = allocator.alloc(allocator.user, bytes);
+  if (memory == nullptr || IsAligned(memory)) return memory;
+  allocator.free(allocator.user, memory);
+  return nullptr;
+}
+
 void* MemoryArena::Allocate(size_t bytes, size_t alignment) {
   const size_t skip =
       AlignUp(reinterpret_cast<uintptr_t>(position_), alignment) - reinterpret_cast<uintptr_t>(position_);
@@ -27,7 +34,7 @@ void* MemoryArena::Allocate(size_t bytes, size_t alignment) {
     // A large piece gets a block of its own and leaves the current one in use.
     const bool own = bytes > next_block_ / 4;
     const size_t payload = AlignUp(own ? bytes : next_block_);
-    void* memory = bytes > kMaxBytes ? nullptr : allocator_.alloc(allocator_.user, kAlignment + payload);
+    void* memory = bytes > kMaxBytes ? nullptr : AllocateFrom(allocator_, kAlignment + payload);
     if (memory == nullptr) {
       failed_ = true;
       return nullptr;

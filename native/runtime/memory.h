@@ -25,6 +25,9 @@ constexpr uint64_t kMaxBytes = PTRDIFF_MAX / 2;
 // posix_memalign and free.
 lathe_allocator DefaultAllocator();
 
+// Null where the allocator has none, or gives memory that is not aligned as lathe_allocator says: that goes back to it.
+void* AllocateFrom(const lathe_allocator& allocator, size_t bytes);
+
 // Allocates by moving a pointer through blocks; frees only as a whole. Memory is zeroed.
 class MemoryArena {
  public:

@@ -245,7 +245,7 @@ Code Session::AllocateBlock(const ErrorSink& errors) {
     // The old block goes first: a session that grows would need both otherwise.
     if (block_ != nullptr) allocator.free(allocator.user, block_);
     capacity_ = 0;
-    block_ = static_cast<uint8_t*>(allocator.alloc(allocator.user, needed));
+    block_ = static_cast<uint8_t*>(AllocateFrom(allocator, needed));
     if (block_ == nullptr) return errors.OutOfMemory("the session's arena", needed);
     capacity_ = needed;
   }

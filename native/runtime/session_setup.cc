@@ -9,8 +9,9 @@ Code Session::Create(Engine* engine, uint32_t flags, const ErrorSink& errors, Se
   if ((flags & ~LATHE_SESSION_KEEP_ALL) != 0)
     return errors.Fail(Code::kInvalidArgument, "the session's flags hold one that this library does not know");
   const lathe_allocator& allocator = engine->allocator();
-  void* memory = allocator.alloc(allocator.user, sizeof(Session));
+  void* memory = AllocateFrom(allocator, sizeof(Session));
   if (memory == nullptr) return errors.OutOfMemory("the session", sizeof(Session));
+  engine->Hold();
   auto* made = new (Place(), memory) Session(engine, (flags & LATHE_SESSION_KEEP_ALL) != 0);
   Code code = made->MakeTables(errors);
   if (code == Code::kOk) code = made->Replan(errors);
@@ -24,9 +25,10 @@ Code Session::Create(Engine* engine, uint32_t flags, const ErrorSink& errors, Se
 
 void Session::Destroy(Session* session) {
   if (session == nullptr) return;
-  const lathe_allocator allocator = session->engine_->allocator();
+  Engine* engine = session->engine_;
   session->~Session();
-  allocator.free(allocator.user, session);
+  engine->allocator().free(engine->allocator().user, session);
+  Engine::Release(engine);
 }
 
 Session::~Session() {

@@ -24,7 +24,7 @@ Code ErrorSink::BadModel(const char* format, ...) const {
 #endif
 
 Code ErrorSink::OutOfMemory(const char* what, size_t bytes) const {
-  return Fail(Code::kOutOfMemory, "out of memory: %zu bytes for %s", bytes, what);
+  return Fail(Code::kOutOfMemory, "out of memory: %zu bytes for %s, aligned to 64", bytes, what);
 }
 
 Code ErrorSink::CheckIndex(const char* kind, size_t index, size_t count) const {
@@ -33,6 +33,7 @@ Code ErrorSink::CheckIndex(const char* kind, size_t index, size_t count) const {
 }
 
 Code ErrorSink::Report(Code code, const char* prefix, const char* format, va_list* arguments) const {
+  if (error_ == nullptr) return code;
   // The arguments may hold the message that stands there now, so the new one is made aside.
   char text[sizeof(error_->message)];
   size_t used = strlen(prefix);

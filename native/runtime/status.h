@@ -11,11 +11,9 @@ namespace lathe {
 
 constexpr char kBadModel[] = "bad model: ";
 
-// The place a message goes to. Copies share the place.
+// The place a message goes to; none where the caller handed in NULL. Copies share the place.
 class ErrorSink {
  public:
-  // `fallback` is written where the caller handed in NULL, so that the core may always read its own message back.
-  ErrorSink(lathe_error* error, lathe_error* fallback) : error_(error != nullptr ? error : fallback) {}
   explicit ErrorSink(lathe_error* error) : error_(error) {}
 
   // printf of libc; the text is cut to fit. Returns `code`.
@@ -29,6 +27,7 @@ class ErrorSink {
   // That there is an input, node, ... of this index.
   Code CheckIndex(const char* kind, size_t index, size_t count) const;
 
+  // For what is called by engine_create alone, where there is a place.
   const char* message() const { return error_->message; }
 
  private:

@@ -59,7 +59,7 @@ Code ThreadPool::Create(int threads, const lathe_allocator& allocator, const Err
   const size_t header = AlignUp(sizeof(ThreadPool));
   const size_t workers = AlignUp(sizeof(Worker) * static_cast<size_t>(threads));
   const size_t bytes = header + workers + sizeof(Share) * static_cast<size_t>(threads);
-  void* memory = allocator.alloc(allocator.user, bytes);
+  void* memory = AllocateFrom(allocator, bytes);
   if (memory == nullptr) return errors.OutOfMemory("the thread pool", bytes);
   auto* made = new (Place(), memory) ThreadPool(allocator);
   char* after = static_cast<char*>(memory) + header;
@@ -70,7 +70,7 @@ Code ThreadPool::Create(int threads, const lathe_allocator& allocator, const Err
   if (code == Code::kOk) {
     *pool = made;
   } else {
-    Destroy(made);
+    Release(made);
   }
   return code;
 }
@@ -104,8 +104,8 @@ void ThreadPool::Stop() {
   for (int i = 0; i < started_; ++i) pthread_join(workers_[static_cast<size_t>(i)].handle, nullptr);
 }
 
-void ThreadPool::Destroy(ThreadPool* pool) {
-  if (pool == nullptr) return;
+void ThreadPool::Release(ThreadPool* pool) {
+  if (pool == nullptr || __atomic_sub_fetch(&pool->holders_, 1, __ATOMIC_SEQ_CST) != 0) return;
   // After a fork the workers exist in the parent only, and the mutex may be held by one of them for ever.
   if (pool->owner_ == getpid()) pool->Stop();
   const lathe_allocator allocator = pool->allocator_;

@@ -27,7 +27,9 @@ class ThreadPool {
  public:
   // `threads` counts the caller of Parallel; 0 means one per core.
   static Code Create(int threads, const lathe_allocator& allocator, const ErrorSink& errors, ThreadPool** pool);
-  static void Destroy(ThreadPool* pool);
+  // Each that uses a pool holds it, its creator once; the last one to release it ends the threads.
+  void Hold() { __atomic_fetch_add(&holders_, 1, __ATOMIC_SEQ_CST); }
+  static void Release(ThreadPool* pool);
 
   int threads() const { return threads_; }
 
@@ -76,6 +78,7 @@ class ThreadPool {
   static constexpr uint32_t kOpen = 1u << 31;
 
   lathe_allocator allocator_;
+  uint32_t holders_ = 1;
   pid_t owner_ = 0;
   int threads_ = 1;
   int started_ = 0;  // workers that exist

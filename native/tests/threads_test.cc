@@ -21,7 +21,7 @@ struct Pool {
     const lathe::Code code = ThreadPool::Create(threads, lathe::DefaultAllocator(), lathe::ErrorSink(&error), &pool);
     EXPECT_EQ(code, lathe::Code::kOk) << error.message;
   }
-  ~Pool() { ThreadPool::Destroy(pool); }
+  ~Pool() { ThreadPool::Release(pool); }
   ThreadPool* pool = nullptr;
 };
 

@@ -6,8 +6,10 @@
  * The table only grows: `struct_size` tells how much of it a library fills in; LATHE_ABI_VERSION changes only when
  * something before that end changes. Structs that the caller fills start with `struct_size`, set by the caller.
  *
- * No function throws or exits. Functions that can fail return a lathe_code and, where `error` is not NULL, fill it in.
- * An engine may be used from several threads at once; a session belongs to one thread at a time.
+ * No function throws. Functions that can fail return a lathe_code and, where `error` is not NULL, fill it in.
+ * Pools, engines and sessions are handles: a function that gets one that was destroyed returns LATHE_INVALID_ARGUMENT,
+ * or 0 or NULL where it returns no code. To destroy one twice prints a message and aborts; to destroy NULL does
+ * nothing. An engine may be used from several threads at once; a session belongs to one thread at a time.
  */
 #ifndef LATHE_C_API_H_
 #define LATHE_C_API_H_
@@ -61,7 +63,8 @@ typedef struct lathe_bytes {
   size_t size;
 } lathe_bytes;
 
-/* Memory for everything that outlives a call. `alloc` returns `size` bytes aligned to 64, or NULL. */
+/* Memory for everything that outlives a call. `alloc` returns `size` bytes aligned to 64, or NULL; other memory is
+ * given back, and the call fails with LATHE_OUT_OF_MEMORY. */
 typedef struct lathe_allocator {
   void* (*alloc)(void* user, size_t size);
   void (*free)(void* user, void* pointer);
@@ -227,11 +230,11 @@ typedef struct lathe_api {
   const lathe_embedded_model* (*model_at)(size_t index);
 
   lathe_code (*pool_create)(int32_t num_threads, lathe_pool** pool, lathe_error* error);
-  void (*pool_destroy)(lathe_pool* pool);
+  void (*pool_destroy)(lathe_pool* pool); /* its engines go on until they are destroyed */
 
   /* Validates the model, chooses kernels where the model has no plan, expands and packs weights. */
   lathe_code (*engine_create)(const lathe_engine_options* options, lathe_engine** engine, lathe_error* error);
-  void (*engine_destroy)(lathe_engine* engine); /* after its sessions */
+  void (*engine_destroy)(lathe_engine* engine); /* its sessions go on until they are destroyed */
   size_t (*input_count)(const lathe_engine* engine);
   size_t (*output_count)(const lathe_engine* engine);
 
