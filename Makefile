@@ -19,7 +19,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-ops bench-profile bench-history gallery fuzz fuzz-native clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-ops bench-profile bench-history gallery fuzz fuzz-native fuzz-all mutants clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -99,7 +99,7 @@ bench-micro: setup ## instructions and memory on microcontrollers, in qemu: buil
 bench-arm-loops: setup ## what llvm-mca says of the inner loops on ARM; CPUS=, MCA= (apt-get install llvm-19)
 	@$(VENV)/python -m tests.bench.arm.inner_loops $(if $(CPUS),--cpus $(CPUS)) $(if $(MCA),--mca $(MCA))
 
-fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=onnx_importer tflite_importer caffe_importer tensorflow_importer keras_importer paddle_importer deployment_file container_file graph_text
+fuzz: setup ## fuzz a reader of files for FUZZ_SECONDS: FUZZ_TARGET=, one of TARGETS in tests/fuzz/__main__.py
 	@$(VENV)/python -c "import atheris" 2>/dev/null || $(call INSTALL,fuzz)
 	@$(VENV)/python -m tests.fuzz $(FUZZ_TARGET) --seconds $(FUZZ_SECONDS)
 
@@ -108,6 +108,15 @@ fuzz-native: setup ## fuzz the native runtime with all kernels, the kmodel inter
 	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
 	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet $(FUZZ_NATIVE)_fuzzer
 	@$(VENV)/python -m tests.fuzz native_$(FUZZ_NATIVE) --seconds $(FUZZ_SECONDS)
+
+fuzz-all: setup ## fuzz every reader and every native program for HOURS= each (0.05), into build/fuzz/summary.json
+	@$(VENV)/python -c "import atheris" 2>/dev/null || $(call INSTALL,fuzz)
+	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
+	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet model_fuzzer kmodel_fuzzer max7800x_fuzzer
+	@$(VENV)/python -m tests.fuzz all --seconds $$($(PYTHON) -c "print(int(3600 * $(or $(HOURS),0.05)))")
+
+mutants: setup ## plant COUNT= faults in each of ROOMS= and report those that no test finds: build/mutants.json; SEED=
+	@$(VENV)/python -m tests.mutants $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(ROOMS),--rooms $(ROOMS))
 
 bench-ops: setup ## time single kernels, or count what they execute on ARM; FILTER=, THREADS=, ABI=, CPU=, ISAS=
 	@$(VENV)/python -m tests.bench.ops $(if $(FILTER),--filter '$(FILTER)') $(if $(THREADS),--threads $(THREADS)) \

@@ -5,7 +5,9 @@ A member is never unpacked beyond the size that the archive states for it, so a 
 
 from __future__ import annotations
 
+import lzma
 import zipfile
+import zlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +15,12 @@ MOST_MEMBERS = 100_000
 ROOM = 64 << 20  # bytes beyond the multiples below
 WELL_PACKED = 100  # numbers: as many times as large as the archive
 MOST_PACKED = 1 << 30  # bytes, where the members are more than twice as large as the archive
+
+#: What Python's module raises for archives that are damaged, encrypted, or packed in ways that it does not know.
+DAMAGED = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError),
+    *(OSError, EOFError, ValueError, OverflowError),
+)
 
 
 class InflatedError(ValueError):

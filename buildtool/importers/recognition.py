@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from buildtool import archives
+
 _HEAD = 4096
 _FETCH = "fetch the model: git lfs pull"
 _ADDRESS = "download it again from the direct address of the file"
@@ -133,7 +135,7 @@ def _by_zip(file: Path, head: bytes) -> Content | None:
     try:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+    except archives.DAMAGED:
         return Content("a damaged or truncated zip archive", remedy=_ADDRESS)
     if "config.json" in names and "model.weights.h5" in names:
         return Content("a model of Keras", "keras")

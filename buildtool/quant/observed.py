@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from buildtool import archives
 from buildtool.ir.operator import Array
 from buildtool.quant.estimators import ESTIMATORS, WHOLE, Estimator, Settings
 
@@ -48,6 +49,7 @@ class Observed:
 
     def load(self, contents: bytes) -> None:
         """What `saved` gave, instead of what was seen. Any exception of NumPy's where it is damaged."""
+        archives.verify_file(io.BytesIO(contents))
         with np.load(io.BytesIO(contents), allow_pickle=False) as stored:
             names = [str(name) for name in stored["names"]]
             states: list[dict[str, Array]] = [{} for _ in names]

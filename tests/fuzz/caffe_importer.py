@@ -9,7 +9,8 @@ from __future__ import annotations
 from tests.fuzz import harness
 
 with harness.instrumented():
-    from buildtool.importers.caffe import import_model, supported_operators
+    from buildtool.importers.caffe import supported_operators
+    from buildtool.importers.frameworks import import_model
     from buildtool.importers.request import ImportRequest
     from buildtool.passes.pipeline import optimise
     from tests.fuzz.graph_checks import take_further
@@ -42,7 +43,7 @@ def main() -> None:
         text, _, weights = data.partition(_MARK)
         prototxt.write_bytes(text)
         caffemodel.write_bytes(weights)
-        graph = import_model(ImportRequest("fuzzed", prototxt, caffemodel if weights else None)).graph
+        graph = import_model("caffe", ImportRequest("fuzzed", prototxt, caffemodel if weights else None)).graph
         optimise(graph)
         take_further(graph)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from tests.fuzz import harness
 
 with harness.instrumented():
-    from buildtool.importers.keras import import_model, supported_operators
+    from buildtool.importers.frameworks import import_model
+    from buildtool.importers.keras import supported_operators
     from buildtool.importers.request import ImportRequest
     from buildtool.passes.pipeline import optimise
     from tests.fuzz.graph_checks import take_further
@@ -36,7 +37,7 @@ def main() -> None:
 
     def target(data: bytes) -> None:
         file.write_bytes(data)
-        graph = import_model(ImportRequest("fuzzed", file)).graph
+        graph = import_model("keras", ImportRequest("fuzzed", file)).graph
         optimise(graph)
         take_further(graph)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from tests.fuzz import harness
 
 with harness.instrumented():
-    from buildtool.importers.onnx import import_model, supported_operators
+    from buildtool.importers.frameworks import import_model
+    from buildtool.importers.onnx import supported_operators
     from buildtool.importers.request import ImportRequest, TensorRequest
     from buildtool.passes.pipeline import optimise
     from tests.fuzz.graph_checks import take_further
@@ -28,7 +29,7 @@ _FORMATS = ("NCHW", "NHWC")
 
 def attempt(file: Path) -> None:
     """Takes a file as far as it goes."""
-    graph = import_model(ImportRequest("fuzzed", file, inputs=_requests(file))).graph
+    graph = import_model("onnx", ImportRequest("fuzzed", file, inputs=_requests(file))).graph
     optimise(graph)
     take_further(graph)
 

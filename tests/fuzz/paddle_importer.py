@@ -10,7 +10,8 @@ from __future__ import annotations
 from tests.fuzz import harness
 
 with harness.instrumented():
-    from buildtool.importers.paddle import import_model, supported_operators
+    from buildtool.importers.frameworks import import_model
+    from buildtool.importers.paddle import supported_operators
     from buildtool.importers.request import ImportRequest
     from buildtool.passes.pipeline import optimise
     from tests.fuzz.graph_checks import take_further
@@ -42,7 +43,7 @@ def main() -> None:
         size = struct.unpack("<I", data[-4:])[0] if len(data) >= 4 else 0
         model.write_bytes(data[:size])
         weights.write_bytes(data[size:-4])
-        graph = import_model(ImportRequest("fuzzed", model)).graph
+        graph = import_model("paddle", ImportRequest("fuzzed", model)).graph
         optimise(graph)
         take_further(graph)
 

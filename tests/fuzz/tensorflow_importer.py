@@ -8,8 +8,9 @@ from __future__ import annotations
 from tests.fuzz import harness
 
 with harness.instrumented():
+    from buildtool.importers.frameworks import import_model
     from buildtool.importers.request import ImportRequest
-    from buildtool.importers.tensorflow import import_model, supported_operators
+    from buildtool.importers.tensorflow import supported_operators
     from buildtool.passes.pipeline import optimise
     from tests.fuzz.graph_checks import take_further
 
@@ -37,7 +38,7 @@ def main() -> None:
     def target(data: bytes) -> None:
         file = saved / "saved_model.pb" if data[:2] == b"\x08\x01" else graph
         file.write_bytes(data)
-        made = import_model(ImportRequest("fuzzed", file)).graph
+        made = import_model("tensorflow", ImportRequest("fuzzed", file)).graph
         optimise(made)
         take_further(made)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from tests.fuzz import harness
 
 with harness.instrumented():
+    from buildtool.importers.frameworks import import_model
     from buildtool.importers.request import ImportRequest
-    from buildtool.importers.tflite import import_model, supported_operators
+    from buildtool.importers.tflite import supported_operators
     from buildtool.passes.pipeline import optimise
     from tests.fuzz.graph_checks import take_further
 
@@ -37,7 +38,7 @@ def main() -> None:
 
     def target(data: bytes) -> None:
         file.write_bytes(data)
-        graph = import_model(ImportRequest("fuzzed", file)).graph
+        graph = import_model("tflite", ImportRequest("fuzzed", file)).graph
         optimise(graph)
         take_further(graph)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
@@ -32,7 +31,7 @@ class Archive:
             self._members = {info.filename: info for info in self._zip.infolist()}
         except archives.InflatedError as problem:
             raise ModelFileError(f"the archive is not unpacked: {problem}", where=where, remedy=DAMAGED) from problem
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as problem:
+        except archives.DAMAGED as problem:
             raise ModelFileError(f"this is not a zip archive: {problem}", where=where, remedy=DAMAGED) from problem
         if len(self._zip.infolist()) > _MOST_MEMBERS or len(self._members) < len(self._zip.infolist()):
             self._refuse("has too many files, or two of one name")
@@ -64,7 +63,7 @@ class Archive:
                 data = member.read(info.file_size + 1)
         except LatheError:
             raise
-        except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError) as problem:
+        except archives.DAMAGED as problem:
             raise ModelFileError(
                 f"'{name}' in the archive cannot be read: {problem}", where=self._where, remedy=DAMAGED
             ) from problem

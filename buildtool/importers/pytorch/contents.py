@@ -158,7 +158,7 @@ def verify(file: Path, where: Where) -> int:
             remedy="export it with plain tensors as example inputs and constants; if you trust its author, "
             "--trust-model-code gives it to PyTorch as it is",
         ) from None
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
+    except archives.DAMAGED as problem:
         raise ModelFileError(
             f"this program is damaged: {problem}", where=where, remedy="compare it with the original, or save it again"
         ) from None

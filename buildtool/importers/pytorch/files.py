@@ -6,6 +6,7 @@ import zipfile
 from enum import Enum
 from pathlib import Path
 
+from buildtool import archives
 from buildtool.errors import ModelFileError, Where
 
 _PICKLE = b"\x80"  # with which files of torch.save begin that are no archives
@@ -26,7 +27,7 @@ def kind_of(file: Path, where: Where) -> Kind:
             members = archive.namelist()
     except OSError as problem:
         raise ModelFileError(f"the model cannot be read: {problem.strerror}", where=where) from problem
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as problem:
+    except archives.DAMAGED as problem:
         raise _no_archive(file, where) from problem
     inner = {member.partition("/")[2] for member in members}
     if "archive_format" in inner or "serialized_exported_program.json" in {*inner, *members}:

@@ -133,7 +133,9 @@ def _sizes_by_scale(step: Step, scales: Sequence[float]) -> tuple[Dim, ...]:
     sizes: list[Dim] = []
     for dim, scale in zip(x.shape, scales, strict=True):
         if isinstance(dim, int):
-            sizes.append(int(np.floor(dim * np.float32(scale))))
+            with np.errstate(over="ignore"):
+                size = float(np.floor(np.float32(dim) * np.float32(scale)))
+            sizes.append(step.whole(size, "size"))
         else:
             ratio = Fraction(scale).limit_denominator(1024)
             sizes.append((dim * ratio.numerator) // ratio.denominator)

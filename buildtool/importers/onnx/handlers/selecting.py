@@ -76,7 +76,7 @@ def non_max_suppression(step: Step) -> Sequence[Tensor]:
     boxes, scores = step.input(0), step.input(1)
     if boxes.rank != 3 or scores.rank != 3:
         step.malformed(f"its inputs have the ranks {boxes.rank} and {scores.rank}, not 3")
-    most = int(_known_or(step, 2, "max_output_boxes_per_class", 0.0))
+    most = step.whole(_known_or(step, 2, "max_output_boxes_per_class", 0.0), "max_output_boxes_per_class")
     most = min(most, 2**31 - 1)
     return step.emit_sized(
         "non_max_suppression",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from buildtool import budget
 from buildtool.importers.builder import Tensor
 from buildtool.importers.fourier import check_length, inverse_to_real, transform_table
 from buildtool.importers.onnx.registry import evaluator, handler
@@ -101,7 +102,7 @@ def mel_weights(step: Step) -> Tensor | None:
     if any(step.input(index).content is None for index in range(5)):
         return None
     bins, length, rate, low, high = (step.known_number(index, "numbers") for index in range(5))
-    count, rows = int(bins), int(length) // 2 + 1
+    count, rows = step.whole(bins, "number of bins"), step.whole(length, "length") // 2 + 1
     if count < 0 or rows < 1 or rate <= 0 or count * rows > _MOST_ELEMENTS or not -700 < low <= high:
         step.malformed(f"{count} bins between {low} and {high} Hz of {rows} frequencies")
     lowest, highest = (2595 * np.log10(1 + edge / 700) for edge in (low, high))
@@ -110,6 +111,7 @@ def mel_weights(step: Step) -> Tensor | None:
     places = np.arange(rows)
     table = np.zeros((rows, count))
     for column, (left, middle, right) in enumerate(zip(edges, edges[1:], edges[2:], strict=False)):
+        budget.spend_time()
         if not 0 <= middle < rows:
             step.malformed("its edges are outside of the frequencies")
         rising = (places - left) / max(middle - left, 1)

@@ -99,9 +99,7 @@ def _zipped(data: bytes) -> Any:
                 if name.startswith(f"{folder}data/")
             }
             tree = _next_pickle(io.BytesIO(archive.read(pickles[0])))
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise RefusedError(f"damaged: {error}") from None
-    except ValueError as error:
+    except archives.DAMAGED as error:
         raise RefusedError(f"damaged: {error}") from None
     return _with_arrays(tree, lambda storage: _numbers(storage, stored.get(storage.key), order == b"big"))
 

@@ -1,0 +1,108 @@
+"""Plants faults in Lathe, one at a time, and tells which ones no test found: `make mutants`, or
+
+    python -m tests.mutants --count 20 --rooms ir passes
+
+Faults are drawn with a seed from all that can be planted in the sources of a room. Each goes into a copy of the tree
+(build/mutants/tree); then the tests run that name its source, and those of the whole room where they find nothing.
+build/mutants.json has the counts of each room, and the faults that survived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.mutants.rooms import ROOMS, Room
+from tests.mutants.running import Runner
+
+ROOT = Path(__file__).resolve().parents[2]
+TREE = ROOT / "build" / "mutants" / "tree"
+RESULT = ROOT / "build" / "mutants.json"
+_GENERATED = ("buildtool/schemas/*_pb2.py*", "buildtool/_runtime.*.so")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--count", type=int, default=20, help="faults in each room")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rooms", nargs="*", default=list(ROOMS), choices=list(ROOMS))
+    options = parser.parse_args()
+    _copy()
+    results: dict[str, dict[str, Any]] = {}
+    for name in options.rooms:
+        results[name] = _try_room(ROOMS[name], options.count, options.seed)
+        _write(results, options.seed)
+    return 0
+
+
+def _write(results: dict[str, dict[str, Any]], seed: int) -> None:
+    """What was found now, and what earlier runs with this seed found in other rooms."""
+    if RESULT.is_file():
+        known = json.loads(RESULT.read_text(encoding="utf-8"))
+        if known.get("seed") == seed:
+            results = {**{room["room"]: room for room in known["rooms"]}, **results}
+    rooms = [results[name] for name in ROOMS if name in results]
+    RESULT.write_text(json.dumps({"seed": seed, "rooms": rooms}, indent=2) + "\n", encoding="utf-8")
+
+
+def _copy() -> None:
+    """The tree as it is now; what was built in the copy stays."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
+    names += [str(file.relative_to(ROOT)) for pattern in _GENERATED for file in ROOT.glob(pattern)]
+    for name in filter(None, names):
+        source, target = ROOT / name, TREE / name
+        if not source.is_file():
+            continue
+        if not target.is_file() or target.read_bytes() != source.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def _try_room(room: Room, count: int, seed: int) -> dict[str, Any]:
+    """Plants faults until `count` of them could be tried."""
+    sources = {file: file.read_text(encoding="utf-8") for file in room.files(TREE)}
+    places = [(file, mutation) for file, source in sources.items() for mutation in room.mutations()(source)]
+    random.Random(f"{seed} {room.name}").shuffle(places)
+    runner = Runner(room, TREE)
+    runner.check()
+    survivors: list[dict[str, Any]] = []
+    killed = invalid = 0
+    for file, mutation in places:
+        if killed + len(survivors) >= count or invalid > 3 * count:
+            break
+        source = sources[file]
+        started = time.monotonic()
+        try:
+            file.write_text(mutation.planted(source), encoding="utf-8")
+            found = runner.finds(file)
+        finally:
+            file.write_text(source, encoding="utf-8")
+        told = {
+            "file": str(file.relative_to(TREE)),
+            "line": mutation.line(source),
+            "what": mutation.what,
+            "change": mutation.shown(source),
+        }
+        word = {True: "killed", False: "SURVIVED", None: "invalid"}[found]
+        place = f"{told['file']}:{told['line']}"
+        print(f"{room.name}: {word} in {time.monotonic() - started:.0f} s: {place}: {told['change']}")
+        sys.stdout.flush()
+        killed += found is True
+        invalid += found is None
+        if found is False:
+            survivors.append(told)
+    total = killed + len(survivors)
+    print(f"{room.name}: {killed} of {total} killed, of {len(places)} that can be planted")
+    return {"room": room.name, "killed": killed, "total": total, "possible": len(places), "survivors": survivors}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

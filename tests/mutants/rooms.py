@@ -1,0 +1,69 @@
+"""The rooms in which faults are planted: their sources, and what tests them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutants import native_source, python_source
+from tests.mutants.mutation import Mutation
+
+FRAMEWORKS = ("caffe", "keras", "onnx", "paddle", "tensorflow", "tflite")
+#: Ten families of kernels.
+FAMILIES = (
+    *("conv2d", "dwconv2d", "fully_connected", "matmul", "softmax"),
+    *("max_pool2d", "reduce_mean", "resize2d", "gather", "requantize"),
+)
+#: The programs that test the runtime.
+PROGRAMS = ("core_test", "threads_test", "hostile_model_test", "cpp_api_test", "allocation_test")
+
+
+@dataclass(frozen=True)
+class Room:
+    """`tests`: folders of tests for Python. `operator`: whose cases test a kernel."""
+
+    name: str
+    sources: tuple[str, ...]  # patterns
+    tests: tuple[str, ...] = ()
+    operator: str = ""
+
+    @property
+    def is_native(self) -> bool:
+        return not self.tests
+
+    def files(self, root: Path) -> list[Path]:
+        found = {file for pattern in self.sources for file in root.glob(pattern)}
+        return sorted(file for file in found if file.name != "__init__.py")
+
+    def mutations(self) -> Callable[[str], list[Mutation]]:
+        return native_source.mutations if self.is_native else python_source.mutations
+
+
+ROOMS: dict[str, Room] = {
+    room.name: room
+    for room in (
+        Room("ir", ("buildtool/ir/*.py",), ("tests/ir",)),
+        Room("passes", ("buildtool/passes/*.py",), ("tests/passes",)),
+        Room("plan", ("buildtool/plan/*.py",), ("tests/plan",)),
+        *(
+            Room(
+                f"importers/{name}/handlers",
+                (f"buildtool/importers/{name}/handlers/*.py",),
+                (f"tests/importers/{name}",),
+            )
+            for name in FRAMEWORKS
+        ),
+        Room("native/runtime", ("native/runtime/*.cc",)),
+        *(Room(f"native/ops/{name}", (f"native/ops/{name}/*.cc",), operator=name) for name in FAMILIES),
+    )
+}
+
+
+def near(room: Room, file: Path, root: Path) -> list[str]:
+    """The tests of a room that name a source, by their own name or in their text; they are run first."""
+    stem = file.stem
+    found = [test for folder in room.tests for test in sorted((root / folder).rglob("test_*.py"))]
+    own = [test for test in found if test.stem in (f"test_{stem}", f"test_{stem}_handlers")]
+    naming = [test for test in found if test not in own and stem in test.read_text(encoding="utf-8")]
+    return [str(test.relative_to(root)) for test in (*own, *naming)]
