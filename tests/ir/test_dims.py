@@ -165,6 +165,7 @@ def test_expressions_have_a_largest_size() -> None:
     with pytest.raises(TooIntricateError, match="deep"):
         for _ in range(200):
             deep = (deep + 1) // 2
+    assert str(deep).count("//") == MOST_DEPTH // 2
     waiting: Dim = symbol("N", 1, 8)
     with pytest.raises(TooIntricateError, match="pending operands"):
         for _ in range(50):

@@ -67,6 +67,22 @@ def test_replace_uses_reaches_regions_and_hands_source_names_on() -> None:
     assert graph.nodes[0].regions[1].nodes[0].inputs[0] is new
 
 
+def test_replace_uses_reaches_what_regions_and_the_graph_give() -> None:
+    graph = branches()
+    made = graph.nodes[0].regions[1].outputs[0]
+    kept = [value for body in graph.bodies() for value in body.outputs if value is not made]
+    new = graph.new_value("new", f32(3))
+    graph.replace_uses(made, new)
+    assert graph.nodes[0].regions[1].outputs == [new]
+    assert [value for body in graph.bodies() for value in body.outputs if value is not new] == kept
+
+
+def test_captured_is_what_regions_read_from_around_them() -> None:
+    graph = branches()
+    x, offset = graph.inputs[1], graph.outputs[1]
+    assert list(graph.nodes[0].captured()) == [offset, x]
+
+
 def test_remove_nodes_reaches_regions() -> None:
     graph = branches()
     assert graph.remove_nodes(lambda node: isinstance(node.op, Relu)) == 1

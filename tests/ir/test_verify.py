@@ -231,3 +231,16 @@ def test_regions_nest_8_deep_beside_those_of_devices(depth: int, device: bool) -
     else:
         with pytest.raises(GraphError, match="nested too deeply"):
             verify(graph)
+
+
+def test_regions_beside_each_other_are_not_nested() -> None:
+    graph = Graph(name="beside")
+    graph.inputs = [Value("x", f32(4)), Value("c", TensorType(DType.BOOL, ()))]
+    for _ in range(12):
+        regions = []
+        for _ in range(2):
+            node = graph.new_node(Relu(), graph.inputs[:1])
+            regions.append(Region(nodes=[node], outputs=list(node.outputs)))
+        graph.nodes.append(graph.new_node(IfElse(sizes=()), graph.inputs[1:], regions=regions))
+    graph.outputs = list(graph.nodes[-1].outputs)
+    verify(graph)

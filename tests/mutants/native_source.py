@@ -26,7 +26,6 @@ _PIECES: tuple[tuple[str, str, str], ...] = (
     (r"\btrue\b", "false", "true for false"),
     (r"\bfalse\b", "true", "false for true"),
     (r"\bstatic_cast<(?:u?int64_t|size_t|ptrdiff_t)>", "static_cast<uint16_t>", "a cast that loses bits"),
-    (r"__ATOMIC_SEQ_CST", "__ATOMIC_RELAXED", "another memory order"),
 )
 _NUMBER = re.compile(r"(?<![\w.'])(\d{1,4})(?![\w.'])")
 #: Statements of one line that can be left out: calls, waits, frees, checks.

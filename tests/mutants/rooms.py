@@ -16,7 +16,7 @@ FAMILIES = (
     *("max_pool2d", "reduce_mean", "resize2d", "gather", "requantize"),
 )
 #: The programs that test the runtime.
-PROGRAMS = ("core_test", "threads_test", "hostile_model_test", "cpp_api_test", "allocation_test")
+PROGRAMS = ("core_test", "threads_test", "schedules_test", "hostile_model_test", "cpp_api_test", "allocation_test")
 
 
 @dataclass(frozen=True)
