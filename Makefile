@@ -93,6 +93,9 @@ bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=
 	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
 		$(if $(DTYPES),--dtypes $(DTYPES)) $(if $(CPU),--cpu $(CPU))
 
+bench-hexagon: setup ## packets and instructions per inference on the Hexagon DSP, in qemu: build/bench-hexagon.json; NETWORKS=, SIZE=
+	@$(VENV)/python -m tests.bench.hexagon $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(SIZE),--size $(SIZE))
+
 bench-micro: setup ## instructions and memory on microcontrollers, in qemu: build/bench-micro.json; MODELS=, ABIS=, TFLM= (sources of tflite-micro)
 	@$(VENV)/python -m tests.bench.micro $(if $(MODELS),--models $(MODELS)) $(if $(ABIS),--abis $(ABIS)) $(if $(TFLM),--tflm $(TFLM))
 

@@ -147,7 +147,8 @@ def _room_of(path: PurePosixPath, included: Collection[str]) -> str:
         return "" if (resources.root() / path).is_file() else "headers"
     if path.parts[:2] in (("native", "runtime"), ("native", "kernel")):
         return ""
-    return "kernels/opencl" if path.parts[:2] == ("native", "opencl") else "kernels/portable"
+    room = path.parts[1] if path.parts[:1] == ("native",) else ""
+    return f"kernels/{room}" if room in ("opencl", "hexagon") else "kernels/portable"
 
 
 def _files(folder: Path) -> list[Path]:

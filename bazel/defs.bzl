@@ -48,7 +48,7 @@ def _objects(ctx, converted):
     core = ctx.attr._core if ctx.attr.messages else ctx.attr._silent_core
     units = [("registry", converted.registry, [])]
     units += [
-        (isa, folder, core_flags(ctx) if isa == "opencl" else ISA_FLAGS[isa])
+        (isa, folder, core_flags(ctx) if isa in ("opencl", "hexagon") else ISA_FLAGS[isa])
         for isa, folder in converted.kernels.items()
     ]
     objects = list(core[LatheObjectsInfo].objects)

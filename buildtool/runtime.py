@@ -50,11 +50,12 @@ class MemoryInfo:
 
 
 class DeviceKind(enum.IntEnum):
-    """What runs the parts of a model that were built for a GPU."""
+    """What runs the parts of a model that were built for a device."""
 
-    ANY = 0  # the GPU where there is a driver, else the CPU
+    ANY = 0  # the device where there is a driver, else the CPU
     CPU = 1
     GPU = 2  # the GPU, or an error that says why not
+    DSP = 3  # the same for a DSP
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ _DEVICE_NUMBERS = (
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """What runs the parts of a model that were built for a GPU."""
+    """What runs the parts of a model that were built for a device."""
 
     on_device: bool
     device: str | None

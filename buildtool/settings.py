@@ -98,7 +98,7 @@ class Options:
 class DeviceSpec:
     """A device that a user names, and how to reach it."""
 
-    kind: str  # local, qemu, ssh, adb
+    kind: str  # local, qemu, dsp-sim, ssh, adb
     name: str = ""  # in a device file
     cpu: str = ""  # what an emulator imitates
     address: str = ""  # of ssh: a host; of adb: a serial, and where it is empty all that are connected

@@ -47,7 +47,10 @@ endfunction()
 function(lathe_unit_flags file out)
   lathe_isa_of(${file} isa)
   lathe_isa_flags(${isa} unit_flags)
-  if((file MATCHES "native/(runtime|kernel)/" AND NOT file MATCHES "__[a-z0-9]+\\.cc$") OR isa STREQUAL "opencl")
+  if(
+    (file MATCHES "native/(runtime|kernel)/" AND NOT file MATCHES "__[a-z0-9]+\\.cc$")
+    OR isa MATCHES "^(opencl|hexagon)$"
+  )
     # They check, plan and dispatch: a quarter smaller, and no kernel waits for them.
     list(APPEND unit_flags -Os -fomit-frame-pointer)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -59,7 +62,7 @@ endfunction()
 
 function(lathe_isa_target target isa)
   get_target_property(files ${target} SOURCES)
-  if(isa MATCHES "^(portable|opencl)$")
+  if(isa MATCHES "^(portable|opencl|hexagon|hvx)$")
     foreach(file IN LISTS files)
       lathe_unit_flags(${file} unit_flags)
       set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS ${unit_flags})

@@ -2,8 +2,8 @@
 # <op>_<dtype>_<variant>__<isa>.cc.
 #
 #   lathe_isa_flags(<isa> <variable>)      the flags of a word; an unknown word is an error
-#   lathe_isa_of(<file> <variable>)        the word in a file's name; that of their room for files of native/opencl;
-#                                          `portable` for others that are no kernels
+#   lathe_isa_of(<file> <variable>)        the word in a file's name; that of their room for files of native/opencl
+#                                          and native/hexagon; `portable` for others that are no kernels
 #   lathe_isas(<variable>)                 the words of the architecture that is compiled for, the best first
 set(LATHE_ISA_FLAGS_portable "")
 set(
@@ -26,6 +26,8 @@ if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND LATHE_ISA_FLAGS_neonv7 -mfp16-format=ieee) # Clang knows no other format
 endif()
 set(LATHE_ISA_FLAGS_opencl "") # arithmetic is the device's: the host's part gets the flags of the runtime
+set(LATHE_ISA_FLAGS_hexagon "") # alike
+set(LATHE_ISA_FLAGS_hvx "") # of programs on the DSP: toolchains/hexagon.cmake
 
 function(lathe_isa_flags isa out)
   if(NOT DEFINED LATHE_ISA_FLAGS_${isa})
@@ -39,6 +41,8 @@ function(lathe_isa_of file out)
     set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
   elseif(file MATCHES "native/opencl/.*\\.cc$")
     set(${out} opencl PARENT_SCOPE)
+  elseif(file MATCHES "native/hexagon/.*\\.cc$")
+    set(${out} hexagon PARENT_SCOPE)
   else()
     set(${out} portable PARENT_SCOPE)
   endif()

@@ -14,7 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PATTERNS = ("native/runtime/*.cc", "native/kernel/*.cc", "native/kernel/*/*.cc", "native/opencl/*.cc")
+PATTERNS = (
+    "native/runtime/*.cc",
+    "native/kernel/*.cc",
+    "native/kernel/*/*.cc",
+    "native/opencl/*.cc",
+    "native/hexagon/*.cc",
+)
 FLAGS = ("-xc++", "-std=c++17", "-fno-exceptions", "-fno-rtti", f"-I{ROOT}", f"-I{ROOT / 'native' / 'include'}")
 
 

@@ -39,7 +39,7 @@ class LibraryInfo:
 class SizePart:
     """Bytes of a stripped library that have one origin."""
 
-    group: str  # kernels, core (the runtime), opencl, models, registry, file (what its format needs)
+    group: str  # kernels, core (the runtime), opencl, dsp, models, registry, file (what its format needs)
     name: str
     operator: str = ""  # of a kernel
     code: int = 0
@@ -93,6 +93,7 @@ class SizeReport:
             "operators": self.operators,
             "core": self.group("core"),
             "opencl": self.group("opencl"),
+            "dsp": self.group("dsp"),
             "weights": self.group("models"),
             "registry": self.group("registry"),
             "file": self.group("file"),

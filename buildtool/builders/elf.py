@@ -82,8 +82,8 @@ def _broken(elf: _Elf, api: str, glibc_floor: str, besides: tuple[str, ...]) -> 
     if elf.defined != (api,):
         others = ", ".join(name for name in elf.defined if name != api) or "nothing"
         yield f"the library exports {others}", f"a library exports {api} and nothing else", "mark the symbols as hidden"
-    # OpenCL is found when a library runs, and before glibc 2.34 a library of its own does that.
-    loading = ("libdl.so.",) if elf.note.get("opencl") else ()
+    # Drivers of devices are found when a library runs, and before glibc 2.34 a library of its own does that.
+    loading = ("libdl.so.",) if elf.note.get("opencl") or elf.note.get("dsp") else ()
     foreign = [name for name in elf.needed if not name.startswith((*_ALLOWED_LIBRARIES, *loading, *besides))]
     if foreign:
         rule = f"a library needs libc, libm{', libpthread and libdl' if loading else ' and libpthread'} only"

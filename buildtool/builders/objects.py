@@ -212,7 +212,8 @@ def _object_path(unit: Unit) -> str:
 def _isa_of(path: str) -> str:
     """As lathe_isa_of of LatheIsa.cmake."""
     word = Path(path).stem.rpartition("__")[2]
-    other = "opencl" if path.startswith("native/opencl/") else "portable"
+    rooms = {"native/opencl/": "opencl", "native/hexagon/": "hexagon"}
+    other = next((isa for room, isa in rooms.items() if path.startswith(room)), "portable")
     return word if path.endswith(f"__{word}.cc") else other
 
 

@@ -1,4 +1,4 @@
-"""Compiles a small shared library of C for this machine, for Lathe's own use, and keeps it in the cache."""
+"""Compiles a small shared library for this machine, for Lathe's own use, and keeps it in the cache."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from buildtool.builders import entries
 from buildtool.builders.disks import writing_to
@@ -15,7 +16,8 @@ from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import HOST, Toolchain, ordered, probe
 from buildtool.errors import BuildError, ToolchainError
 
-_FLAGS = ("-x", "c", "-std=c99", "-shared", "-fPIC", "-fvisibility=hidden")
+_LANGUAGES = {"c": ("-x", "c", "-std=c99"), "c++": ("-x", "c++", "-std=c++17")}
+_FLAGS = ("-shared", "-fPIC", "-fvisibility=hidden")
 
 
 def own_library(
@@ -26,6 +28,7 @@ def own_library(
     doing: str,
     *,
     for_this_cpu: bool = False,
+    language: Literal["c", "c++"] = "c",
 ) -> Path:
     """The library `name`.so, compiled once per compiler, flags and contents. `files`: sources, and headers beside them.
 
@@ -33,7 +36,7 @@ def own_library(
     """
     toolchain = probe(HOST)
     native, cpu = _for_this_cpu(toolchain) if for_this_cpu else ((), "")
-    options = [*_FLAGS, *flags, *native]
+    options = [*_LANGUAGES[language], *_FLAGS, *flags, *native]
     digest = hashlib.sha256("\0".join((toolchain.identity, cpu, *options)).encode())
     for file in files:
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
@@ -44,7 +47,7 @@ def own_library(
             return library
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / f".{name}.new-{os.getpid()}"
-        sources = [file for file in files if file.suffix == ".c"]
+        sources = [file for file in files if file.suffix in (".c", ".cc")]
         try:
             cache.processes.run([toolchain.cxx, *options, *sources, "-o", temporary], doing=doing)
             entries.put(temporary, library)

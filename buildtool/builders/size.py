@@ -97,6 +97,8 @@ class Objects:
             return Origin("kernels", unit.stem, "shared kernel code")
         if unit.parts[:2] == ("native", "opencl"):
             return Origin("opencl", str(unit.relative_to("native")))
+        if unit.parts[:2] == ("native", "hexagon"):
+            return Origin("dsp", str(unit.relative_to("native")))
         return (
             Origin("core", unit.name) if unit.parts[:2] in (("native", "runtime"), ("native", "kernel")) else _REGISTRY
         )

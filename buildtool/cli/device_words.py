@@ -12,7 +12,10 @@ from buildtool.errors import ConfigError, Problem
 from buildtool.settings import DeviceSpec
 from buildtool.wording import did_you_mean
 
-_RULE = "local, qemu, qemu:CPU, ssh://USER@HOST[:PORT], adb, adb:SERIAL, or a name of the file that --device-yml gives"
+_RULE = (
+    "local, qemu, qemu:CPU, dsp-sim, ssh://USER@HOST[:PORT], adb, adb:SERIAL, or a name of the file that --device-yml "
+    "gives"
+)
 
 
 def chosen(names: Sequence[str], file: Path | None, out: Output) -> tuple[DeviceSpec, ...]:
@@ -54,7 +57,7 @@ def _device(word: str, known: dict[str, DeviceSpec]) -> DeviceSpec:
     if word in known:
         return known[word]
     kind, colon, rest = word.partition(":")
-    if word == "local" or (kind in ("qemu", "adb") and bool(colon) == bool(rest)):
+    if word in ("local", "dsp-sim") or (kind in ("qemu", "adb") and bool(colon) == bool(rest)):
         return DeviceSpec(kind, cpu=rest) if kind == "qemu" else DeviceSpec(kind, address=rest)
     if kind == "ssh":
         return _of_url(word)
@@ -62,7 +65,7 @@ def _device(word: str, known: dict[str, DeviceSpec]) -> DeviceSpec:
     raise ConfigError(
         f"there is no device '{word}'",
         rule=f"{found}{_RULE}",
-        remedy=did_you_mean(word, (*known, "local", "qemu", "adb"))
+        remedy=did_you_mean(word, (*known, "local", "qemu", "dsp-sim", "adb"))
         or "`lathe devices` lists the devices that can be used",
     )
 

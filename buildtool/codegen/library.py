@@ -50,6 +50,20 @@ class AbiSources:
 
 
 @dataclass(frozen=True)
+class DspSources:
+    """What the program of a library on Qualcomm's DSP is made of, for each version of the DSP."""
+
+    versions: tuple[str, ...]
+    kernels: tuple[str, ...]  # names, in the order of the registry
+    kernel_files: tuple[str, ...]
+
+    @property
+    def abis(self) -> tuple[str, ...]:
+        """The folders of the programs, beside those of ABIs."""
+        return tuple(f"hexagon-{version}" for version in self.versions)
+
+
+@dataclass(frozen=True)
 class LibrarySources:
     """A library: its name for files, its identifier for C, and its parts per ABI."""
 
@@ -60,6 +74,7 @@ class LibrarySources:
     messages: bool = True  # whether it holds the texts of its messages
     mace_headers: bool = False  # whether MACE's C++ interface comes along
     stem: str = ""  # lib<stem>.so and .a; empty: as `name`
+    dsp: DspSources | None = None
 
 
 def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
@@ -72,6 +87,7 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         "version": version(),
         "messages": library.messages,
         "stem": library.stem or library.name,
+        "dsp_uri": dsp_uri(library.name, library.identifier) if library.dsp else "",
     }
     files = {
         "CMakeLists.txt": _render("CMakeLists.txt", common),
@@ -100,6 +116,12 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         unit_names = tuple(unit.name for unit in part.device_units)
         device_sources = opencl.sources_of(unit_names, sources) if part.device_units else b""
         files.update(_abi_files(part, units[part.abi], device_sources, common))
+    if library.dsp is not None:
+        for abi in library.dsp.abis:
+            files.update(own := _dsp_files(library.dsp, abi, common))
+            taken = (*sources.dsp_core(), *sources.units(library.dsp.kernel_files))
+            files.update((path, sources.read(path)) for unit in taken for path in sources.closure(unit))
+            units[abi] = (*own, *taken)
     return SourceTree(library.name, {name: files[name] for name in sorted(files)}, units)
 
 
@@ -163,6 +185,21 @@ def _abi_files(
     for name in ("registry.cc", "weights.S", "sources.cmake"):
         files[f"{folder}/{name}"] = _render(name, {**context, "embedded": embedded})
     return files
+
+
+def dsp_uri(library: str, identifier: str) -> str:
+    """What FastRPC opens: the file of a library's program on the DSP, and its entry."""
+    return f"file:///{dsp_file(library)}?{identifier}_skel_handle_invoke&_modver=1.0&_dom=cdsp"
+
+
+def dsp_file(library: str) -> str:
+    """The file of a library's program on the DSP."""
+    return f"lib{library}_skel.so"
+
+
+def _dsp_files(dsp: DspSources, abi: str, common: dict[str, Any]) -> dict[str, bytes]:
+    """The registry of the program on the DSP, and its entry."""
+    return {f"abi/{abi}/program.cc": _render("dsp_program.cc", {**common, "kernels": dsp.kernels})}
 
 
 def _render(template: str, context: dict[str, Any]) -> bytes:

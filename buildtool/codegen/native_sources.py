@@ -62,6 +62,13 @@ class NativeSources:
         found = (path for folder in folders for path in folder.rglob("*.cc") if "__" not in path.stem)
         return sorted(path.relative_to(self.roots[0]).as_posix() for path in found)
 
+    def dsp_core(self) -> list[str]:
+        """The same of a program on the DSP, which has an interface of its own, no files, and other threads."""
+        own = (self.roots[0] / "native" / "hexagon" / "program").glob("*.cc")
+        there = sorted(path.relative_to(self.roots[0]).as_posix() for path in own)
+        elsewhere = {f"native/runtime/{name}.cc" for name in ("api", "handles", "file_map", "threads")}
+        return [*(path for path in self.core() if path not in elsewhere), *there]
+
     def public_headers(self, *interfaces: str) -> list[str]:
         """The headers that the user of a library includes: those of Lathe's own interface, and of others by name."""
         folders = [self.roots[0] / "native" / "include" / name for name in ("lathe", *interfaces)]
@@ -71,8 +78,9 @@ class NativeSources:
     def units(self, kernels: Iterable[str]) -> list[str]:
         """The units of these kernels: themselves, and what is compiled for the headers that they include.
 
-        That is `x.cc` for each `x.h` of native/ops and native/opencl, and for each `x.h` of native/kernel the unit of
-        units.yaml for the same instruction set. The units of native/opencl bring those of their own headers.
+        That is `x.cc` for each `x.h` of native/ops, native/opencl and native/hexagon, and for each `x.h` of
+        native/kernel the unit of units.yaml for the same instruction set. The units of devices bring those of their
+        own headers.
         """
         found = set(kernels)
         todo = list(found)
@@ -84,7 +92,7 @@ class NativeSources:
                 unit = _unit_of(PurePosixPath(header), isa)
                 if unit and unit not in found and unit not in included and self.has(unit):
                     found.add(unit)
-                    if PurePosixPath(unit).match("native/opencl/*.cc"):
+                    if _is_of_device(PurePosixPath(unit)):
                         todo.append(unit)
         return sorted(found)
 
@@ -119,8 +127,12 @@ def _unit_of(header: PurePosixPath, isa: str) -> str:
     """Where the code of a header would be, for kernels of an instruction set; empty for what is no such header."""
     if header.match("native/kernel/*/*.h"):
         return f"{UNITS}/{header.stem}__{isa}.cc"
-    beside = header.match("native/ops/*/*.h") or header.match("native/opencl/*.h")
+    beside = header.match("native/ops/*/*.h") or _is_of_device(header)
     return str(header.with_suffix(".cc")) if beside else ""
+
+
+def _is_of_device(path: PurePosixPath) -> bool:
+    return str(path.parent) in ("native/opencl", "native/hexagon")
 
 
 def _normal(path: str) -> str:

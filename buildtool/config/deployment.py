@@ -117,6 +117,14 @@ class OpenclConfig:
 
 
 @dataclass(frozen=True)
+class HexagonConfig:
+    """Settings of programs on the Hexagon DSP."""
+
+    versions: tuple[str, ...] = ("v66",)
+    unsigned: bool = True
+
+
+@dataclass(frozen=True)
 class ModelConfig:
     """One model of a library."""
 
@@ -173,6 +181,7 @@ class Deployment:
     op_paths: tuple[Path, ...] = ()
     messages: bool = True
     isas: tuple[str, ...] = ()  # beside those that every machine of an ABI has; empty: all
+    hexagon: HexagonConfig = HexagonConfig()
     mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well
     fallback: str = ""  # of the command line: where layers go that an accelerator cannot do
     toolchains: tuple[tuple[str, Path], ...] = ()  # targets that a CMake toolchain file of the user's describes

@@ -17,7 +17,7 @@ from buildtool.config import fields
 from buildtool.config.abis import unloaded
 from buildtool.config.deployment import CHIP_THRESHOLD, ShapeConfig
 from buildtool.extensions.targets import words as target_words
-from buildtool.runtimes import DATA_TYPES, INSTRUCTION_SETS
+from buildtool.runtimes import DATA_TYPES, HEXAGON_VERSIONS, INSTRUCTION_SETS
 from buildtool.sections.readers import FOLDER, Choice, Many, choice, number_choice
 from buildtool.sections.section import Flag, Ignored, Path, Paths, Section, Text, Texts, Whole, dead_key, key
 from buildtool.wording import listed
@@ -28,8 +28,8 @@ PLATFORMS = Choice(
     excuse=unloaded,
 )
 RUNTIMES = Choice(
-    ("cpu", "gpu", "dsp", "cpu+gpu", "hta", "apu", "htp"),
-    {"hexagon": "dsp", "cpu_gpu": "cpu+gpu"},
+    ("cpu", "gpu", "dsp", "cpu+gpu", "cpu+dsp", "hta", "apu", "htp"),
+    {"hexagon": "dsp", "cpu_gpu": "cpu+gpu", "cpu_dsp": "cpu+dsp"},
     more=lambda: target_words().runtimes,
     excuse=unloaded,
 )
@@ -223,6 +223,14 @@ class DeploymentSection(Section):
         "Optional instruction sets that the library has kernels for. Kernels that every machine of an ABI runs always "
         "remain.",
         default_words="all of the ABI",
+    )
+    hexagon_versions: Annotated[list[str] | None, Many(choice(HEXAGON_VERSIONS), commas=True)] = key(
+        "Versions of the Hexagon DSP to build a program for, if a model has `runtime: dsp` or `cpu+dsp`. A DSP also "
+        "runs programs for earlier versions.",
+        default=["v66"],
+    )
+    hexagon_unsigned: Flag = key(
+        "Run the program on the DSP without a signature (SM8150 and later). With 0, it must be signed.", default=1
     )
     op_paths: Annotated[list[str] | None, Many(FOLDER)] = key("Folders with your own operators.")
     messages: Flag = key(

@@ -10,6 +10,7 @@ from buildtool.config.context import Context, Found, KeyPath, View
 from buildtool.config.deployment import (
     Deployment,
     FileRef,
+    HexagonConfig,
     ModelConfig,
     OpenclConfig,
     QuantizeConfig,
@@ -64,6 +65,10 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
         op_paths=_op_paths(top),
         messages=bool(top.value("messages")),
         isas=tuple(dict.fromkeys(section.isa or ())),
+        hexagon=HexagonConfig(
+            versions=tuple(dict.fromkeys(top.value("hexagon_versions"))),
+            unsigned=bool(top.value("hexagon_unsigned")),
+        ),
         mace_compat=top.value("mace_compat"),
         where=Where(str(path)),
         marks=tuple((key, context.where((key,))) for key in DeploymentSection.model_fields if top.is_given(key)),

@@ -22,6 +22,8 @@ from buildtool.errors import DeviceError, UnsupportedError, Where
 from buildtool.settings import DeviceSpec
 
 _NATIVE = {"aarch64-linux-gnu": ("aarch64", "arm64"), "arm-linux-gnueabihf": ("armv7l", "armv8l")}
+#: This machine, with a stand-in for the DSP of a phone.
+DSP_SIMULATOR = "dsp-sim"
 _log = logging.getLogger(__name__)
 
 
@@ -160,6 +162,8 @@ def _devices(spec: DeviceSpec, abi: str, wanted: _Chips, wishes: Wishes) -> list
 
     This machine and emulators stand for any chip where a user names them.
     """
+    if spec.kind == DSP_SIMULATOR:
+        return [LocalDevice(abi, DSP_SIMULATOR)] if runs_here(abi) else []
     if spec.kind in ("local", "qemu"):
         fits = runs_here(abi) if spec.kind == "local" else abi in EMULATORS
         return [LocalDevice(abi) if spec.kind == "local" else QemuDevice(abi, spec.cpu or wishes.cpu)] if fits else []

@@ -37,7 +37,7 @@ def run(device: Device, job: Job) -> RunResult:
         if job.values_file is not None:
             command += ["--values", device.path("values.bin")]
             command += [word for value in job.value_names for word in ("--value", value)]
-        done = device.run(command, job.timeout)
+        done = device.run(command, job.timeout, job.variables)
         if done.exit_code:
             raise _failure(done, device, job)
         report = _report(done, device)

@@ -54,6 +54,7 @@ class Job:
     gpu: GpuSettings | None = None  # of a library with parts for a GPU
     gpu_programs: Path | None = None  # where programs of a GPU are kept, on devices that are this machine
     gpu_files: GpuFiles = GpuFiles()
+    variables: Mapping[str, str] = field(default_factory=dict)  # beside those of the device
 
 
 @dataclass(frozen=True)
@@ -117,10 +118,10 @@ class RunResult:
 
 
 def notes_on_gpu(gpu: Mapping[str, Any], device: str) -> list[Problem]:
-    """That parts for a GPU ran on the CPU instead: what was measured or compared then is not the GPU."""
+    """That parts for a device ran on the CPU instead: what was measured or compared then is not the device."""
     if not gpu.get("reason"):
         return []
-    what = "some parts of a model for a GPU" if gpu["kind"] == "gpu" else "a model for a GPU"
+    what = "a model for a device" if gpu["kind"] == "cpu" else "some parts of a model for a device"
     return [Problem(f"{what} ran on the CPU of {device}", rule=gpu["reason"])]
 
 

@@ -106,7 +106,7 @@ def _run(node: Node, values: Mapping[Value, Array], symbols: dict[str, int], gra
         bodies = [_body(region, values, symbols, graph) for region in node.regions]
         types = [value.type.with_shape(item.shape) for value, item in zip(node.inputs, operands, strict=True)]
         results: tuple[Any, ...]
-        if quantised.is_quantised(node):
+        if quantised.is_quantised(node) and not operator.gives_as_stored:
             operator.infer([type_.real for type_ in types])
             results = quantised.reference(replace(node, op=operator), operands)
         else:

@@ -58,6 +58,7 @@ class Operator:
     outputs: ClassVar[int | None] = 1  # None: as many as the attributes say (split)
     #: The output holds the same bytes as input 0 under another shape (reshape): the planner may let them share memory.
     is_view: ClassVar[bool] = False
+    gives_as_stored: ClassVar[bool] = False  # what its regions give, quantised or not, is what it gives
     #: Each output element depends on the elements at the same (broadcast) position only.
     is_elementwise: ClassVar[bool] = False
     #: Output elements are elements of the inputs (or zero, or below all of them), chosen by place or by order: what

@@ -142,7 +142,7 @@ class _Verifier:
 
     @staticmethod
     def _inferred(node: Node) -> tuple[TensorType, ...]:
-        if not quantised.is_quantised(node):
+        if node.op.gives_as_stored or not quantised.is_quantised(node):
             return node.op.infer_node([value.type for value in node.inputs], [region.type for region in node.regions])
         if node.regions:
             raise OperatorError("a node with regions cannot compute with quantised values")

@@ -1,4 +1,4 @@
-"""device_region: a part of a graph that a device, a GPU, runs in one go; machines without one run it as it stands."""
+"""device_region: a part of a graph that a device runs in one go, a GPU or DSP; machines without one run it as it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from buildtool.ops._shapes import require_one_of
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceRegion(Operator):
-    """Inputs: none. The region reads what is around it, through `to_device`; its outputs come from `from_device`.
+    """Inputs: for a DSP, the program that the part becomes there, constant bytes (native/hexagon/part_program.h); for a
+    GPU none. The region reads what is around it, through `to_device`; its outputs come from `from_device`.
 
     `memory`: what tensors live in on the device, if they fit: image or buffer. `storage`: how many bits numbers have
     there, f32 or f16. `arithmetic`: f32, or f16 where the device can. `winograd`: the largest tile of Winograd's
@@ -22,9 +23,10 @@ class DeviceRegion(Operator):
     """
 
     name: ClassVar[str] = "device_region"
-    arity: ClassVar[tuple[int, int | None]] = (0, 0)
+    arity: ClassVar[tuple[int, int | None]] = (0, 1)
     outputs: ClassVar[int | None] = None
     regions: ClassVar[int] = 1
+    gives_as_stored: ClassVar[bool] = True
 
     memory: str = "image"
     storage: str = "f32"

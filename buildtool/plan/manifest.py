@@ -58,7 +58,9 @@ class KernelInfo:
     algorithm: str = ""  # where this way of computing is not always better, its name: see algorithms.py
     strided_inputs: frozenset[int] = frozenset()  # whose rows of the last axis may lie apart; the last number repeats
     strided_output: bool = False  # whether those of output 0 may
-    quantised: str = ""  # "any": for quantised nodes; "same": for others, too: it moves numbers of one type
+    quantised: str = (
+        ""  # "any": for quantised nodes; for others, too: "same" moves numbers of one type, "either" of all
+    )
     parts: str = ""  # "inputs" may be part of output 0, or "outputs" inside input 0: they need no work then
     code: str = ""  # the source, relative to `root`, that is compiled for this type and instruction set
     parameters: tuple[tuple[str, str], ...] = ()  # what it is compiled with besides, as LATHE_<NAME>
@@ -217,9 +219,11 @@ class _Reader:
         pack, takes, algorithm = self._packings(entry, line)
         strided_inputs, strided_output, parts = self._strides(entry, line)
         parameters = self._parameters(entry.get("parameters", {}), line)
-        if entry.get("quantised", "any") not in ("any", "same"):
+        if entry.get("quantised", "any") not in ("any", "same", "either"):
             self._problem(
-                f"`quantised` is {entry['quantised']!r}", line, "it is any or same: the quantised types it takes"
+                f"`quantised` is {entry['quantised']!r}",
+                line,
+                "it is any, same or either: the quantised types it takes",
             )
         result = []
         for dtype in types:

@@ -138,6 +138,8 @@ def misfit(kernel: KernelInfo, node: Node) -> str | None:
 def _quantised_misfit(kernel: KernelInfo, node: Node) -> str | None:
     """What is against the kernel where types are quantised, or are not."""
     types = {(value.type.dtype, value.type.quant) for value in (*node.inputs, *node.outputs) if value.type.quant}
+    if kernel.quantised == "either":
+        return None
     if not types:
         return "takes quantised values" if kernel.quantised == "any" else None
     if any(quant is not None and dtype is not DType.S32 and quant.bits != 8 * dtype.itemsize for dtype, quant in types):

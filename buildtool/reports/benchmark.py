@@ -87,7 +87,7 @@ def parts(document: Mapping[str, Any]) -> list[str | Table]:
         if item["note"]:
             shown.append(f"note: {item['note']}")
         if reason := item.get("gpu", {}).get("reason"):
-            shown.append(f"note: the CPU ran GPU regions: {reason}")
+            shown.append(f"note: the CPU ran device regions: {reason}")
         shown += _sections(item) if item["unit"] == "seconds" else _counted(item)
     if document["operators"]:
         shown += _single(document["operators"])
@@ -234,6 +234,8 @@ def _gpu(known: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     rows = [("ran on", gpu.words(known))]
     if known["kind"] == "cpu":
         return rows
+    if known["kind"] == "dsp":
+        return [*rows, ("memory of the DSP", byte_count(known["bytes"]))]
     programs = f"{known['programs_built']} built, {known['programs_loaded']} loaded"
     return [*rows, ("programs of the GPU", programs), ("for them (ms)", _ms(known["programs_us"] / 1e3)),
             ("memory of the GPU", byte_count(known["bytes"]))]  # fmt: skip

@@ -110,6 +110,11 @@ class BuildReport:
         """Whether the library of an ABI has kernels for GPUs."""
         return any(kernel.endswith("__opencl") for kernel in self.library_for(abi).kernels)
 
+    @property
+    def dsp_programs(self) -> tuple[Path, ...]:
+        """The programs that run on Qualcomm's DSP, one for each version of it."""
+        return tuple(sorted((self.folder / "lib").glob("hexagon-*/*.so")))
+
     def library_for(self, abi: str) -> LibraryReport:
         """The library of an ABI; BuildError where it was not built."""
         for library in self.libraries:

@@ -1,4 +1,4 @@
-"""Which nodes of a model run on a GPU and which on the CPU: as data of a plan, and for people.
+"""Which nodes of a model run on a device and which on the CPU: as data of a plan, and for people.
 
 The data is what the target tells (`PlannedModel.placement`), with a few sums.
 """
@@ -24,8 +24,10 @@ def of_plan(told: Mapping[str, Any], *, obscured: bool) -> dict[str, Any]:
 
 def tables(models: Sequence[Mapping[str, Any]], *, verbose: bool) -> list[Table]:
     """Of the models in `report/build.json`: one line per model and ABI; verbose: one per node, too."""
-    numbers = ["on GPU", "on CPU", "regions", "copies", "ms", "least ms", "greedy copies", "greedy ms", "CPU ms"]
-    summary = Table(["model", "abi", "runtime", *numbers], title="GPU, times as estimated", right=frozenset(numbers))
+    numbers = ["on device", "on CPU", "regions", "copies", "ms", "least ms", "greedy copies", "greedy ms", "CPU ms"]
+    summary = Table(
+        ["model", "abi", "runtime", *numbers], title="devices, times as estimated", right=frozenset(numbers)
+    )
     details = []
     for model in models:
         for plan in model["plans"]:

@@ -14,8 +14,15 @@ from buildtool.ir.graph import Graph
 from buildtool.ir.types import DType
 from buildtool.plan.algorithms import Times
 from buildtool.requests.model_sources import model_files, recorded
-from buildtool.requests.quantised import choice_of
-from buildtool.targets.protocol import DescribedModel, DeviceData, DeviceSettings, LibrarySource, ModelSource
+from buildtool.requests.quantised import choice_of, real_numbers_for_dsp
+from buildtool.targets.protocol import (
+    DescribedModel,
+    DeviceData,
+    DeviceSettings,
+    HexagonSettings,
+    LibrarySource,
+    ModelSource,
+)
 
 _SCREEN_MICROSECONDS = 1000
 
@@ -33,6 +40,9 @@ def library_source(
 
     Models that are not among them are for the target to read.
     """
+    for model in deployment.models:
+        if model.runtime.uses_dsp and not model.quantize.enabled:
+            raise real_numbers_for_dsp(model)
     return LibrarySource(
         name=deployment.library_name,
         identifier=deployment.library_identifier,
@@ -66,6 +76,7 @@ def library_source(
         file_name="mace" if deployment.mace_compat == "1" else "",
         described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),
         fallback=deployment.fallback,
+        hexagon=HexagonSettings(deployment.hexagon.versions, deployment.hexagon.unsigned),
         device_data=algorithms.device_data if deployment.model_graph_format == "code" else {},
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from buildtool.config import ModelConfig
-from buildtool.errors import ConfigError, Problem
+from buildtool.errors import ConfigError, Problem, UnsupportedError
 from buildtool.ir.graph import Graph
 from buildtool.ir.types import QuantType
 from buildtool.quant import choice, range_files, weight_files
@@ -58,3 +58,12 @@ def check_choice(model: ModelConfig, graph: Graph, operators: Collection[str]) -
     ]
     if problems:
         raise ConfigError(problems)
+
+
+def real_numbers_for_dsp(model: ModelConfig) -> UnsupportedError:
+    return UnsupportedError(
+        f"the runtime '{model.runtime}' computes with integers of 8 bits, and the model is not quantised",
+        where=model.where_of("runtime"),
+        rule="a model for the DSP has `quantize: 1`, and is quantised in its file or has the ranges of its tensors",
+        remedy="write `quantize: 1`; `lathe quantize FILE --inputs SAMPLES` finds ranges of real numbers",
+    )

@@ -8,15 +8,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from buildtool.builders import opencl_files
+from buildtool.builders import hexagon, opencl_files
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.package import DEBUG
 from buildtool.builders.runner import shared_runner, static_runner
 from buildtool.devices import lathe_run
-from buildtool.devices.choose import device_for
+from buildtool.devices.choose import DSP_SIMULATOR, device_for
 from buildtool.devices.device import Device
 from buildtool.devices.runner import GpuFiles, Job, RunResult
-from buildtool.errors import RunError
+from buildtool.errors import RunError, Where
 from buildtool.running.compare import Comparison, Variant, compare_outputs, failed_outputs
 from buildtool.running.metrics import Array
 from buildtool.running.model_under_test import Subject
@@ -39,6 +39,8 @@ class Built(Protocol):
     def format(self) -> str: ...
     def file_of(self, abi: str, kind: str) -> Path: ...
     def runs_on_gpus(self, abi: str) -> bool: ...
+    @property
+    def dsp_programs(self) -> tuple[Path, ...]: ...
 
 
 class LibraryOnDevice:
@@ -60,6 +62,7 @@ class LibraryOnDevice:
         self._library = built.file_of(abi, kind)
         self._device = device or device_for(abi, settings.cpu)
         cache = ObjectCache()
+        self._variables = _dsp_variables(built, cache) if self._device.name == DSP_SIMULATOR else {}
         self._gpu_programs = cache.folder / "gpu-programs"
         if kind == "shared":
             self._program = shared_runner(program_abi or abi, cache)
@@ -143,6 +146,7 @@ class LibraryOnDevice:
             gpu=settings.gpu if self._built.runs_on_gpus(self._abi) else None,
             gpu_programs=self._gpu_programs,
             gpu_files=GpuFiles(opencl_files.tuned_in(self._built.folder, model)),
+            variables=self._variables,
         )
 
     def report(self, model: str, result: RunResult) -> dict[str, Any]:
@@ -168,3 +172,14 @@ class LibraryOnDevice:
             **({"log": list(result.log)} if result.log else {}),
             "outputs": outputs,
         }
+
+
+def _dsp_variables(built: Built, cache: ObjectCache) -> dict[str, str]:
+    """With which the library finds the stand-in for a DSP, and there its program."""
+    if not built.dsp_programs:
+        raise RunError(
+            "the library has no program for the DSP, and dsp-sim stands for one",
+            where=Where(file=str(built.folder)),
+            remedy="set `runtime: dsp` or `cpu+dsp` in the deployment file, or choose another device",
+        )
+    return hexagon.simulator(cache).environment(built.dsp_programs[0].parent)

@@ -9,7 +9,7 @@ from typing import Any
 
 from buildtool import resources
 from buildtool.codegen import container, library
-from buildtool.codegen.library import AbiSources, EmbeddedModel, LibrarySources
+from buildtool.codegen.library import AbiSources, DspSources, EmbeddedModel, LibrarySources
 from buildtool.codegen.names import obscure
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
@@ -62,7 +62,7 @@ class NativeTarget:
         device: dict[str, UnitInfo] = {}
         for model in library.models:
             try:
-                lowered, choices = self._lower_model(model, manifests, abi)
+                lowered, choices = self._lower_model(model, manifests, library, abi)
             except UnsupportedError as error:
                 problems.extend(error.problems)
                 continue
@@ -79,7 +79,9 @@ class NativeTarget:
             self.name, abi, library, tuple(planned), order, tuple(notes), units.in_order(device.values())
         )
 
-    def placed(self, model: ModelSource, graph: Graph) -> tuple[Graph, Mapping[str, Any]]:
+    def placed(
+        self, model: ModelSource, graph: Graph, manifests: Manifests, library: LibrarySource
+    ) -> tuple[Graph, Mapping[str, Any]]:
         """The graph with the parts that a device runs, and plain data that say why it is so."""
         return graph, {}
 
@@ -98,12 +100,12 @@ class NativeTarget:
         )
 
     def _lower_model(
-        self, model: ModelSource, manifests: Manifests, abi: str
+        self, model: ModelSource, manifests: Manifests, library: LibrarySource, abi: str
     ) -> tuple[PlannedModel, tuple[Choice, ...]]:
         known = self.capabilities.abis[abi]
         graph, kept = precision.lowered(model, manifests, self.capabilities, known)
-        graph, placement = self.placed(model, graph)
-        every_abi = self._for_every_abi(model, manifests)
+        graph, placement = self.placed(model, graph, manifests, library)
+        every_abi = self._for_every_abi(model, manifests, library)
         model = replace(model, graph=graph)
         fixed = self._fixed(graph)
         algorithms_of = _algorithms(model, abi, known.costs)
@@ -130,12 +132,12 @@ class NativeTarget:
         check.check(model.graph, plan, choices)
         return PlannedModel(model, plan, memory.lower_bound, kept, names, every_abi, placement), choices
 
-    def _for_every_abi(self, model: ModelSource, manifests: Manifests) -> ModelSource | None:
+    def _for_every_abi(self, model: ModelSource, manifests: Manifests, library: LibrarySource) -> ModelSource | None:
         """What portable kernels alone decide, where instruction sets have a say in the graph of an ABI."""
         graph = precision.lowered_for_every_abi(model, manifests, self.capabilities)
         if graph is None:
             return None
-        graph, _ = self.placed(model, graph)
+        graph, _ = self.placed(model, graph, manifests, library)
         if model.obscured:
             obscure(graph)
         return replace(model, graph=graph)
@@ -166,8 +168,18 @@ class NativeTarget:
             messages=source.messages,
             mace_headers=source.mace_headers,
             stem=source.stem,
+            dsp=_dsp_sources(programs),
         )
         return library.emit(whole, native_sources(source))
+
+
+def _dsp_sources(programs: Sequence[TargetProgram]) -> DspSources | None:
+    """The program on the DSP, which is the same whatever ABI the library has."""
+    program = next((program.dsp for program in programs if program.dsp is not None), None)
+    if program is None:
+        return None
+    names, files = (tuple(getattr(kernel, key) for kernel in program.kernels) for key in ("name", "source"))
+    return DspSources(program.versions, names, files)
 
 
 def _algorithms(model: ModelSource, abi: str, costs: algorithms.Costs) -> Mapping[Node, str]:

@@ -47,6 +47,14 @@ class DeviceSettings:
 
 
 @dataclass(frozen=True)
+class HexagonSettings:
+    """What a deployment says of programs on Qualcomm's DSP."""
+
+    versions: tuple[str, ...] = ("v66",)  # of the DSP: one program for each
+    unsigned: bool = True  # they run without a signature
+
+
+@dataclass(frozen=True)
 class ModelSource:
     """One optimised model of a library, as the stages before the targets leave it."""
 
@@ -109,6 +117,7 @@ class LibrarySource:
     described: tuple[DescribedModel, ...] = ()  # for firmware, beside `models`
     fallback: str = ""  # where what an accelerator cannot do goes: cpu; empty: it is an error
     device_data: Mapping[str, DeviceData] = field(default_factory=dict)  # by ABI; goes into the library
+    hexagon: HexagonSettings = field(default_factory=HexagonSettings)
 
     @property
     def stem(self) -> str:
@@ -170,6 +179,14 @@ class PlannedModel:
 
 
 @dataclass(frozen=True)
+class DspProgram:
+    """What runs on Qualcomm's DSP for a library: the runtime with these kernels, once for each version of the DSP."""
+
+    versions: tuple[str, ...]
+    kernels: tuple[KernelInfo, ...]  # in the order of the registry
+
+
+@dataclass(frozen=True)
 class TargetProgram:
     """A library lowered for one ABI: plans, and exactly the kernels that they use."""
 
@@ -180,6 +197,7 @@ class TargetProgram:
     kernels: tuple[KernelInfo, ...]  # in the order of the registry: by operator, best first
     notes: tuple[Problem, ...] = ()  # what the user should know although nothing is wrong
     device_units: tuple[UnitInfo, ...] = ()  # of native/opencl, in the order of the registry
+    dsp: DspProgram | None = None  # where a DSP runs parts of its models
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from buildtool import config
 from buildtool.artifacts import build_records, figures, fingerprints, model_files, output_tree
 from buildtool.artifacts.tuning_store import Tuning
-from buildtool.builders import library
+from buildtool.builders import hexagon, library
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.process import Processes
@@ -107,7 +107,9 @@ def commands(
     algorithms = library_sources.algorithms_of(build_identity.known_tuning(deployment, options))
     target, programs = lower(deployment, prepare(deployment, options, progress), algorithms, progress)
     cache, processes = finishing.dry_cache()
-    _compile(deployment, target.emit(programs), programs, options, cache, progress)
+    tree = target.emit(programs)
+    _compile(deployment, tree, programs, options, cache, progress)
+    _compile_for_dsp(deployment, tree, programs, options, cache, progress)
     if java_side.is_wanted(options):
         java_side.files(deployment, programs, (), {}, options, cache)
     return tuple(processes.commands)
@@ -136,15 +138,17 @@ def make(
     files = model_files.model_files([model.stages for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
+    on_dsp: dict[str, Path] = {}
     cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
     if tree is not None and compiles:
         built = _compile(deployment, tree, programs, options, cache, progress)
+        on_dsp = _compile_for_dsp(deployment, tree, programs, options, cache, progress)
         if options.self_check:
             self_check.check(built, programs, files, progress, time.monotonic() - began)
     progress.stage("write")
     graphs = [(model.imported, model.passes) for model in models]
     emitted = output_tree.emitted(options, graphs, [model.source for model in programs[0].models], programs, tree)
-    contents = {**output_tree.contents(tree if compiles else None, built, files, programs), **emitted}
+    contents = {**output_tree.contents(tree if compiles else None, built, files, programs), **emitted, **on_dsp}
     if built and java_side.is_wanted(options):
         progress.stage("java")
         made = java_side.files(deployment, programs, built, contents, options, cache)
@@ -200,3 +204,21 @@ def _compile(
         debuggable=options.debuggable,
     )
     return finishing.compiled(deployment, programs, options, progress, lambda owner: build(owner=owner))
+
+
+def _compile_for_dsp(
+    deployment: Deployment,
+    tree: SourceTree,
+    programs: Sequence[TargetProgram],
+    options: Options,
+    cache: ObjectCache,
+    progress: Progress,
+) -> dict[str, Path]:
+    """The programs on the DSP that the library's models have parts for, by their place in the output."""
+    if all(program.dsp is None for program in programs):
+        return {}
+    progress.stage("compile for the DSP")
+    owner = deployments.owner_of(deployment, options)
+    folder = library.work_folder(cache, owner, deployment.library_name) / "dsp"
+    built = hexagon.build_programs(programs, tree, folder, cache)
+    return {f"lib/{program.abi}/{program.file.name}": program.file for program in built}

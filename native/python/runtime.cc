@@ -206,7 +206,7 @@ class Engine {
       Check([&](lathe_error* error) { return api()->device_info(engine_, &info, error); });
     const auto text = [](const char* word) { return word != nullptr ? py::object(Text(word)) : py::none(); };
     py::dict result;
-    result["on_device"] = info.kind == LATHE_DEVICE_GPU;
+    result["on_device"] = info.kind != LATHE_DEVICE_CPU;
     result["device"] = text(info.device);
     result["driver"] = text(info.driver);
     result["reason"] = text(info.reason);

@@ -20,13 +20,15 @@ constexpr const char* kWords[] = {"vnni", "avx512", "avx2", "portable"};
 constexpr const char* kWords[] = {"i8mm", "dotprod", "fp16", "neon", "portable"};
 #elif defined(__arm__)
 constexpr const char* kWords[] = {"neonv7", "portable"};
+#elif defined(__hexagon__)
+constexpr const char* kWords[] = {"hvx", "portable"};
 #else
 constexpr const char* kWords[] = {"portable"};
 #endif
 constexpr int kWordCount = sizeof(kWords) / sizeof(kWords[0]);
 constexpr IsaMask kPortable = IsaMask{1} << (kWordCount - 1);
 
-constexpr bool HasAll(uint64_t flags, uint64_t wanted) { return (flags & wanted) == wanted; }
+[[maybe_unused]] constexpr bool HasAll(uint64_t flags, uint64_t wanted) { return (flags & wanted) == wanted; }
 
 #if defined(__x86_64__)
 
@@ -73,6 +75,10 @@ IsaMask Better() {
   return HasAll(getauxval(AT_HWCAP), kNeon | kVfpV4) ? 1 : 0;
 }
 
+#elif defined(__hexagon__)
+
+IsaMask Better() { return 1; }  // a program is compiled for one version, and all have vectors
+
 #else
 
 IsaMask Better() { return 0; }
@@ -87,7 +93,7 @@ IsaMask IsaBit(const char* word) {
   for (int i = 0; i < kWordCount; ++i) {
     if (strcmp(kWords[i], word) == 0) return IsaMask{1} << i;
   }
-  return strcmp(word, "opencl") == 0 ? kDeviceIsa : 0;
+  return strcmp(word, "opencl") == 0 || strcmp(word, "hexagon") == 0 ? kDeviceIsa : 0;
 }
 
 const char* IsaOf(const char* kernel) {

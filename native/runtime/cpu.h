@@ -9,8 +9,8 @@ namespace lathe {
 // One bit for each word of this architecture; the lower, the better.
 using IsaMask = uint32_t;
 
-// The bit of `opencl`, the word of kernels that hand their node to a GPU. Every machine has it: whether there is such a
-// device is found out by them.
+// The bit of `opencl` and `hexagon`, the words of kernels that hand their node to a GPU or DSP. Every machine has it:
+// whether there is such a device is found out by them.
 constexpr IsaMask kDeviceIsa = IsaMask{1} << 31;
 
 // What this machine and its operating system run.

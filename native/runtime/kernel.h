@@ -284,7 +284,7 @@ struct KernelFunctions {
 };
 
 // What `quantised` of op.yaml says: kNo where it is not there.
-enum class Quantised : uint8_t { kNo, kAny, kSame };
+enum class Quantised : uint8_t { kNo, kAny, kSame, kEither };
 
 struct KernelDef : KernelFunctions {
   const char* name;  // <op>_<dtype>_<variant>__<isa>

@@ -106,6 +106,7 @@ Code Engine::ChooseKernel(const Node& node, PreparedNode* prepared) {
 // As `misfit` of buildtool/plan/select.py decides where a model is planned: many kernels would take stored numbers for
 // what they stand for.
 bool Engine::FitsQuantised(const Node& node, Quantised wanted) const {
+  if (wanted == Quantised::kEither) return true;
   const Tensor* first = nullptr;
   bool same = true;
   const Span<uint32_t> both[] = {node.inputs, node.outputs};

@@ -32,7 +32,8 @@ const char kUsage[] =
     "  --profile               as many runs again, timed node by node\n"
     "  --markers               one run between system calls that qemu/count_plugin.c knows, and one with them per "
     "node\n"
-    "  --device any|cpu|gpu    what runs parts for a GPU: the GPU where there is one (default), the CPU, nothing else\n"
+    "  --device any|cpu|gpu|dsp  what runs parts for a device: it, where there is one (default), the CPU, nothing "
+    "else\n"
     "  --gpu-perf-hint N       how fast a GPU shall run: 0 as it likes, 1 low, 2 normal, 3 high\n"
     "  --gpu-priority-hint N   whether it does this before other work: 0 to 3 in the same way\n"
     "  --gpu-check             fail where a kernel of a GPU reads or writes outside of a tensor; slow\n"
@@ -86,7 +87,7 @@ std::string TakeDevice(const std::string& option, const std::string& value, lath
   if (option == "--gpu-perf-hint") return ParseHint(value, &device->performance);
   if (option == "--gpu-priority-hint") return ParseHint(value, &device->priority);
   if (option == "--device")
-    return ReadDeviceKind(value, &device->kind) ? "" : "'" + value + "' is none of any, cpu, gpu";
+    return ReadDeviceKind(value, &device->kind) ? "" : "'" + value + "' is none of any, cpu, gpu, dsp";
   if (option == "--opencl-storage") {
     device->storage_path = value;
   } else if (option == "--opencl-tuning") {

@@ -16,8 +16,9 @@ __attribute__((visibility("default"))) int answer(void) { return SEVEN * 6; }
 """
 
 
-def built(folder: Path, cache: ObjectCache, **more: bool) -> Path:
-    return own_library(cache, "answer", [folder / "answer.c", folder / "seven.h"], ["-O1"], "compiling", **more)
+def built(folder: Path, cache: ObjectCache, *, for_this_cpu: bool = False) -> Path:
+    files = [folder / "answer.c", folder / "seven.h"]
+    return own_library(cache, "answer", files, ["-O1"], "compiling", for_this_cpu=for_this_cpu)
 
 
 @pytest.fixture

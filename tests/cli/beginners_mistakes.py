@@ -263,11 +263,19 @@ FILE = (
     ),
     Mistake(
         "a runtime that is not built yet",
-        text("runtime: cpu", "runtime: dsp"),
-        "'runtime' 'dsp'",
+        text("runtime: cpu", "runtime: hta"),
+        "'runtime' 'hta'",
         "deploy.yml:20:14",
         "known but not built yet",
         "for now use cnn, cpu",
+    ),
+    Mistake(
+        "real numbers for the DSP",
+        text("runtime: cpu", "runtime: dsp"),
+        "the runtime 'dsp' computes with integers of 8 bits, and the model is not quantised",
+        "deploy.yml:20:14",
+        "has `quantize: 1`",
+        "`lathe quantize FILE --inputs SAMPLES`",
     ),
     Mistake(
         "no outputs",

@@ -46,14 +46,14 @@ def test_files_are_looked_at_unless_told_otherwise(lathe: Lathe, digits: Path) -
 
 
 def test_known_targets_that_are_not_built_yet_are_an_error_as_in_build(lathe: Lathe, digits: Path) -> None:
-    digits.write_text(digits.read_text().replace("runtime: cpu", "runtime: dsp"))
+    digits.write_text(digits.read_text().replace("runtime: cpu", "runtime: hta"))
     built = lathe("build", digits)
     assert built.code == 4
     for options in ((), ("--no-models",), ("--no-files",)):
         result = lathe("check", digits, *options)
         assert result.code == 4
         assert result.stderr == built.stderr
-        assert ":14: error: 'runtime' 'dsp' is known but not built yet" in result.stderr
+        assert ":14: error: 'runtime' 'hta' is known but not built yet" in result.stderr
 
 
 def test_schema_goes_to_stdout_or_to_a_file(lathe: Lathe, tmp_path: Path) -> None:

@@ -59,14 +59,14 @@ def test_without_a_driver_the_cpu_runs_it_and_every_report_says_so(
     result = lathe("run", *on(project), "--json")
     gpu = result.document["runs"][0]["gpu"]
     assert gpu["kind"] == "cpu" and "there is no OpenCL" in gpu["reason"]
-    note = "note: a model for a GPU ran on the CPU of local (host)\n  rule: LATHE_OPENCL_LIBRARY"
+    note = "note: a model for a device ran on the CPU of local (host)\n  rule: LATHE_OPENCL_LIBRARY"
     assert note in result.stderr
     validated = lathe("validate", *on(project), "--kind", "shared")
     assert (validated.code, validated.stderr.count(note)) == (0, 1)
     assert "ran on" in validated.stdout
     measured = lathe("bench", *on(project), "--round", 2, "--warmup", 0, "--peak", "10,10")
     assert note in measured.stderr
-    assert "note: the CPU ran GPU regions: LATHE_OPENCL_LIBRARY" in measured.stdout
+    assert "note: the CPU ran device regions: LATHE_OPENCL_LIBRARY" in measured.stdout
 
 
 def test_validate_takes_the_threshold_of_gpus(lathe: Lathe, project: Path) -> None:
@@ -111,7 +111,7 @@ def test_bench_measures_each_kernel(lathe: Lathe, project: Path, tmp_path: Path)
 
 def test_a_build_tells_where_nodes_run(lathe: Lathe, project: Path) -> None:
     shown = lathe("build", *on(project), "-v")
-    assert "GPU, times as estimated" in shown.stdout
+    assert "devices, times as estimated" in shown.stdout
     assert "digits on host: where nodes run" in shown.stdout
     (model,) = json.loads((project / "build/digits/report/build.json").read_text())["models"]
     placed = model["plans"][0]["placement"]
@@ -131,7 +131,7 @@ def test_an_accuracy_says_what_ran(lathe: Lathe, project: Path, monkeypatch: pyt
     without_driver(monkeypatch)
     result = lathe(*words)
     assert result.document["results"][0]["gpu"]["kind"] == "cpu"
-    assert "note: a model for a GPU ran on the CPU" in result.stderr
+    assert "note: a model for a device ran on the CPU" in result.stderr
 
 
 def test_both_runtimes_stay_built_beside_each_other(

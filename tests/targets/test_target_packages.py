@@ -159,7 +159,7 @@ IT = Target()
 )
 def test_a_broken_target_is_told_with_its_package_and_breaks_nothing(packages: Packages, code: str, why: str) -> None:
     packages.add("broken-chip", "lathe.targets", "chip", code)
-    assert list(registry.all_targets()) == ["cpu", "k210", "max7800x", "micro", "opencl"]
+    assert list(registry.all_targets()) == ["cpu", "hexagon", "k210", "max7800x", "micro", "opencl"]
     (problem,) = registry.not_loaded()
     assert problem.what.startswith(f"the target 'chip' of the package 'broken-chip' cannot be loaded: {why}")
     assert "pip uninstall broken-chip" in problem.remedy

@@ -183,6 +183,7 @@
   });
   const ranOn = (gpu) => {
     if (!gpu) return "CPU";
+    if (gpu.kind === "dsp") return `${gpu.name}${gpu.reason ? `; in part the CPU: ${gpu.reason}` : ""}`;
     return gpu.kind === "gpu" ? `GPU ${gpu.name}, driver ${gpu.driver}${gpu.reason ? `; in part the CPU: ${gpu.reason}` : ""}` : `CPU: ${gpu.reason}`;
   };
   const validation = () => {
@@ -271,18 +272,18 @@
     const rows = (item.nodes || []).map((node, index) => ({ ...node, index }));
     return [
       html("div", "tiles",
-        tile("nodes on the GPU", grouped(item.on_gpu), `${grouped(item.on_cpu)} on the CPU, runtime ${item.runtime}`),
+        tile("nodes on the device", grouped(item.on_gpu), `${grouped(item.on_cpu)} on the CPU, runtime ${item.runtime}`),
         tile("copies", grouped(item.copy_count), `of ${item.regions} ${item.regions === 1 ? "region" : "regions"}`),
         tile("estimate", took(item.cost_ns), `least possible ${took(item.least_ns)}`),
         tile("each node by itself", took(item.greedy_cost_ns), `${grouped(item.greedy_copies)} copies`),
         tile("all on the CPU", took(item.cpu_cost_ns), "")),
       ...(rows.length ? [section("Where nodes run", "A click on a heading sorts.", table([
         ["#", (row) => row.index, { number: true, show: (row) => String(row.index) }], ["node", (row) => row.node, { long: true }], ["op", (row) => row.op],
-        ["runs on", (row) => (row.side === "device" ? "GPU" : "CPU")], ["region", (row) => (row.region === null ? -1 : row.region), { number: true, show: (row) => (row.region === null ? "" : String(row.region)) }],
+        ["runs on", (row) => (row.side === "device" ? "device" : "CPU")], ["region", (row) => (row.region === null ? -1 : row.region), { number: true, show: (row) => (row.region === null ? "" : String(row.region)) }],
         ["why", (row) => row.reason.replace(/^\w+: /, ""), { long: true }],
       ], rows))] : []),
       ...((item.copies || []).length ? [section("Copies", "", table([
-        ["value", (row) => row.value, { long: true }], ["to", (row) => (row.to === "device" ? "GPU" : "CPU")], ["region", (row) => row.region, { number: true, show: (row) => String(row.region) }],
+        ["value", (row) => row.value, { long: true }], ["to", (row) => (row.to === "device" ? "device" : "CPU")], ["region", (row) => row.region, { number: true, show: (row) => String(row.region) }],
         ["estimate", (row) => row.cost_ns, { number: true, show: (row) => took(row.cost_ns) }],
       ], item.copies))] : []),
     ];
@@ -307,7 +308,7 @@
     ["graph", "Graph", () => framed("graph", graphs), graphs.length > 0, true],
     ["sizes", "Sizes", () => framed("sizes", [["sizes", data.pages.sizes]]), Boolean(data.pages.sizes), true],
     ["memory", "Memory", memory, data.memory.length > 0],
-    ["placement", "GPU", placement, placed.length > 0],
+    ["placement", "devices", placement, placed.length > 0],
     ["validation", "Validation", validation, true],
     ["speed", "Speed", speed, true],
     ["device", "Device", device, measured().length > 0],

@@ -15,12 +15,13 @@ from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.from_device import FromDevice
 from buildtool.ops.to_device import ToDevice
 from buildtool.plan import units
+from buildtool.plan.manifest import Manifests
 from buildtool.plan.units import DeviceUnits, UnitInfo
 from buildtool.targets.native_library import DEVICE_REGION, NativeTarget
-from buildtool.targets.opencl.costs import DeviceCosts, copy_costs, node_costs
-from buildtool.targets.opencl.placement import place
-from buildtool.targets.opencl.rewrite import rewrite
 from buildtool.targets.protocol import LibrarySource, ModelSource, PlannedModel, TargetProgram
+from buildtool.targets.regions.costs import DeviceCosts, copy_costs, node_costs
+from buildtool.targets.regions.placement import place
+from buildtool.targets.regions.rewrite import rewrite
 
 #: The largest tile of Winograd's convolutions where the deployment says nothing: larger ones round more.
 _USUAL_TILE: Literal[2] = 2
@@ -36,7 +37,9 @@ class OpenclTarget(NativeTarget):
         program = super().lower(library, abi)
         return replace(program, notes=(*program.notes, *map(_alone, filter(_has_nothing, program.models))))
 
-    def placed(self, model: ModelSource, graph: Graph) -> tuple[Graph, Mapping[str, Any]]:
+    def placed(
+        self, model: ModelSource, graph: Graph, manifests: Manifests, library: LibrarySource
+    ) -> tuple[Graph, Mapping[str, Any]]:
         runtime = model.device.runtime
         if not runtime.uses_gpu:
             return graph, {}

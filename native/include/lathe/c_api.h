@@ -85,7 +85,8 @@ typedef struct lathe_embedded_model {
 enum {
   LATHE_DEVICE_ANY = 0, /* what the model was built for, where there is a driver; else the CPU */
   LATHE_DEVICE_CPU = 1,
-  LATHE_DEVICE_GPU = 2 /* the GPU, or an error that says why not */
+  LATHE_DEVICE_GPU = 2, /* the GPU, or an error that says why not */
+  LATHE_DEVICE_DSP = 3  /* the same for a DSP */
 };
 
 enum {
@@ -113,13 +114,13 @@ typedef struct lathe_device_options {
   uint32_t kernel_microseconds; /* kernels are split into parts of this length; 0: as the model says */
 } lathe_device_options;
 
-/* What runs the parts for a GPU. Texts are valid as long as the engine. */
+/* What runs the parts for a device. Texts are valid as long as the engine. */
 typedef struct lathe_device_info {
   uint32_t struct_size;
-  uint32_t kind;           /* LATHE_DEVICE_CPU or LATHE_DEVICE_GPU */
+  uint32_t kind;           /* LATHE_DEVICE_CPU, LATHE_DEVICE_GPU or LATHE_DEVICE_DSP */
   const char* device;      /* its name; NULL where there is none */
   const char* driver;      /* its version */
-  const char* reason;      /* why parts for a GPU run on the CPU; NULL where none do */
+  const char* reason;      /* why parts for a device run on the CPU; NULL where none do */
   uint32_t programs_built; /* from source */
   uint32_t programs_loaded;
   float programs_ms; /* how long that took */

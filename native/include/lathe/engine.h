@@ -144,6 +144,7 @@ enum class DeviceKind : uint32_t {
   kAny = LATHE_DEVICE_ANY,  // what the model was built for, where there is a driver; else the CPU
   kCpu = LATHE_DEVICE_CPU,
   kGpu = LATHE_DEVICE_GPU,  // the GPU, or an error that says why not
+  kDsp = LATHE_DEVICE_DSP,  // the same for a DSP
 };
 
 // How hard a driver shall try, and whose work goes first, where it takes such hints.
@@ -167,9 +168,10 @@ struct DeviceOptions {
   uint32_t kernel_microseconds = 0;  // longer kernels are cut; 0: as the model says
 };
 
-// What runs the parts for a GPU.
+// What runs the parts for a device.
 struct DeviceInfo {
   bool on_device = false;
+  DeviceKind kind = DeviceKind::kCpu;
   std::string device;  // its name; empty where there is none
   std::string driver;
   std::string reason;  // why such parts run on the CPU; empty where none do
@@ -178,7 +180,7 @@ struct DeviceInfo {
   float programs_ms = 0;  // how long that took
   size_t memory = 0;      // bytes on the device
 
-  // Whether the model has parts for a GPU at all.
+  // Whether the model has parts for a device at all.
   bool has_parts() const { return on_device || !reason.empty(); }
 };
 
@@ -384,7 +386,8 @@ class Engine {
     if (api_->struct_size < offsetof(lathe_api, device_data)) return found;  // an older library
     if (api_->device_info(engine_.get(), &info, nullptr) != LATHE_OK) return found;
     const auto text = [](const char* string) { return std::string(string != nullptr ? string : ""); };
-    found.on_device = info.kind == LATHE_DEVICE_GPU;
+    found.on_device = info.kind != LATHE_DEVICE_CPU;
+    found.kind = static_cast<DeviceKind>(info.kind);
     found.device = text(info.device);
     found.driver = text(info.driver);
     found.reason = text(info.reason);

@@ -17,6 +17,8 @@ constexpr ByteForm kByteForm = {true, 0, false};
 constexpr ByteForm kByteForm = {false, 128, false};
 #elif defined(LATHE_ISA_AVX2)
 constexpr ByteForm kByteForm = {false, 0, true};
+#elif defined(LATHE_ISA_HVX)
+constexpr ByteForm kByteForm = {false, 0, false, true};
 #else
 constexpr ByteForm kByteForm = {false, 0, false};
 #endif

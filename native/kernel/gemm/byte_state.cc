@@ -88,6 +88,31 @@ Code OrderEights(PrepareContext& context, BytePanelState* state) {
   return Code::kOk;
 }
 
+// Panels of a group become pairs, step by step; the last one may be alone. They begin at whole vectors.
+Code OrderPairs(PrepareContext& context, BytePanelState* state) {
+  constexpr int64_t kVector = 2 * kBytePanel * kByteDepth, kFlip = 0x80;
+  const BytePanelShape& shape = state->shape;
+  const int64_t steps = shape.taps * shape.steps(), pairs = (shape.panels() + 1) / 2;
+  int8_t* memory = nullptr;
+  LATHE_TRY(AllocateArray(context, shape.groups * pairs * steps * kVector + kVector, &memory));  // of zeros
+  int8_t* to = memory + (kVector - static_cast<int64_t>(reinterpret_cast<uintptr_t>(memory) % kVector)) % kVector;
+  const int8_t* from = state->packed;
+  state->packed = to;
+  state->panel_bytes = steps * kVector;
+  for (int64_t panel = 0; panel < shape.groups * shape.panels(); ++panel) {
+    const int64_t pair = panel / shape.panels() * pairs + panel % shape.panels() / 2;
+    int8_t* target = to + pair * steps * kVector + panel % shape.panels() % 2 * (kVector / 2);
+    for (int64_t step = 0; step < steps; ++step, target += kVector) {
+      for (int64_t i = 0; i < kVector / 2; ++i) target[i] = static_cast<int8_t>(*from++ ^ kFlip);
+    }
+  }
+  return Code::kOk;
+}
+
+Code OrderAs(PrepareContext& context, const ByteForm& form, BytePanelState* state) {
+  return form.eights ? OrderEights(context, state) : form.pairs ? OrderPairs(context, state) : Code::kOk;
+}
+
 bool AllZero(const Quant& quant) {
   for (const int64_t zero : quant.zeros) {
     if (zero != 0) return false;
@@ -123,7 +148,7 @@ Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t jo
   state->x_zero = x.zero;
   state->y_zero = y.zero;
   LATHE_TRY(ReadStoredClip(context, y, &state->low, &state->high));
-  const int64_t whole = (outputs + kBytePanel - 1) / kBytePanel * kBytePanel + kBytePanel;
+  const int64_t whole = (outputs + kBytePanel - 1) / kBytePanel * kBytePanel + 2 * kBytePanel;
   int32_t* starts = nullptr;
   float* factors = nullptr;
   LATHE_TRY(AllocateArray(context, whole, &starts));
@@ -159,7 +184,7 @@ Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t jo
     state->packed = packed;
   }
   AddStarts(form, state, starts);
-  if (form.eights) LATHE_TRY(OrderEights(context, state));
+  LATHE_TRY(OrderAs(context, form, state));
   state->starts = starts;
   state->factors = factors;
   return Code::kOk;

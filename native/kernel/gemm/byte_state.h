@@ -44,6 +44,8 @@ struct ByteForm {
   // Numbers of x are inverted, bit by bit, where they meet a filter below 0, which then counts without its sign: starts
   // add what -1 - x lacks.
   bool inverts;
+  // Two panels of a group stand side by side, [32 outputs][4 of depth], and filters have no sign: 128 is added to them.
+  bool pairs = false;
 
   LATHE_INLINE constexpr int reach() const { return eights ? 8 : kByteDepth; }  // rows are read in whole steps of it
 };
@@ -52,8 +54,8 @@ struct ByteForm {
 struct BytePanelState {
   BytePanelShape shape;
   const int8_t* packed;
-  int64_t panel_bytes;    // from panel to panel
-  const int32_t* starts;  // of all outputs, filled up with zeros to whole panels
+  int64_t panel_bytes;    // from panel to panel, or from pair to pair
+  const int32_t* starts;  // of all outputs, and zeros behind them for two panels
   const float* factors;
   float residual_factor;
   int32_t residual_zero;

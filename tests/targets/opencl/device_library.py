@@ -68,11 +68,7 @@ def _with_borders(operators: Collection[str]) -> frozenset[str]:
 
 
 def _kernels(operators: frozenset[str]) -> tuple[KernelInfo, ...]:
-    kernels = (
-        kernel
-        for kernel in manifest.load()
-        if kernel.op in operators and (kernel.isa == "portable" or kernel.op == "device_region")
-    )
+    kernels = (kernel for kernel in manifest.load() if kernel.op in operators and kernel.isa in ("opencl", "portable"))
     return tuple(sorted(kernels, key=lambda kernel: manifest.registry_order(kernel, ("opencl", "portable"))))
 
 

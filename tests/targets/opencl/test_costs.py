@@ -10,8 +10,8 @@ import pytest
 from buildtool.ir.dims import symbol
 from buildtool.ir.graph import Graph
 from buildtool.runtimes import Runtime
-from buildtool.targets.opencl.costs import DeviceCosts, Speed, copy_costs, node_costs
-from buildtool.targets.opencl.placement import CopyCost, NodeCost, place
+from buildtool.targets.regions.costs import DeviceCosts, Speed, copy_costs, node_costs
+from buildtool.targets.regions.placement import CopyCost, NodeCost, place
 from tests.passes.harness import Maker
 from tests.passes.test_regions import loop
 

@@ -27,8 +27,8 @@ from buildtool.runtime import DeviceKind, DeviceOptions, Library
 from buildtool.runtimes import Runtime
 from buildtool.targets.native_library import write_container
 from buildtool.targets.opencl import TARGET
-from buildtool.targets.opencl.costs import DeviceCosts, Speed
 from buildtool.targets.protocol import DeviceSettings, LibrarySource, ModelSource, PlannedModel
+from buildtool.targets.regions.costs import DeviceCosts, Speed
 from tests.importers.caffe import networks as caffe
 from tests.importers.caffe.test_handlers import EXPECTED
 from tests.ocr.networks import NETWORKS as OCR

@@ -22,8 +22,8 @@ from buildtool.ops.device_region import DeviceRegion
 from buildtool.ops.from_device import FromDevice
 from buildtool.ops.to_device import ToDevice
 from buildtool.runtimes import Runtime
-from buildtool.targets.opencl.placement import CopyCost, NodeCost, Placement, nanoseconds, place
-from buildtool.targets.opencl.rewrite import rewrite
+from buildtool.targets.regions.placement import CopyCost, NodeCost, Placement, nanoseconds, place
+from buildtool.targets.regions.rewrite import rewrite
 from tests.passes.harness import Maker
 from tests.passes.test_regions import if_else, loop
 

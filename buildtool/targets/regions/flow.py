@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from buildtool.ir.dims import Symbol, symbols
 from buildtool.ir.graph import Graph, Node, Value
-from buildtool.ir.quantised import is_quantised
 
 AROUND = -1  # the maker of what comes from outside the graph
 
@@ -69,6 +68,4 @@ def unfit(node: Node) -> str:
     """Why a node cannot be in the region of another one, whatever kernels there are; empty where it can."""
     if node.op.defined_symbols():
         return "the size of its result depends on its data"
-    if is_quantised(node):
-        return "it computes with quantised values"
     return ""

@@ -14,8 +14,8 @@ from buildtool.errors import InternalError, Where
 from buildtool.ir.attributes import AttrValue
 from buildtool.ir.graph import Graph, Node, Region, Value
 from buildtool.ir.operator import Operator
-from buildtool.targets.opencl.flow import Flow, flow_of, read
-from buildtool.targets.opencl.placement import Placement
+from buildtool.targets.regions.flow import Flow, flow_of, read
+from buildtool.targets.regions.placement import Placement
 
 
 def rewrite(

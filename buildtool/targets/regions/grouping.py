@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from buildtool.targets.opencl.flow import AROUND, Carried, Flow
-from buildtool.targets.opencl.min_cut import SINK, SOURCE, UNLIMITED, Labelling
+from buildtool.targets.regions.flow import AROUND, Carried, Flow
+from buildtool.targets.regions.min_cut import SINK, SOURCE, UNLIMITED, Labelling
 
 CPU = -1  # stands for the number of a region where a node is in none
 _ROUNDS = 2  # of exchanges through all regions; the second hardly ever finds anything

@@ -19,9 +19,9 @@ from typing import Any, Literal, TypeAlias
 from buildtool.errors import InternalError, Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.runtimes import Runtime
-from buildtool.targets.opencl.flow import AROUND, Carried, Flow, flow_of, unfit
-from buildtool.targets.opencl.grouping import CPU, Grouping, copies_of
-from buildtool.targets.opencl.min_cut import MOST, SOURCE, UNLIMITED, Labelling
+from buildtool.targets.regions.flow import AROUND, Carried, Flow, flow_of, unfit
+from buildtool.targets.regions.grouping import CPU, Grouping, copies_of
+from buildtool.targets.regions.min_cut import MOST, SOURCE, UNLIMITED, Labelling
 
 Side: TypeAlias = Literal["cpu", "device"]
 

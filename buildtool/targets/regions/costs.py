@@ -16,8 +16,8 @@ from buildtool.ir.dims import bounds
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.types import DType
 from buildtool.ir.work import node_macs
-from buildtool.targets.opencl.flow import read
-from buildtool.targets.opencl.placement import CopyCost, NodeCost
+from buildtool.targets.regions.flow import read
+from buildtool.targets.regions.placement import CopyCost, NodeCost
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class DeviceCosts:
     #: A copy changes the layout too, and a download waits until the device has done everything before it.
     upload: Speed = field(default_factory=lambda: Speed(gmacs=1.0, gigabytes=3.0, start_us=60.0))
     download: Speed = field(default_factory=lambda: Speed(gmacs=1.0, gigabytes=2.5, start_us=150.0))
+    pixels: bool = True  # the device keeps tensors in pixels of four channels
     half: bool = False  # the device keeps and computes floating-point numbers in half precision
     #: Nanoseconds by the name of a node, where they have been measured.
     device_ns: Mapping[str, int] = field(default_factory=dict)
@@ -59,7 +60,8 @@ def node_costs(graph: Graph, why_not: Callable[[Node], str], costs: DeviceCosts)
             on_cpu = costs.cpu.microseconds(_macs(node), _bytes_on_cpu(node))
         on_device = _measured(costs.device_ns, node)
         if on_device is None:
-            on_device = costs.device.microseconds(_macs(node), _bytes_on_device(node, costs.half), costs.half)
+            size = _bytes_on_device(node, costs.half) if costs.pixels else _bytes_on_cpu(node)
+            on_device = costs.device.microseconds(_macs(node), size, costs.half)
         result[node] = NodeCost(on_cpu, None if reason else on_device, reason)
     return result
 

@@ -1,0 +1,1 @@
+"""Parts of graphs for devices: which nodes they run, and how those become regions."""

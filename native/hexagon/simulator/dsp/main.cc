@@ -1,0 +1,110 @@
+// The emulated DSP: loads the program that it is told, and carries calls to it until the application's side is gone.
+#include <string.h>
+
+#include "native/hexagon/fastrpc.h"
+#include "native/hexagon/simulator/dsp/system.h"
+#include "native/hexagon/simulator/wire.h"
+
+namespace lathe {
+namespace hexagon {
+
+namespace {
+
+constexpr uint32_t kMostArguments = 0xff + 0xff + 0xf + 0xf;
+constexpr size_t kVector = 128;
+
+using Entry = int (*)(Handle handle, uint32_t scalars, Argument* arguments);
+
+void ReadAll(void* to, size_t count) {
+  auto* bytes = static_cast<uint8_t*>(to);
+  while (count > 0) {
+    const long got = Read(kSocket, bytes, count);
+    if (got <= 0) Exit(0);  // the application has ended
+    bytes += got;
+    count -= static_cast<size_t>(got);
+  }
+}
+
+void WriteAll(const void* from, size_t count) {
+  const auto* bytes = static_cast<const uint8_t*>(from);
+  while (count > 0) {
+    const long put = Write(kSocket, bytes, count);
+    if (put <= 0) Exit(0);
+    bytes += put;
+    count -= static_cast<size_t>(put);
+  }
+}
+
+// The memory of one call's arguments. Nothing lies behind the end of the last one but a page that is not there.
+struct Memory {
+  uint8_t* data = nullptr;
+  size_t size = 0;
+
+  bool Reserve(size_t wanted) {
+    if (wanted <= size) return true;
+    if (data != nullptr) UnmapMemory(data, size);
+    size = (wanted + 0xffff) & ~size_t{0xffff};
+    data = static_cast<uint8_t*>(MapMemory(size));
+    if (data == nullptr) size = 0;
+    return data != nullptr;
+  }
+};
+
+void Load(uint32_t count, Entry* entry) {
+  char text[4096];
+  AnswerHead answer = {kFailed, 0, 0};
+  if (count > sizeof text) Exit(1);
+  ReadAll(text, count);
+  text[sizeof text - 1] = 0;
+  const uintptr_t found = LoadProgram(text, text + strlen(text) + 1);
+  *entry = reinterpret_cast<Entry>(found);
+  if (found != 0) answer.result = kOk;
+  WriteAll(&answer, sizeof answer);
+}
+
+void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
+  static Argument arguments[kMostArguments];
+  static uint64_t sizes[kMostArguments];
+  const uint32_t inputs = InputsOf(head.scalars), buffers = inputs + OutputsOf(head.scalars);
+  uint64_t total = 0;
+  ReadAll(sizes, buffers * sizeof *sizes);
+  for (uint32_t i = 0; i < buffers; ++i) total += (sizes[i] + kVector - 1) / kVector * kVector;
+  AnswerHead answer = {kNoMemory, 0, 0};
+  if (total > (uint64_t{1} << 31) || !memory->Reserve(static_cast<size_t>(total) + kVector)) Exit(1);
+  uint8_t* at = memory->data;
+  for (uint32_t i = 0; i < buffers; ++i) {
+    arguments[i].buffer.data = at;
+    arguments[i].buffer.size = static_cast<size_t>(sizes[i]);
+    if (i < inputs) ReadAll(at, static_cast<size_t>(sizes[i]));
+    at += (sizes[i] + kVector - 1) / kVector * kVector;
+  }
+  const uint32_t handles_in = HandlesInOf(head.scalars);
+  for (uint32_t i = 0; i < handles_in; ++i) arguments[buffers + i].handle64 = head.handle;
+  Mark(MethodOf(head.scalars));
+  answer.result = entry == nullptr ? kFailed : entry(head.handle, head.scalars, arguments);
+  Mark(MethodOf(head.scalars));
+  if (HandlesOutOf(head.scalars) > 0) answer.handle = arguments[buffers + handles_in].handle64;
+  answer.live_blocks = LiveBlocks();
+  WriteAll(&answer, sizeof answer);
+  if (answer.result != kOk) return;
+  for (uint32_t i = inputs; i < buffers; ++i) WriteAll(arguments[i].buffer.data, arguments[i].buffer.size);
+}
+
+}  // namespace
+
+extern "C" [[noreturn]] void lathe_dsp_main() {
+  Entry entry = nullptr;
+  Memory memory;
+  for (;;) {
+    RequestHead head;
+    ReadAll(&head, sizeof head);
+    if (head.request == Request::kLoad) {
+      Load(head.count, &entry);
+    } else {
+      Invoke(head, entry, &memory);
+    }
+  }
+}
+
+}  // namespace hexagon
+}  // namespace lathe

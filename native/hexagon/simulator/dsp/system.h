@@ -1,0 +1,38 @@
+// The emulated DSP as a program of qemu-hexagon: calls of Linux, and what takes the place of the DSP's own system.
+#ifndef LATHE_HEXAGON_SIMULATOR_DSP_SYSTEM_H_
+#define LATHE_HEXAGON_SIMULATOR_DSP_SYSTEM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace lathe {
+namespace hexagon {
+
+// Linux. Negative: an error.
+long Read(int file, void* to, size_t count);
+long Write(int file, const void* from, size_t count);
+long OpenFile(const char* path);
+long FileSize(int file);
+void CloseFile(int file);
+void* MapMemory(size_t size);  // readable, writable and executable; null where there is none
+void UnmapMemory(void* memory, size_t size);
+[[noreturn]] void Exit(int code);
+// A call without effect, at which a plugin of qemu notes down what has been executed (native/tools/qemu).
+void Mark(uint32_t number);
+
+// Says what went wrong, on the standard error.
+void Complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+// Blocks of the heap that programs have and have not given back.
+uint32_t LiveBlocks();
+
+// The address of what programs import from the DSP's system by this name; 0 where there is none.
+uintptr_t SystemSymbol(const char* name);
+
+// A program that was loaded, by its path: the address of its entry, or 0 after a complaint.
+uintptr_t LoadProgram(const char* path, const char* entry);
+
+}  // namespace hexagon
+}  // namespace lathe
+
+#endif  // LATHE_HEXAGON_SIMULATOR_DSP_SYSTEM_H_

@@ -1,0 +1,35 @@
+// What the stand-in for the driver's library (rpc.cc) and the emulated DSP (dsp/) say to each other, over one socket.
+// Both sides are little-endian, and all fields have the same size on both.
+#ifndef LATHE_HEXAGON_SIMULATOR_WIRE_H_
+#define LATHE_HEXAGON_SIMULATOR_WIRE_H_
+
+#include <stdint.h>
+
+namespace lathe {
+namespace hexagon {
+
+constexpr int kSocket = 3;  // of the emulated DSP
+
+enum class Request : uint32_t { kLoad, kInvoke };
+
+// kLoad: `count` bytes follow, the path of a program and the name of its entry, each with a zero behind it.
+// kInvoke: `count` arguments follow. Each begins with its size, and the bytes of inputs come behind that.
+struct RequestHead {
+  Request request;
+  uint32_t scalars;
+  uint64_t handle;
+  uint32_t count;
+  uint32_t reserved;
+};
+
+// Behind it the bytes of all outputs, where `result` is 0.
+struct AnswerHead {
+  int32_t result;
+  uint32_t live_blocks;  // of memory that the program has not given back
+  uint64_t handle;       // that came out
+};
+
+}  // namespace hexagon
+}  // namespace lathe
+
+#endif  // LATHE_HEXAGON_SIMULATOR_WIRE_H_

@@ -1,0 +1,51 @@
+"""Runs of parts on the DSP: in threads, with all values kept, and observed node by node."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from buildtool.runtime import DeviceKind, Engine
+from tests.targets.hexagon.network import small_library, small_network
+
+pytestmark = pytest.mark.slow
+
+
+def test_sessions_run_in_threads() -> None:
+    network, library = small_network(), small_library()
+
+    def run_often(engine: Engine) -> None:
+        session = engine.session()
+        for _ in range(5):
+            network.check(session.run(network.inputs))
+
+    with library.on_simulator(), ThreadPoolExecutor(4) as threads:
+        engines = [library.engine(network.model, DeviceKind.DSP) for _ in range(2)]
+        for done in [threads.submit(run_often, engines[index % 2]) for index in range(4)]:
+            done.result()
+
+
+def test_every_value_can_be_kept() -> None:
+    network, library = small_network(), small_library()
+    wanted = library.engine(network.model, DeviceKind.CPU).session(keep_all=True)
+    wanted.run(network.inputs)
+    with library.on_simulator():
+        session = library.engine(network.model, DeviceKind.DSP).session(keep_all=True)
+        network.check(session.run(network.inputs))
+        found = session.values
+    assert found.keys() == wanted.values.keys()
+    assert len(found) > 8
+    for name, array in wanted.values.items():
+        np.testing.assert_array_equal(found[name], array, err_msg=name)
+
+
+def test_every_node_is_timed() -> None:
+    network, library = small_network(), small_library()
+    with library.on_simulator():
+        engine = library.engine(network.model, DeviceKind.DSP)
+        session = engine.session()
+        session.run(network.inputs)
+        times = session.profile()
+    assert [(time.op, time.kernel) for time in times] == [("conv2d", "dsp"), ("add", "dsp")]
