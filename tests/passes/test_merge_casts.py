@@ -19,6 +19,8 @@ from tests.passes.harness import Maker, apply, ops
         ((DType.S64, DType.F32, DType.S64), False),
         ((DType.F32, DType.BOOL, DType.F32), False),
         ((DType.S32, DType.U8, DType.S64), False),
+        ((DType.F32, DType.BF16, DType.F32), False),
+        ((DType.BF16, DType.F32, DType.S32), True),
     ],
 )
 def test_rows(types: tuple[DType, DType, DType], merged: bool) -> None:

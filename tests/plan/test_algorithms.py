@@ -115,3 +115,14 @@ def test_an_algorithm_everywhere(algorithm: str) -> None:
     ballast(graph, 10)
     expected = {node: algorithm} if algorithm else {}
     assert algorithms.everywhere(graph, algorithm) == expected
+
+
+def test_what_each_way_costs_and_stores() -> None:
+    """8x8 pixels, 4 channels in and out: 16 products for each tap or point; 20 for each number of the filters."""
+    graph, (node,) = network(8, 4)
+    ways = {way.algorithm: (way.cost, way.weights) for way in algorithms._ways(node, (2, 4), algorithms.Costs())}
+    assert ways == {
+        "": (64 * 9 * 16 + 20 * 9 * 16, 9 * 16),
+        "winograd2": (16 * 16 * (16 + 19 * 8) + 20 * 16 * 16, 16 * 16),
+        "winograd4": (4 * 36 * (16 + 19 * 8) + 20 * 36 * 16, 36 * 16),
+    }

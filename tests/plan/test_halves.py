@@ -95,3 +95,9 @@ def test_a_network_for_every_abi(abi: str) -> None:
     for names in halved.plan.kernels:
         assert not names[0].endswith("__fp16") or len(names) == 1
     assert all(len(names) > 1 for names in plain.plan.kernels if names[0].endswith("__fp16"))
+
+
+def test_an_operator_has_a_kernel_where_one_reads_halves_in_this_instruction_set() -> None:
+    manifests = Manifests({"relu": (_kernel("f16", "fp16"), _kernel("f32", "neon"))})
+    found = {isa: halves.has_kernel("relu", manifests, isa) for isa in ("fp16", "neon", "portable")}
+    assert found == {"fp16": True, "neon": False, "portable": False}

@@ -10,7 +10,7 @@ import pytest
 from buildtool.errors import ConfigError, UnsupportedError
 from buildtool.ir.dims import symbol
 from buildtool.ir.graph import Graph, Node, Value
-from buildtool.ir.types import DType
+from buildtool.ir.types import DType, QuantType, TensorType
 from buildtool.plan import manifest, select
 from buildtool.plan.conditions import Condition, ConditionError
 from buildtool.plan.manifest import KernelInfo, Manifests
@@ -312,3 +312,15 @@ def test_all_nodes_without_a_kernel_are_reported() -> None:
     for part in ("model 'm', node 'act'", "node 'size'", "takes f16 as input 0", "needs dim(0, 1) > 100", "new-op abs"):
         assert part in text
     assert "no kernel runs relu (f32[2, 8]) -> (f32[2, 8]) on host" in text
+
+
+@pytest.mark.parametrize(("bits", "fits"), [(8, True), (7, False)])
+def test_kernels_of_stored_numbers_use_the_full_range_of_their_type(bits: int, fits: bool) -> None:
+    allowed = (frozenset({DType.U8}),)
+    facts = ("relu_u8_a__portable", "relu", "u8", "a", "portable", allowed, allowed, Condition(""))
+    kernel = KernelInfo(*facts, None, 0, 0, 0, Path(), quantised="any")
+    quant = QuantType((0.5,), (3,), None, bits)
+    graph = Graph()
+    x = Value("x", TensorType(DType.U8, (4,), quant))
+    node = graph.new_node(make("relu"), [x], stored=[(DType.U8, quant)])
+    assert (select.misfit(kernel, node) is None) is fits
