@@ -1,6 +1,7 @@
-"""What a library was made of: a manifest for those who build it again, a bill of materials for those who ship it.
+"""What a library was made of: a manifest for those who build it again, a bill of materials for those who ship it, and a
+statement of where it comes from for those who check that.
 
-Both say nothing of when, where or by whom, so that equal builds write equal bytes.
+They say nothing of when, where or by whom, so that equal builds write equal bytes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from buildtool.builders.built import BuiltLibrary
 from buildtool.reports.documents import MANIFEST
 
 SBOM = "report/sbom.cdx.json"
+PROVENANCE = "report/provenance.intoto.json"
+_BUILD_TYPE = "urn:lathe:build:1"
 _SPACE = uuid.UUID("5b1f6c0e-6f0e-5d0a-9c55-2f1d9c1b7a53")  # for names of the documents that are made here
 _DISTRIBUTION = "lathe-build"
 _REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
@@ -68,9 +71,9 @@ def files(
     outputs: Mapping[str, bytes | Path],
     compilers: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, bytes]:
-    """The two documents of a build with these libraries, which ships `outputs`; `compilers`: of firmware, by ABI."""
+    """The documents of a build with these libraries, which ships `outputs`; `compilers`: of firmware, by ABI."""
     manifest = _manifest(origin, libraries, outputs, compilers)
-    return {MANIFEST: _text(manifest), SBOM: _text(_bill(manifest))}
+    return {MANIFEST: _text(manifest), SBOM: _text(_bill(manifest)), PROVENANCE: _text(_provenance(manifest))}
 
 
 def _manifest(
@@ -154,6 +157,41 @@ def _bill(manifest: Mapping[str, Any]) -> dict[str, Any]:
             {"ref": "library", "dependsOn": ["lathe", *(part["bom-ref"] for part in parts)]},
             *({"ref": part["bom-ref"]} for part in (runtime, *parts)),
         ],
+    }
+
+
+def _provenance(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """An in-toto statement with the provenance of SLSA 1.0: which files were made from which, by what. Who vouches for it
+    signs it.
+    """
+    tools = manifest["tools"]
+    deployment = next((item["name"] for item in manifest["inputs"] if item["role"] == "deployment"), "")
+    versions = {**{f"compiler {abi}": found for abi, found in tools["compilers"].items()}, **tools["packages"]}
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": item["path"], "digest": {"sha256": item["sha256"]}} for item in manifest["outputs"]],
+        "predicateType": "https://slsa.dev/provenance/v1",
+        "predicate": {
+            "buildDefinition": {
+                "buildType": _BUILD_TYPE,
+                "externalParameters": {"deployment": deployment, "library": manifest["library"]},
+                "internalParameters": {"fingerprint": manifest["fingerprint"]},
+                "resolvedDependencies": [
+                    {
+                        "name": item["name"],
+                        "digest": {"sha256": item["sha256"]},
+                        "annotations": {"role": item["role"]},
+                    }
+                    for item in manifest["inputs"]
+                ],
+            },
+            "runDetails": {
+                "builder": {
+                    "id": "urn:lathe:builder:local",
+                    "version": {"lathe": tools["lathe"], "python": tools["python"], **versions},
+                }
+            },
+        },
     }
 
 

@@ -20,6 +20,9 @@ def doctor(
         bool,
         typer.Option("--install", help="Install missing packages with apt-get; without root, print the command."),
     ] = False,
+    security: Annotated[
+        bool, typer.Option("--security", help="Try the protections against hostile files, and list them instead.")
+    ] = False,
     device: DeviceOption = None,
     device_yml: DeviceFileOption = None,
     *,
@@ -30,8 +33,13 @@ def doctor(
     Without --target-abis, only this machine has to be able to build for itself; the other targets are listed, and so
     are the ways to devices: adb, ssh and OpenCL.
 
+    With --security: exit code 6 if a protection against hostile files is missing.
+
     With --device or --device-yml: say what these devices have. Exit code 10 where one does not answer.
     """
+    if security:
+        _protections(out)
+        return
     specs = chosen(device, device_yml, out)
     if specs:
         if target_abis or install:
@@ -54,6 +62,15 @@ def doctor(
     # Without a wish of the user only the machine itself must be fit; other targets are offers.
     wanted = [item for item in findings if not item.here and (abis or item.target == "host") and item.required]
     if wanted:
+        raise typer.Exit(ToolchainError.exit_code)
+
+
+def _protections(out: Output) -> None:
+    from buildtool.reports import security
+
+    document = security.document(security.examine())
+    out.document(document, *security.parts(document))
+    if not all(item["holds"] for item in document["protections"]):
         raise typer.Exit(ToolchainError.exit_code)
 
 

@@ -82,3 +82,20 @@ def test_the_bill_is_a_cyclonedx_document(tmp_path: Path) -> None:
 def test_equal_builds_write_equal_documents(tmp_path: Path) -> None:
     assert _documents(tmp_path / "a") == _documents(tmp_path / "b" / "elsewhere")
     assert str(tmp_path) not in "".join(text.decode() for text in _documents(tmp_path / "c").values())
+
+
+def test_the_provenance_is_a_statement_about_every_output_and_input(tmp_path: Path) -> None:
+    documents = _documents(tmp_path)
+    statement = json.loads(documents[bill_of_materials.PROVENANCE])
+    assert (statement["_type"], statement["predicateType"]) == (
+        "https://in-toto.io/Statement/v1",
+        "https://slsa.dev/provenance/v1",
+    )
+    manifest = json.loads(documents[MANIFEST])
+    made = {item["name"]: item["digest"]["sha256"] for item in statement["subject"]}
+    assert made == {item["path"]: item["sha256"] for item in manifest["outputs"]}
+    definition = statement["predicate"]["buildDefinition"]
+    read = {item["name"]: item["digest"]["sha256"] for item in definition["resolvedDependencies"]}
+    assert read == {item["name"]: item["sha256"] for item in manifest["inputs"]}
+    assert definition["externalParameters"] == {"deployment": "net.yml", "library": "net"}
+    assert statement["predicate"]["runDetails"]["builder"]["version"]["compiler host"] == "g++ 12"

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from buildtool import jail
 from buildtool.errors import ToolchainError
-from buildtool.reports import machine
+from buildtool.reports import machine, security
 from tests.cli.conftest import Lathe
+from tests.jail.available import needs_jail
 
 
 def test_every_target_is_listed_with_its_needs(lathe: Lathe) -> None:
@@ -105,3 +107,37 @@ def test_a_device_is_asked(lathe: Lathe) -> None:
     assert lathe("doctor", "--device", "local", "--abi", "host").code == 2
     lost = lathe("doctor", "--device", "ssh://nobody@127.0.0.1:1")
     assert (lost.code, "missing" in lost.stdout) == (10, True)
+
+
+@needs_jail
+def test_protections_are_tried(lathe: Lathe, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    monkeypatch.setenv("LATHE_CACHE_DIR", str(cache))
+    result = lathe("doctor", "--security", "--json")
+    assert result.code == 0
+    assert [item["holds"] for item in result.document["protections"]] == [True] * 4
+    cache.chmod(0o777)
+    result = lathe("doctor", "--security")
+    assert result.code == 6
+    assert f"cache of compiled code: chmod go-w {cache}" in result.stdout
+
+
+def test_without_a_jail_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object, **__: object) -> jail.Ended:
+        raise jail.NoJailError("the kernel has no Landlock")
+
+    monkeypatch.setattr(jail, "run", none)
+    first = security.examine()[0]
+    assert (first.holds, first.found) == (False, "the kernel has no Landlock")
+
+
+def test_a_jail_with_a_hole_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attempts are real: without the locks they succeed, and that is reported."""
+
+    def unlocked(script: Path, arguments: list[str], **_: object) -> jail.Ended:
+        return jail.run_unguarded(script, arguments, seconds=60)
+
+    monkeypatch.setattr(jail, "run", unlocked)
+    first = security.examine()[0]
+    assert (first.holds, first.found) == (False, "it reads a file that it was not given")
