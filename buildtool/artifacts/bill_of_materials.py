@@ -161,8 +161,9 @@ def _bill(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _provenance(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """An in-toto statement with the provenance of SLSA 1.0: which files were made from which, by what. Who vouches for it
-    signs it.
+    """An in-toto statement with the provenance of SLSA 1.0: which files were made from which, by what.
+
+    Who vouches for it signs it.
     """
     tools = manifest["tools"]
     deployment = next((item["name"] for item in manifest["inputs"] if item["role"] == "deployment"), "")

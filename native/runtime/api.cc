@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "native/runtime/engine.h"
 #include "native/runtime/handles.h"
@@ -92,7 +93,9 @@ __attribute__((noinline)) void Destroy(Kind kind, const void* handle) {
   if (void* object = TakeHandle(kind, handle)) return Release(kind, object);
   lathe_error error;
   Begin(kind, handle, &error);
-  fprintf(stderr, "lathe: destroy: %s\n", error.message);
+  char text[96];
+  const int size = snprintf(text, sizeof(text), "lathe: destroy: %.60s\n", error.message);
+  if (write(STDERR_FILENO, text, static_cast<size_t>(size)) >= 0) abort();
   abort();
 }
 

@@ -119,7 +119,7 @@ def test_an_algorithm_everywhere(algorithm: str) -> None:
 
 def test_what_each_way_costs_and_stores() -> None:
     """8x8 pixels, 4 channels in and out: 16 products for each tap or point; 20 for each number of the filters."""
-    graph, (node,) = network(8, 4)
+    _, (node,) = network(8, 4)
     ways = {way.algorithm: (way.cost, way.weights) for way in algorithms._ways(node, (2, 4), algorithms.Costs())}
     assert ways == {
         "": (64 * 9 * 16 + 20 * 9 * 16, 9 * 16),

@@ -4,6 +4,7 @@
 
 NAME(__errno)
 NAME(__stack_chk_fail)
+NAME(abort)
 NAME(clock_gettime)
 NAME(close)
 NAME(free)
@@ -32,6 +33,7 @@ NAME(strrchr)
 NAME(syscall)
 NAME(sysconf)
 NAME(vsnprintf)
+NAME(write)
 
 #if defined(__arm__)
 NAME(__aeabi_memclr)

@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+void abort(void) __attribute__((noreturn));
 void free(void* memory);
 void* malloc(size_t size); /* for <immintrin.h> of the compiler */
 int posix_memalign(void** memory, size_t alignment, size_t size);

@@ -9,6 +9,7 @@ extern "C" {
 #endif
 
 #define SEEK_END 2
+#define STDERR_FILENO 2
 #define _SC_NPROCESSORS_ONLN 0x0061
 
 int close(int file);
@@ -16,6 +17,7 @@ pid_t getpid(void);
 off_t lseek(int file, off_t offset, int from);
 long syscall(long number, ...);
 long sysconf(int name);
+ssize_t write(int file, const void* from, size_t size);
 
 #ifdef __cplusplus
 }

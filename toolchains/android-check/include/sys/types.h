@@ -10,5 +10,6 @@
 typedef long off_t;
 typedef long time_t;
 typedef int pid_t;
+typedef long ssize_t;
 
 #endif /* LATHE_ANDROID_CHECK_SYS_TYPES_H_ */
