@@ -98,7 +98,8 @@ class ByteTail {
 template <typename Locate>
 inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const Locate& locate) {
   const BytePanelShape& shape = job.state->shape;
-  const JobItems items(job.pixels, shape.groups * shape.panels(), kByteChunkPixels, kByteChunkPixels, 4);
+  constexpr int kPanels = kByteForm.pairs ? 64 : 4;  // what pixels alone decide is found out once for so many
+  const JobItems items(job.pixels, shape.groups * shape.panels(), kByteChunkPixels, kByteChunkPixels, kPanels);
   context.For(items.count, 1, [&](int64_t begin, int64_t end, int thread) {
     const int8_t** rows = reinterpret_cast<const int8_t**>(job.scratch + thread * job.thread_bytes);
     int64_t at_hand = -1;

@@ -1,4 +1,5 @@
-#include "native/kernel/gemm/byte_store_hvx.h"
+#include "native/kernel/gemm/byte_panels.h"
+#include "native/kernel/quantised/requantise_hvx.h"
 
 // Four products of bytes are added to a sum in one instruction, for 32 outputs and one pixel. It takes filters without
 // a sign, so that 128 is added to them (ByteForm::pairs): sums begin with what that adds, 128 times the sum of the
@@ -7,6 +8,15 @@ namespace lathe {
 namespace {
 
 constexpr int kTileVectors = 4;  // of 32 outputs, the most of a tile
+
+// One sum as it is stored: as byte_panels__portable.cc does it.
+inline int8_t StoredSum(const BytePanelState& state, int32_t sum, int64_t output, const int8_t* residual) {
+  float value = static_cast<float>(sum) * state.factors[output];
+  if (residual != nullptr) value += static_cast<float>(*residual - state.residual_zero) * state.residual_factor;
+  value = value < state.high ? value : state.high;
+  value = value > state.low ? value : state.low;
+  return Quantised<int8_t>(value, state.y_zero);
+}
 
 // Depth of a tap; rows that begin at multiples of 4 are read by words.
 template <bool aligned>
@@ -56,6 +66,8 @@ struct Outputs {
   int skipped;        // outputs in front of them: tiles may begin in the middle of a pair
   bool exact;         // factors that vectors cannot compute with
   HvxFactors factors[vectors];
+  HvxFactors of_residual;
+  const int8_t* residual_end;  // of the whole tensor
 
   Outputs(const BytePanelJob& job, const ByteTile& tile, int first) : job(job), tile(tile) {
     const BytePanelState& state = *job.state;
@@ -69,22 +81,54 @@ struct Outputs {
     channel = group * outputs + start;
     place = start - begin;
     count = end - start < vectors * kHvxLanes ? end - start : vectors * kHvxLanes;
-    exact = tile.residual != nullptr;
+    exact = tile.residual != nullptr && !of_residual.Read(&state.residual_factor, 1);
     for (int n = 0; n < vectors && !exact; ++n)
       exact = !factors[n].Read(state.factors + channel + n * kHvxLanes, count - n * kHvxLanes);
+    residual_end = job.residual + job.pixels * state.shape.groups * state.shape.outputs;
+  }
+
+  // Of the first output; null where there is none.
+  LATHE_INLINE const int8_t* Residual(int pixel) const {
+    const int channels = static_cast<int>(job.state->shape.groups * job.state->shape.outputs);
+    return tile.residual == nullptr ? nullptr : tile.residual + pixel * channels + place;
+  }
+
+  // Adds the residual of a pixel to its numbers. What is large stays in doubt: single precision has fewer digits there.
+  LATHE_INLINE void AddResidual(int pixel, int flag, HVX_Vector (&numbers)[vectors],
+                                HVX_Vector (&doubts)[vectors]) const {
+    const int8_t* from = Residual(pixel);
+    HVX_Vector bytes;
+    if (residual_end - from >= 128) {
+      bytes = LoadAny(from);
+    } else {  // nothing behind the tensor is read
+      alignas(128) int8_t few[128] = {};
+      memcpy(few + skipped, from + skipped, static_cast<size_t>(count - skipped));
+      bytes = *reinterpret_cast<const HVX_Vector*>(few);
+    }
+    const HVX_VectorPair halves = Q6_Wh_vunpack_Vb(bytes);
+    const HVX_VectorPair low = Q6_Ww_vunpack_Vh(Q6_V_lo_W(halves)), high = Q6_Ww_vunpack_Vh(Q6_V_hi_W(halves));
+    const HVX_Vector words[kTileVectors] = {Q6_V_lo_W(low), Q6_V_hi_W(low), Q6_V_lo_W(high), Q6_V_hi_W(high)};
+    const HVX_Vector zero = Q6_V_vsplat_R(job.state->residual_zero), most = Q6_V_vsplat_R(512 << kDigits);
+#pragma clang loop unroll(full)
+    for (int n = 0; n < vectors; ++n) {
+      const HVX_Vector added = of_residual.Times(Q6_Vw_vsub_VwVw(words[n], zero));
+      const HVX_Vector larger = Q6_Vw_vmax_VwVw(Q6_Vw_vabs_Vw(numbers[n]), Q6_Vw_vabs_Vw(added));
+      doubts[n] = Q6_V_vandor_VQR(doubts[n], Q6_Q_vcmp_gt_VwVw(larger, most), flag);
+      numbers[n] = Q6_Vw_vadd_VwVw_sat(numbers[n], added);
+    }
   }
 
   LATHE_INLINE int8_t* To(int pixel) const { return tile.to + pixel * static_cast<int>(job.output_step) + place; }
 
+  LATHE_INLINE void StoreOne(const int32_t* numbers, int pixel, int j) const {
+    const int8_t* residual = Residual(pixel);
+    To(pixel)[j] = StoredSum(*job.state, numbers[j], channel + j, residual == nullptr ? nullptr : residual + j);
+  }
+
   // One after the other.
   __attribute__((noinline)) void StoreExact(const HVX_Vector* sums, int pixel) const {
-    const BytePanelState& state = *job.state;
     const auto* numbers = reinterpret_cast<const int32_t*>(sums);
-    int8_t* to = To(pixel);
-    const int channels = static_cast<int>(state.shape.groups * state.shape.outputs);
-    const int8_t* residual = tile.residual == nullptr ? nullptr : tile.residual + pixel * channels + place;
-    for (int j = skipped; j < count; ++j)
-      to[j] = StoredSum(state, numbers[j], channel + j, residual == nullptr ? nullptr : residual + j);
+    for (int j = skipped; j < count; ++j) StoreOne(numbers, pixel, j);
   }
 
   LATHE_INLINE void Store(HVX_Vector bytes, int pixel) const {
@@ -105,18 +149,12 @@ struct Outputs {
         if (flags[lane] == 0 || j < skipped || j >= count) continue;
         for (int p = 0; p < rows; ++p) {
           if ((flags[lane] >> p & 1) == 0) continue;
-          const auto* numbers = reinterpret_cast<const int32_t*>(sums + p * vectors);
-          To(pixel + p)[j] = StoredSum(*job.state, numbers[j], channel + j, nullptr);
+          StoreOne(reinterpret_cast<const int32_t*>(sums + p * vectors), pixel + p, j);
         }
       }
     }
   }
 };
-
-LATHE_INLINE bool Any(HVX_Vector flags) {
-  for (int bytes = 64; bytes >= 4; bytes /= 2) flags = Q6_V_vor_VV(flags, Q6_V_vror_VR(flags, bytes));
-  return Q6_R_vextract_VR(flags, 0) != 0;
-}
 
 // A copy in memory, so that the sums themselves stay in registers.
 template <int rows, int vectors>
@@ -145,15 +183,18 @@ LATHE_INLINE void StoreTile(const HvxStore& store, const Outputs<vectors>& outpu
   for (int n = 0; n < vectors; ++n) doubts[n] = Q6_V_vzero();
 #pragma clang loop unroll(full)
   for (int p = 0; p < rows; ++p) {
-    HVX_Vector steps[vectors];
+    HVX_Vector numbers[vectors], steps[vectors];
 #pragma clang loop unroll(full)
-    for (int n = 0; n < vectors; ++n) steps[n] = store.Round(outputs.factors[n].Times(sums[p][n]), 1 << p, &doubts[n]);
+    for (int n = 0; n < vectors; ++n) numbers[n] = outputs.factors[n].Times(sums[p][n]);
+    if (outputs.tile.residual != nullptr && p < used) outputs.AddResidual(first + p, 1 << p, numbers, doubts);
+#pragma clang loop unroll(full)
+    for (int n = 0; n < vectors; ++n) steps[n] = store.Round(numbers[n], 1 << p, &doubts[n]);
     if (p < used) outputs.Store(store.Bytes(steps), first + p);
   }
   HVX_Vector all = doubts[0];
 #pragma clang loop unroll(full)
   for (int n = 1; n < vectors; ++n) all = Q6_V_vor_VV(all, doubts[n]);
-  if (!Any(all)) return;
+  if (!AnyFlag(all)) return;
   HVX_Vector kept[rows][vectors], flags[1][vectors];
   Keep(sums, kept);
   for (int n = 0; n < vectors; ++n) flags[0][n] = doubts[n];
@@ -220,7 +261,8 @@ inline namespace LATHE_ISA {
 // Sums, bases and filters fill the registers.
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   Pixels pixels(job.state->shape, tile);
-  const HvxStore store(*job.state);
+  const int units = tile.residual == nullptr ? kUnits : kUnitsOfTwo;
+  const HvxStore store(job.state->y_zero, job.state->low, job.state->high, units);
   const int begin = static_cast<int>(tile.output) / kHvxLanes;
   const int end = (static_cast<int>(tile.output + tile.outputs) + kHvxLanes - 1) / kHvxLanes;
   const int vectors = end - begin;

@@ -1,29 +1,27 @@
-// Sums of byte_panels.h as they are stored, by vectors of integers: the DSP's have no floating-point numbers.
+// Sums as bytes, by vectors of integers: the DSP's have no floating-point numbers.
 //
 // A factor is M * 2^e with M in [1, 2), and a sum times it is computed with 18 binary digits behind the point. Single
 // precision, which all other instruction sets use, differs by a few units of the last digit at most. Where that may
 // decide the rounding (the digits are nearly one half), the number is computed again as everywhere else.
-#ifndef LATHE_KERNEL_GEMM_BYTE_STORE_HVX_H_
-#define LATHE_KERNEL_GEMM_BYTE_STORE_HVX_H_
+#ifndef LATHE_KERNEL_QUANTISED_REQUANTISE_HVX_H_
+#define LATHE_KERNEL_QUANTISED_REQUANTISE_HVX_H_
 
 #include <hexagon_protos.h>
 #include <hexagon_types.h>
 #include <hvx_hexagon_protos.h>
 #include <string.h>
 
-#include "native/kernel/gemm/byte_panels.h"
 #include "native/kernel/quantised/quantised.h"
 
 namespace lathe {
 namespace {
 
-constexpr int kHvxLanes = 32;  // sums of a vector
-constexpr int kDigits = 18;    // behind the point
+constexpr int kHvxLanes = 32;    // sums of a vector
+constexpr int kDigits = 18;      // behind the point
+constexpr int kUnits = 12;       // of the last digit: the most that a sum times a factor may differ
+constexpr int kUnitsOfTwo = 32;  // two of them added up, where both are below 512
 
 // Unaligned vectors of memory.
-struct __attribute__((packed, aligned(1), may_alias)) AnyVector {
-  HVX_UVector vector;
-};
 LATHE_INLINE HVX_Vector LoadAny(const void* from) { return *static_cast<const HVX_UVector*>(from); }
 LATHE_INLINE void StoreAny(HVX_Vector vector, void* to) { *static_cast<HVX_UVector*>(to) = vector; }
 
@@ -43,35 +41,35 @@ LATHE_INLINE void StoreFew(HVX_Vector bytes, int count, int8_t* to) {
   Q6_vmem_QRIV(Q6_Q_vsetq_R(end - kVector), place + 1, turned);
 }
 
-// One sum as it is stored: as byte_panels__portable.cc does it.
-inline int8_t StoredSum(const BytePanelState& state, int32_t sum, int64_t output, const int8_t* residual) {
-  float value = static_cast<float>(sum) * state.factors[output];
-  if (residual != nullptr) value += static_cast<float>(*residual - state.residual_zero) * state.residual_factor;
-  value = value < state.high ? value : state.high;
-  value = value > state.low ? value : state.low;
-  return Quantised<int8_t>(value, state.y_zero);
-}
-
 // The factors of 32 outputs: what sums are limited to, shifted by and multiplied with.
 struct HvxFactors {
   HVX_Vector most, shift, mantissa;
 
   // False where the exponents are too large or too small for 32 bits.
   LATHE_INLINE bool Read(const float* factors, int count) {
-    constexpr int kLeast = -kDigits, kMost = 11;
     alignas(128) int32_t shifts[kHvxLanes], mantissas[kHvxLanes];
     for (int i = 0; i < kHvxLanes; ++i) {
-      int32_t bits;
-      memcpy(&bits, factors + (i < count ? i : 0), sizeof bits);
-      const int exponent = (bits >> 23) - 127;
-      if (exponent < kLeast || exponent > kMost) return false;
-      shifts[i] = kDigits + 1 + exponent;
-      mantissas[i] = ((bits & 0x7fffff) | 0x800000) << 7;
+      if (!Split(factors[i < count ? i : 0], &shifts[i], &mantissas[i])) return false;
     }
-    shift = *reinterpret_cast<const HVX_Vector*>(shifts);
-    mantissa = *reinterpret_cast<const HVX_Vector*>(mantissas);
-    most = Q6_Vw_vasr_VwVw(Q6_V_vsplat_R(INT32_MAX), shift);
+    Set(*reinterpret_cast<const HVX_Vector*>(shifts), *reinterpret_cast<const HVX_Vector*>(mantissas));
     return true;
+  }
+
+  LATHE_INLINE void Set(HVX_Vector shifts, HVX_Vector mantissas) {
+    shift = shifts;
+    mantissa = mantissas;
+    most = Q6_Vw_vasr_VwVw(Q6_V_vsplat_R(INT32_MAX), shift);
+  }
+
+  // Shift and mantissa of a factor; false as above.
+  static bool Split(float factor, int32_t* shift, int32_t* mantissa) {
+    constexpr int kLeast = -kDigits, kMost = 11;
+    int32_t bits;
+    memcpy(&bits, &factor, sizeof bits);
+    const int exponent = (bits >> 23) - 127;
+    *shift = kDigits + 1 + exponent;
+    *mantissa = ((bits & 0x7fffff) | 0x800000) << 7;
+    return exponent >= kLeast && exponent <= kMost;
   }
 
   // Sums times factors, with kDigits behind the point; what is too large for that is as large as can be.
@@ -87,15 +85,16 @@ struct HvxStore {
   HVX_Vector zero, half, doubt, twice, mask;
   HVX_Vector low, high;  // bytes
 
-  explicit HvxStore(const BytePanelState& state) {
-    constexpr int kDoubt = 12;  // units of the last digit
-    zero = Q6_V_vsplat_R(state.y_zero);
+  // `least` and `most` limit steps, zero point not added. `units`: by how much numbers may differ from those of single
+  // precision, in the last digit.
+  HvxStore(int32_t zero_point, float least, float most, int units = kUnits) {
+    zero = Q6_V_vsplat_R(zero_point);
     half = Q6_V_vsplat_R(1 << (kDigits - 1));
-    doubt = Q6_V_vsplat_R(kDoubt);
-    twice = Q6_V_vsplat_R(2 * kDoubt);
+    doubt = Q6_V_vsplat_R(units);
+    twice = Q6_V_vsplat_R(2 * units);
     mask = Q6_V_vsplat_R((1 << kDigits) - 1);
-    low = Q6_Vb_vsplat_R(Quantised<int8_t>(state.low, state.y_zero));
-    high = Q6_Vb_vsplat_R(Quantised<int8_t>(state.high, state.y_zero));
+    low = Q6_Vb_vsplat_R(Quantised<int8_t>(least, zero_point));
+    high = Q6_Vb_vsplat_R(Quantised<int8_t>(most, zero_point));
   }
 
   // Rounded, zero point added; `doubts` gets `flag` where rounding the other way may be right.
@@ -116,7 +115,12 @@ struct HvxStore {
   }
 };
 
+LATHE_INLINE bool AnyFlag(HVX_Vector flags) {
+  for (int bytes = 64; bytes >= 4; bytes /= 2) flags = Q6_V_vor_VV(flags, Q6_V_vror_VR(flags, bytes));
+  return Q6_R_vextract_VR(flags, 0) != 0;
+}
+
 }  // namespace
 }  // namespace lathe
 
-#endif  // LATHE_KERNEL_GEMM_BYTE_STORE_HVX_H_
+#endif  // LATHE_KERNEL_QUANTISED_REQUANTISE_HVX_H_
