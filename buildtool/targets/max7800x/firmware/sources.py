@@ -44,6 +44,7 @@ def emit(program: Program) -> dict[str, bytes]:
     values = _values(program)
     files = {
         "main.c": codegen.render("main.c", **values),
+        "log.txt": codegen.render("log.txt", **values),
         "cnn.c": codegen.render("cnn.c", **values),
         "cnn.h": codegen.render("cnn.h", **values),
         "weights.h": codegen.render("weights.h", macros=_weight_macros(program), **values),
@@ -80,7 +81,10 @@ def _project(
         "on_riscv": on_riscv,
         "loads_riscv": loads_riscv,
     }
-    return {name: codegen.render(name, **told) for name in ("Makefile", "project.mk")}
+    files = {name: codegen.render(name, **told) for name in ("Makefile", "project.mk")}
+    if not on_riscv:
+        files[f"{told['project']}.launch"] = codegen.render("project.launch", **told)
+    return files
 
 
 def _values(program: Program) -> dict[str, Any]:
