@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from buildtool.ir.dims import symbol
 from buildtool.ir.graph import Graph, Value
 from buildtool.ir.types import QuantType
 from buildtool.passes.absorb_channel_orders import AbsorbChannelOrders
@@ -44,6 +45,17 @@ def test_a_gather_among_the_operands_picks_in_another_order() -> None:
     assert apply(graph, ArrangeConcats)
     assert _slices(graph) == [2]
     assert ops(graph) == ["gather", "conv2d", "relu", "concat", "slice", "fully_connected"]
+
+
+def test_rows_of_run_time_do_not_matter() -> None:
+    make = Maker()
+    x = make.input(1, symbol("rows", 2, 9), 4, 5)
+    joined = make("concat", make.conv(x, 6, 1), make.conv(x, 6, 1), axis=3)
+    shuffled = [channel + 6 * half for channel in range(6) for half in range(2)]
+    passed, read = _gathered(make, joined, shuffled[:6]), _gathered(make, joined, shuffled[6:])
+    graph = make.finish(passed, make.conv(read, 4, 1))
+    assert apply(graph, ArrangeConcats, sizes=[{"rows": 2}, {"rows": 7}])
+    assert _slices(graph) == [3]
 
 
 def test_whole_operands_in_the_middle_stay() -> None:

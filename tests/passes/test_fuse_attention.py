@@ -77,6 +77,20 @@ def test_heads_of_keys_that_are_shared() -> None:
     assert graph.nodes[0].inputs == [q, k, v]
 
 
+@pytest.mark.parametrize("shared", [0, 1])
+def test_heads_of_only_keys_or_only_values_are_repeated(shared: int) -> None:
+    """The kernel takes as many heads of keys as of values: both stay as they are."""
+    make = Maker()
+    q = make.input(1, 6, 5, 8)
+    both = [make.input(1, 6, 7, 8), make.input(1, 6, 7, 8)]
+    apart = make("reshape", make.input(1, 2, 7, 8), shape=(1, 2, 1, 7, 8))
+    both[shared] = make("reshape", make("broadcast_to", apart, shape=(1, 2, 3, 7, 8)), shape=(1, 6, 7, 8))
+    graph = _finish(make, _scores(make, q, both[0]), both[1])
+    assert apply(graph, FuseAttention)
+    assert graph.nodes[-1].op.name == "attention"
+    assert graph.nodes[-1].inputs[1:] == both
+
+
 def test_lengths_of_run_time() -> None:
     make = Maker()
     tokens, past = symbol("tokens", 1, 9), symbol("past", 1, 20)

@@ -8,7 +8,7 @@ import pytest
 from buildtool.ir.evaluate import evaluate
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Array
-from buildtool.ir.types import DType
+from buildtool.ir.types import DType, QuantType
 from buildtool.passes.pipeline import optimise
 from buildtool.passes.real_borders import take
 from tests.passes.harness import CONV, Maker, ops
@@ -72,3 +72,18 @@ def test_values_that_are_read_as_stored_stay_stored() -> None:
     graph = make.finish(make("relu", real), make("reshape", x, shape=(4,)))
     assert not take(graph).inputs
     assert graph.inputs[0].type.dtype is DType.S8
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_what_is_known_of_the_real_number_is_known_of_the_border(known: bool) -> None:
+    make = Maker()
+    x = make.input(1, 4, dtype=DType.S8)
+    scale, zero = (make.graph.new_constant("q", array) for array in _stored(make, DType.S8, 0.1))
+    real = make("dequantize_linear", x, scale, zero, axis=0, block=0)
+    graph = make.finish(make("relu", real))
+    wide = QuantType((0.25,), (7,))
+    graph.ranges = {real.name: wide} if known else {}
+    assert take(graph).inputs
+    assert graph.inputs[0].name == x.name
+    assert graph.ranges.get(x.name) == (wide if known else None)
+    assert set(graph.ranges.values()) <= {wide}
