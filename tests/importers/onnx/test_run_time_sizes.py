@@ -44,3 +44,19 @@ def test_a_last_window_over_a_run_time_end(tmp_path: Path) -> None:
     for width in range(4, 13):
         x = random(1, 2, width)
         np.testing.assert_allclose(evaluate(graph, {"x": x})["y"], reference(model, {"x": x})[0], rtol=1e-5)
+
+
+def test_copies_along_an_axis_of_four_whose_number_is_a_size(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Shape", ["z"], ["count"]),
+        helper.make_node("Concat", ["ones", "count", "one"], ["repeats"], axis=0),
+        helper.make_node("Tile", ["x", "repeats"], ["y"]),
+    ]
+    weights = {"ones": np.ones(2, np.int64), "one": np.ones(1, np.int64)}
+    feeds = {"x": random(1, 2, 3, 4), "z": random(5)}
+    model = model_of(nodes, feeds, ["y"], weights, shapes={"z": ["N"]})
+    requests = [TensorRequest("x", (1, 2, 3, 4)), TensorRequest("z", ((1, 6),))]
+    graph = imported(model, tmp_path, requests).graph
+    for count in (1, 2, 6):
+        feeds["z"] = random(count)
+        np.testing.assert_array_equal(evaluate(graph, feeds)["y"], reference(model, feeds)[0])
