@@ -72,6 +72,9 @@ Code Dsp::Open(const ErrorSink& errors) {
                          "hexagon_unsigned: 0",
                          AnswerName(answer), static_cast<unsigned>(answer));
   }
+  // Kernels keep vectors on the stack; where this is refused, the usual stack has to do.
+  ThreadParameters thread = {kComputeDomain, -1, 128 * 1024};
+  if (rpc_.control != nullptr) rpc_.control(kRequestThread, &thread, sizeof thread);
   const int answer = rpc_.open(ProgramUri(), &handle_);
   if (answer != kOk)
     return errors.Fail(Code::kUnsupported, "the DSP does not open '%s': %s (0x%x); is its folder in DSP_LIBRARY_PATH?",

@@ -52,8 +52,14 @@ constexpr int kSignature = static_cast<int>(0x80000406 - 0x100000000);  // the D
 constexpr int kDspDown = static_cast<int>(0x8000040d - 0x100000000);    // the DSP went down
 
 // Requests of remote_session_control, and what goes with them.
+constexpr uint32_t kRequestThread = 1;
 constexpr uint32_t kRequestUnsigned = 2;
 constexpr int32_t kComputeDomain = 3;
+struct ThreadParameters {
+  int32_t domain;
+  int32_t priority;  // -1: the usual one
+  int32_t stack_bytes;
+};
 struct UnsignedDomain {
   int32_t domain;
   int32_t enable;

@@ -256,7 +256,9 @@ namespace {
 using namespace lathe::hexagon;
 }
 
-LATHE_RPC int remote_session_control(uint32_t, void*, uint32_t) { return Fault(kSession); }
+LATHE_RPC int remote_session_control(uint32_t request, void*, uint32_t) {
+  return request == kRequestUnsigned ? Fault(kSession) : kOk;
+}
 
 LATHE_RPC int remote_handle64_open(const char* uri, Handle* handle) {
   const int fault = Fault(kOpen);

@@ -25,19 +25,90 @@ void* Allocate(size_t size) {
   auto* block = static_cast<Block*>(MapMemory(mapped));
   if (block == nullptr) return nullptr;
   block->mapped = mapped;
-  ++live_blocks;
+  __atomic_fetch_add(&live_blocks, 1, __ATOMIC_SEQ_CST);
   return block + 1;
 }
 
 void Free(void* memory) {
   if (memory == nullptr) return;
   Block* block = static_cast<Block*>(memory) - 1;
-  --live_blocks;
+  __atomic_fetch_sub(&live_blocks, 1, __ATOMIC_SEQ_CST);
   UnmapMemory(block, block->mapped);
 }
 
+// What programs say: on the standard error.
+void Debug(int, const char* file, int line, const char* text) { Complain("%s:%d: %s", file, line, text); }
+
+void DebugFormatted(int, const char* file, int line, const char* format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  Complain("%s:%d: %s", file, line, text);
+}
+
+[[noreturn]] void Assert(const char* text) {
+  Complain("assertion failed: %s", text);
+  Exit(134);
+}
+
+unsigned long ToUnsigned(const char* text, char** end, int base) {
+  unsigned long number = 0;
+  if (base == 0) base = text[0] == '0' && text[1] == 'x' ? 16 : 10;
+  if (base == 16 && text[0] == '0' && text[1] == 'x') text += 2;
+  for (;; ++text) {
+    const char letter = *text >= 'A' && *text <= 'F' ? static_cast<char>(*text - 'A' + 'a') : *text;
+    const int digit = letter >= '0' && letter <= '9'   ? letter - '0'
+                      : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+                                                       : 99;
+    if (digit >= base) break;
+    number = number * static_cast<unsigned long>(base) + static_cast<unsigned long>(digit);
+  }
+  if (end != nullptr) *end = const_cast<char*>(text);
+  return number;
+}
+
+int ToNumber(const char* text) {
+  return *text == '-' ? -static_cast<int>(ToUnsigned(text + 1, nullptr, 10))
+                      : static_cast<int>(ToUnsigned(text, nullptr, 10));
+}
+
+size_t CopyText(char* to, const char* from, size_t size) {
+  const size_t length = strlen(from), kept = length < size ? length : size - 1;
+  if (size > 0) {
+    memcpy(to, from, kept);
+    to[kept] = 0;
+  }
+  return length;
+}
+
+const char* Find(const char* text, const char* wanted) {
+  for (const size_t length = strlen(wanted);; ++text) {
+    size_t same = 0;
+    while (same < length && text[same] == wanted[same]) ++same;
+    if (same == length) return text;
+    if (*text == 0) return nullptr;
+  }
+}
+
+bool IsOneOf(char character, const char* characters) {
+  while (*characters != 0 && *characters != character) ++characters;
+  return *characters != 0;
+}
+
+char* Token(char* text, const char* between, char** rest) {
+  char* at = text != nullptr ? text : *rest;
+  while (*at != 0 && IsOneOf(*at, between)) ++at;
+  if (*at == 0) return nullptr;
+  char* first = at;
+  while (*at != 0 && !IsOneOf(*at, between)) ++at;
+  if (*at != 0) *at++ = 0;
+  *rest = at;
+  return first;
+}
+
 int Nothing() { return 0; }
-int Refused() { return -1; }
 uint64_t AsMicroseconds(uint64_t count) { return count * 10 / 192; }
 [[noreturn]] void Smashed() {
   Complain("a program has overwritten its stack");
@@ -67,25 +138,29 @@ uintptr_t SystemSymbol(const char* name) {
       {"strcmp", AddressOf(strcmp)},
       {"snprintf", AddressOf(snprintf)},
       {"vsnprintf", AddressOf(vsnprintf)},
+      {"strlcpy", AddressOf(CopyText)},
+      {"atoi", AddressOf(ToNumber)},
+      {"strstr", AddressOf(Find)},
+      {"strtok_r", AddressOf(Token)},
+      {"strtoul", AddressOf(ToUnsigned)},
+      {"HAP_debug", AddressOf(Debug)},
+      {"HAP_debug_v2", AddressOf(DebugFormatted)},
+      {"_Assert", AddressOf(Assert)},
       {"__wrap_malloc", AddressOf(Allocate)},
       {"__wrap_free", AddressOf(Free)},
       {"__cxa_finalize", AddressOf(Nothing)},
+      {"__register_frame_info_bases", AddressOf(Nothing)},
       {"__stack_chk_fail", AddressOf(Smashed)},
       {"__stack_chk_guard", AddressOf(&stack_guard)},
       {"qurt_hvx_lock", AddressOf(Nothing)},
       {"qurt_hvx_unlock", AddressOf(Nothing)},
-      {"qurt_mutex_init", AddressOf(Nothing)},
-      {"qurt_mutex_lock", AddressOf(Nothing)},
-      {"qurt_mutex_unlock", AddressOf(Nothing)},
-      {"qurt_mutex_destroy", AddressOf(Nothing)},
-      {"qurt_thread_create", AddressOf(Refused)},
       {"HAP_power_set", AddressOf(Nothing)},
       {"HAP_perf_qtimer_count_to_us", AddressOf(AsMicroseconds)},
   };
   for (const Service& service : services) {
     if (strcmp(service.name, name) == 0) return service.address;
   }
-  return 0;
+  return ThreadSymbol(name);
 }
 
 }  // namespace hexagon

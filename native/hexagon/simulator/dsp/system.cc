@@ -34,8 +34,8 @@ long Word(T* pointer) {
   return static_cast<long>(reinterpret_cast<uintptr_t>(pointer));
 }
 
-constexpr long kOpenAt = 56, kClose = 57, kSeek = 62, kRead = 63, kWrite = 64, kExitGroup = 94, kGetGroup = 155,
-               kUnmap = 215, kMap = 222;
+constexpr long kOpenAt = 56, kClose = 57, kSeek = 62, kRead = 63, kWrite = 64, kExit = 93, kExitGroup = 94, kFutex = 98,
+               kGetGroup = 155, kGetThread = 178, kUnmap = 215, kMap = 222;
 
 }  // namespace
 
@@ -66,6 +66,18 @@ void* MapMemory(size_t size) {
 }
 
 void UnmapMemory(void* memory, size_t size) { Call(kUnmap, Word(memory), static_cast<long>(size)); }
+
+void ExitThread() {
+  Call(kExit, 0);
+  for (;;) {
+  }
+}
+
+long ThreadId() { return Call(kGetThread, 0); }
+
+void Sleep(uint32_t* word, uint32_t value) { Call(kFutex, Word(word), 0x80, static_cast<long>(value)); }
+
+void Wake(uint32_t* word) { Call(kFutex, Word(word), 0x81, INT32_MAX); }
 
 void Mark(uint32_t number) { Call(kGetGroup, static_cast<long>(0x7a0000 + number)); }
 

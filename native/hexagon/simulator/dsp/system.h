@@ -17,6 +17,11 @@ void CloseFile(int file);
 void* MapMemory(size_t size);  // readable, writable and executable; null where there is none
 void UnmapMemory(void* memory, size_t size);
 [[noreturn]] void Exit(int code);
+[[noreturn]] void ExitThread();
+long ThreadId();
+void Sleep(uint32_t* word,
+           uint32_t value);  // until it is woken, or for no reason; not where the word has another value
+void Wake(uint32_t* word);
 // A call without effect, at which a plugin of qemu notes down what has been executed (native/tools/qemu).
 void Mark(uint32_t number);
 
@@ -28,6 +33,8 @@ uint32_t LiveBlocks();
 
 // The address of what programs import from the DSP's system by this name; 0 where there is none.
 uintptr_t SystemSymbol(const char* name);
+
+uintptr_t ThreadSymbol(const char* name);  // of those, threads.cc
 
 // A program that was loaded, by its path: the address of its entry, or 0 after a complaint.
 uintptr_t LoadProgram(const char* path, const char* entry);

@@ -1,0 +1,241 @@
+// Threads of programs on the emulated DSP, and what they wait for each other with: as the DSP's system (qurt) has them,
+// made of Linux's. Objects of programs are used as words; theirs are at least as large.
+#include <string.h>
+
+#include "native/hexagon/simulator/dsp/system.h"
+
+// A new thread, which calls `entry(argument)` on its own stack and ends. The answer of Linux.
+extern "C" long lathe_dsp_clone(long flags, void* stack, void (*entry)(void*), void* argument);
+__asm__(
+    ".globl lathe_dsp_clone\n"
+    "lathe_dsp_clone:\n"
+    "  { allocframe(#8) }\n"
+    "  { memd(r29 + #0) = r17:16 }\n"
+    "  { r16 = r2; r17 = r3 }\n"
+    "  { r2 = #0; r3 = #0; r4 = #0; r6 = #220 }\n"
+    "  { trap0(#1) }\n"
+    "  { p0 = cmp.eq(r0, #0); if (!p0.new) jump:t 1f }\n"
+    "  { r0 = r17; callr r16 }\n"
+    "  { r0 = #0; r6 = #93 }\n"
+    "  { trap0(#1) }\n"
+    "1:\n"
+    "  { r17:16 = memd(r29 + #0) }\n"
+    "  { dealloc_return }\n");
+
+namespace lathe {
+namespace hexagon {
+
+namespace {
+
+constexpr size_t kStack = 256 * 1024;
+constexpr int kMostThreads = 64;
+constexpr int kOk = 0, kFailed = -1;
+constexpr long kAsThread = 0x50f00;  // memory, files, signals and more are shared
+
+// What a program says of a thread that it wants, as far as anybody here asks for it.
+struct Wanted {
+  char name[16];
+  uint8_t place[2];
+  uint16_t priority;
+};
+
+struct Thread {
+  uint32_t used;  // 0: nobody has the place
+  uint32_t ended;
+  long id;
+  int status;
+  void (*entry)(void*);
+  void* argument;
+  Wanted wanted;
+};
+Thread threads[kMostThreads];
+
+uint32_t Load(const uint32_t* word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+void Store(uint32_t* word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+
+Thread* ThreadOf(long id) {
+  for (Thread& thread : threads) {
+    if (Load(&thread.used) != 0 && thread.id == id) return &thread;
+  }
+  return nullptr;
+}
+
+void End(Thread* thread, int status) {
+  thread->status = status;
+  Store(&thread->ended, 1);
+  Wake(&thread->ended);
+}
+
+void Begin(void* place) {
+  auto* thread = static_cast<Thread*>(place);
+  thread->id = ThreadId();
+  thread->entry(thread->argument);
+  End(thread, 0);
+}
+
+int Create(uint32_t* id, const Wanted* wanted, void (*entry)(void*), void* argument) {
+  for (Thread& thread : threads) {
+    uint32_t nobody = 0;
+    if (!__atomic_compare_exchange_n(&thread.used, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
+    void* stack = MapMemory(kStack);
+    if (stack == nullptr) return kFailed;
+    thread.ended = 0;
+    thread.entry = entry;
+    thread.argument = argument;
+    memcpy(&thread.wanted, wanted, sizeof thread.wanted);
+    const long made = lathe_dsp_clone(kAsThread, static_cast<uint8_t*>(stack) + kStack, Begin, &thread);
+    if (made < 0) {
+      UnmapMemory(stack, kStack);
+      Store(&thread.used, 0);
+      return kFailed;
+    }
+    thread.id = made;
+    *id = static_cast<uint32_t>(made);
+    return kOk;
+  }
+  return kFailed;
+}
+
+int Join(uint32_t id, int* status) {
+  Thread* thread = ThreadOf(static_cast<long>(id));
+  if (thread == nullptr) return kFailed;
+  while (Load(&thread->ended) == 0) Sleep(&thread->ended, 0);
+  if (status != nullptr) *status = thread->status;
+  Store(&thread->used, 0);
+  return kOk;
+}
+
+[[noreturn]] void EndNow(int status) {
+  if (Thread* thread = ThreadOf(ThreadId())) End(thread, status);
+  ExitThread();
+}
+
+long Id() { return ThreadId(); }
+int Priority(uint32_t id) {
+  const Thread* thread = ThreadOf(static_cast<long>(id));
+  return thread != nullptr ? thread->wanted.priority : 0;
+}
+void Name(char* name, unsigned char size) {
+  const Thread* thread = ThreadOf(ThreadId());
+  for (unsigned i = 0; i < size; ++i) name[i] = thread != nullptr && i < 16 ? thread->wanted.name[i] : '\0';
+}
+
+// A mutex goes to the thread with the highest priority, the least number, that waits for it.
+struct Waiting {
+  const uint32_t* mutex;
+  int priority;
+  uint32_t granted;
+  Waiting* next;
+};
+Waiting* waiting = nullptr;  // the latest first
+uint32_t guard = 0;          // of it, and of all mutexes: 0 free, 1 held
+
+void Guard() {
+  while (__atomic_exchange_n(&guard, 1, __ATOMIC_SEQ_CST) != 0) Sleep(&guard, 1);
+}
+void Unguard() {
+  Store(&guard, 0);
+  Wake(&guard);
+}
+
+int InitMutex(uint32_t* mutex) {
+  Store(mutex, 0);
+  return kOk;
+}
+
+void Lock(uint32_t* mutex) {
+  Waiting own = {mutex, Priority(static_cast<uint32_t>(ThreadId())), 0, nullptr};
+  Guard();
+  const bool is_free = Load(mutex) == 0;
+  if (is_free) {
+    Store(mutex, 1);
+  } else {
+    own.next = waiting;
+    waiting = &own;
+  }
+  Unguard();
+  while (!is_free && Load(&own.granted) == 0) Sleep(&own.granted, 0);
+}
+
+void Unlock(uint32_t* mutex) {
+  Guard();
+  Waiting** chosen = nullptr;
+  for (Waiting** place = &waiting; *place != nullptr; place = &(*place)->next) {
+    if ((*place)->mutex == mutex && (chosen == nullptr || (*place)->priority <= (*chosen)->priority)) chosen = place;
+  }
+  if (chosen == nullptr) {
+    Store(mutex, 0);
+  } else {
+    Waiting* next = *chosen;
+    *chosen = next->next;
+    uint32_t* granted = &next->granted;
+    Store(granted, 1);  // its memory may be gone from here on: only the address is used
+    Wake(granted);
+  }
+  Unguard();
+}
+int Destroy(void*) { return kOk; }
+
+struct Barrier {
+  uint32_t round, arrived, total;
+};
+int InitBarrier(Barrier* barrier, uint32_t total) {
+  *barrier = {0, 0, total};
+  return kOk;
+}
+int Arrive(Barrier* barrier) {
+  const uint32_t round = Load(&barrier->round);
+  if (__atomic_add_fetch(&barrier->arrived, 1, __ATOMIC_SEQ_CST) == barrier->total) {
+    Store(&barrier->arrived, 0);
+    Store(&barrier->round, round + 1);
+    Wake(&barrier->round);
+    return kOk;
+  }
+  while (Load(&barrier->round) == round) Sleep(&barrier->round, round);
+  return kOk;
+}
+
+void InitSignal(uint32_t* signals) { Store(signals, 0); }
+uint32_t Set(uint32_t* signals, uint32_t mask) {
+  const uint32_t before = __atomic_fetch_or(signals, mask, __ATOMIC_SEQ_CST);
+  Wake(signals);
+  return before;
+}
+uint32_t Await(uint32_t* signals, uint32_t mask, uint32_t all) {
+  for (;;) {
+    const uint32_t now = Load(signals);
+    if (all != 0 ? (now & mask) == mask : (now & mask) != 0) return now;
+    Sleep(signals, now);
+  }
+}
+
+template <typename T>
+uintptr_t AddressOf(T* function) {
+  return reinterpret_cast<uintptr_t>(function);
+}
+
+}  // namespace
+
+uintptr_t ThreadSymbol(const char* name) {
+  static const struct {
+    const char* name;
+    uintptr_t address;
+  } services[] = {
+      {"qurt_thread_create", AddressOf(Create)},     {"qurt_thread_join", AddressOf(Join)},
+      {"qurt_thread_exit", AddressOf(EndNow)},       {"qurt_thread_get_id", AddressOf(Id)},
+      {"qurt_thread_get_name", AddressOf(Name)},     {"qurt_thread_get_priority", AddressOf(Priority)},
+      {"qurt_mutex_init", AddressOf(InitMutex)},     {"qurt_mutex_lock", AddressOf(Lock)},
+      {"qurt_mutex_unlock", AddressOf(Unlock)},      {"qurt_mutex_destroy", AddressOf(Destroy)},
+      {"qurt_barrier_init", AddressOf(InitBarrier)}, {"qurt_barrier_wait", AddressOf(Arrive)},
+      {"qurt_barrier_destroy", AddressOf(Destroy)},  {"qurt_signal_init", AddressOf(InitSignal)},
+      {"qurt_anysignal_set", AddressOf(Set)},        {"qurt_signal_wait", AddressOf(Await)},
+      {"qurt_signal_destroy", AddressOf(Destroy)},
+  };
+  for (const auto& service : services) {
+    if (strcmp(service.name, name) == 0) return service.address;
+  }
+  return 0;
+}
+
+}  // namespace hexagon
+}  // namespace lathe
