@@ -70,6 +70,8 @@ class ModelBuilder {
   explicit ModelBuilder(std::string name) : name_(std::move(name)) {}
 
   uint32_t Symbol(const std::string& name, uint32_t low, uint32_t high);
+  // The bytes of a symbol, whatever they are.
+  void DamagedSymbol(const std::string& bytes) { symbols_and_exprs_.Bytes(1, bytes); }
   DimArg Expr(const std::vector<int64_t>& code);
   uint32_t Value(const std::string& name, const std::vector<DimArg>& dims, uint32_t dtype = 1,
                  const std::vector<std::string>& source_names = {});

@@ -87,6 +87,9 @@ TEST(Model, RefusesBadSymbolsAndExpressions) {
   Relu bounds;
   bounds.Symbol("n", 5, 4);
   EXPECT_EQ(bounds.Done(), "bad model: the bounds of symbol 'n' are not ordered");
+  Relu cut;
+  cut.DamagedSymbol(std::string("\x0a\x01n\x10\x01\x18\x04\x1a", 8));  // ends where a length is to come
+  EXPECT_EQ(cut.Done(), "bad model: a symbol is cut off or malformed");
   Relu expr;
   expr.Expr({Sym(0)});
   EXPECT_EQ(expr.Done(), "bad model: a dimension's expression names a symbol that does not exist");
