@@ -3,7 +3,7 @@
 The target runs in a process of its own that is started again where a hang or a crash ended it. Everything lies in
 build/fuzz/TARGET: `corpus` grows from run to run, `findings` holds what this run found, each input (.bin) beside what
 it did (.txt). The exit status is 1 where there is a finding. Targets begin with the inputs of the tests and those of
-fuzz/corpus, which `--keep` writes: the least that reach what the corpus reaches.
+fuzz/corpus, which `--keep` writes from what was found.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _HANG = 60  # seconds of the clock; only for code that does not come back to Pyt
 
 
 _CORPUS = ROOT / "fuzz" / "corpus"
-_MOST_KEPT = 24 << 10  # bytes of a target's inputs in fuzz/corpus
+_MOST_KEPT = 12 << 10  # bytes of a target's inputs in fuzz/corpus
 
 
 @dataclass
@@ -96,7 +96,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("target", choices=(*TARGETS, "all"))
     parser.add_argument("--seconds", type=int, default=600, help="of each target")
-    parser.add_argument("--keep", action="store_true", help="write the least of the corpus to fuzz/corpus instead")
+    parser.add_argument("--keep", action="store_true", help="write the smallest of the corpus to fuzz/corpus instead")
     options = parser.parse_args()
     targets = TARGETS if options.target == "all" else (options.target,)
     if options.keep:
@@ -160,22 +160,16 @@ def _seeds(target: str) -> Path:
 
 
 def _keep(target: str) -> None:
-    """Writes the small ones of the fewest inputs that reach what the corpus of a target reaches, to fuzz/corpus."""
-    folder = ROOT / "build" / "fuzz" / target
-    least = folder / "least"
-    shutil.rmtree(least, ignore_errors=True)
-    least.mkdir(parents=True)
-    command = [*_program(target), "-merge=1", str(least), str(folder / "corpus"), str(_seeds(target)), "-max_len=16384"]
-    environment = {**os.environ, "LATHE_FUZZ_FOLDER": str(folder), "PYTHONHASHSEED": "0"}
-    subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    """Writes the smallest inputs of a corpus to fuzz/corpus: each reached something new when it was found."""
+    folder = ROOT / "build" / "fuzz" / target / "corpus"
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(least.iterdir(), key=lambda file: (file.stat().st_size, file.name)):
+        for file in sorted(folder.iterdir(), key=lambda file: (file.stat().st_size, file.name)):
             if stream.tell() + file.stat().st_size // 2 < _MOST_KEPT:
                 archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
     _CORPUS.mkdir(parents=True, exist_ok=True)
     (_CORPUS / f"{target}.zip").write_bytes(stream.getvalue())
-    print(f"{target}: {len(archive.namelist())} of {len(list(least.iterdir()))} inputs, {stream.tell():,} bytes")
+    print(f"{target}: {len(archive.namelist())} inputs, {len(stream.getvalue()):,} bytes")
 
 
 def _program(target: str) -> list[str]:

@@ -21,3 +21,5 @@ def cases(rng: Rng) -> Iterator[OpCase]:
     yield OpCase(Softmax(1), (np.full((2, 13), -1e30, np.float32),), "equal_and_far_below_zero")
     yield OpCase(Softmax(1), (normal(rng, (3, 37), np.float16),), "f16")
     yield OpCase(Softmax(1), (normal(rng, (3, 37), np.float64),), "f64")
+    for shape in ((2, 3, 150), (2, 5, 64)):  # whole tiles of columns, behind the first block
+        yield OpCase(Softmax(1), (normal(rng, shape),), label(shape, "along", 1))
