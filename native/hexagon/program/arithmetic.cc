@@ -14,30 +14,40 @@ struct Divided {
   T quotient, rest;
 };
 
+int LeadingZeros(uint32_t number) { return __builtin_clz(number); }
+int LeadingZeros(uint64_t number) { return __builtin_clzll(number); }
+
+// One step for each bit of the quotient.
 template <typename T>
-Divided<T> Divide(T a, T b) {
-  Divided<T> result = {0, 0};
+Divided<T> DivideBits(T a, T b) {
   if (b == 0) return {static_cast<T>(~T{0}), a};
   if (a < b) return {0, a};
-  constexpr int kBits = 8 * sizeof(T);
-  const int skipped = kBits == 64 ? __builtin_clzll(a) : __builtin_clz(static_cast<uint32_t>(a));
-  for (int bit = kBits - 1 - skipped; bit >= 0; --bit) {
-    const T carry = result.rest >> (kBits - 1);
-    result.rest = static_cast<T>(result.rest << 1 | (a >> bit & 1));
-    result.quotient <<= 1;
-    if (carry != 0 || result.rest >= b) {
-      result.rest -= b;
-      result.quotient |= 1;
+  int shift = LeadingZeros(b) - LeadingZeros(a);
+  T part = static_cast<T>(b << shift), quotient = 0;
+  for (; shift >= 0; --shift, part >>= 1) {
+    quotient <<= 1;
+    if (a >= part) {
+      a -= part;
+      quotient |= 1;
     }
   }
-  return result;
+  return {quotient, a};
+}
+
+Divided<uint32_t> Divide(uint32_t a, uint32_t b) { return DivideBits(a, b); }
+
+// Few numbers need all 64 bits.
+Divided<uint64_t> Divide(uint64_t a, uint64_t b) {
+  if ((a | b) >> 32 != 0) return DivideBits(a, b);
+  const Divided<uint32_t> small = DivideBits(static_cast<uint32_t>(a), static_cast<uint32_t>(b));
+  return {small.quotient, small.rest};
 }
 
 template <typename T, typename U>
 Divided<T> DivideSigned(T a, T b) {
   const U size_a = a < 0 ? U{0} - static_cast<U>(a) : static_cast<U>(a);
   const U size_b = b < 0 ? U{0} - static_cast<U>(b) : static_cast<U>(b);
-  const Divided<U> sizes = Divide<U>(size_a, size_b);
+  const Divided<U> sizes = Divide(size_a, size_b);
   const U quotient = (a < 0) != (b < 0) ? U{0} - sizes.quotient : sizes.quotient;
   return {static_cast<T>(quotient), static_cast<T>(a < 0 ? U{0} - sizes.rest : sizes.rest)};
 }

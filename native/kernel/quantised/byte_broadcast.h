@@ -2,7 +2,7 @@
 //
 // An operation is a struct of `static Code Read(PrepareContext&, const Stored (&)[3], BytePair*)`, which is given how
 // a, b and y are stored, and `static float Mix(const BytePair&, int32_t a, int32_t b)`: what two elements give in steps
-// of y. Zero points are taken off already.
+// of y. Zero points are taken off already. `static constexpr bool kSums`: that is the sum of both, times their factors.
 #ifndef LATHE_KERNEL_QUANTISED_BYTE_BROADCAST_H_
 #define LATHE_KERNEL_QUANTISED_BYTE_BROADCAST_H_
 
@@ -48,6 +48,20 @@ struct ByteBinary {
   static void ApplyStretches(const BytePair& state, const int8_t* a, bool a_moves, const int8_t* b, bool b_moves,
                              int8_t* to, int64_t count) {
     const BytePair own = state;
+#if defined(__HVX__)
+    if constexpr (Operation::kSums) {
+      const HvxSum<2> sum(own.zeros, own.factors, own.steps);
+      const int8_t* const operands[] = {a, b};
+      if (a_moves && b_moves && count >= kStretch && sum.usable())
+        return sum.Run(operands, count, to, [&](const int8_t* const* x, int i) {
+          const Sixteen first = LoadOperand(x[0] + i, 1, false, own.zeros[0]);
+          const Sixteen second = LoadOperand(x[1] + i, 1, false, own.zeros[1]);
+          int8_t exact = 0;
+          StoreSome(Operation::Mix(own, first, second), own.steps, &exact, 1);
+          return exact;
+        });
+    }
+#endif
     const Sixteen left = LoadOperand(a, 1, false, own.zeros[0]), right = LoadOperand(b, 1, false, own.zeros[1]);
     int64_t i = 0;
     for (; i + kStretch <= count; i += kStretch) {

@@ -6,6 +6,11 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__HVX__)
+#include <hexagon_protos.h>
+#include <hexagon_types.h>
+#include <hvx_hexagon_protos.h>
+#include <string.h>
 #endif
 
 #include <stdint.h>
@@ -65,6 +70,32 @@ inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t*
     found = vqtbx4q_u8(found, third, index = vsubq_u8(index, step));
     found = vqtbx4q_u8(found, fourth, vsubq_u8(index, step));
     vst1q_u8(to + i, found);
+  }
+  return i;
+}
+
+#elif defined(__HVX__)
+
+// Each instruction looks up 32 bytes of the table, those of a vector's even or odd bytes; other indices give 0.
+inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
+  constexpr int kBytes = 128;
+  if (count < kBytes) return 0;
+  alignas(kBytes) uint8_t aligned[2 * kBytes];
+  memcpy(aligned, table, sizeof aligned);
+  const auto* halves = reinterpret_cast<const HVX_Vector*>(aligned);
+  const HVX_Vector low = Q6_Vb_vshuff_Vb(halves[0]), high = Q6_Vb_vshuff_Vb(halves[1]);
+  int64_t i = 0;
+  for (; i + kBytes <= count; i += kBytes) {
+    const HVX_Vector index = *reinterpret_cast<const HVX_UVector*>(from + i);
+    HVX_Vector found = Q6_Vb_vlut32_VbVbR(index, low, 0);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low, 1);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low, 2);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low, 3);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 4);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 5);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 6);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 7);
+    *reinterpret_cast<HVX_UVector*>(to + i) = found;
   }
   return i;
 }

@@ -9,6 +9,9 @@
 #include <arm_neon.h>
 #endif
 
+#if defined(__HVX__)
+#include "native/kernel/quantised/sums_hvx.h"
+#endif
 #include "native/kernel/quantised/requantise.h"
 #include "native/runtime/span.h"
 
@@ -259,7 +262,11 @@ inline void ConvertFour(const ByteConversion& conversion, const int8_t* from, in
 inline void ConvertBytes(const ByteConversion& conversion, const int8_t* from, int8_t* to, int64_t count) {
   const ByteConversion own = conversion;
   int64_t i = 0;
-#if defined(__AVX512BW__)
+#if defined(__HVX__)
+  const HvxSum<1> sum(&own.zero, &own.factor, own.steps);
+  if (count >= kStretch && sum.usable())
+    return sum.Run(&from, count, to, [&](const int8_t* const* x, int i) { return ConvertByte(own, x[0][i]); });
+#elif defined(__AVX512BW__)
   for (; i + 4 * kStretch <= count; i += 4 * kStretch) ConvertFour(own, from + i, to + i);
 #endif
   for (; i + kStretch <= count; i += kStretch) ConvertStretch(own, from + i, to + i);
