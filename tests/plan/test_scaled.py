@@ -166,6 +166,15 @@ def test_which_constants_are_weights(
     assert scaled.chosen(graph, "") == {}
 
 
+def test_the_left_side_of_a_product_has_a_scale_for_each_row() -> None:
+    graph = Graph(name="g")
+    weights = graph.new_constant("w", np.float32(np.random.default_rng(3).standard_normal((33, 64))))
+    node = graph.new_node(registry()["matmul"](), [weights, add_input(graph, "x", (64, 2))])
+    graph.nodes, graph.outputs = [node], list(node.outputs)
+    (found,) = scaled.chosen(graph, "int8").values()
+    assert dataclasses.astuple(found.view)[:3] == (33, 64, 1)
+
+
 def test_four_bits_are_for_outputs_of_some_depth() -> None:
     graph = Graph(name="g")
     _add(graph, "dwconv2d", [(1, 5, 5, 130), (3, 3, 130), (130,)], **CONV)
