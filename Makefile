@@ -19,7 +19,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-ops bench-profile bench-history gallery fuzz fuzz-native fuzz-all mutants clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-ops bench-profile bench-history gallery fuzz fuzz-native fuzz-all mutants clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -69,6 +69,9 @@ docs: setup ## build the documentation into build/site; warnings are errors
 
 release: setup ## source archive and wheels, each tried in a clean environment, into dist/; PYTHONS=, CHANGES=1 for a changed tree
 	@$(VENV)/python scripts/release.py $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(CHANGES),--allow-changes)
+
+test-train: setup ## install torch (a gigabyte) into build/train, and run the tests of training there; TORCH=, MARKED=sweep
+	@$$($(VENV)/python scripts/train_environment.py --torch "$(TORCH)") -m pytest --quiet -m "$(or $(MARKED),not sweep)" tests/training
 
 conformance: setup ## run ONNX's own conformance cases; what they show is in docs/conformance.md
 	@$(VENV)/python -m tests.conformance

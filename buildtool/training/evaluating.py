@@ -1,0 +1,156 @@
+"""How often a trained network is right, and whether a simulator of the chip gives the same integers in every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from buildtool.errors import ConfigError, ValidationError, Where
+from buildtool.targets.max7800x.checkpoints import checkpoint, quantise_checkpoint, torch_writer
+from buildtool.targets.max7800x.description import writing
+from buildtool.targets.max7800x.devices import Device
+from buildtool.targets.max7800x.network import Network
+from buildtool.targets.max7800x.simulation.native_simulator import Simulator
+from buildtool.training import models, rules, tracing
+from buildtool.training.data import Data
+from buildtool.training.fitting import given
+
+_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What came out."""
+
+    arch: str
+    bits: tuple[int, ...]  # of the layers with weights; 0: floats
+    confusion: NDArray[np.int64]  # [label, answer]
+    top: int
+    right: int  # samples whose label is among the `top` largest outputs
+    layers_compared: int = 0  # with the simulator, each over all samples: all were equal
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "arch": self.arch,
+            "weight_bits": list(self.bits),
+            "samples": int(self.confusion.sum()),
+            "top": self.top,
+            "accuracy": self.right / int(self.confusion.sum()),
+            "confusion": self.confusion.tolist(),
+            "layers_compared": self.layers_compared,
+        }
+
+
+def loaded(file: Path, arch: str | None, data: Data, weights: Path, bits: int | None) -> tuple[str, nn.Module]:
+    """A network with the weights of a checkpoint. `bits`: quantise floats after training."""
+    torch.manual_seed(0)
+    name, network = models.made(file, arch, data)
+    models.load(weights, network)
+    if bits is not None:
+        layers = models.layers_of(network)
+        if any(layer.bits for layer in layers.values()):
+            what = "the checkpoint was trained for its own bits"
+            raise ConfigError(what, where=Where(file=str(weights)), remedy="leave out --bits")
+        models.quantise(network, dict.fromkeys(layers, bits))
+    return name, network.eval()
+
+
+def evaluate(name: str, network: nn.Module, data: Data, *, top: int = 1) -> Evaluated:
+    """Over the held-out samples; of quantised networks with the integers of the chip."""
+    outputs = outputs_of(network, data.test_samples)
+    scores = outputs[-1].reshape(len(data.test_labels), -1)
+    if not 1 <= top <= scores.shape[1]:
+        raise ConfigError(f"top {top} of {scores.shape[1]} answers", rule=f"1 to {scores.shape[1]}")
+    answers = np.zeros((scores.shape[1], scores.shape[1]), np.int64)
+    np.add.at(answers, (data.test_labels, scores.argmax(1)), 1)
+    ranked = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+    right = int((ranked == data.test_labels[:, None]).any(1).sum())
+    bits = tuple(layer.bits for layer in models.layers_of(network).values())
+    return Evaluated(name, bits, answers, top, right)
+
+
+def outputs_of(network: nn.Module, samples: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """What every layer of the chip puts out, for all samples: floats, or integers where the network is quantised."""
+    steps = tracing.steps_of(network, samples.shape[1:])
+    found: dict[str, list[NDArray[Any]]] = {step.name: [] for step in steps}
+
+    def keep(name: str) -> Any:
+        return lambda module, arguments, output: found[name].append(_integers(module, output.detach()))
+
+    hooks = [step.module.register_forward_hook(keep(step.name)) for step in steps]
+    kind = next(network.parameters()).dtype
+    network.double().eval()  # in which the sums of the chips are exact
+    try:
+        with torch.no_grad():
+            for start in range(0, len(samples), _BATCH):
+                network(given(samples[start : start + _BATCH]).double())
+    finally:
+        network.to(kind)
+        for hook in hooks:
+            hook.remove()
+    return [np.concatenate(found[step.name]) for step in steps]
+
+
+def _integers(module: Any, output: torch.Tensor) -> NDArray[Any]:
+    """What the chip holds: of narrow outputs 128 times the value, of wide ones the sums."""
+    if not bool(module.quantize_activation):
+        return np.asarray(output.numpy())
+    by = float(rules.DATA_FACTOR)
+    if getattr(module, "wide", False):
+        by *= rules.factor(module.bits, module.power())
+    return np.asarray((output * by).round().to(torch.int64).numpy())
+
+
+def chip_network(name: str, network: nn.Module, device: Device, shape: Sequence[int], scratch: Path) -> Network:
+    """The network as the planner places it on a chip, with the weights that `lathe quantize` makes of it."""
+    if not all(layer.bits for layer in models.layers_of(network).values()):
+        raise ConfigError(
+            "the weights are floats", rule="chips take integers", remedy="train with --qat-policy, or give --bits"
+        )
+    tree = {"epoch": 0, "arch": name, "extras": {}, "state_dict": models.as_arrays(network)}
+    made = quantise_checkpoint.quantise(tree, quantise_checkpoint.Rule())
+    file = scratch / f"{name}-q.pth.tar"
+    file.write_bytes(torch_writer.packed(made.tree))
+    steps = tracing.steps_of(network, shape)
+    return tracing.network_of(name, steps, checkpoint.read(file), device, shape)
+
+
+def compare(network: nn.Module, on_chip: Network, data: Data, library: Path) -> int:
+    """The number of layers, whose integers are all equal to those of the simulator. ValidationError names the first
+    that are not.
+    """
+    outputs = outputs_of(network, data.test_samples)
+    simulator = Simulator(on_chip, library)
+    for number, sample in enumerate(data.test_samples):
+        trace = simulator.run(sample)
+        for layer, expected, own in zip(on_chip.layers, trace.outputs, outputs, strict=True):
+            if not np.array_equal(expected.reshape(-1), own[number].reshape(-1)):
+                raise ValidationError(
+                    f"layer {layer.index} ({layer.name}) differs from the simulator for sample {number}",
+                    where=Where(model=on_chip.name),
+                    rule="training and the chip compute the same integers",
+                    remedy="this is a defect of Lathe: please report it",
+                )
+    return len(outputs)
+
+
+def export(on_chip: Network, sample: NDArray[np.int64], folder: Path) -> tuple[Path, ...]:
+    """A description with all places, its checkpoint and a sample, for this and for the manufacturer's tool."""
+    written = writing.written(on_chip)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = (
+        folder / f"{on_chip.name}.yaml",
+        folder / f"{on_chip.name}-q.pth.tar",
+        folder / f"{on_chip.name}-sample.npy",
+    )
+    files[0].write_text(written.description, encoding="utf-8")
+    files[1].write_bytes(written.checkpoint)
+    np.save(files[2], sample.astype(np.int64))
+    return files

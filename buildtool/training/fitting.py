@@ -1,0 +1,228 @@
+"""Trains a network, epoch by epoch, so that a run that was killed continues with the same bits."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from buildtool.errors import ConfigError, Where
+from buildtool.training import models, policies, rules
+from buildtool.training.data import Data
+from buildtool.training.policies import Policy
+
+_NARROW_GAIN = 8.0  # outputs within one are probabilities that differ too little
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How training goes. Equal settings give equal bits on one processor and one version of torch."""
+
+    epochs: int = 40
+    batch: int = 32
+    rate: float = 3e-3
+    seed: int = 0
+    threads: int = 1
+    policy: Policy | None = None
+    policy_file: str = ""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What an epoch led to."""
+
+    number: int
+    loss: float
+    accuracy: float  # of the held-out samples
+    quantised: bool
+
+
+@dataclass
+class Fitted:
+    """The result of a run."""
+
+    arch: str
+    folder: Path
+    history: list[Epoch] = field(default_factory=list)
+    best: Epoch | None = None
+    resumed: int = 0  # epochs of an earlier run
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "arch": self.arch,
+            "checkpoint": str(self.checkpoint),
+            "best": None if self.best is None else {**asdict(self.best), "checkpoint": str(self.best_checkpoint)},
+            "resumed": self.resumed,
+            "epochs": [asdict(epoch) for epoch in self.history],
+        }
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / f"{self.arch}.pth.tar"
+
+    @property
+    def best_checkpoint(self) -> Path:
+        return self.folder / f"{self.arch}-best.pth.tar"
+
+
+def fit(
+    file: Path,
+    arch: str | None,
+    data: Data,
+    settings: Settings,
+    folder: Path,
+    *,
+    resume: bool = False,
+    told: Callable[[str], None] = lambda _: None,
+) -> Fitted:
+    """Train, and write a checkpoint, the best one, the history and a page after every epoch."""
+    torch.use_deterministic_algorithms(True)
+    torch.set_num_threads(settings.threads)
+    torch.manual_seed(settings.seed)
+    name, network = models.made(file, arch, data)
+    layers = models.layers_of(network)
+    if settings.policy is not None:
+        policies.check_layers(settings.policy, list(layers), settings.policy_file)
+    fitted = Fitted(name, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    begin, state = 0, None
+    if resume:
+        if not fitted.checkpoint.is_file():
+            raise ConfigError("there is no run to resume", where=Where(file=str(fitted.checkpoint)))
+        begin, state = _resumed(fitted, network, settings)
+    optimiser = _optimiser(network, settings)
+    if state is not None:
+        optimiser.load_state_dict(state)
+    for number in range(begin, settings.epochs):
+        policy = settings.policy
+        if policy is not None and number == policy.start_epoch:
+            _begin_quantisation(network, policy)
+            optimiser = _optimiser(network, settings)
+        loss = _epoch(network, optimiser, data, settings, number)
+        quantised = any(layer.bits for layer in layers.values())
+        epoch = Epoch(number, loss, accuracy(network, data.test_samples, data.test_labels), quantised)
+        fitted.history.append(epoch)
+        best = fitted.best
+        if best is None or (epoch.quantised, epoch.accuracy) > (best.quantised, best.accuracy):
+            fitted.best = epoch
+            models.save(fitted.best_checkpoint, network, name, number)
+        kept = {"optimizer": optimiser.state_dict(), "settings": _comparable(settings), "history": _history(fitted)}
+        models.save(fitted.checkpoint, network, name, number, kept)
+        (folder / f"{name}.json").write_text(json.dumps(fitted.as_json(), indent=1) + "\n", encoding="utf-8")
+        (folder / f"{name}.html").write_text(page(fitted), encoding="utf-8")
+        kind = "quantised" if quantised else "floats"
+        told(f"epoch {number + 1} of {settings.epochs}: loss {loss:.4f}, accuracy {epoch.accuracy:.2%}, {kind}")
+    return fitted
+
+
+def _comparable(settings: Settings) -> dict[str, Any]:
+    policy = settings.policy
+    return {
+        **{key: value for key, value in asdict(settings).items() if key not in ("policy", "policy_file")},
+        "policy": None if policy is None else {**asdict(policy), "overrides": dict(policy.overrides)},
+    }
+
+
+def _history(fitted: Fitted) -> dict[str, Any]:
+    return {
+        "epochs": [asdict(epoch) for epoch in fitted.history],
+        "best": None if fitted.best is None else asdict(fitted.best),
+    }
+
+
+def _resumed(fitted: Fitted, network: nn.Module, settings: Settings) -> tuple[int, Mapping[str, Any]]:
+    """Continue behind the last whole epoch; with which number, and the state of the optimiser."""
+    tree = models.load(fitted.checkpoint, network)
+    where = Where(file=str(fitted.checkpoint))
+    earlier, now = tree.get("settings"), _comparable(settings)
+    if not isinstance(earlier, dict):
+        raise ConfigError("this checkpoint cannot be continued", where=where, rule="`lathe train fit` wrote it")
+    changed = [key for key in now if earlier.get(key) != now[key]]
+    if changed:
+        told = ", ".join(f"{key} was {earlier.get(key)}" for key in changed)
+        raise ConfigError(
+            f"the run had other settings: {told}", where=where, remedy="repeat them, or start a run in another --output"
+        )
+    fitted.history = [Epoch(**epoch) for epoch in tree["history"]["epochs"]]
+    fitted.best = Epoch(**tree["history"]["best"])
+    fitted.resumed = len(fitted.history)
+    return int(tree["epoch"]) + 1, tree["optimizer"]
+
+
+def _optimiser(network: nn.Module, settings: Settings) -> torch.optim.Optimizer:
+    return torch.optim.Adam(network.parameters(), lr=settings.rate)
+
+
+def _begin_quantisation(network: nn.Module, policy: Policy) -> None:
+    layers = models.layers_of(network)
+    models.quantise(network, {name: policy.bits_of(name) for name in layers}, policy.shift_quantile)
+    for layer in layers.values():
+        layer.remove_outliers(policy.outlier_removal_z_score)
+
+
+def _epoch(network: nn.Module, optimiser: torch.optim.Optimizer, data: Data, settings: Settings, number: int) -> float:
+    """The mean loss. All that is random follows from the seed and the number of the epoch."""
+    torch.manual_seed(settings.seed * 100_003 + number)
+    order = np.random.default_rng((settings.seed, number)).permutation(len(data.labels))
+    starts = range(0, max(len(order) - settings.batch + 1, 1), settings.batch)
+    total, steps = 0.0, settings.epochs * len(starts)
+    network.train()
+    for at, start in enumerate(starts):
+        rate = settings.rate * 0.5 * (1 + math.cos(math.pi * (number * len(starts) + at) / steps))
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        chosen = order[start : start + settings.batch]
+        loss = functional.cross_entropy(
+            _logits(network, given(data.samples[chosen])), torch.from_numpy(data.labels[chosen])
+        )
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        total += float(loss.detach())
+    return total / len(starts)
+
+
+def _logits(network: nn.Module, values: torch.Tensor) -> torch.Tensor:
+    found = network(values).reshape(len(values), -1)
+    wide = any(layer.wide for layer in models.layers_of(network).values())
+    return found if wide else found * _NARROW_GAIN
+
+
+def given(samples: NDArray[np.int64]) -> torch.Tensor:
+    """Samples as networks in training take them."""
+    return torch.from_numpy(samples.astype(np.float32)) / rules.DATA_FACTOR
+
+
+def accuracy(network: nn.Module, samples: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
+    """The share of samples whose label has the largest output."""
+    network.eval()
+    with torch.no_grad():
+        found = network(given(samples)).reshape(len(samples), -1).argmax(1).numpy()
+    return float((found == labels).mean())
+
+
+def page(fitted: Fitted) -> str:
+    """The run for a browser."""
+    rows = "".join(
+        f"<tr><td>{epoch.number + 1}</td><td>{epoch.loss:.4f}</td><td>{epoch.accuracy:.2%}</td>"
+        f"<td>{'quantised' if epoch.quantised else 'floats'}</td></tr>\n"
+        for epoch in fitted.history
+    )
+    best = fitted.best
+    told = "" if best is None else f"<p>Best: epoch {best.number + 1}, {best.accuracy:.2%} of the held-out samples.</p>"
+    title = f"Training of {escape(fitted.arch)}"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>\n'
+        f"<body><h1>{title}</h1>{told}\n<table><tr><th>epoch</th><th>loss</th><th>accuracy</th><th>weights</th></tr>\n"
+        f"{rows}</table></body></html>\n"
+    )

@@ -1,0 +1,225 @@
+"""From a torch network to the layers of a chip: which layer reads which, and of what size everything is."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import fx, nn
+from torch.fx.passes.shape_prop import ShapeProp
+
+from buildtool.errors import InternalError, UnsupportedError, Where
+from buildtool.targets.max7800x.checkpoints.checkpoint import Parameters, Weights
+from buildtool.targets.max7800x.devices import Device
+from buildtool.targets.max7800x.network import INPUT, UNPLACED, Kernel, Layer, Network, Size
+from buildtool.targets.max7800x.network import Pool as ChipPool
+from buildtool.targets.max7800x.planning import planner
+from buildtool.training.layers import Elementwise, Fused, Pool, Pooling
+
+_LEAVES = (Fused, Pool, Elementwise)
+_RESHAPES = ("view", "reshape", "flatten")
+_SIZES = ("size", "dim", "contiguous")
+
+
+class _Tracer(fx.Tracer):
+    def is_leaf_module(self, module: nn.Module, name: str) -> bool:
+        return isinstance(module, _LEAVES) or super().is_leaf_module(module, name)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One layer of the chip."""
+
+    name: str  # of the module
+    module: Any
+    sources: tuple[int, ...]  # positions of steps; INPUT
+    flattens: bool
+    in_shape: tuple[int, ...]  # of one operand, without the batch
+    out_shape: tuple[int, ...]
+
+
+def steps_of(model: nn.Module, input_shape: Sequence[int]) -> tuple[Step, ...]:
+    """The layers in the order in which they run. UnsupportedError where the chips have no such operation."""
+    training = model.training
+    model.eval()
+    try:
+        graph = _Tracer().trace(model)
+        given = torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype)
+        ShapeProp(fx.GraphModule(model, graph)).propagate(given)
+    finally:
+        model.train(training)
+    walk = _Walk(model, tuple(input_shape))
+    for node in graph.nodes:
+        walk.node(node)
+    return tuple(walk.steps)
+
+
+class _Walk:
+    """Which steps each value of the graph comes from, and whether it was flattened on the way."""
+
+    def __init__(self, model: nn.Module, input_shape: tuple[int, ...]) -> None:
+        self.steps: list[Step] = []
+        self._model, self._input_shape = model, input_shape
+        self._from: dict[Any, tuple[tuple[int, ...], bool]] = {}
+
+    def node(self, node: Any) -> None:
+        first = node.args[0] if node.args else None
+        if node.op == "placeholder":
+            if not self._from:
+                self._from[node] = ((INPUT,), False)
+        elif node.op == "call_module":
+            self._module(node)
+        elif (node.op == "call_method" and node.target in _RESHAPES) or node.target is torch.flatten:
+            self._reshape(node)
+        elif node.target is torch.cat:
+            self._joined(node)
+        elif node.op == "output" or (node.op == "call_method" and node.target in _SIZES):
+            self._from[node] = self._from.get(first, ((), False))
+        elif node.op == "call_function" and node.target in (getattr, operator.getitem):
+            self._from[node] = ((), False)
+        else:
+            name = getattr(node.target, "__name__", str(node.target))
+            raise UnsupportedError(
+                f"the network calls '{name}' outside of a layer",
+                where=Where(node=node.name),
+                rule="layers of buildtool.training, view and flatten before fully connected ones, torch.cat",
+                remedy="use a layer: Add, Sub, Or, Xor, MaxPool2d, AvgPool2d",
+            )
+
+    def _module(self, node: Any) -> None:
+        module = self._model.get_submodule(node.target)
+        if isinstance(module, nn.Identity | nn.Dropout | nn.Dropout2d):
+            self._from[node] = self._from[node.args[0]]
+            return
+        if not isinstance(module, _LEAVES):
+            what = f"the chips have no layer {type(module).__name__}"
+            raise UnsupportedError(what, where=Where(node=node.target), remedy="use a layer of buildtool.training")
+        found = [self._from[argument] for argument in node.args]
+        sources = tuple(source for of_one, _ in found for source in of_one)
+        if isinstance(module, Elementwise) and any(len(of_one) > 1 for of_one, _ in found):
+            raise UnsupportedError("an operand is concatenated", where=Where(node=node.target))
+        in_shape, flattens = tuple(_shape(node.args[0])), found[0][1]
+        step = Step(node.target, module, sources, flattens, in_shape, tuple(_shape(node)))
+        self._from[node] = ((len(self.steps),), False)
+        self.steps.append(step)
+
+    def _reshape(self, node: Any) -> None:
+        before, after = _shape(node.args[0]), _shape(node)
+        sources, flattened = self._from[node.args[0]]
+        if len(after) != 1 and before != after:
+            what = f"{' x '.join(map(str, before))} is reshaped to {' x '.join(map(str, after))}"
+            raise UnsupportedError(what, where=Where(node=node.name), rule="values are only flattened")
+        self._from[node] = (sources, flattened or len(before) > len(after))
+
+    def _joined(self, node: Any) -> None:
+        axis = node.kwargs.get("dim", node.args[1] if len(node.args) > 1 else 0)
+        if axis != 1:
+            raise UnsupportedError(
+                f"torch.cat along axis {axis}", where=Where(node=node.name), rule="along channels: 1"
+            )
+        found = [self._from[value] for value in node.args[0]]
+        if any(flattened for _, flattened in found):
+            raise UnsupportedError("flattened values are concatenated", where=Where(node=node.name))
+        self._from[node] = (tuple(source for sources, _ in found for source in sources), False)
+
+
+def _shape(node: Any) -> tuple[int, ...]:
+    meta = node.meta.get("tensor_meta")
+    if meta is None:
+        raise InternalError(f"no shape of {node.name}")
+    return tuple(int(side) for side in meta.shape[1:])
+
+
+# -- the network of the chip --
+def network_of(
+    name: str, steps: Sequence[Step], weights: Weights, device: Device, input_shape: Sequence[int]
+) -> Network:
+    """With places by the planner. `weights`: of the quantised checkpoint of the same network."""
+    by_name = {parameters.name: parameters for parameters in weights.parameters}
+    layers = tuple(_layer(at, step, steps, by_name, tuple(input_shape)) for at, step in enumerate(steps))
+    used = {source for step in steps for source in step.sources}
+    layers = tuple(replace(layer, is_output=layer.index not in used) for layer in layers)
+    rounds = any(_pooling(step) is not None and _pooling(step).rounds for step in steps)  # type: ignore[union-attr]
+    network = Network(name, device, layers, input_shape[0], _size(input_shape), average_rounds=rounds)
+    return planner.place(network)
+
+
+def _size(shape: Sequence[int]) -> Size:
+    """Rows and columns; of one dimension the length and 1."""
+    rows, columns, *_ = (*shape[1:], 1, 1)
+    return rows, columns
+
+
+def _pooling(step: Step) -> Pooling | None:
+    return None if isinstance(step.module, Elementwise) else step.module.pooling
+
+
+def _layer(
+    at: int, step: Step, steps: Sequence[Step], parameters: Mapping[str, Parameters], input_shape: tuple[int, ...]
+) -> Layer:
+    module = step.module
+    # Flattened by the layer itself: its input is what the step before puts out.
+    before = [input_shape if source == INPUT else steps[source].out_shape for source in step.sources]
+    shape = before[0] if step.flattens else step.in_shape
+    layer = Layer(
+        index=at, name=step.name, operation="none", sources=step.sources, in_channels=shape[0], in_size=_size(shape),
+        processors=0, in_offset=UNPLACED, pool=_pool(_pooling(step)), out_channels=step.out_shape[0],
+        out_size=_size(step.out_shape), output_processors=0, out_offset=UNPLACED,
+    )  # fmt: skip
+    if isinstance(module, Elementwise):
+        return replace(layer, operands=len(step.sources), eltwise=module.operator)
+    if isinstance(module, Pool):
+        return layer
+    own = parameters[f"{step.name}.op.weight"]
+    return replace(
+        layer,
+        operation=module.operation,
+        kernel=_kernel(module, own),
+        flatten=module.operation == "linear" and _size(shape) != (1, 1),
+        output_shift=own.output_shift,
+        activation=module.activation,
+        output_width=32 if module.wide else 8,
+    )
+
+
+def _pool(pooling: Pooling | None) -> ChipPool | None:
+    if pooling is None:
+        return None
+
+    def pair(values: tuple[int, ...]) -> Size:
+        return (values[0], values[1]) if len(values) == 2 else (values[0], 1)
+
+    return ChipPool(pooling.kind, pair(pooling.size), pair(pooling.stride), pair(pooling.dilation))
+
+
+def _kernel(module: Fused, own: Parameters) -> Kernel:
+    weights, bias, op = own.weights, own.bias, module.op
+    kept = None if bias is None or not bias.any() else bias.astype(np.int8)
+    bits = own.bits or 8
+    if module.operation == "linear":
+        return Kernel(weights.reshape(*weights.shape, 1, 1).astype(np.int8), bits, kept, (1, 1), pad=(0, 0))
+    flat = module.operation == "conv1d"
+
+    def pair(values: Sequence[int], other: int) -> Size:
+        return (values[0], other) if flat else (values[0], values[1])
+
+    output_pad: Size = (0, 0)
+    if module.operation == "convtranspose2d":
+        weights = np.flip(weights, axis=(2, 3)).swapaxes(0, 1)
+        output_pad = pair(op.output_padding, 0)
+    weights = weights[..., None] if flat else weights
+    return Kernel(
+        np.ascontiguousarray(weights).astype(np.int8),
+        bits,
+        kept,
+        pair(op.kernel_size, 1),
+        pair(op.stride, 1),
+        pair(op.padding, 0),
+        pair(op.dilation, 1),
+        op.groups,
+        output_pad,
+    )
