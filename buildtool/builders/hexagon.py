@@ -27,7 +27,8 @@ from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import BuildError, ToolchainError, Where
 from buildtool.targets.protocol import TargetProgram
 
-_PROGRAMS = {
+#: The programs that are needed, with the packages of Debian that have them.
+PROGRAMS = {
     "clang++": "clang-19",
     "ld.lld": "lld-19",
     "llvm-ar": "llvm-19",
@@ -150,11 +151,6 @@ def symbols_of(file: Path) -> tuple[frozenset[str], frozenset[str]]:
     return defined, frozenset(name for name, missing in named if missing)
 
 
-def missing_tools() -> dict[str, str]:
-    """The programs that are not there, and the Debian packages that have them."""
-    return {name: package for name, package in _PROGRAMS.items() if _search(name) is None}
-
-
 @functools.cache
 def toolchain(version: str) -> Toolchain:
     """LLVM for one version of the DSP. ToolchainError names the program that is missing."""
@@ -226,17 +222,18 @@ def _emulated_dsp(cache: ObjectCache) -> Path:
     return program
 
 
-def _search(name: str) -> Path | None:
+def search(name: str) -> Path | None:
+    """Where a program is; None where it is missing."""
     found = next((path for word in (f"{name}-19", name) if (path := shutil.which(word))), None)
     return Path(found) if found else None
 
 
 def _find(name: str) -> Path:
-    path = _search(name)
+    path = search(name)
     if path is None:
         raise ToolchainError(
             f"'{name}' is missing: this machine cannot build programs for the Hexagon DSP",
             rule="they are built with LLVM, and tried in qemu",
-            remedy=f"install it with: lathe doctor --install, or: apt-get install {_PROGRAMS[name]}",
+            remedy=f"install it with: lathe doctor --install, or: apt-get install {PROGRAMS[name]}",
         )
     return path

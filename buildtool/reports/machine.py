@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from buildtool.builders import android, android_check, firmware, toolchain
+from buildtool.builders import android, android_check, firmware, hexagon, toolchain
 from buildtool.devices.choose import runs_here
 from buildtool.devices.qemu import EMULATORS, find
 from buildtool.errors import ConfigError, LatheError, Problem, ToolchainError
@@ -163,6 +163,10 @@ def _ways_to_devices() -> Iterator[Finding]:
         yield Finding("devices", f"{program} ({purpose})", bool(path), path, package, required=False)
     names = _opencl_platforms()
     yield Finding("devices", "OpenCL (GPUs of this machine)", bool(names), names, "pocl-opencl-icd", required=False)
+    for program, package in hexagon.PROGRAMS.items():
+        found = hexagon.search(program)
+        purpose = "dsp-sim" if program == "qemu-hexagon" else "programs for the Hexagon DSP"
+        yield Finding("devices", f"{program} ({purpose})", bool(found), str(found or ""), package, required=False)
 
 
 def _opencl_platforms() -> str:

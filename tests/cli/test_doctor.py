@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from buildtool import jail
+from buildtool.builders import hexagon
 from buildtool.errors import ToolchainError
 from buildtool.reports import machine, security
 from tests.cli.conftest import Lathe
@@ -83,7 +84,7 @@ def test_the_ways_to_devices_are_listed(lathe: Lathe, monkeypatch: pytest.Monkey
         targets = {item["target"]: item for item in lathe("doctor", "--json").document["targets"]}
         return {need["what"].partition(" ")[0]: need for need in targets["devices"]["needs"]}
 
-    assert ways().keys() == {"adb", "ssh", "OpenCL"}
+    assert ways().keys() == {"adb", "ssh", "OpenCL", *hexagon.PROGRAMS}
     monkeypatch.setenv("LATHE_OPENCL_LIBRARY", str(tmp_path / "libOpenCL.so"))
     monkeypatch.setattr(shutil, "which", lambda name, **_: f"/usr/bin/{name}")
     found = ways()
