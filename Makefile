@@ -19,7 +19,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-ops bench-profile bench-history gallery fuzz fuzz-native fuzz-all mutants clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -86,6 +86,10 @@ strangers: setup ## judge random models, compared with their frameworks, into bu
 gallery: setup ## export, build and compare real architectures (gigabytes of frameworks): docs/gallery.md; MODELS=, KEEP=1, PYTHON_WITH_TORCH=
 	@$(VENV)/python -m tests.gallery $(if $(MODELS),--models '$(MODELS)') $(if $(KEEP),--keep) \
 		$(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH))
+
+first-hour: setup ## try init, check and build on every model of the tests: build/first-hour.json; TARGETS=, KINDS=, FRAMEWORKS=, EVERY=
+	@$(VENV)/python -m tests.first_hour $(if $(TARGETS),--targets $(TARGETS)) $(if $(KINDS),--kinds $(KINDS)) \
+		$(if $(FRAMEWORKS),--frameworks $(FRAMEWORKS)) $(if $(EVERY),--every $(EVERY))
 
 bench-peers: setup ## Lathe beside other engines; SUITE=real, NETWORKS=, THREADS=, ENGINES=, DTYPE=int8, ROUNDS=, QUICK=1, PRIORITY=1, PAGE=1
 	@$(VENV)/python -m tests.bench.peers $(if $(SUITE),--suite $(SUITE)) $(if $(PYTHON_WITH_TORCH),--python $(PYTHON_WITH_TORCH)) $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(THREADS),--threads $(THREADS)) \

@@ -51,10 +51,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"did you mean '{meant}'?" if meant else ""
 
 
-def near_files(file: Path) -> str:
-    """A question with the nearest names in the folder of a missing file, or an empty string."""
+def near_files(file: Path, ending: str = "") -> str:
+    """A question with the nearest names (of this ending) in the folder of a missing file, or an empty string."""
     try:
-        names = [path.name for path in itertools.islice(file.parent.iterdir(), MOST_FILES)]
+        found = itertools.islice(file.parent.iterdir(), MOST_FILES)
+        names = [path.name for path in found if path.name.endswith(ending)]
     except OSError:
         return ""
     lower = {name.lower(): name for name in sorted(names)}

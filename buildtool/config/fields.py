@@ -81,9 +81,9 @@ def _number(text: str) -> float | None:
 def _read_range(value: Any) -> tuple[float, float]:
     parts = _parts(value)
     numbers = [number for number in map(_number, parts) if number is not None]
-    if len(parts) != 2 or len(numbers) != 2 or numbers[0] >= numbers[1]:
+    if len(parts) != 2 or len(numbers) != 2 or numbers[0] > numbers[1]:
         raise wrong(
-            f"{{key}} has {quoted(','.join(parts))} for a range", rule='a range is "low,high" with low below high'
+            f"{{key}} has {quoted(','.join(parts))} for a range", rule='a range is "low,high" with low not above high'
         )
     return numbers[0], numbers[1]
 

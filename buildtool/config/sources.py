@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import http.client
 import os
+import shlex
 import tempfile
 import urllib.error
 import urllib.request
@@ -71,7 +72,7 @@ def _local_file(ref: FileRef) -> Path:
                 ref,
                 f"there is no file {quoted(_shortened(ref.location))}",
                 rule="relative paths start at the folder of the deployment file",
-                remedy=near_files(path) or _made_by(path) or "correct the path, or put the file there",
+                remedy=_made_by(ref) or near_files(path) or "correct the path, or put the file there",
             )
         if not path.is_file():
             raise _fault(
@@ -85,8 +86,14 @@ def _local_file(ref: FileRef) -> Path:
     return path
 
 
-def _made_by(path: Path) -> str:
-    return "write it with: lathe quantize DEPLOYMENT --inputs SAMPLES" if path.suffix == ".ranges" else ""
+def _made_by(ref: FileRef) -> str:
+    """The command that writes a file of ranges. A model of nearly the same name is not what is missing."""
+    path = Path(ref.location)
+    if path.suffix != ".ranges":
+        return ""
+    shown = shlex.quote(ref.where.file) if ref.where.file else "DEPLOYMENT"
+    others = near_files(path, ".ranges")
+    return f"write it with: lathe quantize {shown} --inputs SAMPLES" + (f" ({others})" if others else "")
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def parse_range(text: str, name: str) -> tuple[float, float]:
         low, high = (float(word) for word in text.split(","))
     except ValueError:
         low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
         raise ConfigError(
             f"'{text}' is not a range, in --input-range {name}={text}",
             rule="two finite numbers, the smaller one first: --input-range NAME=0,1",

@@ -128,7 +128,7 @@ def _onnxruntime_session(model_file: Path, outputs: Sequence[str]) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what fails raises an exception that says so
     options.intra_op_num_threads = 1  # results that do not depend on the machine
     options.add_session_config_entry(*EXACT_INTEGERS)
     model: Any = str(model_file)

@@ -220,7 +220,7 @@ FILES = (
         text('"0.0,1.0"', '"1.0,0.0"'),
         "'input_ranges' has '1.0,0.0' for a range",
         "deploy.yml:15:",
-        "with low below high",
+        "with low not above high",
         "",
     ),
     Mistake(

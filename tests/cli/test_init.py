@@ -12,6 +12,9 @@ import pytest
 import yaml
 from onnx import TensorProto, helper, numpy_helper
 
+from buildtool.config import load_deployment
+from buildtool.ir.types import DType
+from buildtool.running import inputs as run_inputs
 from tests.cli.conftest import EXAMPLE, Lathe
 from tests.importers.tflite.writer import GraphSpec, NodeSpec, Quantisation, TensorSpec, write
 
@@ -155,8 +158,9 @@ def test_chips_get_their_keys(
     abi: str, runtime: str, lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file = tmp_path / "digits.yml"
-    result = lathe("init", EXAMPLE / "digits.onnx", "-o", file, "--abi", abi)
+    file, model_file = tmp_path / "digits.yml", tmp_path / "digits.onnx"
+    model_file.write_bytes((EXAMPLE / "digits.onnx").read_bytes())
+    result = lathe("init", model_file, "-o", file, "--abi", abi)
     assert result.code == 0
     assert "next: lathe quantize digits.yml --inputs SAMPLES" in result.stdout
     model = yaml.safe_load(file.read_text())["models"]["digits"]
@@ -164,7 +168,9 @@ def test_chips_get_their_keys(
     assert model["subgraphs"][0]["input_ranges"] == ["-1,1"]
     without = lathe("check", file)
     assert without.code == 3
-    assert "fix:  write it with: lathe quantize DEPLOYMENT --inputs SAMPLES" in without.stderr
+    assert f"fix:  write it with: lathe quantize {file} --inputs SAMPLES\n" in without.stderr
+    (tmp_path / "digit.ranges").touch()
+    assert "--inputs SAMPLES (did you mean 'digit.ranges'?)" in lathe("check", file).stderr
     assert lathe("quantize", file, "--inputs", EXAMPLE / "pictures.npy", "--samples", 4).code == 0
     assert lathe("check", file).code == 0
 
@@ -179,6 +185,17 @@ def test_ranges_of_inputs_may_be_given(lathe: Lathe, tmp_path: Path) -> None:
     assert ranges() is None
     assert ranges("--input-range", "image=-0.5,2") == ["-0.5,2"]
     assert ranges("--input-range", "image=0,1", "--abi", "k210") == ["0,1"]
+
+
+def test_an_input_may_have_one_legal_value(lathe: Lathe, tmp_path: Path) -> None:
+    """Such as the sample rate of a model of speech, which refuses all others."""
+    file = tmp_path / "new.yml"
+    model = write_model(tmp_path / "rate.onnx", [], kind=TensorProto.INT64)
+    assert lathe("init", model, "-o", file, "--input-range", "x=16000,16000").code == 0
+    assert lathe("check", file).code == 0
+    (tensor,) = load_deployment(file).deployment.models[0].subgraphs[0].inputs
+    spec = run_inputs.TensorSpec(tensor.name, (), DType.S64, "NONE", value_range=tensor.value_range)
+    assert run_inputs.random_inputs([spec], seed=1)["x"] == 16000
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def sources(framework: str, folder: Path, every: bool = False) -> Iterator[Sourc
 
     `every`: with the cases of the onnx package, which take half a minute.
     """
-    requests = _onnx_cases if every and framework == "onnx" else _REQUESTS[framework]
+    requests = _onnx_cases if every and framework == "onnx" else REQUESTS[framework]
     for request in requests(folder):
         found = _read(FRAMEWORKS[framework], request)
         if found is not None:
@@ -159,7 +159,7 @@ def _tflite(folder: Path) -> Iterator[ImportRequest]:
         yield ImportRequest(f"{number} {case.op}", file)
 
 
-_REQUESTS: dict[str, Callable[[Path], Iterator[ImportRequest]]] = {
+REQUESTS: dict[str, Callable[[Path], Iterator[ImportRequest]]] = {
     "onnx": _onnx,
     "tensorflow": _tensorflow,
     "keras": _keras,

@@ -12,7 +12,7 @@ from buildtool.targets.micro import reference
 from tests.targets.micro import boards
 from tests.targets.micro.quantised_models import inputs_of, litert, network
 
-_FOLDER = Path(os.environ.get("LATHE_MLPERF_TINY", Path(__file__).parents[4] / "shared" / "data" / "mlperf-tiny"))
+FOLDER = Path(os.environ.get("LATHE_MLPERF_TINY", Path(__file__).parents[4] / "shared" / "data" / "mlperf-tiny"))
 #: By file: the most RAM of tensors and work buffers, and the most instructions.
 _MOST = {
     "ad01_int8": (800, 480_000),
@@ -23,14 +23,14 @@ _MOST = {
 pytestmark = [
     pytest.mark.arm,
     pytest.mark.slow,
-    pytest.mark.skipif(not _FOLDER.is_dir(), reason="the models of MLPerf Tiny are not here (LATHE_MLPERF_TINY)"),
+    pytest.mark.skipif(not FOLDER.is_dir(), reason="the models of MLPerf Tiny are not here (LATHE_MLPERF_TINY)"),
 ]
 
 
 @pytest.mark.parametrize("name", _MOST)
 def test_models_equal_litert(name: str, tmp_path: Path) -> None:
     pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed")
-    file = _FOLDER / f"{name}.tflite"
+    file = FOLDER / f"{name}.tflite"
     found = network(file, name)
     inputs = inputs_of(found, 5)
     ran = boards.run(found, "cortex-m4", tmp_path, inputs)
