@@ -180,6 +180,6 @@ def _dsp_variables(built: Built, cache: ObjectCache) -> dict[str, str]:
         raise RunError(
             "the library has no program for the DSP, and dsp-sim stands for one",
             where=Where(file=str(built.folder)),
-            remedy="set `runtime: dsp` or `cpu+dsp` in the deployment file, or choose another device",
+            remedy="set `runtime: dsp`, which gives the DSP all that it can run, or choose another device",
         )
     return hexagon.simulator(cache).environment(built.dsp_programs[0].parent)
