@@ -112,6 +112,21 @@ def _log_ranges(
         workflow.log_ranges(source, out.show, folder, replaced, options, settings, progress)
 
 
+def _run_kmodel(file: Path, settings: RunSettings, ways: WayOptions, inside: InsideOptions, out: Output) -> None:
+    """A file for the K210, simulated."""
+    from buildtool.reports import run as report
+    from buildtool.workflow import kmodels
+
+    if inside.compare is not None or inside.trap_nan or ways.memory:
+        raise ConfigError(
+            "--compare, --trap-nan and --memory are for libraries", remedy="write the layers of a kmodel: --dump FOLDER"
+        )
+    document = kmodels.run(file, settings).as_json()
+    if inside.dump is not None:
+        out.say(f"wrote {kmodels.dump(file, settings, inside.dump)}")
+    out.document(document, *report.parts(document))
+
+
 def run(
     asked: BuildOptions,
     model: ModelOption = None,
@@ -132,6 +147,7 @@ def run(
     """
     from buildtool import workflow
     from buildtool.reports import run as report
+    from buildtool.workflow import kmodels
 
     steps.check(out)
     mace.tell(out)
@@ -152,6 +168,9 @@ def run(
     if steps.benchmark:
         report_benchmark(source, replaced, options, measured(settings, ways.round_), BenchSettings(), out)
     if steps.validate or steps.benchmark:
+        return
+    if kmodels.is_kmodel(source):
+        _run_kmodel(source, settings, ways, inside, out)
         return
     with out.progress() as progress:
         result = workflow.run(source, replaced, options, settings, progress)

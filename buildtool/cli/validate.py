@@ -110,6 +110,7 @@ def report_validation(
     """Validate, show the result, and end with the exit code of a failed validation where something differs."""
     from buildtool import workflow
     from buildtool.reports import accuracy, junit, layers, validation
+    from buildtool.workflow import kmodels
 
     chosen.check()
     nodes = nodes_of(chosen.layers) if chosen.layers else None
@@ -129,7 +130,7 @@ def report_validation(
             document, passed = inner.as_json(), inner.passed
             parts, cases = layers.parts(document), junit.layers(document)
         else:
-            outputs = workflow.validate(*common)
+            outputs = kmodels.validate(file, settings) if kmodels.is_kmodel(file) else workflow.validate(*common)
             document, passed = outputs.as_json(), outputs.passed
             parts, cases = validation.parts(document), junit.outputs(document)
     if chosen.junit is not None:

@@ -45,7 +45,7 @@ def run(
         began = time.perf_counter()
         outputs = outputs_of(target, program, model, inputs)
         result = RunResult(outputs, (time.perf_counter() - began) * 1e3)
-        told = _report(program.abi, model.identifier, result, settings)
+        told = report(program.abi, model.identifier, result, settings)
         runs.append({**told, "estimate": dict(target.estimate(program, model.identifier))})
     return RunReport(deployment.library_name, deployments.output_folder(deployment, options), tuple(runs))
 
@@ -177,7 +177,7 @@ def _exact(variant: Variant, name: str, found: Array, file: Path) -> Comparison:
     return Comparison(variant, name, tuple(found.shape), metrics, 0.0, _EXACT, problem)
 
 
-def _report(abi: str, model: str, result: RunResult, settings: RunSettings) -> dict[str, Any]:
+def report(abi: str, model: str, result: RunResult, settings: RunSettings) -> dict[str, Any]:
     """A run in figures; the time is that of this machine. Writes the outputs where the settings say so."""
     outputs = result.summary()
     if settings.output_folder is not None:
