@@ -22,6 +22,7 @@ from buildtool.ir.graph import Graph, Value
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
 from buildtool.ops.registry import registry
+from buildtool.passes.pipeline import optimise
 from buildtool.quant.sources import is_quantised
 from buildtool.targets.protocol import FirmwareTarget
 from buildtool.targets.registry import all_targets
@@ -127,6 +128,14 @@ def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
             rule="a deployment names the inputs of each model",
             remedy="compute the outputs once, and store them in the application",
         )
+    empty = [value for value in (*imported.graph.inputs, *imported.graph.outputs) if _is_empty(value)]
+    if empty:
+        raise UnsupportedError(
+            f"'{empty[0].name}' has no elements: its shape is [{','.join(map(str, empty[0].type.shape))}]",
+            where=Where(file=str(file), model=entry, value=empty[0].name),
+            rule="each size of an input or output is at least 1",
+            remedy="correct the model, or name other outputs in a deployment file",
+        )
     return [
         f"  {entry}:",
         f"    platform: {platform}",
@@ -204,7 +213,11 @@ def _runtime_lines(entry: str, graph: Graph, draft: _Draft) -> list[str]:
 
 def _stores_few_bits(graph: Graph) -> bool:
     """Whether a model says itself how its tensors, and not only its weights, are stored in a few bits."""
-    return bool(graph.ranges) or is_quantised(graph)
+    if graph.ranges or not is_quantised(graph):
+        return bool(graph.ranges)
+    optimised = graph.clone()  # as a build does: a scale that no other node reads is no range of a tensor
+    optimise(optimised, quantised=True)
+    return bool(optimised.ranges)
 
 
 def _stated_inputs(platform: str, file: Path, draft: _Draft) -> list[Opened]:
@@ -259,6 +272,10 @@ def _tensor_lines(kind: str, values: Sequence[Value], formats: Sequence[str], in
         del texts[f"{kind}_data_types"]  # the default
     lines = [f"{key}: [{', '.join(words)}]" for key, words in texts.items()]
     return [indent + lines[0], *(" " * len(indent) + line for line in lines[1:])]
+
+
+def _is_empty(value: Value) -> bool:
+    return any(bounds(dim)[1] == 0 for dim in value.type.shape)
 
 
 def _relative(path: Path, folder: Path) -> str:

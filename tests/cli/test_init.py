@@ -230,6 +230,30 @@ def test_a_quantised_model_stays_one(lathe: Lathe, tmp_path: Path) -> None:
     assert lathe("check", tmp_path / "net.yml").code == 0
 
 
+def test_a_scale_alone_quantises_no_tensor(lathe: Lathe, tmp_path: Path) -> None:
+    node = helper.make_node("QuantizeLinear", ["x", "scale"], ["y"])
+    scale = numpy_helper.from_array(np.float32(0.5), "scale")
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4])
+    result = helper.make_tensor_value_info("y", TensorProto.UINT8, [1, 4])
+    graph = helper.make_graph([node], "g", [given], [result], [scale])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), tmp_path / "net.onnx")
+    assert lathe("init", tmp_path / "net.onnx").code == 0
+    assert lathe("check", tmp_path / "net.yml").code == 0
+
+
+def test_outputs_without_elements_are_refused_at_once(lathe: Lathe, tmp_path: Path) -> None:
+    node = helper.make_node("Tile", ["x", "times"], ["y"])
+    times = numpy_helper.from_array(np.array([0, 1], np.int64), "times")
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4])
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "g", [given], [result], [times])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), tmp_path / "net.onnx")
+    refused = lathe("init", tmp_path / "net.onnx")
+    assert refused.code == 4
+    assert "'y' has no elements: its shape is [0,4]" in refused.stderr
+    assert not (tmp_path / "net.yml").exists()
+
+
 @pytest.mark.parametrize("answers", ["\n8\n16..32\n", "2\n8\n16..32\n"])
 def test_a_person_is_asked_for_open_sizes(
     answers: str, lathe: Lathe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
