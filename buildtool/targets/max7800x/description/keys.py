@@ -101,7 +101,7 @@ class LayerKeys(Section):
     flatten: Flag = key("The input is flattened.", default=False)
     write_gap: Whole = key("Words that are left between two of the output.", default=0)
     next_sequence: Layer = key("The layer that runs next (MAX78002), or `stop`.", default_words="the next one")
-    simulated_sequence: Layer = key("Read and not used.")
+    simulated_sequence: Layer = key("The layer that simulators run next, where snooping decides.")
     snoop_sequence: Whole = key("Number of the snooping register set (MAX78002).")
     bias_group: Annotated[tuple[int, ...] | None, many(whole(0, 3))] = key(
         "The quadrants that may hold the biases.", default_words="all that work", aliases=("bias_quadrant",)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -66,6 +67,25 @@ def order(network: Network) -> tuple[int, ...]:
     if not ran:
         raise GraphError("the network has no layers", where=Where(model=network.name, file=network.file))
     return tuple(ran)
+
+
+def as_simulated(network: Network) -> Network:
+    """The network with the order that the description gives where snooping decides it (simulated_sequence).
+
+    A layer whose predecessor is left out reads what ran before it.
+    """
+    if not any("simulated_sequence" in layer.hints for layer in network.layers):
+        return network
+    layers = [
+        replace(layer, next_layer=layer.hints.get("simulated_sequence", layer.next_layer)) for layer in network.layers
+    ]
+    known, before = {INPUT, BUFFER}, INPUT
+    for at in order(replace(network, layers=tuple(layers))):
+        sources = tuple(source if source in known else before for source in layers[at].sources)
+        layers[at] = replace(layers[at], sources=sources)
+        before = layers[at].index
+        known.add(before)
+    return replace(network, layers=tuple(layers))
 
 
 def where(layer: Layer) -> Where:

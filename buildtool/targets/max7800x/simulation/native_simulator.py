@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from buildtool.errors import UnsupportedError, Where
 from buildtool.targets.max7800x.network import BUFFER, INPUT, Kernel, Layer, Network, Size
 from buildtool.targets.max7800x.simulation import arithmetic
-from buildtool.targets.max7800x.simulation.checks import Shape, check, joined_shape
+from buildtool.targets.max7800x.simulation.checks import Shape, as_simulated, check, joined_shape
 from buildtool.targets.max7800x.simulation.simulate import Trace, as_sample
 
 _TAP_BLOCK = 32
@@ -67,6 +67,7 @@ class Simulator:
 
     def __init__(self, network: Network, library: Path) -> None:
         """`library`: the compiled simulator. The errors of `checks.check`."""
+        network = as_simulated(network)
         self.network = network
         self.order = check(network)
         if any(BUFFER in network.layers[at].sources for at in self.order):

@@ -14,7 +14,7 @@ from buildtool.targets.max7800x import rolling
 from buildtool.targets.max7800x.network import BUFFER, INPUT, Layer, Network
 from buildtool.targets.max7800x.simulation import arithmetic
 from buildtool.targets.max7800x.simulation.arithmetic import Values
-from buildtool.targets.max7800x.simulation.checks import check, times
+from buildtool.targets.max7800x.simulation.checks import as_simulated, check, times
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ def run(network: Network, sample: NDArray[Any]) -> Trace:
 
     The errors of `checks.check`; RunError where the sample is not what the network takes.
     """
+    network = as_simulated(network)
     ran = check(network)
     given = as_sample(network, sample)
     outputs: dict[int, Values] = {INPUT: given}
