@@ -79,6 +79,13 @@ typedef struct lm_pad {
   int8_t value;
 } lm_pad;
 
+/* Copies in another order: loops from the innermost one on, with the bytes of x from one to the next. */
+#define LM_MOVE_LOOPS 6
+typedef struct lm_move {
+  int32_t start;
+  int32_t counts[LM_MOVE_LOOPS], steps[LM_MOVE_LOOPS];
+} lm_move;
+
 void lm_conv_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 void lm_depthwise_s8(const int8_t* x, int8_t* y, void* scratch, const lm_conv* layer);
 /* The same, several channels of a place at a time: only with MVE. */
@@ -94,6 +101,7 @@ void lm_softmax_s8(const int8_t* x, int8_t* y, size_t rows, size_t columns, cons
 /* One input of a concatenation: `run` bytes into each of `rows` rows of `pitch` bytes. */
 void lm_copy_rows(const int8_t* x, int8_t* y, size_t rows, size_t run, size_t pitch);
 void lm_pad_s8(const int8_t* x, int8_t* y, const lm_pad* layer);
+void lm_move_s8(const int8_t* x, int8_t* y, const lm_move* layer);
 void lm_quantize_s8(const float* x, int8_t* y, size_t count, float scale, int zero);
 void lm_dequantize_s8(const int8_t* x, float* y, size_t count, float scale, int zero);
 

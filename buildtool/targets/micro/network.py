@@ -168,6 +168,14 @@ class Pad(Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Move(Layer):
+    """Copies bytes in another order, some of them several times or never. Loops from the innermost one on."""
+
+    start: int
+    loops: tuple[tuple[int, int], ...]  # count, and bytes of the input from one to the next
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Quantize(Layer):
     """From floats to bytes."""
 

@@ -141,6 +141,13 @@ def _pad(layer: nets.Pad, x: Array) -> Array:
     return np.pad(x, sides, constant_values=layer.value)
 
 
+def _move(layer: nets.Move, x: Array) -> Array:
+    at = np.full(1, layer.start, np.int64)
+    for count, step in reversed(layer.loops):
+        at = (at[:, None] + np.arange(count) * step).ravel()
+    return x.ravel()[at]
+
+
 def _quantize(layer: nets.Quantize, x: Array) -> Array:
     scaled_ = x.astype(np.float32) / np.float32(layer.output.scale)
     rounded = np.trunc(scaled_ + np.copysign(np.float32(0.5), scaled_)).astype(np.float64)
@@ -165,6 +172,7 @@ _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Softmax: _softmax,
     nets.Concat: _concat,
     nets.Pad: _pad,
+    nets.Move: _move,
     nets.Quantize: _quantize,
     nets.Dequantize: _dequantize,
 }

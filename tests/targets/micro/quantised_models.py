@@ -100,6 +100,18 @@ class Model:
         y = self._activation((1, rows + 3, columns + 3, deep), spec.quantisation)
         return self._node("PAD", [x, amounts], y, "PadOptions", {})
 
+    def move(self, op: str, x: int, shape: tuple[int, ...], operands: Any, options: str, **values: int) -> int:
+        """An operator that copies elements; `operands`: a list, or several."""
+        lists = operands if isinstance(operands, tuple) else [operands] if operands else []
+        constants = [self._constant(np.array(each, np.int32), None) for each in lists]
+        y = self._activation(shape, self.tensors[x].quantisation)
+        return self._node(op, [x, *constants], y, options, values)
+
+    def _two(self, op: str, x: int, y: int) -> int:
+        """A sum or product in the larger shape of both."""
+        shape = np.broadcast_shapes(self.tensors[x].shape, self.tensors[y].shape)
+        return self._node(op, [x, y], self._activation(shape), f"{op.title()}Options", {})
+
     def reshape(self, x: int, *shape: int) -> int:
         y = self._activation(shape, self.tensors[x].quantisation)
         return self._node("RESHAPE", [x], y, "ReshapeOptions", {"NewShape": list(shape)})
@@ -191,6 +203,22 @@ def wide(seed: int) -> bytes:
     z = model.depthwise(model.conv(x, 3, (1, 1)), (3, 3), 1, VALID, RELU, times=4)
     x = model.conv(x, 2, (1, 1), 1, VALID, NONE)
     return model.file(x, z)
+
+
+def rearranged(seed: int) -> bytes:
+    """Copies of elements in other orders, and operands that are repeated."""
+    model = Model(seed)
+    x = model.conv(model.input(1, 6, 4, 3), 8, (3, 3), activation=NONE)
+    x = model.move("TRANSPOSE", x, (1, 4, 8, 6), [0, 2, 3, 1], "TransposeOptions")
+    x = model.move("SPACE_TO_DEPTH", x, (1, 2, 4, 24), None, "SpaceToDepthOptions", BlockSize=2)
+    x = model.move("DEPTH_TO_SPACE", x, (1, 4, 8, 6), None, "DepthToSpaceOptions", BlockSize=2)
+    one = model.move("SLICE", x, (1, 3, 5, 6), ([0, 1, 2, 0], [1, 3, 5, 6]), "SliceOptions")
+    two = model.move(
+        "STRIDED_SLICE", x, (1, 1, 1, 3), ([0, 3, 1, 5], [1, 4, 2, -7], [1, 1, 1, -2]), "StridedSliceOptions"
+    )
+    three = model.move("TILE", two, (1, 1, 5, 6), [1, 1, 5, 2], "TileOptions")
+    columns = model.pool(one, "MAX", 1, 1)
+    return model.file(model._two("MUL", model._two("ADD", three, one), columns), model.conv(one, 3, (1, 1)))
 
 
 def network_of(data: bytes, folder: Path, name: str = "m") -> Network:

@@ -10,14 +10,14 @@ import pytest
 from buildtool.targets.micro import reference
 from buildtool.targets.micro.processors import PROCESSORS
 from tests.targets.micro import boards
-from tests.targets.micro.quantised_models import images, inputs_of, network_of, wide
+from tests.targets.micro.quantised_models import images, inputs_of, network_of, rearranged, wide
 
 pytestmark = pytest.mark.arm
 _MOST_STACK = 1024  # bytes
 
 
 @pytest.mark.parametrize("abi", PROCESSORS)
-@pytest.mark.parametrize("make", [images, wide])
+@pytest.mark.parametrize("make", [images, wide, rearranged])
 def test_outputs_are_equal(make: object, abi: str, tmp_path: Path) -> None:
     assert callable(make)
     network = network_of(make(3), tmp_path)

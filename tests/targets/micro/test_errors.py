@@ -49,12 +49,6 @@ def _typed(dtype: str, quantisation: Quantisation | None) -> Callable[[Model], i
     return made
 
 
-def _broadcast(model: Model) -> int:
-    x = small(model)
-    y = model.input(1, 1, 1, 4)
-    return model._node("ADD", [x, y], model._activation((1, 8, 8, 4)), "AddOptions", {})
-
-
 def _batch(model: Model) -> int:
     x = model.input(2, 8, 8, 4)
     operands = model._products(x, (8, 3, 3, 4), 8, 0)
@@ -80,11 +74,9 @@ def _two_problems(model: Model) -> int:
 
 MODELS: dict[str, Callable[[Model], int]] = {
     "log softmax": _node("LOG_SOFTMAX", "LogSoftmaxOptions"),
-    "depth to space": _node("DEPTH_TO_SPACE", "DepthToSpaceOptions", (1, 16, 16, 1), BlockSize=2),
     "floats": _typed("float32", None),
     "16 bits": _typed("int16", Quantisation([0.1], [0])),
     "unsigned bytes": _typed("uint8", Quantisation([0.1], [7])),
-    "broadcast": _broadcast,
     "batch": _batch,
     "average with another scale": _average,
     "softmax with another scale": _scaled_softmax,

@@ -14,12 +14,12 @@ from buildtool.targets.micro.emitting import emulated, files, model
 from buildtool.targets.micro.planning import plan
 from buildtool.targets.micro.processors import PROCESSORS
 from tests.targets.micro.boards import WARNINGS
-from tests.targets.micro.quantised_models import images, inputs_of, network_of, wide
+from tests.targets.micro.quantised_models import images, inputs_of, network_of, rearranged, wide
 
 _SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
 
-@pytest.mark.parametrize("make", [images, wide])
+@pytest.mark.parametrize("make", [images, wide, rearranged])
 def test_no_kernel_leaves_its_memory(make: object, tmp_path: Path) -> None:
     assert callable(make)
     network = network_of(make(8), tmp_path)

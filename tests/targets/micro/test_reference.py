@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from buildtool.targets.micro import reference
-from tests.targets.micro.quantised_models import Model, images, inputs_of, litert, network_of, wide
+from tests.targets.micro.quantised_models import Model, images, inputs_of, litert, network_of, rearranged, wide
 
 pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed")
 
 
-@pytest.mark.parametrize("make", [images, wide])
+@pytest.mark.parametrize("make", [images, wide, rearranged])
 @pytest.mark.parametrize("seed", range(6))
 def test_networks_compute_what_litert_computes(make: object, seed: int, tmp_path: Path) -> None:
     assert callable(make)

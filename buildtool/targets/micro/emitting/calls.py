@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from buildtool.targets.micro import moves
 from buildtool.targets.micro import network as nets
 from buildtool.targets.micro.network import Layer, Tensor, Window
 from buildtool.targets.micro.packing import packed, vector_channels
@@ -185,6 +186,18 @@ def _pad(layer: nets.Pad, context: _Context) -> Call:
     )
 
 
+def _move(layer: nets.Move, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    loops = [*layer.loops, *[(1, 0)] * (moves.MOST_LOOPS - len(layer.loops))]
+    counts, steps = (", ".join(str(number) for number in numbers) for numbers in zip(*loops, strict=True))
+    return Call(
+        ("move_s8",),
+        [],
+        [f"static const lm_move {context.name} = {{{layer.start}, {{{counts}}}, {{{steps}}}}};"],
+        [f"lm_move_s8({x}, {y}, &{context.name});"],
+    )
+
+
 def _convert(layer: nets.Quantize | nets.Dequantize, context: _Context) -> Call:
     word, tensor = ("quantize", layer.output) if isinstance(layer, nets.Quantize) else ("dequantize", layer.inputs[0])
     x, y = context.ends(layer)
@@ -205,6 +218,7 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Softmax: _softmax,
     nets.Concat: _concat,
     nets.Pad: _pad,
+    nets.Move: _move,
     nets.Quantize: _convert,
     nets.Dequantize: _convert,
 }
@@ -221,6 +235,7 @@ _FILES: dict[type[Layer], str] = {
     nets.Softmax: "softmax_s8",
     nets.Concat: "moving_s8",
     nets.Pad: "moving_s8",
+    nets.Move: "move_s8",
     nets.Quantize: "floats_s8",
     nets.Dequantize: "floats_s8",
 }

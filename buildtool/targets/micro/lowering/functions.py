@@ -15,6 +15,7 @@ from buildtool.ops.reduce_mean import ReduceMean
 from buildtool.ops.softmax import Softmax as SoftmaxOperator
 from buildtool.targets.micro.fixed_point import multiplier_of, scaled
 from buildtool.targets.micro.lowering import exponentials
+from buildtool.targets.micro.lowering.moving import moved
 from buildtool.targets.micro.lowering.state import QUANTISE, Lowering, NoLayerError, Pending, scale_of, shape_of
 from buildtool.targets.micro.network import (
     Add,
@@ -134,8 +135,8 @@ def arithmetic(state: Lowering, node: Node) -> None:
     if node.op.name == "add" and getattr(node.op, "activation", "none") != "none":
         raise NoLayerError("a sum with an activation")
     operands = tuple(_operand(state, node, index) for index in range(2))
-    if operands[0].shape != operands[1].shape:
-        raise NoLayerError(f"operands of different shapes, {operands[0].shape} and {operands[1].shape}")
+    (value,) = node.outputs
+    operands = tuple(_repeated(state, node, tensor, shape_of(value)) for tensor in operands)
     state.real[node.outputs[0]] = Pending(node.op.name, operands, node)
 
 
@@ -145,6 +146,15 @@ def unary(state: Lowering, node: Node) -> None:
         state.real[node.outputs[0]] = source.bounded(0.0, np.inf)
         return
     state.real[node.outputs[0]] = Pending(node.op.name, (_operand(state, node, 0),), node)
+
+
+def _repeated(state: Lowering, node: Node, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """An operand in the shape of the result."""
+    if tensor.shape == shape:
+        return tensor
+    positions = np.arange(tensor.elements, dtype=np.int64).reshape(tensor.shape)
+    (value,) = node.outputs
+    return moved(state, tensor, value, np.broadcast_to(positions, shape), f"{node.name or value.name} (operand)")
 
 
 def _operand(state: Lowering, node: Node, index: int) -> Tensor:

@@ -30,6 +30,7 @@ _HANDLERS: dict[str, _Handler] = {
     "identity": moving.reshape,
     "concat": moving.concat,
     "pad": moving.pad,
+    **dict.fromkeys(moving.SELECT, moving.rearrange),
 }
 
 
@@ -59,8 +60,8 @@ def _problem(name: str, node: Node, problem: NoLayerError) -> Problem:
     return Problem(
         str(problem),
         Where(model=name, node=node.name or node.outputs[0].name),
-        rule="microcontrollers run convolutions, matrix products, pools, sums, products, softmax and functions of one "
-        "variable, on 8-bit integers",
+        rule="microcontrollers run convolutions, matrix products, pools, sums, products, softmax, functions of one "
+        "variable and copies of elements, on 8-bit integers",
         remedy=problem.remedy or "change the layer, or build the model for another target",
     )
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from buildtool.ir.graph import Node
+import numpy as np
+
+from buildtool.ir.graph import Node, Value
+from buildtool.ir.operator import Array
 from buildtool.ops.concat import Concat as ConcatOperator
 from buildtool.ops.pad import Pad as PadOperator
 from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, shape_of
-from buildtool.targets.micro.network import Concat, Pad
+from buildtool.targets.micro.moves import loops_of
+from buildtool.targets.micro.network import Concat, Move, Pad, Tensor
+
+#: Operators that copy elements to other places.
+SELECT = ("broadcast_to", "depth_to_space", "slice", "space_to_depth", "split", "tile", "transpose")
 
 
 def reshape(state: Lowering, node: Node) -> None:
@@ -55,3 +62,29 @@ def pad(state: Lowering, node: Node) -> None:
     about = (int(op.before[1]), int(op.before[2]))
     layer = Pad(name=node.name or value.name, inputs=(tensor,), output=output, before=about, value=int(op.value))
     state.add(value, layer)
+
+
+def rearrange(state: Lowering, node: Node) -> None:
+    """Any operator that only selects: its definition says where each element comes from."""
+    source = node.inputs[0]
+    pending = None if state.is_stored(source) else state.pending(source)
+    if pending is not None and pending.op != "stored":
+        raise NoLayerError("elements of values that are computed in floating point")
+    tensor = state.tensor(source) if pending is None else pending.inputs[0]
+    positions = np.arange(tensor.elements, dtype=np.int64).reshape(tensor.shape)
+    for value, sources in zip(node.outputs, node.op.reference(positions), strict=True):
+        output = moved(state, tensor, value, sources, node.name or value.name)
+        if pending is None:
+            state.stored[value] = output
+        else:
+            state.real[value] = replace(pending, inputs=(output,))
+
+
+def moved(state: Lowering, tensor: Tensor, value: Value, sources: Array, name: str) -> Tensor:
+    """A layer that copies from these positions of a tensor."""
+    loops = loops_of(sources) if sources.size else None
+    if loops is None or tensor.dtype != "int8":
+        raise NoLayerError("an order of elements that few loops do not make")
+    output = replace(tensor, name=value.name, shape=tuple(sources.shape))
+    state.layers.append(Move(name=name, inputs=(tensor,), output=output, start=int(sources.flat[0]), loops=loops))
+    return output
