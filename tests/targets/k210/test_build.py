@@ -237,8 +237,8 @@ def test_the_simulator_validates(nets: Path, tmp_path: Path) -> None:
 
 def test_layers_that_do_not_fit_are_reported_with_the_rule(tmp_path: Path) -> None:
     net = Net(1)
-    x = net.layer(net.input(1, 16, 16, 3), 8, pads=(2, 2, 2, 2), dilations=(2, 2))
-    graph = net.finish(net.layer(net.layer(x, 8), 8, 7))
+    x = net.layer(net.input(1, 16, 16, 114), 8, pads=(2, 2, 2, 2), dilations=(2, 2))
+    graph = net.finish(net.layer(net.layer(x, 22), 8, 7))
     file = described({"odd": as_file(graph, tmp_path / "odd.onnx")}, tmp_path)
     with pytest.raises(UnsupportedError) as caught:
         buildtool.build(file, options=buildtool.Options(tmp_path / "build"))
@@ -247,7 +247,7 @@ def test_layers_that_do_not_fit_are_reported_with_the_rule(tmp_path: Path) -> No
 
 def test_the_cpu_takes_what_the_kpu_cannot_do_where_it_is_asked_to(tmp_path: Path) -> None:
     net = Net(2)
-    graph = net.finish(net.layer(net.layer(net.input(1, 8, 8, 3), 4), 8, 7))
+    graph = net.finish(net.layer(net.layer(net.input(1, 8, 8, 3), 22), 5, 7))
     file = described({"odd": as_file(graph, tmp_path / "odd.onnx")}, tmp_path)
     options = buildtool.Options(tmp_path / "build")
     with pytest.raises(UnsupportedError, match="run it on the CPU: `--fallback cpu`"):

@@ -238,8 +238,8 @@ def test_the_report_adds_up() -> None:
 # -- what has no layer -------------------------------------------------------------------------------------------------
 def refused() -> Graph:
     net = Net()
-    x = net.layer(net.input(1, 16, 16, 3), 8, dilations=(2, 2), pads=(2, 2, 2, 2))
-    x = net.layer(net.layer(x, 8), 8, 7)
+    x = net.layer(net.input(1, 16, 16, 114), 8, dilations=(2, 2), pads=(2, 2, 2, 2))
+    x = net.layer(net.layer(x, 22), 8, 7)
     return net.finish(net("sin", net("gather", x, net.graph.new_constant("i", np.array([1, 0])), axis=1)))
 
 
@@ -249,12 +249,12 @@ def test_all_that_has_no_layer_is_told_at_once() -> None:
     first, second, third = caught.value.problems
     assert first.render() == (
         "model 'test', node 'conv2d_0': error: layer 0, conv2d: its dilation is 2 x 2\n"
-        "  rule: the KPU has no dilated kernels\n"
+        "  rule: the KPU has no dilated kernels; of others, channels times pixels are at most 1024\n"
         "  fix:  use a dilation of 1, or several layers of 3x3"
     )
     assert second.render() == (
         "model 'test', node 'conv2d_4': error: layer 2, conv2d: its kernel is 7x7\n"
-        "  rule: the KPU has kernels of 1x1 and 3x3\n"
+        "  rule: the KPU has kernels of 1x1 and 3x3; of others, channels times pixels are at most 1024\n"
         "  fix:  use 3 layers of 3x3 in sequence"
     )
     assert "layer 3, gather: there is no layer for 'gather'" in third.render()

@@ -21,7 +21,7 @@ from buildtool.targets.k210.format.cpu_layers import FullyConnected
 from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
 from buildtool.targets.k210.generation import checks, memory, on_cpu, on_kpu, quantise, sums
 from buildtool.targets.k210.generation.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
-from buildtool.targets.k210.generation.jobs import Bordered, Convolution, Dense, Folded, Job, OnCpu
+from buildtool.targets.k210.generation.jobs import Bordered, Convolution, Dense, Folded, Job, OnCpu, Spread
 from buildtool.targets.k210.generation.memory import Buffer, NoRoomError
 from buildtool.targets.k210.generation.on_kpu import Convolved, Settings
 from buildtool.targets.k210.generation.place import place
@@ -194,6 +194,12 @@ class _Generating:
             self._pictures.add(job.y)
             self._tensor(job.y)
             on_cpu.around(self._program, job.x, job.y, job.border)
+            return
+        if isinstance(job, Spread):
+            self._need_pictures(node, job.x)
+            self._pictures.add(job.y)
+            self._tensor(job.y).stored = self._program.tensors[job.x].stored
+            on_cpu.spread(self._program, job)
             return
         if isinstance(job, Folded):
             self._folded(job)

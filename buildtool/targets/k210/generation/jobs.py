@@ -63,6 +63,21 @@ class Bordered:
 
 
 @dataclass(eq=False)
+class Spread:
+    """A picture as often as a kernel has taps, side by side along the channels, each as its tap sees it.
+
+    A 1x1 convolution of that is exactly the convolution with the kernel, however large or dilated.
+    """
+
+    node: Node
+    x: Value
+    y: Value
+    border: Border
+    taps: tuple[tuple[int, int], ...]  # where each begins, in the picture with its border
+    strides: tuple[int, int]
+
+
+@dataclass(eq=False)
 class Folded:
     """A list as planes of 3x3, for a product of more numbers than the KPU has channels: a window sees all of them."""
 
@@ -82,4 +97,4 @@ class Dense:
     act: int  # a word of that layer
 
 
-Job = Convolution | OnCpu | Bordered | Folded | Dense
+Job = Convolution | OnCpu | Bordered | Spread | Folded | Dense

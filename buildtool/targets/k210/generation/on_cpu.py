@@ -23,10 +23,11 @@ from buildtool.ops.softmax import Softmax
 from buildtool.ops.transpose import Transpose
 from buildtool.targets.k210.format import cpu_layers as cpu
 from buildtool.targets.k210.format.layer import MAIN_MEMORY_OUTPUT as TO_MAIN
+from buildtool.targets.k210.format.layer import Layer
 from buildtool.targets.k210.generation import sums
-from buildtool.targets.k210.generation.forms import Border, Program, Tensor, known
-from buildtool.targets.k210.generation.jobs import Dense, OnCpu
-from buildtool.targets.k210.generation.memory import Buffer
+from buildtool.targets.k210.generation.forms import NO_BORDER, Border, Program, Tensor, known
+from buildtool.targets.k210.generation.jobs import Dense, OnCpu, Spread
+from buildtool.targets.k210.generation.memory import Buffer, Places, Step
 from buildtool.targets.k210.generation.rules import NotHereError, scalar_function, shape_of
 from buildtool.targets.k210.simulation.cpu import nearest_sources
 
@@ -193,6 +194,27 @@ def _pad(program: Program, job: OnCpu) -> None:
     assert isinstance(op, Pad)
     border = Border(op.before[1], op.before[2], op.after[1], op.after[2])
     around(program, job.node.inputs[0], job.node.outputs[0], border, op.value)
+
+
+def spread(program: Program, job: Spread) -> None:
+    """The picture as each tap of a kernel sees it: pools of single pixels, each behind the one before."""
+    x, y = program.tensors[job.x], program.tensors[job.y]
+    height, width = job.border.around(x.height, x.width)
+    source = program.bytes_of(x) if job.border == NO_BORDER else program.bordered(x, job.border, known(x).zero_point)
+    target = program.buffer(y)
+    begins = [row * width + column for row, column in job.taps]
+    # The last planes are read from behind their beginning: up to so many bytes that nobody looks at.
+    source.size = max(source.size, x.channels * height * width + begins[-1])
+    each = x.channels * y.height * y.width
+    pool = (1, 1, job.strides[1], job.strides[0], 0, 0)
+
+    def layer(at: Places, number: int) -> Layer:
+        given = (at[source] + begins[number], at[target] + number * each, width, height, x.channels)
+        return cpu.QMaxPool(TO_MAIN, *given, y.width, y.height, x.channels, *pool)
+
+    made = Step(program.node, (source,), (target,), lambda at: [layer(at, number) for number in range(len(begins))])
+    program.steps.append(made)
+    y.bytes = target
 
 
 def around(program: Program, x: Value, y: Value, border: Border, number: float = 0.0) -> None:

@@ -23,7 +23,7 @@ from buildtool.ops.max_pool2d import MaxPool2d
 from buildtool.targets.k210.format import layout
 from buildtool.targets.k210.generation import dense, on_cpu
 from buildtool.targets.k210.generation.forms import LEAST_SIDE, NO_BORDER, Border, Pick
-from buildtool.targets.k210.generation.jobs import Bordered, Convolution, Folded, Job, OnCpu
+from buildtool.targets.k210.generation.jobs import Bordered, Convolution, Folded, Job, OnCpu, Spread
 from buildtool.targets.k210.generation.rules import NotHereError, activation_of, scalar_function, shape_of
 from buildtool.targets.k210.generation.split import MOST_CHANNELS
 
@@ -142,20 +142,27 @@ class _Placing:
         real, depthwise = _weights(node)
         height, width = shape_of(node.inputs[0])[1:3]
         _size_rules(node, height, width)
-        weights, first = _as_squares(node, real)
+        spread = None if self._fallback and dense.is_possible(node) else _spread(node, real)
+        if spread is None:
+            weights, first = _as_squares(node, real)
+        else:
+            weights, first, depthwise = _as_taps(node, real, depthwise), (0, 0), False
         bias = node.input(2)
         if bias is not None and bias.constant is None:
             raise NotHereError("its bias is computed", "biases of KPU layers are constant", "give it a constant bias")
         numbers = np.zeros(len(weights)) if bias is None or bias.constant is None else bias.constant.astype(np.float64)
         job = Convolution(node, node.inputs[0], node.outputs[0], weights, numbers, depthwise)
-        before = self._border(job, first)
-        front: list[Job] = [] if before is None else [before]
+        before = None if spread is not None else self._border(job, first)
+        front: list[Job] = [one for one in (before, spread) if one is not None]
         if before is not None:
             height, width = before.border.around(height, width)
             first = first[0] + before.border.top, first[1] + before.border.left
             job.x = before.y
             _size_rules(node, height, width)
-        self._strides(job, first, (height, width))
+        if spread is None:
+            self._strides(job, first, (height, width))
+        else:
+            job.x, (height, width) = spread.y, shape_of(spread.y)[1:3]
         if job.x in self._late:
             job.pool = LEFT_TOP
         residual = node.input(3)
@@ -312,6 +319,36 @@ def _weights(node: Node) -> tuple[Array, bool]:
     return dense, False
 
 
+def _spread(node: Node, real: Array) -> Spread | None:
+    """What the CPU does in front of a kernel that the KPU lacks; None where it has it, or channels become too many."""
+    op = node.op
+    assert isinstance(op, Conv2d | DwConv2d)
+    rows, columns = real.shape[2:]
+    _, height, width, channels = shape_of(node.inputs[0])
+    dilated = op.dilations != (1, 1) and max(rows, columns) > 1
+    if not (dilated or max(rows, columns) > 3) or channels * rows * columns > MOST_CHANNELS:
+        return None
+    out = shape_of(node.outputs[0])[1:3]
+    taps = tuple((row * op.dilations[0], column * op.dilations[1]) for row in range(rows) for column in range(columns))
+    # Where a last window ends: that may be in front of the end of the padding.
+    ends = [taps[-1][axis] + (out[axis] - 1) * op.strides[axis] + 1 for axis in (0, 1)]
+    top, left = op.pads[:2]
+    border = Border(top, left, max(ends[0] - top - height, 0), max(ends[1] - left - width, 0))
+    shape = (1, *out, channels * len(taps))
+    y = Value(f"{node.inputs[0].name} side by side", node.inputs[0].type.with_shape(shape))
+    return Spread(node, node.inputs[0], y, border, taps, (op.strides[0], op.strides[1]))
+
+
+def _as_taps(node: Node, real: Array, depthwise: bool) -> Array:
+    """Weights as kernels of 1x1 over the channels of each tap, one tap behind the other."""
+    if depthwise:
+        channels = np.arange(len(real))
+        dense_weights = np.zeros((len(real), len(real), *real.shape[2:]), real.dtype)
+        dense_weights[channels, channels] = real[:, 0]
+        real = dense_weights
+    return np.ascontiguousarray(real.transpose(0, 2, 3, 1)).reshape(len(real), -1, 1, 1)
+
+
 def _as_squares(node: Node, real: Array) -> tuple[Array, tuple[int, int]]:
     """Weights as kernels of 1x1 or 3x3, and the pixel around which the first window lies then."""
     op = node.op
@@ -320,13 +357,13 @@ def _as_squares(node: Node, real: Array) -> tuple[Array, tuple[int, int]]:
     if op.dilations != (1, 1) and max(kernel) > 1:
         raise NotHereError(
             f"its dilation is {op.dilations[0]} x {op.dilations[1]}",
-            "the KPU has no dilated kernels",
+            "the KPU has no dilated kernels; of others, channels times pixels are at most 1024",
             "use a dilation of 1, or several layers of 3x3",
         )
     if max(kernel) > 3:
         raise NotHereError(
             f"its kernel is {kernel[0]}x{kernel[1]}",
-            "the KPU has kernels of 1x1 and 3x3",
+            "the KPU has kernels of 1x1 and 3x3; of others, channels times pixels are at most 1024",
             f"use {-(-(max(kernel) - 1) // 2)} layers of 3x3 in sequence",
         )
     if kernel == (1, 1) and not any(op.pads):
