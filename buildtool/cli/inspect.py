@@ -96,6 +96,7 @@ def _compare(kind: str, file: Path | None, before: Path | None, page: Path | Non
 def _support(
     file: Path | None, platform: str, everything: bool, abis: Sequence[str], op_paths: Sequence[Path], out: Output
 ) -> None:
+    from buildtool.config.abis import spellings
     from buildtool.importers.frameworks import platforms
     from buildtool.reports import support
 
@@ -103,7 +104,9 @@ def _support(
         raise ConfigError(
             f"--platform cannot be '{platform}'",
             rule=f"allowed: {', '.join(platforms())}",
-            remedy=did_you_mean(platform, platforms()) or "`lathe inspect ops --all` lists what each of them knows",
+            remedy=f"name the target with --abi {platform}; a platform is the framework of a model"
+            if platform in spellings()
+            else did_you_mean(platform, platforms()) or "`lathe inspect ops --all` lists what each of them knows",
         )
     if everything and (file is not None or abis):
         raise ConfigError(

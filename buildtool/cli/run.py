@@ -147,7 +147,6 @@ def run(
     """
     from buildtool import workflow
     from buildtool.reports import run as report
-    from buildtool.workflow import kmodels
 
     steps.check(out)
     mace.tell(out)
@@ -169,7 +168,7 @@ def run(
         report_benchmark(source, replaced, options, measured(settings, ways.round_), BenchSettings(), out)
     if steps.validate or steps.benchmark:
         return
-    if kmodels.is_kmodel(source):
+    if source.suffix.lower() == ".kmodel" and source.is_file():
         _run_kmodel(source, settings, ways, inside, out)
         return
     with out.progress() as progress:

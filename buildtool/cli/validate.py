@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
 
 import typer
 
@@ -20,6 +20,9 @@ from buildtool.cli.options import (
 from buildtool.cli.output import Output, write_file
 from buildtool.errors import ConfigError, ValidationError
 from buildtool.settings import Labour, Options, Overrides, RunSettings
+
+if TYPE_CHECKING:
+    from buildtool.reports.documents import ValidationReport
 
 KINDS = ("both", "shared", "static")
 REFERENCES = ("auto", "onnxruntime", "litert", "numpy")
@@ -104,13 +107,21 @@ class ComparisonOptions:
         return Labour(self.workers, self.scheduler, self.fresh)
 
 
+def _of_kmodel(file: Path, settings: RunSettings) -> ValidationReport | None:
+    """The validation of a kmodel file; None for another file, without the modules of the K210."""
+    if file.suffix.lower() != ".kmodel":
+        return None
+    from buildtool.workflow import kmodels
+
+    return kmodels.validate(file, settings) if kmodels.is_kmodel(file) else None
+
+
 def report_validation(
     file: Path, replaced: Overrides, options: Options, settings: RunSettings, chosen: ComparisonOptions, out: Output
 ) -> None:
     """Validate, show the result, and end with the exit code of a failed validation where something differs."""
     from buildtool import workflow
     from buildtool.reports import accuracy, junit, layers, validation
-    from buildtool.workflow import kmodels
 
     chosen.check()
     nodes = nodes_of(chosen.layers) if chosen.layers else None
@@ -130,7 +141,7 @@ def report_validation(
             document, passed = inner.as_json(), inner.passed
             parts, cases = layers.parts(document), junit.layers(document)
         else:
-            outputs = kmodels.validate(file, settings) if kmodels.is_kmodel(file) else workflow.validate(*common)
+            outputs = _of_kmodel(file, settings) or workflow.validate(*common)
             document, passed = outputs.as_json(), outputs.passed
             parts, cases = validation.parts(document), junit.outputs(document)
     if chosen.junit is not None:

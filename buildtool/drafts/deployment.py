@@ -205,7 +205,11 @@ def _runtime_lines(entry: str, graph: Graph, draft: _Draft) -> list[str]:
         return [
             f"    runtime: {draft.target.capabilities.runtimes[0]}",
             "    quantize: 1",
-            *([] if _stores_few_bits(graph) else [f"    quantize_range_file: {entry}.ranges"]),
+            *(
+                []
+                if draft.target.capabilities.keeps_stored or _stores_few_bits(graph)
+                else [f"    quantize_range_file: {entry}.ranges"]
+            ),
         ]
     quantised = ["    quantize: 1"] if _stores_few_bits(graph) else []
     return ["    runtime: cpu", f"    data_type: {draft.data_type}", *quantised]

@@ -29,10 +29,11 @@ _TEXTS = (".yml", ".yaml", ".json")
 
 def refuse_models(file: Path) -> None:
     """ConfigError where a model or another file that is not text is given instead of a deployment file."""
-    platform, kind = _platform(file), descriptions.suffixes().get(file.suffix.lower(), "")
+    ending, platform = file.suffix.lower(), _platform(file)
+    kind = "" if ending in _TEXTS else descriptions.suffixes().get(ending, "")  # which loads all targets
     if platform:
         what, remedy = f"a model ({platform})", f"write a deployment file with: lathe init {shlex.quote(str(file))}"
-    elif kind and file.suffix.lower() not in _TEXTS and file.exists():
+    elif kind and file.exists():
         what, remedy = f"a {kind}", f"to see its contents: lathe inspect {shlex.quote(str(file))}"
     elif (content := _other(file)) is not None:
         what, remedy = content.what, content.remedy

@@ -69,7 +69,7 @@ def prepare(
         if not narrow and sources.is_quantised(imported.graph):
             progress.note(sources.computed_in_float(model.where))
         asked = model.where_of("quantize") != model.where  # chips quantise unasked, and say themselves what they lack
-        if model.quantize.enabled and asked and not graph.ranges:
+        if model.quantize.enabled and asked and not graph.ranges and not keeps_stored:
             raise quantised.no_ranges(model)
         if model.quantize.equalize and narrow:
             _equalise(model, imported, graph, progress)

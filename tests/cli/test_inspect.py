@@ -207,3 +207,9 @@ def test_models_of_other_frameworks_have_a_card(lathe: Lathe, tmp_path: Path) ->
     assert (document["kind"], document["platform"], document["operators"]) == ("source", "tflite", {"NEG": 1})
     assert document["inputs"] == [{"name": "x", "dtype": "float32", "shape": [2, 3]}]
     assert "next: lathe init" in lathe("inspect", file).stdout
+
+
+def test_a_target_is_no_platform(lathe: Lathe) -> None:
+    result = lathe("inspect", "ops", EXAMPLE / "digits.onnx", "--platform", "host")
+    assert result.code == 2
+    assert "name the target with --abi host" in result.stderr

@@ -24,6 +24,7 @@ def main() -> int:
     parser.add_argument("--frameworks", nargs="+", choices=healthy_sources.FRAMEWORKS, default=(), help="only these")
     parser.add_argument("--every", type=int, default=1, help="of the cases, each nth only")
     parser.add_argument("--check-only", action="store_true", help="do not build")
+    parser.add_argument("--ranges", action="store_true", help="measure the ranges that chips need on a drawn sample")
     parser.add_argument("--result", type=Path, default=RESULT)
     options = parser.parse_args()
     outcomes = []
@@ -33,7 +34,7 @@ def main() -> int:
                 if kind == CASES and number % options.every:
                     continue
                 for target in options.targets:
-                    outcomes.append(attempt(model, target, Path(folder), not options.check_only))
+                    outcomes.append(attempt(model, target, Path(folder), not options.check_only, options.ranges))
                     show(outcomes[-1])
     options.result.parent.mkdir(parents=True, exist_ok=True)
     options.result.write_text(json.dumps({"outcomes": [one.as_json() for one in outcomes]}, indent=1) + "\n")

@@ -8,7 +8,10 @@ import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+
 from buildtool.cli.main import run
+from buildtool.config import load_deployment
 from tests.first_hour.models import Model
 
 #: How a model fared. `refused`: one message with a reason, from `init` or `check`. All that follows is a defect.
@@ -34,19 +37,24 @@ class Outcome:
         return asdict(self)
 
 
-def attempt(model: Model, target: str, folder: Path, build: bool = True) -> Outcome:
-    """`build`: go on to the library; without it `check` is the last step."""
+def attempt(model: Model, target: str, folder: Path, build: bool = True, ranges: bool = False) -> Outcome:
+    """`build`: go on to the library; without it `check` is the last step. `ranges`: measure them on a drawn sample."""
     file = folder / "deployment.yml"
     written, steps = _written(model, target, file)
     known = (model.framework, model.kind, model.name, target)
     step, (code, message) = "init", written
     if code == 0:
         step, (code, message) = "check", lathe("check", file)
+        if "lathe quantize" in message and ranges:  # the command that `init` has printed
+            step, (code, message) = "quantize", lathe("quantize", file, "--inputs", _sample(file), "--fresh")
+            if code == 0:
+                step, (code, message) = "check", lathe("check", file)
         if code == 0 and build:
             library = folder / "library"
             step, (code, message) = "build", lathe("build", file, "-o", library, "--no-archive", "--no-self-check")
             shutil.rmtree(library, ignore_errors=True)
-    file.unlink(missing_ok=True)
+    for written_file in (file, file.with_suffix(".npz"), *folder.glob("*.ranges")):
+        written_file.unlink(missing_ok=True)
     if code == 0:
         return Outcome(*known, BUILT if build else CHECKED, step, answered=steps > 1)
     refused = code in _REASONS and step != "build" and "error:" in message and "Traceback" not in message
@@ -60,6 +68,18 @@ def _written(model: Model, target: str, file: Path) -> tuple[tuple[int, str], in
     if code != 2 or "--input-shape" not in message or not model.shapes:
         return (code, message), 1
     return lathe(*command, *(word for shape in model.shapes for word in ("--input-shape", shape))), 2
+
+
+def _sample(file: Path) -> Path:
+    """Random data for the inputs of a deployment: whether a network fits a chip does not depend on the values."""
+    (model,) = load_deployment(file).deployment.models
+    drawn = {}
+    for tensor in model.subgraphs[0].inputs:
+        sizes = [size if isinstance(size, int) else size[1] for size in tensor.shape]
+        drawn[tensor.name] = np.random.default_rng(1).uniform(*tensor.value_range, sizes).astype(tensor.data_type)
+    sample = file.with_suffix(".npz")
+    np.savez(sample, allow_pickle=False, **drawn)
+    return sample
 
 
 def lathe(*arguments: object) -> tuple[int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from buildtool.errors import Problem, UnsupportedError, Where
@@ -33,9 +33,14 @@ _HANDLERS: dict[str, _Handler] = {
     **dict.fromkeys(moving.SELECT, moving.rearrange),
 }
 
+_IN_FLOAT = {"conv2d", "dwconv2d", "fully_connected"}  # whose stored forms have layers
+
 
 def lower(graph: Graph, name: str) -> Network:
     """UnsupportedError names every node that has no layer."""
+    real = [node for node in graph.nodes if node.op.name in _IN_FLOAT]
+    if real:
+        raise UnsupportedError([_in_float(name, real)])
     state = Lowering(graph)
     problems: list[Problem] = []
     for node in graph.nodes:
@@ -54,6 +59,15 @@ def lower(graph: Graph, name: str) -> Network:
     outputs = tuple(state.tensor(value) for value in graph.outputs)
     inputs = tuple(state.tensor(value) for value in graph.inputs)
     return Network(name, inputs, outputs, tuple(state.layers), state.aliases)
+
+
+def _in_float(name: str, nodes: Sequence[Node]) -> Problem:
+    return Problem(
+        f"'{nodes[0].op.name}' computes in floating point" + (f", and {len(nodes) - 1} more" if nodes[1:] else ""),
+        Where(model=name, node=nodes[0].name or nodes[0].outputs[0].name),
+        rule="microcontrollers run models whose tensors are stored as int8; a range file does not change a float model",
+        remedy="quantise the whole model to int8 in its framework (TFLite), then: lathe init",
+    )
 
 
 def _problem(name: str, node: Node, problem: NoLayerError) -> Problem:
