@@ -1,4 +1,4 @@
-"""Loops that copy elements in another order, found from where each element comes from."""
+"""Loops and lists that copy elements in another order, found from where each element comes from."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ def loops_of(sources: NDArray[Any]) -> tuple[tuple[int, int], ...] | None:
         found.append((count, step))
         left = left.reshape(-1, count)[:, 0]
     return tuple(found) or ((1, 0),)
+
+
+def runs_of(sources: NDArray[Any]) -> tuple[int, NDArray[np.int32]]:
+    """The length of runs of neighbours, and where each begins: any order is made of these."""
+    run = _run(sources.ravel(), 1) if sources.size > 1 else 1
+    return run, sources.ravel()[::run].astype(np.int32)
 
 
 def _run(sources: NDArray[Any], step: int) -> int:

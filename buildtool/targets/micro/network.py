@@ -176,6 +176,14 @@ class Move(Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Gather(Layer):
+    """Copies runs of bytes from the places of a list, for orders that loops do not make."""
+
+    run: int
+    places: NDArray[np.int32]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Quantize(Layer):
     """From floats to bytes."""
 

@@ -148,6 +148,11 @@ def _move(layer: nets.Move, x: Array) -> Array:
     return x.ravel()[at]
 
 
+def _gather(layer: nets.Gather, x: Array) -> Array:
+    found: Array = x.ravel()[layer.places[:, None] + np.arange(layer.run)]
+    return found
+
+
 def _quantize(layer: nets.Quantize, x: Array) -> Array:
     scaled_ = x.astype(np.float32) / np.float32(layer.output.scale)
     rounded = np.trunc(scaled_ + np.copysign(np.float32(0.5), scaled_)).astype(np.float64)
@@ -173,6 +178,7 @@ _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Concat: _concat,
     nets.Pad: _pad,
     nets.Move: _move,
+    nets.Gather: _gather,
     nets.Quantize: _quantize,
     nets.Dequantize: _dequantize,
 }

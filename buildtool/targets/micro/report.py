@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from buildtool.targets.micro.network import Conv, Dense, Layer, Network, Softmax, Table
+from buildtool.targets.micro.network import Conv, Dense, Gather, Layer, Network, Softmax, Table
 from buildtool.targets.micro.packing import packed
 from buildtool.targets.micro.planning import Plan
 from buildtool.targets.micro.processors import Processor
@@ -41,6 +41,8 @@ def constant_bytes(layer: Layer, kernel_set: str) -> int:
     """Bytes of flash that the constants of a layer take up."""
     if isinstance(layer, (Conv, Dense)):
         return packed(layer, kernel_set).bytes
+    if isinstance(layer, Gather):
+        return layer.places.nbytes
     if isinstance(layer, Table):
         return layer.table.nbytes
     return layer.exponentials.nbytes if isinstance(layer, Softmax) else 0

@@ -21,3 +21,7 @@ void lm_move_s8(const int8_t* x, int8_t* y, const lm_move* layer) {
     }
   }
 }
+
+void lm_gather_s8(const int8_t* x, int8_t* y, size_t count, size_t run, const int32_t* places) {
+  for (size_t i = 0; i < count; ++i, y += run) memcpy(y, x + places[i], run);
+}

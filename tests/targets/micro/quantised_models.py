@@ -112,6 +112,11 @@ class Model:
         shape = np.broadcast_shapes(self.tensors[x].shape, self.tensors[y].shape)
         return self._node(op, [x, y], self._activation(shape), f"{op.title()}Options", {})
 
+    def nearest(self, x: int, rows: int, columns: int) -> int:
+        shape = (1, rows, columns, self.tensors[x].shape[3])
+        op, options = "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"
+        return self.move(op, x, shape, [rows, columns], options, AlignCorners=False, HalfPixelCenters=True)
+
     def reshape(self, x: int, *shape: int) -> int:
         y = self._activation(shape, self.tensors[x].quantisation)
         return self._node("RESHAPE", [x], y, "ReshapeOptions", {"NewShape": list(shape)})
@@ -217,6 +222,9 @@ def rearranged(seed: int) -> bytes:
         "STRIDED_SLICE", x, (1, 1, 1, 3), ([0, 3, 1, 5], [1, 4, 2, -7], [1, 1, 1, -2]), "StridedSliceOptions"
     )
     three = model.move("TILE", two, (1, 1, 5, 6), [1, 1, 5, 2], "TileOptions")
+    one = model.nearest(model.nearest(one, 6, 10), 3, 5)
+    one = model.nearest(model.nearest(one, 5, 7), 3, 5)
+    one = model.move("GATHER", one, (1, 3, 5, 6), [4, 0, 0, 3, 1], "GatherOptions", Axis=2, BatchDims=0)
     columns = model.pool(one, "MAX", 1, 1)
     return model.file(model._two("MUL", model._two("ADD", three, one), columns), model.conv(one, 3, (1, 1)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from buildtool.ir.operator import Array
-from buildtool.targets.micro.moves import MOST_LOOPS, loops_of
+from buildtool.targets.micro.moves import MOST_LOOPS, loops_of, runs_of
 
 _X = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
 
@@ -40,6 +40,12 @@ def test_loops_visit_the_sources(sources: Array, most: int) -> None:
 
 def test_an_order_without_loops_has_none() -> None:
     assert loops_of(np.array([0, 1, 3, 7, 2])) is None
+
+
+def test_runs_make_any_order() -> None:
+    sources = np.array([4, 5, 0, 1, 9, 10, 2, 3])
+    run, places = runs_of(sources)
+    assert run == 2 and places.tolist() == [4, 0, 9, 2]
 
 
 def test_more_loops_than_the_kernel_has_are_none() -> None:

@@ -198,6 +198,13 @@ def _move(layer: nets.Move, context: _Context) -> Call:
     )
 
 
+def _gather(layer: nets.Gather, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    name = f"{context.name}_places"
+    line = f"lm_gather_s8({x}, {y}, {layer.places.size}, {layer.run}, {name});"
+    return Call(("move_s8",), [(name, layer.places)], [], [line])
+
+
 def _convert(layer: nets.Quantize | nets.Dequantize, context: _Context) -> Call:
     word, tensor = ("quantize", layer.output) if isinstance(layer, nets.Quantize) else ("dequantize", layer.inputs[0])
     x, y = context.ends(layer)
@@ -219,6 +226,7 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Concat: _concat,
     nets.Pad: _pad,
     nets.Move: _move,
+    nets.Gather: _gather,
     nets.Quantize: _convert,
     nets.Dequantize: _convert,
 }
@@ -236,6 +244,7 @@ _FILES: dict[type[Layer], str] = {
     nets.Concat: "moving_s8",
     nets.Pad: "moving_s8",
     nets.Move: "move_s8",
+    nets.Gather: "move_s8",
     nets.Quantize: "floats_s8",
     nets.Dequantize: "floats_s8",
 }

@@ -83,6 +83,9 @@ def cast(state: Lowering, node: Node) -> None:
         state.real[value] = Pending("bytes", (state.tensor(node.inputs[0]),))
         return
     pending = state.pending(node.inputs[0])
+    if value.type.dtype.value == "s8" and pending.op == "bytes":
+        state.stored[value] = pending.inputs[0]
+        return
     if value.type.dtype.value != "s8" or pending.op != "largest" or pending.node is None:
         raise NoLayerError(f"a conversion to {value.type.dtype.value}")
     (source,) = pending.inputs

@@ -30,6 +30,7 @@ _HANDLERS: dict[str, _Handler] = {
     "identity": moving.reshape,
     "concat": moving.concat,
     "pad": moving.pad,
+    "resize2d": moving.resize,
     **dict.fromkeys(moving.SELECT, moving.rearrange),
 }
 

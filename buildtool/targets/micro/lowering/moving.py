@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from buildtool.ir.graph import Node, Value
 from buildtool.ir.operator import Array
 from buildtool.ops.concat import Concat as ConcatOperator
 from buildtool.ops.pad import Pad as PadOperator
-from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, shape_of
-from buildtool.targets.micro.moves import loops_of
-from buildtool.targets.micro.network import Concat, Move, Pad, Tensor
+from buildtool.ops.resize2d import Resize2d
+from buildtool.targets.micro.lowering.state import Lowering, NoLayerError, constant, shape_of
+from buildtool.targets.micro.moves import loops_of, runs_of
+from buildtool.targets.micro.network import Concat, Gather, Move, Pad, Tensor
 
 #: Operators that copy elements to other places.
-SELECT = ("broadcast_to", "depth_to_space", "slice", "space_to_depth", "split", "tile", "transpose")
+SELECT = ("broadcast_to", "depth_to_space", "gather", "slice", "space_to_depth", "split", "tile", "transpose")
 
 
 def reshape(state: Lowering, node: Node) -> None:
@@ -68,11 +70,12 @@ def rearrange(state: Lowering, node: Node) -> None:
     """Any operator that only selects: its definition says where each element comes from."""
     source = node.inputs[0]
     pending = None if state.is_stored(source) else state.pending(source)
-    if pending is not None and pending.op != "stored":
+    if pending is not None and pending.op not in ("stored", "bytes"):
         raise NoLayerError("elements of values that are computed in floating point")
     tensor = state.tensor(source) if pending is None else pending.inputs[0]
     positions = np.arange(tensor.elements, dtype=np.int64).reshape(tensor.shape)
-    for value, sources in zip(node.outputs, node.op.reference(positions), strict=True):
+    others = [constant(other) for other in node.inputs[1:]]
+    for value, sources in zip(node.outputs, node.op.reference(positions, *others), strict=True):
         output = moved(state, tensor, value, sources, node.name or value.name)
         if pending is None:
             state.stored[value] = output
@@ -80,11 +83,23 @@ def rearrange(state: Lowering, node: Node) -> None:
             state.real[value] = replace(pending, inputs=(output,))
 
 
+def resize(state: Lowering, node: Node) -> None:
+    op = node.op
+    assert isinstance(op, Resize2d)
+    if op.mode != "nearest":
+        raise NoLayerError(f"a resize of mode '{op.mode}'", "resize by the nearest element")
+    rearrange(state, node)
+
+
 def moved(state: Lowering, tensor: Tensor, value: Value, sources: Array, name: str) -> Tensor:
     """A layer that copies from these positions of a tensor."""
-    loops = loops_of(sources) if sources.size else None
-    if loops is None or tensor.dtype != "int8":
-        raise NoLayerError("an order of elements that few loops do not make")
+    if sources.size == 0 or tensor.dtype != "int8":
+        raise NoLayerError("copies of floats, or of no elements")
     output = replace(tensor, name=value.name, shape=tuple(sources.shape))
-    state.layers.append(Move(name=name, inputs=(tensor,), output=output, start=int(sources.flat[0]), loops=loops))
+    about: dict[str, Any] = {"name": name, "inputs": (tensor,), "output": output}
+    if loops := loops_of(sources):
+        state.layers.append(Move(start=int(sources.flat[0]), loops=loops, **about))
+    else:
+        run, places = runs_of(sources)
+        state.layers.append(Gather(run=run, places=places, **about))
     return output
