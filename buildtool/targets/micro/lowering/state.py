@@ -80,6 +80,8 @@ class Lowering:
         if found is None:
             if value in self.failed:
                 raise NoLayerError()
+            if value.is_constant:
+                raise NoLayerError("an operand is a constant, which this layer does not take")
             raise NoLayerError(f"'{value.name}' is computed in floating point", QUANTISE)
         return found
 
