@@ -16,7 +16,7 @@ from tests.first_hour.models import Model
 
 #: How a model fared. `refused`: one message with a reason, from `init` or `check`. All that follows is a defect.
 BUILT, CHECKED, REFUSED, FAILED = "built", "checked", "refused", "failed"
-_REASONS = {2, 3, 4, 7}  # of the deployment, of the model, not supported, too large
+_REASONS = {2, 3, 4}  # of the deployment, of the model, not supported
 
 
 @dataclass(frozen=True)
