@@ -10,6 +10,7 @@ from buildtool.targets.k210.simulation.simulator import simulate
 from tests.native_builds import build, command
 from tests.targets.k210.generating import generated, given, pictures
 from tests.targets.k210.test_generate import NETS
+from tests.targets.k210.test_spread import GRAPHS
 from tests.targets.kpu.builds import ROOM
 
 
@@ -19,9 +20,9 @@ def runner() -> Path:
     return build("lathe_kpu_run", variant="asan", source=ROOM) / "lathe_kpu_run"
 
 
-@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("name", [*NETS, *GRAPHS])
 def test_the_interpreter_gives_the_bytes_of_the_simulator(runner: Path, name: str, tmp_path: Path) -> None:
-    graph = NETS[name]()
+    graph = {**NETS, **GRAPHS}[name]()
     made = generated(graph)
     data = given(made, next(iter(pictures(graph, 1)[0].values())))
     (tmp_path / "net.kmodel").write_bytes(made.data)
