@@ -22,6 +22,9 @@ from buildtool.targets.protocol import Emulated, LibrarySource
 WARNINGS = (
     *("-Wall", "-Wextra", "-Werror", "-Wshadow", "-Wundef", "-Wstrict-prototypes", "-Wmissing-prototypes"),
     *("-Wcast-align", "-Wpointer-arith", "-Wno-unused-function"),
+    # What MISRA C asks for and GCC can check.
+    *("-Wwrite-strings", "-Wswitch-default", "-Wmissing-declarations", "-Wredundant-decls", "-Wvla"),
+    *("-Wold-style-definition", "-Wdouble-promotion", "-Wconversion", "-Wsign-conversion"),
 )
 _SEMIHOSTING = ("-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native")
 
