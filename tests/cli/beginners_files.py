@@ -156,10 +156,10 @@ FILES = (
     Mistake(
         "a kmodel to run",
         made("net.kmodel", b"KMDL" + bytes(60)),
-        "this is a kmodel",
+        "this is a kmodel of version 0",
         "net.kmodel: ",
-        "not a deployment file",
-        "lathe inspect net.kmodel",
+        "only version 3 is supported",
+        "convert the model again",
         "run net.kmodel",
     ),
     Mistake(
