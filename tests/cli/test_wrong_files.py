@@ -51,10 +51,13 @@ def test_folders_and_other_kinds_are_told_apart_too(lathe: Lathe, tmp_path: Path
     assert f"lathe init '{folder}'" in result.stderr
     kmodel = tmp_path / "net.kmodel"
     kmodel.write_bytes(b"")
-    result = lathe("run", kmodel)
+    result = lathe("bench", kmodel)
     assert result.code == 2
     assert "this is a kmodel, and not a deployment file" in result.stderr
     assert f"lathe inspect {kmodel}" in result.stderr
+    result = lathe("run", kmodel)
+    assert result.code == 3
+    assert f"{kmodel}: error: 0 bytes are not a kmodel" in result.stderr
 
 
 def test_a_deployment_in_json_is_read(lathe: Lathe, tmp_path: Path) -> None:

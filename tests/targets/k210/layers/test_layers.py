@@ -203,12 +203,12 @@ def test_all_layers_that_do_not_fit_are_told_at_once() -> None:
 
 
 def test_layers_that_the_chip_cannot_run_are_named() -> None:
-    x = tl.Input((12, 12, 3))
-    y = tl.Conv2d(4, (5, 5), name="five")(tl.Conv2d(4, dilation_rate=(2, 2), name="holes")(x))
+    x = tl.Input((12, 12, 128))
+    y = tl.Conv2d(4, (5, 5), name="five")(tl.Conv2d(64, dilation_rate=(2, 2), name="holes")(x))
     made = tl.Model(x, y)
     made.set_weights(drawn(made.slots))
     with pytest.raises(UnsupportedError) as problem:
-        tl.pack(made, pictures(1, (12, 12, 3)))
+        tl.pack(made, pictures(1, (12, 12, 128)))
     assert [one.where.node for one in problem.value.problems] == ["holes", "five"]
     assert all(one.rule and one.remedy for one in problem.value.problems)
 
