@@ -59,7 +59,7 @@ endfunction()
 
 string(APPEND text "}\nTOOLCHAIN_FLAGS = {\n")
 set(toolchains ${CMAKE_CURRENT_LIST_DIR}/../toolchains)
-foreach(abi IN ITEMS host aarch64-linux-gnu arm-linux-gnueabihf)
+foreach(abi IN ITEMS host aarch64-linux-gnu arm-linux-gnueabihf riscv64-linux-gnu)
   toolchain_entry(${toolchains}/${abi}.cmake entry)
   string(APPEND text "${entry}")
 endforeach()

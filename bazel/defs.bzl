@@ -152,6 +152,7 @@ def lathe_library(name, deployment, models, ops = [], abi = None, **attributes):
         abi = abi or select({
             str(Label("//bazel/platforms:is_aarch64")): "aarch64-linux-gnu",
             str(Label("//bazel/platforms:is_arm")): "arm-linux-gnueabihf",
+            str(Label("//bazel/platforms:is_riscv64")): "riscv64-linux-gnu",
             "//conditions:default": "host",
         }),
         **attributes

@@ -25,7 +25,14 @@ QEMU = {
     "aarch64-linux-gnu": ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
     "arm-linux-gnueabihf": ["qemu-arm", "-L", "/usr/arm-linux-gnueabihf"],
 }
+RISCV = "riscv64-linux-gnu"
 SANITIZED = {"asan": "address,undefined", "tsan": "thread"}
+
+
+def riscv_emulator(vlen: int = 0) -> list[str]:
+    """A processor with vectors of so many bits; without them if that is 0."""
+    vectors = f",v=true,vext_spec=v1.0,vlen={vlen}" if vlen else ""
+    return ["qemu-riscv64", "-L", "/usr/riscv64-linux-gnu", "-cpu", f"rv64{vectors}"]
 
 
 def command(arguments: Sequence[str | Path], **environment: str) -> str:
@@ -108,14 +115,16 @@ def run_cases(
     without: Sequence[str] = (),
     report: Path | None = None,
     functions: bool = False,
+    emulator: Sequence[str] = (),
 ) -> None:
     """Every file for this architecture is a test, but for those whose names match a pattern of `without`. What this
     machine lacks is told. `report`: where to write one in XML. `functions`: also the program's tests without files.
+    `emulator`: another one than that of the ABI.
     """
     without = [*without, *(f"*__{isa}_*" for isa in _isas_of_others(abi))]
     wishes = "*" if functions else "Folder.*:Files/*"
     options = [f"--gtest_filter={wishes}-{':'.join(without)}", *([f"--gtest_output=xml:{report}"] if report else [])]
-    output = command([*QEMU.get(abi, ()), program, "--gtest_brief=1", *options], LATHE_CASES=str(folder))
+    output = command([*(emulator or QEMU.get(abi, ())), program, "--gtest_brief=1", *options], LATHE_CASES=str(folder))
     passed = re.search(r"\[  PASSED  \] (\d+) tests", output)
     skipped = re.findall(r"this machine does not run (\w+)", output)
     files = [file.stem for file in folder.iterdir() if file.suffix in (".case", ".hostile")]

@@ -21,6 +21,7 @@ NOTE_SECTION = ".note.lathe"
 _ALLOWED_LIBRARIES = ("libc.so.", "libm.so.", "libpthread.so.", "ld-linux")
 _CXX_RUNTIME = ("_Z", "__cxa_", "__gxx_", "_Unwind_")
 _STRIPPED = (".symtab", ".strtab", ".debug", ".comment")
+_FIRST_GLIBC = {"RISC-V": "2.27"}  # by machine, where there is none as old as the usual floor
 _AR_MAGIC = b"!<arch>\n"
 _AR_HEADER = 60
 
@@ -94,6 +95,7 @@ def _broken(elf: _Elf, api: str, glibc_floor: str, besides: tuple[str, ...]) -> 
         yield f"the library needs the C++ runtime: {', '.join(runtime[:8])}", rule, "see docs/architecture.md"
     if elf.initialisers:
         yield "the library runs code when it is loaded", "no static initialisers", "make global objects constexpr"
+    glibc_floor = max(glibc_floor, _FIRST_GLIBC.get(elf.machine, ""), key=_numbers)
     for version, symbols in sorted(elf.versions.items()):
         if version.startswith("GLIBC_") and _numbers(version) > _numbers(glibc_floor):
             yield (

@@ -74,8 +74,10 @@ def _link(
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / f".{name}.new-{os.getpid()}"
         try:
-            command: list[str | Path] = [toolchain.cxx, "-o", temporary, *inputs, "-static-libstdc++", "-static-libgcc"]
+            command: list[str | Path] = [*toolchain.compile, "-o", temporary, *inputs]
             command += [
+                "-static-libstdc++",
+                "-static-libgcc",
                 "-Wl,--gc-sections",
                 "-Wl,--build-id=none",
                 *([] if debuggable else ["-s"]),

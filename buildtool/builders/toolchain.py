@@ -7,7 +7,7 @@ import hashlib
 import os
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,15 +20,23 @@ _APT_PACKAGES = {
     "g++": "g++",
     "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
     "arm-linux-gnueabihf-g++": "g++-arm-linux-gnueabihf",
+    "clang++-19": "clang-19",
+    "riscv64-linux-gnu-g++": "g++-riscv64-linux-gnu",
     "objcopy": "binutils",
     "ar": "binutils",
     "aarch64-linux-gnu-objcopy": "binutils-aarch64-linux-gnu",
     "aarch64-linux-gnu-ar": "binutils-aarch64-linux-gnu",
     "arm-linux-gnueabihf-objcopy": "binutils-arm-linux-gnueabihf",
     "arm-linux-gnueabihf-ar": "binutils-arm-linux-gnueabihf",
+    "riscv64-linux-gnu-objcopy": "binutils-riscv64-linux-gnu",
+    "riscv64-linux-gnu-ar": "binutils-riscv64-linux-gnu",
     "cmake": "cmake",
     "ninja": "ninja-build",
 }
+
+#: ABIs that Clang builds for, with the programs that bring it: the GNU compilers of Debian 12 have no RISC-V vectors.
+#: The C library and the other tools are those of the GNU cross compiler.
+_CLANG = {"riscv64-linux-gnu": ("clang++-19", "clang++")}
 
 
 @dataclass(frozen=True)
@@ -47,11 +55,17 @@ class Toolchain:
     is_own: bool = True  # whether Lathe found the compiler; where CMake did, `identity` tells all that the file says
     macros: frozenset[str] = frozenset()  # what the compiler defines, where CMake found it
     arguments: tuple[str, ...] = ()  # of CMake, for the toolchain file
+    target: tuple[str, ...] = ()  # what a compiler for many machines has to be given; CMake knows it from the file
 
     @property
     def is_android(self) -> bool:
         """Whether it builds for Android."""
         return "__ANDROID__" in self.macros
+
+    @property
+    def compile(self) -> tuple[str | Path, ...]:
+        """How commands that CMake does not write begin."""
+        return (self.cxx, *self.target)
 
     @property
     def cmake_arguments(self) -> list[str]:
@@ -70,8 +84,9 @@ class Toolchain:
     def parts(self) -> tuple[Path, ...]:
         """The programs that compile, assemble and link, and the C library: where they change, `identity` may."""
         run = functools.partial(Processes().run, error=ToolchainError)
-        named = [_program_of(self.cxx, name, run) for name in ("cc1plus", "as", "ld")]
-        named.append(run([self.cxx, "-print-file-name=libc.so"], doing=f"asking {self.cxx} for its C library").strip())
+        named = [_program_of(self.compile, name, run) for name in ("cc1plus", "as", "ld")]
+        asked = [*self.compile, "-print-file-name=libc.so"]
+        named.append(run(asked, doing=f"asking {self.cxx} for its C library").strip())
         found = [self.cxx, self.ar, self.objcopy, *(Path(shutil.which(name) or name) for name in named)]
         return tuple(path.resolve() for path in found if path.is_absolute() and path.exists())
 
@@ -86,7 +101,10 @@ def probe(abi: str) -> Toolchain:
 
     ToolchainError names the program that is missing and how to get it.
     """
-    compiler = _host_compiler() if abi == HOST else f"{abi}-g++"
+    if abi in _CLANG:
+        compiler = next((name for name in _CLANG[abi] if shutil.which(name)), _CLANG[abi][0])
+    else:
+        compiler = _host_compiler() if abi == HOST else f"{abi}-g++"
     return _probe(abi, compiler, os.environ.get("PATH", ""))
 
 
@@ -126,15 +144,19 @@ def _probe(abi: str, compiler: str, search_path: str) -> Toolchain:
             remedy="unset CXX, or set it to the path of a compiler",
         )
     cxx = _find(words[0], abi)
+    target = (f"--target={abi}",) if abi in _CLANG else ()
+    if target:
+        _find(f"{abi}-g++", abi)  # comes with the C library and the linker
     run = functools.partial(Processes().run, error=ToolchainError)
     version = run([cxx, "--version"], doing=f"asking {cxx} for its version").splitlines()[0]
-    machine = run([cxx, "-dumpmachine"], doing=f"asking {cxx} for its target").strip()
+    machine = run([cxx, *target, "-dumpmachine"], doing=f"asking {cxx} for its target").strip()
     sysroot = "" if "clang" in version else run([cxx, "-print-sysroot"], doing=f"asking {cxx} for its sysroot").strip()
     macros = run(
-        [cxx, "-x", "c++", "-E", "-dM", "-include", "features.h", os.devnull],
+        [cxx, *target, "-x", "c++", "-E", "-dM", "-include", "features.h", os.devnull],
         doing=f"compiling an empty file for {abi}, with the headers of the C library,",
     )
-    assembler = run([_program_of(cxx, "as", run), "--version"], doing=f"asking the assembler of {cxx} for its version")
+    asked = [_program_of((cxx, *target), "as", run), "--version"]
+    assembler = run(asked, doing=f"asking the assembler of {cxx} for its version")
     made_by = version.partition(" ")[2]  # without the name that it was called by
     facts = "\0".join((made_by, machine, sysroot, ordered(macros), assembler.splitlines()[0]))
     prefix = "" if abi == HOST else f"{abi}-"
@@ -148,6 +170,7 @@ def _probe(abi: str, compiler: str, search_path: str) -> Toolchain:
         sysroot=sysroot,
         identity=hashlib.sha256(facts.encode()).hexdigest(),
         file=resources.toolchains_dir() / f"{abi}.cmake",
+        target=target,
     )
 
 
@@ -156,8 +179,8 @@ def ordered(macros: str) -> str:
     return "\n".join(sorted(macros.splitlines()))
 
 
-def _program_of(cxx: Path, name: str, run: Callable[..., str]) -> str:
-    return run([cxx, f"-print-prog-name={name}"], doing=f"asking {cxx} for {name}").strip()
+def _program_of(compiler: Sequence[str | Path], name: str, run: Callable[..., str]) -> str:
+    return run([*compiler, f"-print-prog-name={name}"], doing=f"asking {compiler[0]} for {name}").strip()
 
 
 def _find(program: str, abi: str) -> Path:
@@ -167,12 +190,24 @@ def _find(program: str, abi: str) -> Path:
         install = f", or: apt-get install {package}" if package else ""
         raise ToolchainError(
             f"'{program}' is missing: this machine cannot build for {abi}",
-            rule=f"{abi} is built with the GNU tools"
-            if abi != HOST
-            else "CXX, CC or g++ on the PATH names the compiler",
+            rule=_rule(abi),
             remedy=f"install it with: lathe doctor --install{install}",
         )
     return Path(path)
+
+
+def _rule(abi: str) -> str:
+    if abi == HOST:
+        return "CXX, CC or g++ on the PATH names the compiler"
+    return f"{abi} is built with {'Clang and ' if abi in _CLANG else ''}the GNU tools"
+
+
+def packages(abi: str) -> tuple[str, ...]:
+    """The Debian packages with the compiler of an ABI and its C library."""
+    if abi == HOST:
+        return ("g++",)
+    clang = tuple(name.replace("clang++", "clang") for name in _CLANG.get(abi, ())[:1])
+    return (*clang, f"g++-{abi}")
 
 
 @functools.cache

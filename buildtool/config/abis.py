@@ -19,6 +19,8 @@ ALIASES: dict[str, str] = {
     "armv7l": "arm-linux-gnueabihf",
     "armv7hf": "arm-linux-gnueabihf",
     "arm_linux_gnueabihf": "arm-linux-gnueabihf",
+    "riscv64": "riscv64-linux-gnu",
+    "riscv64_linux_gnu": "riscv64-linux-gnu",
     "cortex-m": "cortex-m4",
 }
 

@@ -21,7 +21,11 @@ from buildtool.devices.transport import Times, Transport
 from buildtool.errors import DeviceError, UnsupportedError, Where
 from buildtool.settings import DeviceSpec
 
-_NATIVE = {"aarch64-linux-gnu": ("aarch64", "arm64"), "arm-linux-gnueabihf": ("armv7l", "armv8l")}
+_NATIVE = {
+    "aarch64-linux-gnu": ("aarch64", "arm64"),
+    "arm-linux-gnueabihf": ("armv7l", "armv8l"),
+    "riscv64-linux-gnu": ("riscv64",),
+}
 #: This machine, with a stand-in for the DSP of a phone.
 DSP_SIMULATOR = "dsp-sim"
 _log = logging.getLogger(__name__)

@@ -22,6 +22,7 @@ _OF_ABI = {
     "arm64-v8a": "aarch64",
     "arm-linux-gnueabihf": "arm",
     "armeabi-v7a": "arm",
+    "riscv64-linux-gnu": "riscv",
     "hexagon": "hexagon",
 }
 _ANDROID = {"arm64-v8a": "aarch64", "armeabi-v7a": "arm", "armeabi": "arm", "x86": "i386", "x86_64": "x86_64"}

@@ -1,4 +1,4 @@
-"""ARM machines by qemu-user: a program of another architecture runs as a process of this one."""
+"""ARM and RISC-V machines by qemu-user: a program of another architecture runs as a process of this one."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Emulator:
 EMULATORS: Mapping[str, Emulator] = {
     "aarch64-linux-gnu": Emulator("qemu-aarch64", "/usr/aarch64-linux-gnu", "max"),
     "arm-linux-gnueabihf": Emulator("qemu-arm", "/usr/arm-linux-gnueabihf", "max"),
+    "riscv64-linux-gnu": Emulator("qemu-riscv64", "/usr/riscv64-linux-gnu", "rv64,v=true,vext_spec=v1.0,vlen=256"),
 }
 
 

@@ -146,7 +146,10 @@ def _needs(abi: str) -> Iterator[Finding]:
     if abi in android.ABIS:
         yield from _android_needs(abi)
     else:
-        yield _program(abi, "compiler", lambda: _compiler(abi), _compiler_package(abi))
+        packages = toolchain.packages(abi)
+        for package in packages:
+            what = "compiler" if len(packages) == 1 else f"compiler, C library ({package})"
+            yield _program(abi, what, lambda: _compiler(abi), package)
     yield _program(abi, "CMake", lambda: str(toolchain.cmake_program()), "cmake")
     yield _program(abi, "Ninja", lambda: str(toolchain.ninja_program()), "ninja-build")
     if not runs_here(abi) and abi in EMULATORS:
@@ -189,7 +192,7 @@ def _android_needs(abi: str) -> Iterator[Finding]:
     if not runs_here(linux):
         emulator = EMULATORS[linux]
         yield _program(abi, "emulator (--ndk-check)", lambda: find(emulator, linux), emulator.package, required=False)
-        look, package = lambda: _compiler(linux), _compiler_package(linux)
+        look, package = lambda: _compiler(linux), toolchain.packages(linux)[0]
         yield _program(abi, "C library to execute with (--ndk-check)", look, package, required=False)
 
 
@@ -218,7 +221,3 @@ def _cross_needs(abi: str, compiler: CrossCompiler) -> Iterator[Finding]:
 
     for package in compiler.packages:
         yield _program(abi, f"compiler, C library ({package})", look, package)
-
-
-def _compiler_package(abi: str) -> str:
-    return "g++" if abi == toolchain.HOST else f"g++-{abi}"

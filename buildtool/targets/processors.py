@@ -24,13 +24,15 @@ AARCH64 = AbiCapabilities(
 ARMHF = AbiCapabilities(
     isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l", costs=_ARM_COSTS
 )
+# Libraries are compiled for rv64gc, and what a processor of the ABI may have beside that is found out when they run.
+RISCV64 = AbiCapabilities(isas=("portable",), baseline=("portable",), machine="riscv64")
 # Every processor has NEON; some of the first have no fused sums.
 ARM_ANDROID = replace(ARMHF, baseline=("portable",), machine="")
 
 
 def host(machine: str) -> AbiCapabilities:
     """Those of a machine by its architecture alone, so that all machines of one architecture build the same."""
-    for known in (X86_64, AARCH64, ARMHF):
+    for known in (X86_64, AARCH64, ARMHF, RISCV64):
         if known.machine == machine:
             return replace(known, machine="")
     return AbiCapabilities(isas=("portable",), baseline=("portable",))
@@ -46,6 +48,8 @@ def of_compiler(defined: Collection[str]) -> AbiCapabilities:
         return ARM_ANDROID
     if {"__arm__", "__ARM_NEON", "__ARM_FEATURE_FMA", "__ARM_PCS_VFP"} <= set(defined):
         return ARMHF
+    if {"__riscv", "__LP64__", "__clang__"} <= set(defined):  # the kernels need the vectors of Clang
+        return RISCV64
     return AbiCapabilities(isas=("portable",), baseline=("portable",))
 
 
@@ -54,6 +58,7 @@ ABIS = MappingProxyType(
         "host": replace(host(platform.machine()), title="the build machine"),
         "aarch64-linux-gnu": replace(AARCH64, title="64-bit ARM Linux"),
         "arm-linux-gnueabihf": replace(ARMHF, title="32-bit ARM Linux with hardware floating point"),
+        "riscv64-linux-gnu": replace(RISCV64, title="64-bit RISC-V Linux"),
         "arm64-v8a": replace(AARCH64, title="64-bit ARM Android"),
         "armeabi-v7a": replace(ARM_ANDROID, title="32-bit ARM Android"),
         "x86_64": replace(X86_64, title="64-bit x86 Android; Linux on such a machine is `host`"),

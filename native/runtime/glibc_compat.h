@@ -1,5 +1,6 @@
 // Binds functions that glibc 2.34 moved from libpthread and libdl into libc to the symbol versions of old, so that a
-// library that is built on a new system runs on an old one (glibc 2.17). Included by every file that calls one of them.
+// library that is built on a new system runs on an old one (glibc 2.17; RISC-V begins with 2.27). Included by every
+// file that calls one of them.
 //
 // Sanitizers wrap these functions under their plain names, and a static glibc knows no versions: both do without.
 // (LATHE_NO_SYMVER says the latter; it cannot be found out here.)
@@ -24,6 +25,8 @@
 #define LATHE_OLD_GLIBC "GLIBC_2.17"
 #elif defined(__arm__)
 #define LATHE_OLD_GLIBC "GLIBC_2.4"
+#elif defined(__riscv) && __riscv_xlen == 64
+#define LATHE_OLD_GLIBC "GLIBC_2.27"
 #endif
 #endif
 

@@ -24,7 +24,7 @@ from tests.ops.native_cases import case_graph
 from tests.targets.opencl.device_library import Mode, on_device
 from tests.wheels import FOLDER
 
-ABIS = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf", "arm64-v8a", "armeabi-v7a", "x86_64")
+ABIS = ("host", "aarch64-linux-gnu", "arm-linux-gnueabihf", "riscv64-linux-gnu", "arm64-v8a", "armeabi-v7a", "x86_64")
 
 
 def script(abi: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -136,6 +136,19 @@ def test_a_missing_compiler_is_named_with_its_package(tmp_path: Path, monkeypatc
             assert part in str(caught.value)
 
 
+def test_clang_and_the_c_library_for_riscv_are_named_with_their_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolchainError, match=r"'clang\+\+-19' is missing(.|\n)*apt-get install clang-19"):
+        probe("riscv64-linux-gnu")
+    (tmp_path / "clang++-19").write_text("#!/bin/sh\n")
+    (tmp_path / "clang++-19").chmod(0o755)
+    with pytest.raises(ToolchainError, match="apt-get install g\\+\\+-riscv64-linux-gnu") as caught:
+        probe("riscv64-linux-gnu")
+    assert "riscv64-linux-gnu is built with Clang and the GNU tools" in str(caught.value)
+
+
 def test_cxx_names_the_compiler_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(ToolchainError, match="'no-such-compiler' is missing"):

@@ -23,6 +23,8 @@ def test_every_target_is_listed_with_its_needs(lathe: Lathe) -> None:
     assert {"host", "aarch64-linux-gnu", "arm-linux-gnueabihf"} <= targets.keys()
     needs = {need["what"] for need in targets["aarch64-linux-gnu"]["needs"]}
     assert {"compiler", "CMake", "Ninja", "emulator"} <= needs
+    packages = {need["package"] for need in targets["riscv64-linux-gnu"]["needs"]}
+    assert {"clang-19", "g++-riscv64-linux-gnu", "qemu-user"} <= packages
     assert lathe("doctor").stdout.startswith("target")
 
 

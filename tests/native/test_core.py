@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.native_builds import QEMU, ROOT, build, run_program
+from tests.native_builds import QEMU, RISCV, ROOT, build, riscv_emulator, run_program
 
 # The best instruction set of what an emulator is told to be.
 BEST = {
@@ -58,6 +58,17 @@ def test_core_in_an_emulator(abi: str) -> None:
     for processor, isa in BEST[abi].items():
         told = [emulator[0], "-cpu", processor, "-E", f"LATHE_EXPECT_BEST_ISA={isa}", *emulator[1:]]
         assert "PASSED" in run_program(folder / "tests" / "core_test", told)
+
+
+@pytest.mark.slow
+@pytest.mark.arm
+def test_core_on_riscv() -> None:
+    folder = build("core_test", "threads_test", abi=RISCV, variant="core")
+    for vlen, isa in {0: "portable"}.items():
+        emulator = riscv_emulator(vlen)
+        told = [emulator[0], "-E", f"LATHE_EXPECT_BEST_ISA={isa}", *emulator[1:]]
+        assert "PASSED" in run_program(folder / "tests" / "core_test", told)
+    assert "PASSED" in run_program(folder / "tests" / "threads_test", riscv_emulator())
 
 
 def _programs() -> list[str]:

@@ -12,7 +12,7 @@ from buildtool.codegen import kernel_units
 from buildtool.ops.registry import builtin
 from buildtool.plan.manifest import Manifests
 from buildtool.targets.cpu import TARGET
-from tests.native_builds import QEMU, cases_program, command, run_cases
+from tests.native_builds import QEMU, RISCV, cases_program, command, riscv_emulator, run_cases
 from tests.ops.isa_flags import intrinsics, isa_flags
 
 
@@ -35,6 +35,14 @@ def test_kernels_on_arm(abi: str, case_folder: Path) -> None:
 @pytest.mark.parametrize("abi", sorted(QEMU))
 def test_all_kernels_and_variants_on_arm(abi: str, case_folder: Path) -> None:
     run_cases(cases_program(abi), case_folder, abi, functions=True)
+
+
+@pytest.mark.sweep
+@pytest.mark.arm
+@pytest.mark.parametrize("vlen", [0, 128, 256, 512])
+def test_all_kernels_and_variants_on_riscv(vlen: int, case_folder: Path) -> None:
+    """On processors without vectors, and with vectors of so many bits."""
+    run_cases(cases_program(RISCV), case_folder, RISCV, functions=True, emulator=riscv_emulator(vlen))
 
 
 def _core_files() -> list[Path]:

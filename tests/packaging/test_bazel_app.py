@@ -17,7 +17,7 @@ import pytest
 from onnx import numpy_helper
 
 from tests.cli.conftest import EXAMPLE
-from tests.native_builds import QEMU
+from tests.native_builds import QEMU, RISCV, riscv_emulator
 from tests.packaging.bazel import Action, Bazel, CacheServer, bazel_app, cache_server
 from tests.packaging.conftest import Environment
 
@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 LIBRARY = "reader_networks.lathe/libreader.so"
-CONFIGS = {"aarch64": "aarch64-linux-gnu", "armhf": "arm-linux-gnueabihf"}
+CONFIGS = {"aarch64": "aarch64-linux-gnu", "armhf": "arm-linux-gnueabihf", "riscv64": "riscv64-linux-gnu"}
 
 
 @pytest.fixture(scope="module")
@@ -142,14 +142,15 @@ def test_the_app_of_the_example(
 @pytest.mark.sweep
 @pytest.mark.arm
 @pytest.mark.parametrize("config", CONFIGS)
-def test_for_arm(bazel: Bazel, environment: Environment, tmp_path: Path, config: str) -> None:
+def test_for_other_machines(bazel: Bazel, environment: Environment, tmp_path: Path, config: str) -> None:
     abi = CONFIGS[config]
     bazel.run("test", "--jobs=2", *bazel.options, f"--config={config}", "//...")
     by_bazel = inspected(environment, bazel.output(LIBRARY))
     by_cmake = inspected(environment, built_by_cmake(environment, bazel.app, tmp_path, abi))
     assert_equal_libraries(by_bazel, by_cmake)
     pixels = " ".join(str(pixel * 16) for pixel in np.load(EXAMPLE / "pictures.npy")[0].ravel())
-    command = [*QEMU[abi], "-cpu", "max", str(bazel.output("read_digit"))]
+    emulator = riscv_emulator(vlen=128) if abi == RISCV else [*QEMU[abi], "-cpu", "max"]
+    command = [*emulator, str(bazel.output("read_digit"))]
     answer = subprocess.run(command, input=pixels, capture_output=True, text=True, check=True)
     assert int(answer.stdout) == np.load(EXAMPLE / "labels.npy")[0]
 

@@ -8,6 +8,10 @@
 
 #include "native/runtime/kernel.h"
 
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"  // Clang reports each loop that it does not unroll although asked to
+#endif
+
 #ifndef LATHE_ISA
 #define LATHE_ISA portable
 #endif

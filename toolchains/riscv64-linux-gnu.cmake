@@ -1,0 +1,17 @@
+# 64-bit RISC-V Linux (rv64gc), built by Clang with the C library and the linker of the GNU cross compiler (Debian: clang-19,
+# g++-riscv64-linux-gnu). The GNU compilers before 14 have no vectors for RISC-V.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR riscv64)
+set(CMAKE_C_COMPILER clang-19)
+set(CMAKE_CXX_COMPILER clang++-19)
+set(CMAKE_ASM_COMPILER clang-19)
+set(CMAKE_C_COMPILER_TARGET riscv64-linux-gnu)
+set(CMAKE_CXX_COMPILER_TARGET riscv64-linux-gnu)
+set(CMAKE_ASM_COMPILER_TARGET riscv64-linux-gnu)
+set(CMAKE_AR riscv64-linux-gnu-ar CACHE STRING "")
+set(CMAKE_RANLIB riscv64-linux-gnu-ranlib CACHE STRING "")
+set(CMAKE_STRIP riscv64-linux-gnu-strip CACHE STRING "")
+set(CMAKE_OBJCOPY riscv64-linux-gnu-objcopy CACHE STRING "")
+set(CMAKE_C_FLAGS_INIT "-march=rv64gc")
+set(CMAKE_CXX_FLAGS_INIT "-march=rv64gc")
+set(CMAKE_ASM_FLAGS_INIT "-march=rv64gc")
