@@ -158,11 +158,11 @@ COMMAND = (
     Mistake(
         "an unknown ABI",
         nothing,
-        "'target_abis' cannot be 'riscv'",
+        "'target_abis' cannot be 's390x'",
         "option --target_abis",
         "allowed: host",
         "`lathe doctor` shows",
-        "run deploy.yml --abi riscv",
+        "run deploy.yml --abi s390x",
     ),
     Mistake(
         "a chip for a model of the CPU",

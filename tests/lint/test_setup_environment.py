@@ -53,7 +53,7 @@ def test_a_user_goes_through_sudo(commands: list[list[str]], monkeypatch: pytest
 def test_without_root_the_message_says_what_to_do(commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     _have_all_but(monkeypatch, "qemu-user")
     monkeypatch.setattr(setup, "_root_prefix", lambda: None)
-    with pytest.raises(setup.SetupError, match="runs the ARM libraries on the host") as caught:
+    with pytest.raises(setup.SetupError, match="runs the libraries for ARM and RISC-V on the host") as caught:
         setup.install_debian_packages()
     assert "apt-get install qemu-user" in str(caught.value)
     assert commands == []
