@@ -24,13 +24,15 @@ function(lathe_tool_flags out)
     flags
     -std=c++17
     -O2
-    -fPIC
     -ffunction-sections
     -fdata-sections
     -Wall
     -Wextra
     -Werror
   )
+  if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32") # where it is for modules that load each other
+    list(APPEND flags -fPIC)
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)")
     include(CheckCXXCompilerFlag)
     check_cxx_compiler_flag(-mno-outline-atomics LATHE_HAS_NO_OUTLINE_ATOMICS)
@@ -48,7 +50,7 @@ function(lathe_unit_flags file out)
   lathe_isa_of(${file} isa)
   lathe_isa_flags(${isa} unit_flags)
   if(
-    (file MATCHES "native/(runtime|kernel)/" AND NOT file MATCHES "__[a-z0-9]+\\.cc$")
+    (file MATCHES "native/(runtime|kernel|wasm)/" AND NOT file MATCHES "__[a-z0-9]+\\.cc$")
     OR isa MATCHES "^(opencl|hexagon)$"
   )
     # They check, plan and dispatch: a quarter smaller, and no kernel waits for them.
@@ -75,6 +77,8 @@ function(lathe_isa_target target isa)
   if(count GREATER 2)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm)")
       target_precompile_headers(${target} PRIVATE <arm_neon.h>)
+    elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
+      target_precompile_headers(${target} PRIVATE <wasm_simd128.h>)
     else()
       target_precompile_headers(${target} PRIVATE <immintrin.h>)
     endif()

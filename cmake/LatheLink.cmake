@@ -3,6 +3,7 @@
 #
 #   lathe_merge_options(<variable>)    of the one object, which holds what an undefined symbol reaches
 #   lathe_link_options(<variable>)     of the shared library, beside its version script
+#   lathe_module_options(<variable> <api>)   of a WebAssembly module, which is linked from the units themselves
 #
 # LatheFlags.cmake, to be included before, knows what the system wants (lathe_link_flags).
 function(lathe_merge_options out)
@@ -29,6 +30,25 @@ function(lathe_link_options out)
     -Wl,-z,now
     -Wl,-z,noexecstack
     -Wl,-z,noseparate-code
+    PARENT_SCOPE
+  )
+endfunction()
+
+# The stack is in front of everything else, so that one that is too small traps instead of writing into data.
+function(lathe_module_options out api)
+  set(
+    ${out}
+    -nostdlib
+    -Wl,--no-entry
+    -Wl,--gc-sections
+    -Wl,-O2
+    -Wl,--stack-first
+    -Wl,-z,stack-size=262144
+    -Wl,--export=${api}
+    -Wl,--export=aligned_alloc
+    -Wl,--export=free
+    -Wl,--export-table
+    -L${LATHE_WASI_ROOT}/lib/wasm32-wasi
     PARENT_SCOPE
   )
 endfunction()

@@ -99,7 +99,7 @@ def _manifest(
                 "abi": library.abi,
                 "file": f"lib/{library.abi}/{library.shared.name}",
                 "bytes_stripped": library.info.bytes_stripped,
-                "bytes_static": library.static.stat().st_size,
+                "bytes_static": library.archive.stat().st_size if library.archive else 0,
                 "kernels": list(library.info.kernels),
                 "exported": list(library.info.exported),
                 "needed": list(library.info.needed),

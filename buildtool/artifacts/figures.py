@@ -62,9 +62,9 @@ def library_report(built: BuiltLibrary) -> LibraryReport:
     return LibraryReport(
         abi=built.abi,
         shared=f"lib/{built.abi}/{built.shared.name}",
-        static=f"lib/{built.abi}/{built.static.name}",
+        static=f"lib/{built.abi}/{built.archive.name}" if built.archive else "",
         bytes_stripped=built.info.bytes_stripped,
-        bytes_static=built.static.stat().st_size,
+        bytes_static=built.archive.stat().st_size if built.archive else 0,
         kernels=built.info.kernels,
         exported=built.info.exported,
         needed=built.info.needed,

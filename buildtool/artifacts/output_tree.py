@@ -11,6 +11,7 @@ import numpy as np
 
 from buildtool.builders import package
 from buildtool.builders.built import BuiltLibrary
+from buildtool.codegen import wasm
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import ConfigError
 from buildtool.importers.request import ImportedModel
@@ -39,7 +40,27 @@ def contents(
     }
     if tree is None:
         return {f"model/{name}": data for name, data in models.items()} | names
-    return package.contents_of(tree, libraries, models) | names
+    return package.contents_of(tree, libraries, models) | names | _for_javascript(programs)
+
+
+def _for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]:
+    """What makes an npm package of WebAssembly modules."""
+    modules = [
+        wasm.WasmLibrary(
+            name=program.library.name,
+            identifier=program.library.identifier,
+            stem=program.library.stem,
+            abi=program.abi,
+            models={model.source.name: model.source.graph for model in program.models},
+            in_files=not program.library.data_in_library,
+        )
+        for program in programs
+        if program.object_format == "wasm"
+    ]
+    files: dict[str, bytes | Path] = {
+        f"lib/{module.abi}/{name}": data for module in modules for name, data in wasm.module_files(module).items()
+    }
+    return files | ({"package.json": wasm.package(modules)} if modules else {})
 
 
 def emitted(

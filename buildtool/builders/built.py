@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from buildtool.errors import BuildError
+
 
 @dataclass(frozen=True)
 class LibraryInfo:
@@ -107,8 +109,8 @@ class BuiltLibrary:
 
     name: str
     abi: str
-    shared: Path  # lib<name>.so, stripped
-    static: Path  # lib<name>.a, one object, everything but the API function local
+    shared: Path  # lib<name>.so or <name>.wasm, stripped
+    archive: Path | None  # lib<name>.a, one object, everything but the API function local; modules have none
     unstripped: Path  # the twin of `shared` with all symbols
     info: LibraryInfo
     sizes: SizeReport
@@ -117,6 +119,13 @@ class BuiltLibrary:
     reused: int = 0  # objects that came from the cache
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)  # seconds by stage, for --verbose
+
+    @property
+    def static(self) -> Path:
+        """The static library of an ABI that has one."""
+        if self.archive is None:
+            raise BuildError(f"there is no static library for '{self.abi}'", rule="nothing is linked with a module")
+        return self.archive
 
 
 @dataclass(frozen=True)

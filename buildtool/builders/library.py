@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from buildtool.builders import android, elf, entries, parallel, size
+from buildtool.builders import android, elf, entries, parallel, size, wasm
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.disks import writing_to
 from buildtool.builders.objects import ObjectCache, Objects, Unit, UnitKind, configure_and_build, locked
@@ -109,29 +109,28 @@ class _Work:
         configure_and_build(cache.processes, self.folder / "tree", binary, self.toolchain, arguments, doing)
         if not cache.processes.dry_run:
             kept.store()
-            self.result = _keep_result(self.folder, binary, abi, self.program.library.stem)
+            self.result = _keep_result(self.folder, binary, abi, self._files())
         self.stages["link"] = time.monotonic() - started
 
     def built(self, glibc_floor: str) -> BuiltLibrary:
         """What was linked, with all promises checked."""
         started = time.monotonic()
         program = self.program
-        shared, static, unstripped = (self.result / file for file in _result_files(program.library.stem))
-        api = f"lathe_api_{program.library.identifier}"
-        elf.check_library(shared, api, glibc_floor, android.LIBRARIES if self.toolchain.is_android else ())
-        elf.check_library(static, api, glibc_floor)
-        if self.toolchain.is_android:
-            android.check_library(shared)
+        shared, unstripped, *others = (self.result / file for file in self._files())
         by_object = {str(path): unit.path for unit, path in self.objects.paths.items()}
         known = size.Objects(by_object, program.kernels, [model.source.name for model in program.models])
-        sizes = size.report(shared, self.result / "merged.map", self.result / "shared.map", known)
-        info = elf.inspect_library(shared)
+        if program.object_format == "wasm":
+            wasm.check_library(shared, self._api())
+            info, sizes = wasm.inspect_library(shared), wasm.sizes(shared, others[0], known)
+        else:
+            self._check_elf(shared, others[0], glibc_floor)
+            info, sizes = elf.inspect_library(shared), size.report(shared, others[1], others[2], known)
         self.stages["check"] = time.monotonic() - started
         return BuiltLibrary(
             name=program.library.name,
             abi=program.abi,
             shared=shared,
-            static=static,
+            archive=others[0] if program.object_format == "elf" else None,
             unstripped=unstripped,
             info=info,
             sizes=sizes,
@@ -142,13 +141,25 @@ class _Work:
             stages=self.stages,
         )
 
+    def _check_elf(self, shared: Path, static: Path, glibc_floor: str) -> None:
+        elf.check_library(shared, self._api(), glibc_floor, android.LIBRARIES if self.toolchain.is_android else ())
+        elf.check_library(static, self._api(), glibc_floor)
+        if self.toolchain.is_android:
+            android.check_library(shared)
 
-def _result_files(stem: str) -> tuple[str, str, str]:
-    """The shared library, the static one, and the shared one's twin with symbols, as the tree's project names them."""
-    return f"lib{stem}.so", f"lib{stem}.a", f"unstripped/lib{stem}.so"
+    def _api(self) -> str:
+        return f"lathe_api_{self.program.library.identifier}"
+
+    def _files(self) -> tuple[str, ...]:
+        """What the tree's project leaves: the shared library, its twin with symbols, the static one where there is
+        one, and the maps of the linker."""
+        stem = self.program.library.stem
+        if self.program.object_format == "wasm":
+            return f"{stem}.wasm", f"unstripped/{stem}.wasm", "module.map"
+        return f"lib{stem}.so", f"unstripped/lib{stem}.so", f"lib{stem}.a", "merged.map", "shared.map"
 
 
-def _keep_result(folder: Path, binary: Path, abi: str, stem: str) -> Path:
+def _keep_result(folder: Path, binary: Path, abi: str, files: Sequence[str]) -> Path:
     """A copy of the results that the next build does not touch; the results of processes that have ended go."""
     kept = folder / "results"
     for old in kept.glob("*"):
@@ -158,7 +169,7 @@ def _keep_result(folder: Path, binary: Path, abi: str, stem: str) -> Path:
     result = kept / f"{abi}-{os.getpid()}"
     shutil.rmtree(result, ignore_errors=True)
     (result / "unstripped").mkdir(parents=True)
-    for file in (*_result_files(stem), "merged.map", "shared.map"):
+    for file in files:
         shutil.copyfile(binary / file, result / file)
     return result
 
@@ -196,5 +207,10 @@ def toolchains(
         if abi in files:
             found.append(examine(files[abi], abi))
         else:
-            found.append(android.toolchain(abi, android_api) if abi in android.ABIS else probe(abi))
+            found.append(android.toolchain(abi, android_api) if abi in android.ABIS else of_abi(abi))
     return found
+
+
+def of_abi(abi: str) -> Toolchain:
+    """The toolchain of an ABI that no user and no NDK brings."""
+    return wasm.toolchain(abi) if abi in wasm.ABIS else probe(abi)

@@ -42,7 +42,8 @@ def contents_of(
     files.update((f"model/{name}", data) for name, data in models.items())
     for library in libraries:
         files[f"lib/{library.abi}/{library.shared.name}"] = library.shared
-        files[f"lib/{library.abi}/{library.static.name}"] = library.static
+        if library.archive is not None:
+            files[f"lib/{library.abi}/{library.archive.name}"] = library.archive
         files[f"{DEBUG}/{library.abi}/{library.unstripped.name}"] = library.unstripped
     return files
 

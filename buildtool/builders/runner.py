@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from buildtool import resources
-from buildtool.builders import entries
+from buildtool.builders import entries, wasm
 from buildtool.builders.disks import writing_to
 from buildtool.builders.objects import ObjectCache, Unit
 from buildtool.builders.toolchain import probe
 from buildtool.codegen.native_sources import NativeSources
+from buildtool.errors import UnsupportedError
 
 _LINKED = "native/tools/linked_api.cc"
 _STATIC_SOURCE = """\
@@ -31,16 +32,30 @@ extern "C" const lathe_api* lathe_linked_api(void) {{ return lathe_api_{identifi
 
 def shared_runner(abi: str, cache: ObjectCache, *, debuggable: bool = False) -> Path:
     """A `lathe_run` that loads libraries at run time. `debuggable`: with symbols and lines."""
+    if abi in wasm.ABIS:
+        return resources.native_dir() / "wasm" / "lathe_run.mjs"
     return _link(abi, cache, "", (), debuggable=debuggable)
 
 
 def operator_runner(abi: str, cache: ObjectCache) -> Path:
     """A `lathe_bench`, which times single operators of libraries that it loads at run time."""
+    if abi in wasm.ABIS:
+        raise UnsupportedError(
+            f"single operators cannot be timed on {abi}",
+            rule="lathe_bench loads native libraries",
+            remedy="time the whole model: lathe bench --abi wasm32-simd, with --profile for its nodes",
+        )
     return _link(abi, cache, "", (), "lathe_bench")
 
 
 def static_runner(abi: str, identifier: str, archive: Path, cache: ObjectCache) -> Path:
     """A `lathe_run` with the library of this archive (`lib<name>.a`) inside."""
+    if abi in wasm.ABIS:
+        raise UnsupportedError(
+            f"there is no static library for {abi}",
+            rule="nothing is linked with a module",
+            remedy="choose the shared one: --kind shared",
+        )
     return _link(abi, cache, _STATIC_SOURCE.format(identifier=identifier), (archive,))
 
 

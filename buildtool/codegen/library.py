@@ -43,6 +43,7 @@ class AbiSources:
     kernel_files: tuple[str, ...]  # sources, relative to a root of NativeSources
     models: tuple[EmbeddedModel, ...] = ()
     toolchain: Path | None = None  # a toolchain file of the user's own
+    object_format: str = "elf"  # or wasm
     scaled: bool = False  # whether weights of its models are whole numbers with scales
     device_units: tuple[UnitInfo, ...] = ()  # of native/opencl; those of one operator as they are to be tried
     device_tuned: bytes = b""  # what GPUs have found out: native/opencl/tuning.h
@@ -87,12 +88,13 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         "version": version(),
         "messages": library.messages,
         "stem": library.stem or library.name,
+        "modules": any(part.object_format == "wasm" for part in library.abis),
         "dsp_uri": dsp_uri(library.name, library.identifier) if library.dsp else "",
     }
     files = {
-        "CMakeLists.txt": _render("CMakeLists.txt", common),
-        "CMakePresets.json": _render("CMakePresets.json", common),
-        "exports.map": _render("exports.map", common),
+        "CMakeLists.txt": render("CMakeLists.txt", common),
+        "CMakePresets.json": render("CMakePresets.json", common),
+        "exports.map": render("exports.map", common),
         f"include/lathe/{library.name}.h": api_header(library.name, library.identifier, library.embedded_models),
     }
     for name in _CMAKE_FILES:
@@ -110,7 +112,8 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
     units: dict[str, tuple[str, ...]] = {}
     for part in library.abis:
         device = tuple(unit.code for unit in part.device_units)
-        units[part.abi] = (*sources.core(), *sources.units((*part.kernel_files, *device)))
+        core = sources.wasm_core() if part.object_format == "wasm" else sources.core()
+        units[part.abi] = (*core, *sources.units((*part.kernel_files, *device)))
         for path in (path for unit in units[part.abi] for path in sources.closure(unit)):
             files[_path_in_tree(path)] = sources.read(path)
         unit_names = tuple(unit.name for unit in part.device_units)
@@ -132,7 +135,7 @@ def _path_in_tree(path: str) -> str:
 
 def api_header(name: str, identifier: str, models: Sequence[str] = ()) -> bytes:
     """`include/lathe/<library>.h`."""
-    return _render(
+    return render(
         "library.h", {"library": name, "identifier": identifier, "guard": identifier.upper(), "models": models}
     )
 
@@ -141,10 +144,10 @@ def _mace_headers(library: LibrarySources) -> dict[str, bytes]:
     """What ties MACE's C++ interface to this library, and what MACE's converter generates for models as code."""
     names = {"library": library.name, "identifier": library.identifier, "models": library.embedded_models}
     files = {
-        "bound_library": _render("mace_bound_library.h", names),
-        f"library_{library.identifier}": _render("mace_library.h", names),
-        "public/mace_engine_factory": _render("mace_engine_factory.h", names),
-        "codegen/engine/mace_engine_factory": _render("mace_codegen_factory.h", names),
+        "bound_library": render("mace_bound_library.h", names),
+        f"library_{library.identifier}": render("mace_library.h", names),
+        "public/mace_engine_factory": render("mace_engine_factory.h", names),
+        "codegen/engine/mace_engine_factory": render("mace_codegen_factory.h", names),
     }
     for model in library.abis[0].models:
         if model.name in _MACE_PUBLIC:
@@ -154,7 +157,7 @@ def _mace_headers(library: LibrarySources) -> dict[str, bytes]:
             )
         checksum = hashlib.sha256(model.model + model.data).hexdigest()
         own = {"model": model.name, "checksum": checksum, "abi": library.abis[0].abi}
-        files[f"public/{model.name}"] = _render("mace_model.h", names | own)
+        files[f"public/{model.name}"] = render("mace_model.h", names | own)
     return {f"include/mace/{name}.h": data for name, data in files.items()}
 
 
@@ -182,8 +185,9 @@ def _abi_files(
     context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
     context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
-    for name in ("registry.cc", "weights.S", "sources.cmake"):
-        files[f"{folder}/{name}"] = _render(name, {**context, "embedded": embedded})
+    weights = "wasm/weights.S" if part.object_format == "wasm" else "weights.S"
+    for name, template in (("registry.cc", "registry.cc"), ("weights.S", weights), ("sources.cmake", "sources.cmake")):
+        files[f"{folder}/{name}"] = render(template, {**context, "embedded": embedded})
     return files
 
 
@@ -199,10 +203,10 @@ def dsp_file(library: str) -> str:
 
 def _dsp_files(dsp: DspSources, abi: str, common: dict[str, Any]) -> dict[str, bytes]:
     """The registry of the program on the DSP, and its entry."""
-    return {f"abi/{abi}/program.cc": _render("dsp_program.cc", {**common, "kernels": dsp.kernels})}
+    return {f"abi/{abi}/program.cc": render("dsp_program.cc", {**common, "kernels": dsp.kernels})}
 
 
-def _render(template: str, context: dict[str, Any]) -> bytes:
+def render(template: str, context: dict[str, Any]) -> bytes:
     return _templates().get_template(f"{template}.j2").render(context).encode()
 
 

@@ -69,6 +69,13 @@ class NativeSources:
         elsewhere = {f"native/runtime/{name}.cc" for name in ("api", "handles", "file_map", "threads")}
         return [*(path for path in self.core() if path not in elsewhere), *there]
 
+    def wasm_core(self) -> list[str]:
+        """The same of a WebAssembly module: no files, no threads, and what a page has instead of a system."""
+        own = (self.roots[0] / "native" / "wasm").glob("*.cc")
+        there = sorted(path.relative_to(self.roots[0]).as_posix() for path in own)
+        elsewhere = {f"native/runtime/{name}.cc" for name in ("file_map", "threads")}
+        return [*(path for path in self.core() if path not in elsewhere), *there]
+
     def public_headers(self, *interfaces: str) -> list[str]:
         """The headers that the user of a library includes: those of Lathe's own interface, and of others by name."""
         folders = [self.roots[0] / "native" / "include" / name for name in ("lathe", *interfaces)]

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
-from buildtool.devices import adb
+from buildtool.devices import adb, node
 from buildtool.devices.device import Device
 from buildtool.devices.local import LocalDevice
 from buildtool.devices.programs import machine_for, machine_of, machines_of
@@ -72,9 +72,11 @@ def device_for(abi: str, cpu: str = "") -> Device:
         return LocalDevice(abi)
     if abi in EMULATORS:
         return QemuDevice(abi, cpu)
+    if abi in node.ABIS:
+        return node.NodeDevice(abi)
     raise UnsupportedError(
         f"this machine cannot run programs for '{abi}'",
-        rule=f"supported: host, {', '.join(sorted(EMULATORS))}",
+        rule=f"supported: host, {', '.join(sorted((*EMULATORS, *node.ABIS)))}",
         remedy="choose a device that can with --device",
     )
 

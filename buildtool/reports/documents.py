@@ -37,7 +37,7 @@ class LibraryReport:
 
     abi: str
     shared: str
-    static: str
+    static: str  # empty where there is none
     bytes_stripped: int
     bytes_static: int
     kernels: tuple[str, ...]
@@ -99,11 +99,19 @@ class BuildReport:
 
     def is_whole(self) -> bool:
         """Whether all files of the build are still there."""
-        return all((self.folder / name).is_file() for item in self.libraries for name in (item.shared, item.static))
+        files = (name for item in self.libraries for name in (item.shared, item.static) if name)
+        return all((self.folder / name).is_file() for name in files)
 
     def file_of(self, abi: str, kind: str) -> Path:
         """The library of an ABI, shared or static."""
         found = self.library_for(abi)
+        if kind == "static" and not found.static:
+            raise BuildError(
+                f"there is no static library for '{abi}'",
+                where=Where(file=str(self.folder)),
+                rule="a WebAssembly module is one file that nothing is linked with",
+                remedy="choose the shared one",
+            )
         return self.folder / (found.shared if kind == "shared" else found.static)
 
     def runs_on_gpus(self, abi: str) -> bool:

@@ -45,7 +45,7 @@ def kind_of(file: Path) -> str:
         raise ConfigError(
             f"the file cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=remedy
         ) from problem
-    if head.startswith((b"\x7fELF", b"!<arch>\n")):
+    if head.startswith((b"\x7fELF", b"!<arch>\n", b"\0asm")):
         return "library"
     if source_models.is_one(file):
         return source_models.KIND
@@ -55,7 +55,7 @@ def kind_of(file: Path) -> str:
         raise ConfigError(
             "the kind of this file is unknown",
             where=Where(file=str(file)),
-            rule="a deployment (.yml), a model of any framework, a converted model (.pb) or a built library (.so, .a)",
+            rule="a deployment (.yml), a model of any framework, a converted model (.pb), a library (.so, .a, .wasm)",
             remedy=f"give its kind: lathe inspect {'|'.join(kinds())} {file}",
         )
     return kind
@@ -76,10 +76,11 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
     if not file.is_file():
         raise ConfigError("there is no such file", where=Where(file=str(file)), remedy=near_files(file))
     if kind == "library":
-        from buildtool.builders.elf import inspect_library
+        from buildtool.builders import elf, wasm
 
         sizes = footprint.sizes_of(file)
-        return {"kind": "library", **inspect_library(file).as_json()} | ({"sizes": sizes} if sizes else {})
+        info = (wasm if wasm.is_module(file) else elf).inspect_library(file)
+        return {"kind": "library", **info.as_json()} | ({"sizes": sizes} if sizes else {})
     if kind in descriptions.kinds():
         return descriptions.inspect(kind, file)
     return _onnx(file) if kind == "onnx" else _model(file, op_paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import shutil
@@ -11,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from buildtool.builders import android, android_check, firmware, hexagon, toolchain
+from buildtool.builders import android, android_check, firmware, hexagon, toolchain, wasm
+from buildtool.devices import node
 from buildtool.devices.choose import runs_here
 from buildtool.devices.qemu import EMULATORS, find
 from buildtool.errors import ConfigError, LatheError, Problem, ToolchainError
@@ -145,6 +147,8 @@ def _needs(abi: str) -> Iterator[Finding]:
             return
     if abi in android.ABIS:
         yield from _android_needs(abi)
+    elif abi in wasm.ABIS:
+        yield from _wasm_needs(abi)
     else:
         packages = toolchain.packages(abi)
         for package in packages:
@@ -194,6 +198,18 @@ def _android_needs(abi: str) -> Iterator[Finding]:
         yield _program(abi, "emulator (--ndk-check)", lambda: find(emulator, linux), emulator.package, required=False)
         look, package = lambda: _compiler(linux), toolchain.packages(linux)[0]
         yield _program(abi, "C library to execute with (--ndk-check)", look, package, required=False)
+
+
+def _wasm_needs(abi: str) -> Iterator[Finding]:
+    for program, package in wasm.PROGRAMS.items():
+        yield _program(abi, program, functools.partial(_wasm_program, program, abi), package)
+    for package in ("wasi-libc", "libclang-rt-19-dev-wasm32"):
+        yield _program(abi, f"C library ({package})", lambda: str(wasm.toolchain(abi).version), package)
+    yield _program(abi, "Node", lambda: " ".join(node.find()), "nodejs", required=False)
+
+
+def _wasm_program(program: str, abi: str) -> str:
+    return str(wasm.find(program, abi))
 
 
 def _ndk() -> str:

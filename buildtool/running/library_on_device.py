@@ -91,6 +91,11 @@ class LibraryOnDevice:
         """The `lathe_run` that runs the library."""
         return self._program
 
+    @property
+    def measures_peak(self) -> bool:
+        """Whether the program can find out what the processor can do at most: not from inside a module."""
+        return self._program.suffix != ".mjs"
+
     def judge(self, subject: Subject) -> tuple[Comparison, ...]:
         """Run a model and compare. One that is refused or crashes has failed; the others are still tried."""
         variant = Variant(subject.name, self._abi, self._kind, self._built.format, self._device.name)

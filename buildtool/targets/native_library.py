@@ -76,7 +76,14 @@ class NativeTarget:
         isas = self.capabilities.abis[abi].isas
         order = tuple(sorted(kept.values(), key=lambda kernel: manifest.registry_order(kernel, isas)))
         return TargetProgram(
-            self.name, abi, library, tuple(planned), order, tuple(notes), units.in_order(device.values())
+            self.name,
+            abi,
+            library,
+            tuple(planned),
+            order,
+            tuple(notes),
+            units.in_order(device.values()),
+            object_format=self.capabilities.abis[abi].object_format,
         )
 
     def placed(
@@ -152,6 +159,7 @@ class NativeTarget:
                 kernel_files=tuple(kernel.source for kernel in program.kernels),
                 models=_embedded(program),
                 toolchain=self.capabilities.abis[program.abi].toolchain,
+                object_format=program.object_format,
                 scaled=any(_scaled(model.source) for model in program.models),
                 device_units=program.device_units,
                 device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,

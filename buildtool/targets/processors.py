@@ -29,6 +29,11 @@ RISCV64 = AbiCapabilities(isas=("portable",), baseline=("portable",), machine="r
 # Every processor has NEON; some of the first have no fused sums.
 ARM_ANDROID = replace(ARMHF, baseline=("portable",), machine="")
 
+# Modules for browsers and Node. What a module holds, an engine checks before it runs any of it: a module with vectors
+# needs an engine with vectors, and no processor is asked.
+WASM32 = AbiCapabilities(isas=("portable",), baseline=("portable",), machine="wasm32", object_format="wasm")
+WASM32_SIMD = replace(WASM32, isas=("simd128", "portable"), baseline=("simd128", "portable"))
+
 
 def host(machine: str) -> AbiCapabilities:
     """Those of a machine by its architecture alone, so that all machines of one architecture build the same."""
@@ -61,6 +66,8 @@ ABIS = MappingProxyType(
         "riscv64-linux-gnu": replace(RISCV64, title="64-bit RISC-V Linux"),
         "arm64-v8a": replace(AARCH64, title="64-bit ARM Android"),
         "armeabi-v7a": replace(ARM_ANDROID, title="32-bit ARM Android"),
+        "wasm32": replace(WASM32, title="WebAssembly without vectors"),
+        "wasm32-simd": replace(WASM32_SIMD, title="WebAssembly with vectors, for browsers and Node"),
         "x86_64": replace(X86_64, title="64-bit x86 Android; Linux on such a machine is `host`"),
     }
 )

@@ -34,6 +34,9 @@ from buildtool.quant.choice import Choice
 from buildtool.runtimes import INSTRUCTION_SETS, Runtime
 from buildtool.settings import CheckpointSettings
 
+#: How a library is stored: shared objects and archives of Linux and Android, or a module for JavaScript.
+ObjectFormat: TypeAlias = Literal["elf", "wasm"]
+
 
 @dataclass(frozen=True)
 class DeviceSettings:
@@ -136,6 +139,7 @@ class AbiCapabilities:
     costs: Costs = field(default_factory=Costs)  # what decides where Winograd's convolutions pay
     toolchain: Path | None = None  # a CMake toolchain file of the user's own, where it is none of Lathe's
     title: str = ""  # what it is, for people
+    object_format: ObjectFormat = "elf"  # of its libraries
 
     def only(self, isas: Collection[str]) -> AbiCapabilities:
         """Without the optional instruction sets that are not named."""
@@ -198,6 +202,7 @@ class TargetProgram:
     notes: tuple[Problem, ...] = ()  # what the user should know although nothing is wrong
     device_units: tuple[UnitInfo, ...] = ()  # of native/opencl, in the order of the registry
     dsp: DspProgram | None = None  # where a DSP runs parts of its models
+    object_format: ObjectFormat = "elf"
 
 
 @dataclass(frozen=True)

@@ -233,6 +233,8 @@ def _tell_of_gpu(result: RunResult, stand: LibraryOnDevice, progress: Progress) 
 def _peak(stand: LibraryOnDevice, settings: RunSettings, wishes: BenchSettings) -> Peak | None:
     if any(wishes.peak):
         return Peak.given(*wishes.peak)
+    if not stand.measures_peak:
+        return None
     return Peak.measured(lathe_run.peak(stand.device, stand.program, settings.threads, settings.timeout))
 
 

@@ -36,11 +36,14 @@ def files(
     cache: ObjectCache,
 ) -> dict[str, bytes | Path]:
     """The files to add to a build's `contents`. In a dry run, where nothing is built, none of them is of use."""
+    programs = [program for program in programs if program.object_format == "elf"]
     source = programs[0].library
     own = JavaLibrary(source.name, source.identifier, source.stem)
     folder = library.work_folder(cache, deployments.owner_of(deployment, options), source.name)
     abis = [program.abi for program in programs]
-    static = {item.abi: item.static for item in built} or {abi: folder / abi / f"lib{own.stem}.a" for abi in abis}
+    static = {item.abi: item.static for item in built if item.archive} or {
+        abi: folder / abi / f"lib{own.stem}.a" for abi in abis
+    }
     level = deployment.android_api_level
     found = library.toolchains(tuple(abis), dict(deployment.toolchains), level)
     tools = dict(zip(abis, found, strict=True))

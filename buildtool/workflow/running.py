@@ -75,6 +75,8 @@ def validate(
         builds.append(up_to_date(changed, replace(options, output=options.output / "variants" / other), progress))
     results: list[Comparison] = []
     for built, abi, kind in itertools.product(builds, deployment.target_abis, settings.kinds):
+        if kind == "static" and settings.kinds == EVERYTHING.kinds and not built.library_for(abi).static:
+            continue  # there is none
         like = like_abi(deployment, built, abi)
         for device in devices_for(like, settings.on_chips(deployment.target_socs)):
             progress.stage(f"validate {built.format} {kind} on {abi}, {device.name}")

@@ -22,6 +22,8 @@ constexpr const char* kWords[] = {"i8mm", "dotprod", "fp16", "neon", "portable"}
 constexpr const char* kWords[] = {"neonv7", "portable"};
 #elif defined(__hexagon__)
 constexpr const char* kWords[] = {"hvx", "portable"};
+#elif defined(__wasm__)
+constexpr const char* kWords[] = {"simd128", "portable"};
 #else
 constexpr const char* kWords[] = {"portable"};
 #endif
@@ -78,6 +80,10 @@ IsaMask Better() {
 #elif defined(__hexagon__)
 
 IsaMask Better() { return 1; }  // a program is compiled for one version, and all have vectors
+
+#elif defined(__wasm_simd128__)
+
+IsaMask Better() { return 1; }  // an engine without vectors refuses the whole module
 
 #else
 

@@ -2,8 +2,10 @@
 #ifndef LATHE_RUNTIME_THREADS_H_
 #define LATHE_RUNTIME_THREADS_H_
 
+#if !defined(__wasm__)
 #include <pthread.h>
-#include <sys/types.h>
+#endif
+#include <sys/types.h>  // which has the type of threads where no system has threads
 
 #include "native/runtime/kernel.h"
 #include "native/runtime/memory.h"

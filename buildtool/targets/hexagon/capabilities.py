@@ -18,5 +18,11 @@ DSP_ISAS = ("hvx", "portable")
 HEXAGON = Capabilities(
     # A model that is for the CPU alone may stand beside others in a library.
     runtimes=(Runtime.DSP, Runtime.CPU_DSP, Runtime.CPU),
-    abis=MappingProxyType({abi: replace(known, isas=(_DEVICE, *known.isas)) for abi, known in ABIS.items()}),
+    abis=MappingProxyType(
+        {
+            abi: replace(known, isas=(_DEVICE, *known.isas))
+            for abi, known in ABIS.items()
+            if known.object_format == "elf"
+        }
+    ),
 )

@@ -15,5 +15,11 @@ _DEVICE = "opencl"
 OPENCL = Capabilities(
     # A model that is for the CPU alone may stand beside others in a library.
     runtimes=(Runtime.GPU, Runtime.CPU_GPU, Runtime.CPU),
-    abis=MappingProxyType({abi: replace(known, isas=(_DEVICE, *known.isas)) for abi, known in ABIS.items()}),
+    abis=MappingProxyType(
+        {
+            abi: replace(known, isas=(_DEVICE, *known.isas))
+            for abi, known in ABIS.items()
+            if known.object_format == "elf"
+        }
+    ),
 )
