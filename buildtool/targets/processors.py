@@ -66,8 +66,8 @@ ABIS = MappingProxyType(
         "riscv64-linux-gnu": replace(RISCV64, title="64-bit RISC-V Linux"),
         "arm64-v8a": replace(AARCH64, title="64-bit ARM Android"),
         "armeabi-v7a": replace(ARM_ANDROID, title="32-bit ARM Android"),
+        "x86_64": replace(X86_64, title="64-bit x86 Android; Linux on such a machine is `host`"),
         "wasm32": replace(WASM32, title="WebAssembly without vectors"),
         "wasm32-simd": replace(WASM32_SIMD, title="WebAssembly with vectors, for browsers and Node"),
-        "x86_64": replace(X86_64, title="64-bit x86 Android; Linux on such a machine is `host`"),
     }
 )

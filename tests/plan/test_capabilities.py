@@ -9,9 +9,9 @@ import pytest
 
 from buildtool import resources
 from buildtool.targets.cpu.capabilities import CPU
-from buildtool.targets.processors import AARCH64, ARMHF, X86_64, host
+from buildtool.targets.processors import AARCH64, ARMHF, WASM32_SIMD, X86_64, host
 
-ALL = {"__x86_64__": X86_64, "__aarch64__": AARCH64, "__arm__": ARMHF}
+ALL = {"__x86_64__": X86_64, "__aarch64__": AARCH64, "__arm__": ARMHF, "__wasm__": WASM32_SIMD}
 
 
 @pytest.mark.parametrize("macro", ALL)
