@@ -104,6 +104,8 @@ void lm_pad_s8(const int8_t* x, int8_t* y, const lm_pad* layer);
 void lm_move_s8(const int8_t* x, int8_t* y, const lm_move* layer);
 /* Any order: `count` runs of bytes, from their places in x. */
 void lm_gather_s8(const int8_t* x, int8_t* y, size_t count, size_t run, const int32_t* places);
+/* Moves bytes down to an earlier place of the same memory. */
+void lm_keep(const int8_t* x, int8_t* y, size_t size);
 void lm_quantize_s8(const float* x, int8_t* y, size_t count, float scale, int zero);
 void lm_dequantize_s8(const int8_t* x, float* y, size_t count, float scale, int zero);
 

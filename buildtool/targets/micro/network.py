@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -184,6 +184,11 @@ class Gather(Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Keep(Layer):
+    """Moves the rows of a buffer that later bands read to its start; input and output are parts of that buffer."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Quantize(Layer):
     """From floats to bytes."""
 
@@ -194,20 +199,45 @@ class Dequantize(Layer):
 
 
 @dataclass(frozen=True)
+class Banding:
+    """What is known of layers that compute an image in bands of rows."""
+
+    starts: Mapping[Tensor, int] = field(default_factory=dict)  # of parts of tensors: bytes from the start of the whole
+    origins: Mapping[Layer, Layer] = field(default_factory=dict)  # of the layers of bands: the layer of the model
+    #: Tensors and layers of bands that lie where those of an earlier band of the same shape lie.
+    twins: Mapping[Tensor | Layer, Tensor | Layer] = field(default_factory=dict)
+    #: By output and input of all bands: by how many bytes the output has to begin in front of the input.
+    lags: Mapping[tuple[Tensor, Tensor], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Network:
-    """Layers in order. A tensor that is another one with a new shape has an entry in `aliases`."""
+    """Layers in order. A tensor that is another one with a new shape, or a part of it, has an entry in `aliases`."""
 
     name: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     layers: tuple[Layer, ...]
     aliases: dict[Tensor, Tensor] = field(default_factory=dict)
+    banding: Banding = field(default_factory=Banding)
 
     def storage(self, tensor: Tensor) -> Tensor:
         """The tensor whose memory holds this one."""
         while tensor in self.aliases:
             tensor = self.aliases[tensor]
         return tensor
+
+    def start(self, tensor: Tensor) -> int:
+        """Bytes from the start of the tensor that holds this one."""
+        found = 0
+        while tensor in self.aliases:
+            found += self.banding.starts.get(tensor, 0)
+            tensor = self.aliases[tensor]
+        return found
+
+    def origin(self, layer: Layer) -> Layer:
+        """The layer of the model that a layer is a band of."""
+        return self.banding.origins.get(layer, layer)
 
     @property
     def macs(self) -> int:

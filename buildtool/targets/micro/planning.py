@@ -49,13 +49,17 @@ class Plan:
     size: int
     timeline: tuple[tuple[str, int], ...] = field(default=())  # by layer: bytes from the first to the last in use
 
+    def offset(self, network: Network, tensor: Tensor) -> int:
+        """Where a tensor or a part of one begins."""
+        return self.offsets[network.storage(tensor)] + network.start(tensor)
 
-def plan(network: Network, kernel_set: str) -> Plan:
+
+def plan(network: Network, kernel_set: str, tries: int = _TRIES) -> Plan:
     """The smallest arena that was found."""
     blocks, owners = _blocks(network, kernel_set)
     overlaps = _overlaps(network, kernel_set, {owner: index for index, owner in enumerate(owners)})
     best: list[int] | None = None
-    for order in _orders(blocks):
+    for order in _orders(blocks, tries):
         found = _placed(blocks, overlaps, order)
         if best is None or _size(blocks, found) < _size(blocks, best):
             best = found
@@ -64,14 +68,25 @@ def plan(network: Network, kernel_set: str) -> Plan:
     offsets = [offset - start for offset in offsets]
     tensors = {owner: at for owner, at in zip(owners, offsets, strict=True) if isinstance(owner, Tensor)}
     works = {owner: at for owner, at in zip(owners, offsets, strict=True) if isinstance(owner, Layer)}
+    for twin, one in network.banding.twins.items():
+        if isinstance(twin, Tensor) and isinstance(one, Tensor) and one in tensors:
+            tensors[twin] = tensors[one]
+        elif isinstance(twin, Layer) and isinstance(one, Layer) and one in works:
+            works[twin] = works[one]
     size = rounded(_size(blocks, offsets) + _BEHIND, ALIGNMENT)
     return Plan(tensors, works, size, tuple(_timeline(network, blocks, offsets)))
 
 
 def _timeline(network: Network, blocks: Sequence[Block], offsets: Sequence[int]) -> Iterator[tuple[str, int]]:
+    found: dict[Layer, int] = {}
     for step, layer in enumerate(network.layers):
-        used = [(at, at + block.size) for block, at in zip(blocks, offsets, strict=True) if _lives(block, step)]
-        yield layer.name, max(end for _, end in used) - min(start for start, _ in used)
+        twin = network.banding.twins.get(layer)
+        if isinstance(twin, Layer):
+            found[layer] = found[twin]
+        else:
+            used = [(at, at + block.size) for block, at in zip(blocks, offsets, strict=True) if _lives(block, step)]
+            found[layer] = max(end for _, end in used) - min(start for start, _ in used)
+        yield layer.name, found[layer]
 
 
 def _lives(block: Block, step: int) -> bool:
@@ -79,18 +94,19 @@ def _lives(block: Block, step: int) -> bool:
 
 
 def _blocks(network: Network, kernel_set: str) -> tuple[list[Block], list[Tensor | Layer]]:
-    """Inputs are there from the start, outputs until the end."""
+    """Inputs are there from the start, outputs until the end. What has a twin has no block of its own."""
+    twins = network.banding.twins
     spans: dict[Tensor, list[int]] = {network.storage(tensor): [0, 0] for tensor in network.inputs}
     for step, layer in enumerate(network.layers):
-        for tensor in layer.inputs:
-            spans[network.storage(tensor)][1] = step
-        spans.setdefault(layer.output, [step, step])
+        for tensor in (*layer.inputs, layer.output):
+            if (owner := network.storage(tensor)) not in twins:
+                spans.setdefault(owner, [step, step])[1] = step
     for tensor in network.outputs:
         spans[network.storage(tensor)][1] = len(network.layers)
     owners: list[Tensor | Layer] = list(spans)
     blocks = [Block(tensor.name, rounded(tensor.bytes, ALIGNMENT), *span) for tensor, span in spans.items()]
     for step, layer in enumerate(network.layers):
-        if size := scratch(layer, kernel_set):
+        if layer not in twins and (size := scratch(layer, kernel_set)):
             owners.append(layer)
             blocks.append(Block(f"{layer.name} (work)", rounded(size, ALIGNMENT), step, step))
     return blocks, owners
@@ -98,15 +114,23 @@ def _blocks(network: Network, kernel_set: str) -> tuple[list[Block], list[Tensor
 
 def _overlaps(network: Network, kernel_set: str, index: Mapping[Tensor | Layer, int]) -> dict[tuple[int, int], Overlap]:
     """By output and input."""
+    banding = network.banding
     last: dict[Tensor, int] = {network.storage(tensor): len(network.layers) for tensor in network.outputs}
     for step, layer in reversed(list(enumerate(network.layers))):
         for tensor in layer.inputs:
             last.setdefault(network.storage(tensor), step)
-    found = {}
+    found = {
+        (index[output], index[source]): Overlap(lag)
+        for (output, source), lag in banding.lags.items()
+        if last[source] < len(network.layers)
+    }
     for step, layer in enumerate(network.layers):
+        if layer in banding.twins or layer.output in network.aliases:
+            continue
         for tensor in layer.inputs:
             source = network.storage(tensor)
-            if last[source] == step and (allowed := overlap(layer, tensor, kernel_set)) is not None:
+            whole = not any(each in banding.starts for each in (tensor, source))
+            if whole and last[source] == step and (allowed := overlap(layer, tensor, kernel_set)) is not None:
                 found[index[layer.output], index[source]] = allowed
     return found
 
@@ -145,14 +169,14 @@ def _lag(layer: nets.Conv | nets.MaxPool | nets.AveragePool, places: int, *, rea
 
 
 # -- search ------------------------------------------------------------------------------------------------------------
-def _orders(blocks: Sequence[Block]) -> Iterator[list[int]]:
+def _orders(blocks: Sequence[Block], tries: int) -> Iterator[list[int]]:
     """Large blocks first, then with random changes to that order."""
     everything = list(range(len(blocks)))
     yield sorted(everything, key=lambda at: -blocks[at].size)
     yield everything
     yield everything[::-1]
     source = random.Random(1)
-    for _ in range(_TRIES):
+    for _ in range(tries):
         spread = source.choice((0.2, 0.5, 1.0))
         keys = {at: -blocks[at].size * (1 + source.uniform(-spread, spread)) for at in everything}
         yield sorted(everything, key=keys.__getitem__)

@@ -19,16 +19,25 @@ Values = NDArray[np.int64]
 def evaluate(network: Network, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """The outputs of a network by name."""
     known = values(network, inputs)
-    return {tensor.name: known[network.storage(tensor)].reshape(tensor.shape) for tensor in network.outputs}
+    return {tensor.name: _part(known, network, tensor) for tensor in network.outputs}
 
 
 def values(network: Network, inputs: Mapping[str, Array]) -> dict[Tensor, Array]:
-    """Everything that the layers make."""
-    known = {network.storage(tensor): inputs[tensor.name].reshape(tensor.shape) for tensor in network.inputs}
+    """Everything that the layers make, by the tensors that have memory."""
+    known = {network.storage(tensor): inputs[tensor.name].copy().ravel() for tensor in network.inputs}
     for layer in network.layers:
-        read = [known[network.storage(tensor)].reshape(tensor.shape) for tensor in layer.inputs]
-        known[layer.output] = _KERNELS[type(layer)](layer, *read).reshape(layer.output.shape)
+        made = _KERNELS[type(layer)](layer, *(_part(known, network, tensor) for tensor in layer.inputs))
+        owner = network.storage(layer.output)
+        if owner not in known:
+            known[owner] = np.zeros(owner.elements, owner.dtype)
+        _part(known, network, layer.output)[...] = made.reshape(layer.output.shape)
     return known
+
+
+def _part(known: Mapping[Tensor, Array], network: Network, tensor: Tensor) -> Array:
+    """A tensor in the memory that holds it."""
+    start = network.start(tensor) // np.dtype(tensor.dtype).itemsize
+    return known[network.storage(tensor)][start : start + tensor.elements].reshape(tensor.shape)
 
 
 def windows(x: Values, window: Window, shape: tuple[int, ...], fill: int) -> Values:
@@ -153,6 +162,10 @@ def _gather(layer: nets.Gather, x: Array) -> Array:
     return found
 
 
+def _keep(_: nets.Keep, x: Array) -> Array:
+    return np.array(x)
+
+
 def _quantize(layer: nets.Quantize, x: Array) -> Array:
     scaled_ = x.astype(np.float32) / np.float32(layer.output.scale)
     rounded = np.trunc(scaled_ + np.copysign(np.float32(0.5), scaled_)).astype(np.float64)
@@ -179,6 +192,7 @@ _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Pad: _pad,
     nets.Move: _move,
     nets.Gather: _gather,
+    nets.Keep: _keep,
     nets.Quantize: _quantize,
     nets.Dequantize: _dequantize,
 }

@@ -3,38 +3,65 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
 from typing import Any
 
-from buildtool.targets.micro.network import Conv, Dense, Gather, Layer, Network, Softmax, Table
+from buildtool.targets.micro import costs
+from buildtool.targets.micro.budget import Choice, Search
+from buildtool.targets.micro.network import Conv, Dense, Gather, Keep, Layer, Network, Softmax, Table
 from buildtool.targets.micro.packing import packed
-from buildtool.targets.micro.planning import Plan
 from buildtool.targets.micro.processors import Processor
 from buildtool.targets.protocol import Figure, FirmwareModel
 
 
-def of_model(network: Network, plan: Plan, processor: Processor) -> FirmwareModel:
-    """Constants in flash, and memory."""
-    kernel_set = processor.sets[0]
-    constants = {layer: constant_bytes(layer, kernel_set) for layer in network.layers}
-    rows: list[dict[str, Any]] = [
-        {
-            "layer": layer.name,
-            "operation": layer.kind,
-            "output": list(layer.output.shape),
-            "macs": layer.macs,
-            "constant_bytes": constants[layer],
-            "ram_bytes": used,
-        }
-        for layer, (_, used) in zip(network.layers, plan.timeline, strict=True)
-    ]
+def of_model(network: Network, search: Search, processor: Processor) -> FirmwareModel:
+    """Constants in flash, memory, and what less memory would cost. The bands of a layer are one row."""
+    kernel_set, found = processor.sets[0], search.found
+    assert found is not None
+    rows: dict[Layer, dict[str, Any]] = {}
+    for layer, (_, used) in zip(network.layers, found.plan.timeline, strict=True):
+        origin = network.origin(layer)
+        row = rows.setdefault(origin, _row(origin, kernel_set))
+        if layer is not origin:
+            row["bands"] = row.get("bands", 0) + (not isinstance(layer, Keep))
+        row["ram_bytes"] = max(row["ram_bytes"], used)
+        row["macs"] += layer.macs
+        row["estimated_instructions"] += round(costs.instructions(layer, kernel_set))
     return FirmwareModel(
         network.name,
         network.macs,
-        sum(constants.values()),
-        dict(sorted(Counter(layer.kind for layer in network.layers).items())),
-        (Figure("arena_bytes", "RAM of tensors and work buffers", plan.size, "bytes"),),
-        {"arena_bytes": plan.size, "kernels": kernel_set, "layers": rows},
+        sum(row["constant_bytes"] for row in rows.values()),
+        dict(sorted(Counter(layer.kind for layer in rows).items())),
+        (Figure("arena_bytes", "RAM of tensors and work buffers", found.plan.size, "bytes"),),
+        {
+            "arena_bytes": found.plan.size,
+            "kernels": kernel_set,
+            "estimated_instructions": found.instructions,
+            "layers": list(rows.values()),
+            "bands": [asdict(stretch) for stretch in found.stretches],
+            "budgets": [_offer(offer) for offer in search.offers],
+        },
     )
+
+
+def _row(layer: Layer, kernel_set: str) -> dict[str, Any]:
+    return {
+        "layer": layer.name,
+        "operation": layer.kind,
+        "output": list(layer.output.shape),
+        "macs": 0,
+        "constant_bytes": constant_bytes(layer, kernel_set),
+        "ram_bytes": 0,
+        "estimated_instructions": 0,
+    }
+
+
+def _offer(offer: Choice) -> dict[str, Any]:
+    return {
+        "ram_bytes": offer.plan.size,
+        "estimated_instructions": offer.instructions,
+        "bands": [asdict(stretch) for stretch in offer.stretches],
+    }
 
 
 def constant_bytes(layer: Layer, kernel_set: str) -> int:

@@ -13,7 +13,8 @@ from buildtool.codegen.source_tree import Archive, Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
 from buildtool.runtimes import Runtime
-from buildtool.targets.micro import planning, report
+from buildtool.targets.micro import budget, report
+from buildtool.targets.micro.budget import Search
 from buildtool.targets.micro.emitting import emulated, files, mace, model
 from buildtool.targets.micro.emitting.projects import project
 from buildtool.targets.micro.lowering.lower import lower
@@ -40,6 +41,7 @@ class Planned:
 
     network: Network
     plan: Plan
+    search: Search
 
     @property
     def identifier(self) -> str:
@@ -80,7 +82,7 @@ class MicroTarget:
                 problems += error.problems
         if problems:
             raise UnsupportedError(problems)
-        reports = tuple(report.of_model(each.network, each.plan, processor) for each in planned)
+        reports = tuple(report.of_model(each.network, each.search, processor) for each in planned)
         notes = tuple(
             Problem(
                 f"the backend '{source.settings['backend']}' of the mapping `micro` is ignored",
@@ -90,6 +92,7 @@ class MicroTarget:
             for source in library.models
             if source.settings.get("backend", "portable") != "portable"
         )
+        notes += tuple(_price(each) for each in planned if each.network.banding.origins)
         return MicroProgram(self.name, abi, library, reports, notes, tuple(planned))
 
     def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
@@ -147,23 +150,42 @@ class MicroTarget:
         return Emulated(outputs, int.from_bytes(data[:4], "little"), planned.plan.size)
 
 
+def _price(planned: Planned) -> Problem:
+    """What the limit of RAM costs."""
+    found, plain = planned.search.found, planned.search.plain
+    assert found is not None
+    more = (found.instructions - plain.instructions) / plain.instructions
+    places = "; ".join(
+        f"'{each.first.split(';')[0]}' to '{each.last.split(';')[0]}' in {each.bands} bands of {each.rows}"
+        for each in found.stretches
+    )
+    return Problem(
+        f"layers are computed in bands of rows: {places}",
+        Where(model=planned.network.name),
+        rule=f"{found.plan.size:,} bytes of RAM instead of {plain.plan.size:,}, for {more:+.1%} of the instructions "
+        "(estimated; lathe bench counts them)",
+    )
+
+
 def _compiler(processor: Processor) -> CrossCompiler:
     packages = _ARM_PACKAGES if processor.is_arm else _RISCV_PACKAGES
     return CrossCompiler(processor.prefix, packages, processor.flags, processor.title)
 
 
 def _planned(network: Network, processor: Processor, source: ModelSource) -> Planned:
-    plan = planning.plan(network, processor.sets[0])
+    """Within the limit of RAM, if there is one."""
     limit = source.settings.get("arena_limit")
-    if limit is not None and plan.size > int(limit):
+    found = budget.search(network, processor.sets[0], None if limit is None else int(limit))
+    if found.found is None:
+        assert limit is not None
         raise UnsupportedError(
-            f"the model needs {plan.size:,} bytes of RAM on the {processor.title}, more than {int(limit):,}",
+            f"the model needs {found.smallest:,} bytes of RAM on the {processor.title}, more than {int(limit):,}",
             where=Where(model=source.name),
             rule="`arena_limit` limits the memory of tensors and work buffers; the stack is not part of it",
-            remedy=f"the smallest possible limit is {plan.size}; the largest layer is "
-            f"'{max(plan.timeline, key=lambda step: step[1])[0]}'",
+            remedy=f"the smallest possible limit is {found.smallest}; the largest layer is "
+            f"'{max(found.plain.plan.timeline, key=lambda step: step[1])[0]}'",
         )
-    return Planned(network, plan)
+    return Planned(found.found.network, found.found.plan, found)
 
 
 def _sources(program: MicroProgram, processor: Processor) -> dict[str, bytes]:

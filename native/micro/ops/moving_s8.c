@@ -1,4 +1,4 @@
-/* Copies of bytes, borders, and conversions from and to floats. */
+/* Copies of bytes, and borders. */
 #include <string.h>
 
 #include "fixed_point.h"
@@ -12,4 +12,12 @@ void lm_pad_s8(const int8_t* x, int8_t* y, const lm_pad* layer) {
   memset(y, layer->value, (size_t)layer->out_h * to);
   y += layer->top * to + (size_t)layer->left * layer->in_c;
   for (uint32_t row = 0; row < layer->in_h; ++row, x += from, y += to) memcpy(y, x, from);
+}
+
+void lm_keep(const int8_t* x, int8_t* y, size_t size) {
+  const size_t apart = (size_t)(x - y); /* so many bytes at a time do not overlap */
+  for (size_t some; size != 0; size -= some, x += some, y += some) {
+    some = size < apart ? size : apart;
+    memcpy(y, x, some);
+  }
 }

@@ -7,7 +7,8 @@ MODELS: a folder with TFLite models of 8-bit integers. TFLM: a folder with the s
 (tests/bench/micro/tflm.py), which then runs the same models on the same boards. Instructions are counted in qemu; they
 are not cycles. `code_bytes` is everything in flash but weights: of tflite-micro the whole program without the model,
 of Lathe the whole program without the constants of layers. `ram_bytes` contains no stack. `equal`: the outputs are
-those of LiteRT's reference kernels. `layers` compares single layers with CMSIS-NN. Writes build/bench-micro.json.
+those of LiteRT's reference kernels. `layers` compares single layers with CMSIS-NN; `budgets` are the same networks in
+the least RAM, their layers in bands of rows. Writes build/bench-micro.json.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from buildtool.targets.micro import budget
 from buildtool.targets.micro.processors import PROCESSORS
 from tests.bench import words
 from tests.bench.micro import lathe, layers, tflm
@@ -39,9 +41,12 @@ def main() -> int:
     files = [file for folder in folders for file in sorted(folder.glob("*.tflite"))]
     with tempfile.TemporaryDirectory(prefix="bench-micro-") as place:
         results = list(_networks(files, options.abis, options.tflm, Path(place)))
+        budgets = list(
+            _budgets(files, [abi for abi in ("cortex-m4", "cortex-m55") if abi in options.abis], Path(place))
+        )
         found = list(_layers([abi for abi in layers.MACHINES if abi in (*options.abis, "cortex-m3")], Path(place)))
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"results": results, "layers": found}, indent=1) + "\n")
+    options.out.write_text(json.dumps({"results": results, "budgets": budgets, "layers": found}, indent=1) + "\n")
     print(f"wrote {options.out}")
     return 0
 
@@ -76,6 +81,34 @@ def _networks(files: list[Path], abis: list[str], engines: Path | None, place: P
                 }
                 print("  ".join(f"{key} {value}" for key, value in result.items()), flush=True)
                 yield result
+
+
+def _budgets(files: list[Path], abis: list[str], place: Path) -> Iterator[dict[str, Any]]:
+    for file in files:
+        try:
+            whole = network(file, file.stem)
+        except Exception:  # said above
+            continue
+        inputs = lathe.inputs_of(whole)
+        data, expected = b"".join(each.tobytes() for each in inputs.values()), lathe.expected(whole, inputs)
+        for abi in abis:
+            processor = PROCESSORS[abi]
+            offer = min(budget.search(whole, processor.sets[0], 1).offers, key=lambda each: each.plan.size)
+            if not offer.stretches:
+                continue
+            figures = lathe.run(offer.network, processor, place / abi, data, offer.plan)
+            result = {
+                "network": file.stem,
+                "machine": abi,
+                "arena_limit": offer.plan.size,
+                "instructions": figures.instructions,
+                "code_bytes": figures.code,
+                "ram_bytes": figures.ram,
+                "stack_bytes": figures.stack,
+                "equal": figures.output == expected,
+            }
+            print("budget  ", "  ".join(f"{key} {value}" for key, value in result.items()), flush=True)
+            yield result
 
 
 def _layers(abis: list[str], place: Path) -> Iterator[dict[str, Any]]:

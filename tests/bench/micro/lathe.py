@@ -12,7 +12,7 @@ from buildtool.ir.operator import Array
 from buildtool.targets.micro import reference, report
 from buildtool.targets.micro.emitting import emulated, files, model
 from buildtool.targets.micro.network import Network
-from buildtool.targets.micro.planning import plan
+from buildtool.targets.micro.planning import Plan, plan
 from buildtool.targets.micro.processors import Processor
 from tests.bench.micro import programs
 
@@ -40,10 +40,10 @@ def expected(network: Network, inputs: Mapping[str, Array]) -> bytes:
     return b"".join(np.ascontiguousarray(each).tobytes() for each in reference.evaluate(network, inputs).values())
 
 
-def run(network: Network, processor: Processor, place: Path, data: bytes) -> Figures:
+def run(network: Network, processor: Processor, place: Path, data: bytes, memory: Plan | None = None) -> Figures:
     folder = place / "lathe"
     folder.mkdir(parents=True, exist_ok=True)
-    memory = plan(network, processor.sets[0])
+    memory = memory or plan(network, processor.sets[0])
     sources = files.kernels([network], processor)
     name = model.identifier(network.name)
     sources[f"{name}.h"] = model.header(network, memory).encode()
@@ -60,5 +60,6 @@ def run(network: Network, processor: Processor, place: Path, data: bytes) -> Fig
     programs.link(objects, processor, program)
     ran = programs.run(program, processor, data)
     flash, ram = programs.sizes(program)
-    weights = sum(report.constant_bytes(layer, processor.sets[0]) for layer in network.layers)
+    layers = dict.fromkeys(network.origin(layer) for layer in network.layers)
+    weights = sum(report.constant_bytes(layer, processor.sets[0]) for layer in layers)
     return Figures(ran.output, ran.instructions, flash - weights, weights, ram, ran.stack)

@@ -12,10 +12,11 @@ from buildtool.builders.objects import ObjectCache
 from buildtool.builders.qemu_plugin import mark_plugin
 from buildtool.ir.operator import Array
 from buildtool.targets.micro import TARGET
+from buildtool.targets.micro.budget import Choice, Search
 from buildtool.targets.micro.emitting import emulated, files, model
 from buildtool.targets.micro.network import Network
 from buildtool.targets.micro.planning import plan
-from buildtool.targets.micro.processors import PROCESSORS
+from buildtool.targets.micro.processors import PROCESSORS, Processor
 from buildtool.targets.micro.target import MicroProgram, Planned
 from buildtool.targets.protocol import Emulated, LibrarySource
 
@@ -37,9 +38,15 @@ class Run:
     instructions: int
 
 
+def _planned(network: Network, processor: Processor) -> Planned:
+    """The network as it is, even if it is in bands."""
+    choice = Choice(network, plan(network, processor.sets[0]), 0)
+    return Planned(network, choice.plan, Search(choice, choice, (choice,)))
+
+
 def run(network: Network, abi: str, folder: Path, inputs: Mapping[str, Array]) -> Run:
     processor = PROCESSORS[abi]
-    planned = Planned(network, plan(network, processor.sets[0]))
+    planned = _planned(network, processor)
     sources = files.kernels([network], processor)
     name = planned.identifier
     sources[f"{name}.h"] = model.header(network, planned.plan).encode()

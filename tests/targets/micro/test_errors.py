@@ -172,7 +172,7 @@ DESCRIPTIONS = {
     "a limit with a fraction": ("runtime: cpu", "runtime: cpu\n    micro: {arena_limit: 1.5}"),
     "a limit twice": ("runtime: cpu", "runtime: cpu\n    micro: {arena_limit: 1, arena_limit: 2}"),
 }
-LIMITS = (0, 1, 255, 512, 879)
+LIMITS = (0, 1, 255, 512, 699)
 
 
 def complaint(folder: Path, make: Callable[[Model], int], extra: str = "", change: tuple[str, str] = ("", "")) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.targets.micro import reference
+from buildtool.targets.micro import budget, reference
 from tests.targets.micro import boards
 from tests.targets.micro.quantised_models import inputs_of, litert, network
 
@@ -25,6 +25,19 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="the models of MLPerf Tiny are not here (LATHE_MLPERF_TINY)"),
 ]
+
+
+def test_visual_wake_words_in_the_memory_of_its_input(tmp_path: Path) -> None:
+    """In bands: the input alone has 27,648 bytes."""
+    whole = network(FOLDER / "vww_96_int8.tflite", "m")
+    found = budget.search(whole, "dsp", 28_300).found
+    assert found is not None and found.stretches
+    inputs = inputs_of(whole, 5)
+    ran = boards.run(found.network, "cortex-m4", tmp_path, inputs)
+    for name, expected in reference.evaluate(whole, inputs).items():
+        assert np.array_equal(ran.result.outputs[name], expected)
+    assert ran.result.arena_bytes <= 28_300
+    assert ran.instructions <= 15_100_000
 
 
 @pytest.mark.parametrize("name", _MOST)

@@ -36,15 +36,17 @@ class Call:
 @dataclass(frozen=True)
 class _Context:
     places: Places
-    name: str  # of constants
+    name: str  # of the structure
+    constants: str  # how names of arrays begin
     kernel_set: str
 
     def ends(self, layer: Layer) -> tuple[str, str]:
         return self.places.tensor(layer.inputs[0]), self.places.tensor(layer.output)
 
 
-def call(layer: Layer, places: Places, name: str, kernel_set: str) -> Call:
-    return _CALLS[type(layer)](layer, _Context(places, name, kernel_set))
+def call(layer: Layer, places: Places, names: tuple[str, str], kernel_set: str) -> Call:
+    """`names`: of its structure, and how those of its arrays begin."""
+    return _CALLS[type(layer)](layer, _Context(places, *names, kernel_set))
 
 
 def kernel_of(layer: Layer, kernel_set: str) -> str:
@@ -70,22 +72,22 @@ def _image(x: Tensor, y: Tensor, window: Window) -> str:
 
 
 def _scaling(layer: nets.Conv | nets.Dense, context: _Context) -> str:
-    return f"{{{context.name}_scaling, {context.name}_shifts, {int(max(layer.shifts) < 0)}}}"
+    return f"{{{context.constants}_scaling, {context.constants}_shifts, {int(max(layer.shifts) < 0)}}}"
 
 
 def _constants(layer: nets.Conv | nets.Dense, context: _Context) -> list[tuple[str, NDArray[Any]]]:
     found = packed(layer, context.kernel_set)
     return [
-        (f"{context.name}_weights", found.weights),
-        (f"{context.name}_scaling", found.pairs),
-        (f"{context.name}_shifts", found.shifts),
+        (f"{context.constants}_weights", found.weights),
+        (f"{context.constants}_scaling", found.pairs),
+        (f"{context.constants}_shifts", found.shifts),
     ]
 
 
 def _conv(layer: nets.Conv, context: _Context) -> Call:
     kernel = kernel_of(layer, context.kernel_set)
     image = _image(layer.inputs[0], layer.output, layer.window)
-    body = f"{context.name}_weights, {_scaling(layer, context)}, {image}, {_bounds(layer)}"
+    body = f"{context.constants}_weights, {_scaling(layer, context)}, {image}, {_bounds(layer)}"
     x, y = context.ends(layer)
     return Call(
         (kernel,),
@@ -97,7 +99,7 @@ def _conv(layer: nets.Conv, context: _Context) -> Call:
 
 def _dense(layer: nets.Dense, context: _Context) -> Call:
     made, deep = layer.weights.shape
-    body = f"{context.name}_weights, {_scaling(layer, context)}, {layer.rows}, {deep}, {made}, {_bounds(layer)}"
+    body = f"{context.constants}_weights, {_scaling(layer, context)}, {layer.rows}, {deep}, {made}, {_bounds(layer)}"
     x, y = context.ends(layer)
     return Call(
         ("dense_s8",),
@@ -151,7 +153,7 @@ def _two(layer: nets.Add | nets.Mul, context: _Context) -> Call:
 
 def _table(layer: nets.Table, context: _Context) -> Call:
     x, y = context.ends(layer)
-    name = f"{context.name}_table"
+    name = f"{context.constants}_table"
     line = f"lm_table_s8({x}, {y}, {layer.output.elements}, {name});"
     return Call(("elementwise_s8",), [(name, layer.table)], [], [line])
 
@@ -159,7 +161,7 @@ def _table(layer: nets.Table, context: _Context) -> Call:
 def _softmax(layer: nets.Softmax, context: _Context) -> Call:
     x, y = context.ends(layer)
     columns = layer.output.shape[-1]
-    name = f"{context.name}_exponentials"
+    name = f"{context.constants}_exponentials"
     line = f"lm_softmax_s8({x}, {y}, {layer.output.elements // columns}, {columns}, {name});"
     return Call(("softmax_s8",), [(name, layer.exponentials)], [], [line])
 
@@ -200,9 +202,14 @@ def _move(layer: nets.Move, context: _Context) -> Call:
 
 def _gather(layer: nets.Gather, context: _Context) -> Call:
     x, y = context.ends(layer)
-    name = f"{context.name}_places"
+    name = f"{context.constants}_places"
     line = f"lm_gather_s8({x}, {y}, {layer.places.size}, {layer.run}, {name});"
     return Call(("move_s8",), [(name, layer.places)], [], [line])
+
+
+def _keep(layer: nets.Keep, context: _Context) -> Call:
+    x, y = context.ends(layer)
+    return Call(("moving_s8",), calls=[f"lm_keep({x}, {y}, {layer.output.bytes});"])
 
 
 def _convert(layer: nets.Quantize | nets.Dequantize, context: _Context) -> Call:
@@ -227,6 +234,7 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Pad: _pad,
     nets.Move: _move,
     nets.Gather: _gather,
+    nets.Keep: _keep,
     nets.Quantize: _convert,
     nets.Dequantize: _convert,
 }
@@ -245,6 +253,7 @@ _FILES: dict[type[Layer], str] = {
     nets.Pad: "moving_s8",
     nets.Move: "move_s8",
     nets.Gather: "move_s8",
+    nets.Keep: "moving_s8",
     nets.Quantize: "floats_s8",
     nets.Dequantize: "floats_s8",
 }

@@ -43,7 +43,7 @@ def borders(network: Network, plan: Plan) -> tuple[list[Border], list[Border]]:
 
     def listed(word: str, tensors: Sequence[Tensor]) -> list[Border]:
         return [
-            Border(f"{model}_{word}{f'_{at}' if at else ''}", tensor, plan.offsets[network.storage(tensor)])
+            Border(f"{model}_{word}{f'_{at}' if at else ''}", tensor, plan.offset(network, tensor))
             for at, tensor in enumerate(tensors)
         ]
 
@@ -106,11 +106,14 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
         "",
     ]
     body: list[str] = []
-    for index, layer in enumerate(network.layers):
-        made = calls.call(layer, _Places(network, plan), f"layer{index}", kernel_set)
+    names = _Names(network)
+    arrays: set[str] = set()
+    for layer in network.layers:
+        made = calls.call(layer, _Places(network, plan), names.of(layer), kernel_set)
         for name, array in made.arrays:
-            lines += _array(name, array)
-        lines += made.structures
+            lines += [] if name in arrays else _array(name, array)
+            arrays.add(name)
+        lines += [] if layer in network.banding.twins else made.structures
         body += [f"  /* {_comment(layer)} */", *(f"  {line}" for line in made.calls)]
     lines += [
         "",
@@ -134,6 +137,28 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+class _Names:
+    """Layers are numbered as in the model; the shapes that the bands of one have are numbered, too."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._numbers: dict[Layer, int] = {}
+        self._shapes: dict[Layer, int] = {}
+        self._known: dict[Layer, tuple[str, str]] = {}
+
+    def of(self, layer: Layer) -> tuple[str, str]:
+        """Of its structure, and how those of its arrays begin."""
+        twin = self._network.banding.twins.get(layer)
+        if isinstance(twin, Layer):
+            return self._known[twin]
+        origin = self._network.origin(layer)
+        number = self._numbers.setdefault(origin, len(self._numbers))
+        shape = self._shapes.get(origin, 0)
+        self._shapes[origin] = shape + 1
+        self._known[layer] = (f"layer{number}_{shape}" if shape else f"layer{number}", f"layer{number}")
+        return self._known[layer]
+
+
 class _Places:
     """Expressions of C for where things are."""
 
@@ -141,7 +166,7 @@ class _Places:
         self._network, self._plan = network, plan
 
     def tensor(self, tensor: Tensor) -> str:
-        offset = self._plan.offsets[self._network.storage(tensor)]
+        offset = self._plan.offset(self._network, tensor)
         place = f"memory + {offset}" if offset else "memory"
         return f"(float*)(void*)({place})" if tensor.dtype == "float32" else place
 
