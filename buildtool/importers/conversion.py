@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from buildtool import budget
 from buildtool.errors import InternalError, LatheError, ModelFileError, Problem, UnsupportedError, Where
 from buildtool.importers.builder import SMALL, Builder, Tensor
-from buildtool.importers.model import SourceBody, SourceModel, SourceNode
+from buildtool.importers.model import Attributes, AttributeValue, SourceBody, SourceModel, SourceNode
 from buildtool.importers.order import needed_for
-from buildtool.importers.registry import Registry
+from buildtool.importers.registry import Handler, Registry
 from buildtool.importers.step import Step
 from buildtool.importers.user_operators import user_handler
 from buildtool.ir.dims import DimensionError, OpenSizeError, TooIntricateError
@@ -109,8 +110,26 @@ class Conversion:
         if known is None:
             self._refuse(node, " of values that are known only at run time" if evaluate else "")
             return ()
-        outputs = known(step)
+        outputs = self._handled(step, known)
         return (outputs,) if isinstance(outputs, Tensor) else outputs
+
+    def _handled(self, step: Step, handler: Handler) -> Tensor | Sequence[Tensor]:
+        """What a handler makes; UnsupportedError where the node has an attribute that it does not know."""
+        settled = self._registry.settled
+        if settled is None or step.node.title not in self._registry.handlers():
+            return handler(step)
+        node = step.node
+        attributes = Attributes(node.attributes)
+        step.node = replace(node, attributes=attributes)
+        outputs = handler(step)
+        unknown = attributes.unread - settled.get("", frozenset()) - settled.get(node.title, frozenset())
+        for name in sorted(unknown):
+            if _is_set(node.attributes[name]):
+                step.unsupported(
+                    f"'{name}' ({node.attributes[name]}) is not known, and may change what it computes",
+                    f"build the model without '{name}', or export it to ONNX",
+                )
+        return outputs
 
     def tensor(self, name: str) -> Tensor:
         return self.tensors[name]
@@ -160,6 +179,11 @@ class Conversion:
             )
         if problems:
             raise UnsupportedError(problems)
+
+
+def _is_set(value: AttributeValue) -> bool:
+    """Whether an attribute asks for something: zeros and empty ones are how a file says that it does not."""
+    return bool(value) if isinstance(value, int | float | str) else np.size(value) > 0
 
 
 def _names_read(nodes: Iterable[SourceNode], outputs: Iterable[str]) -> frozenset[str]:

@@ -5,7 +5,7 @@ A framework's reader makes a `SourceModel`; from there on everything but the han
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -17,6 +17,29 @@ from buildtool.ir.types import DType, QuantType
 AttributeValue: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...] | Array
 #: A dimension as the file declares it: a size, the name of an unknown size, or None.
 SourceDim: TypeAlias = int | str | None
+
+
+class Attributes(Mapping[str, AttributeValue]):
+    """Attributes that remember which of them were looked at."""
+
+    def __init__(self, values: Mapping[str, AttributeValue]) -> None:
+        self._values = values
+        self.unread = set(values)
+
+    def __getitem__(self, name: str) -> AttributeValue:
+        self.unread.discard(name)
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        if isinstance(name, str):
+            self.unread.discard(name)
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 @dataclass(frozen=True)

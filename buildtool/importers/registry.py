@@ -35,13 +35,23 @@ class Refusal:
 class Registry:
     """The handlers and evaluators of a framework, by the titles of its operators (`SourceNode.title`)."""
 
-    def __init__(self, platform: str, package: str, refusals: Mapping[str, Refusal] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        platform: str,
+        package: str,
+        refusals: Mapping[str, Refusal] = MappingProxyType({}),
+        settled: Mapping[str, frozenset[str]] | None = None,
+    ) -> None:
         """`package`: the name of the package whose modules register themselves; loaded when it is first needed.
 
         `refusals`: operators, by their titles, that cannot have a handler.
+
+        `settled`: attributes that change no result, by the title of the operator, and under "" those of all operators.
+        Where it is given, a model is refused if it sets another attribute that no handler looked at.
         """
         self.platform = platform
         self.refusals = refusals
+        self.settled = settled
         self._package = package
         self._loaded = False
         self._handlers: dict[str, Handler] = {}

@@ -21,7 +21,10 @@ class _Cut:
 
 
 def strided_slice(step: Step) -> Tensor:
-    """Each bit of a mask is about one entry of the lists: from the start, to the end, a new axis, an axis that goes."""
+    """Each bit of a mask is about one entry of the lists: from the start, to the end, a new axis, an axis that goes.
+
+    With `offset` (TFLite) ends count from the begins.
+    """
     x = step.input(0)
     begins, ends, steps = step.known_dims(1, "begin"), step.known_dims(2, "end"), step.known_ints(3, "strides")
     if not len(begins) == len(ends) == len(steps) or 0 in steps:
@@ -38,12 +41,20 @@ def strided_slice(step: Step) -> Tensor:
         elif masks["new_axis"] >> index & 1:
             cut.shape.append(1)
         else:
-            _one_axis(
-                step, x, cut, (begins[index], ends[index], steps[index]), {k: m >> index & 1 for k, m in masks.items()}
-            )
+            entry = begins[index], ends[index], steps[index]
+            if step.integer("offset", 0):
+                entry = _behind_begin(entry, step.size(x, len(cut.sizes)))
+            _one_axis(step, x, cut, entry, {k: m >> index & 1 for k, m in masks.items()})
     _whole(step, x, cut, x.rank)
     y = step.emit("slice", x, starts=tuple(cut.starts), steps=tuple(cut.steps), sizes=tuple(cut.sizes))
     return step.reshape(y, tuple(cut.shape))
+
+
+def _behind_begin(entry: tuple[Dim, Dim, int], size: Dim) -> tuple[Dim, Dim, int]:
+    """The entry with an end that counts as all others do."""
+    begin, length, stride = entry
+    first = size + begin if isinstance(begin, int) and begin < 0 else begin
+    return first, first + length, stride
 
 
 def _whole(step: Step, x: Tensor, cut: _Cut, until: int) -> None:

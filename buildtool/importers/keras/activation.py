@@ -45,11 +45,9 @@ def activated(step: Step, x: Tensor, key: str = "activation") -> Tensor:
         return x
     if not isinstance(value, str):
         step.malformed(f"'{key}' is not the name of a function")
-    options = {
-        name.removeprefix(f"{key}."): float(item)
-        for name, item in step.node.attributes.items()
-        if name.startswith(f"{key}.") and isinstance(item, int | float)
-    }
+    inner = [name for name in step.node.attributes if name.startswith(f"{key}.")]
+    given = {name.removeprefix(f"{key}."): step.attribute(name) for name in inner}
+    options = {name: float(item) for name, item in given.items() if isinstance(item, int | float)}
     return apply(step, x, _LAYERS.get(value, value), options, own=value in _LAYERS)
 
 

@@ -20,7 +20,8 @@ Found: TypeAlias = dict[Place, Sequence[Dataset]]
 
 _KERNEL = ("kernel", "bias")
 _RECURRENT = ("kernel", "recurrent_kernel", "bias")
-_ATTENTION = ("query", "key", "value", "attention_output")
+_ATTENTION = ("query", "key", "gate", "value", "attention_output")
+_HEADS = ("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention")
 _PLAIN: Mapping[str, tuple[str, ...]] = {
     "Dense": _KERNEL,
     "EinsumDense": _KERNEL,
@@ -59,8 +60,7 @@ _PLAIN: Mapping[str, tuple[str, ...]] = {
     "STFTSpectrogram": ("real_kernel", "imag_kernel"),
     "Normalization": ("mean", "variance", "count"),
     "QuantizeLayer": ("range_min", "range_max", "optimizer_step"),
-    "MultiHeadAttention": tuple(f"{part}_{kind}" for part in _ATTENTION for kind in _KERNEL),
-    "GroupQueryAttention": tuple(f"{part}_{kind}" for part in _ATTENTION for kind in _KERNEL),
+    **dict.fromkeys(_HEADS, tuple(f"{part}_{kind}" for part in _ATTENTION for kind in _KERNEL)),
     "Attention": ("scale", "concat_score_weight"),
     "AdditiveAttention": ("scale",),
 }
@@ -69,7 +69,7 @@ _FIXED = frozenset(
     {"moving_mean", "moving_variance", "mean", "variance", "count", "range_min", "range_max", "optimizer_step"}
 )
 _CALLED = {"GroupQueryAttention": "GroupedQueryAttention"}  # a class that has another name where it is written
-_DENSE = tuple((f"{part}_dense", f"_{part}_dense") for part in ("query", "key", "value", "output"))
+_DENSE = tuple((f"{part}_dense", f"_{part}_dense") for part in ("query", "key", "gate", "value", "output"))
 #: In a tree, the groups below that of a layer that hold its weights.
 _BELOW: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "LSTM": (("cell",),),
@@ -78,7 +78,7 @@ _BELOW: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "ConvLSTM1D": (("cell",),),
     "ConvLSTM2D": (("cell",),),
     "ConvLSTM3D": (("cell",),),
-    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention"), _DENSE),
+    **dict.fromkeys(_HEADS, _DENSE),
 }
 
 
@@ -99,6 +99,8 @@ def slots(layer: Layer) -> tuple[str, ...]:
             without.add("reverse_embeddings")
         case "EinsumDense" if settings.get("bias_axes") is None:
             without.add("bias")
+        case op if op in _HEADS and settings.get("use_gate") is not True:
+            without |= {f"gate_{kind}" for kind in _KERNEL}
         case "Normalization" if settings.get("mean") is not None:
             without |= _FIXED
         case "Attention" | "AdditiveAttention" if settings.get("use_scale", layer.op != "Attention") is not True:

@@ -93,6 +93,8 @@ def _elementwise() -> list[Older]:
         *cases,
         Older("swish", x, {"Out": X * _sigmoid(0.5 * X)}, {"beta": 0.5}),
         Older("hard_swish", x, {"Out": X * gate}, {"threshold": 4.0, "scale": 5.0, "offset": 2.0}),
+        Older("round", {"X": 100 * X}, {"Out": np.round(100 * X, 1)}, {"decimals": 1}),
+        Older("round", {"X": 100 * X}, {"Out": np.round(100 * X, -2)}, {"decimals": -2}),
         Older("relu_clipped", x, {"Out": np.clip(X, 0, 1.5)}, {"Relu_clipped_coef": 1.5}),
         Older(
             "power", {"X": np.abs(X)}, {"Out": (2 * np.abs(X) + 1) ** 1.5}, {"scale": 2.0, "shift": 1.0, "power": 1.5}

@@ -314,3 +314,9 @@ def structures(keras: Any) -> Iterator[tuple[str, Any]]:
     x = keras.Input((4, 4, 2), name="x")
     y = L.Conv2D(2, 3, padding="same", name="c1")(x)
     yield "residual", keras.Model(x, L.Add(name="sum")([x, L.Activation("relu", name="act")(y)]), name="residual")
+    if hasattr(L, "GroupQueryAttention"):  # Keras 3
+        x = keras.Input((5, 6), name="x")
+        gated = L.MultiHeadAttention(2, 3, value_dim=4, use_gate=True, name="gated")(x, x)
+        near = L.MultiHeadAttention(2, 3, sliding_window=2, name="near")(gated, gated, use_causal_mask=True)
+        grouped = L.GroupQueryAttention(3, 4, 2, use_gate=True, sliding_window=3, name="grouped")(near, x)
+        yield "windows", keras.Model(x, grouped, name="windows")

@@ -37,19 +37,21 @@ def _operands(step: Step) -> tuple[Tensor, Tensor, Tensor]:
     return given[0], given[1], given[2] if len(given) == 3 else given[1]
 
 
-def _causal(step: Step, scores: Tensor) -> Tensor:
-    """No place looks at those behind it."""
-    if not step.integer("call.use_causal_mask", 0):
+def _masked(step: Step, scores: Tensor) -> Tensor:
+    """`use_causal_mask`: no place looks at those behind it; `sliding_window`: nor at those so far away."""
+    causal, window = step.integer("call.use_causal_mask", 0), step.integer("sliding_window", 0)
+    if not causal and not window:
         return scores
     rows, columns = (channels(step, scores, axis) for axis in (-2, -1))
     step.check_table(rows, columns)
-    ahead = np.triu(np.ones((rows, columns), np.float32), 1) * np.float32(_NEVER)
-    return plus(step, scores, step.constant(ahead))
+    ahead = np.arange(columns) - np.arange(rows)[:, np.newaxis]
+    hidden = (ahead > 0 if causal else False) | (abs(ahead) >= window if window else False)
+    return plus(step, scores, step.constant(np.where(hidden, np.float32(_NEVER), np.float32(0))))
 
 
 def _attended(step: Step, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     turned = step.transpose(key, (*range(key.rank - 2), key.rank - 1, key.rank - 2))
-    scores = _causal(step, step.emit("matmul", query, turned))
+    scores = _masked(step, step.emit("matmul", query, turned))
     shares = step.emit("softmax", scores, axis=scores.rank - 1)
     return step.emit("matmul", shares, value), shares
 
@@ -76,10 +78,10 @@ def multi_head_attention(step: Step) -> Sequence[Tensor]:
     scale = array(step, 1 / math.sqrt(max(step.integer("key_dim"), 1)))
     q, k, v = (_heads(step, x, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     y, shares = _attended(step, step.emit("mul", q, scale), k, v)
-    return [_together(step, y), shares]
+    return [_together(step, _gated(step, query, y)), shares]
 
 
-@handler("GroupQueryAttention")
+@handler("GroupQueryAttention", "GroupedQueryAttention")
 def group_query_attention(step: Step) -> Sequence[Tensor]:
     """Several heads of the query share one of key and value."""
     query, value, key = _operands(step)
@@ -87,7 +89,14 @@ def group_query_attention(step: Step) -> Sequence[Tensor]:
     q, k, v = (_heads(step, x, name) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     heads = channels(step, q, 1)
     y, shares = _attended(step, step.emit("mul", q, scale), _shared(step, k, heads), _shared(step, v, heads))
-    return [_together(step, y), shares]
+    return [_together(step, _gated(step, query, y)), shares]
+
+
+def _gated(step: Step, query: Tensor, y: Tensor) -> Tensor:
+    """`use_gate`: how much of each result goes on, the query decides."""
+    if not step.integer("use_gate", 0):
+        return y
+    return step.emit("mul", y, step.emit("sigmoid", _heads(step, query, "gate")))
 
 
 def _shared(step: Step, x: Tensor, heads: int) -> Tensor:
@@ -145,5 +154,5 @@ def _sums(step: Step, query: Tensor, key: Tensor, before: Tensor | None, behind:
 
 
 def _weighted(step: Step, scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    shares = step.emit("softmax", _causal(step, scores), axis=2)
+    shares = step.emit("softmax", _masked(step, scores), axis=2)
     return step.emit("matmul", shares, value), shares

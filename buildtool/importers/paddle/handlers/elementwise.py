@@ -23,7 +23,7 @@ from buildtool.ir.dims import product
 from buildtool.ir.types import DType
 
 _UNARY = {name: name for name in ("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh")} | {
-    **{name: name for name in ("erf", "exp", "floor", "log", "mish", "reciprocal", "relu", "round", "sigmoid")},
+    **{name: name for name in ("erf", "exp", "floor", "log", "mish", "reciprocal", "relu", "sigmoid")},
     **{name: name for name in ("sign", "sin", "sinh", "softsign", "sqrt", "tan", "tanh")},
     "silu": "swish",
     "negative": "neg",
@@ -38,6 +38,19 @@ _LOGARITHMS = {"log2": 2.0, "log10": 10.0}
 @handler(*_UNARY)
 def unary(step: Step) -> Tensor:
     return step.emit(_UNARY[step.node.op], one(step, "X"))
+
+
+@handler("round")
+def rounded(step: Step) -> Tensor:
+    """To so many places behind the point."""
+    x, places = one(step, "X"), step.integer("decimals", 0)
+    if not places:
+        return step.emit("round", x)
+    if not -30 <= places <= 30:
+        step.unsupported(f"{places} decimals", "round to at most 30")
+    factor = step.constant(np.array(10.0 ** abs(places), x.dtype.numpy))
+    up, down = ("mul", "div") if places > 0 else ("div", "mul")
+    return step.emit(down, step.emit("round", step.emit(up, x, factor)), factor)
 
 
 @handler("isinf_v2")
