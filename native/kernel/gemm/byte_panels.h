@@ -18,6 +18,7 @@ struct BytePanelJob {
   int64_t output_step;  // from pixel to pixel
   char* scratch;        // ByteThreadBytes() per thread
   int64_t thread_bytes;
+  bool eights;  // all rows begin at multiples of 8
 };
 
 // Some pixels of a job times some outputs of a group.
@@ -30,6 +31,7 @@ struct ByteTile {
   int64_t outputs;  // how many
   int8_t* to;       // the first output of the first pixel
   const int8_t* residual;
+  int8_t* copies;  // for pairs: memory for a row's pointer and bytes per tap and pixel, ByteCopyPitch() each
 };
 
 inline namespace LATHE_ISA {
@@ -40,8 +42,16 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile);
 }  // namespace LATHE_ISA
 namespace {
 
+LATHE_INLINE int64_t ByteCopyPitch(int64_t depth) { return (depth + 127) / 128 * 128; }
+
 LATHE_INLINE int64_t ByteThreadBytes(const BytePanelShape& shape) {
-  return (shape.taps * kByteChunkPixels * static_cast<int64_t>(sizeof(int8_t*)) + 63) / 64 * 64;
+  const int64_t rows = shape.taps * kByteChunkPixels, pointer = sizeof(int8_t*);
+  const int64_t bytes = kByteForm.pairs ? rows * (2 * pointer + ByteCopyPitch(shape.depth)) : rows * pointer;
+  return (bytes + 63) / 64 * 64;
+}
+
+LATHE_INLINE bool AtEight(const void* place, int64_t step) {
+  return (reinterpret_cast<uintptr_t>(place) | static_cast<uintptr_t>(step)) % 8 == 0;
 }
 
 // Tiles that are not whole compute the first row once more.
@@ -102,6 +112,7 @@ inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const
   const JobItems items(job.pixels, shape.groups * shape.panels(), kByteChunkPixels, kByteChunkPixels, kPanels);
   context.For(items.count, 1, [&](int64_t begin, int64_t end, int thread) {
     const int8_t** rows = reinterpret_cast<const int8_t**>(job.scratch + thread * job.thread_bytes);
+    int8_t* copies = reinterpret_cast<int8_t*>(rows + shape.taps * kByteChunkPixels);
     int64_t at_hand = -1;
     for (int64_t index = begin; index < end; ++index) {
       const JobItem item = items[index];
@@ -120,7 +131,7 @@ inline void RunByteJob(const RunContext& context, const BytePanelJob& job, const
         const int64_t number = panel / shape.panels();
         const int64_t channel = number * shape.outputs + output;
         int8_t* to = job.output + item.pixel * job.output_step + channel;
-        ByteTile tile = {rows, item.count, number, output, outputs, to, nullptr};
+        ByteTile tile = {rows, item.count, number, output, outputs, to, nullptr, copies};
         if (job.residual != nullptr) tile.residual = job.residual + item.pixel * shape.groups * shape.outputs + channel;
         RunByteTile(job, tile);
         panel += taken;

@@ -64,6 +64,11 @@ struct BytePanelState {
   float low;  // in steps of y, zero point not added
   float high;
   bool lowest;  // a filter may be -128
+  // Of pairs: the factors as SplitFactor gives them, zeros behind them for two panels.
+  const int32_t* shifts;
+  const int32_t* mantissas;
+  bool small_sums;  // no sum loses digits by its shift, whatever the pixels are
+  bool whole_sums;  // single precision has all of them whole
 };
 
 // Inputs are x, filters, a bias of s32 and a residual; all but the last are constant or stored with one scale.

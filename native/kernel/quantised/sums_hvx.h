@@ -13,14 +13,15 @@ template <int operands>
 class HvxSum {
  public:
   HvxSum(const int32_t* zeros, const float* factors, const Steps& steps)
-      : store_(steps.zero, steps.low, steps.high, operands == 1 ? kUnits : kUnitsOfTwo) {
+      : store_(steps.zero, steps.low, steps.high, operands == 1 ? kDoubtOfWhole : kDoubtOfTwo) {
     for (int i = 0; i < operands; ++i) {
       zeros_[i] = Q6_V_vsplat_R(zeros[i]);
       int32_t bits;
       memcpy(&bits, factors + i, sizeof bits);
       const bool has_ties =
           (bits & 0x7fff) == 0;  // factors of few digits: halves are frequent, and all of them in doubt
-      usable_ = factors_[i].Read(factors + i, 1) && !has_ties && usable_;
+      factors_[i].Read(factors[i]);
+      usable_ = !has_ties && usable_;
     }
   }
 
@@ -30,34 +31,27 @@ class HvxSum {
   // `count` results, which may take the place of an operand; `exact(operands, i)` is one as everywhere else.
   template <typename Exact>
   void Run(const int8_t* const* from, int64_t count, int8_t* to, const Exact& exact) const {
-    int64_t i = 0;
-    for (; i + kBytes <= count; i += kBytes) {
-      HVX_Vector x[operands];
+    const int whole = static_cast<int>(count / kHvxBytes) * kHvxBytes, rest = static_cast<int>(count) - whole;
+    HVX_Vector x[operands], raised[kQuarters];
+    for (int i = 0; i < whole; i += kHvxBytes) {
       for (int k = 0; k < operands; ++k) x[k] = LoadAny(from[k] + i);
-      HVX_Vector doubts = Q6_V_vzero();
-      StoreAny(Sum(x, &doubts), to + i);
-      if (AnyFlag(doubts)) Mend(x, doubts, kBytes, to + i, exact);
+      HVX_Vector least = HvxStore::NoDoubt();
+      StoreAny(Sum(x, raised, &least), to + i);
+      if (store_.InDoubt(least)) Mend(x, raised, kHvxBytes, to + i, exact);
     }
-    if (i == count) return;
-    const int rest = static_cast<int>(count - i);  // nothing behind an operand is read
-    HVX_Vector x[operands];
-    for (int k = 0; k < operands; ++k) {
-      alignas(kBytes) int8_t few[kBytes] = {};
-      memcpy(few, from[k] + i, static_cast<size_t>(rest));
-      x[k] = *reinterpret_cast<const HVX_Vector*>(few);
-    }
-    HVX_Vector doubts = Q6_V_vzero();
-    StoreFew(Sum(x, &doubts), rest, to + i);
-    if (AnyFlag(doubts)) Mend(x, doubts, rest, to + i, exact);
+    if (rest == 0) return;
+    for (int k = 0; k < operands; ++k) x[k] = LoadFew(from[k] + whole, rest);
+    HVX_Vector least = HvxStore::NoDoubt();
+    StoreFew(Sum(x, raised, &least), rest, to + whole);
+    if (store_.InDoubt(least)) Mend(x, raised, rest, to + whole, exact);
   }
 
  private:
-  static constexpr int kBytes = 128;
-  static constexpr int kQuarters = kBytes / kHvxLanes;
+  static constexpr int kQuarters = kHvxBytes / kHvxLanes;
 
-  // Bit n of a lane of `doubts` is the n-th quarter's.
-  LATHE_INLINE HVX_Vector Sum(const HVX_Vector (&x)[operands], HVX_Vector* doubts) const {
-    HVX_Vector numbers[kQuarters], steps[kQuarters];
+  LATHE_INLINE HVX_Vector Sum(const HVX_Vector (&x)[operands], HVX_Vector (&raised)[kQuarters],
+                              HVX_Vector* least) const {
+    HVX_Vector numbers[kQuarters], large[kQuarters];
     const HVX_Vector most = Q6_V_vsplat_R(512 << kDigits);
 #pragma clang loop unroll(full)
     for (int k = 0; k < operands; ++k) {
@@ -67,30 +61,28 @@ class HvxSum {
 #pragma clang loop unroll(full)
       for (int n = 0; n < kQuarters; ++n) {
         const HVX_Vector part = factors_[k].Times(Q6_Vw_vsub_VwVw(words[n], zeros_[k]));
-        if constexpr (operands > 1)  // single precision has fewer digits for what is large
-          *doubts = Q6_V_vandor_VQR(*doubts, Q6_Q_vcmp_gt_VwVw(Q6_Vw_vabs_Vw(part), most), 1 << n);
+        const HVX_Vector size = Q6_Vw_vabs_Vw(part);
+        large[n] = k == 0 ? size : Q6_Vw_vmax_VwVw(large[n], size);
         numbers[n] = k == 0 ? part : Q6_Vw_vadd_VwVw_sat(numbers[n], part);
       }
     }
 #pragma clang loop unroll(full)
-    for (int n = 0; n < kQuarters; ++n) steps[n] = store_.Round(numbers[n], 1 << n, doubts);
-    return store_.Bytes(steps);
+    for (int n = 0; n < kQuarters; ++n) {
+      raised[n] = store_.Raise(numbers[n]);
+      if constexpr (operands > 1)  // single precision has fewer digits for what is large
+        raised[n] = HvxStore::Doubt(raised[n], Q6_Q_vcmp_gt_VwVw(large[n], most));
+      *least = HvxStore::Least(*least, raised[n]);
+    }
+    return store_.Bytes(raised);
   }
 
   // What was written may be where an operand was.
   template <typename Exact>
-  static void Mend(const HVX_Vector (&x)[operands], HVX_Vector doubts, int count, int8_t* to, const Exact& exact) {
-    alignas(kBytes) int8_t kept[operands][kBytes];
-    alignas(kBytes) uint32_t flags[kHvxLanes];
+  __attribute__((noinline)) void Mend(const HVX_Vector (&x)[operands], const HVX_Vector (&raised)[kQuarters], int count,
+                                      int8_t* to, const Exact& exact) const {
     const int8_t* places[operands];
-    for (int k = 0; k < operands; ++k) {
-      *reinterpret_cast<HVX_Vector*>(kept[k]) = x[k];
-      places[k] = kept[k];
-    }
-    *reinterpret_cast<HVX_Vector*>(flags) = doubts;
-    for (int i = 0; i < count; ++i) {
-      if ((flags[i % kHvxLanes] >> (i / kHvxLanes) & 1) != 0) to[i] = exact(places, i);
-    }
+    for (int k = 0; k < operands; ++k) places[k] = reinterpret_cast<const int8_t*>(x + k);
+    store_.ForDoubts(raised, kQuarters, 0, count, [&](int i) { to[i] = exact(places, i); });
   }
 
   HVX_Vector zeros_[operands];

@@ -1,5 +1,5 @@
 // Two or three rows of elements put side by side, as where channels go last or are shuffled: on 64-bit ARM, which has
-// instructions for that, and bytes on x86-64.
+// instructions for that, and bytes on x86-64 and on the DSP.
 #ifndef LATHE_KERNEL_SIMD_INTERLEAVE_H_
 #define LATHE_KERNEL_SIMD_INTERLEAVE_H_
 
@@ -10,6 +10,8 @@
 #include <arm_neon.h>
 #elif defined(__x86_64__)
 #include <emmintrin.h>
+#elif defined(__HVX__)
+#include "native/kernel/quantised/requantise_hvx.h"
 #endif
 
 namespace lathe {
@@ -129,6 +131,75 @@ inline bool Interleave(const uint8_t* from, int64_t stride, int64_t rows, int64_
     default:
       return false;
   }
+}
+
+#elif defined(__HVX__)
+
+// Of four bytes each, the first three: what a reverse delta network needs for that. Each of its steps moves bytes by a
+// power of two, the smallest first, where a bit is set.
+struct ThreesOfFours {
+  uint8_t bits[kHvxBytes];
+
+  constexpr ThreesOfFours() : bits() {
+    for (int from = 0; from < kHvxBytes; ++from) {
+      if (from % 4 == 3) continue;
+      const int to = from / 4 * 3 + from % 4;
+      for (int step = 1; step < kHvxBytes; step *= 2) {
+        const int moved = (to & (2 * step - 1)) | (from & ~(2 * step - 1));
+        if (((from ^ to) & step) != 0) bits[moved] = static_cast<uint8_t>(bits[moved] | step);
+      }
+    }
+  }
+};
+
+// Some of the bytes of several vectors; nothing else is written.
+template <int vectors>
+inline void StoreVectors(const HVX_Vector (&bytes)[vectors], int count, uint8_t* to) {
+  for (int n = 0; n < vectors && count > 0; ++n, count -= kHvxBytes, to += kHvxBytes) {
+    if (count >= kHvxBytes) {
+      StoreAny(bytes[n], to);
+    } else {
+      StoreFew(bytes[n], count, reinterpret_cast<int8_t*>(to));
+    }
+  }
+}
+
+inline void InterleaveThree(const uint8_t* from, int stride, int length, uint8_t* to) {
+  alignas(kHvxBytes) static constexpr ThreesOfFours kThrees;
+  const HVX_Vector threes = *reinterpret_cast<const HVX_Vector*>(kThrees.bits);
+  const HVX_VectorPred first = Q6_Q_vsetq_R(96), second = Q6_Q_vsetq_R(64), third = Q6_Q_vsetq_R(32);
+  for (int i = 0; i < length; i += kHvxBytes) {
+    const int count = length - i < kHvxBytes ? length - i : kHvxBytes;
+    const HVX_Vector a = LoadFew(from + i, count), b = LoadFew(from + stride + i, count);
+    const HVX_Vector c = LoadFew(from + 2 * stride + i, count);
+    const HVX_VectorPair twos = Q6_W_vshuff_VVR(b, a, -1), ones = Q6_W_vshuff_VVR(c, c, -1);
+    const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(ones), Q6_V_lo_W(twos), -2);
+    const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(ones), Q6_V_hi_W(twos), -2);
+    const HVX_Vector part[] = {
+        Q6_V_vrdelta_VV(Q6_V_lo_W(low), threes), Q6_V_vrdelta_VV(Q6_V_hi_W(low), threes),
+        Q6_V_vrdelta_VV(Q6_V_lo_W(high), threes), Q6_V_vrdelta_VV(Q6_V_hi_W(high), threes)};
+    const HVX_Vector middle = Q6_V_vror_VR(part[1], 32), last = Q6_V_vror_VR(part[2], 64);
+    const HVX_Vector all[] = {Q6_V_vmux_QVV(first, part[0], middle), Q6_V_vmux_QVV(second, middle, last),
+                              Q6_V_vmux_QVV(third, last, Q6_V_vror_VR(part[3], 96))};
+    StoreVectors(all, 3 * count, to + 3 * i);
+  }
+}
+
+inline bool Interleave(const uint8_t* from, int64_t stride, int64_t rows, int64_t length, uint8_t* to) {
+  const int whole = static_cast<int>(length), step = static_cast<int>(stride);
+  if (rows == 3) {
+    InterleaveThree(from, step, whole, to);
+    return true;
+  }
+  if (rows != 2) return false;
+  for (int i = 0; i < whole; i += kHvxBytes) {
+    const int count = whole - i < kHvxBytes ? whole - i : kHvxBytes;
+    const HVX_Vector a = LoadFew(from + i, count), b = LoadFew(from + step + i, count);
+    const HVX_VectorPair both = Q6_W_vshuff_VVR(b, a, -1);
+    const HVX_Vector all[] = {Q6_V_lo_W(both), Q6_V_hi_W(both)};
+    StoreVectors(all, 2 * count, to + 2 * i);
+  }
+  return true;
 }
 
 #endif

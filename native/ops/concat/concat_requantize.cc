@@ -1,6 +1,7 @@
 // Bytes one after the other along an axis, each input brought from its way of storing to that of the output.
 #include "native/kernel/check.h"
 #include "native/kernel/quantised/quantised_tensors.h"
+#include "native/kernel/simd/copy_bytes.h"
 #include "native/kernel/simd/sixteen.h"
 
 namespace lathe {
@@ -64,7 +65,7 @@ void RunByteConcat(const RunContext& context) {
         const int64_t count = input.shape.Count(axis, out.rank);
         const int8_t* from = input.As<int8_t>() + index * count;
         if (ChangesNothing(state.conversions[i])) {
-          if (count > 0) memcpy(to, from, static_cast<size_t>(count));
+          CopyBytes(to, from, count);
         } else {
           ConvertBytes(state.conversions[i], from, to, count);
         }

@@ -1,6 +1,7 @@
 // Convolution of quantised numbers, any groups and dilation.
 #include "native/kernel/gemm/byte_form.h"
 #include "native/kernel/gemm/byte_panels.h"
+#include "native/kernel/simd/copy_bytes.h"
 #include "native/ops/conv2d/conv2d_taps.h"
 
 namespace lathe {
@@ -94,7 +95,7 @@ __attribute__((cold)) Code PlanByteConv(PlanContext& context) {
   plan.pitch = (reach.before + in[2] + reach.behind) * in[3];
   if (in[0] * in[1] > kMaxPackedElements / plan.pitch)
     return context.Fail(Code::kUnsupported, "its image is too large");
-  return RequestScratch(context, scratch + shape.depth + 2 * kByteForm.reach() + in[0] * in[1] * plan.pitch);
+  return RequestScratch(context, scratch + shape.depth + 2 * kByteForm.reach() + 7 + in[0] * in[1] * plan.pitch);
 }
 
 // The image with the zero point beside its lines.
@@ -109,16 +110,15 @@ inline void CopyLines(const RunContext& context, const ByteConvState& state, con
     for (int64_t line = begin; line < end; ++line) {
       int8_t* target = to + line * plan.pitch;
       const int8_t* from = image + line * in[2] * step;
-      memset(target, state.panels.x_zero, static_cast<size_t>(before));
+      const int8_t zero = static_cast<int8_t>(state.panels.x_zero);
+      FillBytes(target, before, zero);
       target += before;
       if (step == channels) {
-        memcpy(target, from, static_cast<size_t>(in[2] * channels));
+        CopyBytes(target, from, in[2] * channels);
       } else {
-        for (int64_t x = 0; x < in[2]; ++x) {
-          memcpy(target + x * channels, from + x * step, static_cast<size_t>(channels));
-        }
+        for (int64_t x = 0; x < in[2]; ++x) CopyBytes(target + x * channels, from + x * step, channels);
       }
-      memset(target + in[2] * channels, state.panels.x_zero, static_cast<size_t>(behind));
+      FillBytes(target + in[2] * channels, behind, zero);
     }
   });
 }
@@ -148,15 +148,16 @@ inline void LocateLines(const ByteConvState& state, const ByteConvPlan& plan, co
   }
 }
 
-void RunLines(const RunContext& context, const BytePanelJob& job) {
+void RunLines(const RunContext& context, BytePanelJob job) {
   const ByteConvState& state = context.State<ByteConvState>();
   const ByteConvPlan& plan = context.Plan<ByteConvPlan>();
   const Shape& in = context.inputs[0].shape;
   const Shape& out = context.outputs[0].shape;
-  const int64_t line = state.panels.shape.depth + kByteForm.reach();
+  const int64_t line = (state.panels.shape.depth + kByteForm.reach() + 7) / 8 * 8;
   int8_t* outside = reinterpret_cast<int8_t*>(job.scratch + plan.threads * plan.thread_bytes);
   memset(outside, state.panels.x_zero, static_cast<size_t>(line));
   CopyLines(context, state, plan, outside + line);
+  job.eights = AtEight(outside, state.channels);
   RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
     LocateLines(state, plan, outside + line, outside, in, out, pixel, count, rows);
   });
@@ -184,6 +185,7 @@ void RunByteConv(const RunContext& context) {
   memset(outside, state.panels.x_zero, static_cast<size_t>(in[3]));
   const int8_t* image = input.As<int8_t>();
   const int64_t step = input.RowStep();
+  job.eights = AtEight(image, step) && AtEight(outside, shape.depth);
   const ByteTail tail(image, in.Count(0, 3), in[3], step, shape.depth, outside + in[3] + kByteForm.reach());
   if (out[1] == in[1] && out[2] == in[2] && shape.taps == 1 && window.strides[0] * window.strides[1] == 1) {
     return RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {

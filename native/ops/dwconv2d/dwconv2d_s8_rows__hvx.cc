@@ -4,6 +4,7 @@
 // The image is copied first, with zero points around it, so that all windows are whole. Filters, starts and factors
 // stand repeated: a vector may begin at any channel.
 #include "native/kernel/quantised/requantise_hvx.h"
+#include "native/kernel/simd/copy_bytes.h"
 #include "native/ops/dwconv2d/dwconv2d_bytes.h"
 
 namespace lathe {
@@ -12,7 +13,7 @@ namespace {
 constexpr int kVector = 128;
 constexpr int kQuarters = 4;  // vectors of sums for one of bytes
 constexpr int kMostTaps = 64;
-constexpr int kMostGroups = kMostTaps / 4;
+constexpr int kThreeByThree = 3;  // groups of four of nine taps
 
 struct DwRowsState {
   DwByteState node;        // stands first: PlanDwBytes reads it there
@@ -41,15 +42,19 @@ __attribute__((cold)) Code RepeatChannels(PrepareContext& context, DwRowsState* 
   for (int64_t i = 0; i < period; ++i) {
     const int64_t channel = i % channels;
     uint32_t sum = 0;
+    int64_t largest = 0;
     for (int64_t tap = 0; tap < taps; ++tap) {
       const int8_t w = node.filter[tap * channels + channel];
       reinterpret_cast<int8_t*>(weights + tap / 4 * period + i)[tap % 4] = w;
       sum += static_cast<uint32_t>(w);
+      largest += (w < 0 ? -w : w) * 128;
     }
     starts[i] =
         static_cast<int32_t>(static_cast<uint32_t>(node.bias[channel]) - static_cast<uint32_t>(node.x_zero) * sum);
-    if (!HvxFactors::Split(node.factors[channel], shifts + i, mantissas + i))
-      return context.Fail(Code::kUnsupported, "its factors are too large or too small for this kernel");
+    SplitFactor(node.factors[channel], shifts + i, mantissas + i);
+    largest += starts[i] < 0 ? -int64_t{starts[i]} : int64_t{starts[i]};
+    if (largest << shifts[i] > INT32_MAX)
+      return context.Fail(Code::kUnsupported, "its factors are too large for this kernel");
   }
   state->weights = weights;
   state->starts = starts;
@@ -84,17 +89,6 @@ __attribute__((cold)) Code PlanDwRows(PlanContext& context) {
   return RequestScratch(context, height * width * out[3] + 2 * kVector);
 }
 
-void FillBytes(int8_t* to, int count, HVX_Vector bytes) {
-  for (; count >= kVector; count -= kVector, to += kVector) StoreAny(bytes, to);
-  if (count > 0) StoreFew(bytes, count, to);
-}
-
-// Nothing behind the last byte is read.
-void CopyBytes(int8_t* to, const int8_t* from, int count) {
-  for (; count >= kVector; count -= kVector, to += kVector, from += kVector) StoreAny(LoadAny(from), to);
-  if (count > 0) memcpy(to, from, static_cast<size_t>(count));
-}
-
 // One image with what windows reach around it.
 void CopyImage(const DwRowsState& state, const DwRowsPlan& plan, const Shape& in, const int8_t* image, int8_t* to) {
   const Window& window = state.node.window;
@@ -102,16 +96,16 @@ void CopyImage(const DwRowsState& state, const DwRowsPlan& plan, const Shape& in
   const int before = static_cast<int>(window.before[1]) * channels;
   const int left = before < line ? before : line;
   const int whole = static_cast<int>(in[2]) * channels, inside = whole < line - left ? whole : line - left;
-  const HVX_Vector zeros = Q6_Vb_vsplat_R(state.node.x_zero);
+  const int8_t zero = static_cast<int8_t>(state.node.x_zero);
   for (int y = 0; y < plan.height; ++y, to += line) {
     const int64_t source = y - window.before[0];
     if (source < 0 || source >= in[1]) {
-      FillBytes(to, line, zeros);
+      FillBytes(to, line, zero);
       continue;
     }
-    FillBytes(to, left, zeros);
+    FillBytes(to, left, zero);
     CopyBytes(to + left, image + source * whole, inside);
-    FillBytes(to + left + inside, line - left - inside, zeros);
+    FillBytes(to + left + inside, line - left - inside, zero);
   }
 }
 
@@ -122,14 +116,15 @@ struct DwRowsJob {
   int places[kMostTaps + 3];  // of the taps, from the first one on; those of no tap repeat it, and weigh nothing
 };
 
-// The sums of 128 channels from `channel` on, in order. `x`: at the first tap.
+// The sums of 128 channels from `channel` on, in order. `x`: at the first tap. `groups` of taps, or 0 for any number.
+template <int groups>
 LATHE_INLINE void SumTaps(const DwRowsJob& job, const int8_t* x, int channel, HVX_Vector (&sums)[kQuarters]) {
   const DwRowsState& state = job.state;
 #pragma clang loop unroll(full)
   for (int n = 0; n < kQuarters; ++n) sums[n] = LoadAny(state.starts + channel + n * kHvxLanes);
   const int32_t* weights = state.weights + channel;
   const int* place = job.places;
-  for (int group = 0; group < state.groups; ++group, weights += state.period, place += 4) {
+  const auto add = [&]() __attribute__((always_inline)) {
     // From four vectors of channels to [channel][tap].
     const HVX_VectorPair first = Q6_W_vshuff_VVR(LoadAny(x + place[1]), LoadAny(x + place[0]), -1);
     const HVX_VectorPair second = Q6_W_vshuff_VVR(LoadAny(x + place[3]), LoadAny(x + place[2]), -1);
@@ -139,42 +134,54 @@ LATHE_INLINE void SumTaps(const DwRowsJob& job, const int8_t* x, int channel, HV
 #pragma clang loop unroll(full)
     for (int n = 0; n < kQuarters; ++n)
       sums[n] = Q6_Vw_vrmpyacc_VwVbVb(sums[n], words[n], LoadAny(weights + n * kHvxLanes));
+    weights += state.period;
+    place += 4;
+  };
+  if constexpr (groups > 0) {
+#pragma clang loop unroll(full)
+    for (int group = 0; group < groups; ++group) add();
+  } else {
+    for (int group = 0; group < state.groups; ++group) add();
   }
 }
 
 // Those whose rounding is in doubt, as everywhere else.
-__attribute__((noinline)) void MendRow(const DwRowsJob& job, const HVX_Vector (&sums)[kQuarters], int channel,
-                                       int count, int8_t* to) {
+__attribute__((noinline)) void MendRow(const DwRowsJob& job, const HVX_Vector (&sums)[kQuarters],
+                                       const HVX_Vector (&raised)[kQuarters], int channel, int count, int8_t* to) {
   const DwByteState& node = job.state.node;
   const auto* numbers = reinterpret_cast<const int32_t*>(&sums[0]);
-  for (int i = 0; i < count; ++i) {
+  job.store.ForDoubts(raised, kQuarters, 0, count, [&](int i) {
     const float factor = node.factors[(channel + i) % node.channels];
     to[i] = ByteOf(static_cast<float>(numbers[i]) * factor, node.steps);
-  }
+  });
 }
 
 // `count` channels of the output from `channel` on: of one pixel, or of several that stand side by side.
+template <int groups>
 LATHE_INLINE void RunVector(const DwRowsJob& job, const int8_t* x, int channel, int count, int8_t* to) {
   const DwRowsState& state = job.state;
-  HVX_Vector sums[kQuarters], steps[kQuarters], doubts = Q6_V_vzero();
-  SumTaps(job, x, channel, sums);
+  HVX_Vector sums[kQuarters], raised[kQuarters], least = HvxStore::NoDoubt();
+  SumTaps<groups>(job, x, channel, sums);
 #pragma clang loop unroll(full)
   for (int n = 0; n < kQuarters; ++n) {
     HvxFactors factors;
-    factors.Set(LoadAny(state.shifts + channel + n * kHvxLanes), LoadAny(state.mantissas + channel + n * kHvxLanes));
-    steps[n] = job.store.Round(factors.Times(sums[n]), 1, &doubts);
+    factors.Load(state.shifts + channel + n * kHvxLanes, state.mantissas + channel + n * kHvxLanes);
+    raised[n] = job.store.Raise(factors.TimesSmall(sums[n]));
+    least = HvxStore::Least(least, raised[n]);
   }
-  const HVX_Vector bytes = job.store.Bytes(steps);
+  const HVX_Vector bytes = job.store.Bytes(raised);
   if (count == kVector) {
     StoreAny(bytes, to);
   } else {
     StoreFew(bytes, count, to);
   }
-  if (!AnyFlag(doubts)) return;
+  if (!job.store.InDoubt(least)) return;
   const HVX_Vector kept[kQuarters] = {sums[0], sums[1], sums[2], sums[3]};
-  MendRow(job, kept, channel, count, to);
+  const HVX_Vector numbers[kQuarters] = {raised[0], raised[1], raised[2], raised[3]};
+  MendRow(job, kept, numbers, channel, count, to);
 }
 
+template <int groups>
 void RunLine(const DwRowsJob& job, const int8_t* x, int pixels, int8_t* to) {
   const int channels = static_cast<int>(job.state.node.channels);
   const int stride = static_cast<int>(job.state.node.window.strides[1]);
@@ -182,15 +189,15 @@ void RunLine(const DwRowsJob& job, const int8_t* x, int pixels, int8_t* to) {
     int channel = 0;
     for (int at = 0; at < pixels * channels; at += kVector) {
       const int left = pixels * channels - at;
-      RunVector(job, x + at, channel, left < kVector ? left : kVector, to + at);
-      channel = (channel + kVector) % channels;
+      RunVector<groups>(job, x + at, channel, left < kVector ? left : kVector, to + at);
+      for (channel += kVector; channel >= channels;) channel -= channels;
     }
     return;
   }
   for (int pixel = 0; pixel < pixels; ++pixel, x += stride * channels, to += channels) {
     for (int channel = 0; channel < channels; channel += kVector) {
       const int left = channels - channel;
-      RunVector(job, x + channel, channel, left < kVector ? left : kVector, to + channel);
+      RunVector<groups>(job, x + channel, channel, left < kVector ? left : kVector, to + channel);
     }
   }
 }
@@ -216,8 +223,9 @@ void RunDwRows(const RunContext& context) {
     CopyImage(state, plan, in, context.inputs[0].As<int8_t>() + batch * in.Count(1, 4), copy);
     int8_t* to = context.outputs[0].As<int8_t>() + batch * out.Count(1, 4);
     context.For(out[1], 1, [&](int64_t begin, int64_t end, int) {
+      const auto run = state.groups == kThreeByThree ? RunLine<kThreeByThree> : RunLine<0>;
       for (int64_t y = begin; y < end; ++y)
-        RunLine(job, copy + y * step, static_cast<int>(out[2]), to + y * out[2] * channels);
+        run(job, copy + y * step, static_cast<int>(out[2]), to + y * out[2] * channels);
     });
   }
 }

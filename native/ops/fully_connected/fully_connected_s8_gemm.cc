@@ -53,6 +53,7 @@ void RunByteConnected(const RunContext& context) {
   const ByteConnectedPlan& plan = context.Plan<ByteConnectedPlan>();
   job.thread_bytes = plan.thread_bytes;
   const int64_t depth = state.shape.depth;
+  job.eights = AtEight(input, depth);
   const ByteTail tail(input, job.pixels, depth, depth, depth,
                       reinterpret_cast<int8_t*>(job.scratch + plan.threads * plan.thread_bytes));
   RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {

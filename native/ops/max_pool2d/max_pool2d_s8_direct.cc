@@ -8,6 +8,8 @@ namespace {
 
 #if defined(__AVX2__)
 constexpr int kMaxWidth = 32;  // bytes of a vector
+#elif defined(__HVX__)
+constexpr int kMaxWidth = 128;
 #else
 constexpr int kMaxWidth = 16;
 #endif
