@@ -194,8 +194,7 @@ __attribute__((noinline)) void StoreRow(const Outputs<vectors>& outputs, const H
   }
   if (residual != nullptr) AddResidual(outputs, residual, numbers, large);
 #pragma clang loop unroll(full)
-  for (int n = 0; n < vectors; ++n)
-    raised[n] = HvxStore::Doubt(store.Raise(numbers[n]), Q6_Q_vand_VR(large[n], 1));
+  for (int n = 0; n < vectors; ++n) raised[n] = HvxStore::Doubt(store.Raise(numbers[n]), Q6_Q_vand_VR(large[n], 1));
   HVX_Vector least = HvxStore::NoDoubt();
 #pragma clang loop unroll(full)
   for (int n = 0; n < vectors; ++n) least = HvxStore::Least(least, raised[n]);

@@ -90,9 +90,38 @@ Code OrderEights(PrepareContext& context, BytePanelState* state) {
   return Code::kOk;
 }
 
+// What vectors without floating-point numbers need, and how large sums can become.
+Code SplitFactors(PrepareContext& context, BytePanelState* state) {
+  const BytePanelShape& shape = state->shape;
+  const int64_t outputs = shape.groups * shape.outputs,
+                whole = (outputs + 2 * kBytePanel - 1) / kBytePanel * kBytePanel;
+  int32_t *shifts = nullptr, *mantissas = nullptr;
+  LATHE_TRY(AllocateArray(context, whole + 2 * kBytePanel, &shifts));  // of zeros
+  LATHE_TRY(AllocateArray(context, whole + 2 * kBytePanel, &mantissas));
+  int64_t largest = 0, shifted = 0;
+  for (int64_t i = 0; i < outputs; ++i) {
+    SplitFactor(state->factors[i], shifts + i, mantissas + i);
+    const int64_t panel = i / shape.outputs * shape.panels() + i % shape.outputs / kBytePanel;
+    const int8_t* filter = state->packed + panel * shape.panel_bytes() + i % shape.outputs % kBytePanel * kByteDepth;
+    const int64_t start = state->starts[i];
+    int64_t sum = start < 0 ? -start : start;
+    for (int64_t step = 0; step < shape.taps * shape.steps(); ++step, filter += kBytePanel * kByteDepth) {
+      for (int k = 0; k < kByteDepth; ++k) sum += (filter[k] < 0 ? -filter[k] : filter[k]) * 128;
+    }
+    largest = sum > largest ? sum : largest;
+    shifted = sum << shifts[i] > shifted ? sum << shifts[i] : shifted;
+  }
+  state->shifts = shifts;
+  state->mantissas = mantissas;
+  state->small_sums = shifted <= INT32_MAX;
+  state->whole_sums = largest <= 1 << 24;
+  return Code::kOk;
+}
+
 // Panels of a group become pairs, step by step; the last one may be alone. They begin at whole vectors.
 Code OrderPairs(PrepareContext& context, BytePanelState* state) {
   constexpr int64_t kVector = 2 * kBytePanel * kByteDepth, kFlip = 0x80;
+  LATHE_TRY(SplitFactors(context, state));
   const BytePanelShape& shape = state->shape;
   const int64_t steps = shape.taps * shape.steps(), pairs = (shape.panels() + 1) / 2;
   int8_t* memory = nullptr;
@@ -108,32 +137,6 @@ Code OrderPairs(PrepareContext& context, BytePanelState* state) {
       for (int64_t i = 0; i < kVector / 2; ++i) target[i] = static_cast<int8_t>(*from++ ^ kFlip);
     }
   }
-  return Code::kOk;
-}
-
-// What vectors without floating-point numbers need, and how large sums can become.
-Code SplitFactors(PrepareContext& context, const int32_t* starts, const float* factors, BytePanelState* state) {
-  const BytePanelShape& shape = state->shape;
-  const int64_t outputs = shape.groups * shape.outputs, whole = (outputs + 2 * kBytePanel - 1) / kBytePanel * kBytePanel;
-  int32_t *shifts = nullptr, *mantissas = nullptr;
-  LATHE_TRY(AllocateArray(context, whole + 2 * kBytePanel, &shifts));  // of zeros
-  LATHE_TRY(AllocateArray(context, whole + 2 * kBytePanel, &mantissas));
-  int64_t largest = 0, shifted = 0;
-  for (int64_t i = 0; i < outputs; ++i) {
-    SplitFactor(factors[i], shifts + i, mantissas + i);
-    const int64_t panel = i / shape.outputs * shape.panels() + i % shape.outputs / kBytePanel;
-    const int8_t* filter = state->packed + panel * shape.panel_bytes() + i % shape.outputs % kBytePanel * kByteDepth;
-    int64_t sum = starts[i] < 0 ? -int64_t{starts[i]} : int64_t{starts[i]};
-    for (int64_t step = 0; step < shape.taps * shape.steps(); ++step, filter += kBytePanel * kByteDepth) {
-      for (int k = 0; k < kByteDepth; ++k) sum += (filter[k] < 0 ? -filter[k] : filter[k]) * 128;
-    }
-    largest = sum > largest ? sum : largest;
-    shifted = sum << shifts[i] > shifted ? sum << shifts[i] : shifted;
-  }
-  state->shifts = shifts;
-  state->mantissas = mantissas;
-  state->small_sums = shifted <= INT32_MAX;
-  state->whole_sums = largest <= 1 << 24;
   return Code::kOk;
 }
 
@@ -212,11 +215,9 @@ Code PrepareBytePanels(PrepareContext& context, const ByteForm& form, int64_t jo
     state->packed = packed;
   }
   AddStarts(form, state, starts);
-  if (form.pairs) LATHE_TRY(SplitFactors(context, starts, factors, state));
-  LATHE_TRY(OrderAs(context, form, state));
   state->starts = starts;
   state->factors = factors;
-  return Code::kOk;
+  return OrderAs(context, form, state);
 }
 
 }  // namespace lathe

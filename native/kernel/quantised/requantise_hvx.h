@@ -59,6 +59,15 @@ LATHE_INLINE void StoreFew(HVX_Vector bytes, int count, int8_t* to) {
   Q6_vmem_QRIV(Q6_Q_vsetq_R(end - kHvxBytes), place + 1, turned);
 }
 
+// Up to a whole vector.
+LATHE_INLINE void StoreBytes(HVX_Vector bytes, int count, int8_t* to) {
+  if (count == kHvxBytes) {
+    StoreAny(bytes, to);
+  } else {
+    StoreFew(bytes, count, to);
+  }
+}
+
 // The factors of 32 outputs: what sums are shifted by and multiplied with.
 struct HvxFactors {
   HVX_Vector shift, mantissa;

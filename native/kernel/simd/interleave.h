@@ -175,9 +175,8 @@ inline void InterleaveThree(const uint8_t* from, int stride, int length, uint8_t
     const HVX_VectorPair twos = Q6_W_vshuff_VVR(b, a, -1), ones = Q6_W_vshuff_VVR(c, c, -1);
     const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(ones), Q6_V_lo_W(twos), -2);
     const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(ones), Q6_V_hi_W(twos), -2);
-    const HVX_Vector part[] = {
-        Q6_V_vrdelta_VV(Q6_V_lo_W(low), threes), Q6_V_vrdelta_VV(Q6_V_hi_W(low), threes),
-        Q6_V_vrdelta_VV(Q6_V_lo_W(high), threes), Q6_V_vrdelta_VV(Q6_V_hi_W(high), threes)};
+    const HVX_Vector part[] = {Q6_V_vrdelta_VV(Q6_V_lo_W(low), threes), Q6_V_vrdelta_VV(Q6_V_hi_W(low), threes),
+                               Q6_V_vrdelta_VV(Q6_V_lo_W(high), threes), Q6_V_vrdelta_VV(Q6_V_hi_W(high), threes)};
     const HVX_Vector middle = Q6_V_vror_VR(part[1], 32), last = Q6_V_vror_VR(part[2], 64);
     const HVX_Vector all[] = {Q6_V_vmux_QVV(first, part[0], middle), Q6_V_vmux_QVV(second, middle, last),
                               Q6_V_vmux_QVV(third, last, Q6_V_vror_VR(part[3], 96))};

@@ -7,10 +7,7 @@
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #elif defined(__HVX__)
-#include <hexagon_protos.h>
-#include <hexagon_types.h>
-#include <hvx_hexagon_protos.h>
-#include <string.h>
+#include "native/kernel/quantised/requantise_hvx.h"
 #endif
 
 #include <stdint.h>
@@ -77,27 +74,40 @@ inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t*
 #elif defined(__HVX__)
 
 // Each instruction looks up 32 bytes of the table, those of a vector's even or odd bytes; other indices give 0.
-inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
-  constexpr int kBytes = 128;
-  if (count < kBytes) return 0;
-  alignas(kBytes) uint8_t aligned[2 * kBytes];
-  memcpy(aligned, table, sizeof aligned);
-  const auto* halves = reinterpret_cast<const HVX_Vector*>(aligned);
-  const HVX_Vector low = Q6_Vb_vshuff_Vb(halves[0]), high = Q6_Vb_vshuff_Vb(halves[1]);
-  int64_t i = 0;
-  for (; i + kBytes <= count; i += kBytes) {
-    const HVX_Vector index = *reinterpret_cast<const HVX_UVector*>(from + i);
-    HVX_Vector found = Q6_Vb_vlut32_VbVbR(index, low, 0);
-    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low, 1);
-    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low, 2);
-    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low, 3);
-    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 4);
-    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 5);
-    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 6);
-    found = Q6_Vb_vlut32or_VbVbVbR(found, index, high, 7);
-    *reinterpret_cast<HVX_UVector*>(to + i) = found;
+class HvxTable {
+ public:
+  explicit HvxTable(const uint8_t* table)
+      : low_(Q6_Vb_vshuff_Vb(LoadAny(table))), high_(Q6_Vb_vshuff_Vb(LoadAny(table + kHvxBytes))) {}
+
+  LATHE_INLINE HVX_Vector operator[](HVX_Vector index) const {
+    HVX_Vector found = Q6_Vb_vlut32_VbVbR(index, low_, 0);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low_, 1);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low_, 2);
+    found = Q6_Vb_vlut32or_VbVbVbR(found, index, low_, 3);
+    HVX_Vector behind = Q6_Vb_vlut32_VbVbR(index, high_, 4);
+    behind = Q6_Vb_vlut32or_VbVbVbR(behind, index, high_, 5);
+    behind = Q6_Vb_vlut32or_VbVbVbR(behind, index, high_, 6);
+    behind = Q6_Vb_vlut32or_VbVbVbR(behind, index, high_, 7);
+    return Q6_V_vor_VV(found, behind);
   }
-  return i;
+
+  // Nothing behind the last byte is read.
+  void Run(const uint8_t* from, uint8_t* to, int64_t bytes) const {
+    int count = static_cast<int>(bytes);
+    for (; count >= kHvxBytes; count -= kHvxBytes, from += kHvxBytes, to += kHvxBytes)
+      StoreAny((*this)[LoadAny(from)], to);
+    if (count > 0) StoreFew((*this)[LoadFew(from, count)], count, reinterpret_cast<int8_t*>(to));
+  }
+
+ private:
+  HVX_Vector low_, high_;
+};
+
+inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
+  constexpr int64_t kFew = 16;  // bytes that are looked up in less time than the table is loaded
+  if (count < kFew) return 0;
+  HvxTable(table).Run(from, to, count);
+  return count;
 }
 
 #else

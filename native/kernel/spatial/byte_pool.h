@@ -1,5 +1,6 @@
 // Pools of bytes, some channels side by side. A fold has, besides `Read` and `CountsPadding` (pooled_images.h),
-// `Stretch<width>(patch, taps, to)` for so many channels and `One(patch, taps, to)` for one.
+// `Stretch<width>(patch, taps, to)` for so many channels and `One(patch, taps, to)` for one. On the DSP it has
+// `All(patch, taps, channels, to)` instead.
 #ifndef LATHE_KERNEL_SPATIAL_BYTE_POOL_H_
 #define LATHE_KERNEL_SPATIAL_BYTE_POOL_H_
 
@@ -53,8 +54,11 @@ struct BytePoolPixel {
     BytePatch patch = {image, vertical.last - vertical.first, level.last - level.first,
                        window.dilations[0] * in[2] * channels, window.dilations[1] * channels};
     if (patch.rows > 0 && patch.columns > 0) patch.first = image + (y * in[2] + x) * channels;
-    const int8_t* first = patch.first;
     const float taps = state.TapsOf(vertical, level, in);
+#if defined(__HVX__)
+    state.fold.All(patch, taps, static_cast<int>(channels), to);
+#else
+    const int8_t* first = patch.first;
     int64_t channel = RunStretches<kWide>(state.fold, patch, taps, 0, channels, to);
     channel = RunStretches<kStretch>(state.fold, patch, taps, channel, channels, to);
     if (channel < channels && channels >= kStretch) {  // overlaps the one before
@@ -67,6 +71,7 @@ struct BytePoolPixel {
       patch.first = first + channel;
       state.fold.One(patch, taps, to + channel);
     }
+#endif
   }
 };
 

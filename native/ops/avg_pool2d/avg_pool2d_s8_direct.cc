@@ -18,6 +18,16 @@ struct MeanBytes {
   }
   bool CountsPadding() const { return count_include_pad; }
 
+#if defined(__HVX__)
+  void All(const BytePatch& patch, float taps, int channels, int8_t* to) const {
+    for (int channel = 0; channel < channels; channel += kHvxBytes) {
+      const int count = channels - channel < kHvxBytes ? channels - channel : kHvxBytes;
+      HvxByteSums sums;
+      patch.ForTaps([&](const int8_t* from) { sums.Add(LoadFew(from + channel, count)); });
+      StoreMeans(means, sums, Offset(patch), taps, count, to + channel);
+    }
+  }
+#else
   template <int width>
   void Stretch(const BytePatch& patch, float taps, int8_t* to) const {
     SixteenSums sums[width / kStretch];
@@ -32,6 +42,7 @@ struct MeanBytes {
     patch.ForTaps([&](const int8_t* from) { sum += *from; });
     *to = MeanOf(means, sum, Offset(patch), taps);
   }
+#endif
 
   int32_t Offset(const BytePatch& patch) const {
     return means.x_zero * static_cast<int32_t>(patch.rows * patch.columns);

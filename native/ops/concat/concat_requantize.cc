@@ -2,14 +2,18 @@
 #include "native/kernel/check.h"
 #include "native/kernel/quantised/quantised_tensors.h"
 #include "native/kernel/simd/copy_bytes.h"
+#include "native/kernel/simd/look_up.h"
 #include "native/kernel/simd/sixteen.h"
 
 namespace lathe {
 namespace {
 
+constexpr int kTableBytes = 256;
+
 struct ByteConcatState {
   int64_t axis;
   const ByteConversion* conversions;  // of every input
+  const uint8_t* tables;              // as well, on the DSP: what each byte becomes
 };
 
 inline bool ChangesNothing(const ByteConversion& conversion) {
@@ -29,6 +33,15 @@ inline Code PrepareByteConcat(PrepareContext& context) {
     LATHE_TRY(ReadConversion(context, context.input(i), context.output(0), conversions + i));
   }
   state.conversions = conversions;
+#if defined(__HVX__)
+  uint8_t* tables = nullptr;
+  LATHE_TRY(AllocateArray(context, context.input_count() * int64_t{kTableBytes}, &tables));
+  state.tables = tables;
+  for (int i = 0; i < context.input_count(); ++i) {
+    for (int byte = 0; byte < kTableBytes; ++byte)
+      *tables++ = static_cast<uint8_t>(ConvertByte(conversions[i], static_cast<int8_t>(byte)));
+  }
+#endif
   return Code::kOk;
 }
 
@@ -49,6 +62,23 @@ inline Code PlanByteConcat(PlanContext& context) {
   return CheckShape(context, 0, expected);
 }
 
+// Rows of an input, `row` bytes apart in the output.
+void JoinRows(const ByteConcatState& state, int input, const int8_t* from, int64_t count, int8_t* to, int64_t row,
+              int64_t rows) {
+  const ByteConversion& conversion = state.conversions[input];
+  if (ChangesNothing(conversion)) {
+    for (; rows > 0; --rows, from += count, to += row) CopyBytes(to, from, count);
+    return;
+  }
+#if defined(__HVX__)
+  const HvxTable table(state.tables + input * kTableBytes);
+  for (; rows > 0; --rows, from += count, to += row)
+    table.Run(reinterpret_cast<const uint8_t*>(from), reinterpret_cast<uint8_t*>(to), count);
+#else
+  for (; rows > 0; --rows, from += count, to += row) ConvertBytes(conversion, from, to, count);
+#endif
+}
+
 void RunByteConcat(const RunContext& context) {
   constexpr int64_t kGrain = 4096;
   const ByteConcatState& state = context.State<ByteConcatState>();
@@ -58,19 +88,12 @@ void RunByteConcat(const RunContext& context) {
   int8_t* output = context.outputs[0].As<int8_t>();
   if (row == 0) return;
   context.For(out.Count(0, axis), kGrain / row + 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t index = begin; index < end; ++index) {
-      int8_t* to = output + index * row;
-      for (int i = 0; i < context.input_count; ++i) {
-        const Tensor& input = context.inputs[i];
-        const int64_t count = input.shape.Count(axis, out.rank);
-        const int8_t* from = input.As<int8_t>() + index * count;
-        if (ChangesNothing(state.conversions[i])) {
-          CopyBytes(to, from, count);
-        } else {
-          ConvertBytes(state.conversions[i], from, to, count);
-        }
-        to += count;
-      }
+    int8_t* to = output + begin * row;
+    for (int i = 0; i < context.input_count; ++i) {
+      const Tensor& input = context.inputs[i];
+      const int64_t count = input.shape.Count(axis, out.rank);
+      JoinRows(state, i, input.As<int8_t>() + begin * count, count, to, row, end - begin);
+      to += count;
     }
   });
 }

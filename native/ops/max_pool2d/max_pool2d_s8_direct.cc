@@ -8,8 +8,6 @@ namespace {
 
 #if defined(__AVX2__)
 constexpr int kMaxWidth = 32;  // bytes of a vector
-#elif defined(__HVX__)
-constexpr int kMaxWidth = 128;
 #else
 constexpr int kMaxWidth = 16;
 #endif
@@ -25,6 +23,18 @@ struct MaxBytes {
   }
   bool CountsPadding() const { return false; }
 
+#if defined(__HVX__)
+  // What stands behind the channels is not read, and of what is computed there nothing is stored.
+  void All(const BytePatch& patch, float, int channels, int8_t* to) const {
+    for (int channel = 0; channel < channels; channel += kHvxBytes) {
+      const int count = channels - channel < kHvxBytes ? channels - channel : kHvxBytes;
+      HVX_Vector best = Q6_Vb_vsplat_R(INT8_MIN);
+      patch.ForTaps([&](const int8_t* from) { best = Q6_Vb_vmax_VbVb(best, LoadFew(from + channel, count)); });
+      StoreBytes(best, count, to + channel);
+    }
+    if (Converts(patch)) ConvertBytes(conversion, to, to, channels);
+  }
+#else
   template <int width>
   void Stretch(const BytePatch& patch, float, int8_t* to) const {
     constexpr int kBytes = width < kMaxWidth ? width : kMaxWidth;
@@ -51,6 +61,7 @@ struct MaxBytes {
     patch.ForTaps([&](const int8_t* from) { best = *from > best ? *from : best; });
     *to = Converts(patch) ? ConvertByte(conversion, best) : best;
   }
+#endif
 
   // The largest number of none is the least there is.
   bool Converts(const BytePatch& patch) const { return !same && patch.rows > 0 && patch.columns > 0; }

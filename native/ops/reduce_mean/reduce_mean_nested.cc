@@ -69,6 +69,21 @@ inline void RunMeans(const ReducePlan& plan, const ByteMeans& means, const int8_
   }
 }
 
+#if defined(__HVX__)
+
+// Up to 128 neighbouring outputs.
+inline void RunMeansOf(const ReducePlan& plan, const ByteMeans& means, const int8_t* from, int outputs, int8_t* to) {
+  const Axes last = plan.reduced[plan.reduced_rank - 1];
+  HvxByteSums sums;
+  ForLines(plan, from, [&](const int8_t* row) {
+    for (int64_t j = last.size; j > 0; --j, row += last.stride) sums.Add(LoadFew(row, outputs));
+  });
+  const int32_t count = static_cast<int32_t>(plan.count);
+  StoreMeans(means, sums, means.x_zero * count, static_cast<float>(count), outputs, to);
+}
+
+#endif
+
 void RunByteMeans(const RunContext& context) {
   const ReducePlan& plan = context.Plan<ReducePlan>();
   const ByteMeans means = context.State<ByteMeansState>().means;
@@ -84,6 +99,14 @@ void RunByteMeans(const RunContext& context) {
       const int64_t column = at % last.size;
       const int8_t* start = from + OuterOffset(plan.kept, plan.kept_rank, at / last.size) + column * last.stride;
       const int64_t left = last.size - column < end - at ? last.size - column : end - at;
+#if defined(__HVX__)
+      if (plan.side_by_side) {
+        const int outputs = static_cast<int>(left < kHvxBytes ? left : kHvxBytes);
+        RunMeansOf(plan, means, start, outputs, to + at);
+        at += outputs;
+        continue;
+      }
+#endif
       if (plan.side_by_side && left >= kWide) {
         RunMeans<4>(plan, means, start, to + at);
         at += kWide;
