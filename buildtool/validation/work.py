@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,8 @@ import numpy as np
 from buildtool import resources
 from buildtool.devices.choose import devices_for, runs_here
 from buildtool.devices.in_process import load_library
-from buildtool.errors import ConfigError, DeviceError, RunError, Where
+from buildtool.errors import ConfigError, RunError, Where
+from buildtool.running import clusters
 from buildtool.running.inputs import TensorSpec, check_names, fit
 from buildtool.running.library_on_device import Built, LibraryOnDevice
 from buildtool.running.metrics import Array
@@ -29,7 +29,6 @@ from buildtool.settings import RunSettings
 from buildtool.validation.plugin import Plugin
 
 LONGEST = 64  # units that are computed between two entries of the journal
-_SECONDS = 20.0  # until a scheduler has to answer
 
 
 @dataclass(frozen=True)
@@ -151,45 +150,16 @@ def here(task: Task, parts: Sequence[Sequence[int]], workers: int) -> Iterator[d
 
 def on_cluster(task: Task, parts: Iterable[Sequence[int]], address: str) -> Iterator[dict[int, str]]:
     """On the workers of a Dask cluster that runs already."""
-    client = _client(address)
+    client = clusters.client(address)
     try:
         futures = client.map(functools.partial(work, task), [list(part) for part in parts], pure=False, retries=1)
-        for future in _dask().as_completed(futures):
+        for future in clusters.dask().as_completed(futures):
             yield future.result()
     except ModuleNotFoundError as problem:
         remedy = "install lathe-build on them, of the same version"
         raise RunError(f"the workers of the cluster have no '{problem.name}'", remedy=remedy) from problem
     finally:
         client.close()
-
-
-def cluster_size(address: str) -> int:
-    """How many workers there are. DeviceError where there is none."""
-    client = _client(address)
-    try:
-        count = len(client.nthreads())
-    finally:
-        client.close()
-    if not count:
-        raise DeviceError(f"the scheduler at {address} has no workers", remedy=f"start some: dask worker {address}")
-    return count
-
-
-def _client(address: str) -> Any:
-    try:
-        return _dask().Client(address, timeout=_SECONDS)
-    except (OSError, ValueError, TimeoutError) as problem:
-        remedy = "start one with `dask scheduler`, which prints its address"
-        raise DeviceError(f"no Dask scheduler answers at {address}", remedy=remedy) from problem
-
-
-def _dask() -> Any:
-    """Imported on need: it is no part of what Lathe depends on."""
-    try:
-        return importlib.import_module("distributed")
-    except ImportError as problem:
-        remedy = "pip install distributed, here and on all workers"
-        raise ConfigError("Dask is not installed", remedy=remedy) from problem
 
 
 def as_units(records: Mapping[int, str]) -> list[str]:

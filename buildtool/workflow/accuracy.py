@@ -17,6 +17,7 @@ from buildtool.reports.accuracy import AccuracyReport
 from buildtool.reports.documents import BuildReport
 from buildtool.requests import deployments, model_sources, runs
 from buildtool.requests.deployments import load_deployment
+from buildtool.running import clusters
 from buildtool.settings import (
     DEFAULTS,
     EVERYTHING,
@@ -96,7 +97,7 @@ def _measured(task: Task, built: BuildReport, labour: Labour, progress: Progress
     with Journal(file, work.digest_of(task, plugin), fresh=labour.fresh) as journal:
         known = len(journal.records)
         left = [unit for unit in range(plugin.units) if unit not in journal.records]
-        workers = work.cluster_size(labour.scheduler) if labour.scheduler else labour.workers
+        workers = clusters.size(labour.scheduler) if labour.scheduler else labour.workers
         parts = work.chunks(left, workers)
         if labour.scheduler:
             found = work.on_cluster(task, parts, labour.scheduler)
