@@ -10,13 +10,12 @@ import typer
 
 from buildtool.cli.command import command
 from buildtool.cli.output import Output
+from buildtool.cli.train_options import AbiOption, ModelArgument, NetworkOptions, TeacherOptions, TimeOptions
+from buildtool.cli.train_search import search
 from buildtool.errors import ConfigError
 
 _BITS = (8, 4, 2, 1)
 
-ModelArgument: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Python file with the network, as of ai8x-training.")
-]
 CheckpointArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="Checkpoint of training.")]
 CheckpointOption: TypeAlias = Annotated[
     Path, typer.Option("--checkpoint", metavar="FILE", help="Checkpoint of training.")
@@ -25,23 +24,9 @@ BitsOption: TypeAlias = Annotated[
     int | None,
     typer.Option("--bits", metavar="8|4|2|1", help="Quantise float weights to so many bits, without training."),
 ]
-AbiOption: TypeAlias = Annotated[str, typer.Option("--abi", metavar="CHIP", help="max78000 or max78002.")]
 OutputOption: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. [default: beside it]")
 ]
-
-
-@dataclass(frozen=True)
-class NetworkOptions:
-    """Which network of the file, and what it is given."""
-
-    arch: Annotated[
-        str | None, typer.Option("--arch", metavar="NAME", help="Architecture, if the file has several.")
-    ] = None
-    data: Annotated[
-        str,
-        typer.Option("--data", metavar="NAME|FILE", help="`digits`, or an .npz with `samples` and `labels`."),
-    ] = "digits"
 
 
 @dataclass(frozen=True)
@@ -49,10 +34,6 @@ class FitOptions:
     """How training goes."""
 
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of epochs.")] = 40
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Samples of a step.")] = 32
-    rate: Annotated[float, typer.Option("--rate", min=0.0, help="Learning rate at the start.")] = 3e-3
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Equal seeds give equal bits.")] = 0
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of torch.")] = 1
     qat_policy: Annotated[
         Path | None, typer.Option("--qat-policy", metavar="FILE", help="Policy of quantisation-aware training (YAML).")
     ] = None
@@ -60,9 +41,21 @@ class FitOptions:
         "trained"
     )
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --output.")] = False
+    arguments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Argument of the function that makes the network."),
+    ] = None
 
 
-def fit(model: ModelArgument, *, network: NetworkOptions, ways: FitOptions, out: Output) -> None:
+def fit(
+    model: ModelArgument,
+    *,
+    network: NetworkOptions,
+    time: TimeOptions,
+    teacher: TeacherOptions,
+    ways: FitOptions,
+    out: Output,
+) -> None:
     """Train a network, from the epoch of a policy on with the integers of the chip."""
     from buildtool.workflow import training
 
@@ -71,11 +64,13 @@ def fit(model: ModelArgument, *, network: NetworkOptions, ways: FitOptions, out:
             model,
             network.arch,
             network.data,
-            training.FitSettings(ways.epochs, ways.batch, ways.rate, ways.seed, ways.threads),
+            training.FitSettings(ways.epochs, time.batch, time.rate, time.seed, time.threads),
             ways.output,
             policy=ways.qat_policy,
             resume=ways.resume,
             told=progress.step,
+            teacher=_teacher(teacher),
+            arguments=ways.arguments or (),
         )
     best = fitted["best"]
     kind = "quantised" if best["quantised"] else "floats"
@@ -85,6 +80,23 @@ def fit(model: ModelArgument, *, network: NetworkOptions, ways: FitOptions, out:
         f"wrote {best['checkpoint']}"
     )
     out.document(fitted, text)
+
+
+def _teacher(options: TeacherOptions) -> Any:
+    from buildtool.workflow import training
+
+    if options.kd_teacher is None and options.kd_resume is None:
+        return None
+    if options.kd_teacher is None or options.kd_resume is None:
+        raise ConfigError("distillation needs both: --kd-teacher and --kd-resume")
+    return training.Teacher(
+        options.kd_teacher,
+        options.kd_resume,
+        options.kd_temp,
+        options.kd_distill_wt,
+        options.kd_student_wt,
+        options.kd_model,
+    )
 
 
 def evaluate(
@@ -177,6 +189,7 @@ def register(app: typer.Typer) -> None:
         "fold": fold,
         "quantize": quantize,
         "export": export,
+        "search": search,
     }
     for name, function in commands.items():
         command(group, name)(function)

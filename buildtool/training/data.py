@@ -32,6 +32,10 @@ class Data:
     def shape(self) -> tuple[int, ...]:
         return tuple(int(side) for side in self.samples.shape[1:])
 
+    def for_search(self) -> Data:
+        """The samples for training alone, a part of which is held out instead: a search sees no others."""
+        return _split(self.name, self.samples, self.labels)
+
     @property
     def classes(self) -> int:
         return int(max(self.labels.max(), self.test_labels.max())) + 1

@@ -51,7 +51,7 @@ class Evaluated:
 def loaded(file: Path, arch: str | None, data: Data, weights: Path, bits: int | None) -> tuple[str, nn.Module]:
     """A network with the weights of a checkpoint. `bits`: quantise floats after training."""
     torch.manual_seed(0)
-    name, network = models.made(file, arch, data)
+    name, network = models.made(file, arch, data, models.arguments_of(weights))
     models.load(weights, network)
     if bits is not None:
         layers = models.layers_of(network)

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from torch.nn import functional
 
 from buildtool.errors import ConfigError, Where
-from buildtool.training import models, policies, rules
+from buildtool.training import distilling, models, pages, policies, rules
 from buildtool.training.data import Data
+from buildtool.training.distilling import Distillation
 from buildtool.training.policies import Policy
 
 _NARROW_GAIN = 8.0  # outputs within one are probabilities that differ too little
@@ -35,6 +34,8 @@ class Settings:
     threads: int = 1
     policy: Policy | None = None
     policy_file: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # of the function that makes the network
+    distillation: Distillation | None = None
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,11 @@ def fit(
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
-    name, network = models.made(file, arch, data)
+    name, network = models.made(file, arch, data, settings.arguments)
     layers = models.layers_of(network)
     if settings.policy is not None:
         policies.check_layers(settings.policy, list(layers), settings.policy_file)
+    loss_of = distilling.loss_of(settings.distillation, file, data, logits)
     fitted = Fitted(name, folder)
     folder.mkdir(parents=True, exist_ok=True)
     begin, state = 0, None
@@ -108,29 +110,32 @@ def fit(
         if policy is not None and number == policy.start_epoch:
             _begin_quantisation(network, policy)
             optimiser = _optimiser(network, settings)
-        loss = _epoch(network, optimiser, data, settings, number)
+        loss = _epoch(network, optimiser, data, settings, number, loss_of)
         quantised = any(layer.bits for layer in layers.values())
         epoch = Epoch(number, loss, accuracy(network, data.test_samples, data.test_labels), quantised)
         fitted.history.append(epoch)
         best = fitted.best
         if best is None or (epoch.quantised, epoch.accuracy) > (best.quantised, best.accuracy):
             fitted.best = epoch
-            models.save(fitted.best_checkpoint, network, name, number)
+            models.save(fitted.best_checkpoint, network, name, number, settings.arguments)
         kept = {"optimizer": optimiser.state_dict(), "settings": _comparable(settings), "history": _history(fitted)}
-        models.save(fitted.checkpoint, network, name, number, kept)
+        models.save(fitted.checkpoint, network, name, number, settings.arguments, kept)
         (folder / f"{name}.json").write_text(json.dumps(fitted.as_json(), indent=1) + "\n", encoding="utf-8")
-        (folder / f"{name}.html").write_text(page(fitted), encoding="utf-8")
+        (folder / f"{name}.html").write_text(pages.of_fit(fitted.as_json()), encoding="utf-8")
         kind = "quantised" if quantised else "floats"
         told(f"epoch {number + 1} of {settings.epochs}: loss {loss:.4f}, accuracy {epoch.accuracy:.2%}, {kind}")
     return fitted
 
 
 def _comparable(settings: Settings) -> dict[str, Any]:
-    policy = settings.policy
-    return {
-        **{key: value for key, value in asdict(settings).items() if key not in ("policy", "policy_file")},
-        "policy": None if policy is None else {**asdict(policy), "overrides": dict(policy.overrides)},
-    }
+    policy, teacher = settings.policy, settings.distillation
+    found: dict[str, Any] = {key: getattr(settings, key) for key in ("epochs", "batch", "rate", "seed", "threads")}
+    found["policy"] = None if policy is None else {**asdict(policy), "overrides": dict(policy.overrides)}
+    if settings.arguments:
+        found["arguments"] = dict(settings.arguments)
+    if teacher is not None:
+        found["distillation"] = teacher.as_json()
+    return found
 
 
 def _history(fitted: Fitted) -> dict[str, Any]:
@@ -147,7 +152,7 @@ def _resumed(fitted: Fitted, network: nn.Module, settings: Settings) -> tuple[in
     earlier, now = tree.get("settings"), _comparable(settings)
     if not isinstance(earlier, dict):
         raise ConfigError("this checkpoint cannot be continued", where=where, rule="`lathe train fit` wrote it")
-    changed = [key for key in now if earlier.get(key) != now[key]]
+    changed = sorted(key for key in {*now, *earlier} if earlier.get(key) != now.get(key))
     if changed:
         told = ", ".join(f"{key} was {earlier.get(key)}" for key in changed)
         raise ConfigError(
@@ -170,7 +175,14 @@ def _begin_quantisation(network: nn.Module, policy: Policy) -> None:
         layer.remove_outliers(policy.outlier_removal_z_score)
 
 
-def _epoch(network: nn.Module, optimiser: torch.optim.Optimizer, data: Data, settings: Settings, number: int) -> float:
+def _epoch(
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    data: Data,
+    settings: Settings,
+    number: int,
+    loss_of: distilling.Loss,
+) -> float:
     """The mean loss. All that is random follows from the seed and the number of the epoch."""
     torch.manual_seed(settings.seed * 100_003 + number)
     order = np.random.default_rng((settings.seed, number)).permutation(len(data.labels))
@@ -182,9 +194,8 @@ def _epoch(network: nn.Module, optimiser: torch.optim.Optimizer, data: Data, set
         for group in optimiser.param_groups:
             group["lr"] = rate
         chosen = order[start : start + settings.batch]
-        loss = functional.cross_entropy(
-            _logits(network, given(data.samples[chosen])), torch.from_numpy(data.labels[chosen])
-        )
+        samples, labels = given(data.samples[chosen]), torch.from_numpy(data.labels[chosen])
+        loss = loss_of(samples, logits(network, samples), labels)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -192,7 +203,8 @@ def _epoch(network: nn.Module, optimiser: torch.optim.Optimizer, data: Data, set
     return total / len(starts)
 
 
-def _logits(network: nn.Module, values: torch.Tensor) -> torch.Tensor:
+def logits(network: nn.Module, values: torch.Tensor) -> torch.Tensor:
+    """What the loss is computed of."""
     found = network(values).reshape(len(values), -1)
     wide = any(layer.wide for layer in models.layers_of(network).values())
     return found if wide else found * _NARROW_GAIN
@@ -209,20 +221,3 @@ def accuracy(network: nn.Module, samples: NDArray[np.int64], labels: NDArray[np.
     with torch.no_grad():
         found = network(given(samples)).reshape(len(samples), -1).argmax(1).numpy()
     return float((found == labels).mean())
-
-
-def page(fitted: Fitted) -> str:
-    """The run for a browser."""
-    rows = "".join(
-        f"<tr><td>{epoch.number + 1}</td><td>{epoch.loss:.4f}</td><td>{epoch.accuracy:.2%}</td>"
-        f"<td>{'quantised' if epoch.quantised else 'floats'}</td></tr>\n"
-        for epoch in fitted.history
-    )
-    best = fitted.best
-    told = "" if best is None else f"<p>Best: epoch {best.number + 1}, {best.accuracy:.2%} of the held-out samples.</p>"
-    title = f"Training of {escape(fitted.arch)}"
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>\n'
-        f"<body><h1>{title}</h1>{told}\n<table><tr><th>epoch</th><th>loss</th><th>accuracy</th><th>weights</th></tr>\n"
-        f"{rows}</table></body></html>\n"
-    )

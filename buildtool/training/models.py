@@ -14,42 +14,21 @@ import torch
 from torch import nn
 
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Where
+from buildtool.training import spaces
 from buildtool.training.data import Data
 from buildtool.training.layers import Elementwise, Fused, Pool
 from buildtool.wording import did_you_mean
 
 
-def made(file: Path, arch: str | None, data: Data) -> tuple[str, nn.Module]:
-    """The name of an architecture in a Python file, and a network of it. The file is run."""
-    if not file.is_file():
-        raise ConfigError(f"there is no file '{file}'", rule="a Python file with a list `models`, as of ai8x-training")
-    specification = importlib.util.spec_from_file_location(f"lathe_model_{file.stem}", file)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
+def made(file: Path, arch: str | None, data: Data, arguments: Mapping[str, Any] | None = None) -> tuple[str, nn.Module]:
+    """The name of an architecture in a Python file, and a network of it. The file is run.
+
+    `arguments`: what the function of that name is given besides.
+    """
     where = Where(file=str(file))
     try:
-        specification.loader.exec_module(module)
-        listed = [str(entry["name"]) for entry in getattr(module, "models", [])]
-        name = arch or (listed[0] if len(listed) == 1 else "")
-        if not name or not callable(getattr(module, name, None)):
-            raise ConfigError(
-                f"the file has no architecture '{name}'" if name else "the file has several architectures, or none",
-                where=where,
-                rule=f"in its list `models`: {', '.join(listed) or 'nothing'}",
-                remedy=did_you_mean(name, listed) or "name one of them: --arch",
-            )
-        build = getattr(module, name)
-        given = {
-            "num_classes": data.classes,
-            "num_channels": data.shape[0],
-            "dimensions": data.shape[1:],
-            "bias": True,
-        }
-        takes = inspect.signature(build).parameters
-        if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values()):
-            given = {key: value for key, value in given.items() if key in takes}
-        network = build(**given)
+        module, name, _ = _found(file, arch)
+        network = getattr(module, name)(**_arguments(getattr(module, name), data, arguments or {}, where))
     except LatheError:
         raise
     except Exception as error:  # whatever the user's file does
@@ -62,9 +41,72 @@ def made(file: Path, arch: str | None, data: Data) -> tuple[str, nn.Module]:
     return name, network
 
 
+def space(file: Path, arch: str | None) -> tuple[str, spaces.Choices]:
+    """The name of an architecture, and what a search may choose for it."""
+    module, name, entry = _found(file, arch)
+    choices = spaces.read(entry, Where(file=str(file), node=name))
+    takes = inspect.signature(getattr(module, name)).parameters
+    unknown = [key for key in choices if key not in takes]
+    if unknown:
+        raise ConfigError(
+            f"`search` names '{unknown[0]}', which '{name}' does not take",
+            where=Where(file=str(file)),
+            rule=f"its arguments: {', '.join(takes)}",
+            remedy=did_you_mean(unknown[0], takes),
+        )
+    return name, choices
+
+
+def _found(file: Path, arch: str | None) -> tuple[Any, str, Mapping[str, Any]]:
+    """The file as a module, the name of the architecture, and its entry in `models`."""
+    if not file.is_file():
+        raise ConfigError(f"there is no file '{file}'", rule="a Python file with a list `models`, as of ai8x-training")
+    specification = importlib.util.spec_from_file_location(f"lathe_model_{file.stem}", file)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    entries = {str(entry["name"]): entry for entry in getattr(module, "models", [])}
+    name = arch or (next(iter(entries)) if len(entries) == 1 else "")
+    if not name or not callable(getattr(module, name, None)):
+        raise ConfigError(
+            f"the file has no architecture '{name}'" if name else "the file has several architectures, or none",
+            where=Where(file=str(file)),
+            rule=f"in its list `models`: {', '.join(entries) or 'nothing'}",
+            remedy=did_you_mean(name, entries) or "name one of them: --arch",
+        )
+    return module, name, entries.get(name, {})
+
+
+def _arguments(build: Any, data: Data, more: Mapping[str, Any], where: Where) -> dict[str, Any]:
+    """What the function is given: what it takes of what follows from the samples, and what the caller adds."""
+    known = {"num_classes": data.classes, "num_channels": data.shape[0], "dimensions": data.shape[1:], "bias": True}
+    takes = inspect.signature(build).parameters
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in takes.values()):
+        return {**known, **more}
+    unknown = [key for key in more if key not in takes]
+    if unknown:
+        raise ConfigError(
+            f"'{build.__name__}' does not take '{unknown[0]}'",
+            where=where,
+            rule=f"its arguments: {', '.join(takes)}",
+            remedy=did_you_mean(unknown[0], takes),
+        )
+    return {**{key: value for key, value in known.items() if key in takes}, **more}
+
+
 def layers_of(network: nn.Module) -> dict[str, Fused]:
     """The layers with weights, by their names."""
     return {name: module for name, module in network.named_modules() if isinstance(module, Fused)}
+
+
+def weight_bytes(network: nn.Module, bits: Mapping[str, int]) -> int:
+    """Of the weights with so many bits in each layer, and of the biases."""
+    total = 0
+    for name, layer in layers_of(network).items():
+        total += -(-layer.op.weight.numel() * bits[name] // 8)
+        total += 0 if layer.op.bias is None else layer.op.bias.numel()
+    return total
 
 
 def quantise(network: nn.Module, bits: Mapping[str, int], quantile: float = 1.0) -> None:
@@ -77,16 +119,31 @@ def quantise(network: nn.Module, bits: Mapping[str, int], quantile: float = 1.0)
             module.quantize_activation.fill_(1)
 
 
-def save(file: Path, network: nn.Module, arch: str, epoch: int, more: Mapping[str, Any] | None = None) -> None:
-    """A checkpoint, whole or not at all."""
-    tree = {"epoch": epoch, "arch": arch, "state_dict": network.state_dict(), "extras": {}, **(more or {})}
+def save(
+    file: Path,
+    network: nn.Module,
+    arch: str,
+    epoch: int,
+    arguments: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """A checkpoint, whole or not at all. `arguments`: what `made` was given."""
+    extras = {"arguments": dict(arguments)} if arguments else {}
+    tree = {"epoch": epoch, "arch": arch, "state_dict": network.state_dict(), "extras": extras, **(more or {})}
     part = file.with_name(f"{file.name}.part")
     torch.save(tree, part)
     part.replace(file)
 
 
-def load(file: Path, network: nn.Module) -> dict[str, Any]:
-    """Give a network the weights of a checkpoint; what else is in the file. Nothing in the file is run."""
+def arguments_of(file: Path) -> dict[str, Any]:
+    """What the network of a checkpoint was made with."""
+    extras = _tree(file).get("extras")
+    found = extras.get("arguments") if isinstance(extras, dict) else None
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _tree(file: Path) -> dict[str, Any]:
+    """What is in a checkpoint. Nothing in it is run."""
     where = Where(file=str(file))
     try:
         tree = torch.load(file, weights_only=True)
@@ -94,9 +151,16 @@ def load(file: Path, network: nn.Module) -> dict[str, Any]:
         raise ModelFileError(f"cannot read the file: {error.strerror}", where=where) from None
     except Exception:  # pickle, zip and torch have errors of their own
         raise ModelFileError("this file is no checkpoint of PyTorch", where=where) from None
-    state = tree.get("state_dict") if isinstance(tree, dict) else None
-    if not isinstance(state, dict):
+    if not isinstance(tree, dict) or not isinstance(tree.get("state_dict"), dict):
         raise ModelFileError("this file is not a checkpoint: it has no `state_dict`", where=where)
+    return tree
+
+
+def load(file: Path, network: nn.Module) -> dict[str, Any]:
+    """Give a network the weights of a checkpoint; what else is in the file."""
+    where = Where(file=str(file))
+    tree = _tree(file)
+    state = tree["state_dict"]
     for name, layer in layers_of(network).items():
         if f"{name}.bn.running_mean" not in state and layer.bn is not None:
             layer.bn = None

@@ -93,6 +93,19 @@ def read(file: Path) -> Policy:
     return Policy(**{**found, "overrides": bits})
 
 
+def text(bits: Mapping[str, int], start_epoch: int, shift_quantile: float, size: int) -> str:
+    """The file of a policy that a search found."""
+    lines = [
+        f"# {size} bytes of weights and biases. Found by `lathe train search`.",
+        f"start_epoch: {start_epoch}",
+        f"weight_bits: {max(bits.values())}",
+        f"shift_quantile: {shift_quantile}",
+        "overrides:",
+        *(f"  {layer}:\n    weight_bits: {count}" for layer, count in bits.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def check_layers(policy: Policy, layers: Sequence[str], file: str) -> None:
     """ConfigError where a policy names a layer that the network does not have."""
     problems = [

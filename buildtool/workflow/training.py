@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
-from buildtool.errors import ConfigError, ToolchainError
+from buildtool.errors import ConfigError, ToolchainError, Where
+from buildtool.running import clusters
 from buildtool.targets.max7800x import TARGET
 from buildtool.targets.max7800x.devices import DEVICES, Device
-from buildtool.training import data, policies
+from buildtool.training import data, pages, policies, spaces
+
+HOWS = ("evolution", "random")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,33 @@ class FitSettings:
     threads: int
 
 
+@dataclass(frozen=True)
+class Teacher:
+    """Whom a network learns from. `file`: the model file of the teacher, where it is another."""
+
+    arch: str
+    checkpoint: Path
+    temperature: float
+    distill_weight: float
+    student_weight: float
+    file: Path | None
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The settings of a search, without torch."""
+
+    how: str
+    trials: int
+    population: int
+    weight_bits: str
+    weight_memory: int | None
+    cycles: int | None
+    abi: str
+    workers: int
+    scheduler: str
+
+
 def fit(
     model: Path,
     arch: str | None,
@@ -38,16 +69,29 @@ def fit(
     policy: Path | None,
     resume: bool,
     told: Callable[[str], None],
+    teacher: Teacher | None = None,
+    arguments: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Train a network; what `lathe train fit --json` prints."""
     chosen = None if policy is None else policies.read(policy)
     if chosen is not None and chosen.start_epoch >= settings.epochs:
         what = f"quantisation begins with epoch {chosen.start_epoch}, and there are {settings.epochs}"
         raise ConfigError(what, rule="`start_epoch` counts from 0", remedy="give more --epochs")
+    given = _arguments(arguments)
+    if teacher is not None and not teacher.checkpoint.is_file():
+        raise ConfigError("there is no checkpoint of the teacher", where=Where(file=str(teacher.checkpoint)))
     _require_torch()
-    from buildtool.training import fitting
+    from buildtool.training import distilling, fitting
 
-    asked = fitting.Settings(**vars(settings), policy=chosen, policy_file=str(policy or ""))
+    learned = None
+    if teacher is not None:
+        learned = distilling.Distillation(
+            teacher.arch, teacher.checkpoint, teacher.temperature, teacher.distill_weight, teacher.student_weight,
+            teacher.file,
+        )  # fmt: skip
+    asked = fitting.Settings(
+        **vars(settings), policy=chosen, policy_file=str(policy or ""), arguments=given, distillation=learned
+    )
     fitted = fitting.fit(model, arch, data.read(samples), asked, folder, resume=resume, told=told)
     return fitted.as_json()
 
@@ -86,6 +130,97 @@ def export(
     with tempfile.TemporaryDirectory() as scratch:
         on_chip = evaluating.chip_network(name, network, device, held.shape, Path(scratch))
     return evaluating.export(on_chip, held.test_samples[0], folder)
+
+
+def search(
+    model: Path,
+    arch: str | None,
+    samples: str,
+    settings: FitSettings,
+    wanted: SearchSettings,
+    folder: Path,
+    *,
+    resume: bool,
+    told: Callable[[str], None],
+) -> dict[str, Any]:
+    """Look for a network; what `lathe train search --json` prints."""
+    if wanted.how not in HOWS:
+        raise ConfigError(f"--how cannot be '{wanted.how}'", rule=" or ".join(HOWS))
+    if settings.epochs < 2:
+        raise ConfigError("a trial has 1 epoch", rule="half of the epochs are quantised", remedy="--epochs 2 or more")
+    bits = spaces.bits_of(wanted.weight_bits)
+    device = _device(wanted.abi)
+    if wanted.scheduler:
+        clusters.size(wanted.scheduler)
+    _require_torch()
+    from buildtool.training import fitting, searching, spreading
+
+    plan = searching.Plan(
+        "random" if wanted.how == "random" else "evolution", wanted.trials, wanted.population, bits,
+        wanted.weight_memory, wanted.cycles, device.name.lower(), fitting.Settings(**vars(settings)),
+    )  # fmt: skip
+    spread = spreading.spread_over(wanted.workers, wanted.scheduler)
+    found = searching.search(model, arch, data.read(samples), plan, folder, resume=resume, spread=spread, told=told)
+    best = found.best
+    policy = _policy(folder, found.arch, searching.policy_text(best, settings.epochs // 2))
+    document = {**found.as_json(), "policy": str(policy)}
+    _written(folder, found.arch, document, pages.of_search(found.arch, document))
+    return document
+
+
+def search_bits(
+    model: Path,
+    arch: str | None,
+    samples: str,
+    checkpoint: Path,
+    *,
+    weight_bits: str,
+    weight_memory: int | None,
+    abi: str,
+    start_epoch: int,
+    folder: Path,
+) -> dict[str, Any]:
+    """Bits for the layers of a trained network; what `lathe train search --checkpoint --json` prints."""
+    if weight_memory is None:
+        raise ConfigError("bits are searched for a memory", remedy="--weight-memory BYTES")
+    bits, device = spaces.bits_of(weight_bits), _device(abi)
+    _require_torch()
+    from buildtool.training import bit_search, evaluating
+
+    held = data.read(samples)
+    name, network = evaluating.loaded(model, arch, held, checkpoint, None)
+    found = bit_search.search(name, network, held, device, weight_memory, bits, Where(file=str(checkpoint)))
+    folder.mkdir(parents=True, exist_ok=True)
+    policy = _policy(folder, name, bit_search.policy(found, start_epoch))
+    document = {"arch": name, **found.as_json(), "policy": str(policy)}
+    _written(folder, name, document, pages.of_bits(name, document))
+    return document
+
+
+def _policy(folder: Path, name: str, text: str) -> Path:
+    file = folder / f"{name}-policy.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def _written(folder: Path, name: str, document: dict[str, Any], page: str) -> None:
+    (folder / f"{name}-search.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    (folder / f"{name}-search.html").write_text(page, encoding="utf-8")
+
+
+def _arguments(words: Sequence[str]) -> dict[str, Any]:
+    """`width=8`: numbers, true and false, or text."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not name.isidentifier() or not equals or name in found:
+            raise ConfigError(f"--set cannot be '{word}'", rule="NAME=VALUE, each name once, such as width=8")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        found[name] = value if isinstance(value, bool | int | float) else text
+    return found
 
 
 def _device(abi: str) -> Device:
