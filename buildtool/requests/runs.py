@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from buildtool.config import Deployment, ModelConfig, TensorConfig
 from buildtool.errors import ConfigError, Problem
 from buildtool.ir.graph import Graph
 from buildtool.ir.types import DType
-from buildtool.requests.model_sources import DTYPES, imported, model_files, recorded, subgraph
+from buildtool.quant import range_files
+from buildtool.requests.model_sources import DTYPES, fetched, imported, model_files, recorded, subgraph
 from buildtool.running.inputs import TensorSpec
 from buildtool.running.metrics import Array
 from buildtool.running.model_under_test import Interpreter, Subject, choose_reference, inputs_for
@@ -19,6 +21,7 @@ from buildtool.wording import did_you_mean
 def run_of(model: ModelConfig, options: Options, settings: RunSettings) -> tuple[Mapping[str, Array], list[str]]:
     """The inputs of a run by name, and the names of its outputs."""
     inputs, outputs = specs(model)
+    inputs, _ = within_ranges(model, inputs, options)
     data, _ = recorded(model, options.allow_unverified)
     return inputs_for(inputs, settings.inputs, data, settings.seed), [output.name for output in outputs]
 
@@ -32,8 +35,11 @@ def subject(
         progress.note(note)
     source, found = imported(deployment, model, options)
     inputs, outputs = specs(model, found.source_formats)
+    inputs, narrowed = within_ranges(model, inputs, options)
     recorded_inputs, recorded_outputs = recorded(model, options.allow_unverified)
     data = inputs_for(inputs, settings.inputs, recorded_inputs, settings.seed)
+    for note in () if settings.inputs or recorded_inputs else narrowed:
+        progress.note(note)
     files = () if settings.inputs else recorded_outputs  # they belong to the recorded inputs
     elsewhere = None
     if settings.reference_python is not None:
@@ -55,6 +61,30 @@ def specs(
         tuple(_spec(tensor, known.get(tensor.name, "")) for tensor in borders.inputs),
         tuple(_spec(tensor, known.get(tensor.name, "")) for tensor in borders.outputs),
     )
+
+
+def within_ranges(
+    model: ModelConfig, inputs: Sequence[TensorSpec], options: Options
+) -> tuple[tuple[TensorSpec, ...], list[Problem]]:
+    """Inputs whose random numbers stay within the range that they are quantised for; and where that is less than
+    `input_ranges` says. Beyond it, a quantised model only cuts them off."""
+    file = model.quantize.range_file
+    if file is None:
+        return tuple(inputs), []
+    found = range_files.read(fetched(file, options.allow_unverified))
+    narrowed, notes = [], []
+    for spec in inputs:
+        low, high = found.get(spec.name) or found.get(spec.source_name) or spec.value_range
+        least, most = max(low, spec.value_range[0]), min(high, spec.value_range[1])
+        if spec.dtype is not DType.F32 or least >= most or (least, most) == spec.value_range:
+            narrowed.append(spec)
+            continue
+        narrowed.append(replace(spec, value_range=(least, most)))
+        what = f"the random numbers of '{spec.name}' are within {least:g},{most:g}, the range that it is quantised for"
+        stated = ",".join(f"{end:g}" for end in spec.value_range)
+        remedy = f'input_ranges says {stated}: write ["{low:g},{high:g}"] if that is the range of your data'
+        notes.append(Problem(what, model.where_of("quantize_range_file"), remedy=remedy))
+    return tuple(narrowed), notes
 
 
 def _spec(tensor: TensorConfig, source_format: str) -> TensorSpec:

@@ -211,7 +211,7 @@
       html("div", "tiles",
         tile("median", time(plain.median), `${percent(plain.confidence)} sure: ${time(low)} to ${time(high)}`),
         tile("99 of 100 within", time(plain.percentiles["99"]), `least ${time(plain.min)}, most ${time(plain.max)}`),
-        tile("speed", `${digits(item.macs.total / plain.median / 1e6)} GMAC/s`, item.share_of_peak === null ? "" : `${percent(item.share_of_peak)} of what the processor can do`),
+        tile("speed", `${Number((item.macs.total / plain.median / 1e6).toPrecision(3))} GMAC/s`, item.share_of_peak === null ? "" : `${percent(item.share_of_peak)} of what the processor can do`),
         tile("with statistics", time(item.observed.median), `${item.observed.median >= plain.median ? "+" : ""}${(100 * (item.observed.median / plain.median - 1)).toFixed(1)} % beside the plain run`),
         tile("until ready", time(item.create_ms), "create and prepare"), ...energy),
       ...(item.note ? [section("Note", "", html("p", "note", item.note))] : []),

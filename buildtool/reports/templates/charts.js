@@ -10,7 +10,7 @@ const { section, tile, macs, time, bare, tick, percent, threads, ticks, table, p
   const macs = (number) => scaled(number, ["", " k", " M", " G", " T"]);
   const time = (ms) => (ms >= 1000 ? digits(ms / 1000) + " s" : ms >= 0.1 || ms === 0 ? digits(ms) + " ms" : digits(ms * 1000) + " \u00b5s");
   const bare = (text) => text.replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, ""); // without zeros at the end
-  const tick = (ms) => bare(time(ms));
+  const tick = (ms) => (ms === 0 ? "0" : bare(time(ms)));
   const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
   const threads = (count) => (count < 1 ? "all cores" : count === 1 ? "1 thread" : `${count} threads`);
   // Round steps of an axis, at most `most` of them.
