@@ -20,6 +20,8 @@
 #include "native/kernel/simd/vector_avx512.h"
 #elif defined(LATHE_ISA_AVX2)
 #include "native/kernel/simd/vector_avx2.h"
+#elif defined(LATHE_ISA_SIMD128)
+#include "native/kernel/simd/vector_simd128.h"
 #elif defined(LATHE_ISA_FP16) && !defined(LATHE_WIDEN_HALVES)
 #include "native/kernel/simd/vector_fp16.h"
 #elif defined(LATHE_ISA_FP16) || defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7) || defined(LATHE_ISA_DOTPROD) || \
