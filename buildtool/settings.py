@@ -66,6 +66,7 @@ class Overrides:
     model_data_format: str | None = None
     messages: bool | None = None
     mace_compat: str | None = None
+    paddle_compat: str | None = None
     runtime: str | None = None  # of every model
     toolchain: Path | None = None  # a CMake toolchain file: it is the one target, by the name that target_abis gives
     op_paths: tuple[Path, ...] = ()  # beside those of the file

@@ -1,12 +1,13 @@
 # Libraries made by Lathe as targets of an app's build. docs/how-to/cmake.md is the manual.
 #
 #   lathe_add_library(
-#     <name> DEPLOYMENT <file> [SHARED | STATIC] [EMBED] [NO_MESSAGES] [MACE_COMPAT] [ABI <abi>] [OPS <folder>...]
+#     <name> DEPLOYMENT <file> [SHARED | STATIC] [EMBED] [NO_MESSAGES] [MACE_COMPAT] [PADDLE_COMPAT] [ABI <abi>]
+#     [OPS <folder>...]
 #   )
 #     The library of a deployment file, as the imported target <name>. It is built when it is needed, with the compiler
 #     and for the machine of the app, and again when anything changed that it is made from. Without SHARED or STATIC,
 #     BUILD_SHARED_LIBS decides. EMBED puts the models into the library. MACE_COMPAT adds MACE's headers and calls the
-#     file libmace. ABI names one of Lathe's own targets, which is then built with Lathe's toolchain file for it. OPS are
+#     file libmace, PADDLE_COMPAT those of Paddle-Lite and libpaddle_light_api_shared. ABI names one of Lathe's own targets, which is then built with Lathe's toolchain file for it. OPS are
 #     folders of the user's own operators.
 #     The target's property LATHE_MODEL_DIR is the folder of the model files.
 #
@@ -15,7 +16,13 @@
 cmake_minimum_required(VERSION 3.21...3.31)
 
 function(lathe_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;STATIC;EMBED;NO_MESSAGES;MACE_COMPAT" "DEPLOYMENT;ABI" "OPS")
+  cmake_parse_arguments(
+    PARSE_ARGV 1
+    arg
+    "SHARED;STATIC;EMBED;NO_MESSAGES;MACE_COMPAT;PADDLE_COMPAT"
+    "DEPLOYMENT;ABI"
+    "OPS"
+  )
   _lathe_check("${name}" "${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}" "${arg_DEPLOYMENT}")
   if(arg_SHARED AND arg_STATIC)
     message(FATAL_ERROR "lathe_add_library(${name}): SHARED and STATIC exclude each other")
@@ -57,6 +64,10 @@ function(lathe_add_library name)
   if(arg_MACE_COMPAT)
     list(APPEND command --mace-compat)
     set(stem mace)
+  endif()
+  if(arg_PADDLE_COMPAT)
+    list(APPEND command --paddle-compat)
+    set(stem paddle_light_api_shared)
   endif()
   foreach(folder IN LISTS arg_OPS)
     cmake_path(ABSOLUTE_PATH folder)

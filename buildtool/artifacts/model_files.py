@@ -28,6 +28,8 @@ def model_files(stages: Sequence[Stages], programs: Sequence[TargetProgram]) -> 
                 files[f"{program.abi}/{model.source.name}.pb"] = planned.model
             if not program.library.data_in_library:
                 files[f"{program.abi}/{model.source.name}.data"] = planned.data
+            if "paddle" in program.library.interfaces and not program.library.data_in_library:
+                files[f"{program.abi}/{model.source.name}.whole.pb"] = container.in_one_file(planned)
     return files
 
 

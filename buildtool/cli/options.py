@@ -85,6 +85,14 @@ MaceOption: TypeAlias = Annotated[
     bool, typer.Option("--mace-compat", help="Add the headers of MACE's C++ interface, and call the library libmace.")
 ]
 
+PaddleOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--paddle-compat",
+        help="Add the headers of Paddle-Lite's C++ interface, and call the library libpaddle_light_api_shared.",
+    ),
+]
+
 DeviceOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -179,9 +187,14 @@ class LibraryOptions(FormOptions):
     """With what comes along with the library."""
 
     mace_compat: MaceOption = False
+    paddle_compat: PaddleOption = False
 
     def overrides(self) -> Overrides:
-        return replace(super().overrides(), mace_compat="1" if self.mace_compat else None)
+        return replace(
+            super().overrides(),
+            mace_compat="1" if self.mace_compat else None,
+            paddle_compat="1" if self.paddle_compat else None,
+        )
 
 
 @dataclass(frozen=True)

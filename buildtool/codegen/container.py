@@ -15,7 +15,7 @@ from buildtool.codegen.container_writer import Stored
 from buildtool.ir.graph import Graph
 from buildtool.ir.operator import Operator
 from buildtool.ir.types import DType
-from buildtool.plan.plan import Plan
+from buildtool.plan.plan import ALIGNMENT, Plan
 from buildtool.schemas import container_pb2
 
 
@@ -68,6 +68,23 @@ def load(model: bytes, data: bytes, operators: Mapping[str, type[Operator]], fil
     message = container_reader.parse(model, file)
     graph, plan = container_reader.decode(message, data, operators, file)
     return Loaded(message.name, graph, plan, tuple(message.input_formats), tuple(message.output_formats))
+
+
+def in_one_file(files: Container) -> bytes:
+    """The model with its weights inside: a field that begins at a multiple of 64, behind one that fills up to there."""
+    if not files.data:
+        return files.model
+    head = b"\x7a" + _varint(len(files.data))
+    fill = -(len(files.model) + 3 + len(head)) % ALIGNMENT
+    return files.model + b"\x82\x01" + bytes([fill]) + bytes(fill) + head + files.data
+
+
+def _varint(number: int) -> bytes:
+    digits = []
+    while number > 0x7F:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*digits, number])
 
 
 def describe(model: bytes, file: str = "") -> str:

@@ -55,7 +55,8 @@ def parse(model: bytes, file: str = "") -> pb.Model:
 def decode(
     message: pb.Model, data: bytes, operators: Mapping[str, type[Operator]], file: str = ""
 ) -> tuple[Graph, Plan | None]:
-    """The graph and the plan of a parsed model."""
+    """The graph and the plan of a parsed model. Without data, those inside of it count."""
+    data = data or message.weights
     if message.data_size != len(data):
         what = f"the data file has {len(data)} bytes, the model was written with {message.data_size}"
         _refuse(what, file, remedy="use the .data file that was written with this .pb")

@@ -73,7 +73,7 @@ class LibrarySources:
     abis: tuple[AbiSources, ...]
     embedded_models: tuple[str, ...] = field(default=())  # names, for the header
     messages: bool = True  # whether it holds the texts of its messages
-    mace_headers: bool = False  # whether MACE's C++ interface comes along
+    interfaces: tuple[str, ...] = ()  # C++ interfaces of other engines that come along: mace, paddle
     stem: str = ""  # lib<stem>.so and .a; empty: as `name`
     dsp: DspSources | None = None
 
@@ -105,10 +105,12 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         if part.toolchain is None:
             included = _INCLUDED.findall(files[f"toolchains/{part.abi}.cmake"].decode())
             files |= {f"toolchains/{name}": (resources.toolchains_dir() / name).read_bytes() for name in included}
-    for header in sources.public_headers(*(["mace"] if library.mace_headers else [])):
+    for header in sources.public_headers(*library.interfaces):
         files[_path_in_tree(header)] = sources.read(header)
-    if library.mace_headers:
+    if "mace" in library.interfaces:
         files.update(_mace_headers(library))
+    if "paddle" in library.interfaces:
+        files.update(_paddle_headers(library))
     units: dict[str, tuple[str, ...]] = {}
     for part in library.abis:
         device = tuple(unit.code for unit in part.device_units)
@@ -159,6 +161,15 @@ def _mace_headers(library: LibrarySources) -> dict[str, bytes]:
         own = {"model": model.name, "checksum": checksum, "abi": library.abis[0].abi}
         files[f"public/{model.name}"] = render("mace_model.h", names | own)
     return {f"include/mace/{name}.h": data for name, data in files.items()}
+
+
+def _paddle_headers(library: LibrarySources) -> dict[str, bytes]:
+    """What ties Paddle-Lite's C++ interface to this library."""
+    names = {"library": library.name, "identifier": library.identifier}
+    return {
+        "include/paddle/bound_library.h": _render("paddle_bound_library.h", names),
+        f"include/paddle/library_{library.identifier}.h": _render("paddle_library.h", names),
+    }
 
 
 def _abi_files(

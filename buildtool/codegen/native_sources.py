@@ -66,7 +66,7 @@ class NativeSources:
         """The same of a program on the DSP, which has an interface of its own, no files, and other threads."""
         own = (self.roots[0] / "native" / "hexagon" / "program").glob("*.cc")
         there = sorted(path.relative_to(self.roots[0]).as_posix() for path in own)
-        elsewhere = {f"native/runtime/{name}.cc" for name in ("api", "handles", "file_map", "threads")}
+        elsewhere = {f"native/runtime/{name}.cc" for name in ("api", "handles", "file_map", "threads", "cores")}
         return [*(path for path in self.core() if path not in elsewhere), *there]
 
     def wasm_core(self) -> list[str]:
@@ -78,8 +78,9 @@ class NativeSources:
 
     def public_headers(self, *interfaces: str) -> list[str]:
         """The headers that the user of a library includes: those of Lathe's own interface, and of others by name."""
-        folders = [self.roots[0] / "native" / "include" / name for name in ("lathe", *interfaces)]
-        found = (path for folder in folders for path in folder.rglob("*.h"))
+        include = self.roots[0] / "native" / "include"
+        found = [path for name in ("lathe", *interfaces) for path in (include / name).rglob("*.h")]
+        found += [path for name in interfaces for path in include.glob(f"{name}_*.h")]  # those that have no folder
         return sorted(path.relative_to(self.roots[0]).as_posix() for path in found)
 
     def units(self, kernels: Iterable[str]) -> list[str]:

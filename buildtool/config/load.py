@@ -30,6 +30,7 @@ def load_deployment(
     glibc_floor: str | None = None,
     messages: int | None = None,
     mace_compat: str | None = None,
+    paddle_compat: str | None = None,
     runtime: str | None = None,
     environment: Mapping[str, str] | None = None,
     beside: Beside = Beside(),  # noqa: B008 (frozen)
@@ -51,6 +52,7 @@ def load_deployment(
         "glibc_floor": glibc_floor,
         "messages": messages,
         "mace_compat": mace_compat,
+        "paddle_compat": paddle_compat,
         "runtime": runtime,
     }
     overrides = {key: value for key, value in given.items() if value is not None}

@@ -241,6 +241,11 @@ class DeploymentSection(Section):
         "Add headers with MACE's C++ interface. With 1, the library files are also named `libmace`.",
         default="0",
     )
+    paddle_compat: Annotated[str | None, choice(("0", "1", "headers"))] = key(
+        "Add headers with Paddle-Lite's C++ interface, and models in one file. With 1, the library files are also "
+        "named `libpaddle_light_api_shared`.",
+        default="0",
+    )
     models: dict[str, ModelSection] = Field(description="Models of the library, by name.", min_length=1)
 
 

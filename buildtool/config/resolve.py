@@ -70,6 +70,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
             unsigned=bool(top.value("hexagon_unsigned")),
         ),
         mace_compat=top.value("mace_compat"),
+        paddle_compat=top.value("paddle_compat"),
         where=Where(str(path)),
         marks=tuple((key, context.where((key,))) for key in DeploymentSection.model_fields if top.is_given(key)),
         abi_marks=tuple(abis.values()),

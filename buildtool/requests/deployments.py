@@ -109,6 +109,7 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
         model_data_format=overrides.model_data_format,
         messages=None if overrides.messages is None else int(overrides.messages),
         mace_compat=overrides.mace_compat,
+        paddle_compat=overrides.paddle_compat,
         runtime=overrides.runtime,
         beside=config.Beside(overrides.weights, overrides.sample, overrides.cnn),
     )

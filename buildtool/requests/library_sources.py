@@ -9,6 +9,7 @@ from typing import Any
 from buildtool.artifacts.tuning_store import Tuning
 from buildtool.codegen.container_writer import Stored
 from buildtool.config import Deployment, ModelConfig
+from buildtool.errors import ConfigError
 from buildtool.importers.request import ImportedModel
 from buildtool.ir.graph import Graph
 from buildtool.ir.types import DType
@@ -72,13 +73,32 @@ def library_source(
         op_paths=deployment.op_paths,
         messages=deployment.messages,
         isas=deployment.isas,
-        mace_headers=deployment.mace_compat != "0",
-        file_name="mace" if deployment.mace_compat == "1" else "",
+        interfaces=interfaces(deployment),
+        file_name=file_name(deployment),
         described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),
         fallback=deployment.fallback,
         hexagon=HexagonSettings(deployment.hexagon.versions, deployment.hexagon.unsigned),
         device_data=algorithms.device_data if deployment.model_graph_format == "code" else {},
     )
+
+
+def interfaces(deployment: Deployment) -> tuple[str, ...]:
+    """The C++ interfaces of other engines that come along."""
+    asked = {"mace": deployment.mace_compat, "paddle": deployment.paddle_compat}
+    return tuple(name for name, value in asked.items() if value != "0")
+
+
+def file_name(deployment: Deployment) -> str:
+    """The name of the library's files that one of these interfaces asks for; empty: the library's own."""
+    names = ["mace"] if deployment.mace_compat == "1" else []
+    names += ["paddle_light_api_shared"] if deployment.paddle_compat == "1" else []
+    if len(names) > 1:
+        raise ConfigError(
+            "mace_compat and paddle_compat cannot both be 1: a library has one name",
+            where=deployment.where_of("paddle_compat"),
+            remedy="set one of them to headers",
+        )
+    return names[0] if names else ""
 
 
 def _of_microcontrollers(model: ModelConfig) -> dict[str, Any]:

@@ -174,7 +174,7 @@ class NativeTarget:
             abis=tuple(parts),
             embedded_models=embedded,
             messages=source.messages,
-            mace_headers=source.mace_headers,
+            interfaces=source.interfaces,
             stem=source.stem,
             dsp=_dsp_sources(programs),
         )

@@ -115,7 +115,7 @@ class LibrarySource:
     op_paths: tuple[Path, ...] = ()  # folders with the user's own operators
     messages: bool = True  # whether the library holds the texts of its messages
     isas: tuple[str, ...] = ()  # instruction sets beside those that every machine has; empty: all of the ABI
-    mace_headers: bool = False  # whether MACE's C++ interface comes along
+    interfaces: tuple[str, ...] = ()  # C++ interfaces of other engines that come along: mace, paddle
     file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`
     described: tuple[DescribedModel, ...] = ()  # for firmware, beside `models`
     fallback: str = ""  # where what an accelerator cannot do goes: cpu; empty: it is an error

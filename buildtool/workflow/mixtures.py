@@ -181,6 +181,7 @@ def _stored(deployment: Deployment, model: ModelConfig, ranges: Path) -> Deploym
         model_graph_format="file",
         model_data_format="file",
         mace_compat="0",
+        paddle_compat="0",
     )
 
 

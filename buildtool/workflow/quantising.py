@@ -264,6 +264,7 @@ def _in_real_numbers(deployment: Deployment) -> Deployment:
         model_graph_format="file",
         model_data_format="file",
         mace_compat="0",
+        paddle_compat="0",
     )
 
 

@@ -46,15 +46,23 @@ Code Engine::Load(const lathe_engine_options& options) {
   LATHE_TRY(FindModel(options, &model, &data));
   const PbBytes bytes(static_cast<const uint8_t*>(model.data), model.size);
   LATHE_TRY(ReadModel(bytes, &memory_, errors_, &model_));
+  if (!IsGiven(data)) data = {model_.weights.data(), model_.weights.size()};
   LATHE_TRY(FindIsas(options));
   LATHE_TRY(MakeTensors(data));
   LATHE_TRY(PrepareNodes());
-  if (options.pool != nullptr) {
-    pool_ = reinterpret_cast<ThreadPool*>(options.pool);  // no handle any more: see EngineCreate
-    pool_->Hold();
-    return Code::kOk;
+  return FindThreads(options);
+}
+
+Code Engine::FindThreads(const lathe_engine_options& options) {
+  lathe_cpu_options cpu = {};
+  if (options.cpu != nullptr) {
+    const size_t known = sizeof(cpu), given = options.cpu->struct_size;
+    memcpy(&cpu, options.cpu, given < known ? given : known);
   }
-  return ThreadPool::Create(options.num_threads, allocator_, errors_, &pool_);
+  if (options.pool == nullptr) return ThreadPool::Create(options.num_threads, cpu, allocator_, errors_, &pool_);
+  pool_ = reinterpret_cast<ThreadPool*>(options.pool);  // no handle any more: see EngineCreate
+  pool_->Hold();
+  return options.cpu != nullptr ? pool_->Bind(cpu, errors_) : Code::kOk;
 }
 
 Code Engine::FindIsas(const lathe_engine_options& options) {

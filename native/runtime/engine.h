@@ -63,6 +63,7 @@ class Engine {
   Code FindModel(const lathe_engine_options& options, lathe_bytes* model, lathe_bytes* data);
   Code FindEmbedded(const char* name, const lathe_embedded_model** found);
   Code FindIsas(const lathe_engine_options& options);
+  Code FindThreads(const lathe_engine_options& options);
   Code MakeTensors(lathe_bytes data);
   Code LoadConstant(const Value& value, lathe_bytes data, Tensor* tensor);
   Code PrepareNodes();

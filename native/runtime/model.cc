@@ -65,6 +65,7 @@ Code ModelReader::Read(PbBytes bytes) {
       plan = field.bytes;
       model_->planned = true;
     }
+    if (field.tag == PbString(15)) model_->weights = field.bytes;
   }
   if (!reader.ok()) return Malformed("the file");
   if (version > kFormatVersion)

@@ -83,6 +83,7 @@ struct Placement {
 struct Model {
   const char* name;
   uint64_t data_size;
+  PbBytes weights;  // the data file inside of the model; empty where it is a file of its own
   Span<DimSymbol> symbols;
   Span<DimProgram> exprs;
   Span<Value> values;

@@ -68,16 +68,32 @@ const int64_t* NodeNumbers(const lathe_engine* engine, size_t index, const char*
 lathe_code DeviceInfo(const lathe_engine* engine, lathe_device_info* info, lathe_error* error);
 lathe_code DeviceData(const lathe_engine* engine, uint32_t what, lathe_bytes* data, lathe_error* error);
 void SetThreadObserver(lathe_engine* engine, lathe_thread_observer observer, void* user);
+size_t CoreCount();
+lathe_code CoreAt(size_t index, lathe_core_info* info, lathe_error* error);
+lathe_code EngineBind(lathe_engine* engine, const lathe_cpu_options* options, lathe_error* error);
+size_t EngineCores(const lathe_engine* engine, uint32_t* cores, size_t most);
 }  // namespace api
 
 constexpr lathe_api MakeApi(const Registry& registry) {
-  return {sizeof(lathe_api),   LATHE_ABI_VERSION,  registry.library, registry.version,      api::KernelCount,
-          api::KernelName,     api::ModelCount,    api::ModelAt,     api::PoolCreate,       api::PoolDestroy,
-          api::EngineCreate,   api::EngineDestroy, api::InputCount,  api::OutputCount,      api::SessionCreate,
-          api::SessionDestroy, api::InputInfo,     api::OutputInfo,  api::Resize,           api::InputData,
-          api::BindInput,      api::BindOutput,    api::Run,         api::OutputData,       api::Value,
-          api::SetObserver,    api::MemoryInfo,    api::ValueCount,  api::ValueAt,          api::NodeAt,
-          api::NodeNumbers,    api::DeviceInfo,    api::DeviceData,  api::SetThreadObserver};
+  return {sizeof(lathe_api),  LATHE_ABI_VERSION,
+          registry.library,   registry.version,
+          api::KernelCount,   api::KernelName,
+          api::ModelCount,    api::ModelAt,
+          api::PoolCreate,    api::PoolDestroy,
+          api::EngineCreate,  api::EngineDestroy,
+          api::InputCount,    api::OutputCount,
+          api::SessionCreate, api::SessionDestroy,
+          api::InputInfo,     api::OutputInfo,
+          api::Resize,        api::InputData,
+          api::BindInput,     api::BindOutput,
+          api::Run,           api::OutputData,
+          api::Value,         api::SetObserver,
+          api::MemoryInfo,    api::ValueCount,
+          api::ValueAt,       api::NodeAt,
+          api::NodeNumbers,   api::DeviceInfo,
+          api::DeviceData,    api::SetThreadObserver,
+          api::CoreCount,     api::CoreAt,
+          api::EngineBind,    api::EngineCores};
 }
 
 }  // namespace lathe

@@ -41,7 +41,7 @@ def test_headers_of_another_interface_come_on_request() -> None:
     assert not any("mace" in name for name in tree().files)
     model = EmbeddedModel("net", b"pb", b"data")
     part = AbiSources("host", (), (), (model,))
-    wanted = LibrarySources("my-lib", "my_lib", (part,), ("net",), mace_headers=True, stem="mace")
+    wanted = LibrarySources("my-lib", "my_lib", (part,), ("net",), interfaces=("mace",), stem="mace")
     files = emit(wanted, NativeSources((resources.root(),))).files
     assert b'#include "mace/library_my_lib.h"' in files["include/mace/bound_library.h"]
     assert b"lathe_api_my_lib()" in files["include/mace/library_my_lib.h"]

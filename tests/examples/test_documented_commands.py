@@ -38,6 +38,7 @@ RUN_BY = {
     "examples/bazel-app/README.md": "tests/packaging/bazel.py",
     "examples/cmake-app/README.md": "tests/packaging/test_cmake_app.py",
     "examples/mace-app/README.md": "tests/examples/test_mace_app.py",
+    "examples/paddle-app/README.md": "tests/examples/test_paddle_app.py",
     "examples/max7800x/README.md": "tests/examples/test_max7800x.py",
     "docs/how-to/target-packages.md": "tests/targets/test_target_packages.py",
     "examples/target-package/README.md": "tests/targets/test_target_packages.py",
@@ -51,6 +52,7 @@ HERE = (
     "docs/tutorials/getting-started.md",
     "docs/how-to/half-precision.md",
     "docs/how-to/mace.md",
+    "docs/how-to/from-paddle-lite.md",
 )
 #: Commands that no test runs as they stand on the page, and why.
 ELSEWHERE = {
@@ -157,7 +159,8 @@ _OF_THEIR_EXAMPLES = ("docs/how-to/target-packages.md", "docs/how-to/bazel.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", HERE)
 def test_the_commands_of_a_page_run_in_order(page: str, tmp_path: Path) -> None:
-    example = ROOT / "examples" / "mace-app" if "mace" in page else DIGITS
+    app = next((name for name in ("mace", "paddle") if name in page), "")
+    example = ROOT / "examples" / f"{app}-app" if app else DIGITS
     for file in (DIGITS / "digits.onnx", *example.glob("*.cc"), *example.glob("deploy.yml")):
         shutil.copy(file, tmp_path)
     deployment = (tmp_path / "deploy.yml").read_text().replace("../digits/", "")

@@ -132,6 +132,41 @@ enum {
   LATHE_DEVICE_DATA_TUNING = 2    /* for lathe_device_options.tuning */
 };
 
+enum {
+  LATHE_POWER_NO_BIND = 0,   /* the system moves threads */
+  LATHE_POWER_HIGH = 1,      /* the fast cores */
+  LATHE_POWER_LOW = 2,       /* the slow ones */
+  LATHE_POWER_FULL = 3,      /* as many cores as threads, the fast ones first */
+  LATHE_POWER_RAND_HIGH = 4, /* as many fast cores as threads; every ten runs begin one core further */
+  LATHE_POWER_RAND_LOW = 5   /* the same of slow cores */
+};
+
+enum {
+  LATHE_CORE_ALIKE = 0, /* the cores of this machine do not differ, or the system does not tell */
+  LATHE_CORE_BIG = 1,
+  LATHE_CORE_LITTLE = 2
+};
+
+/* A core as the system describes it. */
+typedef struct lathe_core_info {
+  uint32_t struct_size;
+  uint32_t core;     /* its number */
+  uint32_t kind;     /* LATHE_CORE_ALIKE, ... */
+  uint32_t allowed;  /* 1: the calling thread may run there */
+  uint32_t capacity; /* relative speed, at most 1024; 0 where the system does not tell */
+  uint32_t max_khz;  /* alike */
+} lathe_core_info;
+
+/* The cores that the threads of an engine stay on, the one that calls `run` too while it runs. All zero: any. More
+ * threads than cores are cut to their number. A mode binds nothing where there are no such cores, or the system
+ * refuses; a list is an error where the process may not run on one of its cores. */
+typedef struct lathe_cpu_options {
+  uint32_t struct_size;
+  uint32_t power;      /* LATHE_POWER_NO_BIND, ... */
+  uint32_t core_count; /* more than 0: these cores, whatever the mode */
+  const uint32_t* cores;
+} lathe_cpu_options;
+
 /* Where the model comes from, in this order: `model` (and `data`) in memory, `model_path` (and `data_path`), else the
  * embedded model called `model_name` (NULL: the only one). Memory that is passed in must outlive the engine. */
 typedef struct lathe_engine_options {
@@ -148,6 +183,7 @@ typedef struct lathe_engine_options {
    * For tests and measurements; NULL: the best that the machine has. */
   const char* isa_limit;
   const lathe_device_options* device; /* NULL: all zero */
+  const lathe_cpu_options* cpu;       /* NULL: all zero; for a pool that is given, as engine_bind */
 } lathe_engine_options;
 
 enum {
@@ -288,6 +324,15 @@ typedef struct lathe_api {
   /* The observer is called on every thread that took part in a loop, by several of them at once, and after the loop at
    * the latest. Set it while nothing runs on the engine's pool; NULL: none. */
   void (*set_thread_observer)(lathe_engine* engine, lathe_thread_observer observer, void* user);
+
+  /* The cores of this machine, at most 256. */
+  size_t (*core_count)(void);
+  lathe_code (*core_at)(size_t index, lathe_core_info* info, lathe_error* error);
+  /* Moves the threads of an engine, and of all that share its pool, from the next run on; their number stays. Call it
+   * while nothing runs on the pool. */
+  lathe_code (*engine_bind)(lathe_engine* engine, const lathe_cpu_options* options, lathe_error* error);
+  /* Where the threads are in the next run: writes up to `most` numbers and returns how many there are; 0: anywhere. */
+  size_t (*engine_cores)(const lathe_engine* engine, uint32_t* cores, size_t most);
 } lathe_api;
 
 #ifdef __cplusplus

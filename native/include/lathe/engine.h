@@ -147,6 +147,46 @@ enum class DeviceKind : uint32_t {
   kDsp = LATHE_DEVICE_DSP,  // the same for a DSP
 };
 
+// Which cores threads stay on: see LATHE_POWER_*.
+enum class PowerMode : uint32_t {
+  kNoBind = LATHE_POWER_NO_BIND,      // the system moves threads
+  kHigh = LATHE_POWER_HIGH,           // the fast cores
+  kLow = LATHE_POWER_LOW,             // the slow ones
+  kFull = LATHE_POWER_FULL,           // as many cores as threads, the fast ones first
+  kRandHigh = LATHE_POWER_RAND_HIGH,  // as many fast cores as threads, in turns of ten runs
+  kRandLow = LATHE_POWER_RAND_LOW,
+};
+
+// The cores of the threads of an engine. A mode binds nothing where the cores are alike or the system refuses.
+struct CpuOptions {
+  PowerMode power = PowerMode::kNoBind;
+  std::vector<uint32_t> cores;  // these, whatever the mode
+};
+
+enum class CoreKind : uint32_t { kAlike = LATHE_CORE_ALIKE, kBig = LATHE_CORE_BIG, kLittle = LATHE_CORE_LITTLE };
+
+// A core of this machine; 0 where the system does not tell.
+struct Core {
+  uint32_t number = 0;
+  CoreKind kind = CoreKind::kAlike;
+  bool allowed = true;  // the calling thread may run there
+  uint32_t capacity = 0;
+  uint32_t max_khz = 0;
+};
+
+// Empty with an older library.
+inline std::vector<Core> CoresOf(const lathe_api* api) {
+  std::vector<Core> cores;
+  if (api->struct_size <= offsetof(lathe_api, engine_cores)) return cores;
+  for (size_t index = 0; index < api->core_count(); ++index) {
+    lathe_core_info info = {};
+    info.struct_size = sizeof(info);
+    if (api->core_at(index, &info, nullptr) != LATHE_OK) break;
+    cores.push_back({info.core, static_cast<CoreKind>(info.kind), info.allowed != 0, info.capacity, info.max_khz});
+  }
+  return cores;
+}
+
 // How hard a driver shall try, and whose work goes first, where it takes such hints.
 enum class DeviceHint : uint32_t { kDefault = 0, kLow = 1, kNormal = 2, kHigh = 3 };
 
@@ -196,6 +236,7 @@ struct EngineOptions {
   const lathe_allocator* allocator = nullptr;  // instead of malloc; must outlive the engine
   std::string isa_limit;                       // no better instruction set than this, by the word of its kernels
   DeviceOptions device;
+  CpuOptions cpu;  // for a pool that is given: as Bind, where it binds anything
 };
 
 struct SessionOptions {
@@ -353,6 +394,8 @@ class Engine {
     std::vector<const char*> binary_paths;
     const lathe_device_options device = Plain(options.device, &binary_paths);
     plain.device = &device;
+    const lathe_cpu_options cpu = Plain(options.cpu);
+    if (cpu.power != LATHE_POWER_NO_BIND || cpu.core_count != 0) plain.cpu = &cpu;
     lathe_error error = {};
     lathe_engine* engine = nullptr;
     const lathe_code code = api->engine_create(&plain, &engine, &error);
@@ -409,6 +452,24 @@ class Engine {
     return data;
   }
 
+  // Moves the threads, and those of all engines that share the pool, from the next run on. Not while something runs.
+  Status Bind(const CpuOptions& options) const {
+    if (api_->struct_size <= offsetof(lathe_api, engine_cores))
+      return Status(LATHE_UNSUPPORTED, "this library was built before engines could be bound: build it again");
+    const lathe_cpu_options plain = Plain(options);
+    lathe_error error = {};
+    const lathe_code code = api_->engine_bind(engine_.get(), &plain, &error);
+    return Status(code, error);
+  }
+
+  // Where the threads are in the next run; empty: anywhere.
+  std::vector<uint32_t> cores() const {
+    if (api_->struct_size <= offsetof(lathe_api, engine_cores)) return {};  // an older library
+    std::vector<uint32_t> found(api_->engine_cores(engine_.get(), nullptr, 0));
+    api_->engine_cores(engine_.get(), found.data(), found.size());
+    return found;
+  }
+
   // Called on every thread that took part in a loop, by several of them at once. Set it while nothing runs; null: none.
   // Older libraries ignore it.
   void SetThreadObserver(lathe_thread_observer observer, void* user) const {
@@ -437,6 +498,15 @@ class Engine {
     plain.tuning_milliseconds = options.tuning_milliseconds;
     plain.queue_window = options.queue_window;
     plain.kernel_microseconds = options.kernel_microseconds;
+    return plain;
+  }
+
+  static lathe_cpu_options Plain(const CpuOptions& options) {
+    lathe_cpu_options plain = {};
+    plain.struct_size = sizeof(plain);
+    plain.power = static_cast<uint32_t>(options.power);
+    plain.core_count = static_cast<uint32_t>(options.cores.size());
+    plain.cores = options.cores.data();
     return plain;
   }
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lathe/c_api.h"
+#include "lathe/elements.h"
 #include "mace/face/cores.h"
-#include "mace/face/elements.h"
 #include "mace/face/files.h"
 #include "mace/face/gpu.h"
 #include "mace/face/interface.h"
@@ -23,6 +23,8 @@
 
 namespace mace {
 namespace face {
+
+using namespace lathe::elements;
 
 using Names = std::vector<std::string>;
 using Tensors = std::map<std::string, MaceTensor>;

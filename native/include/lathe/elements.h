@@ -1,6 +1,7 @@
-// Moves elements between the buffers of a caller and those of a session: in another order, in another type.
-#ifndef MACE_FACE_ELEMENTS_H_
-#define MACE_FACE_ELEMENTS_H_
+// Moves elements between the buffers of a caller and those of a session: in another order, in another type. For C++11
+// and later; used by the interfaces of other engines.
+#ifndef LATHE_ELEMENTS_H_
+#define LATHE_ELEMENTS_H_
 
 #include <cstdint>
 #include <cstring>
@@ -8,8 +9,8 @@
 
 #include "lathe/c_api.h"
 
-namespace mace {
-namespace face {
+namespace lathe {
+namespace elements {
 
 inline size_t SizeOf(lathe_dtype type) {
   switch (type) {
@@ -208,7 +209,7 @@ inline void Move(const void* from, lathe_dtype from_type, void* to, lathe_dtype 
   }
 }
 
-}  // namespace face
-}  // namespace mace
+}  // namespace elements
+}  // namespace lathe
 
-#endif  // MACE_FACE_ELEMENTS_H_
+#endif  // LATHE_ELEMENTS_H_
