@@ -73,6 +73,7 @@ class LibrarySources:
     abis: tuple[AbiSources, ...]
     embedded_models: tuple[str, ...] = field(default=())  # names, for the header
     messages: bool = True  # whether it holds the texts of its messages
+    core_binding: bool = False  # whether it can bind threads to cores
     interfaces: tuple[str, ...] = ()  # C++ interfaces of other engines that come along: mace, paddle
     stem: str = ""  # lib<stem>.so and .a; empty: as `name`
     dsp: DspSources | None = None
@@ -87,6 +88,7 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         "abis": names,
         "version": version(),
         "messages": library.messages,
+        "core_binding": library.core_binding,
         "stem": library.stem or library.name,
         "modules": any(part.object_format == "wasm" for part in library.abis),
         "dsp_uri": dsp_uri(library.name, library.identifier) if library.dsp else "",

@@ -241,6 +241,11 @@ class DeploymentSection(Section):
         "Add headers with MACE's C++ interface. With 1, the library files are also named `libmace`.",
         default="0",
     )
+    core_binding: Flag = key(
+        "Let engines bind their threads to cores: power modes, lists of cores, and the kinds of cores of the machine. "
+        "It adds about 4 KB. `paddle_compat` implies it.",
+        default=0,
+    )
     paddle_compat: Annotated[str | None, choice(("0", "1", "headers"))] = key(
         "Add headers with Paddle-Lite's C++ interface, and models in one file. With 1, the library files are also "
         "named `libpaddle_light_api_shared`.",

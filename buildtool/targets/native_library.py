@@ -174,6 +174,7 @@ class NativeTarget:
             abis=tuple(parts),
             embedded_models=embedded,
             messages=source.messages,
+            core_binding=source.core_binding,
             interfaces=source.interfaces,
             stem=source.stem,
             dsp=_dsp_sources(programs),

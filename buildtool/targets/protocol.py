@@ -115,6 +115,7 @@ class LibrarySource:
     op_paths: tuple[Path, ...] = ()  # folders with the user's own operators
     messages: bool = True  # whether the library holds the texts of its messages
     isas: tuple[str, ...] = ()  # instruction sets beside those that every machine has; empty: all of the ABI
+    core_binding: bool = False  # whether it can bind threads to cores
     interfaces: tuple[str, ...] = ()  # C++ interfaces of other engines that come along: mace, paddle
     file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`
     described: tuple[DescribedModel, ...] = ()  # for firmware, beside `models`

@@ -119,7 +119,7 @@ lathe_code PoolCreate(int32_t num_threads, lathe_pool** pool, lathe_error* error
   const ErrorSink errors = Begin(error);
   if (pool == nullptr) return NullArgument(errors);
   ThreadPool* made = nullptr;
-  Code code = ThreadPool::Create(num_threads, lathe_cpu_options{}, DefaultAllocator(), errors, &made);
+  Code code = ThreadPool::Create(num_threads, DefaultAllocator(), errors, &made);
   *pool = static_cast<lathe_pool*>(Give(Kind::kPool, &code, made, errors));
   return Public(code);
 }
@@ -334,15 +334,17 @@ void SetThreadObserver(lathe_engine* engine, lathe_thread_observer observer, voi
 }
 
 size_t CoreCount() {
+  if (GetRegistry().core_binding == nullptr) return 0;
   Cores cores;
-  FindCores(&cores);
+  GetRegistry().core_binding->find(&cores);
   return cores.count;
 }
 
 lathe_code CoreAt(size_t index, lathe_core_info* info, lathe_error* error) {
   const ErrorSink errors = Begin(error);
+  if (GetRegistry().core_binding == nullptr) return Public(Engine::NoBinding(errors));
   Cores cores;
-  FindCores(&cores);
+  GetRegistry().core_binding->find(&cores);
   Code code = CheckStruct(info, errors);
   if (code == Code::kOk) code = errors.CheckIndex("core", index, cores.count);
   if (code == Code::kOk) CopyOut(cores.info[index], info);
@@ -354,12 +356,13 @@ lathe_code EngineBind(lathe_engine* engine, const lathe_cpu_options* options, la
   const ErrorSink errors(error);
   if (own == nullptr) return LATHE_INVALID_ARGUMENT;
   const Code code = CheckStruct(options, errors);
-  return Public(code != Code::kOk ? code : own->pool()->Bind(CopyIn(options), errors));
+  return Public(code != Code::kOk ? code : own->Bind(CopyIn(options), errors));
 }
 
 size_t EngineCores(const lathe_engine* engine, uint32_t* cores, size_t most) {
   const Engine* own = Own(engine);
-  return own != nullptr ? own->pool()->CoresNow(cores, cores != nullptr ? most : 0) : 0;
+  const Binder* binder = own != nullptr ? own->pool()->binder() : nullptr;
+  return binder != nullptr ? binder->CoresNow(cores, cores != nullptr ? most : 0) : 0;
 }
 
 }  // namespace api

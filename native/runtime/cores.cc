@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "native/runtime/threads.h"
+
 namespace lathe {
 
 namespace {
@@ -132,9 +134,92 @@ CoreSet Binding::Select(uint32_t run, int threads) const {
   return set;
 }
 
-OnCores::OnCores(const CoreSet* set) {
-  if (set == nullptr || !CoresOfThread(&before_) || memcmp(&before_, set, sizeof(before_)) == 0) return;
-  moved_ = MoveThread(*set);
+namespace {
+
+class PoolBinder final : public Binder {
+ public:
+  Code Bind(const lathe_cpu_options& options, int threads, const ErrorSink& errors) override {
+    Cores cores;
+    FindCores(&cores);
+    Binding found;
+    LATHE_TRY(FindBinding(options, cores, errors, &found));
+    const bool was_bound = binding_.count != 0;
+    binding_ = found;
+    threads_ = threads;
+    CoreSet anywhere;
+    if (found.count != 0) {
+      MoveTo(found.Select(runs_, threads));
+    } else if (was_bound && CoresOfThread(&anywhere)) {
+      MoveTo(anywhere);  // threads that are bound no longer go to where the caller may be
+    }
+    return Code::kOk;
+  }
+
+  int Limit(int threads) const override {
+    const int cores = static_cast<int>(binding_.count);
+    return cores != 0 && (threads == 0 || threads > cores) ? cores : threads;
+  }
+
+  size_t CoresNow(uint32_t* cores, size_t most) const override {
+    if (binding_.count == 0) return 0;
+    const CoreSet now = Load();
+    size_t count = 0;
+    for (uint32_t core = 0; core < kMaxCores; ++core) {
+      if (!now.Has(core)) continue;
+      if (count < most) cores[count] = core;
+      ++count;
+    }
+    return count;
+  }
+
+  bool Enter(ThreadPool* pool, CoreSet* before) override {
+    if (binding_.count == 0) return false;
+    const uint32_t run = __atomic_fetch_add(&runs_, 1, __ATOMIC_SEQ_CST);
+    // A job of another session keeps its cores: this turn is left out then.
+    if (binding_.turns && run % kRunsPerCore == 0 && pool->Keep()) {
+      MoveTo(binding_.Select(run, threads_));
+      pool->LetGo();
+    }
+    const CoreSet now = Load();
+    if (!CoresOfThread(before) || memcmp(before, &now, sizeof(now)) == 0) return false;
+    return MoveThread(now);
+  }
+  void Leave(const CoreSet& before) override { MoveThread(before); }
+
+  // The gate of the pool orders this after the change. A system that refuses leaves the thread where it is.
+  void Follow(uint32_t* seen) override {
+    if (moves_ != *seen) MoveThread(Load());
+    *seen = moves_;
+  }
+
+ private:
+  void MoveTo(const CoreSet& cores) {
+    for (size_t i = 0; i < kWords; ++i) __atomic_store_n(&cores_.words[i], cores.words[i], __ATOMIC_SEQ_CST);
+    ++moves_;
+  }
+  CoreSet Load() const {
+    CoreSet cores;
+    for (size_t i = 0; i < kWords; ++i) cores.words[i] = __atomic_load_n(&cores_.words[i], __ATOMIC_SEQ_CST);
+    return cores;
+  }
+
+  static constexpr size_t kWords = sizeof(CoreSet) / sizeof(uint32_t);
+  Binding binding_;
+  int threads_ = 1;
+  CoreSet cores_;  // of the current turn
+  uint32_t runs_ = 0;
+  uint32_t moves_ = 0;  // how often cores_ has changed
+};
+
+Code MakeBinder(const lathe_allocator& allocator, const ErrorSink& errors, Binder** binder) {
+  void* memory = AllocateFrom(allocator, sizeof(PoolBinder));
+  if (memory == nullptr) return errors.OutOfMemory("the binding of threads", sizeof(PoolBinder));
+  *binder = new (Place(), memory) PoolBinder();
+  return Code::kOk;
 }
+
+}  // namespace
+
+const CoreBinding kCoreBinding = {FindCores, MakeBinder};
 
 }  // namespace lathe

@@ -1,8 +1,10 @@
-// The cores of the machine: how fast they are, and which of them a power mode means.
+// The cores of the machine: how fast they are, which of them a power mode means, and threads that stay on them. Only
+// libraries that were built to bind threads hold the code, through Registry::core_binding.
 #ifndef LATHE_RUNTIME_CORES_H_
 #define LATHE_RUNTIME_CORES_H_
 
 #include "lathe/c_api.h"
+#include "native/runtime/memory.h"
 #include "native/runtime/span.h"
 #include "native/runtime/status.h"
 
@@ -47,19 +49,49 @@ struct Binding {
 // its cores are alike, binds nothing; a list with a core that is not there is an error.
 Code FindBinding(const lathe_cpu_options& options, const Cores& cores, const ErrorSink& errors, Binding* binding);
 
-// As long as it lives, the calling thread stays on these cores; then it may go where it could before.
-class OnCores {
+class ThreadPool;
+
+// Keeps the threads of a pool on cores. The pool knows no more of it than this.
+class Binder {
  public:
-  explicit OnCores(const CoreSet* set);  // null: anywhere
-  OnCores(const OnCores&) = delete;
-  OnCores& operator=(const OnCores&) = delete;
-  ~OnCores() {
-    if (moved_) MoveThread(before_);
+  // Not while a job runs. `threads`: of the pool.
+  virtual Code Bind(const lathe_cpu_options& options, int threads, const ErrorSink& errors) = 0;
+  // How many threads a pool should have: at most as many as cores; 0 asks for all of them.
+  virtual int Limit(int threads) const = 0;
+  // See lathe_api.engine_cores.
+  virtual size_t CoresNow(uint32_t* cores, size_t most) const = 0;
+  // A run begins on the calling thread, which could be on the cores of `before`: whether it was moved.
+  virtual bool Enter(ThreadPool* pool, CoreSet* before) = 0;
+  virtual void Leave(const CoreSet& before) = 0;
+  // For workers, at the start of a job: moves them where they are no longer where they should be.
+  virtual void Follow(uint32_t* seen) = 0;
+
+ protected:
+  ~Binder() = default;
+};
+
+struct CoreBinding {
+  void (*find)(Cores* cores);
+  // From the allocator, which gets it back as it is.
+  Code (*make)(const lathe_allocator& allocator, const ErrorSink& errors, Binder** binder);
+};
+extern const CoreBinding kCoreBinding;
+
+// As long as it lives, the calling thread stays on the cores of a pool; then it may go where it could before.
+class RunOnCores {
+ public:
+  RunOnCores(Binder* binder, ThreadPool* pool) : binder_(binder) {
+    if (binder != nullptr && !binder->Enter(pool, &before_)) binder_ = nullptr;
+  }
+  RunOnCores(const RunOnCores&) = delete;
+  RunOnCores& operator=(const RunOnCores&) = delete;
+  ~RunOnCores() {
+    if (binder_ != nullptr) binder_->Leave(before_);
   }
 
  private:
+  Binder* binder_;
   CoreSet before_;
-  bool moved_ = false;
 };
 
 }  // namespace lathe

@@ -59,10 +59,40 @@ Code Engine::FindThreads(const lathe_engine_options& options) {
     const size_t known = sizeof(cpu), given = options.cpu->struct_size;
     memcpy(&cpu, options.cpu, given < known ? given : known);
   }
-  if (options.pool == nullptr) return ThreadPool::Create(options.num_threads, cpu, allocator_, errors_, &pool_);
-  pool_ = reinterpret_cast<ThreadPool*>(options.pool);  // no handle any more: see EngineCreate
-  pool_->Hold();
-  return options.cpu != nullptr ? pool_->Bind(cpu, errors_) : Code::kOk;
+  const bool bound = cpu.power != LATHE_POWER_NO_BIND || cpu.core_count != 0;
+  if (options.pool != nullptr) {
+    pool_ = reinterpret_cast<ThreadPool*>(options.pool);  // no handle any more: see EngineCreate
+    pool_->Hold();
+    return bound ? Bind(cpu, errors_) : Code::kOk;
+  }
+  if (!bound) return ThreadPool::Create(options.num_threads, allocator_, errors_, &pool_);
+  if (options.num_threads < 0) return errors_.Fail(Code::kInvalidArgument, "the number of threads is negative");
+  if (GetRegistry().core_binding == nullptr) return NoBinding(errors_);
+  Binder* binder = nullptr;
+  LATHE_TRY(GetRegistry().core_binding->make(allocator_, errors_, &binder));
+  Code code = binder->Bind(cpu, options.num_threads, errors_);
+  if (code == Code::kOk) code = ThreadPool::Create(binder->Limit(options.num_threads), allocator_, errors_, &pool_);
+  if (code != Code::kOk) {
+    allocator_.free(allocator_.user, binder);
+    return code;
+  }
+  pool_->set_binder(binder);
+  return binder->Bind(cpu, pool_->threads(), errors_);
+}
+
+Code Engine::NoBinding(const ErrorSink& errors) {
+  return errors.Fail(Code::kUnsupported, "library '%s' cannot bind threads to cores: build it with core_binding: 1",
+                     GetRegistry().library);
+}
+
+Code Engine::Bind(const lathe_cpu_options& cpu, const ErrorSink& errors) {
+  if (pool_->binder() == nullptr) {
+    if (GetRegistry().core_binding == nullptr) return NoBinding(errors);
+    Binder* binder = nullptr;
+    LATHE_TRY(GetRegistry().core_binding->make(pool_->allocator(), errors, &binder));
+    pool_->set_binder(binder);
+  }
+  return pool_->binder()->Bind(cpu, pool_->threads(), errors);
 }
 
 Code Engine::FindIsas(const lathe_engine_options& options) {

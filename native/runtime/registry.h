@@ -17,6 +17,7 @@
 
 #include "lathe/c_api.h"
 #include "native/runtime/block_weights.h"
+#include "native/runtime/cores.h"
 #include "native/runtime/kernel.h"
 
 namespace lathe {
@@ -28,6 +29,8 @@ struct Registry {
   Span<const lathe_embedded_model> models;
   // ExpandScaled where a model of the library has such constants: elsewhere the linker leaves it out.
   decltype(&ExpandScaled) expand_scaled = nullptr;
+  // kCoreBinding where the library can bind threads to cores.
+  const CoreBinding* core_binding = nullptr;
 };
 
 // The registry that this copy of the core serves: defined by LATHE_DEFINE_API, hidden.

@@ -49,8 +49,7 @@ Code Session::Run(const ErrorSink& errors) {
   LATHE_TRY(CheckUsable(errors));
   if (sizes_found_) LATHE_TRY(RestoreSizes(errors));
   if (!pointed_) Point();
-  CoreSet cores;
-  const OnCores bound(engine_->pool()->BeginRun(&cores) ? &cores : nullptr);
+  const RunOnCores bound(engine_->pool()->binder(), engine_->pool());
   for (size_t i = 0; i < bound_inputs_.size(); ++i) {
     const uint32_t value = model_.body.inputs[i];
     if (bound_inputs_[i] != nullptr && bound_inputs_[i] != tensors_[value].data)

@@ -1,5 +1,6 @@
 #include "native/runtime/threads.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,37 +38,23 @@ constexpr int kSpins = 1000;
 }  // namespace
 
 int AvailableCores() {
-  CoreSet set;
+  cpu_set_t set;
+  memset(&set, 0, sizeof(set));
   int cores = 0;
-  if (CoresOfThread(&set)) {
-    for (const uint32_t word : set.words) cores += __builtin_popcount(word);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    uint8_t bytes[sizeof(set)];
+    memcpy(bytes, &set, sizeof(set));
+    for (const uint8_t byte : bytes) cores += __builtin_popcount(byte);
   } else {
     cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   }
   return cores < 1 ? 1 : cores;
 }
 
-namespace {
-
-Code BindingOf(const lathe_cpu_options& cpu, const ErrorSink& errors, Binding* binding) {
-  *binding = {};
-  if (cpu.power == LATHE_POWER_NO_BIND && cpu.core_count == 0) return Code::kOk;
-  Cores cores;
-  FindCores(&cores);
-  return FindBinding(cpu, cores, errors, binding);
-}
-
-}  // namespace
-
-Code ThreadPool::Create(int threads, const lathe_cpu_options& cpu, const lathe_allocator& allocator,
-                        const ErrorSink& errors, ThreadPool** pool) {
+Code ThreadPool::Create(int threads, const lathe_allocator& allocator, const ErrorSink& errors, ThreadPool** pool) {
   *pool = nullptr;
   if (threads < 0) return errors.Fail(Code::kInvalidArgument, "the number of threads is negative");
-  Binding binding;
-  LATHE_TRY(BindingOf(cpu, errors, &binding));
-  const int cores = static_cast<int>(binding.count);
-  if (threads == 0) threads = cores > 0 ? cores : AvailableCores();
-  if (cores > 0 && threads > cores) threads = cores;
+  if (threads == 0) threads = AvailableCores();
   if (threads > kMaxThreads) threads = kMaxThreads;
   const size_t header = AlignUp(sizeof(ThreadPool));
   const size_t workers = AlignUp(sizeof(Worker) * static_cast<size_t>(threads));
@@ -79,7 +66,6 @@ Code ThreadPool::Create(int threads, const lathe_cpu_options& cpu, const lathe_a
   made->workers_ = Span<Worker>(reinterpret_cast<Worker*>(after), static_cast<size_t>(threads - 1));
   made->shares_ = Span<Share>(reinterpret_cast<Share*>(after + workers), static_cast<size_t>(threads));
   made->threads_ = threads;
-  made->SetBinding(binding);
   const Code code = made->Start(errors);
   if (code == Code::kOk) {
     *pool = made;
@@ -123,61 +109,8 @@ void ThreadPool::Release(ThreadPool* pool) {
   // After a fork the workers exist in the parent only, and the mutex may be held by one of them for ever.
   if (pool->owner_ == getpid()) pool->Stop();
   const lathe_allocator allocator = pool->allocator_;
+  if (pool->binder_ != nullptr) allocator.free(allocator.user, pool->binder_);
   allocator.free(allocator.user, pool);
-}
-
-Code ThreadPool::Bind(const lathe_cpu_options& cpu, const ErrorSink& errors) {
-  Binding binding;
-  LATHE_TRY(BindingOf(cpu, errors, &binding));
-  SetBinding(binding);
-  return Code::kOk;
-}
-
-// Threads that are bound no longer go to where the caller may be.
-void ThreadPool::SetBinding(const Binding& binding) {
-  const bool was_bound = binding_.count != 0;
-  binding_ = binding;
-  CoreSet anywhere;
-  if (binding.count != 0) {
-    SetCores(binding.Select(runs_, threads_));
-  } else if (was_bound && CoresOfThread(&anywhere)) {
-    SetCores(anywhere);
-  }
-}
-
-void ThreadPool::SetCores(const CoreSet& cores) {
-  for (size_t i = 0; i < sizeof(cores) / sizeof(uint32_t); ++i) Store(&cores_.words[i], cores.words[i]);
-  FetchAdd(&moves_, 1);
-}
-
-CoreSet ThreadPool::LoadCores() const {
-  CoreSet cores;
-  for (size_t i = 0; i < sizeof(cores) / sizeof(uint32_t); ++i) cores.words[i] = Load(&cores_.words[i]);
-  return cores;
-}
-
-size_t ThreadPool::CoresNow(uint32_t* cores, size_t most) const {
-  if (binding_.count == 0) return 0;
-  const CoreSet now = LoadCores();
-  size_t count = 0;
-  for (uint32_t core = 0; core < kMaxCores; ++core) {
-    if (!now.Has(core)) continue;
-    if (count < most) cores[count] = core;
-    ++count;
-  }
-  return count;
-}
-
-bool ThreadPool::BeginRun(CoreSet* cores) {
-  if (binding_.count == 0) return false;
-  const uint32_t run = FetchAdd(&runs_, 1);
-  // A job of another session keeps its cores: this turn is left out then.
-  if (binding_.turns && run % kRunsPerCore == 0 && __atomic_exchange_n(&busy_, 1, __ATOMIC_SEQ_CST) == 0) {
-    SetCores(binding_.Select(run, threads_));
-    Store(&busy_, 0);
-  }
-  *cores = LoadCores();
-  return true;
 }
 
 void ThreadPool::Job::RunSlice(uint32_t slice, int thread) const {
@@ -280,10 +213,7 @@ void ThreadPool::Work(int thread) {
   for (uint32_t generation = 0; Load(&stop_) == 0;) {
     generation = AwaitGeneration(generation);
     if (Enter()) {
-      // A system that refuses leaves the thread where it is.
-      const uint32_t now = Load(&moves_);
-      if (now != moves) MoveThread(LoadCores());
-      moves = now;
+      if (binder_ != nullptr) binder_->Follow(&moves);
       TakeSlices(thread);
       Leave();
     }

@@ -28,15 +28,17 @@ int AvailableCores();
 
 class ThreadPool {
  public:
-  // `threads` counts the caller of Parallel; 0 means one per core. More than the cores of `cpu` are cut to their
-  // number.
-  static Code Create(int threads, const lathe_cpu_options& cpu, const lathe_allocator& allocator,
-                     const ErrorSink& errors, ThreadPool** pool);
+  // `threads` counts the caller of Parallel; 0 means one per core.
+  static Code Create(int threads, const lathe_allocator& allocator, const ErrorSink& errors, ThreadPool** pool);
   // Each that uses a pool holds it, its creator once; the last one to release it ends the threads.
   void Hold() { __atomic_fetch_add(&holders_, 1, __ATOMIC_SEQ_CST); }
   static void Release(ThreadPool* pool);
 
   int threads() const { return threads_; }
+  Binder* binder() const { return binder_; }
+  // What keeps the threads on cores belongs to the pool from here on. Not while a job runs.
+  void set_binder(Binder* binder) { binder_ = binder; }
+  const lathe_allocator& allocator() const { return allocator_; }
 
   // See lathe_api.set_thread_observer. Not while a job runs.
   void SetObserver(lathe_thread_observer observer, void* user) {
@@ -44,12 +46,9 @@ class ThreadPool {
     observer_user_ = user;
   }
 
-  // See lathe_api.engine_bind. Not while a job runs.
-  Code Bind(const lathe_cpu_options& cpu, const ErrorSink& errors);
-  // See lathe_api.engine_cores.
-  size_t CoresNow(uint32_t* cores, size_t most) const;
-  // A run begins: whether its caller has to be on some cores, and on which.
-  bool BeginRun(CoreSet* cores);
+  // Keeps jobs out, where none runs.
+  bool Keep() { return __atomic_exchange_n(&busy_, 1, __ATOMIC_SEQ_CST) == 0; }
+  void LetGo() { __atomic_store_n(&busy_, 0, __ATOMIC_SEQ_CST); }
 
   // See RunContext::Parallel. Callers that find the pool busy (another session, or a slice of their own) and callers in
   // a process that was forked from the pool's do all slices themselves: the results are the same.
@@ -83,9 +82,6 @@ class ThreadPool {
   bool Enter();
   void Leave();
   void CloseAndWait();
-  void SetBinding(const Binding& binding);
-  void SetCores(const CoreSet& cores);
-  CoreSet LoadCores() const;
   void TakeSlices(int thread);
   uint32_t RunShares(int thread);
 
@@ -100,10 +96,7 @@ class ThreadPool {
   int spins_ = 0;
   lathe_thread_observer observer_ = nullptr;
   void* observer_user_ = nullptr;
-  Binding binding_;
-  CoreSet cores_;  // of the current turn
-  uint32_t runs_ = 0;
-  uint32_t moves_ = 0;  // how often cores_ has changed: workers follow when they see another number
+  Binder* binder_ = nullptr;
   Span<Worker> workers_;
   Span<Share> shares_;  // one for each thread
 

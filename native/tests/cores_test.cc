@@ -13,6 +13,8 @@
 
 #include "native/tests/engine_fixture.h"
 
+extern "C" const lathe_api* lathe_api_test_b(void);
+
 namespace lathe_test {
 namespace {
 
@@ -238,6 +240,17 @@ TEST(BoundEngine, CoresAreDescribed) {
   lathe_core_info info = {};
   info.struct_size = sizeof(info);
   EXPECT_EQ(api->core_at(api->core_count(), &info, &error), LATHE_INVALID_ARGUMENT);
+}
+
+// test_b stands for libraries that were built without it.
+TEST(BoundEngine, LibrariesWithoutBindingSaySo) {
+  const lathe_api* api = lathe_api_test_b();
+  EXPECT_EQ(api->core_count(), 0u);
+  lathe_core_info info = {};
+  info.struct_size = sizeof(info);
+  lathe_error error = {};
+  EXPECT_EQ(api->core_at(0, &info, &error), LATHE_UNSUPPORTED);
+  EXPECT_STREQ(error.message, "library 'test_b' cannot bind threads to cores: build it with core_binding: 1");
 }
 
 }  // namespace

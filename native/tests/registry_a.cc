@@ -35,7 +35,7 @@ constexpr const lathe::KernelDef* kernels[] = {
     &lathe_kernel_below_f32_test__portable,      &lathe_kernel_fully_connected_f32_tile__portable,
     &lathe_kernel_if_else_any_generic__portable, &lathe_kernel_loop_any_generic__portable,
 };
-constexpr lathe::Registry registry = {"test_a", "0.1.0", kernels, {}, lathe::ExpandScaled};
+constexpr lathe::Registry registry = {"test_a", "0.1.0", kernels, {}, lathe::ExpandScaled, &lathe::kCoreBinding};
 }  // namespace
 
 LATHE_DEFINE_API(test_a, registry)

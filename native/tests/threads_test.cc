@@ -18,8 +18,7 @@ using lathe::ThreadPool;
 struct Pool {
   explicit Pool(int threads) {
     lathe_error error = {};
-    const lathe::Code code =
-        ThreadPool::Create(threads, {}, lathe::DefaultAllocator(), lathe::ErrorSink(&error), &pool);
+    const lathe::Code code = ThreadPool::Create(threads, lathe::DefaultAllocator(), lathe::ErrorSink(&error), &pool);
     EXPECT_EQ(code, lathe::Code::kOk) << error.message;
   }
   ~Pool() { ThreadPool::Release(pool); }
@@ -124,7 +123,7 @@ TEST(ThreadPool, ComesAndGoes) {
   EXPECT_GE(Pool(0).pool->threads(), 1);
   lathe_error error = {};
   ThreadPool* pool = nullptr;
-  EXPECT_EQ(ThreadPool::Create(-1, {}, lathe::DefaultAllocator(), lathe::ErrorSink(&error), &pool),
+  EXPECT_EQ(ThreadPool::Create(-1, lathe::DefaultAllocator(), lathe::ErrorSink(&error), &pool),
             lathe::Code::kInvalidArgument);
 }
 

@@ -18,7 +18,7 @@ BEST = {
 
 @pytest.mark.slow
 def test_core_under_address_and_undefined_sanitizers() -> None:
-    programs = ["core_test", "hostile_model_test", "cpp_api_test", "mace_face_test"]
+    programs = ["core_test", "hostile_model_test", "cpp_api_test", "mace_face_test", "paddle_face_test", "cores_test"]
     folder = build(*programs, variant="asan")
     for program in programs:
         assert "PASSED" in run_program(folder / "tests" / program)

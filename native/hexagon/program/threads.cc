@@ -6,8 +6,7 @@ namespace lathe {
 
 int AvailableCores() { return 1; }
 
-Code ThreadPool::Create(int, const lathe_cpu_options&, const lathe_allocator& allocator, const ErrorSink& errors,
-                        ThreadPool** pool) {
+Code ThreadPool::Create(int, const lathe_allocator& allocator, const ErrorSink& errors, ThreadPool** pool) {
   void* memory = AllocateFrom(allocator, sizeof(ThreadPool));
   *pool = memory != nullptr ? new (Place(), memory) ThreadPool(allocator) : nullptr;
   return memory != nullptr ? Code::kOk : errors.OutOfMemory("the thread pool", sizeof(ThreadPool));
@@ -18,12 +17,6 @@ void ThreadPool::Release(ThreadPool* pool) {
   const lathe_allocator allocator = pool->allocator_;
   allocator.free(allocator.user, pool);
 }
-
-// The system of the DSP places the thread.
-Code ThreadPool::Bind(const lathe_cpu_options&, const ErrorSink&) { return Code::kOk; }
-bool ThreadPool::BeginRun(CoreSet*) { return false; }
-bool MoveThread(const CoreSet&) { return false; }
-OnCores::OnCores(const CoreSet*) {}
 
 void ThreadPool::Job::RunSlice(uint32_t slice, int thread) const {
   // The first `rest` slices are one item longer.

@@ -157,7 +157,8 @@ typedef struct lathe_core_info {
   uint32_t max_khz;  /* alike */
 } lathe_core_info;
 
-/* The cores that the threads of an engine stay on, the one that calls `run` too while it runs. All zero: any. More
+/* For libraries that were built with core_binding: 1; others answer LATHE_UNSUPPORTED.
+ * The cores that the threads of an engine stay on, the one that calls `run` too while it runs. All zero: any. More
  * threads than cores are cut to their number. A mode binds nothing where there are no such cores, or the system
  * refuses; a list is an error where the process may not run on one of its cores. */
 typedef struct lathe_cpu_options {
@@ -325,7 +326,7 @@ typedef struct lathe_api {
    * the latest. Set it while nothing runs on the engine's pool; NULL: none. */
   void (*set_thread_observer)(lathe_engine* engine, lathe_thread_observer observer, void* user);
 
-  /* The cores of this machine, at most 256. */
+  /* The cores of this machine, at most 256; none where the library cannot bind threads. */
   size_t (*core_count)(void);
   lathe_code (*core_at)(size_t index, lathe_core_info* info, lathe_error* error);
   /* Moves the threads of an engine, and of all that share its pool, from the next run on; their number stays. Call it

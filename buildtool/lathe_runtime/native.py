@@ -1,0 +1,564 @@
+"""The table of lathe/c_api.h through ctypes: loads any built library, and moves NumPy arrays in and out.
+
+It is thin on purpose: `lathe_runtime` is what users see. Structures are those of the header, in its order.
+"""
+
+from __future__ import annotations
+
+import _ctypes
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_float,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_void_p,
+)
+from typing import Any
+
+import numpy as np
+
+ABI_VERSION = 1
+MAX_RANK = 8
+UNSUPPORTED, BAD_ARGUMENT, IO, INTERNAL = 3, 1, 5, 6
+_KEEP_ALL = 1
+#: NumPy's types by number of element type; bf16 arrives as its bits.
+TYPES = (None, *map(np.dtype, ("f4", "f2", "u2", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?")))
+
+
+class NativeError(Exception):
+    """What a library refuses: a message and a code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message, code)
+
+
+class Error(Structure):
+    _fields_ = [("code", c_int32), ("message", ctypes.c_char * 508)]
+
+
+class Bytes(Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+
+
+class EmbeddedModel(Structure):
+    _fields_ = [("name", c_char_p), ("model", Bytes), ("data", Bytes)]
+
+
+class DeviceOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("kind", c_uint32),
+        ("flags", c_uint32),
+        ("perf_hint", c_uint32),
+        ("priority_hint", c_uint32),
+        ("rebuilds_programs", c_uint32),
+        ("storage_path", c_char_p),
+        ("binary_path_count", c_size_t),
+        ("binary_paths", POINTER(c_char_p)),
+        ("binary", Bytes),
+        ("tuning_path", c_char_p),
+        ("tuning", Bytes),
+        ("tuning_milliseconds", c_uint32),
+        ("queue_window", c_uint32),
+        ("kernel_microseconds", c_uint32),
+    ]
+
+
+class DeviceInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("kind", c_uint32),
+        ("device", c_char_p),
+        ("driver", c_char_p),
+        ("reason", c_char_p),
+        ("programs_built", c_uint32),
+        ("programs_loaded", c_uint32),
+        ("programs_ms", c_float),
+        ("memory", c_size_t),
+    ]
+
+
+class CoreInfo(Structure):
+    _fields_ = [(name, c_uint32) for name in ("struct_size", "core", "kind", "allowed", "capacity", "max_khz")]
+
+
+class CpuOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("power", c_uint32),
+        ("core_count", c_uint32),
+        ("cores", POINTER(c_uint32)),
+    ]
+
+
+class EngineOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("num_threads", c_int32),
+        ("model_name", c_char_p),
+        ("model_path", c_char_p),
+        ("data_path", c_char_p),
+        ("model", Bytes),
+        ("data", Bytes),
+        ("pool", c_void_p),
+        ("allocator", c_void_p),
+        ("isa_limit", c_char_p),
+        ("device", POINTER(DeviceOptions)),
+        ("cpu", POINTER(CpuOptions)),
+    ]
+
+
+class SessionOptions(Structure):
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32)]
+
+
+class TensorInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dtype", c_uint32),
+        ("name", c_char_p),
+        ("format", c_char_p),
+        ("rank", c_uint32),
+        ("dims", c_int64 * MAX_RANK),
+        ("dims_max", c_int64 * MAX_RANK),
+        ("dims_min", c_int64 * MAX_RANK),
+        ("bytes", c_size_t),
+    ]
+
+
+class Shape(Structure):
+    _fields_ = [("rank", c_uint32), ("dims", c_int64 * MAX_RANK)]
+
+
+class NodeEvent(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("index", c_uint32),
+        ("op", c_char_p),
+        ("name", c_char_p),
+        ("kernel", c_char_p),
+        ("start_ns", c_int64),
+        ("end_ns", c_int64),
+    ]
+
+
+class MemoryInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("weights_mapped", c_size_t),
+        ("weights_allocated", c_size_t),
+        ("arena", c_size_t),
+        ("scratch", c_size_t),
+    ]
+
+
+_Observer = CFUNCTYPE(None, c_void_p, POINTER(NodeEvent))
+_Code, _Handle, _Problem, _Index = c_int32, c_void_p, POINTER(Error), c_size_t
+_InfoFunction = CFUNCTYPE(_Code, _Handle, _Index, POINTER(TensorInfo), _Problem)
+_DataFunction = CFUNCTYPE(_Code, _Handle, _Index, POINTER(c_void_p), POINTER(c_size_t), _Problem)
+_BindFunction = CFUNCTYPE(_Code, _Handle, _Index, c_void_p, c_size_t, _Problem)
+_NOTHING = CFUNCTYPE(None)  # of entries that nothing here calls
+
+
+class Api(Structure):
+    """lathe_api."""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("abi_version", c_uint32),
+        ("library", c_char_p),
+        ("version", c_char_p),
+        ("kernel_count", CFUNCTYPE(c_size_t)),
+        ("kernel_name", CFUNCTYPE(c_char_p, _Index)),
+        ("model_count", CFUNCTYPE(c_size_t)),
+        ("model_at", CFUNCTYPE(POINTER(EmbeddedModel), _Index)),
+        ("pool_create", _NOTHING),
+        ("pool_destroy", _NOTHING),
+        ("engine_create", CFUNCTYPE(_Code, POINTER(EngineOptions), POINTER(_Handle), _Problem)),
+        ("engine_destroy", CFUNCTYPE(None, _Handle)),
+        ("input_count", CFUNCTYPE(c_size_t, _Handle)),
+        ("output_count", CFUNCTYPE(c_size_t, _Handle)),
+        ("session_create", CFUNCTYPE(_Code, _Handle, POINTER(SessionOptions), POINTER(_Handle), _Problem)),
+        ("session_destroy", CFUNCTYPE(None, _Handle)),
+        ("input_info", _InfoFunction),
+        ("output_info", _InfoFunction),
+        ("resize", CFUNCTYPE(_Code, _Handle, c_size_t, POINTER(Shape), _Problem)),
+        ("input_data", _DataFunction),
+        ("bind_input", _BindFunction),
+        ("bind_output", _BindFunction),
+        ("run", CFUNCTYPE(_Code, _Handle, _Problem)),
+        ("output_data", _DataFunction),
+        ("value", CFUNCTYPE(_Code, _Handle, c_char_p, POINTER(TensorInfo), POINTER(c_void_p), _Problem)),
+        ("set_observer", CFUNCTYPE(None, _Handle, _Observer, c_void_p)),
+        ("memory_info", CFUNCTYPE(None, _Handle, POINTER(MemoryInfo))),
+        ("value_count", CFUNCTYPE(c_size_t, _Handle)),
+        ("value_at", CFUNCTYPE(_Code, _Handle, _Index, POINTER(TensorInfo), POINTER(c_void_p), _Problem)),
+        ("node_at", _NOTHING),
+        ("node_numbers", _NOTHING),
+        ("device_info", CFUNCTYPE(_Code, _Handle, POINTER(DeviceInfo), _Problem)),
+        ("device_data", CFUNCTYPE(_Code, _Handle, c_uint32, POINTER(Bytes), _Problem)),
+        ("set_thread_observer", _NOTHING),
+        ("core_count", CFUNCTYPE(c_size_t)),
+        ("core_at", CFUNCTYPE(_Code, _Index, POINTER(CoreInfo), _Problem)),
+        ("engine_bind", CFUNCTYPE(_Code, _Handle, POINTER(CpuOptions), _Problem)),
+        ("engine_cores", CFUNCTYPE(c_size_t, _Handle, POINTER(c_uint32), c_size_t)),
+    ]
+
+
+def _text(word: bytes | None) -> str:
+    """Names come from files, which may hold anything."""
+    return (word or b"").decode("utf-8", "replace")
+
+
+def _made(structure: Any) -> Any:
+    made = structure()
+    made.struct_size = ctypes.sizeof(structure)
+    return made
+
+
+def _names(structure: type[Structure]) -> list[str]:
+    """Of its fields, without its size."""
+    return [field[0] for field in structure._fields_[1:]]
+
+
+def _check(function: Any, *arguments: Any) -> None:
+    error = Error()
+    code = function(*arguments, byref(error))
+    if code:
+        raise NativeError(_text(error.message), code)
+
+
+def _type_of(dtype: int) -> np.dtype[Any]:
+    found = TYPES[dtype] if dtype < len(TYPES) else None
+    if found is None:
+        raise NativeError("the library uses an element type that this module does not know", INTERNAL)
+    return found
+
+
+def _describe(info: TensorInfo) -> dict[str, Any]:
+    rank = info.rank
+    sizes = {"shape": info.dims, "min_shape": info.dims_min, "max_shape": info.dims_max}
+    words = {"name": _text(info.name), "dtype": info.dtype, "format": _text(info.format)}
+    return words | {name: tuple(dims[:rank]) for name, dims in sizes.items()}
+
+
+class _Memory:
+    """The elements of a session, for NumPy; it keeps the session alive."""
+
+    def __init__(self, owner: Any, info: TensorInfo, data: int) -> None:
+        dtype, shape = _type_of(info.dtype), tuple(info.dims[: info.rank])
+        if int(np.prod(shape, dtype=np.int64)) * dtype.itemsize != info.bytes:
+            raise NativeError("a tensor's bytes do not fit its shape", INTERNAL)
+        self.owner = owner
+        self.__array_interface__ = {"shape": shape, "typestr": dtype.str, "data": (data or 64, True), "version": 3}
+
+
+def _copy(info: TensorInfo, data: int) -> np.ndarray[Any, Any]:
+    return np.array(_Memory(None, info, data))
+
+
+class Library:
+    """A library that stays loaded as long as this object."""
+
+    def __init__(self, path: str, symbol: str) -> None:
+        self._handle = 0
+        try:
+            loaded = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            raise NativeError(str(error), IO) from error
+        self._handle = loaded._handle
+        try:
+            get_api = getattr(loaded, symbol)
+        except AttributeError as error:
+            raise NativeError(f"it has no function '{symbol}'", IO) from error
+        get_api.restype = POINTER(Api)
+        self.api: Any = get_api().contents
+        if self.api.abi_version != ABI_VERSION or not self.has("value_at"):
+            raise NativeError("it was built by another version of Lathe: build it again", UNSUPPORTED)
+
+    def __del__(self) -> None:
+        if self._handle:
+            _ctypes.dlclose(self._handle)  # type: ignore[attr-defined, unused-ignore]
+
+    def has(self, entry: str) -> bool:
+        """Whether the table of this library, which may be an older one, has this function."""
+        place = getattr(Api, entry)
+        return bool(self.api.struct_size >= place.offset + place.size)
+
+    @property
+    def name(self) -> str:
+        return _text(self.api.library)
+
+    @property
+    def version(self) -> str:
+        return _text(self.api.version)
+
+    @property
+    def kernels(self) -> list[str]:
+        return [_text(self.api.kernel_name(index)) for index in range(self.api.kernel_count())]
+
+    @property
+    def models(self) -> list[str]:
+        return [_text(self.api.model_at(index).contents.name) for index in range(self.api.model_count())]
+
+    def cores(self) -> list[dict[str, int]]:
+        """The cores of this machine; none where the library cannot bind threads."""
+        found = []
+        for index in range(self.api.core_count() if self.has("engine_cores") else 0):
+            info = _made(CoreInfo)
+            _check(self.api.core_at, index, byref(info))
+            found.append({name: getattr(info, name) for name in _names(CoreInfo)})
+        return found
+
+
+def _device_options(given: Mapping[str, Any]) -> tuple[DeviceOptions, list[Any]]:
+    """`given` has some of the names of lathe_device_options. The second keeps their memory."""
+    options = _made(DeviceOptions)
+    kept: list[Any] = []
+    for name, value in given.items():
+        if name == "binary_paths":
+            paths = [os.fsencode(path) for path in value]
+            array = (c_char_p * len(paths))(*paths)
+            kept += [paths, array]
+            options.binary_path_count, options.binary_paths = len(paths), ctypes.cast(array, POINTER(c_char_p))
+        elif name in ("binary", "tuning"):
+            kept.append(value)
+            setattr(options, name, _bytes(value))
+        else:
+            setattr(options, name, os.fsencode(value) if isinstance(value, str) else value)
+    return options, kept
+
+
+def _bytes(value: bytes | None) -> Bytes:
+    """The memory of the object, which has to stay."""
+    if not value:
+        return Bytes(None, 0)
+    return Bytes(ctypes.cast(ctypes.c_char_p(value), c_void_p), len(value))
+
+
+def cpu_options(power: int, cores: Sequence[int]) -> CpuOptions:
+    """lathe_cpu_options."""
+    array = (c_uint32 * len(cores))(*cores)
+    options: CpuOptions = _made(CpuOptions)
+    options.power, options.core_count, options.cores = power, len(cores), ctypes.cast(array, POINTER(c_uint32))
+    return options
+
+
+class Engine:
+    """A model that is ready to run."""
+
+    def __init__(
+        self,
+        library: Library,
+        model_path: str | None,
+        data_path: str | None,
+        model: bytes | None,
+        data: bytes | None,
+        model_name: str | None,
+        threads: int,
+        device: Mapping[str, Any],
+        isa_limit: str | None,
+        cpu: CpuOptions | None = None,
+    ) -> None:
+        def text(word: str | None) -> bytes | None:
+            return None if word is None else os.fsencode(word)
+
+        self._handle = _Handle()
+        self.library = library
+        self._kept = (model, data)  # the engine reads them in place
+        wishes, kept = _device_options(device)
+        options = _made(EngineOptions)
+        options.num_threads = threads
+        options.model_name, options.model_path, options.data_path = text(model_name), text(model_path), text(data_path)
+        options.model, options.data = _bytes(model), _bytes(data)
+        options.isa_limit = text(isa_limit)
+        options.device = ctypes.pointer(wishes)
+        if cpu is not None:
+            options.cpu = ctypes.pointer(cpu)
+        _check(library.api.engine_create, byref(options), byref(self._handle))
+        del kept
+
+    def __del__(self) -> None:
+        if self._handle:
+            self.library.api.engine_destroy(self._handle)
+
+    @property
+    def handle(self) -> Any:
+        return self._handle
+
+    def device_info(self) -> dict[str, Any]:
+        """Libraries from before there were devices know nothing of them."""
+        info = _made(DeviceInfo)
+        info.kind = 1
+        if self.library.has("device_info"):
+            _check(self.library.api.device_info, self._handle, byref(info))
+        words = {name: getattr(info, name) for name in ("device", "driver", "reason")}
+        numbers = {name: getattr(info, name) for name in ("programs_built", "programs_loaded", "programs_ms", "memory")}
+        texts = {name: None if word is None else _text(word) for name, word in words.items()}
+        return {"on_device": info.kind != 1} | texts | numbers
+
+    def device_data(self, what: int) -> bytes:
+        data = Bytes()
+        if self.library.has("device_data"):
+            _check(self.library.api.device_data, self._handle, what, byref(data))
+        return ctypes.string_at(data.data, data.size) if data.size else b""
+
+    def bind(self, options: CpuOptions) -> None:
+        if not self.library.has("engine_cores"):
+            raise NativeError("it was built before engines could be bound: build it again", UNSUPPORTED)
+        _check(self.library.api.engine_bind, self._handle, byref(options))
+
+    def cores(self) -> list[int]:
+        if not self.library.has("engine_cores"):
+            return []
+        count = self.library.api.engine_cores(self._handle, None, 0)
+        found = (c_uint32 * count)()
+        self.library.api.engine_cores(self._handle, found, count)
+        return list(found)
+
+
+class Session:
+    """The memory of one run. Threads that share a session take turns, each from its inputs to its outputs."""
+
+    def __init__(self, engine: Engine, keep_all: bool) -> None:
+        self._handle = _Handle()
+        self._engine, self._api = engine, engine.library.api
+        options = _made(SessionOptions)
+        options.flags = _KEEP_ALL if keep_all else 0
+        _check(self._api.session_create, engine.handle, byref(options), byref(self._handle))
+        self._lock = threading.Lock()
+        self._views: weakref.WeakSet[_Memory] = weakref.WeakSet()
+        self._input_count = self._api.input_count(engine.handle)
+        self._output_count = self._api.output_count(engine.handle)
+        self._infos, self._info, self._pointer = _made(TensorInfo), _made(TensorInfo), c_void_p()
+        self._fed: list[tuple[tuple[int, ...], int, int]] | None = None  # shape, address and bytes of each input
+
+    def __del__(self) -> None:
+        if self._handle:
+            self._api.session_destroy(self._handle)
+
+    def inputs(self) -> list[dict[str, Any]]:
+        return self._list(self._api.input_info, self._input_count)
+
+    def outputs(self) -> list[dict[str, Any]]:
+        return self._list(self._api.output_info, self._output_count)
+
+    def _list(self, get_info: Any, count: int) -> list[dict[str, Any]]:
+        found = []
+        with self._lock:
+            for index in range(count):
+                info = _made(TensorInfo)
+                _check(get_info, self._handle, index, byref(info))
+                found.append(_describe(info))
+        return found
+
+    def run(self, arrays: Sequence[np.ndarray[Any, Any]], views: bool) -> list[np.ndarray[Any, Any]]:
+        """`arrays` have the types of the inputs. Views show the session's own memory, which the next run writes; while
+        one lives the session keeps its shapes."""
+        plain = [np.ascontiguousarray(array) if array.ndim else array for array in arrays]
+        with self._lock:
+            if self._fed is None or [array.shape for array in plain] != [shape for shape, _, _ in self._fed]:
+                self._fit([array.shape for array in plain])
+            for array, (_, address, size) in zip(plain, self._fed or (), strict=True):
+                if array.nbytes != size:
+                    raise NativeError("an array does not fit its input", BAD_ARGUMENT)
+                ctypes.memmove(address, array.__array_interface__["data"][0], size)
+            _check(self._api.run, self._handle)
+            return [self._read(index, views) for index in range(self._output_count)]
+
+    def resize(self, shapes: Sequence[Sequence[int]]) -> None:
+        with self._lock:
+            self._resize(shapes)
+
+    def _fit(self, shapes: Sequence[tuple[int, ...]]) -> None:
+        """Gives the inputs the shapes of what is fed, where they have others."""
+        current = []
+        for index in range(self._input_count):
+            _check(self._api.input_info, self._handle, index, byref(self._info))
+            current.append(tuple(self._info.dims[: self._info.rank]))
+        if current != list(shapes):
+            self._resize(shapes)
+        fed = []
+        for index, shape in enumerate(shapes):
+            address, size = c_void_p(), c_size_t()
+            _check(self._api.input_data, self._handle, index, byref(address), byref(size))
+            fed.append((shape, address.value or 0, size.value))
+        self._fed = fed
+
+    def _resize(self, shapes: Sequence[Sequence[int]]) -> None:
+        if len(self._views):
+            raise NativeError(
+                "outputs of this session that are views are still in use, and its shapes cannot change: "
+                "drop them, or run with copies",
+                BAD_ARGUMENT,
+            )
+        plain = (Shape * len(shapes))()
+        for entry, shape in zip(plain, shapes, strict=True):
+            if len(shape) > MAX_RANK:
+                raise NativeError("a shape has too many dimensions", BAD_ARGUMENT)
+            entry.rank = len(shape)
+            entry.dims[: len(shape)] = shape
+        self._fed = None
+        _check(self._api.resize, self._handle, len(shapes), plain)
+
+    def _read(self, index: int, views: bool) -> np.ndarray[Any, Any]:
+        info, data = self._info, self._pointer
+        _check(self._api.output_info, self._handle, index, byref(info))
+        _check(self._api.output_data, self._handle, index, byref(data), None)
+        if not views:
+            return _copy(info, data.value or 0)
+        memory = _Memory(self, info, data.value or 0)
+        self._views.add(memory)
+        return np.asarray(memory)
+
+    def value(self, name: str) -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
+        """The description and the contents of a value."""
+        info, data = _made(TensorInfo), c_void_p()
+        with self._lock:
+            _check(self._api.value, self._handle, name.encode(), byref(info), byref(data))
+            return _describe(info), _copy(info, data.value or 0)
+
+    def value_names(self) -> list[str]:
+        """Names of all values that can be read."""
+        names = []
+        info, data = _made(TensorInfo), c_void_p()
+        with self._lock:
+            for index in range(self._api.value_count(self._engine.handle)):
+                _check(self._api.value_at, self._handle, index, byref(info), byref(data))
+                if data.value is not None:
+                    names.append(_text(info.name))
+        return names
+
+    def profile(self) -> list[tuple[str, str, str, int]]:
+        """Runs once and gives (name, operator, kernel, nanoseconds) of each node."""
+        found: list[tuple[str, str, str, int]] = []
+
+        def observe(_: Any, pointer: Any) -> None:
+            event = pointer.contents
+            words = (_text(event.name), _text(event.op), _text(event.kernel))
+            found.append((*words, event.end_ns - event.start_ns))
+
+        observer = _Observer(observe)
+        with self._lock:
+            self._api.set_observer(self._handle, observer, None)
+            try:
+                _check(self._api.run, self._handle)
+            finally:
+                self._api.set_observer(self._handle, _Observer(), None)
+        return found
+
+    def memory_info(self) -> dict[str, int]:
+        info = _made(MemoryInfo)
+        self._api.memory_info(self._handle, byref(info))
+        return {name: getattr(info, name) for name in _names(MemoryInfo)}
