@@ -169,8 +169,8 @@ def _paddle_headers(library: LibrarySources) -> dict[str, bytes]:
     """What ties Paddle-Lite's C++ interface to this library."""
     names = {"library": library.name, "identifier": library.identifier}
     return {
-        "include/paddle/bound_library.h": _render("paddle_bound_library.h", names),
-        f"include/paddle/library_{library.identifier}.h": _render("paddle_library.h", names),
+        "include/paddle/bound_library.h": render("paddle_bound_library.h", names),
+        f"include/paddle/library_{library.identifier}.h": render("paddle_library.h", names),
     }
 
 
@@ -196,6 +196,7 @@ def _abi_files(
             files[f"{folder}/opencl_{name}.data"] = data
     embedded = sorted(path.removeprefix(f"{folder}/") for path in files)
     context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
+    context["core_binding"] = common["core_binding"] and part.object_format == "elf"
     context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
     weights = "wasm/weights.S" if part.object_format == "wasm" else "weights.S"

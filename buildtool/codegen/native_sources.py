@@ -73,7 +73,7 @@ class NativeSources:
         """The same of a WebAssembly module: no files, no threads, and what a page has instead of a system."""
         own = (self.roots[0] / "native" / "wasm").glob("*.cc")
         there = sorted(path.relative_to(self.roots[0]).as_posix() for path in own)
-        elsewhere = {f"native/runtime/{name}.cc" for name in ("file_map", "threads")}
+        elsewhere = {f"native/runtime/{name}.cc" for name in ("file_map", "threads", "cores")}
         return [*(path for path in self.core() if path not in elsewhere), *there]
 
     def public_headers(self, *interfaces: str) -> list[str]:

@@ -4,7 +4,7 @@
     model = lathe_runtime.load("libdigits.so", model="digits.pb")
     outputs = model.run({"image": pixels})
 
-It needs Python 3.10 and NumPy, and nothing else of Lathe. Errors are `LatheRuntimeError` with the message of the library.
+It needs Python 3.10 and NumPy, and nothing else of Lathe. Errors are `LatheRuntimeError`, with the text of the library.
 bf16 has no NumPy type: such tensors are float32 on this side.
 """
 
