@@ -1,0 +1,178 @@
+"""Networks in Lathe, onnxruntime-web and TensorFlow.js in the same browser: `make bench-wasm`.
+
+    make bench-wasm NETWORKS="mobilenet_v1 resnet18" ROUNDS=30
+    make bench-wasm NODE=1
+
+Each network has a browser of its own, in which the engines take turns on one thread: headless Chromium, or Node where
+there is none. onnxruntime-web gets the ONNX file, Lathe the library that it builds from it, TensorFlow.js the graph as
+Lathe has optimised it, by its fused operators with its WebAssembly backend. Times include copying the input in and the
+output out. npm fetches both engines into build/bench-wasm once. Writes build/bench-wasm.json: per network the medians,
+the ratios, the largest difference of outputs and the bytes of WebAssembly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import buildtool
+from buildtool.drafts import deployment
+from buildtool.ir.graph import Graph
+from buildtool.ir.types import DType
+from buildtool.requests.deployments import load_deployment
+from buildtool.settings import DEFAULTS, SILENT, Options, Overrides
+from buildtool.workflow.preparing import prepare
+from tests.wasm import browser
+from tests.zoo.networks import NETWORKS, cached
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "build" / "bench-wasm"
+RESULT = ROOT / "build" / "bench-wasm.json"
+ABI = "wasm32-simd"
+PACKAGES = ("onnxruntime-web@1.30.0", "@tensorflow/tfjs@4.22.0", "@tensorflow/tfjs-backend-wasm@4.22.0")
+PEERS = ("onnxruntime_web", "tensorflow_js")
+_HERE = Path(__file__).parent
+_SECONDS = 300.0
+_SIZE = 224
+_LARGEST_ERROR = 1e-4  # as a part of the largest element of the output
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=list(NETWORKS))
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--warmup", type=int, default=5)
+    parser.add_argument("--node", action="store_true", help="in Node, although there is a browser")
+    options = parser.parse_args()
+    modules = installed()
+    rows = []
+    for name in options.networks:
+        task = prepared(name, options.rounds, options.warmup)
+        said = _in_node(modules, task) if options.node or browser.program() is None else _in_browser(modules, task)
+        if "problem" in said:
+            print(f"{name}: {said['problem']}", file=sys.stderr)
+            return 1
+        rows.append(_row(said, task))
+        if wrong := [peer for peer in PEERS if rows[-1][peer]["error"] > _LARGEST_ERROR]:
+            print(f"{name}: Lathe and {', '.join(wrong)} do not compute the same", file=sys.stderr)
+            return 1
+        print(_line(rows[-1]), flush=True)
+    document = {"abi": ABI, "threads": 1, "rounds": options.rounds, "networks": rows, "geometric_mean": _means(rows)}
+    RESULT.write_text(json.dumps(document, indent=2) + "\n")
+    means = ", ".join(f"{ratio:.3f} of {peer}" for peer, ratio in document["geometric_mean"].items())
+    print(f"geometric mean: {means}; wrote {RESULT.relative_to(ROOT)}")
+    return 0
+
+
+def installed() -> Path:
+    """The folder with the other engines. npm fetches them where they are missing."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    stamp = FOLDER / "installed"
+    if not stamp.is_file() or stamp.read_text().split() != list(PACKAGES):
+        npm = shutil.which("npm")
+        if npm is None:
+            sys.exit("npm is missing, which fetches the other engines: apt-get install npm")
+        command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(FOLDER), *PACKAGES]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        stamp.write_text(" ".join(PACKAGES))
+    return FOLDER / "node_modules"
+
+
+def prepared(name: str, rounds: int, warmup: int) -> Path:
+    """The folder of a task: the network in the form that each engine takes, and task.json."""
+    folder = FOLDER / name
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx = cached(name, FOLDER / "onnx", _SIZE)
+    file = folder / "deploy.yml"
+    file.write_text(deployment.write([onnx], relative_to=folder, library_name=name, data_type="fp32_fp32"))
+    overrides = Overrides(target_abis=(ABI,))
+    built = buildtool.build(file, overrides, Options(output=folder / "build", archive=False))
+    shutil.copyfile(onnx, folder / "model.onnx")
+    (model,) = prepare(load_deployment(file, overrides), DEFAULTS, SILENT)
+    document, weights = for_tensorflow(model.graph)
+    (folder / "graph.json").write_text(json.dumps(document))
+    (folder / "weights.bin").write_bytes(weights)
+    task = {
+        "name": name,
+        "shape": [1, 3, _SIZE, _SIZE],
+        "rounds": rounds,
+        "warmup": warmup,
+        "module": f"/tasks/build/{name}/lib/{ABI}/{name}.mjs",
+        "onnx": "/tasks/model.onnx",
+        "graph": "/tasks/graph.json",
+        "weights": "/tasks/weights.bin",
+        "wasm_bytes": built.libraries[0].bytes_stripped,
+    }
+    (folder / "task.json").write_text(json.dumps(task))
+    return folder
+
+
+def for_tensorflow(graph: Graph) -> tuple[dict[str, Any], bytes]:
+    """A graph and its constants as bench.mjs reads them: filters in the order of TensorFlow."""
+    constants: dict[str, dict[str, Any]] = {}
+    weights = bytearray()
+    nodes = []
+    for node in graph.nodes:
+        for index, value in enumerate(node.inputs):
+            if value.constant is None or value.name in constants:
+                continue
+            array = np.asarray(value.constant)
+            if node.op.name == "conv2d" and index == 1:
+                array = array.transpose(1, 2, 3, 0)  # OHWI to HWIO
+            if node.op.name == "fully_connected" and index == 1:
+                array = array.T  # with filters the other way round its backend leaves the bias out
+            if node.op.name == "dwconv2d" and index == 1:
+                array = array[..., None]  # one output per channel
+            kind = "float32" if value.type.dtype is DType.F32 else "int32"
+            place = {"type": kind, "shape": list(array.shape), "offset": len(weights), "count": array.size}
+            constants[value.name] = {"name": value.name, **place}
+            weights += np.ascontiguousarray(array, kind).tobytes()
+        attributes = {key.removeprefix("activation_"): value for key, value in vars(node.op).items()}
+        unusual = attributes.get("groups", 1) != 1 or tuple(attributes.get("dilations", (1, 1))) != (1, 1)
+        if unusual or attributes.get("multiplier", 1) != 1:
+            raise ValueError(f"bench.mjs has no counterpart of {node.op}")
+        entry = {"op": node.op.name, "inputs": [value.name for value in node.inputs], "output": node.outputs[0].name}
+        nodes.append({**entry, "attributes": attributes})
+    borders = {"input": graph.inputs[0].name, "output": graph.outputs[0].name}
+    return {**borders, "constants": list(constants.values()), "nodes": nodes}, bytes(weights)
+
+
+def _in_browser(modules: Path, task: Path) -> dict[str, Any]:
+    return dict(browser.answer(_HERE, "page.html", _SECONDS, {"/npm/": modules, "/tasks/": task}))
+
+
+def _in_node(modules: Path, task: Path) -> dict[str, Any]:
+    command = ["node", str(_HERE / "node.mjs"), str(modules), str(task)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    return dict(json.loads(done.stdout)) if done.returncode == 0 else {"problem": done.stderr}
+
+
+def _row(said: dict[str, Any], task: Path) -> dict[str, Any]:
+    result = said.pop("result")
+    ratios = {peer: result["lathe"]["median_ms"] / result[peer]["median_ms"] for peer in PEERS}
+    wasm_bytes = json.loads((task / "task.json").read_text())["wasm_bytes"]
+    return {**result, "ratios": ratios, "wasm_bytes": wasm_bytes, **said}
+
+
+def _line(row: dict[str, Any]) -> str:
+    times = ", ".join(f"{name} {row[name]['median_ms']:.1f} ms" for name in ("lathe", *PEERS))
+    ratios = ", ".join(f"{ratio:.3f}" for ratio in row["ratios"].values())
+    errors = ", ".join(f"{row[name]['error']:.0e}" for name in PEERS)
+    return f"{row['network']}: {times}; ratios {ratios}; errors {errors}; {row['wasm_bytes']:,} bytes of WebAssembly"
+
+
+def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
+    logs = {peer: [math.log(row["ratios"][peer]) for row in rows] for peer in PEERS}
+    return {peer: math.exp(sum(values) / len(values)) for peer, values in logs.items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
