@@ -48,7 +48,7 @@ class ThreadPool {
 
   // Keeps jobs out, where none runs.
   bool Keep() { return __atomic_exchange_n(&busy_, 1, __ATOMIC_SEQ_CST) == 0; }
-  void LetGo() { __atomic_store_n(&busy_, 0, __ATOMIC_SEQ_CST); }
+  void LetGo() { __atomic_store_n(&busy_, uint32_t{0}, __ATOMIC_SEQ_CST); }
 
   // See RunContext::Parallel. Callers that find the pool busy (another session, or a slice of their own) and callers in
   // a process that was forked from the pool's do all slices themselves: the results are the same.

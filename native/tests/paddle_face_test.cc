@@ -326,8 +326,8 @@ TEST(PaddleFace, MistakesAreErrors) {
   EXPECT_EQ(MessageOf([&] { CreatePaddlePredictor(MobileConfig()); }),
             "the configuration names no model: set_model_from_file");
   MobileConfig config = ConfigOf(PassModel(kF32));
-  config.set_power_mode(static_cast<PowerMode>(9));
-  EXPECT_EQ(MessageOf([&] { CreatePaddlePredictor(config); }), "there is no PowerMode 9");
+  config.set_power_mode(static_cast<PowerMode>(7));
+  EXPECT_EQ(MessageOf([&] { CreatePaddlePredictor(config); }), "there is no PowerMode 7");
 }
 
 TEST(PaddleFace, EveryPowerModeRuns) {
