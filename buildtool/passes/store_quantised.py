@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,6 +31,7 @@ BOUNDED = {
 }
 _W, _BIAS = 1, 2
 _NEAR = 1e-3  # of a step
+_MOST_SUM = 2.0**30  # of what stands for a bias: products come on top
 _SPREAD = 74  # steps: the deviation of numbers that are anywhere in 8 bits
 _HARMLESS = 0.2  # steps: a deviation that hardly ever becomes a whole step more
 
@@ -167,7 +169,7 @@ def _constant(
     axis = WEIGHTED.get(node.op.name)
     dtype = DType.S8
     if axis is not None and index == _W:
-        quant: QuantType | None = column_grid(array, axis)
+        quant: QuantType | None = _with_room(column_grid(array, axis), node, before)
     elif axis is not None and index == _BIAS:
         dtype, quant = DType.S32, _sums(before)
     else:
@@ -176,6 +178,19 @@ def _constant(
         return None
     type_ = TensorType(dtype, tuple(array.shape), quant)
     return type_, (), quantised.quantised(array, type_)
+
+
+def _with_room(quant: QuantType, node: Node, before: Sequence[Value]) -> QuantType:
+    """Scales of weights with which the bias, a sum of products, fits 32 bits: those of channels that hardly do anything
+    are so small that it would not."""
+    bias, x = node.input(_BIAS), before[0].type.quant
+    if bias is None or bias.constant is None or x is None:
+        return quant
+    least = np.abs(bias.constant.astype(np.float64)) / (np.float64(x.scales[0]) * _MOST_SUM)
+    scales = np.maximum(np.asarray(quant.scales, np.float64), least.reshape(-1))
+    if not np.isfinite(scales.astype(np.float32)).all():
+        return quant
+    return replace(quant, scales=tuple(float(np.float32(scale)) for scale in scales))
 
 
 def _sums(operands: Sequence[Value]) -> QuantType | None:

@@ -156,3 +156,18 @@ def test_weights_with_zero_points_stay_real_where_it_matters(step: float, left: 
     graph = make.finish(_ranged(make, make("conv2d", x, w, **CONV), step))
     kept = _stored(graph, most=step).kept
     assert ["zero points" in item.reason for item in kept] == ([True] if left == "real" else [])
+
+
+def test_a_bias_fits_where_a_channel_hardly_does_anything() -> None:
+    """As a folded batch norm leaves it, with weights next to nothing: their own scale would cut the bias off."""
+    make = Maker()
+    x = _ranged(make, make.input(1, 6, 6, 4), 1 / 127)
+    y = make.conv(x, 8, bias=True)
+    weights = make.graph.nodes[-1].inputs[1]
+    assert weights.constant is not None
+    weights.constant = weights.constant * np.array([1e-6, 1, 1e-6, 1, 1, 1, 1, 1], np.float32).reshape(-1, 1, 1, 1)
+    graph = make.finish(_ranged(make, y, 0.06))
+    assert not _stored(graph, most=0.2).kept
+    bias = graph.nodes[1].inputs[2]
+    assert bias.constant is not None
+    assert np.abs(bias.constant.astype(np.float64)).max() <= 2**30
