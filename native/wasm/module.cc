@@ -52,7 +52,7 @@ static_assert(Functions(offsetof(lathe_api, run), 18) && Functions(offsetof(lath
 static_assert(Functions(offsetof(lathe_api, set_observer), 21) && Functions(offsetof(lathe_api, memory_info), 22));
 static_assert(Functions(offsetof(lathe_api, value_count), 23) && Functions(offsetof(lathe_api, value_at), 24));
 static_assert(sizeof(lathe_error) == 512 && offsetof(lathe_error, message) == 4);
-static_assert(sizeof(lathe_engine_options) == 52 && offsetof(lathe_engine_options, model_name) == 8);
+static_assert(offsetof(lathe_engine_options, device) == 48 && offsetof(lathe_engine_options, model_name) == 8);
 static_assert(offsetof(lathe_engine_options, model) == 20 && offsetof(lathe_engine_options, data) == 28);
 static_assert(offsetof(lathe_engine_options, isa_limit) == 44 && sizeof(lathe_session_options) == 8);
 static_assert(sizeof(lathe_tensor_info) == 224 && offsetof(lathe_tensor_info, name) == 8);
