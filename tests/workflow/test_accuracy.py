@@ -177,7 +177,7 @@ def test_scripts_that_are_wrong(project: Path, old: str, new: str, message: str)
 
 def test_no_cluster_at_an_address_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setattr("buildtool.validation.work._SECONDS", 0.5)
+    monkeypatch.setattr("buildtool.running.clusters._SECONDS", 0.5)
     with pytest.raises(buildtool.errors.DeviceError, match="no Dask scheduler answers at tcp://127"):
         measure_accuracy(
             project / "accuracy.yml",
