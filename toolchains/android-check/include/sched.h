@@ -19,6 +19,7 @@ typedef struct {
 } cpu_set_t;
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t* set);
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t* set);
 
 #ifdef __cplusplus
 }
