@@ -62,6 +62,28 @@ class TensorConfig:
         return any(not isinstance(dim, int) for dim in self.shape)
 
 
+@dataclass(frozen=True)
+class ImageConfig:
+    """How images fill an input. Numbers are those of native/include/lathe/vision.h."""
+
+    input: str  # its alias
+    pixels: int
+    yuv: int
+    crop: tuple[int, int, int, int] | None  # left, top, width, height
+    rotation: int
+    flip: int
+    filter: int
+    fit: int
+    fill: tuple[int, ...]  # these by channel of the input
+    order: int
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    planes: bool  # NCHW
+    data_type: str
+    size: tuple[Dimension, Dimension]  # height and width
+    where: Where = NOWHERE
+
+
 CHIP_THRESHOLD = 0.980  # of a runtime whose target makes firmware
 
 
@@ -83,6 +105,7 @@ class SubgraphConfig:
     inputs: tuple[TensorConfig, ...]
     outputs: tuple[TensorConfig, ...]
     check_tensors: tuple[TensorConfig, ...] = ()
+    images: tuple[ImageConfig, ...] = ()  # inputs that images fill
     validation_inputs_data: tuple[FileRef, ...] = ()  # empty, or one per input
     validation_outputs_data: tuple[FileRef, ...] = ()  # empty, or one per output
     accuracy_validation_script: tuple[FileRef, ...] = ()
@@ -182,6 +205,7 @@ class Deployment:
     messages: bool = True
     isas: tuple[str, ...] = ()  # beside those that every machine of an ABI has; empty: all
     hexagon: HexagonConfig = HexagonConfig()
+    vision: tuple[str, ...] = ()  # functions for images that the library holds
     mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well
     fallback: str = ""  # of the command line: where layers go that an accelerator cannot do
     toolchains: tuple[tuple[str, Path], ...] = ()  # targets that a CMake toolchain file of the user's describes

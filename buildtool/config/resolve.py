@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from buildtool.config.context import Context, Found, KeyPath, View
 from buildtool.config.deployment import (
+    NOWHERE,
     Deployment,
     FileRef,
     HexagonConfig,
@@ -23,6 +25,7 @@ from buildtool.config.names import (
     identifier_for,
     is_file_name,
 )
+from buildtool.config.preprocess_keys import FUNCTIONS, OF_INPUTS
 from buildtool.config.resolve_graph import resolve_subgraph
 from buildtool.errors import Where
 from buildtool.extensions.targets import words
@@ -34,7 +37,7 @@ from buildtool.wording import quoted
 # Each graph of a model has its own; every other key is the same for all subgraphs of a model.
 _PER_GRAPH_PREFIXES = ("input_", "output_", "check_", "validation_")
 _PER_GRAPH = frozenset(
-    {"accuracy_validation_script", "backend", "order"}
+    {"accuracy_validation_script", "backend", "order", "preprocess"}
     | {name for name in GraphSection.model_fields if name.startswith(_PER_GRAPH_PREFIXES)}
 )
 _MODEL_WIDE = tuple(
@@ -69,6 +72,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
             versions=tuple(dict.fromkeys(top.value("hexagon_versions"))),
             unsigned=bool(top.value("hexagon_unsigned")),
         ),
+        vision=_vision(top, models),
         mace_compat=top.value("mace_compat"),
         where=Where(str(path)),
         marks=tuple((key, context.where((key,))) for key in DeploymentSection.model_fields if top.is_given(key)),
@@ -90,6 +94,28 @@ class _Top:
     def value(self, key: str) -> Any:
         value = getattr(self.section, key)
         return default_of(DeploymentSection, key) if value is None else value
+
+
+def _vision(top: _Top, models: Sequence[ModelConfig]) -> tuple[str, ...]:
+    """The functions for images, in their order."""
+    named = set(top.section.vision or ())
+    images = [(model, image) for model in models for graph in model.subgraphs for image in graph.images]
+    wanted = set(FUNCTIONS) if "all" in named else named
+    if not images:
+        for index, name in enumerate(top.section.vision or ()):
+            if name in OF_INPUTS:
+                where = top.context.where(("vision", index))
+                top.context.refuse(f"'{name}' needs an input with 'preprocess'", where, remedy="remove it")
+        wanted -= set(OF_INPUTS)
+    else:
+        wanted |= {*OF_INPUTS, "boxes_back"}
+    first: dict[str, Any] = {}
+    for _, image in images:
+        other = first.setdefault(image.input, image)
+        if replace(other, where=NOWHERE, size=(0, 0)) != replace(image, where=NOWHERE, size=(0, 0)):
+            what = f"the inputs called {quoted(image.input)} of several models differ in 'preprocess'"
+            top.context.refuse(what, image.where, remedy="give them names of their own with 'input_aliases'")
+    return tuple(name for name in FUNCTIONS if name in wanted)
 
 
 def _library_name(top: _Top) -> str:
