@@ -64,3 +64,15 @@ def test_layers_that_would_be_too_large_are_an_error() -> None:
     with pytest.raises(UnsupportedError) as caught:
         generate(graph)
     assert "--fallback" not in str(caught.value)
+
+
+def test_a_large_product_of_the_input_is_computed_on_the_cpu() -> None:
+    """A vector comes in as floats. The product behind it is a convolution of the KPU."""
+    net = Net(35)
+    x = net("relu", net.product(net.input(1, 640), 128))
+    graph = prepared(net.finish(net.product(x, 640)))
+    made = generated(graph, Settings(product_bytes=1024))
+    types = [layer.TYPE for layer in made.model.layers]
+    assert types[0] is LayerType.FC
+    assert LayerType.K210_CONV in types
+    assert min(cosines(graph, made)) > 0.99

@@ -20,6 +20,7 @@ from buildtool.ops.conv2d import Conv2d
 from buildtool.ops.dwconv2d import DwConv2d
 from buildtool.ops.fully_connected import FullyConnected
 from buildtool.ops.max_pool2d import MaxPool2d
+from buildtool.ops.reshape import Reshape
 from buildtool.targets.k210.format import layout
 from buildtool.targets.k210.generation import dense, on_cpu
 from buildtool.targets.k210.generation.forms import LEAST_SIDE, NO_BORDER, Border, Pick
@@ -29,6 +30,7 @@ from buildtool.targets.k210.generation.split import MOST_CHANNELS
 
 MOST_HEIGHT, MOST_WIDTH = 256, 512
 _WINDOW = 9  # pixels
+_PICTURE_RANK = 4
 LEFT_TOP, RIGHT_TOP, LEFT_TOP_OF_FOUR = 5, 6, 7
 _MAX, _MEAN, _MAX_OF_FOUR, _MEAN_OF_FOUR, _MAX_IN_PLACE = 1, 2, 3, 4, 9
 _DECIMATIONS = {((0, 0), 2): LEFT_TOP, ((0, 1), 2): RIGHT_TOP, ((0, 0), 4): LEFT_TOP_OF_FOUR}
@@ -83,10 +85,14 @@ class _Placing:
         self._product_bytes = product_bytes
         self._users = graph.users()
         self._outputs = set(graph.outputs)
+        # A vector comes in as floats, which only a fully connected layer of the CPU reads.
+        self._vectors = {value for value in graph.inputs if value.type.rank != _PICTURE_RANK}
         self._late: set[Value] = set()  # planes of which the next layer leaves out what is not wanted
         self.taken: set[Node] = set()
 
     def node(self, node: Node) -> list[Job]:
+        if isinstance(node.op, Reshape) and node.inputs[0] in self._vectors:
+            self._vectors.add(node.outputs[0])
         if isinstance(node.op, Conv2d | DwConv2d):
             if on_cpu.is_product(node):
                 return self._product(node)
@@ -122,7 +128,7 @@ class _Placing:
         weights = on_cpu.product_weights(node)
         outputs, inputs = weights.shape
         x, y = node.inputs[0], node.outputs[0]
-        known = x in self._ranges and y in self._ranges
+        known = x in self._ranges and y in self._ranges and x not in self._vectors
         if not known or weights.size * 4 <= self._product_bytes or inputs > MOST_CHANNELS * _WINDOW:
             return [OnCpu(node)]
         assert isinstance(node.op, ActivatedOperator)
