@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from buildtool.errors import ConfigError, ValidationError, Where
+from buildtool.errors import ConfigError, InternalError, ValidationError, Where
 from buildtool.targets.max7800x.checkpoints import checkpoint, quantise_checkpoint, torch_writer
 from buildtool.targets.max7800x.description import writing
 from buildtool.targets.max7800x.devices import Device
@@ -126,12 +127,21 @@ def compare(network: nn.Module, on_chip: Network, data: Data, library: Path) -> 
     """The number of layers, whose integers are all equal to those of the simulator. ValidationError names the first
     that are not.
     """
-    outputs = outputs_of(network, data.test_samples)
+    names = [step.name for step in tracing.steps_of(network, data.shape)]
+    outputs = dict(zip(names, outputs_of(network, data.test_samples), strict=True))
+    parts = {layer.index: _part(layer.name, outputs) for layer in on_chip.layers}
+    missing = set(names) - {part[0] for part in parts.values() if part is not None}
+    if missing:
+        raise InternalError(f"the planner left out {', '.join(sorted(missing))}")
     simulator = Simulator(on_chip, library)
     for number, sample in enumerate(data.test_samples):
         trace = simulator.run(sample)
-        for layer, expected, own in zip(on_chip.layers, trace.outputs, outputs, strict=True):
-            if not np.array_equal(expected.reshape(-1), own[number].reshape(-1)):
+        for layer, expected in zip(on_chip.layers, trace.outputs, strict=True):
+            part = parts[layer.index]
+            if part is None:
+                continue  # a copy, whose readers are compared
+            name, channels = part
+            if not np.array_equal(expected.reshape(-1), outputs[name][number][channels].reshape(-1)):
                 raise ValidationError(
                     f"layer {layer.index} ({layer.name}) differs from the simulator for sample {number}",
                     where=Where(model=on_chip.name),
@@ -139,6 +149,19 @@ def compare(network: nn.Module, on_chip: Network, data: Data, library: Path) -> 
                     remedy="this is a defect of Lathe: please report it",
                 )
     return len(outputs)
+
+
+_SPLIT = re.compile(r"(.+), channels (\d+) to (\d+)")
+
+
+def _part(name: str, outputs: Mapping[str, Any]) -> tuple[str, slice] | None:
+    """Which layer of the network a layer of the chip computes, and which channels of it; None for copies."""
+    if name in outputs:
+        return name, slice(None)
+    split = _SPLIT.fullmatch(name)
+    if split is not None and split[1] in outputs:
+        return split[1], slice(int(split[2]), int(split[3]) + 1)
+    return None
 
 
 def export(on_chip: Network, sample: NDArray[np.int64], folder: Path) -> tuple[Path, ...]:

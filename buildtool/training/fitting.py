@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from buildtool.errors import ConfigError, Where
-from buildtool.training import distilling, models, pages, policies, rules
+from buildtool.training import distilling, models, pages, policies, rules, tracing
 from buildtool.training.data import Data
 from buildtool.training.distilling import Distillation
 from buildtool.training.policies import Policy
@@ -91,6 +91,7 @@ def fit(
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
     name, network = models.made(file, arch, data, settings.arguments)
+    tracing.probe(network, data.shape)
     layers = models.layers_of(network)
     if settings.policy is not None:
         policies.check_layers(settings.policy, list(layers), settings.policy_file)

@@ -89,7 +89,7 @@ class Fused(nn.Module):
     ) -> None:
         super().__init__()
         if batchnorm not in (None, "Affine", "NoAffine"):
-            raise UnsupportedError(f"`batchnorm` cannot be '{batchnorm}'", rule="Affine, NoAffine or None")
+            raise UnsupportedError(f"`batchnorm` cannot be '{batchnorm}'", rule="'Affine', 'NoAffine' or None")
         if wide and activation:
             raise UnsupportedError("outputs of 32 bits have no activation", remedy="remove `wide`, or the activation")
         self.operation, self.pooling, self.activation, self.wide = operation, pooling, activation, wide

@@ -12,7 +12,7 @@ import torch
 from torch import fx, nn
 from torch.fx.passes.shape_prop import ShapeProp
 
-from buildtool.errors import InternalError, UnsupportedError, Where
+from buildtool.errors import ConfigError, InternalError, LatheError, UnsupportedError, Where
 from buildtool.targets.max7800x.checkpoints.checkpoint import Parameters, Weights
 from buildtool.targets.max7800x.devices import Device
 from buildtool.targets.max7800x.network import INPUT, UNPLACED, Kernel, Layer, Network, Size
@@ -47,15 +47,43 @@ def steps_of(model: nn.Module, input_shape: Sequence[int]) -> tuple[Step, ...]:
     training = model.training
     model.eval()
     try:
+        probe(model, input_shape)
         graph = _Tracer().trace(model)
         given = torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype)
         ShapeProp(fx.GraphModule(model, graph)).propagate(given)
+    except fx.proxy.TraceError as problem:
+        raise UnsupportedError(
+            f"`forward` decides by the values of tensors: {problem}",
+            where=Where(model=type(model).__name__),
+            rule="the layers and their order follow from the arguments of the network",
+            remedy="remove the `if` or loop from `forward`, or decide in `__init__`",
+        ) from None
     finally:
         model.train(training)
     walk = _Walk(model, tuple(input_shape))
     for node in graph.nodes:
         walk.node(node)
     return tuple(walk.steps)
+
+
+def probe(model: nn.Module, input_shape: Sequence[int]) -> None:
+    """ConfigError where the network cannot compute samples of this shape."""
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            model(torch.zeros(1, *input_shape, dtype=next(model.parameters()).dtype))
+    except LatheError:
+        raise
+    except Exception as error:  # whatever the user's network does
+        told = str(error).strip().split("\n")[0]
+        raise ConfigError(
+            f"the network fails for samples of {' x '.join(map(str, input_shape))}: {type(error).__name__}: {told}",
+            where=Where(model=type(model).__name__),
+            rule="the first layer takes the channels of the samples, each layer what the one before puts out",
+        ) from error
+    finally:
+        model.train(training)
 
 
 class _Walk:
@@ -101,7 +129,12 @@ class _Walk:
         found = [self._from[argument] for argument in node.args]
         sources = tuple(source for of_one, _ in found for source in of_one)
         if isinstance(module, Elementwise) and any(len(of_one) > 1 for of_one, _ in found):
-            raise UnsupportedError("an operand is concatenated", where=Where(node=node.target))
+            raise UnsupportedError(
+                "an operand is concatenated",
+                where=Where(node=node.target),
+                rule="each operand is the output of one layer",
+                remedy="put a layer behind torch.cat, such as Conv2d of 1x1",
+            )
         in_shape, flattens = tuple(_shape(node.args[0])), found[0][1]
         step = Step(node.target, module, sources, flattens, in_shape, tuple(_shape(node)))
         self._from[node] = ((len(self.steps),), False)
@@ -112,14 +145,22 @@ class _Walk:
         sources, flattened = self._from[node.args[0]]
         if len(after) != 1 and before != after:
             what = f"{' x '.join(map(str, before))} is reshaped to {' x '.join(map(str, after))}"
-            raise UnsupportedError(what, where=Where(node=node.name), rule="values are only flattened")
+            raise UnsupportedError(
+                what,
+                where=Where(node=node.name),
+                rule="values are only flattened",
+                remedy="x.view(x.size(0), -1), and a fully connected layer behind it",
+            )
         self._from[node] = (sources, flattened or len(before) > len(after))
 
     def _joined(self, node: Any) -> None:
         axis = node.kwargs.get("dim", node.args[1] if len(node.args) > 1 else 0)
         if axis != 1:
             raise UnsupportedError(
-                f"torch.cat along axis {axis}", where=Where(node=node.name), rule="along channels: 1"
+                f"torch.cat along axis {axis}",
+                where=Where(node=node.name),
+                rule="along channels: 1",
+                remedy="torch.cat((a, b), 1)",
             )
         found = [self._from[value] for value in node.args[0]]
         if any(flattened for _, flattened in found):
