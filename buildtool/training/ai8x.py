@@ -1,15 +1,17 @@
-"""The names of ai8x's layers: `import buildtool.training.ai8x as ai8x` in the place of `import ai8x`."""
+"""The names of ai8x's layers. Model files that `import ai8x` receive this module where they are loaded."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from torch import nn
 
 from buildtool.errors import UnsupportedError
 from buildtool.training.layers import Elementwise, Fused, Operation, Pool, Pooling
+from buildtool.wording import did_you_mean
 
 _ROUNDS = [False]  # whether averages of layers that are made from now on round
 _OPERATIONS: dict[str, Operation] = {"Conv1d": "conv1d", "Conv2d": "conv2d", "ConvTranspose2d": "convtranspose2d"}
@@ -17,10 +19,36 @@ _ACTIVATIONS: dict[str, Literal["relu", "abs"] | None] = {"": None, "ReLU": "rel
 _POOLS: dict[str, Literal["max", "average"] | None] = {"": None, "MaxPool": "max", "AvgPool": "average"}
 
 
+@dataclass
+class _Device:
+    """What model files ask `ai8x.dev` for."""
+
+    device: int = 85
+    simulate: bool = False
+    round_avg: bool = False
+    WEIGHT_BITS: int = 8
+    DATA_BITS: int = 8
+    ACTIVATION_BITS: int = 8
+    WEIGHT_INPUTS: int = 256
+    WEIGHT_DEPTH: int = 768
+    MAX_AVG_POOL: int = 16
+
+
+_DEPTHS = {85: 768, 87: 5120}  # of weights for each processor: MAX78000, MAX78002
+dev = _Device()
+
+
 def set_device(device: int, simulate: bool, round_avg: bool, verbose: bool = True) -> None:
     """As ai8x has it. Both chips compute alike, and layers know themselves whether they are quantised."""
-    del device, simulate, verbose
+    del simulate, verbose
+    if device not in _DEPTHS:
+        raise UnsupportedError(f"there is no device {device}", rule="85: MAX78000, 87: MAX78002")
+    dev.device, dev.round_avg, dev.WEIGHT_DEPTH = device, bool(round_avg), _DEPTHS[device]
     _ROUNDS[0] = bool(round_avg)
+
+
+class Empty(nn.Identity):
+    """Nothing: `Empty` of ai8x."""
 
 
 def _convolution(name: str, word: str, pool: str, activation: str, *, depthwise: bool, norm: str | None) -> type[Fused]:
@@ -43,6 +71,8 @@ def _convolution(name: str, word: str, pool: str, activation: str, *, depthwise:
         batchnorm: str | None = norm,
         groups: int | None = None,
         wide: bool = False,
+        eps: float = 1e-5,
+        momentum: float = 0.05,
         **others: Any,
     ) -> None:
         _refuse(name, others)
@@ -54,6 +84,8 @@ def _convolution(name: str, word: str, pool: str, activation: str, *, depthwise:
             groups=(in_channels if depthwise else 1) if groups is None else groups, bias=bias, pooling=pooling or None,
             activation=_ACTIVATIONS[activation], batchnorm=batchnorm, wide=wide,
         )  # fmt: skip
+        if self.bn is not None:
+            self.bn.eps, self.bn.momentum = eps, momentum
 
     return type(name, (Fused,), {"__init__": init, "__doc__": f"`{name}` of ai8x."})
 
@@ -111,8 +143,20 @@ def _layers() -> dict[str, Callable[..., nn.Module]]:
         found[f"MaxPool{dimensions}d"] = _pool(f"MaxPool{dimensions}d", "max", dimensions)
         found[f"AvgPool{dimensions}d"] = _pool(f"AvgPool{dimensions}d", "average", dimensions)
     found |= {"Add": _elementwise("add", "Add"), "Sub": _elementwise("sub", "Sub")}
-    return found | {"Or": _elementwise("or", "Or"), "Xor": _elementwise("xor", "Xor")}
+    found |= {"Or": _elementwise("or", "Or"), "Xor": _elementwise("xor", "Xor")}
+    return found | {"BitwiseOr": _elementwise("or", "BitwiseOr"), "BitwiseXor": _elementwise("xor", "BitwiseXor")}
 
 
 LAYERS = _layers()
 globals().update(LAYERS)
+
+
+def __getattr__(name: str) -> Any:
+    """Names that ai8x has and the chips do not, or that nobody has."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name in ("SoftwareLinear", "FusedSoftwareLinearReLU"):
+        what, remedy = f"{name} is a layer of the first prototype (AI84), computed in software", "use Linear"
+    else:
+        what, remedy = f"ai8x has no '{name}' here", did_you_mean(name, LAYERS)
+    raise UnsupportedError(what, rule="layers of the MAX78000 and MAX78002", remedy=remedy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ import torch
 from torch import nn
 
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Where
-from buildtool.training import spaces
+from buildtool.training import ai8x, spaces
 from buildtool.training.data import Data
 from buildtool.training.layers import Elementwise, Fused, Pool
 from buildtool.wording import did_you_mean
@@ -65,7 +66,15 @@ def _found(file: Path, arch: str | None) -> tuple[Any, str, Mapping[str, Any]]:
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
+    sys.modules.setdefault("ai8x", ai8x)
+    # `ai8x_blocks` of ai8x-training is in the folder above that of the models.
+    beside = [str(folder) for folder in (file.resolve().parent, file.resolve().parent.parent)]
+    sys.path.extend(beside)
+    try:
+        specification.loader.exec_module(module)
+    finally:
+        for folder in beside:
+            sys.path.remove(folder)
     entries = {str(entry["name"]): entry for entry in getattr(module, "models", [])}
     name = arch or (next(iter(entries)) if len(entries) == 1 else "")
     if not name or not callable(getattr(module, name, None)):

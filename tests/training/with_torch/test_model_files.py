@@ -1,0 +1,95 @@
+"""Model files of ai8x-training: they are loaded as they are, with `import ai8x` and `import ai8x_blocks`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from buildtool.builders.device_simulators import device_simulator
+from buildtool.builders.objects import ObjectCache
+from buildtool.targets.max7800x import TARGET
+from buildtool.targets.max7800x.devices import MAX78000
+from buildtool.training import ai8x, evaluating, layers, models
+from buildtool.training.data import Data
+
+BLOCKS = """import ai8x
+from torch import nn
+
+
+class Twice(nn.Module):
+    def __init__(self, channels, expansion, bias=False, **kwargs):
+        super().__init__()
+        self.conv1 = ai8x.FusedConv2dBNReLU(channels, channels * expansion, 1, padding=0, bias=bias, **kwargs)
+        self.conv2 = ai8x.FusedConv2dBN(channels * expansion, channels, 1, bias=bias, **kwargs)
+        self.resid = ai8x.Add() if expansion > 1 else ai8x.Empty()
+
+    def forward(self, x):
+        return self.resid(self.conv2(self.conv1(x)), x)
+"""
+MODEL = """from torch import nn
+
+import ai8x
+import ai8x_blocks
+
+
+class AI85Test(nn.Module):
+    def __init__(self, num_classes=10, num_channels=3, dimensions=(28, 28), planes=12, bias=False, **kwargs):
+        super().__init__()
+        assert planes + num_channels <= ai8x.dev.WEIGHT_INPUTS
+        assert planes <= ai8x.dev.WEIGHT_DEPTH - 1
+        self.conv1 = ai8x.FusedMaxPoolConv2dReLU(in_channels=num_channels, out_channels=planes, kernel_size=3,
+                                                 pool_size=2, pool_stride=2, padding=1, bias=bias, eps=1e-3,
+                                                 momentum=0.1, batchnorm='NoAffine', **kwargs)
+        self.blocks = ai8x_blocks.Twice(planes, 2, bias=bias, **kwargs)
+        self.mix = ai8x.BitwiseXor()
+        self.conv2 = ai8x.FusedAvgPoolConv2dAbs(planes, planes, 3, pool_size=2, pool_stride=2, padding=1, **kwargs)
+        self.fc = ai8x.Linear(planes * dimensions[0] // 4 * dimensions[1] // 4, num_classes, bias=True, wide=True,
+                              **kwargs)
+
+    def forward(self, x):
+        x = self.conv1(x)
+        x = self.mix(self.blocks(x), x)
+        x = self.conv2(x)
+        return self.fc(x.view(x.size(0), -1))
+
+
+def ai85test(pretrained=False, **kwargs):
+    assert not pretrained
+    return AI85Test(**kwargs)
+
+
+models = [{'name': 'ai85test', 'min_input': 1, 'dim': 2}]
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "ai8x_blocks.py").write_text(BLOCKS)
+    (tmp_path / "ai8x.py").write_text("raise ImportError('the layers of ai8x-training itself')\n")
+    (tmp_path / "models" / "ai85net-test.py").write_text(MODEL)
+    return tmp_path / "models" / "ai85net-test.py"
+
+
+def test_a_model_file_is_loaded_as_it_is(checkout: Path, tmp_path: Path) -> None:
+    samples = np.random.default_rng(0).integers(-128, 128, (10, 3, 16, 16))
+    data = Data("random", samples, np.arange(10) % 4, samples, np.arange(10) % 4)
+    name, network = models.made(checkout, None, data)
+    found = models.layers_of(network)
+    assert list(found) == ["conv1", "blocks.conv1", "blocks.conv2", "conv2", "fc"]
+    norm = found["conv1"].bn
+    assert norm is not None
+    assert (norm.eps, norm.momentum, norm.affine) == (1e-3, 0.1, False)
+    models.quantise(network, dict(zip(found, (8, 4, 2, 8, 4), strict=True)))
+    on_chip = evaluating.chip_network(name, network.eval(), MAX78000, data.shape, tmp_path)
+    library = device_simulator(TARGET.simulator, ObjectCache())
+    assert evaluating.compare(network, on_chip, data, library) == 7
+
+
+def test_the_device_is_asked_for_its_limits() -> None:
+    for device, depth in ((87, 5120), (85, 768)):
+        ai8x.set_device(device, simulate=False, round_avg=False)
+        assert (ai8x.dev.device, ai8x.dev.WEIGHT_DEPTH, ai8x.dev.WEIGHT_INPUTS) == (device, depth, 256)
+    assert issubclass(ai8x.LAYERS["BitwiseOr"], layers.Elementwise)  # type: ignore[arg-type]
