@@ -1,0 +1,128 @@
+"""Trains a network and makes its program for a chip, in one command: `python train.py words --abi max78000 -o out`.
+
+Samples are made, the network is trained with the integers of the chip, compared with the chip's simulator layer by
+layer, exported, and built into a C project whose main.c compares the outputs with known answers.
+`--table` trains with every number of bits instead, and prints accuracy, bytes and cycles. Needs torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import samples
+
+HERE = Path(__file__).resolve().parent
+LATHE = "import sys; from buildtool.cli.main import main; sys.exit(main())"
+EPOCHS = {"words": 16, "scenes": 16}
+QUANTILES = {8: 1.0, 4: 1.0, 2: 0.9, 1: 0.8}
+
+
+def lathe(*arguments: object) -> Any:
+    """What a command prints with --json."""
+    command = [sys.executable, "-c", LATHE, *map(str, arguments), "--json"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}{done.stderr}\n'{' '.join(command[3:])}' ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def policy(folder: Path, task: str, bits: int) -> Path:
+    """Quantisation begins after half of the epochs; few bits keep a smaller share of the weights in range."""
+    file = folder / f"{task}-{bits}.yaml"
+    text = f"start_epoch: {EPOCHS[task] // 2}\nweight_bits: {bits}\nshift_quantile: {QUANTILES[bits]}\n"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def fit(task: str, data: Path, folder: Path, *more: object) -> Any:
+    epochs = EPOCHS[task]
+    return lathe(
+        "train", "fit", HERE / "models.py", "--arch", task, "--data", data, "--epochs", epochs, "-o", folder, *more
+    )
+
+
+def evaluate(task: str, data: Path, checkpoint: str, *more: object) -> Any:
+    return lathe(
+        "train", "evaluate", HERE / "models.py", "--arch", task, "--data", data, "--checkpoint", checkpoint, *more
+    )
+
+
+def made(task: str, folder: Path) -> Path:
+    """The samples as a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{task}.npz"
+    if not file.is_file():
+        pictures, labels = samples.TASKS[task]()
+        np.savez_compressed(file, samples=pictures, labels=labels)
+    return file
+
+
+def project(task: str, folder: Path, abi: str, bits: int) -> None:
+    """From samples to a C project."""
+    data = made(task, folder)
+    fitted = fit(task, data, folder / "trained", "--qat-policy", policy(folder, task, bits))
+    best = fitted["best"]["checkpoint"]
+    measured = evaluate(task, data, best, "--simulate", "--abi", abi)
+    print(f"{task}: {measured['accuracy']:.2%} of {measured['samples']} held-out samples, {bits} bits")
+    print(f"{measured['layers_compared']} layers equal the simulator's, for every sample")
+    exported = lathe(
+        "train", "export", HERE / "models.py", "--arch", task, "--data", data, "--checkpoint", best, "--abi", abi,
+        "-o", folder / "exported",
+    )  # fmt: skip
+    description, weights, sample = exported["files"]
+    lathe(
+        "build", description, "--checkpoint-file", weights, "--sample-input", sample, "--abi", abi,
+        "--output", folder / "build",
+    )  # fmt: skip
+    for file in sorted((folder / "build").rglob("main.c")):
+        print(f"project: {file.parent}")
+
+
+def table(task: str, folder: Path, abi: str, memory: int) -> None:
+    """Floats, all numbers of bits, and mixed ones within a memory; trained, and quantised after training."""
+    data = made(task, folder)
+    floats = fit(task, data, folder / "floats")["best"]
+    print(f"floats: {floats['accuracy']:.2%}", flush=True)
+    for bits in (8, 4, 2, 1):
+        after = evaluate(task, data, floats["checkpoint"], "--bits", bits)
+        best = fit(task, data, folder / f"bits{bits}", "--qat-policy", policy(folder, task, bits))["best"]
+        equal = evaluate(task, data, best["checkpoint"], "--simulate", "--abi", abi)["layers_compared"]
+        row = (
+            f"{bits} bits: after training {after['accuracy']:.2%}, trained {best['accuracy']:.2%}, {equal} layers equal"
+        )
+        print(row, flush=True)
+    mixed = lathe(
+        "train", "search", HERE / "models.py", "--arch", task, "--data", data, "--checkpoint", floats["checkpoint"],
+        "--weight-memory", memory, "--start-epoch", EPOCHS[task] // 2, "--abi", abi, "-o", folder / "mixed",
+    )  # fmt: skip
+    best = fit(task, data, folder / "mixed", "--qat-policy", mixed["policy"])["best"]
+    equal = evaluate(task, data, best["checkpoint"], "--simulate", "--abi", abi)["layers_compared"]
+    chosen = "/".join(str(bits) for bits in mixed["bits"].values())
+    print(
+        f"mixed {chosen} within {memory} bytes: after training {mixed['accuracy']:.2%}, "
+        f"trained {best['accuracy']:.2%}, {mixed['weight_bytes']} bytes, {mixed['cycles']} cycles, {equal} layers equal"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("task", choices=sorted(samples.TASKS))
+    parser.add_argument("--abi", default="max78000", choices=("max78000", "max78002"))
+    parser.add_argument("--bits", type=int, default=4, choices=(8, 4, 2, 1))
+    parser.add_argument("--table", type=int, metavar="BYTES", help="memory of the mixed bits")
+    parser.add_argument("-o", "--output", type=Path, default=Path("chips"))
+    asked = parser.parse_args()
+    if asked.table:
+        table(asked.task, asked.output, asked.abi, asked.table)
+    else:
+        project(asked.task, asked.output, asked.abi, asked.bits)
+
+
+if __name__ == "__main__":
+    main()

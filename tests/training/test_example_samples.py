@@ -1,0 +1,35 @@
+"""The samples of examples/chips: bytes, equal in every run, with all classes."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "chips"
+
+
+@pytest.fixture(scope="module")
+def samples() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("chips_samples", FOLDER / "samples.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("task", "shape", "classes"), [("words", (24, 60), 5), ("scenes", (3, 16, 16), 8)])
+def test_samples(samples: ModuleType, task: str, shape: tuple[int, ...], classes: int) -> None:
+    pictures, labels = samples.TASKS[task](60)
+    again, same = samples.TASKS[task](60)
+    assert pictures.shape == (60, *shape)
+    assert pictures.dtype == np.int8
+    assert pictures.min() < -64
+    assert pictures.max() > 64
+    assert set(labels) == set(range(classes))
+    assert np.array_equal(pictures, again)
+    assert np.array_equal(labels, same)
