@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import jinja2
 
@@ -21,15 +21,34 @@ class Port:
     zero_point: int = 0
 
 
-def model_assembler(name: str, main_memory: int) -> bytes:
+class Regions(Protocol):
+    """How boxes are found in the first output."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def sizes(self) -> Sequence[Sequence[float]]: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def overlap(self) -> float: ...
+
+
+def model_assembler(name: str, main_memory: int, regions: Regions | None = None) -> bytes:
     """Includes `<name>.kmodel` and `<name>.sample` from the assembler's include path."""
-    return _render("model.S", name=name, main_memory=main_memory)
+    return _render("model.S", name=name, main_memory=main_memory, regions=regions)
 
 
-def model_header(name: str, into: Port, outputs: Sequence[Port], main_memory: int) -> bytes:
+def model_header(
+    name: str, into: Port, outputs: Sequence[Port], main_memory: int, regions: Regions | None = None
+) -> bytes:
     """What a program has to know of a model."""
     into, outputs = _safe(into), [_safe(output) for output in outputs]
-    names = {"name": name, "upper": name.upper(), "main_memory": main_memory}
+    names = {"name": name, "upper": name.upper(), "main_memory": main_memory, "regions": regions}
     return _render("model.h", input=into, outputs=outputs, **names)
 
 

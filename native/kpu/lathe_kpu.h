@@ -123,6 +123,33 @@ lathe_kpu_status lathe_kpu_run(lathe_kpu* model, const void* input, size_t bytes
 /* An output, in the main memory: valid until the next run. */
 lathe_kpu_status lathe_kpu_output(const lathe_kpu* model, uint32_t index, const void** data, size_t* bytes);
 
+/* --- boxes in the output of a detector --- */
+
+/* What the last layer of a YOLO v2 gives: for each anchor the planes x, y, width, height, objectness and one per class.
+ * Each plane has a number for each cell of the picture.
+ */
+typedef struct lathe_kpu_regions {
+  uint32_t rows, columns;
+  uint32_t classes, anchors;
+  const float* sizes; /* width and height of each anchor, in cells */
+  float threshold;    /* boxes have to be more probable */
+  float overlap;      /* of two boxes of a class whose intersection over union is larger, the more probable one stays */
+} lathe_kpu_regions;
+
+/* Edges are shares of the picture, from 0 to 1. */
+typedef struct lathe_kpu_box {
+  float left, top, right, bottom;
+  float probability; /* objectness times that of the class */
+  uint32_t label;    /* the most probable class */
+} lathe_kpu_box;
+
+/* The boxes in an output, the most probable one first; of equal ones, the first in the output. There is `room` for so
+ * many before overlapping ones are dropped, and `rows * columns * anchors` are enough; with less, the least probable
+ * ones are left out. Nothing is allocated, and any numbers may be in the output.
+ */
+lathe_kpu_status lathe_kpu_boxes(const lathe_kpu_regions* regions, const void* output, size_t bytes,
+                                 lathe_kpu_box* boxes, uint32_t room, uint32_t* count);
+
 /* --- the KPU in software, bit by bit --- */
 
 enum {

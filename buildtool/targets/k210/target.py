@@ -19,7 +19,9 @@ from buildtool.extensions.sheets import Sheet
 from buildtool.ir.graph import Value
 from buildtool.ir.operator import Array
 from buildtool.runtimes import Runtime
-from buildtool.targets.k210 import flash, inspection
+from buildtool.targets.k210 import boxes, flash, inspection
+from buildtool.targets.k210.boxes import Regions
+from buildtool.targets.k210.deployment_keys import KpuSection
 from buildtool.targets.k210.generation import estimate, generate
 from buildtool.targets.k210.generation.generate import Generated, Port
 from buildtool.targets.k210.generation.on_kpu import Settings
@@ -56,6 +58,7 @@ class KpuProgram(FirmwareProgram):
 
     made: tuple[Generated, ...] = ()
     samples: tuple[bytes, ...] = ()
+    regions: tuple[Regions | None, ...] = ()  # of the first output
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class K210Target:
                     "Kendryte K210",
                 )
             },
+            sections={"kpu": KpuSection},
         )
     )
 
@@ -90,6 +94,10 @@ class K210Target:
                 problems += error.problems
         if problems:
             raise UnsupportedError(problems)
+        regions = tuple(
+            boxes.regions(model.settings, found.outputs[0].shape, model.name)
+            for model, found in zip(library.models, made, strict=True)
+        )
         pairs = list(zip(library.models, made, strict=True))
         for model in library.models:
             if model.obscured:
@@ -102,6 +110,7 @@ class K210Target:
             tuple(note for model, found in pairs for note in _notes(model, found)),
             tuple(made),
             tuple(_sample(model, found) for model, found in pairs),
+            regions,
         )
 
     def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
@@ -119,13 +128,15 @@ class K210Target:
         files[f"{sdk}/CMakeLists.txt"] = kpu.sdk_project(source.name, [model.name for model in source.models])
         images = []
         units = tuple(f"native/kpu/{name}" for name in interpreter if name.endswith(".c"))
-        for model, made, sample in zip(source.models, program.made, program.samples, strict=True):
-            assembler = kpu.model_assembler(model.name, made.model.main_memory)
+        for model, made, sample, regions in zip(
+            source.models, program.made, program.samples, program.regions, strict=True
+        ):
+            assembler = kpu.model_assembler(model.name, made.model.main_memory, regions)
             outputs = [_port(port) for port in made.outputs]
             files |= {
                 f"lib/{ABI}/{model.name}.kmodel": made.data,
                 f"include/{source.name}/{model.name}.h": kpu.model_header(
-                    model.name, _port(made.input), outputs, made.model.main_memory
+                    model.name, _port(made.input), outputs, made.model.main_memory, regions
                 ),
                 f"{sdk}/{model.name}.S": assembler,
                 f"{sdk}/{model.name}.sample": sample,

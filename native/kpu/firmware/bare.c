@@ -2,7 +2,8 @@
  * input, and does the work of the KPU in software.
  *
  *   NAME                  runs the input that it holds, and tells of each output its size, its sum and its largest
- * number NAME INPUT OUTPUT     runs the bytes of the file INPUT, and writes OUTPUT0, OUTPUT1, ...
+ *                         number; of the first output of a YOLO v2 the boxes, too
+ *   NAME INPUT OUTPUT     runs the bytes of the file INPUT, and writes OUTPUT0, OUTPUT1, ...
  */
 #include <semihost.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "image.h"
 #include "lathe_kpu.h"
 
-enum { MOST_WORDS = 3, MOST_COMMAND = 1024, MOST_PATH = 512 };
+enum { MOST_WORDS = 3, MOST_COMMAND = 1024, MOST_PATH = 512, MOST_BOXES = 256 };
 
 /* Where the chip has the memory of the KPU; the linker is told. */
 extern uint8_t lathe_kpu_ram[];
@@ -43,6 +44,20 @@ static void tell(uint32_t index, const void* data, size_t bytes) {
   }
   printf("output %u: %u bytes, CRC-32 %08x, the largest number is %.9g at %u\n", (unsigned)index, (unsigned)bytes,
          (unsigned)sum_of((const uint8_t*)data, bytes), (double)numbers[best], (unsigned)best);
+}
+
+static int tell_boxes(const void* data, size_t bytes) {
+  static lathe_kpu_box boxes[MOST_BOXES];
+  uint32_t count;
+  const lathe_kpu_status status = lathe_kpu_boxes(&lathe_regions, data, bytes, boxes, MOST_BOXES, &count);
+  if (status != LATHE_KPU_OK) return failed("boxes", lathe_kpu_status_text(status));
+  for (uint32_t index = 0; index < count; ++index) {
+    const lathe_kpu_box* box = &boxes[index];
+    printf("box %u: class %u, probability %.6f, left %.6f, top %.6f, right %.6f, bottom %.6f\n", (unsigned)index,
+           (unsigned)box->label, (double)box->probability, (double)box->left, (double)box->top, (double)box->right,
+           (double)box->bottom);
+  }
+  return 0;
 }
 
 static int write_file(const char* path, const void* data, size_t bytes) {
@@ -81,6 +96,7 @@ static int run(lathe_kpu* model, const char* input, const char* output) {
     size_t count;
     if (lathe_kpu_output(model, index, &found, &count) != LATHE_KPU_OK) return failed(lathe_model_name, "no output");
     tell(index, found, count);
+    if (index == 0 && lathe_regions.anchors != 0 && tell_boxes(found, count) != 0) return 1;
     if (output != NULL) {
       char path[MOST_PATH];
       if (snprintf(path, sizeof path, "%s%u", output, (unsigned)index) >= MOST_PATH) return failed(output, "too long");

@@ -6,7 +6,26 @@
 #include "image.h"
 #include "lathe_kpu.h"
 
-enum { PROCESSOR_HERTZ = 800000000, KPU_HERTZ = 400000000, PAST_THE_CACHE = 0x40000000, LOOKS = 100000000 };
+enum {
+  PROCESSOR_HERTZ = 800000000,
+  KPU_HERTZ = 400000000,
+  PAST_THE_CACHE = 0x40000000,
+  LOOKS = 100000000,
+  MOST_BOXES = 256
+};
+
+static void tell_boxes(const void* data, size_t bytes) {
+  static lathe_kpu_box boxes[MOST_BOXES];
+  uint32_t count;
+  const lathe_kpu_status status = lathe_kpu_boxes(&lathe_regions, data, bytes, boxes, MOST_BOXES, &count);
+  if (status != LATHE_KPU_OK) printf("boxes: %s\n", lathe_kpu_status_text(status));
+  for (uint32_t index = 0; index < count; ++index) {
+    const lathe_kpu_box* box = &boxes[index];
+    printf("box %u: class %u, probability %.3f, left %.3f, top %.3f, right %.3f, bottom %.3f\n", (unsigned)index,
+           (unsigned)box->label, (double)box->probability, (double)box->left, (double)box->top, (double)box->right,
+           (double)box->bottom);
+  }
+}
 
 int main(void) {
   sysctl_pll_set_freq(SYSCTL_PLL0, PROCESSOR_HERTZ);
@@ -39,6 +58,7 @@ int main(void) {
       if (numbers[index] > numbers[best]) best = index;
     }
     printf("%s: %u us, the largest number is at %u\n", lathe_model_name, (unsigned)took, (unsigned)best);
+    if (lathe_regions.anchors != 0) tell_boxes(data, bytes);
   }
   for (;;) continue;
 }

@@ -62,11 +62,12 @@ def test_the_example_that_runs_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_commands_that_build_and_run(tmp_path: Path) -> None:
     """All of `lathe build`, in order, and the programs in the emulator."""
     page = PAGE.read_text()
-    (deployment,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    deployment, detector = re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     building, running = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     example = PAGE.parents[2] / "examples" / "digits"
     for name in ("digits.onnx", "pictures.npy"):
         (tmp_path / name).write_bytes((example / name).read_bytes())
+    assert "anchors: [" in detector  # which tests of boxes build
     (tmp_path / "digits.yml").write_text(deployment)
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
