@@ -76,8 +76,8 @@ RuntimeOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--runtime",
-        metavar="cpu|gpu|cpu+gpu",
-        help="Runtime of every model instead of that of the file, in a folder of its own: build/variants/RUNTIME.",
+        metavar="RUNTIME",
+        help="cpu, gpu, dsp, cpu+gpu or cpu+dsp for every model, instead of that of the file; in build/variants/RUNTIME.",
     ),
 ]
 
