@@ -1,7 +1,7 @@
 """Brings a model to an opset that the handlers know.
 
-The handlers know the meaning of their operators in every opset from 7 to 28. Models of other opsets are converted with
-the converter of the onnx package; local functions are inlined, since no handler knows them.
+The handlers know the meaning of their operators in every opset from 7 to 28. Older models are upgraded, newer ones go
+through the converter of the onnx package; local functions are inlined, since no handler knows them.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ import onnx
 import onnx.version_converter
 from onnx import ModelProto
 
-from buildtool.errors import ModelFileError, UnsupportedError, Where
+from buildtool.errors import LatheError, ModelFileError, UnsupportedError, Where
+from buildtool.importers.onnx import oldest_versions
 from buildtool.importers.onnx.functions import inlined
 from buildtool.importers.onnx.tensors import text_of
 
-OLDEST_OPSET = 7
+OLDEST_OPSET = oldest_versions.TARGET
 NEWEST_OPSET = 28
 _DEFAULT = ("", "ai.onnx")
 _KALDI = "kaldi"  # in the name of the converter, and in its domains
 KALDI_DOMAIN = "ai.kaldi.dnn"
-#: Marks a PRelu of the operator sets before 7, where a row of slopes has one for each channel. The converter of the
-#: package leaves them as they are; from 7 on such a row lies along the last axis.
-SLOPE_PER_CHANNEL = "lathe_slope_per_channel"
 
 
 def adjust(model: ModelProto, where: Where) -> ModelProto:
@@ -60,10 +58,15 @@ def _say_that_nodes_are_kaldis(model: ModelProto) -> None:
 
 
 def _converted(model: ModelProto, opset: int, where: Where) -> ModelProto:
-    target = OLDEST_OPSET if opset < OLDEST_OPSET else NEWEST_OPSET
+    oldest = opset < OLDEST_OPSET
+    target = OLDEST_OPSET if oldest else NEWEST_OPSET
     try:
-        onnx.checker.check_model(model)  # the converter trusts what it is given
-        converted = onnx.version_converter.convert_version(model, target)
+        onnx.checker.check_model(model)  # what follows trusts what it is given
+        if oldest:
+            return oldest_versions.upgrade(model, _DEFAULT, where)
+        return onnx.version_converter.convert_version(model, target)
+    except LatheError:
+        raise
     except Exception as problem:  # the package raises its own and built-in errors alike
         raise UnsupportedError(
             f"the model uses operator set {opset}, and converting it to {target} failed: {_first_line(problem)}",
@@ -71,11 +74,6 @@ def _converted(model: ModelProto, opset: int, where: Where) -> ModelProto:
             rule=f"operator sets {OLDEST_OPSET} to {NEWEST_OPSET} are known",
             remedy=f"export the model with an operator set from {OLDEST_OPSET} to {NEWEST_OPSET}",
         ) from problem
-    if opset < OLDEST_OPSET:
-        for node in converted.graph.node:
-            if node.op_type == "PRelu" and node.domain in _DEFAULT:
-                node.attribute.append(onnx.helper.make_attribute(SLOPE_PER_CHANNEL, 1))
-    return converted
 
 
 def _first_line(problem: Exception) -> str:

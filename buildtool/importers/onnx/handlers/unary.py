@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.importers.builder import Tensor
+from buildtool.importers.onnx.oldest_versions import SLOPE_PER_CHANNEL
 from buildtool.importers.onnx.registry import handler
-from buildtool.importers.onnx.versions import SLOPE_PER_CHANNEL
 from buildtool.importers.step import Step
 
 _PLAIN = {
