@@ -77,7 +77,8 @@ RuntimeOption: TypeAlias = Annotated[
     typer.Option(
         "--runtime",
         metavar="RUNTIME",
-        help="cpu, gpu, dsp, cpu+gpu or cpu+dsp for every model, instead of that of the file; in build/variants/RUNTIME.",
+        help="cpu, gpu, dsp, cpu+gpu or cpu+dsp for every model, instead of what the file says. "
+        "The build is in build/variants/RUNTIME.",
     ),
 ]
 
