@@ -56,6 +56,7 @@ if [ -n "$opencl" ]; then
 fi
 cmake -S "$root/native" --preset "$abi" -B "$folder" -DCMAKE_INSTALL_PREFIX="$folder/install" \
   -DLATHE_OPENCL="$opencl" -DLATHE_PYTHON="$(command -v "$python")" --log-level=WARNING
-cmake --build "$folder" --target full ${JOBS:+--parallel "$JOBS"}
+cmake --build "$folder" --target full vision ${JOBS:+--parallel "$JOBS"}
 cmake --install "$folder" --strip
 echo "$folder/install/lib/liblathe_full.so"
+echo "$folder/install/lib/liblathe_vision.so"

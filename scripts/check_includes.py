@@ -33,6 +33,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "native/hexagon/simulator/": ("native/hexagon/fastrpc.h",),
     "native/opencl/": ("native/kernel/", "native/runtime/"),
     "native/opencl/ops/": ("native/kernel/", "native/opencl/", *KERNEL_INTERFACE),
+    "native/vision/": ("native/kernel/math/math.h", "native/runtime/"),
     "native/kpu/": (),
     "native/max7800x/": (),
 }

@@ -88,6 +88,8 @@ def test_the_library_with_all_operators(abi: str, tmp_path: Path) -> None:
     info = elf.inspect_library(library)
     assert info.exported == ("lathe_api_lathe_full",)
     assert all(name.startswith(("libc.so", "libm.so", "libpthread.so", "ld-linux")) for name in info.needed)
+    vision = elf.inspect_library(library.with_name("liblathe_vision.so"))
+    assert vision.exported == ("lathe_vision_functions",)
     assert (folder / "install" / "include" / "lathe" / "lathe_full.h").is_file()
     assert (folder / "install" / "include" / "lathe" / "engine.h").is_file()
     if abi == "host":

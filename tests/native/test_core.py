@@ -73,8 +73,8 @@ def test_core_on_riscv() -> None:
 
 def _programs() -> list[str]:
     """The examples that stand for themselves."""
-    text = (ROOT / "docs" / "reference" / "cpp-api.md").read_text(encoding="utf-8")
-    return [part.split("```", 1)[0] for part in text.split("```cpp\n#include")[1:]]
+    texts = [(ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8") for page in ("cpp-api", "vision")]
+    return [part.split("```", 1)[0] for text in texts for part in text.split("```cpp\n#include")[1:]]
 
 
 @pytest.mark.parametrize("program", _programs())

@@ -1,0 +1,2 @@
+#define LATHE_ISA avx2
+#include "native/vision/rows_unit.h"

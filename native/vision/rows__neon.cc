@@ -1,0 +1,2 @@
+#define LATHE_ISA neon
+#include "native/vision/rows_unit.h"

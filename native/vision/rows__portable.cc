@@ -1,0 +1,2 @@
+#define LATHE_ISA portable
+#include "native/vision/rows_unit.h"

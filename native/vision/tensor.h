@@ -1,0 +1,92 @@
+// From an image to a tensor in one pass: the rows of the resized image are made tile by tile, become colours, and then
+// elements. A library holds the readers, filters and writers that it names.
+#ifndef LATHE_VISION_TENSOR_H_
+#define LATHE_VISION_TENSOR_H_
+
+#include "native/vision/sampler.h"
+
+namespace lathe {
+namespace vision {
+
+struct Pass;
+
+// What reads a family of formats.
+struct Reader {
+  // Planes and axes of the samplers; returns their number.
+  int (*samplers)(const Pass& pass, Sampler* samplers);
+  // Row `y` of the tile in the tensor's order of channels: in `buffer`, or where it is in the image.
+  const uint8_t* (*row)(const Pass& pass, Sampler* samplers, int y, uint8_t* buffer);
+};
+
+// What writes a type of elements.
+struct Writer {
+  size_t size;
+  void (*row)(const uint8_t* source, size_t count, int channels, const Normal& normal, void* target);
+};
+
+extern const Reader pixel_reader;   // RGB and the like, GRAY
+extern const Reader semi_reader;    // NV12, NV21
+extern const Reader planar_reader;  // I420
+extern const Reader yuyv_reader;
+extern const Writer f32_writer;
+extern const Writer f16_writer;
+extern const Writer s8_writer;
+extern const Writer u8_writer;
+
+// The parts of a pass.
+struct Parts {
+  const Reader* reader;
+  const Filter* filter;
+  const Writer* writer;
+};
+
+// Where the resized image goes: pixel (x, y) of it to base + x * across + y * down.
+struct Orientation {
+  ptrdiff_t base;
+  ptrdiff_t across;
+  ptrdiff_t down;
+};
+
+struct Pass {
+  Parts parts;
+  Image image;
+  int left, top, width, height;  // the part of the image
+  int out_width, out_height;     // of it, resized, before it is turned
+  bool same_size;
+  bool gray;
+  bool blue_first;
+  int channels;  // of the tensor
+  Orientation orientation;
+  Normal normal;
+  bool planes;
+  size_t plane;  // pixels of the tensor
+  uint8_t* tensor;
+  int first, count;  // of the tile
+};
+
+// Checks everything, and fills the tensor. `parts`: where a member is null, the one that fits is taken from `known`.
+using ChooseParts = bool (*)(const Image& image, const lathe_view& view, const lathe_elements& elements, Parts* parts);
+
+struct TensorCall {
+  const lathe_image* image;
+  const lathe_view* view;
+  const lathe_elements* elements;
+  int width;
+  int height;
+  void* tensor;
+  size_t bytes;
+  lathe_placement* placement;
+};
+
+Code FillTensor(const TensorCall& call, ChooseParts choose, const ErrorSink& errors);
+
+// The functions of the table.
+lathe_code ToTensor(const lathe_image* image, const lathe_view* view, const lathe_elements* elements, int32_t width,
+                    int32_t height, void* tensor, size_t bytes, lathe_placement* placement, lathe_error* error);
+void BoxesBack(const lathe_placement* placement, lathe_box* boxes, size_t count);
+void PointsBack(const lathe_placement* placement, lathe_point* points, size_t count);
+
+}  // namespace vision
+}  // namespace lathe
+
+#endif  // LATHE_VISION_TENSOR_H_
