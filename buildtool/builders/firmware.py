@@ -38,6 +38,8 @@ class Tools:
 
 def find(compiler: CrossCompiler, abi: str) -> Tools:
     """ToolchainError names the program or the C library that is missing, and how to get it."""
+    if not compiler.prefix:
+        return Tools(Path(), Path(), "none: sources only")
     return _find(compiler, abi, os.environ.get("PATH", ""))
 
 

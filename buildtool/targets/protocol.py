@@ -210,7 +210,7 @@ class TargetProgram:
 class CrossCompiler:
     """The GNU tools that build for a bare chip."""
 
-    prefix: str  # of their names, such as riscv64-unknown-elf-
+    prefix: str  # of their names, such as riscv64-unknown-elf-; empty: nothing is compiled, users get sources
     packages: tuple[str, ...]  # of Debian, that hold them and the C library
     check: tuple[str, ...] = ()  # flags with which the C library is found
     title: str = ""  # the chip, for people

@@ -20,7 +20,7 @@ class Tensor:
     shape: tuple[int, ...]
     scale: float = 1.0
     zero: int = 0
-    dtype: str = "int8"  # or float32
+    dtype: str = "int8"  # or uint8, float32
 
     @property
     def elements(self) -> int:
@@ -220,6 +220,8 @@ class Network:
     layers: tuple[Layer, ...]
     aliases: dict[Tensor, Tensor] = field(default_factory=dict)
     banding: Banding = field(default_factory=Banding)
+    #: Inputs whose memory a run leaves as the next one needs it, and what stands for zero there.
+    states: Mapping[Tensor, int] = field(default_factory=dict)
 
     def storage(self, tensor: Tensor) -> Tensor:
         """The tensor whose memory holds this one."""

@@ -30,8 +30,15 @@ class Processor:
     title: str
     flags: tuple[str, ...]
     sets: tuple[str, ...]  # instruction sets of kernels, the best first; `portable` is the last
-    board: Board
+    board: Board | None  # None: nothing is compiled, the user gets sources
     prefix: str = "arm-none-eabi-"
+    library: str = ""  # the C library to link: -march of one that the compiler has
+
+    @property
+    def emulated(self) -> Board:
+        """Of those that have one."""
+        assert self.board is not None
+        return self.board
 
     @property
     def is_arm(self) -> bool:
@@ -58,9 +65,11 @@ def _arm(name: str, title: str, board: Board, sets: tuple[str, ...], *flags: str
     return Processor(name, title, (*flags, *_ARM), sets, board)
 
 
-def _riscv(name: str, march: str, mabi: str, board: Board) -> Processor:
-    flags = (f"-march={march}", f"-mabi={mabi}", *_RISCV)
-    return Processor(name, f"RISC-V {march}", flags, _PLAIN, board, "riscv64-unknown-elf-")
+def _riscv(name: str, march: str, mabi: str, board: Board, extensions: str = "") -> Processor:
+    """Compilers have no C library for extensions, but that without them fits."""
+    flags = (f"-march={march}{extensions}", f"-mabi={mabi}", *_RISCV)
+    library = f"-march={march}" if extensions else ""
+    return Processor(name, f"RISC-V {march}{extensions}", flags, _PLAIN, board, "riscv64-unknown-elf-", library)
 
 
 PROCESSORS: dict[str, Processor] = {
@@ -96,5 +105,8 @@ PROCESSORS: dict[str, Processor] = {
         _riscv("rv32imac", "rv32imac", "ilp32", _virt(32, "rv32")),
         _riscv("rv32imafc", "rv32imafc", "ilp32f", _virt(32, "rv32")),
         _riscv("rv64gc", "rv64imafdc", "lp64d", _virt(64, "rv64")),
+        _riscv("rv32imac_zba_zbb", "rv32imac", "ilp32", _virt(32, "rv32,zba=true,zbb=true"), "_zba_zbb"),
+        _riscv("rv64gc_zba_zbb", "rv64imafdc", "lp64d", _virt(64, "rv64,zba=true,zbb=true"), "_zba_zbb"),
+        Processor("xtensa-generic", "Xtensa (sources only)", ("-mlongcalls",), _PLAIN, None, "xtensa-esp-elf-"),
     )
 }

@@ -115,7 +115,8 @@ def _mul(layer: nets.Mul, x: Array, y: Array) -> Array:
 
 
 def _table(layer: nets.Table, x: Array) -> Array:
-    return layer.table[x.astype(np.int64) + 128]
+    found: Array = layer.table[x.view(np.int8).astype(np.int64) + 128].view(layer.output.dtype)
+    return found
 
 
 def _softmax(layer: nets.Softmax, x: Array) -> Array:

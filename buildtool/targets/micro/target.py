@@ -110,6 +110,8 @@ class MicroTarget:
             own = [(each.network, each.plan) for each in program.planned]
             tree |= {f"{folder}/mace/{name}": data for name, data in mace.headers(own).items()}
             units = tuple(f"{folder}/src/{name}" for name in sorted(sources) if name.endswith(".c"))
+            if processor.board is None:
+                continue
             flags = emulated.compile_flags((f"{folder}/src",), processor)
             archives[program.abi] = (Archive(library.stem, units, flags),)
             found: list[Image] = []
@@ -124,6 +126,12 @@ class MicroTarget:
         """How a model is run on its emulated board."""
         network = _named(program, name).network
         processor = PROCESSORS[program.abi]
+        if processor.board is None:
+            raise UnsupportedError(
+                f"nothing is executed for {processor.name}",
+                rule="this target gets sources and projects; neither a compiler nor an emulator is used",
+                remedy="validate the same kernels on another processor: --abi cortex-m3",
+            )
         data = b"".join(
             np.ascontiguousarray(inputs[tensor.name].reshape(tensor.shape), tensor.dtype).tobytes()
             for tensor in network.inputs
@@ -168,6 +176,8 @@ def _price(planned: Planned) -> Problem:
 
 
 def _compiler(processor: Processor) -> CrossCompiler:
+    if processor.board is None:
+        return CrossCompiler("", (), (), processor.title)
     packages = _ARM_PACKAGES if processor.is_arm else _RISCV_PACKAGES
     return CrossCompiler(processor.prefix, packages, processor.flags, processor.title)
 

@@ -55,7 +55,7 @@ def run(program: Path, processor: Processor, data: bytes) -> Ran:
     folder = program.parent
     (folder / "input.bin").write_bytes(data)
     plugin = mark_plugin(ObjectCache())
-    board = processor.board
+    board = processor.emulated
     words = [board.emulator, *board.machine, *_SEMIHOSTING, "-plugin", f"{plugin},out=counts", "-kernel", program.name]
     subprocess.run(words, cwd=folder, check=True, timeout=600)
     output = (folder / "output.bin").read_bytes()

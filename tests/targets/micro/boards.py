@@ -58,9 +58,14 @@ def run(network: Network, abi: str, folder: Path, inputs: Mapping[str, Array]) -
     image = emulated.image(name, units, (".",), processor)
     native = resources.native_dir().parent
     own = [f"{native}/{file}" if file.startswith("native/") else file for file in image.sources]
-    flags = [word.replace("native/", f"{native}/native/") for word in (*image.compile_flags, *image.link_flags)]
-    command = [f"{processor.prefix}gcc", *WARNINGS, *own, *flags, "-o", "program.elf"]
-    subprocess.run(command, cwd=folder, check=True)
+    compiling, linking = (
+        [word.replace("native/", f"{native}/native/") for word in words]
+        for words in (image.compile_flags, image.link_flags)
+    )
+    compiler = f"{processor.prefix}gcc"
+    subprocess.run([compiler, *WARNINGS, *compiling, "-c", *own], cwd=folder, check=True)
+    objects = [f"{Path(each).stem}.o" for each in own]
+    subprocess.run([compiler, *compiling, *objects, *linking, "-o", "program.elf"], cwd=folder, check=True)
     program = MicroProgram("micro", abi, LibrarySource("m", "m", ()), (), (), (planned,))
     about = TARGET.emulation(program, network.name, inputs)
     for file, data in about.files.items():

@@ -50,6 +50,13 @@ def _typed(dtype: str, quantisation: Quantisation | None) -> Callable[[Model], i
     return made
 
 
+def _unsigned(model: Model) -> int:
+    """A sum; functions of one variable read and make unsigned bytes."""
+    x, y = (model._tensor("uint8", (1, 4), None, Quantisation([0.1], [7])) for _ in range(2))
+    model.inputs.append(x)
+    return model._node("ADD", [x, x], y, "AddOptions", {})
+
+
 def _batch(model: Model) -> int:
     x = model.input(2, 8, 8, 4)
     operands = model._products(x, (8, 3, 3, 4), 8, 0)
@@ -112,7 +119,7 @@ MODELS: dict[str, Callable[[Model], int]] = {
     "log softmax": _node("LOG_SOFTMAX", "LogSoftmaxOptions"),
     "floats": _typed("float32", None),
     "16 bits": _typed("int16", Quantisation([0.1], [0])),
-    "unsigned bytes": _typed("uint8", Quantisation([0.1], [7])),
+    "unsigned bytes": _unsigned,
     "batch": _batch,
     "average with another scale": _average,
     "softmax with another scale": _scaled_softmax,

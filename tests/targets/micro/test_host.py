@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from buildtool import resources
+from buildtool.errors import UnsupportedError
+from buildtool.settings import Options, Overrides, RunSettings
 from buildtool.targets.micro import reference
 from buildtool.targets.micro.emitting import emulated, files, model
 from buildtool.targets.micro.planning import plan
 from buildtool.targets.micro.processors import PROCESSORS
+from buildtool.workflow import building, running
 from tests.targets.micro.boards import WARNINGS
 from tests.targets.micro.quantised_models import images, inputs_of, network_of, rearranged, wide
 
@@ -43,3 +46,25 @@ def test_no_kernel_leaves_its_memory(make: object, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr.decode()
     expected = b"".join(np.ascontiguousarray(each).tobytes() for each in reference.evaluate(network, inputs).values())
     assert done.stdout == expected
+
+
+def test_xtensa_gets_sources_that_any_compiler_takes(tmp_path: Path) -> None:
+    """Nothing is compiled for it: here the compiler of this machine takes the files of a build."""
+    (tmp_path / "m.tflite").write_bytes(images(8))
+    about = 'input_tensors: [t0]\n    input_shapes: ["1,17,13,3"]\n    input_data_types: [int8]\n'
+    network = network_of(images(8), tmp_path)
+    (output,) = network.outputs
+    shape = ",".join(str(size) for size in output.shape)
+    about += f'    output_tensors: [{output.name}]\n    output_shapes: ["{shape}"]\n    output_data_types: [int8]\n'
+    head = "library_name: m\ntarget_abis: [xtensa-generic]\nmodels:\n  m:\n    platform: tflite\n"
+    text = f"{head}    model_file_path: m.tflite\n    {about}    runtime: cpu\n"
+    (tmp_path / "m.yml").write_text(text)
+    report = building.build(tmp_path / "m.yml", Overrides(), Options(output=tmp_path / "build"))
+    folder = report.folder / "lib" / "xtensa-generic"
+    assert [path.name for path in folder.iterdir()] == ["m"]
+    assert "CC := xtensa-esp-elf-gcc" in (folder / "m" / "Makefile").read_text()
+    command = ["make", "-C", str(folder / "m"), "CC=gcc", "AR=gcc-ar", "CFLAGS=-Wall -Werror -std=gnu99"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert (folder / "m" / "build" / "libm.a").is_file()
+    with pytest.raises(UnsupportedError, match="nothing is executed for xtensa-generic"):
+        running.run(tmp_path / "m.yml", Overrides(), Options(output=tmp_path / "build"), RunSettings())

@@ -76,7 +76,7 @@ def compile_flags(include: Sequence[str], processor: Processor) -> tuple[str, ..
 
 
 def link_flags(processor: Processor) -> tuple[str, ...]:
-    board = processor.board
+    board = processor.emulated
     places = {"lm_flash": board.flash[0], "lm_ram": board.ram[0]}
     sizes = {"lm_flash_bytes": board.flash[1], "lm_ram_bytes": board.ram[1]}
     symbols = tuple(f"-Wl,--defsym={name}={value:#x}" for name, value in {**places, **sizes}.items())
@@ -86,4 +86,5 @@ def link_flags(processor: Processor) -> tuple[str, ...]:
         *("-nostartfiles", f"-T{FOLDER}/board.ld", "-Wl,-e,0", "-Wl,--gc-sections", "-Wl,--build-id=none"),
         *symbols,
         "-Wl,--no-warn-rwx-segments",
+        *((processor.library,) if processor.library else ()),
     )

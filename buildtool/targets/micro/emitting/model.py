@@ -15,7 +15,7 @@ from buildtool.targets.micro.network import Layer, Network, Tensor
 from buildtool.targets.micro.planning import Plan
 
 _LINE = 118  # characters
-_C_TYPES = {"int8": "int8_t", "int32": "int32_t", "float32": "float"}
+_C_TYPES = {"int8": "int8_t", "uint8": "uint8_t", "int32": "int32_t", "float32": "float"}
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ def header(network: Network, plan: Plan) -> str:
         "",
         "/* Runs the model. Not for two threads at a time: the memory is static. */",
         f"void {model}_invoke(void);",
+        *_reset_declared(network),
         "",
         "#ifdef __cplusplus",
         "}",
@@ -84,12 +85,37 @@ def header(network: Network, plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _reset_declared(network: Network) -> list[str]:
+    if not network.states:
+        return []
+    named = ", ".join(each.name for each in network.states).replace("*/", "")
+    model = identifier(network.name)
+    return [
+        "",
+        f"/* Sets what the model keeps between runs to zero: {named}.",
+        " * Call it before the first run, and where a new sequence begins. */",
+        f"void {model}_reset(void);",
+    ]
+
+
+def _reset(network: Network, plan: Plan) -> Iterator[str]:
+    """Zero is the zero point of each state."""
+    if not network.states:
+        return
+    yield ""
+    yield f"void {identifier(network.name)}_reset(void) {{"
+    for state, value in network.states.items():
+        start = plan.offset(network, state)
+        yield f"  for (int k = 0; k < {state.bytes}; ++k) arena.bytes[{start} + k] = {value & 255};"
+    yield "}"
+
+
 def _macros(border: Border) -> Iterator[str]:
     name, tensor = border.name.upper(), border.tensor
     yield f"#define {name}_SIZE {tensor.elements}"
     yield f"#define {name}_RANK {len(tensor.shape)}"
     yield f"#define {name}_SHAPE {{{', '.join(str(size) for size in tensor.shape)}}}"
-    if tensor.dtype == "int8":
+    if tensor.dtype != "float32":
         yield f"#define {name}_SCALE {calls.real(tensor.scale)}"
         yield f"#define {name}_ZERO_POINT {tensor.zero}"
 
@@ -133,6 +159,7 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
         "  int8_t* const memory = (int8_t*)arena.bytes;",
         *body,
         "}",
+        *_reset(network, plan),
     ]
     return "\n".join(lines) + "\n"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from buildtool.ir.graph import Node
 from buildtool.ops.avg_pool2d import AvgPool2d
@@ -54,11 +55,11 @@ def quantize(state: Lowering, node: Node) -> None:
     scale, zero = scale_of(node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else None)
     (value,) = node.outputs
     source = node.inputs[0]
-    if value.type.dtype.value != "s8":
+    if value.type.dtype.value not in ("s8", "u8"):
         if not state.is_stored(source):
             state.pending(source)  # what is wrong in front of it is reported there
         raise NoLayerError(f"the results have the type {value.type.dtype.word}, not int8", QUANTISE)
-    output = Tensor(value.name, shape_of(value), scale, zero)
+    output = Tensor(value.name, shape_of(value), scale, zero, "int8" if value.type.dtype.value == "s8" else "uint8")
     if state.is_stored(source) and state.stored[source].dtype == "float32":
         tensor = state.stored[source]
         state.add(value, Quantize(name=node.name or value.name, inputs=(tensor,), output=output))
@@ -72,8 +73,19 @@ def quantize(state: Lowering, node: Node) -> None:
 
 def _stored_bound(bound: float, output: Tensor) -> int:
     if np.isinf(bound):
-        return -128 if bound < 0 else 127
-    return int(np.clip(np.round(bound / output.scale) + output.zero, -128, 127))
+        bound = -1e9 if bound < 0 else 1e9
+    limits = np.iinfo(output.dtype)
+    return int(np.clip(np.round(bound / output.scale) + output.zero, limits.min, limits.max))
+
+
+def _every_byte(tensor: Tensor) -> NDArray[np.int64]:
+    """The numbers of a table's entries."""
+    return np.arange(-128, 128).astype(np.int8).view(tensor.dtype).astype(np.int64)
+
+
+def _entries(values: NDArray[Any], output: Tensor, bounds: tuple[int, int]) -> NDArray[np.int8]:
+    found: NDArray[np.int8] = np.clip(values, *bounds).astype(output.dtype).view(np.int8)
+    return found
 
 
 def cast(state: Lowering, node: Node) -> None:
@@ -181,9 +193,9 @@ def _stored(pending: Pending, about: dict[str, Any]) -> Layer:
     """From one scale to another, with bounds: a table."""
     source, output = pending.inputs[0], about["output"]
     multiplier, shift = multiplier_of(float(source.scale) / float(output.scale))
-    values = scaled(np.arange(-128, 128, dtype=np.int64) - source.zero, multiplier, shift) + output.zero
+    values = scaled(_every_byte(source) - source.zero, multiplier, shift) + output.zero
     bounds = about.pop("low"), about.pop("high")
-    return Table(table=np.clip(values, *bounds).astype(np.int8), **about)
+    return Table(table=_entries(values, output, bounds), **about)
 
 
 def _average(pending: Pending, about: dict[str, Any]) -> Layer:
@@ -231,13 +243,12 @@ def _function(pending: Pending, about: dict[str, Any]) -> Layer:
     """A function of one variable, in double precision, rounded to the nearest."""
     source, output = pending.inputs[0], about["output"]
     assert pending.node is not None
-    reals = (np.arange(-128, 128, dtype=np.float64) - source.zero) * source.scale
+    reals = (_every_byte(source).astype(np.float64) - source.zero) * source.scale
     with np.errstate(all="ignore"):
         (results,) = pending.node.op.reference(reals)
     bounds = about.pop("low"), about.pop("high")
     steps = np.rint(np.nan_to_num(np.asarray(results, np.float64)) / output.scale)
-    values = np.clip(steps + output.zero, *bounds)
-    return Table(table=values.astype(np.int8), **about)
+    return Table(table=_entries(steps + output.zero, output, bounds), **about)
 
 
 _LAYERS = {

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node
-from buildtool.targets.micro.lowering import functions, moving, products
+from buildtool.targets.micro.lowering import functions, moving, products, states
 from buildtool.targets.micro.lowering.state import Lowering, NoLayerError
 from buildtool.targets.micro.network import Network
 
@@ -59,7 +59,7 @@ def lower(graph: Graph, name: str) -> Network:
         raise UnsupportedError(problems)
     outputs = tuple(state.tensor(value) for value in graph.outputs)
     inputs = tuple(state.tensor(value) for value in graph.inputs)
-    return Network(name, inputs, outputs, tuple(state.layers), state.aliases)
+    return states.kept(Network(name, inputs, outputs, tuple(state.layers), state.aliases))
 
 
 def _in_float(name: str, nodes: Sequence[Node]) -> Problem:

@@ -12,7 +12,7 @@ import numpy as np
 
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
-from buildtool.targets.micro.network import Layer, Tensor
+from buildtool.targets.micro.network import Layer, Table, Tensor
 
 QUANTISE = "quantise the whole model to int8 (TFLite)"
 
@@ -52,7 +52,7 @@ class Lowering:
 
     def __post_init__(self) -> None:
         for value in self.graph.inputs:
-            dtype = {"s8": "int8", "f32": "float32"}.get(value.type.dtype.value)
+            dtype = {"s8": "int8", "u8": "uint8", "f32": "float32"}.get(value.type.dtype.value)
             if dtype is not None and all(isinstance(dim, int) for dim in value.type.shape):
                 self.stored[value] = Tensor(value.name, shape_of(value), dtype=dtype)
 
@@ -114,6 +114,8 @@ class Lowering:
                 self.layers[index] = replace(layer, inputs=inputs, output=output)
 
     def add(self, value: Value, layer: Layer) -> None:
+        if not isinstance(layer, Table) and any(each.dtype == "uint8" for each in (*layer.inputs, layer.output)):
+            raise NoLayerError("unsigned bytes, which only functions of one variable read and make", QUANTISE)
         self.layers.append(layer)
         self.stored[value] = layer.output
 
