@@ -14,8 +14,9 @@ from buildtool.importers.model import SourceDim, SourceModel, SourceTensor
 from buildtool.importers.request import DeclaredShape, TensorRequest
 from buildtool.ir.dims import Dim, DimOp, Shape, Symbol, symbol
 from buildtool.ir.graph import Value
-from buildtool.ir.operator import AttrValue
-from buildtool.ir.types import DType, QuantType, TensorType
+from buildtool.ir.operator import Array, AttrValue
+from buildtool.ir.quantised import dequantised
+from buildtool.ir.types import DType, QuantType, TensorType, dtype_of
 
 #: From the order in which the user passes a tensor of rank 4 to the order that the model works in.
 _TO_MODEL = {("NHWC", "NCHW"): (0, 3, 1, 2), ("NCHW", "NHWC"): (0, 2, 3, 1)}
@@ -98,6 +99,8 @@ class Borders:
         self._check_type(request, value.type.dtype, dtype, source.quantisation, "input")
         tensor = self._converted(request.name, tensor, dtype, source.quantisation)
         perm = _TO_MODEL.get((order, native)) if len(shape) == 4 else None
+        if request.name in self._model.initial:
+            self._builder.graph.initial[request.name] = self._initial(value, source.quantisation, perm)
         if perm is not None:
             (tensor,) = self._builder.emit(request.name, "transpose", [tensor], {"perm": perm})
             # The transposed value is what the model calls by this name; the input itself is in the user's order.
@@ -105,6 +108,14 @@ class Borders:
                 tensor.value.source_names = (request.name,)
                 value.source_names = ()
         return tensor, order
+
+    def _initial(self, value: Value, quant: QuantType | None, perm: tuple[int, ...] | None) -> Array:
+        """What a state begins with, as the user would pass it."""
+        array = self._model.initial[value.name]
+        if value.type.dtype.is_float and array.dtype.kind != "f" and quant is not None:
+            array = dequantised(array, TensorType(dtype_of(array), tuple(array.shape), quant))
+        array = array if perm is None else array.transpose(np.argsort(perm))
+        return np.ascontiguousarray(array, value.type.dtype.numpy)
 
     def _input_shape(self, request: TensorRequest, source: SourceTensor) -> tuple[Shape, str]:
         """The shape of the graph input in the user's order, and that order."""

@@ -107,6 +107,7 @@ class SourceModel:
     constants: Mapping[str, Array]
     nodes: tuple[SourceNode, ...]
     other_layout: frozenset[str] = frozenset()  # tensors of rank 4 that this model has in the other order
+    initial: Mapping[str, Array] = field(default_factory=dict)  # what states among the inputs begin with
 
     def names(self) -> frozenset[str]:
         """The names of all tensors."""

@@ -129,11 +129,14 @@ class Graph(Region):
 
     `ranges` is what training for quantisation found of tensors, by their names in the source model or here: their
     numbers are floats that stand for whole numbers of this type. Nothing that computes reads it.
+
+    `initial` has, by the names of inputs, the elements that a state of a streaming model has before the first run.
     """
 
     name: str = "model"
     symbols: dict[str, Symbol] = field(default_factory=dict)
     ranges: dict[str, QuantType] = field(default_factory=dict)
+    initial: dict[str, Array] = field(default_factory=dict)
     _counter: int = 0
 
     def range_of(self, value: Value) -> QuantType | None:
@@ -212,7 +215,8 @@ class Graph(Region):
             new.outputs = [value(item) for item in old.outputs]
             return new
 
-        copy = Graph(name=self.name, symbols=dict(self.symbols), ranges=dict(self.ranges), _counter=self._counter)
+        copy = Graph(name=self.name, symbols=dict(self.symbols), _counter=self._counter)
+        copy.ranges, copy.initial = dict(self.ranges), dict(self.initial)
         region(self, copy)
         return copy
 

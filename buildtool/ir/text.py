@@ -53,7 +53,9 @@ class _Writer:
 
     def region(self, region: Region, indent: str) -> Iterator[str]:
         for value in region.inputs:
-            yield f"{indent}input {_definition(value)}"
+            first = region.initial.get(value.name) if isinstance(region, Graph) else None
+            start = "" if first is None else f" = {self._elements(first)}"
+            yield f"{indent}input {_definition(value)}{start}"
         for node in region.nodes:
             yield from self._constants(node.inputs, indent)
             yield indent + _node(node)

@@ -80,7 +80,7 @@ class _Reader:
         elif scanner.accept("range"):
             self._range(scanner)
         elif scanner.accept("input"):
-            region.inputs.append(self._definition(scanner))
+            region.inputs.append(self._input(scanner, region))
         elif scanner.accept("constant"):
             self._constant(scanner)
         elif scanner.accept("output"):
@@ -166,6 +166,16 @@ class _Reader:
     def _constant(self, scanner: Scanner) -> None:
         value = self._definition(scanner)
         scanner.expect("=")
+        value.constant = self._content(scanner, value)
+
+    def _input(self, scanner: Scanner, region: Region) -> Value:
+        """Of the graph itself: with the elements that a state begins with, if they are there."""
+        value = self._definition(scanner)
+        if region is self.graph and scanner.accept("="):
+            self.graph.initial[value.name] = self._content(scanner, value)
+        return value
+
+    def _content(self, scanner: Scanner, value: Value) -> Array:
         if scanner.sees("["):
             array = self._elements(scanner, value.type)
         else:
@@ -174,7 +184,7 @@ class _Reader:
                 raise TextError(f"the array {key} is missing")
             array = self._constants[key]
         array.setflags(write=False)
-        value.constant = array
+        return array
 
     def _elements(self, scanner: Scanner, type_: TensorType) -> Array:
         items: tuple[Any, ...]

@@ -88,12 +88,12 @@ def read(file: Path, name: str) -> SourceModel:
     kept = without_variables(graph.nodes, declared, reader.initial(graph), where)
     constants = graph.constants()
     inputs = {tensor.name: tensor.declared() for tensor in graph.inputs if tensor.name not in constants} | kept.inputs
-    constants |= kept.initial
+    constants |= kept.constants
     outputs = {tensor.name: tensor.declared() for tensor in graph.outputs} | kept.outputs
     declared |= kept.inputs | kept.outputs
     check_names(kept.nodes, {**inputs, **constants}, outputs, where, DAMAGED)
     nodes = with_parts(in_execution_order(kept.nodes, where), COMPLEX)
-    return SourceModel(where, 0, "NHWC", inputs, outputs, declared, constants, nodes)
+    return SourceModel(where, 0, "NHWC", inputs, outputs, declared, constants, nodes, initial=kept.initial)
 
 
 class _Reader:
@@ -133,7 +133,7 @@ class _Reader:
             index = node.attributes.get("init_subgraph_index")
             if node.op == RUN_ONCE and isinstance(index, int):
                 once = self.graph(index)
-                found |= values_of(once.nodes, once.constants())
+                found |= values_of(once.nodes, once.constants(), self._where)
         return found
 
     # -- operators ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from buildtool.errors import ModelFileError, Where
+from buildtool.errors import ModelFileError, UnsupportedError, Where
 from buildtool.importers.model import SourceNode, SourceTensor
 from buildtool.ir.operator import Array
 
@@ -24,7 +24,8 @@ class Kept:
     nodes: list[SourceNode] = field(default_factory=list)
     inputs: dict[str, SourceTensor] = field(default_factory=dict)
     outputs: dict[str, SourceTensor] = field(default_factory=dict)
-    initial: dict[str, Array] = field(default_factory=dict)
+    constants: dict[str, Array] = field(default_factory=dict)
+    initial: dict[str, Array] = field(default_factory=dict)  # of the inputs
 
 
 def without_variables(
@@ -56,23 +57,33 @@ def without_variables(
             )
         state = replace(tensors[node.outputs[0]], name=name)
         if key in initial and key not in now:
-            kept.initial[name] = initial[key]
+            kept.constants[name] = initial[key]
             continue
         kept.inputs[name] = state
+        if key in initial:
+            kept.initial[name] = initial[key]
         if key in now:
             kept.outputs[f"{name}:next"] = replace(state, name=f"{name}:next")
             kept.nodes.append(_value(node, now[key], f"{name}:next"))
     return kept
 
 
-def values_of(nodes: Sequence[SourceNode], constants: Mapping[str, Array]) -> dict[_Key, Array]:
-    """What a graph that runs once assigns to variables."""
+def values_of(nodes: Sequence[SourceNode], constants: Mapping[str, Array], where: Where) -> dict[_Key, Array]:
+    """What a graph that runs once assigns to variables. UnsupportedError where it computes that."""
     keys = {node.outputs[0]: _key(node) for node in nodes if node.op == "VAR_HANDLE"}
-    return {
-        keys[node.inputs[0]]: constants[node.inputs[1]]
-        for node in nodes
-        if node.op == "ASSIGN_VARIABLE" and node.inputs[0] in keys and node.inputs[1] in constants
-    }
+    found: dict[_Key, Array] = {}
+    for node in nodes:
+        if node.op != "ASSIGN_VARIABLE" or node.inputs[0] not in keys:
+            continue
+        if node.inputs[1] not in constants:
+            raise UnsupportedError(
+                f"the initial value of the variable '{node.inputs[0]}' is computed by the graph that runs once",
+                where=replace(where, node=node.name),
+                rule="initial values of variables are constants",
+                remedy="assign a constant (tf.constant), and convert the model again",
+            )
+        found[keys[node.inputs[0]]] = constants[node.inputs[1]]
+    return found
 
 
 def _key(node: SourceNode) -> _Key:

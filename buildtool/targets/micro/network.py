@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,8 +221,8 @@ class Network:
     layers: tuple[Layer, ...]
     aliases: dict[Tensor, Tensor] = field(default_factory=dict)
     banding: Banding = field(default_factory=Banding)
-    #: Inputs whose memory a run leaves as the next one needs it, and what stands for zero there.
-    states: Mapping[Tensor, int] = field(default_factory=dict)
+    #: Inputs whose memory a run leaves as the next one needs it, and what they begin with.
+    states: Mapping[Tensor, NDArray[Any]] = field(default_factory=dict)
 
     def storage(self, tensor: Tensor) -> Tensor:
         """The tensor whose memory holds this one."""

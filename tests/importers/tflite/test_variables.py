@@ -7,26 +7,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from buildtool.errors import ModelFileError
+from buildtool.errors import ModelFileError, UnsupportedError
 from buildtool.importers.request import TensorRequest
+from buildtool.ir import text
 from buildtool.ir.types import DType
+from buildtool.ops.registry import registry
 from tests.importers.tflite.harness import imported, ints, random, run
 from tests.importers.tflite.writer import GraphSpec, NodeSpec, Quantisation, TensorSpec, write
 
 _PAST = np.full((1, 3, 2), -4, np.int8)
+BY_FOUR = Quantisation([0.25], [-4])
 
 
 def _handle(name: str, tensor: int) -> NodeSpec:
     return NodeSpec("VAR_HANDLE", [], [tensor], "VarHandleOptions", {"Container": "", "SharedName": name})
 
 
+def bytes_(name: str, rows: int) -> TensorSpec:
+    return TensorSpec(name, "int8", (1, rows, 2), quantisation=BY_FOUR)
+
+
 def _streaming() -> bytes:
     """The sum of the last five rows: two new ones, and three that were kept, in bytes."""
-    by_four = Quantisation([0.25], [-4])
-
-    def bytes_(name: str, rows: int) -> TensorSpec:
-        return TensorSpec(name, "int8", (1, rows, 2), quantisation=by_four)
-
     tensors = [
         bytes_("x", 2),
         TensorSpec("past", "resource", ()),
@@ -64,7 +66,7 @@ def _streaming() -> bytes:
     ]
     first = [
         TensorSpec("a", "resource", ()),
-        TensorSpec("zeros", "int8", (1, 3, 2), _PAST, by_four),
+        TensorSpec("zeros", "int8", (1, 3, 2), _PAST, BY_FOUR),
         TensorSpec("b", "resource", ()),
         TensorSpec("two", "float32", (1, 2), np.array([[2.0, -3.0]], np.float32)),
     ]
@@ -103,6 +105,31 @@ def test_all_inputs_and_outputs_by_default(tmp_path: Path) -> None:
     graph = imported(_streaming(), tmp_path).graph
     assert [value.name for value in graph.inputs] == ["x", "past"]
     assert [value.name for value in graph.outputs] == ["y", "again", "past:next"]
+
+
+def test_what_the_past_begins_with(tmp_path: Path) -> None:
+    """In the type that the user passes; the text form keeps it."""
+    graph = imported(_streaming(), tmp_path).graph
+    assert graph.clone().initial["past"].shape == (1, 3, 2)
+    declared = [TensorRequest("x"), TensorRequest("past", dtype=DType.F32)]
+    real = imported(_streaming(), tmp_path, declared, []).graph.initial["past"]
+    assert real.dtype == np.float32
+    assert np.allclose(real * 4 - 4, graph.initial["past"])
+    again = text.read(*text.write(graph), registry(()))
+    assert np.array_equal(again.initial["past"], graph.initial["past"])
+
+
+def test_a_computed_beginning(tmp_path: Path) -> None:
+    first = GraphSpec(
+        [TensorSpec("a", "resource", ()), bytes_("b", 2), TensorSpec("c", "int8", (1, 2, 2))],
+        [_handle("past", 0), NodeSpec("NEG", [1], [2]), NodeSpec("ASSIGN_VARIABLE", [0, 2], [])],
+        [],
+        [],
+    )
+    nodes = [NodeSpec("CALL_ONCE", [], [], "CallOnceOptions", {"InitSubgraphIndex": 1}), NodeSpec("NEG", [0], [1])]
+    data = write(GraphSpec([bytes_("x", 2), bytes_("y", 2)], nodes, [0], [1]), first)
+    with pytest.raises(UnsupportedError, match="the initial value of the variable 'a' is computed"):
+        imported(data, tmp_path)
 
 
 def test_the_past_is_not_forgotten_in_silence(tmp_path: Path) -> None:

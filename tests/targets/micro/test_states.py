@@ -21,8 +21,11 @@ from tests.targets.micro.quantised_models import NONE, VALID, Model, network_of
 _RUNS = 12
 
 
-def _streaming(seed: int, *, late: bool) -> bytes:
-    """A convolution over the last five of many rows, unsigned at both ends. `late`: the past is read again behind."""
+def _streaming(seed: int, *, late: bool, first: str = "zeros") -> bytes:
+    """A convolution over the last five of many rows, unsigned at both ends. `late`: the past is read again behind.
+
+    `first`: what the past begins with.
+    """
     made = Model(seed)
     unsigned = made._tensor("uint8", (1, 2, 1, 6), None, Quantisation([0.05], [120]))
     made.inputs.append(unsigned)
@@ -44,9 +47,11 @@ def _streaming(seed: int, *, late: bool) -> bytes:
         y = made.add(y, made.conv(past, 7, (3, 1), 1, VALID, NONE))
     end = made._tensor("uint8", made.tensors[y].shape, None, Quantisation([0.09], [131]))
     made._node("QUANTIZE", [y], end, "", {})
-    zeros = np.full((1, 3, 1, 6), spec.zero_points[0], np.int8)
-    first = [TensorSpec("a", "resource", ()), TensorSpec("zeros", "int8", zeros.shape, zeros, spec)]
-    once = GraphSpec(first, [_handle(0), NodeSpec("ASSIGN_VARIABLE", [0, 1], [])], [], [])
+    begin = np.full((1, 3, 1, 6), spec.zero_points[0], np.int8)
+    if first != "zeros":
+        begin = made.random.integers(-128, 128, begin.shape).astype(np.int8) if first == "drawn" else begin + 41
+    constants = [TensorSpec("a", "resource", ()), TensorSpec("begin", "int8", begin.shape, begin, spec)]
+    once = GraphSpec(constants, [_handle(0), NodeSpec("ASSIGN_VARIABLE", [0, 1], [])], [], [])
     made.nodes.insert(0, NodeSpec("CALL_ONCE", [], [], "CallOnceOptions", {"InitSubgraphIndex": 1}))
     return write(GraphSpec(made.tensors, made.nodes, made.inputs, [end]), once)
 
@@ -73,12 +78,14 @@ def _litert(data: bytes, inputs: list[Array]) -> list[Array]:
     return found
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_states_stay_between_runs(late: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("late", "first"), [(False, "zeros"), (True, "zeros"), (False, "drawn"), (True, "ones")])
+def test_states_stay_between_runs(late: bool, first: str, tmp_path: Path) -> None:
+    """From what the file assigns first: LiteRT's first results depend on it."""
     pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed")
-    data = _streaming(4, late=late)
+    data = _streaming(4, late=late, first=first)
     network = network_of(data, tmp_path)
     (state,) = network.states
+    assert (len(np.unique(network.states[state])) > 1) == (first == "drawn")
     assert network.storage(network.outputs[1]) is network.storage(state)
     assert any(isinstance(layer, Keep) for layer in network.layers) == late
     inputs = _drawn(network)

@@ -92,22 +92,25 @@ def _reset_declared(network: Network) -> list[str]:
     model = identifier(network.name)
     return [
         "",
-        f"/* Sets what the model keeps between runs to zero: {named}.",
+        f"/* Sets what the model keeps between runs to its initial value: {named}.",
         " * Call it before the first run, and where a new sequence begins. */",
         f"void {model}_reset(void);",
     ]
 
 
 def _reset(network: Network, plan: Plan) -> Iterator[str]:
-    """Zero is the zero point of each state."""
+    """A state whose bytes are all equal, as zeros are, has no array."""
     if not network.states:
         return
-    yield ""
-    yield f"void {identifier(network.name)}_reset(void) {{"
-    for state, value in network.states.items():
-        start = plan.offset(network, state)
-        yield f"  for (int k = 0; k < {state.bytes}; ++k) arena.bytes[{start} + k] = {value & 255};"
-    yield "}"
+    lines: list[str] = []
+    for number, (state, value) in enumerate(network.states.items()):
+        start, content = plan.offset(network, state), value.reshape(-1).view(np.uint8)
+        source = str(content[0])
+        if np.any(content != content[0]):
+            source = f"state{number}[k]"
+            yield from ("", *_array(f"state{number}", content))
+        lines.append(f"  for (int k = 0; k < {state.bytes}; ++k) arena.bytes[{start} + k] = {source};")
+    yield from ("", f"void {identifier(network.name)}_reset(void) {{", *lines, "}")
 
 
 def _macros(border: Border) -> Iterator[str]:

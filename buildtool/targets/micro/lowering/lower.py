@@ -59,7 +59,7 @@ def lower(graph: Graph, name: str) -> Network:
         raise UnsupportedError(problems)
     outputs = tuple(state.tensor(value) for value in graph.outputs)
     inputs = tuple(state.tensor(value) for value in graph.inputs)
-    return states.kept(Network(name, inputs, outputs, tuple(state.layers), state.aliases))
+    return states.kept(Network(name, inputs, outputs, tuple(state.layers), state.aliases), graph.initial)
 
 
 def _in_float(name: str, nodes: Sequence[Node]) -> Problem:

@@ -5,26 +5,30 @@ Here both are one memory, so that the next run finds what this one left.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
+from buildtool.ir.operator import Array
 from buildtool.targets.micro.network import Concat, Gather, Keep, Layer, Move, Network, Pad, Tensor
 
 _MOVES = (Concat, Gather, Keep, Move, Pad)
 _NEXT = ":next"  # how the output of a state is called, behind the name of its input
 
 
-def kept(network: Network) -> Network:
-    """The same network, whose states stay where they are."""
+def kept(network: Network, initial: Mapping[str, Array]) -> Network:
+    """The same network, whose states stay where they are. `initial`: what those begin with that do not begin with 0."""
     for state in network.inputs:
         following = next((each for each in network.outputs if each.name == f"{state.name}{_NEXT}"), None)
         if following is not None and following.shape == state.shape and following.dtype == state.dtype:
-            network = _joined(network, state, following)
+            network = _joined(network, state, following, _first(network, state, initial))
     return network
 
 
-def _joined(network: Network, state: Tensor, following: Tensor) -> Network:
+def _joined(network: Network, state: Tensor, following: Tensor, first: Array) -> Network:
     place, made = network.storage(state), network.storage(following)
-    states = {**network.states, state: _zero(network, state)}
+    states = {**network.states, state: first}
     if place is made:
         return replace(network, states=states)
     reads = [at for at, layer in enumerate(network.layers) if _reads(network, layer, place)]
@@ -40,6 +44,12 @@ def _joined(network: Network, state: Tensor, following: Tensor) -> Network:
     renamed = outputs[network.outputs.index(following)]
     aliases = {**network.aliases, copy: place, renamed: place}
     return replace(network, layers=(*network.layers, layer), outputs=outputs, aliases=aliases, states=states)
+
+
+def _first(network: Network, state: Tensor, initial: Mapping[str, Array]) -> Array:
+    if state.name in initial:
+        return np.ascontiguousarray(initial[state.name], state.dtype).reshape(state.shape)
+    return np.full(state.shape, _zero(network, state), state.dtype)
 
 
 def _zero(network: Network, state: Tensor) -> int:
