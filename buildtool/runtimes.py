@@ -71,3 +71,6 @@ INSTRUCTION_SETS = ("vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neonv7
 
 #: Versions of the Hexagon DSP that programs are built for.
 HEXAGON_VERSIONS = ("v65", "v66", "v68")
+
+#: What `hexagon_power` may ask of it. The places are the numbers of lathe_device_options.dsp_power.
+HEXAGON_POWERS = ("default", "release", "turbo", "nom_plus", "nominal", "svs_plus", "svs", "svs2")

@@ -52,6 +52,7 @@ IMPORTS = frozenset(
         "__wrap_free",
         "qurt_hvx_lock",
         "qurt_hvx_unlock",
+        "HAP_power_set",
     ]
 )
 

@@ -122,6 +122,7 @@ class HexagonConfig:
 
     versions: tuple[str, ...] = ("v66",)
     unsigned: bool = True
+    power: str = "default"
 
 
 @dataclass(frozen=True)

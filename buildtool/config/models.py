@@ -17,7 +17,7 @@ from buildtool.config import fields
 from buildtool.config.abis import unloaded
 from buildtool.config.deployment import CHIP_THRESHOLD, ShapeConfig
 from buildtool.extensions.targets import words as target_words
-from buildtool.runtimes import DATA_TYPES, HEXAGON_VERSIONS, INSTRUCTION_SETS
+from buildtool.runtimes import DATA_TYPES, HEXAGON_POWERS, HEXAGON_VERSIONS, INSTRUCTION_SETS
 from buildtool.sections.readers import FOLDER, Choice, Many, choice, number_choice
 from buildtool.sections.section import Flag, Ignored, Path, Paths, Section, Text, Texts, Whole, dead_key, key
 from buildtool.wording import listed
@@ -231,6 +231,11 @@ class DeploymentSection(Section):
     )
     hexagon_unsigned: Flag = key(
         "Run the program on the DSP without a signature (SM8150 and later). With 0, it must be signed.", default=1
+    )
+    hexagon_power: Annotated[str | None, choice(HEXAGON_POWERS)] = key(
+        "How fast the DSP should be, from `turbo` to `svs2`. By default, its system decides; `release` takes back what "
+        "was asked for before.",
+        default="default",
     )
     op_paths: Annotated[list[str] | None, Many(FOLDER)] = key("Folders with your own operators.")
     messages: Flag = key(

@@ -68,6 +68,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
         hexagon=HexagonConfig(
             versions=tuple(dict.fromkeys(top.value("hexagon_versions"))),
             unsigned=bool(top.value("hexagon_unsigned")),
+            power=top.value("hexagon_power"),
         ),
         mace_compat=top.value("mace_compat"),
         paddle_compat=top.value("paddle_compat"),

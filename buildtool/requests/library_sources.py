@@ -78,7 +78,7 @@ def library_source(
         file_name=file_name(deployment),
         described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),
         fallback=deployment.fallback,
-        hexagon=HexagonSettings(deployment.hexagon.versions, deployment.hexagon.unsigned),
+        hexagon=HexagonSettings(**vars(deployment.hexagon)),
         device_data=algorithms.device_data if deployment.model_graph_format == "code" else {},
     )
 

@@ -55,6 +55,7 @@ class HexagonSettings:
 
     versions: tuple[str, ...] = ("v66",)  # of the DSP: one program for each
     unsigned: bool = True  # they run without a signature
+    power: str = "default"  # of HEXAGON_POWERS
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 //   app INPUT OUTPUT MODEL.pb MODEL.data KEY      a model in files, each byte of them changed by XOR with KEY
 //   app INPUT OUTPUT                              a model inside of the library (-DMODEL_GRAPH_FORMAT_CODE)
 //
-// INPUT and OUTPUT hold floats. A further argument GPU asks for another device.
+// INPUT and OUTPUT hold floats. A further argument GPU or HEXAGON asks for another device.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -65,6 +65,11 @@ bool ReadTransformed(const char* file, unsigned char key, std::vector<unsigned c
 
 }  // namespace
 
+static mace::DeviceType DeviceOf(const std::string& word) {
+  if (word == "GPU") return mace::DeviceType::GPU;
+  return word == "HEXAGON" ? mace::DeviceType::HEXAGON : mace::DeviceType::CPU;
+}
+
 int main(int argc, char** argv) {
 #ifdef MODEL_GRAPH_FORMAT_CODE
   const int device_argument = 3;
@@ -72,10 +77,13 @@ int main(int argc, char** argv) {
   const int device_argument = 6;
 #endif
   if (argc < device_argument) return 2;
-  const bool gpu = argc > device_argument && std::string(argv[device_argument]) == "GPU";
-  const mace::DeviceType device_type = gpu ? mace::DeviceType::GPU : mace::DeviceType::CPU;
+  const mace::DeviceType device_type = DeviceOf(argc > device_argument ? argv[device_argument] : "CPU");
 
   mace::MaceEngineConfig config(device_type);
+  if (device_type == mace::DeviceType::HEXAGON) {
+    config.SetHexagonToUnsignedPD();
+    config.SetHexagonPower(mace::HexagonNNCornerType::HEXAGON_NN_CORNER_TURBO, true, 100);
+  }
   std::shared_ptr<mace::GPUContext> gpu_context =
       mace::GPUContextBuilder().SetStoragePath("path/to/storage").Finalize();
   config.SetGPUContext(gpu_context);

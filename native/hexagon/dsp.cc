@@ -62,7 +62,7 @@ Code Dsp::Open(const ErrorSink& errors) {
     LATHE_TRY(LoadRpc(errors, &rpc_));
     loaded_ = true;
   }
-  if ((head_.flags & kPartUnsigned) != 0) {
+  if ((head_.flags & kPartUnsigned) != 0 || (wishes_.dsp_flags & LATHE_DSP_UNSIGNED) != 0) {
     UnsignedDomain domain = {kComputeDomain, 1};
     const int answer =
         rpc_.control != nullptr ? rpc_.control(kRequestUnsigned, &domain, sizeof domain) : hexagon::kUnsupported;
@@ -96,6 +96,16 @@ Code Dsp::Call(uint32_t scalars, Argument* arguments, Reply* reply, const ErrorS
                      reply->message);
 }
 
+// What the application says goes before what the build says.
+Power Dsp::WishedPower() const {
+  constexpr uint32_t kMostLatency = 0xffff;
+  const uint32_t level = wishes_.dsp_power != LATHE_DSP_POWER_AS_BUILT ? wishes_.dsp_power : head_.power;
+  const uint32_t latency = wishes_.dsp_latency < kMostLatency ? wishes_.dsp_latency : kMostLatency;
+  const bool fixed = (wishes_.dsp_flags & LATHE_DSP_FIXED_CLOCKS) != 0;
+  return {static_cast<uint8_t>(level <= kPowerSvs2 ? level : kPowerAsItIs), static_cast<uint8_t>(fixed ? 0 : 1),
+          static_cast<uint16_t>(latency)};
+}
+
 // The constants travel once. They are put together for the call alone.
 Code Dsp::SendPart(Part* part, const ErrorSink& errors) {
   const bool shares = rpc_.allocate != nullptr && part->data_size > 0 && part->data_size <= INT32_MAX;
@@ -109,7 +119,7 @@ Code Dsp::SendPart(Part* part, const ErrorSink& errors) {
     if (size > 0) memcpy(static_cast<uint8_t*>(data) + at, constant->data, size);
     at += AlignUp(size);
   }
-  Create block = {kProtocolVersion, 0};
+  Create block = {kProtocolVersion, WishedPower()};
   Reply reply = {};
   Argument arguments[4] = {};
   arguments[0].buffer = {&block, sizeof block};

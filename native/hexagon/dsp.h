@@ -45,7 +45,9 @@ class Dsp final : public Device {
   Code Run(const Part& part, size_t inputs, size_t outputs, Wish wish, Argument* arguments, const ErrorSink& errors);
 
  private:
-  explicit Dsp(Engine* engine) : allocator_(engine->allocator()), memory_(engine->allocator()) {}
+  explicit Dsp(Engine* engine)
+      : allocator_(engine->allocator()), memory_(engine->allocator()), wishes_(engine->device_options()) {}
+  Power WishedPower() const;
   Code Open(const ErrorSink& errors);
   Code SendPart(Part* part, const ErrorSink& errors);
   Code Restart(const ErrorSink& errors);
@@ -53,6 +55,7 @@ class Dsp final : public Device {
 
   lathe_allocator allocator_;
   MemoryArena memory_;
+  const lathe_device_options& wishes_;
   lathe_error reason_ = {};
   Rpc rpc_ = {};
   Handle handle_ = 0;

@@ -15,7 +15,8 @@ constexpr uint32_t kPartUnsigned = 1;        // flag: the program has no signatu
 struct PartHead {
   uint32_t magic;
   uint32_t flags;
-  uint32_t reserved[2];
+  uint32_t power;  // as lathe_device_options.dsp_power
+  uint32_t reserved;
 };
 
 // Where the program of this library is: what remote_handle64_open takes. A generated file of the library defines it.

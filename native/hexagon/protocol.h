@@ -9,7 +9,7 @@
 namespace lathe {
 namespace hexagon {
 
-constexpr uint32_t kProtocolVersion = 1;
+constexpr uint32_t kProtocolVersion = 2;
 
 // A block `Create`, the container of a part of a model, its data; out: a reply.
 constexpr uint32_t kMethodCreate = 2;
@@ -20,9 +20,19 @@ constexpr uint32_t kMethodDestroy = 4;
 
 constexpr uint32_t kMostParts = 64;  // of one handle
 
+// The numbers of lathe_device_options.dsp_power.
+constexpr uint8_t kPowerAsItIs = 0, kPowerRelease = 1, kPowerSvs2 = 7;
+
+// How fast the DSP should be. What the last part says counts.
+struct Power {
+  uint8_t level;
+  uint8_t follows_load;  // clocks may be lower where there is less to do
+  uint16_t latency;      // microseconds until the DSP is awake; 0: any
+};
+
 struct Create {
   uint32_t version;
-  uint32_t reserved;
+  Power power;
 };
 
 enum class Wish : uint32_t {

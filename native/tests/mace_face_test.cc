@@ -257,14 +257,31 @@ TEST(MaceFace, HandsOnWhatIsSaidOfTheGpu) {
   EXPECT_TRUE(face::CapabilityOf(face::Libraries(1, &library.api), GPU).supported);
 }
 
+TEST(MaceFace, HandsOnWhatIsSaidOfTheDsp) {
+  AsWithGpu library;
+  MaceEngineConfig config(HEXAGON);
+  EXPECT_EQ(config.SetHexagonToUnsignedPD(), MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(config.SetHexagonPower(HEXAGON_NN_CORNER_NOMINAL, false, 100), MaceStatus::MACE_SUCCESS);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(library.Init(config), MaceStatus::MACE_SUCCESS);
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("DeviceType::HEXAGON, and the CPU computes"),
+            std::string::npos);
+  const lathe_device_options& asked = AsWithGpu::asked;
+  EXPECT_EQ(asked.kind, uint32_t{LATHE_DEVICE_ANY});
+  EXPECT_EQ(asked.dsp_flags, static_cast<uint32_t>(LATHE_DSP_UNSIGNED) | uint32_t{LATHE_DSP_FIXED_CLOCKS});
+  EXPECT_EQ(asked.dsp_power, uint32_t{LATHE_DSP_POWER_NOMINAL});
+  EXPECT_EQ(asked.dsp_latency, 100u);
+}
+
 TEST(MaceFace, RefusesWithReasons) {
-  Made hexagon(lathe_test::ChainModel(), HEXAGON);
-  EXPECT_EQ(hexagon.status.code(), MaceStatus::MACE_UNSUPPORTED);
+  Made apu(lathe_test::ChainModel(), APU);
+  EXPECT_EQ(apu.status.code(), MaceStatus::MACE_UNSUPPORTED);
   std::map<std::string, MaceTensor> outputs;
-  EXPECT_EQ(hexagon.engine->Run({}, &outputs), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_EQ(apu.engine->Run({}, &outputs), MaceStatus::MACE_INVALID_ARGS);
   EXPECT_FALSE(GetCapability(HEXAGON).supported);
   EXPECT_GT(GetCapability(CPU).float32_performance.exec_time, 0);
-  EXPECT_EQ(hexagon.config.SetHexagonPower(HEXAGON_NN_CORNER_TURBO, true, 100), MaceStatus::MACE_UNSUPPORTED);
+  EXPECT_EQ(apu.config.SetHexagonPower(static_cast<HexagonNNCornerType>(7), true, 100), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_EQ(apu.config.SetHexagonPower(HEXAGON_NN_CORNER_TURBO, true, -1), MaceStatus::MACE_INVALID_ARGS);
 
   Made unknown(lathe_test::PickModel(9));
   EXPECT_EQ(unknown.status.code(), MaceStatus::MACE_UNSUPPORTED);

@@ -19,6 +19,7 @@ from buildtool.plan import arena, select
 from buildtool.plan.manifest import Manifests
 from buildtool.plan.plan import ALIGNMENT, Plan
 from buildtool.plan.select import Choice
+from buildtool.runtimes import HEXAGON_POWERS
 from buildtool.targets.hexagon.capabilities import DSP_ISAS
 from buildtool.targets.protocol import HexagonSettings
 
@@ -67,7 +68,8 @@ def program(part: Part, settings: HexagonSettings, *, obscured: bool) -> bytes:
         size += len(padded)
     message.data_size = size
     message.data_sha256 = digest.digest()
-    head = _HEAD.pack(_MAGIC, _UNSIGNED if settings.unsigned else 0, 0, 0)
+    flags, power = _UNSIGNED if settings.unsigned else 0, HEXAGON_POWERS.index(settings.power)
+    head = _HEAD.pack(_MAGIC, flags, power, 0)
     return head + bytes(message.SerializeToString(deterministic=True))
 
 

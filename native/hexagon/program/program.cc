@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "native/hexagon/program/power.h"
+
 namespace lathe {
 namespace hexagon {
 
@@ -137,6 +139,7 @@ Code Program::MakePart(const Argument* arguments, const ErrorSink& errors, Part*
   if (block.version != kProtocolVersion)
     return errors.Fail(Code::kUnsupported, "the program on the DSP has version %u of its interface, the library %u",
                        static_cast<unsigned>(kProtocolVersion), static_cast<unsigned>(block.version));
+  VoteForPower(this, block.power);
   Copied copied = {};
   LATHE_TRY(Copy(arguments, errors, &copied));
   part->memory = copied.memory;

@@ -8,7 +8,8 @@
 //   close,
 //                         alloc; the n-th time since the variable has its value, from 1, or always. Kinds: memory,
 //                         restart, timeout, signature, failed
-//   LATHE_DSP_SIM_LOG     a file that gets a line for each call, with the blocks of memory that the program holds
+//   LATHE_DSP_SIM_LOG     a file that gets a line for each call, with the voltage corner and the latency that the
+//                         program has asked for, and the blocks of memory that it holds
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -49,11 +50,12 @@ const char* Environment(const char* name, const char* otherwise) {
   return value != nullptr && *value != 0 ? value : otherwise;
 }
 
-void Log(const char* what, int answer, uint32_t live_blocks) {
+void Log(const char* what, int answer, const AnswerHead& head) {
   const char* file = Environment("LATHE_DSP_SIM_LOG", nullptr);
   FILE* log = file != nullptr ? fopen(file, "a") : nullptr;
   if (log == nullptr) return;
-  fprintf(log, "%s %d %u\n", what, answer, live_blocks);
+  fprintf(log, "%s %d %x %u %u\n", what, answer, static_cast<unsigned>(head.corner),
+          static_cast<unsigned>(head.latency), static_cast<unsigned>(head.live_blocks));
   fclose(log);
 }
 
@@ -198,7 +200,7 @@ bool LoadInto(const Opened& opened, const char* uri) {
 }
 
 // A call into the emulator; kDspDown where it has ended.
-int Carry(Opened* opened, uint32_t scalars, Argument* arguments, Handle* out, uint32_t* live_blocks) {
+int Carry(Opened* opened, uint32_t scalars, Argument* arguments, Handle* out, AnswerHead* head_out) {
   const uint32_t inputs = InputsOf(scalars), buffers = inputs + OutputsOf(scalars);
   uint64_t sizes[512];
   for (uint32_t i = 0; i < buffers; ++i) sizes[i] = arguments[i].buffer.size;
@@ -215,7 +217,7 @@ int Carry(Opened* opened, uint32_t scalars, Argument* arguments, Handle* out, ui
     return kDspDown;
   }
   if (out != nullptr) *out = answer.handle;
-  *live_blocks = answer.live_blocks;
+  *head_out = answer;
   return answer.result;
 }
 
@@ -224,9 +226,9 @@ int OpenInside(Opened* opened, const char* uri) {
   Argument arguments[3] = {};
   arguments[0].buffer = {numbers, sizeof numbers};
   arguments[1].buffer = {const_cast<char*>(uri), strlen(uri) + 1};
-  uint32_t live_blocks = 0;
-  const int answer = Carry(opened, Scalars(kMethodOpen, 2, 0, 0, 1), arguments, &opened->inner, &live_blocks);
-  Log("open", answer, live_blocks);
+  AnswerHead told = {};
+  const int answer = Carry(opened, Scalars(kMethodOpen, 2, 0, 0, 1), arguments, &opened->inner, &told);
+  Log("open", answer, told);
   return answer;
 }
 
@@ -285,10 +287,10 @@ LATHE_RPC int remote_handle64_invoke(Handle handle, uint32_t scalars, Argument* 
   const int fault = Fault(kInvoke);
   pthread_mutex_lock(&opened->lock);
   int answer = fault;
-  uint32_t live_blocks = 0;
+  AnswerHead told = {};
   if (fault == kDspDown) StopEmulator(opened);
-  if (fault == kOk) answer = opened->down ? kDspDown : Carry(opened, scalars, arguments, nullptr, &live_blocks);
-  Log("invoke", answer, live_blocks);
+  if (fault == kOk) answer = opened->down ? kDspDown : Carry(opened, scalars, arguments, nullptr, &told);
+  Log("invoke", answer, told);
   pthread_mutex_unlock(&opened->lock);
   return answer;
 }
@@ -299,10 +301,10 @@ LATHE_RPC int remote_handle64_close(Handle handle) {
   int answer = kDspDown;
   if (!opened->down) {
     Argument arguments[1] = {};
-    uint32_t live_blocks = 0;
+    AnswerHead told = {};
     arguments[0].handle64 = opened->inner;
-    answer = Carry(opened, Scalars(kMethodClose, 0, 0, 1, 0), arguments, nullptr, &live_blocks);
-    Log("close", answer, live_blocks);
+    answer = Carry(opened, Scalars(kMethodClose, 0, 0, 1, 0), arguments, nullptr, &told);
+    Log("close", answer, told);
   }
   StopEmulator(opened);
   pthread_mutex_destroy(&opened->lock);

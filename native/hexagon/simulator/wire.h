@@ -27,6 +27,8 @@ struct AnswerHead {
   int32_t result;
   uint32_t live_blocks;  // of memory that the program has not given back
   uint64_t handle;       // that came out
+  uint32_t corner;       // of voltage that a program has asked for last, and 0x100 where clocks follow the load
+  uint32_t latency;
 };
 
 }  // namespace hexagon

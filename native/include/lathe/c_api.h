@@ -94,7 +94,25 @@ enum {
   LATHE_DEVICE_PROFILE = 2u /* measure every kernel: without it an observer gets times of the host */
 };
 
-/* How the parts of a model run that were built for a GPU (`runtime: gpu`, `cpu+gpu`). All zero is a good choice.
+enum {
+  LATHE_DSP_UNSIGNED = 1,    /* the program runs without a signature, even if the build says that it is signed */
+  LATHE_DSP_FIXED_CLOCKS = 2 /* clocks do not follow the load */
+};
+
+/* How fast a DSP should be. Where nothing is asked for, its system decides. */
+enum {
+  LATHE_DSP_POWER_AS_BUILT = 0, /* `hexagon_power` of the deployment file */
+  LATHE_DSP_POWER_RELEASE = 1,  /* takes back what was asked for before */
+  LATHE_DSP_POWER_TURBO = 2,    /* from here on slower and slower */
+  LATHE_DSP_POWER_NOM_PLUS = 3,
+  LATHE_DSP_POWER_NOMINAL = 4,
+  LATHE_DSP_POWER_SVS_PLUS = 5,
+  LATHE_DSP_POWER_SVS = 6,
+  LATHE_DSP_POWER_SVS2 = 7
+};
+
+/* How the parts of a model run that were built for a GPU or a DSP (`runtime: gpu`, `cpu+dsp` ...). All zero is a good
+ * choice.
  * Memory that is passed in must outlive engine_create. */
 typedef struct lathe_device_options {
   uint32_t struct_size;
@@ -112,6 +130,9 @@ typedef struct lathe_device_options {
   uint32_t tuning_milliseconds; /* how long session_create may tune what is not tuned; 0: not at all */
   uint32_t queue_window;        /* the most commands that wait in the queue; 0: as the model says */
   uint32_t kernel_microseconds; /* kernels are split into parts of this length; 0: as the model says */
+  uint32_t dsp_flags;           /* LATHE_DSP_UNSIGNED, ... */
+  uint32_t dsp_power;           /* LATHE_DSP_POWER_... */
+  uint32_t dsp_latency;         /* microseconds until the DSP is awake, at most; 0: as its system decides */
 } lathe_device_options;
 
 /* What runs the parts for a device. Texts are valid as long as the engine. */

@@ -52,7 +52,7 @@ struct Memory {
 
 void Load(uint32_t count, Entry* entry) {
   char text[4096];
-  AnswerHead answer = {kFailed, 0, 0};
+  AnswerHead answer = {kFailed, 0, 0, 0, 0};
   if (count > sizeof text) Exit(1);
   ReadAll(text, count);
   text[sizeof text - 1] = 0;
@@ -69,7 +69,7 @@ void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
   uint64_t total = 0;
   ReadAll(sizes, buffers * sizeof *sizes);
   for (uint32_t i = 0; i < buffers; ++i) total += (sizes[i] + kVector - 1) / kVector * kVector;
-  AnswerHead answer = {kNoMemory, 0, 0};
+  AnswerHead answer = {kNoMemory, 0, 0, 0, 0};
   if (total > (uint64_t{1} << 31) || !memory->Reserve(static_cast<size_t>(total) + kVector)) Exit(1);
   uint8_t* at = memory->data;
   for (uint32_t i = 0; i < buffers; ++i) {
@@ -85,6 +85,7 @@ void Invoke(const RequestHead& head, Entry entry, Memory* memory) {
   Mark(MethodOf(head.scalars));
   if (HandlesOutOf(head.scalars) > 0) answer.handle = arguments[buffers + handles_in].handle64;
   answer.live_blocks = LiveBlocks();
+  TellPower(&answer.corner, &answer.latency);
   WriteAll(&answer, sizeof answer);
   if (answer.result != kOk) return;
   for (uint32_t i = inputs; i < buffers; ++i) WriteAll(arguments[i].buffer.data, arguments[i].buffer.size);

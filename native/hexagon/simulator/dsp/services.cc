@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "native/hexagon/fastrpc.h"
+#include "native/hexagon/power_request.h"
 #include "native/hexagon/simulator/dsp/system.h"
 
 namespace lathe {
@@ -109,6 +111,18 @@ char* Token(char* text, const char* between, char** rest) {
 }
 
 int Nothing() { return 0; }
+
+uint32_t voted_corner, voted_latency;
+int SetPower(void*, const PowerRequest* request) {
+  const bool known =
+      request->kind == kPowerVectors || request->kind == kPowerApplication || request->kind == kPowerClocks;
+  if (!known || (request->kind == kPowerApplication && request->application != kComputes)) return kBadParameter;
+  if (request->kind != kPowerClocks) return kOk;
+  voted_corner =
+      (request->clocks.has_corners != 0 ? request->clocks.target : 0) | (request->clocks.follows_load != 0 ? 0x100 : 0);
+  voted_latency = request->clocks.has_latency != 0 ? request->clocks.latency : 0;
+  return kOk;
+}
 uint64_t AsMicroseconds(uint64_t count) { return count * 10 / 192; }
 [[noreturn]] void Smashed() {
   Complain("a program has overwritten its stack");
@@ -129,6 +143,11 @@ uintptr_t AddressOf(T* object) {
 }  // namespace
 
 uint32_t LiveBlocks() { return live_blocks; }
+
+void TellPower(uint32_t* corner, uint32_t* latency) {
+  *corner = voted_corner;
+  *latency = voted_latency;
+}
 
 uintptr_t SystemSymbol(const char* name) {
   static const Service services[] = {
@@ -154,7 +173,7 @@ uintptr_t SystemSymbol(const char* name) {
       {"__stack_chk_guard", AddressOf(&stack_guard)},
       {"qurt_hvx_lock", AddressOf(Nothing)},
       {"qurt_hvx_unlock", AddressOf(Nothing)},
-      {"HAP_power_set", AddressOf(Nothing)},
+      {"HAP_power_set", AddressOf(SetPower)},
       {"HAP_perf_qtimer_count_to_us", AddressOf(AsMicroseconds)},
   };
   for (const Service& service : services) {

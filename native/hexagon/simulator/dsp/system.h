@@ -30,6 +30,8 @@ void Complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // Blocks of the heap that programs have and have not given back.
 uint32_t LiveBlocks();
+// What programs have asked for of the clocks, as AnswerHead has it.
+void TellPower(uint32_t* corner, uint32_t* latency);
 
 // The address of what programs import from the DSP's system by this name; 0 where there is none.
 uintptr_t SystemSymbol(const char* name);

@@ -76,10 +76,18 @@ inline MaceStatus MaceEngineConfig::SetCPUThreadPolicy(int num_threads_hint, CPU
   return MaceStatus();
 }
 inline MaceStatus MaceEngineConfig::SetHexagonToUnsignedPD() {
-  return MaceStatus(MaceStatus::MACE_UNSUPPORTED, "no library runs on Hexagon");
+  dsp_flags_ |= static_cast<uint32_t>(LATHE_DSP_UNSIGNED);
+  return MaceStatus();
 }
-inline MaceStatus MaceEngineConfig::SetHexagonPower(HexagonNNCornerType, bool, int) {
-  return MaceStatus(MaceStatus::MACE_UNSUPPORTED, "no library runs on Hexagon");
+inline MaceStatus MaceEngineConfig::SetHexagonPower(HexagonNNCornerType corner, bool dcvs_enable, int latency) {
+  if (static_cast<int>(corner) < HEXAGON_NN_CORNER_RELEASE || static_cast<int>(corner) > HEXAGON_NN_CORNER_SVS2)
+    return face::Refuse("there is no such HexagonNNCornerType: " + std::to_string(static_cast<int>(corner)));
+  if (latency < 0) return face::Refuse("the latency is below 0: " + std::to_string(latency));
+  dsp_power_ = static_cast<uint32_t>(corner) + static_cast<uint32_t>(LATHE_DSP_POWER_RELEASE);
+  dsp_latency_ = static_cast<uint32_t>(latency);
+  const uint32_t fixed = static_cast<uint32_t>(LATHE_DSP_FIXED_CLOCKS);
+  dsp_flags_ = dcvs_enable ? dsp_flags_ & ~fixed : dsp_flags_ | fixed;
+  return MaceStatus();
 }
 inline MaceStatus MaceEngineConfig::SetAPUCache(APUCachePolicy, const std::string&, const std::string&) {
   return MaceStatus(MaceStatus::MACE_UNSUPPORTED, "no library runs on an APU");
@@ -96,7 +104,8 @@ inline MaceTensor::MaceTensor(const std::vector<int64_t>& shape, std::shared_ptr
 
 inline MaceEngine::MaceEngine(const MaceEngineConfig& config)
     : engine_(new face::Engine(config.device_type_, config.num_threads_, config.policy_,
-                               face::GpuWishes{config.gpu_context_, config.perf_hint_, config.priority_hint_})) {}
+                               face::DeviceWishes{config.gpu_context_, config.perf_hint_, config.priority_hint_,
+                                                  config.dsp_flags_, config.dsp_power_, config.dsp_latency_})) {}
 inline MaceEngine::~MaceEngine() {}
 
 inline MaceStatus MaceEngine::Init(const NetDef* net_def, const std::vector<std::string>& input_nodes,
@@ -139,7 +148,8 @@ namespace face {
 inline Capability CapabilityOf(const Libraries& libraries, DeviceType device_type) {
   Capability capability = {{-1.f}, {-1.f}, device_type == CPU};
   for (const lathe_api* api : libraries)
-    capability.supported = capability.supported || (device_type == GPU && HasGpuKernels(api));
+    capability.supported = capability.supported || (device_type == GPU && HasKernelsFor(api, "__opencl")) ||
+                           (device_type == HEXAGON && HasKernelsFor(api, "__hexagon"));
   if (device_type != CPU) return capability;
   constexpr size_t count = 4096;
   std::vector<float> sums(count, 0.f), factors(count, 0.999f);
@@ -220,8 +230,8 @@ MACE_DEPRECATED static inline MaceStatus CreateMaceEngineFromProto(const std::ve
 
 // What a kind of device can do. For the CPU `float32_performance` is the time in milliseconds of a loop of 2^24
 // multiplications and additions in one thread, measured in the call: good for comparing devices, not for predicting
-// models. A GPU is supported where a library that is known here has kernels for it; its times are not known, and
-// whether there is a driver shows when an engine is made. Other devices are not supported.
+// models. A GPU or a DSP is supported where a library that is known here has kernels for it; its times are not known,
+// and whether there is a driver shows when an engine is made. Other devices are not supported.
 static inline Capability GetCapability(DeviceType device_type, float /* cpu_float32_exec_time */ = 1.f) {
   return face::CapabilityOf(BoundLibraries(), device_type);
 }

@@ -77,17 +77,18 @@ inline const char* WordOf(DataFormat format) {
 
 class Engine {
  public:
-  Engine(DeviceType device, int threads, CPUAffinityPolicy policy, const GpuWishes& gpu)
-      : device_(device), threads_(threads), policy_(policy), gpu_(gpu) {}
+  Engine(DeviceType device, int threads, CPUAffinityPolicy policy, const DeviceWishes& wishes)
+      : device_(device), threads_(threads), policy_(policy), wishes_(wishes) {}
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine() { Close(); }
 
   MaceStatus Init(const NetDef& net, const Names& inputs, const Names& outputs, lathe_bytes data) {
     Close();
-    if (device_ != CPU && device_ != GPU)
-      return MaceStatus(MaceStatus::MACE_UNSUPPORTED,
-                        "libraries run on the CPU and on GPUs: ask for DeviceType::CPU or DeviceType::GPU");
+    if (device_ != CPU && device_ != GPU && device_ != HEXAGON)
+      return MaceStatus(
+          MaceStatus::MACE_UNSUPPORTED,
+          "libraries run on the CPU, on GPUs and on Hexagon DSPs: ask for DeviceType::CPU, GPU or HEXAGON");
     if (net.libraries().empty())
       return MaceStatus(MaceStatus::MACE_UNSUPPORTED,
                         "no library is known here: include mace/public/mace.h of the folder of a build");
@@ -98,7 +99,7 @@ class Engine {
     if (!Failed(status)) status = CheckNames(inputs, inputs_, "input");
     if (!Failed(status)) status = CheckNames(outputs, outputs_, "output");
     if (Failed(status)) Close();
-    if (!Failed(status)) TellOfGpu();
+    if (!Failed(status)) TellOfDevice();
     Verbose(1, Failed(status) ? "no engine: " + status.information()
                               : "engine of library " + std::string(api_->library) + ": " + Listed(inputs_, ", ") +
                                     " -> " + Listed(outputs_, ", "));
@@ -154,7 +155,7 @@ class Engine {
     options.model = net_->model();
     options.data = data;
     std::vector<const char*> paths;
-    const lathe_device_options device = DeviceOptionsOf(device_, gpu_, &paths);
+    const lathe_device_options device = DeviceOptionsOf(device_, wishes_, &paths);
     options.device = &device;
     MaceStatus status;
     Names reasons;
@@ -172,11 +173,11 @@ class Engine {
     return status;
   }
 
-  // That an application asked for a GPU and got none is no mistake, and still worth a line.
-  void TellOfGpu() const {
-    if (device_ != GPU) return;
-    const std::string why = WhyNotOnGpu(api_, engine_);
-    if (!why.empty()) Warn("DeviceType::GPU, and the CPU computes: " + why);
+  // That an application asked for a device and got none is no mistake, and still worth a line.
+  void TellOfDevice() const {
+    if (device_ == CPU) return;
+    const std::string why = WhyNotOn(device_, api_, engine_), word = device_ == HEXAGON ? "HEXAGON" : "GPU";
+    if (!why.empty()) Warn("DeviceType::" + word + ", and the CPU computes: " + why);
   }
 
   MaceStatus Open() {
@@ -358,7 +359,7 @@ class Engine {
   const DeviceType device_;
   const int threads_;
   const CPUAffinityPolicy policy_;
-  const GpuWishes gpu_;
+  const DeviceWishes wishes_;
   std::unique_ptr<NetDef> net_;
   std::unique_ptr<MappedFile> data_file_;
   const lathe_api* api_ = nullptr;

@@ -165,9 +165,9 @@ class MACE_API GPUContextBuilder {
   std::shared_ptr<GPUContext> made_;
 };
 
-// What an engine runs on. DeviceType::GPU computes what the model's build gave the GPU there, where there is a driver,
-// else on the CPU, with a warning in the log; DeviceType::CPU does all on the CPU. Settings of devices that no library
-// runs on are answered with MACE_UNSUPPORTED.
+// What an engine runs on. DeviceType::GPU and HEXAGON compute what the model's build gave the GPU or the DSP there,
+// where there is one, else on the CPU, with a warning in the log; DeviceType::CPU does all on the CPU. Settings of
+// devices that no library runs on are answered with MACE_UNSUPPORTED.
 class MACE_API MaceEngineConfig {
  public:
   explicit MaceEngineConfig(const DeviceType device_type) : device_type_(device_type) {}
@@ -178,7 +178,9 @@ class MACE_API MaceEngineConfig {
   MaceStatus SetGPUHints(GPUPerfHint perf_hint, GPUPriorityHint priority_hint);
   // Zero or fewer threads: one for each core of the policy. More threads than such cores are cut to their number.
   MaceStatus SetCPUThreadPolicy(int num_threads_hint, CPUAffinityPolicy policy);
+  // The program runs without a signature, even where hexagon_unsigned of the build is 0.
   MaceStatus SetHexagonToUnsignedPD();
+  // Goes before hexagon_power of the build. `latency` in microseconds; 0: as the DSP's system decides.
   MaceStatus SetHexagonPower(HexagonNNCornerType corner, bool dcvs_enable, int latency);
   MaceStatus SetAPUCache(APUCachePolicy policy, const std::string& binary_file, const std::string& storage_file);
 
@@ -189,6 +191,9 @@ class MACE_API MaceEngineConfig {
   std::shared_ptr<GPUContext> gpu_context_;
   int num_threads_ = -1;
   CPUAffinityPolicy policy_ = AFFINITY_NONE;
+  uint32_t dsp_flags_ = 0;  // what is said of a DSP: as lathe_device_options has it
+  uint32_t dsp_power_ = 0;
+  uint32_t dsp_latency_ = 0;
   GPUPerfHint perf_hint_ = PERF_DEFAULT;
   GPUPriorityHint priority_hint_ = PRIORITY_DEFAULT;
 };
