@@ -104,7 +104,7 @@ class DeviceKind(enum.IntEnum):
 
 @dataclass(frozen=True)
 class DeviceOptions:
-    """How the parts of a model run that were built for a GPU."""
+    """How the parts of a model run that were built for a GPU or a DSP."""
 
     kind: DeviceKind = DeviceKind.ANY
     check: bool = False  # reads and writes outside of tensors are errors; slow
@@ -120,6 +120,9 @@ class DeviceOptions:
     tuning_milliseconds: int = 0
     queue_window: int = 0
     kernel_microseconds: int = 0
+    dsp_flags: int = 0  # 1: the program is not signed; 2: clocks do not follow the load
+    dsp_power: int = 0  # as built, release, turbo, nom_plus, nominal, svs_plus, svs, svs2
+    dsp_latency: int = 0  # microseconds until the DSP is awake
 
     def as_native(self) -> dict[str, Any]:
         """The words of the compiled module; what is not set is left out."""
@@ -137,6 +140,9 @@ _DEVICE_NUMBERS = (
     "tuning_milliseconds",
     "queue_window",
     "kernel_microseconds",
+    "dsp_flags",
+    "dsp_power",
+    "dsp_latency",
 )
 
 

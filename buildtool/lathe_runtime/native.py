@@ -72,6 +72,9 @@ class DeviceOptions(Structure):
         ("tuning_milliseconds", c_uint32),
         ("queue_window", c_uint32),
         ("kernel_microseconds", c_uint32),
+        ("dsp_flags", c_uint32),
+        ("dsp_power", c_uint32),
+        ("dsp_latency", c_uint32),
     ]
 
 

@@ -190,7 +190,12 @@ inline std::vector<Core> CoresOf(const lathe_api* api) {
 // How hard a driver shall try, and whose work goes first, where it takes such hints.
 enum class DeviceHint : uint32_t { kDefault = 0, kLow = 1, kNormal = 2, kHigh = 3 };
 
-// How the parts of a model run that were built for a GPU. Other models have none, and nothing here matters to them.
+// How fast a DSP should be: from kTurbo on slower and slower. kAsBuilt: as the deployment file says; kRelease takes
+// back what was asked for before.
+enum class DspPower : uint32_t { kAsBuilt, kRelease, kTurbo, kNomPlus, kNominal, kSvsPlus, kSvs, kSvs2 };
+
+// How the parts of a model run that were built for a GPU or a DSP. Other models have none, and nothing here matters to
+// them.
 struct DeviceOptions {
   DeviceKind kind = DeviceKind::kAny;
   bool check = false;    // a run that reads or writes outside of tensors fails; slow
@@ -206,6 +211,10 @@ struct DeviceOptions {
   uint32_t tuning_milliseconds = 0;
   uint32_t queue_window = 0;         // the most commands that wait; 0: as the model says
   uint32_t kernel_microseconds = 0;  // longer kernels are cut; 0: as the model says
+  bool dsp_unsigned = false;         // the program has no signature, even if the build says that it is signed
+  bool dsp_fixed_clocks = false;     // clocks do not follow the load
+  DspPower dsp_power = DspPower::kAsBuilt;
+  uint32_t dsp_latency = 0;  // microseconds until the DSP is awake, at most; 0: as its system decides
 };
 
 // What runs the parts for a device.
@@ -498,6 +507,10 @@ class Engine {
     plain.tuning_milliseconds = options.tuning_milliseconds;
     plain.queue_window = options.queue_window;
     plain.kernel_microseconds = options.kernel_microseconds;
+    plain.dsp_flags = (options.dsp_unsigned ? uint32_t{LATHE_DSP_UNSIGNED} : 0u) |
+                      (options.dsp_fixed_clocks ? uint32_t{LATHE_DSP_FIXED_CLOCKS} : 0u);
+    plain.dsp_power = static_cast<uint32_t>(options.dsp_power);
+    plain.dsp_latency = options.dsp_latency;
     return plain;
   }
 

@@ -48,15 +48,15 @@ def test_the_example_on_the_dsp(tmp_path: Path) -> None:
         contents = np.fromfile(folder / "model" / "host" / f"digits.{kind}", np.uint8)
         (contents ^ 90).tofile(tmp_path / f"secret.{kind}")
         arguments.append(tmp_path / f"secret.{kind}")
-    given = {"LD_LIBRARY_PATH": str(libraries)}
-    call([app, *arguments, "90", "CPU"], **given)
+    given = str(libraries)
+    call([app, *arguments, "90", "CPU"], LD_LIBRARY_PATH=given)
     wanted = np.fromfile(tmp_path / "out.bin", np.uint32)
-    warned = call([app, *arguments, "90", "HEXAGON"], **given, LATHE_HEXAGON_LIBRARY="/nonexistent.so")
+    warned = call([app, *arguments, "90", "HEXAGON"], LD_LIBRARY_PATH=given, LATHE_HEXAGON_LIBRARY="/nonexistent.so")
     assert "DeviceType::HEXAGON, and the CPU computes: there is no FastRPC" in warned
     (tmp_path / "out.bin").unlink()
     simulator = hexagon.simulator(ObjectCache()).environment(built.dsp_programs[0].parent)
     with mock.patch.dict(os.environ, {**simulator, "LATHE_DSP_SIM_LOG": str(log)}):
-        said = call([app, *arguments, "90", "HEXAGON"], **given)
+        said = call([app, *arguments, "90", "HEXAGON"], LD_LIBRARY_PATH=given)
     assert "the CPU computes" not in said
     assert np.array_equal(np.fromfile(tmp_path / "out.bin", np.uint32), wanted)
     lines = [line.split() for line in log.read_text().splitlines()]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from buildtool.runtime import DeviceKind, Engine
+from buildtool.runtime import DeviceKind, DeviceOptions, Engine
 from tests.targets.hexagon.network import small_library, small_network
 
 pytestmark = pytest.mark.slow
@@ -49,3 +50,14 @@ def test_every_node_is_timed() -> None:
         session.run(network.inputs)
         times = session.profile()
     assert [(time.op, time.kernel) for time in times] == [("conv2d", "dsp"), ("add", "dsp")]
+
+
+def test_an_application_asks_for_clocks(tmp_path: Path) -> None:
+    network, library, log = small_network(), small_library(), tmp_path / "log"
+    wishes = DeviceOptions(kind=DeviceKind.DSP, dsp_flags=2, dsp_power=4, dsp_latency=70)
+    with library.on_simulator(log=str(log)):
+        engine = library.library.engine(model=network.model.model, data=network.model.data, threads=1, device=wishes)
+        network.check(engine.run(network.inputs))
+        del engine
+    nominal, latency = "4", "70"  # the clocks do not follow the load: that would be 104
+    assert log.read_text().splitlines()[-1].split()[2:4] == [nominal, latency]
