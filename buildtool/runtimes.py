@@ -67,7 +67,7 @@ Runtime.CNN = Runtime("cnn")
 
 
 #: Words of kernel names for instruction sets that only some machines of an ABI have.
-INSTRUCTION_SETS = ("vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neonv7")
+INSTRUCTION_SETS = ("vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neonv7", "rvv")
 
 #: Versions of the Hexagon DSP that programs are built for.
 HEXAGON_VERSIONS = ("v65", "v66", "v68")

@@ -26,6 +26,7 @@ if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND LATHE_ISA_FLAGS_neonv7 -mfp16-format=ieee) # Clang knows no other format
 endif()
 set(LATHE_ISA_FLAGS_simd128 "") # of whole modules: toolchains/wasm32-simd.cmake
+set(LATHE_ISA_FLAGS_rvv -march=rv64gcv)
 set(LATHE_ISA_FLAGS_opencl "") # arithmetic is the device's: the host's part gets the flags of the runtime
 set(LATHE_ISA_FLAGS_hexagon "") # alike
 set(LATHE_ISA_FLAGS_hvx "") # of programs on the DSP: toolchains/hexagon.cmake
@@ -58,6 +59,8 @@ function(lathe_isas out)
     set(isas neonv7)
   elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
     set(isas simd128)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
+    set(isas rvv)
   else()
     set(isas "")
   endif()

@@ -25,7 +25,7 @@ ARMHF = AbiCapabilities(
     isas=("neonv7", "portable"), baseline=("neonv7", "portable"), machine="armv7l", costs=_ARM_COSTS
 )
 # Libraries are compiled for rv64gc, and what a processor of the ABI may have beside that is found out when they run.
-RISCV64 = AbiCapabilities(isas=("portable",), baseline=("portable",), machine="riscv64")
+RISCV64 = AbiCapabilities(isas=("rvv", "portable"), baseline=("portable",), machine="riscv64")
 # Every processor has NEON; some of the first have no fused sums.
 ARM_ANDROID = replace(ARMHF, baseline=("portable",), machine="")
 

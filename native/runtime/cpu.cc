@@ -6,6 +6,9 @@
 #include <cpuid.h>
 #elif defined(__linux__)
 #include <sys/auxv.h>
+#if defined(__riscv)
+#include <unistd.h>
+#endif
 #endif
 
 namespace lathe {
@@ -20,6 +23,8 @@ constexpr const char* kWords[] = {"vnni", "avx512", "avx2", "portable"};
 constexpr const char* kWords[] = {"i8mm", "dotprod", "fp16", "neon", "portable"};
 #elif defined(__arm__)
 constexpr const char* kWords[] = {"neonv7", "portable"};
+#elif defined(__riscv)
+constexpr const char* kWords[] = {"rvv", "portable"};
 #elif defined(__hexagon__)
 constexpr const char* kWords[] = {"hvx", "portable"};
 #elif defined(__wasm__)
@@ -75,6 +80,32 @@ IsaMask Better() {
 IsaMask Better() {
   constexpr uint64_t kNeon = 1u << 12, kVfpV4 = 1u << 16;
   return HasAll(getauxval(AT_HWCAP), kNeon | kVfpV4) ? 1 : 0;
+}
+
+#elif defined(__riscv)
+
+// Vectors of version 1.0. The system says so since Linux 6.4 (riscv_hwprobe) or, in AT_HWCAP, since 6.5. Older systems
+// of vendors set that bit for version 0.7, too, which has other instructions: the setting of a vector that agnostic
+// elements follow is one of version 1.0 only, and both versions answer without a trap whether they have a setting.
+IsaMask Better() {
+#if defined(__linux__)
+  struct {
+    int64_t key;
+    uint64_t value;
+  } probed = {4, 0};                                                            // RISCV_HWPROBE_KEY_IMA_EXT_0
+  constexpr long kHwprobe = 258;                                                // not all headers have a word for it
+  constexpr uint64_t kProbedV = 1u << 2, kHwcapV = uint64_t{1} << ('v' - 'a');  // RISCV_HWPROBE_IMA_V
+  if (syscall(kHwprobe, &probed, 1ul, 0ul, nullptr, 0u) == 0 && probed.key == 4) return HasAll(probed.value, kProbedV);
+  if (!HasAll(getauxval(AT_HWCAP), kHwcapV)) return 0;
+  constexpr unsigned long kAgnostic = 0xd0;  // elements of 32 bits, one register
+  unsigned long length = 4, setting = 0;
+  __asm__ volatile(".insn r 0x57, 7, 0x40, %0, %2, %3\n\tcsrr %1, 0xc21"  // vsetvl, vtype
+                   : "=&r"(length), "=r"(setting)
+                   : "r"(length), "r"(kAgnostic));
+  return setting == kAgnostic && length == 4;
+#else
+  return 0;
+#endif
 }
 
 #elif defined(__hexagon__)

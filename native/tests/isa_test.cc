@@ -14,8 +14,8 @@ namespace lathe_test {
 namespace {
 
 // Of operator `level`, whose kernels write the place of their instruction set in this list, counted from 1.
-const std::vector<std::string> kWords = {"vnni", "avx512", "avx2",   "i8mm",    "dotprod",
-                                         "fp16", "neon",   "neonv7", "portable"};
+const std::vector<std::string> kWords = {"vnni", "avx512", "avx2",   "i8mm", "dotprod",
+                                         "fp16", "neon",   "neonv7", "rvv",  "portable"};
 
 std::string KernelOf(const std::string& word) { return "level_f32_test__" + word; }
 

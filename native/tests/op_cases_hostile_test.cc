@@ -73,7 +73,8 @@ TEST_P(Hostile, GivesACode) {
   Outcome outcome;
   for (size_t i = 0; i < models.size(); ++i) {
     SCOPED_TRACE("model " + std::to_string(i));
-    for (const char* word : {"vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neon", "neonv7", "portable"}) {
+    for (const char* word :
+         {"vnni", "avx512", "avx2", "i8mm", "dotprod", "fp16", "neon", "neonv7", "rvv", "portable"}) {
       if (lathe::CpuRuns(word)) Try(models[i], word, &outcome);
     }
   }

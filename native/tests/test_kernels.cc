@@ -193,8 +193,10 @@ LATHE_DEFINE_KERNEL(level_f32_test__neon, level, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<7>}));
 LATHE_DEFINE_KERNEL(level_f32_test__neonv7, level, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<8>}));
-LATHE_DEFINE_KERNEL(level_f32_test__portable, level, -1, 0, kNo,
+LATHE_DEFINE_KERNEL(level_f32_test__rvv, level, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<9>}));
+LATHE_DEFINE_KERNEL(level_f32_test__portable, level, -1, 0, kNo,
+                    (KernelFunctions{.prepare = PrepareUnary, .run = RunFill<10>}));
 LATHE_DEFINE_KERNEL(keep_f32_test__portable, keep, -1, 0, kNo,
                     (KernelFunctions{.prepare = PrepareUnary, .plan = PlanKeep, .run = RunKeep}));
 LATHE_DEFINE_KERNEL(below_f32_test__portable, below, -1, 0, kNo,

@@ -64,7 +64,7 @@ def test_core_in_an_emulator(abi: str) -> None:
 @pytest.mark.arm
 def test_core_on_riscv() -> None:
     folder = build("core_test", "threads_test", abi=RISCV, variant="core")
-    for vlen, isa in {0: "portable"}.items():
+    for vlen, isa in {0: "portable", 128: "rvv", 256: "rvv", 512: "rvv"}.items():
         emulator = riscv_emulator(vlen)
         told = [emulator[0], "-E", f"LATHE_EXPECT_BEST_ISA={isa}", *emulator[1:]]
         assert "PASSED" in run_program(folder / "tests" / "core_test", told)

@@ -13,6 +13,8 @@ constexpr int kTileChunkPixels = 32;  // tiles.h
 constexpr int kByteChunkPixels = 60;  // byte_panels.h: a multiple of the pixels of every tile
 #if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 LATHE_INLINE constexpr int PanelChunkPixels(int) { return 64; }  // panels.h
+#elif defined(__riscv_vector)
+LATHE_INLINE constexpr int PanelChunkPixels(int) { return 70; }  // whole tiles
 #else
 LATHE_INLINE constexpr int PanelChunkPixels(int lanes) { return lanes == 16 ? 70 : 72; }  // whole tiles
 #endif

@@ -7,6 +7,8 @@
 #include "native/kernel/simd/simd.h"
 #if defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #include "native/kernel/gemm/panel_tiles_arm.h"
+#elif defined(LATHE_ISA_RVV)
+#include "native/kernel/gemm/panel_tiles_rvv.h"
 #else
 #include "native/kernel/gemm/panel_tiles.h"
 #endif

@@ -6,6 +6,8 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__riscv_vector)
+#include <riscv_vector.h>
 #elif defined(__HVX__)
 #include "native/kernel/quantised/requantise_hvx.h"
 #endif
@@ -69,6 +71,17 @@ inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t*
     vst1q_u8(to + i, found);
   }
   return i;
+}
+
+#elif defined(__riscv_vector)
+
+inline int64_t LookUpVectors(const uint8_t* table, const uint8_t* from, uint8_t* to, int64_t count) {
+  for (int64_t i = 0; i < count;) {
+    const size_t length = __riscv_vsetvl_e8m8(static_cast<size_t>(count - i));
+    __riscv_vse8_v_u8m8(to + i, __riscv_vluxei8_v_u8m8(table, __riscv_vle8_v_u8m8(from + i, length), length), length);
+    i += static_cast<int64_t>(length);
+  }
+  return count;
 }
 
 #elif defined(__HVX__)

@@ -27,6 +27,8 @@
 #elif defined(LATHE_ISA_FP16) || defined(LATHE_ISA_NEON) || defined(LATHE_ISA_NEONV7) || defined(LATHE_ISA_DOTPROD) || \
     defined(LATHE_ISA_I8MM)
 #include "native/kernel/simd/vector_neon.h"
+#elif defined(LATHE_ISA_RVV)
+#include "native/kernel/simd/vector_rvv.h"
 #else
 #include "native/kernel/simd/vector_portable.h"
 #endif

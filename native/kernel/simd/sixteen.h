@@ -110,6 +110,53 @@ struct SixteenSums {
   }
 };
 
+#elif defined(__riscv_vector)
+
+// Of the compiler's vectors of a fixed size: see vector_rvv.h.
+struct Sixteen {
+  typedef float Floats __attribute__((vector_size(64)));
+  typedef int32_t Ints __attribute__((vector_size(64)));
+  typedef int8_t Bytes __attribute__((vector_size(16)));
+  Floats v;
+
+  template <typename T, typename From>
+  static LATHE_INLINE T Loaded(const From* from) {
+    T x;
+    memcpy(&x, from, sizeof x);
+    return x;
+  }
+  static Floats Filled(float x) { return Floats{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
+  static Sixteen Fill(float x) { return {Filled(x)}; }
+  static Sixteen OfInts(const int32_t* from) { return {__builtin_convertvector(Loaded<Ints>(from), Floats)}; }
+  static Sixteen OfFloats(const float* from) { return {Loaded<Floats>(from)}; }
+  static Ints Wide(const int8_t* from) { return __builtin_convertvector(Loaded<Bytes>(from), Ints); }
+  // x - zero.
+  static Sixteen OfBytes(const int8_t* from, int32_t zero) {
+    return {__builtin_convertvector(Wide(from) - zero, Floats)};
+  }
+  void StoreTo(float* to) const { memcpy(to, &v, sizeof v); }
+  Sixteen operator+(const Sixteen& b) const { return {v + b.v}; }
+  Sixteen operator-(const Sixteen& b) const { return {v - b.v}; }
+  Sixteen operator*(const Sixteen& b) const { return {v * b.v}; }
+  Sixteen operator/(const Sixteen& b) const { return {v / b.v}; }
+  // As ByteOf rounds.
+  void Store(const Steps& steps, int8_t* to) const {
+    const Floats high = Filled(steps.high), low = Filled(steps.low);
+    Floats value = v < high ? v : high;
+    value = value > low ? value : low;
+    const Ints whole = (Ints)(value + Filled(12582912.0f)) - 0x4b400000 + steps.zero;
+    const Bytes bytes = __builtin_convertvector(whole, Bytes);
+    memcpy(to, &bytes, sizeof bytes);
+  }
+};
+
+struct SixteenSums {
+  Sixteen::Ints v = {};
+
+  void Add(const int8_t* from) { v += Sixteen::Wide(from); }
+  void StoreTo(int32_t* to) const { memcpy(to, &v, sizeof v); }
+};
+
 #elif defined(__aarch64__)
 
 struct Sixteen {
@@ -274,6 +321,9 @@ inline void ConvertBytes(const ByteConversion& conversion, const int8_t* from, i
     ConvertStretch(own, from + count - kStretch, to + count - kStretch);
     return;
   }
+#if defined(__clang__)
+#pragma clang loop vectorize(disable)  // fewer than a stretch
+#endif
   for (; i < count; ++i) to[i] = ConvertByte(own, from[i]);
 }
 

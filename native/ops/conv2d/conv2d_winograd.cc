@@ -24,7 +24,11 @@ constexpr float kRootOfHalf = 0.70710678f, kRootOfTwo = 1.41421356f;
 constexpr int kBiasPoint = kHasRoots ? -1 : kPatch + 1;
 
 // Tiles that are multiplied and transformed back together, by so many output channels.
+#if defined(LATHE_ISA_RVV)
+constexpr int kRows = 28;  // whole tiles of panel_tiles_rvv.h
+#else
 constexpr int kRows = kLanes == 16 ? 28 : kVectorRegisters == 16 && kLanes == 8 ? 24 : 32;
+#endif
 constexpr int kOutputs = 64;
 constexpr int64_t kProductElements = int64_t{kPoints} * kRows * kOutputs;
 constexpr int64_t kSharedTiles = 4 * kRows;

@@ -3,7 +3,7 @@
 // windows are whole.
 #if defined(__AVX2__)
 #include <immintrin.h>
-#else
+#elif !defined(__riscv_vector)
 #include <arm_neon.h>
 #endif
 #include "native/kernel/simd/sixteen.h"
@@ -46,6 +46,31 @@ struct PairSums {
 };
 
 inline int64_t WeightPlace(int64_t channel, int64_t tap) { return 2 * channel + tap; }
+
+#elif defined(__riscv_vector)
+
+// Of a pair of taps and sixteen channels: [tap][channel].
+struct PairWeights {
+  using Weight = int16_t;
+  typedef int16_t Words __attribute__((vector_size(32)));
+  Words v[2];
+
+  LATHE_INLINE explicit PairWeights(const Weight* from) { memcpy(v, from, sizeof v); }
+};
+
+// Sums of sixteen channels.
+struct PairSums {
+  Sixteen::Ints v;
+
+  LATHE_INLINE void Start(const int32_t* starts) { memcpy(&v, starts, sizeof v); }
+  LATHE_INLINE void Add(const int8_t* first, const int8_t* second, const PairWeights& weights) {
+    v += Sixteen::Wide(first) * __builtin_convertvector(weights.v[0], Sixteen::Ints);
+    v += Sixteen::Wide(second) * __builtin_convertvector(weights.v[1], Sixteen::Ints);
+  }
+  LATHE_INLINE Sixteen Numbers() const { return {__builtin_convertvector(v, Sixteen::Floats)}; }
+};
+
+inline int64_t WeightPlace(int64_t channel, int64_t tap) { return 16 * tap + channel; }
 
 #else
 

@@ -17,6 +17,9 @@ inline void StoreReals(const ByteConversion& conversion, const float* from, int8
     for (int k = 0; k < kStretch; ++k) numbers[k] = from[i + k] == from[i + k] ? from[i + k] : 0.0f;
     (Sixteen::OfFloats(numbers) * factor).Store(own.steps, to + i);
   }
+#if defined(__clang__)
+#pragma clang loop vectorize(disable)  // fewer than a stretch
+#endif
   for (; i < count; ++i) to[i] = Quantised<int8_t>(from[i] * own.factor, own.steps.zero);
 }
 

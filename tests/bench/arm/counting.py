@@ -12,12 +12,16 @@ SOURCES = Path(__file__).parent
 FOLDER = ROOT / "build" / "bench-arm"
 LANES = {"fp32": 4, "fp16": 8, "int8": 16}  # products of an instruction; of int8 with dotprod: i8mm has twice as many
 #: The processors that are pretended where nobody asks for another one.
-CPUS = {"aarch64-linux-gnu": "neoverse-n1", "arm-linux-gnueabihf": "cortex-a7"}
+CPUS = {
+    "aarch64-linux-gnu": "neoverse-n1",
+    "arm-linux-gnueabihf": "cortex-a7",
+    "riscv64-linux-gnu": "rv64,v=true,vext_spec=v1.0,vlen=128",
+}
 #: What is computed in where.
 DTYPES = {
-    "fp32": ("aarch64-linux-gnu", "arm-linux-gnueabihf"),
+    "fp32": ("aarch64-linux-gnu", "arm-linux-gnueabihf", "riscv64-linux-gnu"),
     "fp16": ("aarch64-linux-gnu",),
-    "int8": ("aarch64-linux-gnu",),
+    "int8": ("aarch64-linux-gnu", "riscv64-linux-gnu"),
 }
 
 
