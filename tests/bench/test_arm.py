@@ -58,6 +58,14 @@ def test_markers() -> None:
     assert counting.difference(markers[1][1], markers[0][1]) == Count(100, 30)
 
 
+ARM_LOOP = "1: ldr %1, [%2]; subs %0, %0, #1; bne 1b"
+LOOPS = {
+    "aarch64-linux-gnu": ARM_LOOP,
+    "arm-linux-gnueabihf": ARM_LOOP,
+    "riscv64-linux-gnu": "1: ld %1, 0(%2); addi %0, %0, -1; bnez %0, 1b",
+}
+
+
 @pytest.mark.slow
 @pytest.mark.arm
 @pytest.mark.parametrize("abi", sorted(counting.CPUS))
@@ -74,12 +82,12 @@ def test_counts_are_exact(abi: str, tmp_path: Path) -> None:
           for (long count = 1000; count <= 3000; count += 1000) {
             long left = count, read;
             mark();
-            __asm__ volatile("1: ldr %1, [%2]; subs %0, %0, #1; bne 1b" : "+r"(left), "=&r"(read) : "r"(place) : "cc");
+            __asm__ volatile(LOOP : "+r"(left), "=&r"(read) : "r"(place) : "cc");
             mark();
           }
           return 0;
         }
-        """
+        """.replace("LOOP", f'"{LOOPS[abi]}"')
     )
     subprocess.run([f"{abi}-gcc", "-O1", source, "-o", program], check=True)
     emulator = EMULATORS[abi]

@@ -9,9 +9,15 @@ import pytest
 
 from buildtool import resources
 from buildtool.targets.cpu.capabilities import CPU
-from buildtool.targets.processors import AARCH64, ARMHF, WASM32_SIMD, X86_64, host
+from buildtool.targets.processors import AARCH64, ARMHF, RISCV64, WASM32_SIMD, X86_64, host
 
-ALL = {"__x86_64__": X86_64, "__aarch64__": AARCH64, "__arm__": ARMHF, "__wasm__": WASM32_SIMD}
+ALL = {
+    "__x86_64__": X86_64,
+    "__aarch64__": AARCH64,
+    "__arm__": ARMHF,
+    "__riscv": RISCV64,
+    "__wasm__": WASM32_SIMD,
+}
 
 
 @pytest.mark.parametrize("macro", ALL)
@@ -33,7 +39,7 @@ def test_the_compiler_knows_every_word() -> None:
 def test_host_is_an_architecture_and_no_processor() -> None:
     assert (host("x86_64").isas, host("x86_64").machine) == (X86_64.isas, "")
     assert host("aarch64") == replace(AARCH64, machine="")
-    assert host("riscv64").isas == ("portable",)
+    assert host("riscv64").isas == ("rvv", "portable")
     for abi in CPU.abis.values():
         assert abi.isas[-1] == "portable"
         assert abi.baseline == abi.isas[-len(abi.baseline) :]

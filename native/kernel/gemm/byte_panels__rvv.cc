@@ -10,11 +10,13 @@ namespace {
 constexpr int kRows = 5;  // of a tile, times four registers of sums
 
 // Filters of four of depth, in 32 bits for each output. Loads of whole registers do not depend on the length that is
-// set.
+// set. `last`: the number of the last panel that there is, which also stands for those behind it.
 template <int panels>
-LATHE_INLINE vuint32m4_t LoadFilters(const int8_t* from, int64_t panel) {
+LATHE_INLINE vuint32m4_t LoadFilters(const int8_t* from, int64_t panel, int64_t last) {
   if constexpr (panels == 4) {
-    const auto at = [=](int number) { return *reinterpret_cast<const vuint32m1_t*>(from + number * panel); };
+    const auto at = [=](int64_t number) {
+      return *reinterpret_cast<const vuint32m1_t*>(from + (number < last ? number : last) * panel);
+    };
     return __riscv_vcreate_v_u32m1_u32m4(at(0), at(1), at(2), at(3));
   } else if constexpr (panels == 2) {
     const auto at = [=](int number) { return *reinterpret_cast<const vuint32m2_t*>(from + number * panel); };
@@ -69,13 +71,14 @@ __attribute__((noinline)) void RunRows(const BytePanelJob& job, const ByteTile& 
   const int64_t left = tile.outputs - first;
   const size_t length = left < static_cast<int64_t>(kLength) ? static_cast<size_t>(left) : kLength;
   vint32m4_t a = __riscv_vle32_v_i32m4(state.starts + channel, length), b = a, c = a, d = a, e = a;
+  const int64_t last = (static_cast<int64_t>(length) - 1) / kBytePanel;
   const int8_t* const* pointers = tile.rows + pixel;
   for (int64_t tap = 0; tap < shape.taps; ++tap, pointers += kByteChunkPixels) {
     const int8_t* row[rows];
 #pragma clang loop unroll(full)
     for (int i = 0; i < rows; ++i) row[i] = pointers[i] + tile.group * shape.depth;
     for (int64_t k = 0; k < shape.depth; k += kByteDepth, packed += kBytePanel * kByteDepth) {
-      const vuint32m4_t filters = LoadFilters<panels>(packed, state.panel_bytes);
+      const vuint32m4_t filters = LoadFilters<panels>(packed, state.panel_bytes, last);
       const auto add = [&](vint16m2_t w, int at) __attribute__((always_inline)) {
         a = __riscv_vwmacc_vx_i32m4(a, row[0][at], w, kLength);
         if constexpr (rows > 1) b = __riscv_vwmacc_vx_i32m4(b, row[1][at], w, kLength);
@@ -129,7 +132,7 @@ void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   const int64_t most = lanes == 8 ? 2 : lanes == 16 ? 4 : 1;
   for (int64_t first = 0; first < tile.outputs;) {
     const int64_t left = (tile.outputs - first + kBytePanel - 1) / kBytePanel;
-    const int64_t panels = left >= most ? most : left > 1 && most > 1 ? 2 : 1;
+    const int64_t panels = left > 1 ? most : 1;
     (panels == 4 ? RunPanels<4> : panels == 2 ? RunPanels<2> : RunPanels<1>)(job, tile, first);
     first += panels * kBytePanel;
   }

@@ -43,6 +43,7 @@ struct PanelTile {
   int64_t residual_step;
   float* output;
   int64_t output_step;
+  int64_t last;    // the last panel, counted from `weights`
   int count;       // pixels that are stored
   size_t outputs;  // that are stored
   bool clips;
@@ -52,11 +53,14 @@ struct PanelTile {
 
 using PanelTileFunction = void (*)(const PanelTile& tile);
 
-// Filters of one element of depth. Loads of whole registers do not depend on the length that is set.
+// Filters of one element of depth. Loads of whole registers do not depend on the length that is set. `last`: the number
+// of the last panel that there is, which also stands for those behind it.
 template <int panels>
-LATHE_INLINE vfloat32m4_t LoadFilters(const float* from, int64_t panel) {
+LATHE_INLINE vfloat32m4_t LoadFilters(const float* from, int64_t panel, int64_t last) {
   if constexpr (panels == 4) {
-    const auto at = [=](int number) { return *reinterpret_cast<const vfloat32m1_t*>(from + number * panel); };
+    const auto at = [=](int64_t number) {
+      return *reinterpret_cast<const vfloat32m1_t*>(from + (number < last ? number : last) * panel);
+    };
     return __riscv_vcreate_v_f32m1_f32m4(at(0), at(1), at(2), at(3));
   } else if constexpr (panels == 2) {
     const auto at = [=](int number) { return *reinterpret_cast<const vfloat32m2_t*>(from + number * panel); };
@@ -101,7 +105,7 @@ void RunPanelTile(const PanelTile& tile) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < rows; ++i) row[i] = pointers[i] + tile.offset;
     const auto add = [&](int64_t k) __attribute__((always_inline)) {
-      const vfloat32m4_t w = LoadFilters<panels>(weights + k * kPanelWidth, tile.panel_elements);
+      const vfloat32m4_t w = LoadFilters<panels>(weights + k * kPanelWidth, tile.panel_elements, tile.last);
       a = __riscv_vfmacc_vf_f32m4(a, row[0][k], w, kLength);
       if constexpr (rows > 1) b = __riscv_vfmacc_vf_f32m4(b, row[1][k], w, kLength);
       if constexpr (rows > 2) c = __riscv_vfmacc_vf_f32m4(c, row[2][k], w, kLength);
@@ -190,11 +194,12 @@ inline void RunPanels(const PanelJob& job, const PanelChunk& chunk, int64_t grou
   const int64_t most = PanelsOfVector();
   for (int64_t first = begin; first < end;) {
     const int64_t left = DivideUp(end - first, kPanelWidth);
-    const int64_t panels = left >= most ? most : left > 1 && most > 1 ? 2 : 1;
+    const int64_t panels = left > 1 ? most : 1;
     const int64_t outputs = end - first < panels * kPanelWidth ? end - first : panels * kPanelWidth;
     const int64_t channel = group * shape.outputs + first;
     const int64_t place = chunk.pixel * tile.output_step + channel;
     tile.outputs = static_cast<size_t>(outputs);
+    tile.last = DivideUp(outputs, kPanelWidth) - 1;
     tile.weights = packed + first / kPanelWidth * tile.panel_elements;
     tile.start = job.bias != nullptr ? job.bias + channel : nullptr;
     tile.start_step = 0;
