@@ -43,9 +43,7 @@ def test_all_kernels_and_variants_on_arm(abi: str, case_folder: Path) -> None:
 def test_all_kernels_and_variants_on_riscv(vlen: int, case_folder: Path) -> None:
     """The portable kernels without vectors, the others with vectors of so many bits."""
     without = ("*__portable_*",) if vlen else ()
-    run_cases(
-        cases_program(RISCV), case_folder, RISCV, without=without, functions=True, emulator=riscv_emulator(vlen)
-    )
+    run_cases(cases_program(RISCV), case_folder, RISCV, without=without, functions=True, emulator=riscv_emulator(vlen))
 
 
 def _core_files() -> list[Path]:
