@@ -92,6 +92,7 @@ class Options:
     flash: bool = False  # whether firmware is packed for the flash memory of a board, too
     program: Path | None = None  # with `flash`: instead of the program that the build makes
     self_check: bool = True  # whether a library for this machine runs with and without shared memory, once each
+    live: bool = False  # whether the page of the build can run the models
     debuggable: bool = False  # whether the unstripped twins tell debuggers of lines, types and frames
 
 

@@ -23,13 +23,13 @@ def model_files(stages: Sequence[Stages], programs: Sequence[TargetProgram]) -> 
         files[f"{name}_index.html"] = _graph_page(before, model.source)
     for program in programs:
         for model in program.models:
-            planned = _container(model, planned=True)
+            own = planned(model)
             if not program.library.graph_in_library:
-                files[f"{program.abi}/{model.source.name}.pb"] = planned.model
+                files[f"{program.abi}/{model.source.name}.pb"] = own.model
             if not program.library.data_in_library:
-                files[f"{program.abi}/{model.source.name}.data"] = planned.data
+                files[f"{program.abi}/{model.source.name}.data"] = own.data
             if "paddle" in program.library.interfaces and not program.library.data_in_library:
-                files[f"{program.abi}/{model.source.name}.whole.pb"] = container.in_one_file(planned)
+                files[f"{program.abi}/{model.source.name}.whole.pb"] = container.in_one_file(own)
     return files
 
 
@@ -44,6 +44,11 @@ def graph_pages(stages: Sequence[Stages], sources: Sequence[ModelSource]) -> dic
     """Of firmware: what `model_files` has for people to look at."""
     pairs = zip(stages, sources, strict=True)
     return {f"model/{source.name}_index.html": _graph_page(before, source) for before, source in pairs}
+
+
+def planned(model: PlannedModel) -> container.Container:
+    """The graph and the weights of a model as its ABI takes them."""
+    return _container(model, planned=True)
 
 
 def _container(model: PlannedModel, *, planned: bool) -> container.Container:

@@ -40,10 +40,10 @@ def contents(
     }
     if tree is None:
         return {f"model/{name}": data for name, data in models.items()} | names
-    return package.contents_of(tree, libraries, models) | names | _for_javascript(programs)
+    return package.contents_of(tree, libraries, models) | names | for_javascript(programs)
 
 
-def _for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]:
+def for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]:
     """What makes an npm package of WebAssembly modules."""
     modules = [
         wasm.WasmLibrary(

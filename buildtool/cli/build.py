@@ -36,6 +36,10 @@ AarOption: TypeAlias = Annotated[
 SelfCheckOption: TypeAlias = Annotated[
     bool, typer.Option("--no-self-check", help="Do not compare a planned run with one without shared memory.")
 ]
+LiveOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--report-live", help="Let report/index.html run the models on files that are dropped on the page."),
+]
 NdkCheckOption: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -55,6 +59,7 @@ def build(
     depfile: DepfileOption = None,
     java: JavaOption = False,
     aar: AarOption = False,
+    report_live: LiveOption = False,
     ndk_check: NdkCheckOption = False,
     watch: Annotated[bool, typer.Option("--watch", help="Build again whenever a file changes, until Ctrl-C.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands without running them.")] = False,
@@ -64,7 +69,7 @@ def build(
 ) -> None:
     """Build the library of a deployment file, with its headers, models and reports."""
     options = replace(asked.options(), emit=emitted(emit), archive=not no_archive, java=java, aar=aar)
-    options = replace(options, self_check=not no_self_check)
+    options = replace(options, self_check=not no_self_check, live=report_live)
     replaced = replace(asked.overrides(), op_paths=tuple(op_paths or ()), fallback=fallback)
     replaced = described.beside(replaced)
     if ndk_check:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from buildtool.builders import package
@@ -21,9 +22,13 @@ _MEASURED = {"validation": Path("report/validation.json"), "benchmark": benchmar
 
 
 def files(
-    report: BuildReport, programs: Sequence[TargetProgram], contents: Mapping[str, bytes | Path]
+    report: BuildReport,
+    programs: Sequence[TargetProgram],
+    contents: Mapping[str, bytes | Path],
+    live: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, bytes]:
-    """The page of a build. `contents`: everything else that the build writes."""
+    """The page of a build. `contents`: everything else that the build writes. `live`: a WebAssembly module with the
+    models, and its script, for a page that runs them."""
     build = json.loads(report.text())
     for library in build["libraries"]:
         del library["sizes"]  # they are a page of their own
@@ -37,6 +42,7 @@ def files(
         "pages": {"graphs": graphs, "sizes": _sizes(report)},
         "manifest": json.loads(manifest) if isinstance(manifest, bytes) else {},
         **dict.fromkeys(_MEASURED),
+        **({"live": dict(live)} if live else {}),
         "layers": [],
     }
     return {PAGE.as_posix(): _page(data)}
@@ -57,7 +63,8 @@ def refresh(folder: Path) -> None:
 
 
 def _page(data: Mapping[str, Any]) -> bytes:
-    return html_page.render("build_page", data["build"]["library"], data, _INNER)
+    script = data.get("live", {}).get("script", "")
+    return html_page.render("build_page", data["build"]["library"], data, _INNER, script)
 
 
 def _sizes(report: BuildReport) -> str:

@@ -19,16 +19,17 @@ import markupsafe
 #: What pages are made of besides the files of their own name, which come last.
 _PARTS = {
     "graph_page": ("common", "graph_pane"),
-    "build_page": ("common", "charts"),
+    "build_page": ("common", "charts", "live"),
     "comparison_page": ("common", "charts"),
 }
 _SHARED = ("common",)
 
 
-def render(stem: str, name: str, data: Any, inner: Sequence[str] = ()) -> bytes:
+def render(stem: str, name: str, data: Any, inner: Sequence[str] = (), module: str = "") -> bytes:
     """The page of the templates `<stem>.html.j2`, `<stem>.css` and `<stem>.js`, behind what pages share. Reproducible.
 
-    `inner`: the stems of pages that stand inside of this one, as texts in its data.
+    `inner`: the stems of pages that stand inside of this one, as texts in its data. `module`: a script of this page
+    alone, an ES module, which may compile WebAssembly.
     """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("buildtool.reports"),
@@ -40,12 +41,15 @@ def render(stem: str, name: str, data: Any, inner: Sequence[str] = ()) -> bytes:
     styles, scripts = (
         " ".join(f"'{_hash(_whole(environment, part, kind))}'" for part in (stem, *inner)) for kind in ("css", "js")
     )
+    if "</script" in module.lower():
+        raise ValueError("a script that ends its own element")
     html = environment.get_template(f"{stem}.html.j2").render(
         name=name,
         style=style,
         script=script,
         style_hash=markupsafe.Markup(styles),
-        script_hash=markupsafe.Markup(scripts),
+        script_hash=markupsafe.Markup(f"{scripts} '{_hash(module)}'" if module else scripts),
+        module=module,
         data=_json(data),
     )
     return html.encode("utf-8", "backslashreplace")

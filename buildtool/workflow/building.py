@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from buildtool import config
 from buildtool.artifacts import build_records, figures, fingerprints, model_files, output_tree
@@ -26,7 +27,7 @@ from buildtool.requests.deployments import load_deployment
 from buildtool.requests.library_sources import Algorithms
 from buildtool.settings import DEFAULTS, NOTHING, SILENT, Noted, Options, Overrides, Progress
 from buildtool.targets.protocol import FirmwareTarget, LibraryTarget, TargetProgram
-from buildtool.workflow import finishing, firmware, java_side, self_check
+from buildtool.workflow import finishing, firmware, java_side, live_side, self_check
 from buildtool.workflow.preparing import PreparedModel, prepare
 
 
@@ -133,18 +134,22 @@ def make(
     if compiles:  # missing tools are reported before the long work
         deployments.toolchains_of(deployment)
         java_side.check(deployment.target_abis, options)
+        live_side.check(deployment, options)
     models = prepare(deployment, options, progress, drawn=True)
-    target, programs = lower(deployment, models, library_sources.algorithms_of(tuned, everywhere), progress)
+    algorithms = library_sources.algorithms_of(tuned, everywhere)
+    target, programs = lower(deployment, models, algorithms, progress)
     files = model_files.model_files([model.stages for model in models], programs)
     tree = target.emit(programs) if compiles or "source" in options.emit else None
     built: tuple[BuiltLibrary, ...] = ()
     on_dsp: dict[str, Path] = {}
+    live: dict[str, Any] = {}
     cache = ObjectCache(processes=Processes(echo=progress.step), note=progress.note)
     if tree is not None and compiles:
         built = _compile(deployment, tree, programs, options, cache, progress)
         on_dsp = _compile_for_dsp(deployment, tree, programs, options, cache, progress)
         if options.self_check:
             self_check.check(built, programs, files, progress, time.monotonic() - began)
+        live = live_side.data(deployment, options, _linked(models, algorithms, cache, progress))
     progress.stage("write")
     graphs = [(model.imported, model.passes) for model in models]
     emitted = output_tree.emitted(options, graphs, [model.source for model in programs[0].models], programs, tree)
@@ -165,6 +170,7 @@ def make(
         programs=programs,
         built=built,
         libraries=tuple(figures.library_report(item) for item in built),
+        live=live,
         measured=tuned.files(),
     )
     return finishing.finish(deployment, options, all_made, began)
@@ -204,6 +210,18 @@ def _compile(
         debuggable=options.debuggable,
     )
     return finishing.compiled(deployment, programs, options, progress, lambda owner: build(owner=owner))
+
+
+def _linked(
+    models: Sequence[PreparedModel], algorithms: Algorithms, cache: ObjectCache, progress: Progress
+) -> live_side.Build:
+    """Builds the libraries of a deployment that differs from the one of the models in its targets alone."""
+
+    def build(deployment: Deployment, options: Options) -> tuple[Sequence[TargetProgram], Sequence[BuiltLibrary]]:
+        target, programs = lower(deployment, models, algorithms, progress)
+        return programs, _compile(deployment, target.emit(programs), programs, options, cache, progress)
+
+    return build
 
 
 def _compile_for_dsp(

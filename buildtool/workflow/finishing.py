@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from buildtool.artifacts import bill_of_materials, fingerprints, output_tree
 from buildtool.builders import package
@@ -43,6 +43,7 @@ class Made:
     libraries: tuple[LibraryReport, ...] = ()
     firmware: tuple[FirmwareReport, ...] = ()
     compilers: Mapping[str, str] = field(default_factory=dict)  # of firmware, by ABI
+    live: Mapping[str, Any] = field(default_factory=dict)  # what the page needs to run the models
     measured: Mapping[str, bytes] = field(default_factory=dict)  # files of what was measured before
 
 
@@ -81,7 +82,7 @@ def finish(deployment: Deployment, options: Options, made: Made, began: float) -
     contents = {**made.contents, **output_tree.reports(report), **made.measured}
     origin = build_identity.origin(deployment, options, made.identity)
     contents.update(bill_of_materials.files(origin, made.built, contents, made.compilers))
-    contents.update(build_page.files(report, made.programs, contents))
+    contents.update(build_page.files(report, made.programs, contents, made.live))
     packed = package.assemble(report.folder, deployment.library_name, contents, packed=options.archive)
     archive = packed.name if packed else ""
     return replace(report, archive=archive, emitted=made.emitted, seconds=time.monotonic() - began)

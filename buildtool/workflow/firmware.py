@@ -196,6 +196,7 @@ def _refuse_options(deployment: Deployment, target: FirmwareTarget, options: Opt
     if narrowed:
         raise UnsupportedError(narrowed)
     asked = {"--java": options.java, "--aar": options.aar, "--debuggable": options.debuggable}
+    asked |= {"--report-live": options.live}
     unknown = [word for word, wanted in asked.items() if wanted]
     if unknown:
         raise UnsupportedError(

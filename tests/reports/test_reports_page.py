@@ -26,7 +26,7 @@ def test_every_command_works(lathe: Lathe, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines()]
-    assert len(lines) == 7
+    assert len(lines) == 8
     for line in lines:
         result = lathe(*shlex.split(line)[1:])
         assert result.code == 0, f"{line}\n{result.stderr}"
@@ -44,5 +44,5 @@ def test_every_command_works(lathe: Lathe, tmp_path: Path, monkeypatch: pytest.M
 def test_the_page_names_every_tab() -> None:
     shown = re.findall(r'^    \["\w+", "(\w+)",', SCRIPT.read_text(), re.MULTILINE)
     named = re.findall(r"^\| (\w+) \|", PAGE.read_text().partition("## Graph")[0], re.MULTILINE)
-    assert len(shown) == 9
+    assert len(shown) == 10
     assert named == ["tab", *shown]

@@ -288,6 +288,7 @@
       ], item.copies))] : []),
     ];
   });
+  const tryIt = () => choice("run", Object.keys(data.live.models), (at) => [live.page(data.live, Object.keys(data.live.models)[at])]);
   const manifest = () => {
     const structured = (entry) => typeof entry === "object" && entry !== null;
     const text = (entry) => (Array.isArray(entry) && !entry.some(structured) ? entry.join(", ") : structured(entry) ? JSON.stringify(entry) : String(entry === undefined || entry === null ? "" : entry));
@@ -312,6 +313,7 @@
     ["validation", "Validation", validation, true],
     ["speed", "Speed", speed, true],
     ["device", "Device", device, measured().length > 0],
+    ["run", "Run", tryIt, Boolean(data.live)],
     ["manifest", "Manifest", manifest, Object.keys(data.manifest).length > 0],
   ].filter((page) => page[3]);
   get("figures").textContent = `Lathe ${data.build.version}`;
