@@ -103,8 +103,8 @@ bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=
 bench-hexagon: setup ## packets and instructions per inference on the Hexagon DSP, in qemu: build/bench-hexagon.json; NETWORKS=, SIZE=
 	@$(VENV)/python -m tests.bench.hexagon $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(SIZE),--size $(SIZE))
 
-bench-wasm: setup ## Lathe beside onnxruntime-web and TensorFlow.js in one browser: build/bench-wasm.json; NETWORKS=, ROUNDS=, NODE=1
-	@$(VENV)/python -m tests.bench.wasm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(NODE),--node)
+bench-wasm: setup ## Lathe beside onnxruntime-web and TensorFlow.js in one browser: build/bench-wasm.json; NETWORKS=, DTYPES=, ROUNDS=, NODE=1
+	@$(VENV)/python -m tests.bench.wasm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(DTYPES),--dtypes $(DTYPES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(NODE),--node)
 
 bench-micro: setup ## instructions and memory on microcontrollers, in qemu: build/bench-micro.json; MODELS=, ABIS=, TFLM= (sources of tflite-micro)
 	@$(VENV)/python -m tests.bench.micro $(if $(MODELS),--models $(MODELS)) $(if $(ABIS),--abis $(ABIS)) $(if $(TFLM),--tflm $(TFLM))

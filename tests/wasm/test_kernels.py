@@ -10,7 +10,7 @@ from buildtool.plan import manifest
 from buildtool.targets.cpu import TARGET
 from tests.wasm import all_kernels
 
-FEW = ("conv2d", "dwconv2d", "fully_connected", "pointwise_dwconv2d", "separable_conv2d")
+FEW = ("conv2d", "dwconv2d", "fully_connected", "pointwise_dwconv2d", "requantize", "separable_conv2d")
 VECTORS = sorted({kernel.op for kernel in manifest.load() if kernel.isa == "simd128"})
 
 

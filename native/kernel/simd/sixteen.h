@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 #if defined(__HVX__)
@@ -155,6 +157,78 @@ struct SixteenSums {
 
   void Add(const int8_t* from) { v += Sixteen::Wide(from); }
   void StoreTo(int32_t* to) const { memcpy(to, &v, sizeof v); }
+};
+
+#elif defined(__wasm_simd128__)
+
+struct Sixteen {
+  v128_t v[4];
+
+  template <typename F>
+  static LATHE_INLINE Sixteen Each(const F& f) {
+    return {{f(0), f(1), f(2), f(3)}};
+  }
+  static Sixteen Fill(float x) {
+    return Each([x](int) { return wasm_f32x4_splat(x); });
+  }
+  static Sixteen OfInts(const int32_t* from) {
+    return Each([from](int i) { return wasm_f32x4_convert_i32x4(wasm_v128_load(from + 4 * i)); });
+  }
+  static Sixteen OfFloats(const float* from) {
+    return Each([from](int i) { return wasm_v128_load(from + 4 * i); });
+  }
+  // x - zero.
+  static Sixteen OfBytes(const int8_t* from, int32_t zero) {
+    const v128_t zeros = wasm_i16x8_splat(static_cast<int16_t>(zero));
+    const v128_t low = wasm_i16x8_sub(wasm_i16x8_load8x8(from), zeros);
+    const v128_t high = wasm_i16x8_sub(wasm_i16x8_load8x8(from + 8), zeros);
+    return {{wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(low)),
+             wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(low)),
+             wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(high)),
+             wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(high))}};
+  }
+  void StoreTo(float* to) const {
+    for (int i = 0; i < 4; ++i) wasm_v128_store(to + 4 * i, v[i]);
+  }
+  Sixteen operator+(const Sixteen& b) const {
+    return Each([&](int i) { return wasm_f32x4_add(v[i], b.v[i]); });
+  }
+  Sixteen operator-(const Sixteen& b) const {
+    return Each([&](int i) { return wasm_f32x4_sub(v[i], b.v[i]); });
+  }
+  Sixteen operator*(const Sixteen& b) const {
+    return Each([&](int i) { return wasm_f32x4_mul(v[i], b.v[i]); });
+  }
+  Sixteen operator/(const Sixteen& b) const {
+    return Each([&](int i) { return wasm_f32x4_div(v[i], b.v[i]); });
+  }
+  // As ByteOf rounds: adding 1.5 * 2^23 leaves the nearest integer in the lowest bits. A minimum that engines compile
+  // to one instruction of x86 compares and chooses.
+  LATHE_INLINE void Store(const Steps& steps, int8_t* to) const {
+    const v128_t low = wasm_f32x4_splat(steps.low), high = wasm_f32x4_splat(steps.high);
+    const v128_t magic = wasm_f32x4_const_splat(12582912.0f), zero = wasm_i32x4_splat(steps.zero - 0x4b400000);
+    const Sixteen whole = Each([&](int i) {
+      const v128_t value = wasm_f32x4_pmax(low, wasm_f32x4_pmin(high, v[i]));
+      return wasm_i32x4_add(wasm_f32x4_add(value, magic), zero);
+    });
+    const v128_t first = wasm_i16x8_narrow_i32x4(whole.v[0], whole.v[1]);
+    wasm_v128_store(to, wasm_i8x16_narrow_i16x8(first, wasm_i16x8_narrow_i32x4(whole.v[2], whole.v[3])));
+  }
+};
+
+struct SixteenSums {
+  v128_t v[4] = {};
+
+  void Add(const int8_t* from) {
+    const v128_t low = wasm_i16x8_load8x8(from), high = wasm_i16x8_load8x8(from + 8);
+    v[0] = wasm_i32x4_add(v[0], wasm_i32x4_extend_low_i16x8(low));
+    v[1] = wasm_i32x4_add(v[1], wasm_i32x4_extend_high_i16x8(low));
+    v[2] = wasm_i32x4_add(v[2], wasm_i32x4_extend_low_i16x8(high));
+    v[3] = wasm_i32x4_add(v[3], wasm_i32x4_extend_high_i16x8(high));
+  }
+  void StoreTo(int32_t* to) const {
+    for (int i = 0; i < 4; ++i) wasm_v128_store(to + 4 * i, v[i]);
+  }
 };
 
 #elif defined(__aarch64__)

@@ -3,6 +3,8 @@
 // windows are whole.
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #elif !defined(__riscv_vector)
 #include <arm_neon.h>
 #endif
@@ -43,6 +45,40 @@ struct PairSums {
     }
   }
   LATHE_INLINE Sixteen Numbers() const { return {{_mm256_cvtepi32_ps(v[0]), _mm256_cvtepi32_ps(v[1])}}; }
+};
+
+inline int64_t WeightPlace(int64_t channel, int64_t tap) { return 2 * channel + tap; }
+
+#elif defined(__wasm_simd128__)
+
+// Of a pair of taps and sixteen channels: [channel][tap].
+struct PairWeights {
+  using Weight = int16_t;
+  v128_t v[4];
+
+  LATHE_INLINE explicit PairWeights(const Weight* from) {
+    for (int i = 0; i < 4; ++i) v[i] = wasm_v128_load(from + 8 * i);
+  }
+};
+
+// Sums of sixteen channels.
+struct PairSums {
+  v128_t v[4];
+
+  LATHE_INLINE void Start(const int32_t* starts) {
+    for (int i = 0; i < 4; ++i) v[i] = wasm_v128_load(starts + 4 * i);
+  }
+  LATHE_INLINE void Add(const int8_t* first, const int8_t* second, const PairWeights& weights) {
+    const v128_t a = wasm_v128_load(first), b = wasm_v128_load(second);
+    const v128_t low = wasm_i8x16_shuffle(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const v128_t high = wasm_i8x16_shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    const v128_t pairs[4] = {wasm_i16x8_extend_low_i8x16(low), wasm_i16x8_extend_high_i8x16(low),
+                             wasm_i16x8_extend_low_i8x16(high), wasm_i16x8_extend_high_i8x16(high)};
+    for (int i = 0; i < 4; ++i) v[i] = wasm_i32x4_add(v[i], wasm_i32x4_dot_i16x8(pairs[i], weights.v[i]));
+  }
+  LATHE_INLINE Sixteen Numbers() const {
+    return Sixteen::Each([&](int i) { return wasm_f32x4_convert_i32x4(v[i]); });
+  }
 };
 
 inline int64_t WeightPlace(int64_t channel, int64_t tap) { return 2 * channel + tap; }

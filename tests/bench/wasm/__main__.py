@@ -2,17 +2,20 @@
 
     make bench-wasm NETWORKS="mobilenet_v1 resnet18" ROUNDS=30
     make bench-wasm NODE=1
+    make bench-wasm DTYPES=int8
 
 Each network has a browser of its own, in which the engines take turns on one thread: headless Chromium, or Node where
 there is none. onnxruntime-web gets the ONNX file, Lathe the library that it builds from it, TensorFlow.js the graph as
 Lathe has optimised it, by its fused operators with its WebAssembly backend. Times include copying the input in and the
-output out. npm fetches both engines into build/bench-wasm once. Writes build/bench-wasm.json: per network the medians,
+output out. In 8 bits (`int8`), onnxruntime-web gets the same network with quantised weights and values, and TensorFlow.js,
+which computes in single precision only, is left out. npm fetches both engines into build/bench-wasm once. Writes build/bench-wasm.json: per network the medians,
 the ratios, the largest difference of outputs and the bytes of WebAssembly.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import shutil
@@ -32,37 +35,40 @@ from buildtool.settings import DEFAULTS, SILENT, Options, Overrides
 from buildtool.workflow.preparing import prepare
 from tests.wasm import browser
 from tests.zoo.networks import NETWORKS, cached
+from tests.zoo.quantised import quantised
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "bench-wasm"
 RESULT = ROOT / "build" / "bench-wasm.json"
 ABI = "wasm32-simd"
 PACKAGES = ("onnxruntime-web@1.30.0", "@tensorflow/tfjs@4.22.0", "@tensorflow/tfjs-backend-wasm@4.22.0")
-PEERS = ("onnxruntime_web", "tensorflow_js")
+PEERS = {"fp32": ("onnxruntime_web", "tensorflow_js"), "int8": ("onnxruntime_web",)}
 _HERE = Path(__file__).parent
 _SECONDS = 300.0
 _SIZE = 224
-_LARGEST_ERROR = 1e-4  # as a part of the largest element of the output
+#: As a part of the largest element of the output. Engines round differently after each layer of bytes.
+_LARGEST_ERROR = {"fp32": 1e-4, "int8": 0.1}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=list(NETWORKS))
+    parser.add_argument("--dtypes", nargs="+", default=list(PEERS), choices=list(PEERS))
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--warmup", type=int, default=5)
     parser.add_argument("--node", action="store_true", help="in Node, although there is a browser")
     options = parser.parse_args()
     modules = installed()
     rows = []
-    for name in options.networks:
-        task = prepared(name, options.rounds, options.warmup)
+    for dtype, name in itertools.product(options.dtypes, options.networks):
+        task = prepared(name, dtype, options.rounds, options.warmup)
         said = _in_node(modules, task) if options.node or browser.program() is None else _in_browser(modules, task)
         if "problem" in said:
-            print(f"{name}: {said['problem']}", file=sys.stderr)
+            print(f"{name} in {dtype}: {said['problem']}", file=sys.stderr)
             return 1
-        rows.append(_row(said, task))
-        if wrong := [peer for peer in PEERS if rows[-1][peer]["error"] > _LARGEST_ERROR]:
-            print(f"{name}: Lathe and {', '.join(wrong)} do not compute the same", file=sys.stderr)
+        rows.append(_row(said, task, dtype))
+        if wrong := [peer for peer in PEERS[dtype] if rows[-1][peer]["error"] > _LARGEST_ERROR[dtype]]:
+            print(f"{name} in {dtype}: Lathe and {', '.join(wrong)} do not compute the same", file=sys.stderr)
             return 1
         print(_line(rows[-1]), flush=True)
     document = {"abi": ABI, "threads": 1, "rounds": options.rounds, "networks": rows, "geometric_mean": _means(rows)}
@@ -86,21 +92,23 @@ def installed() -> Path:
     return FOLDER / "node_modules"
 
 
-def prepared(name: str, rounds: int, warmup: int) -> Path:
+def prepared(name: str, dtype: str, rounds: int, warmup: int) -> Path:
     """The folder of a task: the network in the form that each engine takes, and task.json."""
-    folder = FOLDER / name
+    folder = FOLDER / (name if dtype == "fp32" else f"{name}_{dtype}")
     folder.mkdir(parents=True, exist_ok=True)
-    onnx = cached(name, FOLDER / "onnx", _SIZE)
+    onnx = (quantised if dtype == "int8" else cached)(name, FOLDER / "onnx", _SIZE)
     file = folder / "deploy.yml"
     file.write_text(deployment.write([onnx], relative_to=folder, library_name=name, data_type="fp32_fp32"))
     overrides = Overrides(target_abis=(ABI,))
     built = buildtool.build(file, overrides, Options(output=folder / "build", archive=False))
     shutil.copyfile(onnx, folder / "model.onnx")
-    (model,) = prepare(load_deployment(file, overrides), DEFAULTS, SILENT)
-    document, weights = for_tensorflow(model.graph)
-    (folder / "graph.json").write_text(json.dumps(document))
-    (folder / "weights.bin").write_bytes(weights)
+    if dtype == "fp32":
+        (model,) = prepare(load_deployment(file, overrides), DEFAULTS, SILENT)
+        document, weights = for_tensorflow(model.graph)
+        (folder / "graph.json").write_text(json.dumps(document))
+        (folder / "weights.bin").write_bytes(weights)
     task = {
+        "engines": ["lathe", *PEERS[dtype]],
         "name": name,
         "shape": [1, 3, _SIZE, _SIZE],
         "rounds": rounds,
@@ -155,23 +163,27 @@ def _in_node(modules: Path, task: Path) -> dict[str, Any]:
     return dict(json.loads(done.stdout)) if done.returncode == 0 else {"problem": done.stderr}
 
 
-def _row(said: dict[str, Any], task: Path) -> dict[str, Any]:
+def _row(said: dict[str, Any], task: Path, dtype: str) -> dict[str, Any]:
     result = said.pop("result")
-    ratios = {peer: result["lathe"]["median_ms"] / result[peer]["median_ms"] for peer in PEERS}
+    ratios = {peer: result["lathe"]["median_ms"] / result[peer]["median_ms"] for peer in PEERS[dtype]}
     wasm_bytes = json.loads((task / "task.json").read_text())["wasm_bytes"]
-    return {**result, "ratios": ratios, "wasm_bytes": wasm_bytes, **said}
+    return {**result, "dtype": dtype, "ratios": ratios, "wasm_bytes": wasm_bytes, **said}
 
 
 def _line(row: dict[str, Any]) -> str:
-    times = ", ".join(f"{name} {row[name]['median_ms']:.1f} ms" for name in ("lathe", *PEERS))
+    peers = PEERS[row["dtype"]]
+    times = ", ".join(f"{name} {row[name]['median_ms']:.1f} ms" for name in ("lathe", *peers))
     ratios = ", ".join(f"{ratio:.3f}" for ratio in row["ratios"].values())
-    errors = ", ".join(f"{row[name]['error']:.0e}" for name in PEERS)
-    return f"{row['network']}: {times}; ratios {ratios}; errors {errors}; {row['wasm_bytes']:,} bytes of WebAssembly"
+    errors = ", ".join(f"{row[name]['error']:.0e}" for name in peers)
+    return f"{row['network']} in {row['dtype']}: {times}; ratios {ratios}; errors {errors}; {row['wasm_bytes']:,} bytes of WebAssembly"
 
 
 def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
-    logs = {peer: [math.log(row["ratios"][peer]) for row in rows] for peer in PEERS}
-    return {peer: math.exp(sum(values) / len(values)) for peer, values in logs.items()}
+    logs: dict[str, list[float]] = {}
+    for row in rows:
+        for peer, ratio in row["ratios"].items():
+            logs.setdefault(f"{peer} in {row['dtype']}", []).append(math.log(ratio))
+    return {name: math.exp(sum(values) / len(values)) for name, values in logs.items()}
 
 
 if __name__ == "__main__":

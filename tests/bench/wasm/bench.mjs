@@ -94,8 +94,8 @@ export async function measure(task, engines, read) {
   const count = task.shape.reduce((product, size) => product * size, 1);
   const input = Float32Array.from({length: count}, (_, index) => Math.sin(index));
   const runs = {}, times = {}, outputs = {};
-  for (const [name, open] of Object.entries(ENGINES)) {
-    runs[name] = await open(task, read, input, engines);
+  for (const name of task.engines) {
+    runs[name] = await ENGINES[name](task, read, input, engines);
     outputs[name] = Float32Array.from(await runs[name].output());
     times[name] = [];
   }
@@ -106,7 +106,7 @@ export async function measure(task, engines, read) {
       if (round >= 0) times[name].push(performance.now() - start);
     }
   const result = {network: task.name};
-  for (const name of Object.keys(ENGINES))
+  for (const name of task.engines)
     result[name] = {
       median_ms: median(times[name]), least_ms: Math.min(...times[name]), error: error(outputs.lathe, outputs[name])};
   return result;
