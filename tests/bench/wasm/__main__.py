@@ -7,9 +7,10 @@
 Each network has a browser of its own, in which the engines take turns on one thread: headless Chromium, or Node where
 there is none. onnxruntime-web gets the ONNX file, Lathe the library that it builds from it, TensorFlow.js the graph as
 Lathe has optimised it, by its fused operators with its WebAssembly backend. Times include copying the input in and the
-output out. In 8 bits (`int8`), onnxruntime-web gets the same network with quantised weights and values, and TensorFlow.js,
-which computes in single precision only, is left out. npm fetches both engines into build/bench-wasm once. Writes build/bench-wasm.json: per network the medians,
-the ratios, the largest difference of outputs and the bytes of WebAssembly.
+output out. In 8 bits (`int8`), onnxruntime-web gets the same network with quantised weights and values, and
+TensorFlow.js, which computes in single precision only, is left out. npm fetches both engines into build/bench-wasm
+once. Writes build/bench-wasm.json: per network the medians, the ratios, the largest difference of outputs and the bytes
+of WebAssembly.
 """
 
 from __future__ import annotations
@@ -175,7 +176,8 @@ def _line(row: dict[str, Any]) -> str:
     times = ", ".join(f"{name} {row[name]['median_ms']:.1f} ms" for name in ("lathe", *peers))
     ratios = ", ".join(f"{ratio:.3f}" for ratio in row["ratios"].values())
     errors = ", ".join(f"{row[name]['error']:.0e}" for name in peers)
-    return f"{row['network']} in {row['dtype']}: {times}; ratios {ratios}; errors {errors}; {row['wasm_bytes']:,} bytes of WebAssembly"
+    what = f"{row['network']} in {row['dtype']}: {times}; ratios {ratios}; errors {errors}"
+    return f"{what}; {row['wasm_bytes']:,} bytes of WebAssembly"
 
 
 def _means(rows: list[dict[str, Any]]) -> dict[str, float]:
