@@ -1,4 +1,4 @@
-"""`lathe train`: networks for the MAX78000 and MAX78002, from training to files for `lathe build`."""
+"""`lathe train`: networks for the MAX78000, MAX78002 and K210, from training to files for `lathe build`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from buildtool.cli.train_options import AbiOption, ModelArgument, NetworkOptions
 from buildtool.cli.train_search import search
 from buildtool.errors import ConfigError
 
-_BITS = (8, 4, 2, 1)
+_BITS = (16, 8, 4, 2, 1)
 
 CheckpointArgument: TypeAlias = Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="Checkpoint of training.")]
 CheckpointOption: TypeAlias = Annotated[
@@ -22,7 +22,7 @@ CheckpointOption: TypeAlias = Annotated[
 ]
 BitsOption: TypeAlias = Annotated[
     int | None,
-    typer.Option("--bits", metavar="8|4|2|1", help="Quantise float weights to so many bits, without training."),
+    typer.Option("--bits", metavar="16|8|4|2|1", help="Quantise float weights to so many bits, without training."),
 ]
 OutputOption: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. [default: beside it]")
@@ -150,14 +150,16 @@ def export(
     network: NetworkOptions,
     out: Output,
 ) -> None:
-    """Write a network description with all places, its checkpoint and a sample: what `lathe build` takes."""
+    """Write what `lathe build` takes: a network description with all places, its checkpoint and a sample; for the K210
+    a deployment file, the network as ONNX, its ranges and a sample."""
     from buildtool.workflow import training
 
     _check_bits(bits)
     files = training.export(model, network.arch, network.data, checkpoint, output, bits=bits, abi=abi)
-    description, weights, sample = files
     text = "\n".join(f"wrote {file}" for file in files)
-    text += f"\nnext: lathe build {description} --checkpoint-file {weights} --sample-input {sample} --abi {abi}"
+    description, weights, sample, *_ = files
+    options = "" if abi == "k210" else f" --checkpoint-file {weights} --sample-input {sample} --abi {abi}"
+    text += f"\nnext: lathe build {description}{options}"
     out.document({"files": [str(file) for file in files], "abi": abi}, text)
 
 
@@ -172,7 +174,7 @@ def _converted(checkpoint: Path, output: Path | None, out: Output, word: str) ->
 
 def _check_bits(bits: int | None) -> None:
     if bits is not None and bits not in _BITS:
-        raise ConfigError(f"--bits cannot be {bits}", rule="8, 4, 2 or 1")
+        raise ConfigError(f"--bits cannot be {bits}", rule="8, 4, 2 or 1; for the K210 16 or 8")
 
 
 def _bits_text(bits: list[int]) -> str:
@@ -181,7 +183,7 @@ def _bits_text(bits: list[int]) -> str:
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        help="Train networks for the MAX78000 and MAX78002.", rich_markup_mode=None, no_args_is_help=True
+        help="Train networks for the MAX78000, MAX78002 and K210.", rich_markup_mode=None, no_args_is_help=True
     )
     commands: dict[str, Any] = {
         "fit": fit,

@@ -11,7 +11,7 @@ import typer
 ModelArgument: TypeAlias = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Python file with the network, as of ai8x-training.")
 ]
-AbiOption: TypeAlias = Annotated[str, typer.Option("--abi", metavar="CHIP", help="max78000 or max78002.")]
+AbiOption: TypeAlias = Annotated[str, typer.Option("--abi", metavar="CHIP", help="max78000, max78002 or k210.")]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from buildtool.targets.max7800x.simulation.native_simulator import Simulator
 from buildtool.training import models, rules, tracing
 from buildtool.training.data import Data
 from buildtool.training.fitting import given
+from buildtool.training.kpu import comparing, exporting
 
 _BATCH = 64
 
@@ -65,8 +66,9 @@ def loaded(file: Path, arch: str | None, data: Data, weights: Path, bits: int | 
 
 def evaluate(name: str, network: nn.Module, data: Data, *, top: int = 1) -> Evaluated:
     """Over the held-out samples; of quantised networks with the integers of the chip."""
-    outputs = outputs_of(network, data.test_samples)
-    scores = outputs[-1].reshape(len(data.test_labels), -1)
+    of_k210 = exporting.is_of_k210(network)
+    scores = comparing.scores(network, data.test_samples) if of_k210 else outputs_of(network, data.test_samples)[-1]
+    scores = scores.reshape(len(data.test_labels), -1)
     if not 1 <= top <= scores.shape[1]:
         raise ConfigError(f"top {top} of {scores.shape[1]} answers", rule=f"1 to {scores.shape[1]}")
     answers = np.zeros((scores.shape[1], scores.shape[1]), np.int64)

@@ -116,6 +116,8 @@ class Fused(nn.Module):
 
     def quantise(self, bits: int, quantile: float = 1.0) -> None:
         """Compute as the chip from now on. The normalisation has to be part of the weights."""
+        if bits not in rules.WEIGHT_BITS:
+            raise UnsupportedError(f"weights of {bits} bits", rule="those of the MAX7800x have 1, 2, 4 or 8")
         for name, value in (("weight_bits", bits), ("bias_bits", bits), ("shift_quantile", quantile)):
             getattr(self, name).fill_(value)
         self.quantize_activation.fill_(1)

@@ -17,6 +17,7 @@ from torch import nn
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Where
 from buildtool.training import ai8x, spaces
 from buildtool.training.data import Data
+from buildtool.training.kpu import Conv2d, exporting
 from buildtool.training.layers import Elementwise, Fused, Pool
 from buildtool.wording import did_you_mean
 
@@ -39,6 +40,8 @@ def made(file: Path, arch: str | None, data: Data, arguments: Mapping[str, Any] 
         raise ConfigError(f"the file fails: {told}", where=Where(file=str(file), line=line or 0)) from error
     if not isinstance(network, nn.Module):
         raise ConfigError(f"'{name}' gives no network", where=where, rule="a torch.nn.Module")
+    if exporting.is_of_k210(network):
+        exporting.link(network)
     return name, network
 
 
@@ -104,9 +107,9 @@ def _arguments(build: Any, data: Data, more: Mapping[str, Any], where: Where) ->
     return {**{key: value for key, value in known.items() if key in takes}, **more}
 
 
-def layers_of(network: nn.Module) -> dict[str, Fused]:
-    """The layers with weights, by their names."""
-    return {name: module for name, module in network.named_modules() if isinstance(module, Fused)}
+def layers_of(network: nn.Module) -> dict[str, Fused | Conv2d]:
+    """The layers with weights that accelerators compute, by their names."""
+    return {name: module for name, module in network.named_modules() if isinstance(module, Fused | Conv2d)}
 
 
 def weight_bytes(network: nn.Module, bits: Mapping[str, int]) -> int:

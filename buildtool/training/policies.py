@@ -13,6 +13,8 @@ from buildtool.training.rules import WEIGHT_BITS
 from buildtool.wording import did_you_mean
 from buildtool.yaml_marks import place_of, plain_data, read_yaml
 
+_WIDE = 16  # bits that weights of the K210 may have
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -34,7 +36,7 @@ def _whole(value: Any) -> int | None:
 
 def _bits(value: Any) -> int | None:
     found = _whole(value)
-    return found if found in WEIGHT_BITS else None
+    return found if found in (*WEIGHT_BITS, _WIDE) else None
 
 
 def _positive(value: Any) -> float | None:
@@ -50,7 +52,7 @@ def _share(value: Any) -> float | None:
     return found if found is not None and found <= 1 else None
 
 
-_BITS_RULE = "1, 2, 4 or 8"
+_BITS_RULE = "1, 2, 4 or 8; for the K210 8 or 16"
 _KEYS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "start_epoch": (_whole, "an integer from 0 on"),
     "weight_bits": (_bits, _BITS_RULE),

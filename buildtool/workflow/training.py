@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
-from buildtool.errors import ConfigError, ToolchainError, Where
+from buildtool.errors import ConfigError, ToolchainError, UnsupportedError, Where
 from buildtool.running import clusters
 from buildtool.targets.max7800x import TARGET
 from buildtool.targets.max7800x.devices import DEVICES, Device
 from buildtool.training import data, pages, policies, spaces
 
 HOWS = ("evolution", "random")
+K210 = "k210"
 
 
 @dataclass(frozen=True)
@@ -100,16 +103,20 @@ def evaluate(
     model: Path, arch: str | None, samples: str, checkpoint: Path, *, bits: int | None, top: int, abi: str | None
 ) -> dict[str, Any]:
     """The accuracy; with `abi` also whether every layer equals that of the chip's simulator."""
-    device = None if abi is None else _device(abi)
+    device = None if abi is None or abi == K210 else _device(abi)
     _require_torch()
     from dataclasses import replace
 
     from buildtool.training import evaluating
+    from buildtool.training.kpu import comparing
 
     held = data.read(samples)
     name, network = evaluating.loaded(model, arch, held, checkpoint, bits)
+    _check_chip(network, abi, checkpoint)
     found = evaluating.evaluate(name, network, held, top=top)
-    if device is not None:
+    if abi == K210:
+        found = replace(found, layers_compared=comparing.compare(name, network, held.test_samples)[1])
+    elif device is not None:
         with tempfile.TemporaryDirectory() as scratch:
             on_chip = evaluating.chip_network(name, network, device, held.shape, Path(scratch))
         library = device_simulator(TARGET.simulator, ObjectCache())
@@ -120,13 +127,16 @@ def evaluate(
 def export(
     model: Path, arch: str | None, samples: str, checkpoint: Path, folder: Path, *, bits: int | None, abi: str
 ) -> tuple[Path, ...]:
-    """The files for `lathe build`."""
-    device = _device(abi)
+    """The files for `lathe build`: for the K210 a deployment file, the network, its ranges and a sample."""
+    device = None if abi == K210 else _device(abi)
     _require_torch()
     from buildtool.training import evaluating
 
     held = data.read(samples)
     name, network = evaluating.loaded(model, arch, held, checkpoint, bits)
+    _check_chip(network, abi, checkpoint)
+    if device is None:
+        return _export_to_k210(name, network, held, folder)
     with tempfile.TemporaryDirectory() as scratch:
         on_chip = evaluating.chip_network(name, network, device, held.shape, Path(scratch))
     return evaluating.export(on_chip, held.test_samples[0], folder)
@@ -225,8 +235,52 @@ def _arguments(words: Sequence[str]) -> dict[str, Any]:
 
 def _device(abi: str) -> Device:
     if abi not in DEVICES:
-        raise ConfigError(f"there is no training for '{abi}'", rule=f"--abi: {', '.join(DEVICES)}")
+        raise ConfigError(f"there is no training for '{abi}'", rule=f"--abi: {', '.join(DEVICES)}, {K210}")
     return DEVICES[abi]
+
+
+def _check_chip(network: Any, abi: str | None, checkpoint: Path) -> None:
+    """That the layers are those of the chip that was asked for."""
+    from buildtool.training.kpu import exporting
+
+    of_k210 = exporting.is_of_k210(network)
+    if abi is not None and of_k210 != (abi == K210):
+        chip, others = ("the K210", f"--abi {K210}") if of_k210 else ("the MAX7800x", f"--abi {' or '.join(DEVICES)}")
+        raise ConfigError(
+            f"the network has layers of {chip}, and is asked for {abi}",
+            where=Where(file=str(checkpoint)),
+            rule="layers compute as one chip does",
+            remedy=others,
+        )
+
+
+def _export_to_k210(name: str, network: Any, held: Any, folder: Path) -> tuple[Path, ...]:
+    from buildtool.training.kpu import exporting
+
+    if exporting.weight_bits(network) != 8:
+        raise UnsupportedError(
+            "weights of 16 bits", rule="`lathe build` makes kmodels with 8 bits", remedy="train with `weight_bits: 8`"
+        )
+    content, ranges = exporting.exported(name, network, held.shape)
+    output = exporting.steps_of(network, held.shape)[-1].shape
+    folder.mkdir(parents=True, exist_ok=True)
+    deployment, file, beside, sample = (folder / f"{name}.{end}" for end in ("yml", "onnx", "ranges", "npy"))
+    file.write_bytes(content)
+    beside.write_text(ranges, encoding="utf-8")
+    np.save(sample, (held.test_samples[:1] / 128).astype(np.float32))
+    formats = [f"[{'NCHW' if rank == 3 else 'NONE'}]" for rank in (len(held.shape), len(output))]
+    shapes = [",".join(map(str, (1, *shape))) for shape in (held.shape, output)]
+    deployment.write_text(
+        f"library_name: {name}\ntarget_abis: [{K210}]\nmodels:\n  {name}:\n    platform: onnx\n"
+        f"    model_file_path: {file.name}\n    input_tensors: [{exporting.INPUT}]\n"
+        f'    input_shapes: ["{shapes[0]}"]\n    input_data_formats: {formats[0]}\n'
+        f'    input_ranges: ["-1.0,0.9921875"]\n'
+        f'    output_tensors: [output]\n    output_shapes: ["{shapes[1]}"]\n    output_data_formats: {formats[1]}\n'
+        f"    validation_inputs_data: [{sample.name}]\n    runtime: kpu\n    quantize: 1\n"
+        f"    quantize_range_file: {beside.name}\n",
+        encoding="utf-8",
+    )
+    return deployment, file, beside, sample
 
 
 def _require_torch() -> None:

@@ -13,7 +13,7 @@ from buildtool.targets.k210.format.arguments import ConvShape, ZeroPoints
 from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output, read, write
 from buildtool.targets.k210.format.kpu_layers import Conv
 from buildtool.targets.k210.format.tables import FIRST_START, Activation, BatchNorm, Segment
-from buildtool.targets.k210.simulation import kpu
+from buildtool.targets.k210.simulation import arithmetic, kpu
 from buildtool.targets.k210.simulation.simulator import Simulator, simulate
 from tests.targets.k210.samples import Drawn, draw, drawn_convolutions, input_for, one_convolution
 from tests.targets.k210.slow_kpu import SlowConvolution, byte_place
@@ -118,7 +118,7 @@ def test_edges_of_the_activation(value: int, expected: int) -> None:
 def test_shifts_up_to_their_limit() -> None:
     values = np.array([-(1 << 62), -1, 0, 1, (1 << 62)])
     for shift, expected in ((0, values.tolist()), (63, [0, 0, 0, 0, 1]), (64, [0] * 5), (255, [0] * 5)):
-        assert kpu.nearest(values, np.full(5, shift)).tolist() == expected
+        assert arithmetic.nearest(values, np.full(5, shift)).tolist() == expected
 
 
 def test_batch_norm_shifts_down() -> None:

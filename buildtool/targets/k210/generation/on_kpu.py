@@ -9,10 +9,11 @@ from buildtool.targets.k210.format.arguments import ConvShape, layer_argument
 from buildtool.targets.k210.format.kpu_layers import conv
 from buildtool.targets.k210.format.layer import Layer
 from buildtool.targets.k210.generation import quantise, split
+from buildtool.targets.k210.generation.activation import Function
 from buildtool.targets.k210.generation.forms import Planes, Program, known
 from buildtool.targets.k210.generation.jobs import Convolution
 from buildtool.targets.k210.generation.memory import Buffer, Places, Step
-from buildtool.targets.k210.generation.quantise import Registers
+from buildtool.targets.k210.generation.quantise import Bytes, Registers
 from buildtool.targets.k210.generation.split import Part
 
 #: By pool: the steps that a mean loses on average, as it is cut off. Numbers are that much larger before they are
@@ -52,10 +53,8 @@ def make(program: Program, job: Convolution, settings: Settings) -> Convolved:
     x, y = program.tensors[job.x], program.tensors[job.y]
     planes = program.planes_of(x, zeros_around=job.kernel == 3)
     weights = quantise.weights(job.weights, settings.weight_bits, settings.per_channel)
-    lost = _LOST_BY_MEANS.get(job.pool, 0.0) * known(y).scale
-    registers = quantise.registers(
-        weights, job.bias, known(x), known(y), lambda sums: job.function(sums) + lost, wide=settings.wide
-    )
+    function = function_of(job.function, job.pool, known(y))
+    registers = quantise.registers(weights, job.bias, known(x), known(y), function, wide=settings.wide)
     outputs = len(job.weights)
     shape = ConvShape((x.channels, planes.height, planes.width), outputs, job.kernel, job.depthwise, job.pool)
     channel = job.weights[0].size * (2 if settings.wide else 1)
@@ -81,6 +80,12 @@ def make(program: Program, job: Convolution, settings: Settings) -> Convolved:
         y.ram, y.late, y.send = Planes(target, height, width, job.pick), job.late, send
     words = " + ".join(job.words) or "none"
     return Convolved(program.node, shape, words, registers.fit.error, weights.per_channel, len(found))
+
+
+def function_of(function: Function, pool: int, stored: Bytes) -> Function:
+    """What the activation computes: the function, and the half step that a mean would cut off behind it."""
+    lost = _LOST_BY_MEANS.get(pool, 0.0) * stored.scale
+    return lambda sums: function(sums) + lost
 
 
 def _most_channels(source: Buffer, target: Buffer, some: int) -> int:

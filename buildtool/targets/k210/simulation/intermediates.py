@@ -31,8 +31,8 @@ def texts(model: Kmodel, data: bytes) -> dict[str, bytes]:
 def _text(simulator: Simulator, layer: Layer) -> bytes:
     written = io.BytesIO()
     if isinstance(layer, Conv | Upload | AddPadding):
-        planes = _planes(simulator, layer)
-        np.savetxt(written, planes.reshape(-1, planes.shape[2]), "%d")
+        found = planes(simulator, layer)
+        np.savetxt(written, found.reshape(-1, found.shape[2]), "%d")
     else:
         for part in layer.writes():
             if part.element == 4 or layer.TYPE is LayerType.CONCAT:  # which counts bytes, and moves floats
@@ -42,8 +42,10 @@ def _text(simulator: Simulator, layer: Layer) -> bytes:
     return written.getvalue()
 
 
-def _planes(simulator: Simulator, layer: Conv | Upload | AddPadding) -> npt.NDArray[np.uint8]:
-    """Channels, rows, columns. Where a layer covers its own input, they are nowhere but in main memory."""
+def planes(simulator: Simulator, layer: Conv | Upload | AddPadding) -> npt.NDArray[np.uint8]:
+    """What a layer of the KPU has just made: channels, rows, columns. Where it covers its own input, they are nowhere
+    but in main memory.
+    """
     if isinstance(layer, Conv):
         if checks.covers_its_input(layer):
             return simulator.main.u8(layer.main_out, layer.out_bytes).reshape(layer.out_shape)

@@ -9,6 +9,8 @@ from buildtool.targets.k210.format.kpu_layers import Conv
 from buildtool.targets.k210.format.layout import Bytes
 from buildtool.targets.k210.format.registers import LayerArgument
 from buildtool.targets.k210.format.tables import Activation
+from buildtool.targets.k210.simulation import arithmetic
+from buildtool.targets.k210.simulation.arithmetic import Library
 
 Wide = npt.NDArray[np.int64]
 
@@ -18,10 +20,10 @@ def run(layer: Conv, planes: Bytes, *, wide_weights: bool) -> Bytes:
     argument = layer.argument
     weights = kernels(layer, wide_weights=wide_weights)
     values = accumulate(argument, planes, weights)
-    norms = np.array([(norm.mul, norm.add, norm.shift) for norm in layer.batch_norm], np.int64)
-    mul, add, shift = norms.T[:, :, None, None]
-    values = (values * mul >> shift) + add
-    return pool(argument, activate(layer.activation, values))
+    values = arithmetic.normalised(NUMPY, values, layer.batch_norm)
+    planes = activate(layer.activation, values)
+    pooled: Bytes = arithmetic.pooled(NUMPY, planes, argument.pool, argument.out_h, argument.out_w).astype(np.uint8)
+    return pooled
 
 
 def kernels(layer: Conv, *, wide_weights: bool) -> Wide:
@@ -63,43 +65,16 @@ def accumulate(argument: LayerArgument, planes: Bytes, weights: Wide) -> Wide:
 
 
 def activate(activation: Activation, values: Wide) -> Bytes:
-    """The last segment whose start is not above the value, whatever the order of the starts."""
-    table = np.array([(item.start, item.mul, item.shift, item.bias) for item in activation.segments], np.int64)
-    reachable = np.minimum.accumulate(table[::-1, 0])[::-1]
-    segment = np.maximum(np.searchsorted(reachable, values, side="right") - 1, 0)
-    start, mul, shift, bias = (table[:, column][segment] for column in range(4))
-    scaled = nearest((values - start) * mul, shift) + bias
-    clamped: Bytes = np.clip(scaled, 0, 255).astype(np.uint8)
-    return clamped
+    """The bytes that an activation makes of numbers."""
+    found: Bytes = arithmetic.activated(NUMPY, values, activation).astype(np.uint8)
+    return found
 
 
-def nearest(values: Wide, shift: Wide) -> Wide:
-    """`values / 2^shift`, rounded to the nearest whole number; a half goes up."""
-    rounded: Wide = ((values >> np.clip(shift - 1, 0, 63)) + 1) >> 1
-    return np.where(shift > 0, rounded, values)
-
-
-def pool(argument: LayerArgument, planes: Bytes) -> Bytes:
-    """One of the ten pools. Behind the right and lower edge, a mean takes the edge again, a maximum takes nothing."""
-    kind, height, width = argument.pool, argument.out_h, argument.out_w
-    if kind == 0:
-        return planes
-    if kind in (5, 7):  # left top
-        stride = 2 if kind == 5 else 4
-        return planes[:, ::stride, ::stride][:, :height, :width]
-    if kind == 6:  # right top; behind the edge lies 0
-        return np.pad(planes, ((0, 0), (0, 0), (0, 1)))[:, ::2, 1::2][:, :height, :width]
-    edge = 4 if kind in (3, 4) else 2
-    stride = 1 if kind in (8, 9) else edge
-    padded = np.pad(planes, ((0, 0), (0, edge), (0, edge)), mode="edge")
-    windows = [
-        padded[:, y:, x:][:, : height * stride : stride, : width * stride : stride]
-        for y in range(edge)
-        for x in range(edge)
-    ]
-    if kind in (1, 3, 9):  # the edge again is what the maximum has seen already
-        largest: Bytes = np.maximum.reduce(windows)
-        return largest
-    total = np.add.reduce([window.astype(np.uint16) for window in windows])
-    mean: Bytes = (total // (edge * edge)).astype(np.uint8)
-    return mean
+NUMPY = Library(
+    integers=lambda values: np.array(values, np.int64),
+    sections=lambda starts, values: np.searchsorted(starts, values, side="right"),
+    maximum=np.maximum,
+    edges=lambda planes, count: np.pad(planes, ((0, 0), (0, count), (0, count)), mode="edge"),
+    zeros=lambda planes: np.pad(planes, ((0, 0), (0, 0), (0, 1))),
+    wide=lambda planes: planes.astype(np.uint16),
+)
