@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from buildtool.ir.operator import Operator
+from buildtool.targets.micro.definitions.loops import Function
+
 Bytes = NDArray[np.int8]
 
 
@@ -21,7 +24,7 @@ class Tensor:
     shape: tuple[int, ...]
     scale: float = 1.0
     zero: int = 0
-    dtype: str = "int8"  # or uint8, float32
+    dtype: str = "int8"  # as NumPy calls it
 
     @property
     def elements(self) -> int:
@@ -197,6 +200,25 @@ class Quantize(Layer):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dequantize(Layer):
     """From bytes to floats."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Defined(Layer):
+    """Any operator, as a function of C that is made of its definition."""
+
+    operator: Operator
+    operands: tuple[NDArray[Any] | int, ...]  # constants, and places in `inputs`
+    which: int  # the output of the operator
+    function: Function
+    products: int
+
+    @property
+    def macs(self) -> int:
+        return self.products
+
+    @property
+    def kind(self) -> str:
+        return self.operator.name
 
 
 @dataclass(frozen=True)

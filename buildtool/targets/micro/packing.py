@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from buildtool.targets.micro.network import Bytes, Conv, Dense, Depthwise, Layer
+from buildtool.targets.micro.network import Bytes, Conv, Defined, Dense, Depthwise, Layer
 
 _WIDE = 64  # kLmWide of native/micro/ops/fixed_point.h
 
@@ -69,6 +69,8 @@ def vector_channels(layer: Depthwise, kernel_set: str) -> bool:
 
 def scratch(layer: Layer, kernel_set: str) -> int:
     """Bytes of memory that the kernel of a layer works in."""
+    if isinstance(layer, Defined):
+        return layer.function.work
     if isinstance(layer, Depthwise) and vector_channels(layer, kernel_set):
         taps = layer.window.kernel[0] * layer.window.kernel[1]
         return 8 * rounded(taps, 2) + rounded(layer.inputs[0].shape[3], 16)

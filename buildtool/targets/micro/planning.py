@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -73,8 +73,16 @@ def plan(network: Network, kernel_set: str, tries: int = _TRIES) -> Plan:
             tensors[twin] = tensors[one]
         elif isinstance(twin, Layer) and isinstance(one, Layer) and one in works:
             works[twin] = works[one]
-    size = rounded(_size(blocks, offsets) + _BEHIND, ALIGNMENT)
+    size = rounded(_size(blocks, offsets) + _BEHIND, alignment_of(network))
     return Plan(tensors, works, size, tuple(_timeline(network, blocks, offsets)))
+
+
+def alignment_of(network: Network) -> int:
+    """Of all places: elements of eight bytes need more than the others."""
+    tensors = [each for layer in network.layers for each in (*layer.inputs, layer.output)]
+    wide = any(np.dtype(each.dtype).itemsize == 8 for each in (*network.inputs, *tensors))
+    wide = wide or any(isinstance(layer, nets.Defined) and layer.function.wide for layer in network.layers)
+    return 2 * ALIGNMENT if wide else ALIGNMENT
 
 
 def _timeline(network: Network, blocks: Sequence[Block], offsets: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -104,11 +112,12 @@ def _blocks(network: Network, kernel_set: str) -> tuple[list[Block], list[Tensor
     for tensor in network.outputs:
         spans[network.storage(tensor)][1] = len(network.layers)
     owners: list[Tensor | Layer] = list(spans)
-    blocks = [Block(tensor.name, rounded(tensor.bytes, ALIGNMENT), *span) for tensor, span in spans.items()]
+    alignment = alignment_of(network)
+    blocks = [Block(tensor.name, rounded(tensor.bytes, alignment), *span) for tensor, span in spans.items()]
     for step, layer in enumerate(network.layers):
         if layer not in twins and (size := scratch(layer, kernel_set)):
             owners.append(layer)
-            blocks.append(Block(f"{layer.name} (work)", rounded(size, ALIGNMENT), step, step))
+            blocks.append(Block(f"{layer.name} (work)", rounded(size, alignment), step, step))
     return blocks, owners
 
 
@@ -131,7 +140,8 @@ def _overlaps(network: Network, kernel_set: str, index: Mapping[Tensor | Layer, 
             source = network.storage(tensor)
             whole = not any(each in banding.starts for each in (tensor, source))
             if whole and last[source] == step and (allowed := overlap(layer, tensor, kernel_set)) is not None:
-                found[index[layer.output], index[source]] = allowed
+                lag = rounded(allowed.lag, alignment_of(network))
+                found[index[layer.output], index[source]] = replace(allowed, lag=lag)
     return found
 
 
@@ -148,6 +158,8 @@ def overlap(layer: Layer, source: Tensor, kernel_set: str) -> Overlap | None:
         return Overlap(0)
     if isinstance(layer, nets.MaxPool | nets.AveragePool):
         return Overlap(_lag(layer, 1, reads_late=True))
+    if isinstance(layer, nets.Defined) and layer.function.in_place and source.elements == layer.output.elements:
+        return Overlap(0) if layer.output.bytes <= source.bytes else None
     return None
 
 

@@ -178,6 +178,12 @@ def _dequantize(layer: nets.Dequantize, x: Array) -> Array:
     return np.asarray((x.astype(np.int32) - tensor.zero).astype(np.float32) * np.float32(tensor.scale), np.float32)
 
 
+def _defined(layer: nets.Defined, *arrays: Array) -> Array:
+    operands = (arrays[each] if isinstance(each, int) else each for each in layer.operands)
+    with np.errstate(all="ignore"):
+        return np.asarray(layer.operator.reference(*operands)[layer.which], layer.output.dtype)
+
+
 _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Conv: _conv,
     nets.Depthwise: _depthwise,
@@ -196,4 +202,5 @@ _KERNELS: Mapping[type[Layer], Callable[..., Array]] = {
     nets.Keep: _keep,
     nets.Quantize: _quantize,
     nets.Dequantize: _dequantize,
+    nets.Defined: _defined,
 }

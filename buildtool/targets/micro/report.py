@@ -8,7 +8,7 @@ from typing import Any
 
 from buildtool.targets.micro import costs
 from buildtool.targets.micro.budget import Choice, Search
-from buildtool.targets.micro.network import Conv, Dense, Gather, Keep, Layer, Network, Softmax, Table
+from buildtool.targets.micro.network import Conv, Defined, Dense, Gather, Keep, Layer, Network, Softmax, Table
 from buildtool.targets.micro.packing import packed
 from buildtool.targets.micro.processors import Processor
 from buildtool.targets.protocol import Figure, FirmwareModel
@@ -70,6 +70,8 @@ def constant_bytes(layer: Layer, kernel_set: str) -> int:
         return packed(layer, kernel_set).bytes
     if isinstance(layer, Gather):
         return layer.places.nbytes
+    if isinstance(layer, Defined):
+        return sum(array.nbytes for array in layer.function.arrays)
     if isinstance(layer, Table):
         return layer.table.nbytes
     return layer.exponentials.nbytes if isinstance(layer, Softmax) else 0

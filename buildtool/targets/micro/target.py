@@ -12,6 +12,7 @@ import numpy as np
 from buildtool.codegen.source_tree import Archive, Image, SourceTree
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
+from buildtool.ir.types import DType
 from buildtool.runtimes import Runtime
 from buildtool.targets.micro import budget, report
 from buildtool.targets.micro.budget import Search
@@ -76,7 +77,7 @@ class MicroTarget:
         problems: list[Problem] = []
         for source in library.models:
             try:
-                network = lower(source.graph, source.name)
+                network = lower(source.graph, source.name, halves=source.stored.half is DType.BF16)
                 planned.append(_planned(network, processor, source))
             except UnsupportedError as error:
                 problems += error.problems

@@ -1,6 +1,7 @@
 /* Starts programs on emulated boards with a Cortex-M: vectors, the floating-point unit, and an end for faults. */
 #include <stdint.h>
 
+#include "data.h"
 #include "semihosting.h"
 
 extern uint32_t lm_stack_top;
@@ -13,6 +14,7 @@ __attribute__((noreturn)) static void reset(void) {
   *(volatile uint32_t*)0xE000ED88 |= 0xFu << 20; /* CPACR */
   __asm__ volatile("dsb\n isb");
 #endif
+  lm_copy_data();
   lm_exit(main());
 }
 

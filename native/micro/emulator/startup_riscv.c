@@ -1,12 +1,16 @@
 /* Starts programs on emulated boards with a RISC-V core. */
 #include <stdint.h>
 
+#include "data.h"
 #include "semihosting.h"
 
 int main(void);
 void lm_start(void);
 
-__attribute__((noreturn, used)) void lm_start(void) { lm_exit(main()); }
+__attribute__((noreturn, used)) void lm_start(void) {
+  lm_copy_data();
+  lm_exit(main());
+}
 
 /* The floating-point unit is switched on where there is one (mstatus.FS), and faults end the program. */
 __asm__(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from buildtool.targets.micro import moves
 from buildtool.targets.micro import network as nets
+from buildtool.targets.micro.definitions.loops import C_TYPES
 from buildtool.targets.micro.network import Layer, Tensor, Window
 from buildtool.targets.micro.packing import packed, vector_channels
 
@@ -209,7 +210,34 @@ def _gather(layer: nets.Gather, context: _Context) -> Call:
 
 def _keep(layer: nets.Keep, context: _Context) -> Call:
     x, y = context.ends(layer)
+    x, y = _bytes(layer.inputs[0], x), _bytes(layer.output, y)
     return Call(("moving_s8",), calls=[f"lm_keep({x}, {y}, {layer.output.bytes});"])
+
+
+def _defined(layer: nets.Defined, context: _Context) -> Call:
+    """The text of the function with the names of this layer."""
+    found = layer.function
+    text = found.text.replace("@_", f"{context.constants}_").replace("@", context.name)
+    arguments = []
+    for index in found.inputs:
+        place = layer.operands[index]
+        assert isinstance(place, int)
+        arguments.append(_typed(layer.inputs[place], context))
+    arguments.append(_typed(layer.output, context))
+    arguments += [context.places.work(layer)] if found.work else []
+    arrays = [(f"{context.constants}_{index}", array) for index, array in enumerate(found.arrays)]
+    return Call((), arrays, ["", *text.splitlines()], [f"{context.name}({', '.join(arguments)});"])
+
+
+def _typed(tensor: Tensor, context: _Context) -> str:
+    """A pointer to a tensor's own type."""
+    kind = C_TYPES[tensor.dtype]
+    place = context.places.tensor(tensor)
+    return place if kind in ("int8_t", "float") else f"({kind}*)(void*)({place})"
+
+
+def _bytes(tensor: Tensor, place: str) -> str:
+    return place if tensor.dtype in ("int8", "uint8") else f"(int8_t*)(void*)({place})"
 
 
 def _convert(layer: nets.Quantize | nets.Dequantize, context: _Context) -> Call:
@@ -237,6 +265,7 @@ _CALLS: dict[type[Layer], Callable[[Any, _Context], Call]] = {
     nets.Keep: _keep,
     nets.Quantize: _convert,
     nets.Dequantize: _convert,
+    nets.Defined: _defined,
 }
 _FILES: dict[type[Layer], str] = {
     nets.Conv: "conv_s8",
@@ -261,4 +290,5 @@ _FILES: dict[type[Layer], str] = {
 
 def kernels(layers: Sequence[Layer], kernel_set: str) -> tuple[str, ...]:
     """The files of kernels that layers need."""
-    return tuple(dict.fromkeys(sorted(kernel_of(layer, kernel_set) for layer in layers)))
+    called = [layer for layer in layers if not isinstance(layer, nets.Defined)]
+    return tuple(dict.fromkeys(sorted(kernel_of(layer, kernel_set) for layer in called)))

@@ -87,4 +87,5 @@ def link_flags(processor: Processor) -> tuple[str, ...]:
         *symbols,
         "-Wl,--no-warn-rwx-segments",
         *((processor.library,) if processor.library else ()),
+        "-lm",
     )

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from buildtool import resources
 from buildtool.targets.micro.emitting import calls
-from buildtool.targets.micro.network import Network
+from buildtool.targets.micro.network import Defined, Network
 from buildtool.targets.micro.processors import Processor
 
+DEFINITION = "definition"  # the header of functions that are made of definitions
 HEADERS = ("fixed_point", "patch", "depthwise_rows", "pool_window")
 
 
@@ -17,7 +18,9 @@ def kernels(networks: Sequence[Network], processor: Processor) -> dict[str, byte
     folder = resources.native_dir() / "micro"
     wanted = calls.kernels([layer for network in networks for layer in network.layers], processor.sets[0])
     found = {"lathe_micro.h": (folder / "lathe_micro.h").read_bytes(), "lathe_micro_config.h": _config(processor)}
-    for name, suffix in (*((name, "c") for name in wanted), *((name, "h") for name in HEADERS)):
+    defined = any(isinstance(layer, Defined) for network in networks for layer in network.layers)
+    headers = [*HEADERS, *([DEFINITION] if defined else [])]
+    for name, suffix in (*((name, "c") for name in wanted), *((name, "h") for name in headers)):
         for kernel_set in processor.sets:
             tail = "" if kernel_set == "portable" else f"_{kernel_set}"
             file = folder / "ops" / f"{name}{tail}.{suffix}"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from buildtool.targets.micro.definitions.loops import C_TYPES, literal
 from buildtool.targets.micro.emitting import calls
-from buildtool.targets.micro.network import Layer, Network, Tensor
+from buildtool.targets.micro.network import Defined, Layer, Network, Tensor
 from buildtool.targets.micro.planning import Plan
 
 _LINE = 118  # characters
-_C_TYPES = {"int8": "int8_t", "uint8": "uint8_t", "int32": "int32_t", "float32": "float"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Border:
 
     @property
     def c_type(self) -> str:
-        return _C_TYPES[self.tensor.dtype]
+        return C_TYPES[self.tensor.dtype]
 
 
 def identifier(name: str) -> str:
@@ -118,7 +118,7 @@ def _macros(border: Border) -> Iterator[str]:
     yield f"#define {name}_SIZE {tensor.elements}"
     yield f"#define {name}_RANK {len(tensor.shape)}"
     yield f"#define {name}_SHAPE {{{', '.join(str(size) for size in tensor.shape)}}}"
-    if tensor.dtype != "float32":
+    if tensor.dtype in ("int8", "uint8", "int16"):
         yield f"#define {name}_SCALE {calls.real(tensor.scale)}"
         yield f"#define {name}_ZERO_POINT {tensor.zero}"
 
@@ -131,6 +131,7 @@ def source(network: Network, plan: Plan, kernel_set: str) -> str:
         f"/* The model {network.name}: constants, memory and the calls of its kernels. Generated: do not edit. */",
         f'#include "{model}.h"',
         "",
+        *(['#include "definition.h"'] if any(isinstance(each, Defined) for each in network.layers) else []),
         '#include "lathe_micro.h"',
         "",
     ]
@@ -198,7 +199,8 @@ class _Places:
     def tensor(self, tensor: Tensor) -> str:
         offset = self._plan.offset(self._network, tensor)
         place = f"memory + {offset}" if offset else "memory"
-        return f"(float*)(void*)({place})" if tensor.dtype == "float32" else place
+        kind = C_TYPES[tensor.dtype]
+        return place if kind in ("int8_t", "uint8_t") else f"({kind}*)(void*)({place})"
 
     def work(self, layer: Layer) -> str:
         offset = self._plan.scratch.get(layer)
@@ -213,12 +215,12 @@ def _comment(layer: Layer) -> str:
 
 def _array(name: str, array: NDArray[Any]) -> Iterator[str]:
     """A constant array. 32-bit alignment lets kernels read words."""
-    kind = _C_TYPES[str(array.dtype)]
+    kind = C_TYPES[str(array.dtype)]
     aligned = " __attribute__((aligned(4)))" if array.dtype == np.int8 and array.size > 3 else ""
     yield f"static const {kind} {name}[{array.size}]{aligned} = {{"
     line = " "
     for number in array.tolist():
-        word = f" {number}," if number != -(2**31) else " (-2147483647 - 1),"
+        word = f" {literal(number, kind)},"
         if len(line) + len(word) > _LINE:
             yield line
             line = " "

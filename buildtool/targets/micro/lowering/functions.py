@@ -68,6 +68,8 @@ def quantize(state: Lowering, node: Node) -> None:
     low, high = (_stored_bound(bound, output) for bound in (pending.low, pending.high))
     name = (pending.node.name if pending.node else "") or node.name or value.name
     about: dict[str, Any] = {"name": name, "inputs": pending.inputs, "output": output, "low": low, "high": high}
+    if pending.op not in _LAYERS:
+        raise NoLayerError(f"results of '{pending.op}'")
     state.add(value, _LAYERS[pending.op](pending, about))
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from buildtool.errors import Problem, UnsupportedError, Where
-from buildtool.ir.graph import Graph, Node
-from buildtool.targets.micro.lowering import functions, moving, products, states
+from buildtool.ir.graph import Graph, Node, Value
+from buildtool.targets.micro.lowering import definitions, functions, moving, products, states
 from buildtool.targets.micro.lowering.state import Lowering, NoLayerError
-from buildtool.targets.micro.network import Network
+from buildtool.targets.micro.network import Network, Tensor
 
 _Handler: TypeAlias = Callable[[Lowering, Node], None]
 _HANDLERS: dict[str, _Handler] = {
@@ -34,62 +34,59 @@ _HANDLERS: dict[str, _Handler] = {
     **dict.fromkeys(moving.SELECT, moving.rearrange),
 }
 
-_IN_FLOAT = {"conv2d", "dwconv2d", "fully_connected"}  # whose stored forms have layers
+#: Whose layers read floats, too.
+_OF_FLOATS = ("identity", "quantize_linear", "reshape")
 
 
-def lower(graph: Graph, name: str) -> Network:
-    """UnsupportedError names every node that has no layer."""
-    real = [node for node in graph.nodes if node.op.name in _IN_FLOAT]
-    if real:
-        raise UnsupportedError([_in_float(name, real)])
-    state = Lowering(graph)
+def lower(graph: Graph, name: str, *, halves: bool = False) -> Network:
+    """UnsupportedError names every node that has no layer. `halves`: constants of floats are stored as bf16."""
+    state = Lowering(graph, halves=halves)
     problems: list[Problem] = []
     for node in graph.nodes:
-        handler = _HANDLERS.get(node.op.name)
         try:
-            if handler is None:
-                raise NoLayerError(f"the operator '{node.op.name}' has no kernel for microcontrollers")
-            handler(state, node)
+            _node(state, node)
         except NoLayerError as problem:
             state.failed.update(node.outputs)
             if str(problem):
                 problems.append(_problem(name, node, problem))
-    problems += [] if problems else _borders(state, graph, name)
     if problems:
         raise UnsupportedError(problems)
-    outputs = tuple(state.tensor(value) for value in graph.outputs)
+    outputs = tuple(_output(state, value, name) for value in graph.outputs)
     inputs = tuple(state.tensor(value) for value in graph.inputs)
     return states.kept(Network(name, inputs, outputs, tuple(state.layers), state.aliases), graph.initial)
 
 
-def _in_float(name: str, nodes: Sequence[Node]) -> Problem:
-    return Problem(
-        f"'{nodes[0].op.name}' computes in floating point" + (f", and {len(nodes) - 1} more" if nodes[1:] else ""),
-        Where(model=name, node=nodes[0].name or nodes[0].outputs[0].name),
-        rule="microcontrollers run models whose tensors are stored as int8; a range file does not change a float model",
-        remedy="quantise the whole model to int8 in its framework (TFLite), then: lathe init",
-    )
+def _node(state: Lowering, node: Node) -> None:
+    """By a kernel for bytes, where there is one, or by its definition."""
+    handler = _HANDLERS.get(node.op.name)
+    if handler is not None and (node.op.name in _OF_FLOATS or state.reads_bytes(node)):
+        before = state.saved()
+        try:
+            handler(state, node)
+        except NoLayerError as problem:
+            if not str(problem):
+                raise
+            state.restore(before)
+        else:
+            return
+    definitions.define(state, node)
+
+
+def _output(state: Lowering, value: Value, name: str) -> Tensor:
+    if state.constant_of(value) is not None:
+        raise UnsupportedError(
+            f"the output '{value.name}' does not depend on the inputs",
+            where=Where(model=name, value=value.name),
+            remedy="leave it out of output_tensors",
+        )
+    return definitions.tensor_of(state, value)
 
 
 def _problem(name: str, node: Node, problem: NoLayerError) -> Problem:
     return Problem(
         str(problem),
         Where(model=name, node=node.name or node.outputs[0].name),
-        rule="microcontrollers run convolutions, matrix products, pools, sums, products, softmax, functions of one "
-        "variable and copies of elements, on 8-bit integers",
+        rule="microcontrollers run what has a kernel for 8-bit integers, and operators whose results are sums, "
+        "functions and copies of elements in places that do not depend on the input",
         remedy=problem.remedy or "change the layer, or build the model for another target",
     )
-
-
-def _borders(state: Lowering, graph: Graph, name: str) -> list[Problem]:
-    """Outputs that no layer makes: real numbers that nothing stores."""
-    return [
-        Problem(
-            f"the output '{value.name}' is computed in floating point",
-            Where(model=name, value=value.name),
-            rule="microcontrollers compute with 8-bit integers",
-            remedy="quantise the whole model to int8 (TFLite)",
-        )
-        for value in graph.outputs
-        if not state.is_stored(value)
-    ]

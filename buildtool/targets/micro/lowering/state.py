@@ -7,11 +7,13 @@ read: until then the real values are `Pending`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
+from buildtool.targets.micro.definitions.loops import C_TYPES
 from buildtool.targets.micro.network import Layer, Table, Tensor
 
 QUANTISE = "quantise the whole model to int8 (TFLite)"
@@ -49,11 +51,13 @@ class Lowering:
     stored: dict[Value, Tensor] = field(default_factory=dict)
     real: dict[Value, Pending] = field(default_factory=dict)
     failed: set[Value] = field(default_factory=set)
+    constants: dict[Value, Array] = field(default_factory=dict)  # that nodes of constants make
+    halves: bool = False
 
     def __post_init__(self) -> None:
         for value in self.graph.inputs:
-            dtype = {"s8": "int8", "u8": "uint8", "f32": "float32"}.get(value.type.dtype.value)
-            if dtype is not None and all(isinstance(dim, int) for dim in value.type.shape):
+            dtype = value.type.dtype.numpy.name
+            if dtype in C_TYPES and dtype != "float64" and all(isinstance(dim, int) for dim in value.type.shape):
                 self.stored[value] = Tensor(value.name, shape_of(value), dtype=dtype)
 
     def tensor(self, value: Value) -> Tensor:
@@ -65,12 +69,27 @@ class Lowering:
             if value.is_constant:
                 raise NoLayerError("an operand is a constant, which this layer does not take")
             kind = value.type.dtype
-            if kind.is_float:
-                raise NoLayerError(f"'{value.name}' is computed in floating point", QUANTISE)
-            if kind.value != "s8":
-                raise NoLayerError(f"'{value.name}' has the type {kind.word}, not int8", QUANTISE)
+            if kind.numpy.name not in C_TYPES:
+                raise NoLayerError(f"'{value.name}' has the type {kind.word}", "declare it as float32")
             raise NoLayerError(f"'{value.name}' has a run-time size", "fix the input shapes in the deployment file")
         return found
+
+    def constant_of(self, value: Value) -> Array | None:
+        return self.constants.get(value) if value.constant is None else value.constant
+
+    def reads_bytes(self, node: Node) -> bool:
+        """Whether what a node reads is stored as bytes, or computed from such tensors."""
+        read = [value for value in node.inputs if self.constant_of(value) is None]
+        return all(
+            self.stored[value].dtype in ("int8", "uint8") if value in self.stored else value not in self.constants
+            for value in read
+        )
+
+    def saved(self) -> tuple[Any, ...]:
+        return self.layers.copy(), self.aliases.copy(), self.stored.copy(), self.real.copy()
+
+    def restore(self, before: tuple[Any, ...]) -> None:
+        self.layers, self.aliases, self.stored, self.real = before
 
     def is_stored(self, value: Value) -> bool:
         return value in self.stored

@@ -1,0 +1,1 @@
+"""C from the definitions of operators: the NumPy reference is traced, and its expressions become loops."""
