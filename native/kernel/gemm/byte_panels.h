@@ -19,6 +19,7 @@ struct BytePanelJob {
   char* scratch;        // ByteThreadBytes() per thread
   int64_t thread_bytes;
   bool eights;  // all rows begin at multiples of 8
+  bool dense;   // the rows of a tile are one stretch of memory
 };
 
 // Some pixels of a job times some outputs of a group.

@@ -28,11 +28,13 @@ struct Pixels {
   // What the filters' 128 add to the sums: 128 times the sum of a pixel's numbers.
   int32_t bases[kByteChunkPixels + kHvxLanes];
 
-  Pixels(const BytePanelShape& shape, const ByteTile& tile, bool eights) : rows(tile.rows) {
+  Pixels(const BytePanelShape& shape, const ByteTile& tile, const BytePanelJob& job) : rows(tile.rows) {
     taps = static_cast<int>(shape.taps);
     steps = static_cast<int>(shape.steps());
     const int offset = static_cast<int>(tile.group * shape.depth), depth = static_cast<int>(shape.depth);
-    if (eights && offset == 0) {
+    const bool eights = job.eights && offset == 0;
+    if (eights && job.dense && SumStretch(tile.rows[0], tile.count, depth)) {
+    } else if (eights) {
       Sum<false>(tile, 0, depth);
     } else {
       Sum<true>(tile, offset, depth);
@@ -40,6 +42,43 @@ struct Pixels {
   }
 
  private:
+  // The sums of 2^levels neighbouring words each, of as many vectors of four bytes, in order.
+  template <int levels, bool whole>
+  LATHE_INLINE static HVX_Vector SumsOfNeighbours(const int8_t* from, int left) {
+    if constexpr (levels == 0) {
+      const HVX_Vector ones = Q6_V_vsplat_R(static_cast<int32_t>(0x80808080));
+      if (whole || left >= kHvxBytes) return Q6_Vw_vrmpy_VubVb(ones, LoadAny(from));
+      return left > 0 ? Q6_Vw_vrmpy_VubVb(ones, LoadFew(from, left)) : Q6_V_vzero();
+    } else {
+      constexpr int kHalf = kHvxBytes << (levels - 1);
+      const HVX_Vector first = SumsOfNeighbours<levels - 1, whole>(from, left);
+      const HVX_Vector second = SumsOfNeighbours<levels - 1, whole>(from + kHalf, left - kHalf);
+      const HVX_VectorPair dealt = Q6_W_vdeal_VVR(second, first, -4);
+      return Q6_Vw_vadd_VwVw(Q6_V_lo_W(dealt), Q6_V_hi_W(dealt));
+    }
+  }
+
+  // 32 pixels at a time, of 2^levels words each.
+  template <int levels>
+  void SumNeighbours(const int8_t* from, int count) {
+    constexpr int kBytes = kHvxBytes << levels;
+    int left = count * (kByteDepth << levels);
+    for (int p = 0; p < count; p += kHvxLanes, from += kBytes, left -= kBytes) {
+      const HVX_Vector sums =
+          left >= kBytes ? SumsOfNeighbours<levels, true>(from, left) : SumsOfNeighbours<levels, false>(from, left);
+      StoreAny(sums, bases + p);
+    }
+  }
+
+  // Pixels of one stretch of memory, whose numbers are a power of two.
+  bool SumStretch(const int8_t* from, int count, int depth) {
+    if (depth == kByteDepth << 2) return SumNeighbours<2>(from, count), true;
+    if (depth == kByteDepth << 3) return SumNeighbours<3>(from, count), true;
+    if (depth == kByteDepth << 4) return SumNeighbours<4>(from, count), true;
+    if (depth == kByteDepth << 5) return SumNeighbours<5>(from, count), true;
+    return false;
+  }
+
   // Of vectors of sums to those of four pixels, again and again.
   LATHE_INLINE static HVX_Vector SumsOfFour(const HVX_Vector* sums) {
     const HVX_VectorPair first = Q6_W_vshuff_VVR(sums[1], sums[0], -4), second = Q6_W_vshuff_VVR(sums[3], sums[2], -4);
@@ -217,17 +256,13 @@ LATHE_INLINE void StoreTile(const HvxStore& shared, const Outputs<vectors>& outp
   const int used = left < rows ? left : rows;
   HVX_Vector kept[rows][vectors], least = HvxStore::NoDoubt();
 #pragma clang loop unroll(full)
-  for (int p = 0; p < rows; ++p) {
-#pragma clang loop unroll(full)
-    for (int n = 0; n < vectors; ++n) kept[p][n] = sums[p][n];
-  }
-#pragma clang loop unroll(full)
   for (int n = 0; n < vectors; ++n) {
     HvxFactors factors;
     const int channel = outputs.channel + n * kHvxLanes;
     factors.Load(state.shifts + channel, state.mantissas + channel);
 #pragma clang loop unroll(full)
     for (int p = 0; p < rows; ++p) {
+      kept[p][n] = sums[p][n];
       sums[p][n] = store.Raise(factors.TimesSmall(sums[p][n]));
       least = HvxStore::Least(least, sums[p][n]);
     }
@@ -280,11 +315,12 @@ __attribute__((noinline)) void RunTile(const Pixels& pixels, const HvxStore& sto
                                        int first) {
   const BytePanelState& state = *outputs.job.state;
   HVX_Vector sums[rows][vectors];
+  const int32_t* bases = pixels.bases + first;
 #pragma clang loop unroll(full)
   for (int n = 0; n < vectors; ++n) {
     const HVX_Vector start = LoadAny(state.starts + outputs.channel + n * kHvxLanes);
 #pragma clang loop unroll(full)
-    for (int p = 0; p < rows; ++p) sums[p][n] = Q6_Vw_vsub_VwVw(start, Q6_V_vsplat_R(pixels.bases[first + p]));
+    for (int p = 0; p < rows; ++p) sums[p][n] = Q6_Vw_vsub_VwVw(start, Q6_V_vsplat_R(bases[p]));
   }
   const HVX_Vector* packed[vectors];
 #pragma clang loop unroll(full)
@@ -333,7 +369,7 @@ inline namespace LATHE_ISA {
 // Sums and filters fill the registers.
 void RunByteTile(const BytePanelJob& job, const ByteTile& tile) {
   const BytePanelState& state = *job.state;
-  const Pixels pixels(state.shape, tile, job.eights);
+  const Pixels pixels(state.shape, tile, job);
   const HvxDoubt doubt = tile.residual != nullptr ? kDoubtOfTwo : state.whole_sums ? kDoubtOfWhole : kDoubtOfOne;
   const HvxStore store(state.y_zero, state.low, state.high, doubt);
   const int begin = static_cast<int>(tile.output) / kHvxLanes;

@@ -2,7 +2,7 @@
 //
 // An operation is a struct of `static Code Read(PrepareContext&, const Stored (&)[3], BytePair*)`, which is given how
 // a, b and y are stored, and `static float Mix(const BytePair&, int32_t a, int32_t b)`: what two elements give in steps
-// of y. Zero points are taken off already. `static constexpr bool kSums`: that is the sum of both, times their factors.
+// of y. Zero points are taken off already. `static constexpr ByteMixture kMixture`: what that is.
 #ifndef LATHE_KERNEL_QUANTISED_BYTE_BROADCAST_H_
 #define LATHE_KERNEL_QUANTISED_BYTE_BROADCAST_H_
 
@@ -12,6 +12,12 @@
 
 namespace lathe {
 namespace {
+
+enum class ByteMixture {
+  kSum,      // of both times their factors
+  kProduct,  // of both and the first factor
+  kOther
+};
 
 struct BytePair {
   int32_t zeros[2];
@@ -27,6 +33,30 @@ inline Sixteen LoadOperand(const int8_t* from, int64_t count, bool moves, int32_
   LoadSome(from, count, bytes);
   return Sixteen::OfBytes(bytes, zero);
 }
+
+#if defined(__HVX__)
+
+struct NoVectors {
+  NoVectors(const int32_t*, const float*, const Steps&) {}
+  static constexpr bool usable() { return false; }
+  template <typename Exact>
+  void Run(const int8_t* const*, const bool*, int64_t, int8_t*, const Exact&) const {}
+};
+
+template <ByteMixture mixture>
+struct VectorsOf {
+  using Type = NoVectors;
+};
+template <>
+struct VectorsOf<ByteMixture::kSum> {
+  using Type = HvxSum<2>;
+};
+template <>
+struct VectorsOf<ByteMixture::kProduct> {
+  using Type = HvxProduct;
+};
+
+#endif
 
 template <typename Operation>
 struct ByteBinary {
@@ -48,20 +78,6 @@ struct ByteBinary {
   static void ApplyStretches(const BytePair& state, const int8_t* a, bool a_moves, const int8_t* b, bool b_moves,
                              int8_t* to, int64_t count) {
     const BytePair own = state;
-#if defined(__HVX__)
-    if constexpr (Operation::kSums) {
-      const HvxSum<2> sum(own.zeros, own.factors, own.steps);
-      const int8_t* const operands[] = {a, b};
-      if (a_moves && b_moves && count >= kStretch && sum.usable())
-        return sum.Run(operands, count, to, [&](const int8_t* const* x, int i) {
-          const Sixteen first = LoadOperand(x[0] + i, 1, false, own.zeros[0]);
-          const Sixteen second = LoadOperand(x[1] + i, 1, false, own.zeros[1]);
-          int8_t exact = 0;
-          StoreSome(Operation::Mix(own, first, second), own.steps, &exact, 1);
-          return exact;
-        });
-    }
-#endif
     const Sixteen left = LoadOperand(a, 1, false, own.zeros[0]), right = LoadOperand(b, 1, false, own.zeros[1]);
     int64_t i = 0;
     for (; i + kStretch <= count; i += kStretch) {
@@ -76,6 +92,21 @@ struct ByteBinary {
     StoreSome(Operation::Mix(own, first, second), own.steps, to + i, rest);
   }
 
+#if defined(__HVX__)
+  using Vectors = typename VectorsOf<Operation::kMixture>::Type;
+
+  static void ApplyVectors(const Vectors& vectors, const BytePair& state, const int8_t* const (&operands)[2],
+                           const bool (&moves)[2], int8_t* to, int64_t count) {
+    vectors.Run(operands, moves, count, to, [&](const int8_t* const* x, int i) {
+      const Sixteen first = LoadOperand(x[0] + i, 1, false, state.zeros[0]);
+      const Sixteen second = LoadOperand(x[1] + i, 1, false, state.zeros[1]);
+      int8_t exact = 0;
+      StoreSome(Operation::Mix(state, first, second), state.steps, &exact, 1);
+      return exact;
+    });
+  }
+#endif
+
   static void Run(const RunContext& context) {
     const BytePair& state = context.State<BytePair>();
     const Broadcast& plan = context.Plan<Broadcast>();
@@ -84,8 +115,15 @@ struct ByteBinary {
     int8_t* to = context.outputs[0].As<int8_t>();
     const bool a_moves = plan.strides[0][plan.rank - 1] != 0;
     const bool b_moves = plan.strides[1][plan.rank - 1] != 0;
+#if defined(__HVX__)
+    const Vectors vectors(state.zeros, state.factors, state.steps);
+#endif
     context.For(context.outputs[0].shape.Count(), kElementGrain, [&](int64_t begin, int64_t end, int) {
       plan.ForStretches(begin, end, [&](int64_t at, const int64_t* offsets, int64_t count) {
+#if defined(__HVX__)
+        if (vectors.usable() && count >= kStretch)
+          return ApplyVectors(vectors, state, {a + offsets[0], b + offsets[1]}, {a_moves, b_moves}, to + at, count);
+#endif
         ApplyStretches(state, a + offsets[0], a_moves, b + offsets[1], b_moves, to + at, count);
       });
     });

@@ -188,8 +188,10 @@ void RunByteConv(const RunContext& context) {
   job.eights = AtEight(image, step) && AtEight(outside, shape.depth);
   const ByteTail tail(image, in.Count(0, 3), in[3], step, shape.depth, outside + in[3] + kByteForm.reach());
   if (out[1] == in[1] && out[2] == in[2] && shape.taps == 1 && window.strides[0] * window.strides[1] == 1) {
+    job.dense = step == shape.depth;
     return RunByteJob(context, job, [&](int64_t pixel, int count, const int8_t** rows) {
-      for (int p = 0; p < count; ++p) rows[p] = image + (pixel + p) * step;
+      const int8_t* from = image + pixel * step;
+      for (int p = 0; p < count; ++p, from += step) rows[p] = from;
       tail.Place(1, count, rows);
     });
   }

@@ -32,7 +32,8 @@ struct MaxBytes {
       patch.ForTaps([&](const int8_t* from) { best = Q6_Vb_vmax_VbVb(best, LoadFew(from + channel, count)); });
       StoreBytes(best, count, to + channel);
     }
-    if (Converts(patch)) ConvertBytes(conversion, to, to, channels);
+    if (!Converts(patch)) return;
+    for (int channel = 0; channel < channels; ++channel) to[channel] = ConvertByte(conversion, to[channel]);
   }
 #else
   template <int width>

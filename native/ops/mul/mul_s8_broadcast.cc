@@ -5,7 +5,7 @@ namespace lathe {
 namespace {
 
 struct MulBytes {
-  static constexpr bool kSums = false;
+  static constexpr ByteMixture kMixture = ByteMixture::kProduct;
   static Code Read(const PrepareContext& context, const Stored (&stored)[3], BytePair* pair) {
     return ReadFactor(context, stored[0].scale * stored[1].scale, stored[2].scale, &pair->factors[0]);
   }

@@ -1,5 +1,7 @@
 // Images of bytes of another size.
 #include "native/kernel/quantised/quantised_tensors.h"
+#include "native/kernel/simd/copy_bytes.h"
+#include "native/kernel/simd/look_up.h"
 #include "native/kernel/simd/simd.h"
 #include "native/kernel/simd/sixteen.h"
 #include "native/ops/resize2d/resize2d_pixels.h"
@@ -11,6 +13,9 @@ struct ByteResizeState {
   State samples;  // stands first: PlanRun reads it there
   ByteConversion conversion;
   bool same;
+#if defined(__HVX__)
+  uint8_t table[256];  // what each byte becomes, by its bits
+#endif
 };
 
 inline Code PrepareByteResize(PrepareContext& context) {
@@ -18,6 +23,10 @@ inline Code PrepareByteResize(PrepareContext& context) {
   LATHE_TRY(Prepare<int8_t>(context));
   LATHE_TRY(ReadConversion(context, context.input(0), context.output(0), &state.conversion));
   state.same = state.conversion.factor == 1.0f && state.conversion.zero == state.conversion.steps.zero;
+#if defined(__HVX__)
+  for (int bits = 0; bits < 256; ++bits)
+    state.table[bits] = static_cast<uint8_t>(ConvertByte(state.conversion, static_cast<int8_t>(bits)));
+#endif
   return Code::kOk;
 }
 
@@ -43,17 +52,89 @@ inline Sixteen MixBytes(const ByteConversion& conversion, const ByteCorners& cor
   return (first * near + second * far) * Sixteen::Fill(conversion.factor);
 }
 
+#if defined(__HVX__)
+
+// Weights that are eighths, both along the rows and the columns: single precision has all sums whole, and so do 16
+// bits. Images that are stored as they come have such weights where they become two or four times as large.
+constexpr int kEighths = 8, kMixDigits = 6;
+
+class HvxMixer {
+ public:
+  HvxMixer(int down, int across, int zero) {
+    const int rows[] = {kEighths - down, down}, columns[] = {kEighths - across, across};
+    for (int i = 0; i < 4; ++i) weights_[i] = Q6_Vb_vsplat_R(rows[i % 2] * columns[i / 2]);
+    zeros_ = Q6_Vh_vsplat_R(zero * (1 << kMixDigits));
+    zero_ = Q6_Vh_vsplat_R(zero);
+  }
+
+  LATHE_INLINE HVX_Vector operator()(const HVX_Vector (&x)[4]) const {
+    HVX_VectorPair sums = Q6_Wh_vmpy_VbVb(x[0], weights_[0]);
+#pragma clang loop unroll(full)
+    for (int i = 1; i < 4; ++i) sums = Q6_Wh_vmpyacc_WhVbVb(sums, x[i], weights_[i]);
+    return Q6_Vb_vshuffe_VbVb(Rounded(Q6_V_hi_W(sums)), Rounded(Q6_V_lo_W(sums)));  // of odd and even places
+  }
+
+ private:
+  // Half to even, zero point not added.
+  LATHE_INLINE HVX_Vector Rounded(HVX_Vector sums) const {
+    const HVX_Vector steps = Q6_Vh_vsub_VhVh(sums, zeros_);
+    const HVX_Vector odd = Q6_V_vand_VV(Q6_Vh_vasr_VhR(steps, kMixDigits), Q6_Vh_vsplat_R(1));
+    const HVX_Vector added = Q6_Vh_vadd_VhVh(steps, Q6_Vh_vadd_VhVh(odd, Q6_Vh_vsplat_R((1 << (kMixDigits - 1)) - 1)));
+    return Q6_Vh_vadd_VhVh(Q6_Vh_vasr_VhR(added, kMixDigits), zero_);
+  }
+
+  HVX_Vector weights_[4];
+  HVX_Vector zeros_;  // 64 times the zero point
+  HVX_Vector zero_;
+};
+
+// Whether a weight is `*eighths`.
+inline bool IsEighths(float weight, int* eighths) {
+  const float scaled = weight * kEighths;
+  *eighths = static_cast<int>(scaled);
+  return static_cast<float>(*eighths) == scaled;
+}
+
+// A pixel where weights are such; false where others are.
+inline bool MixPixel(const ByteResizeState& state, const ByteCorners& corners, int channels, int8_t* to) {
+  int down = 0, across = 0;
+  if (!state.same || !IsEighths(corners.down, &down) || !IsEighths(corners.across, &across)) return false;
+  const HvxMixer mixer(down, across, state.conversion.zero);
+  for (int channel = 0; channel < channels; channel += kHvxBytes) {
+    const int count = channels - channel < kHvxBytes ? channels - channel : kHvxBytes;
+    HVX_Vector x[4];
+    for (int i = 0; i < 4; ++i) x[i] = LoadFew(corners.pixels[i] + channel, count);
+    StoreBytes(mixer(x), count, to + channel);
+  }
+  return true;
+}
+
+inline void ConvertPixel(const ByteResizeState& state, const int8_t* from, int64_t channels, int8_t* to) {
+  LookUp(state.table, reinterpret_cast<const uint8_t*>(from), reinterpret_cast<uint8_t*>(to), channels);
+}
+
+#else
+
+inline bool MixPixel(const ByteResizeState&, const ByteCorners&, int, int8_t*) { return false; }
+
+inline void ConvertPixel(const ByteResizeState& state, const int8_t* from, int64_t channels, int8_t* to) {
+  ConvertBytes(state.conversion, from, to, channels);
+}
+
+#endif
+
 inline void RunByteResizeLine(const ByteResizeState& state, const int8_t* top, const int8_t* bottom, float down,
                               const Sample* columns, const Shape& out, int8_t* to) {
   const int64_t channels = out[3];
   for (int64_t i = 0; i < out[2]; ++i, to += channels) {
     const int64_t left = columns[i].below * channels, right = columns[i].above * channels;
     if (!state.samples.linear && state.same) {
-      memcpy(to, top + left, static_cast<size_t>(channels));
+      CopyBytes(to, top + left, channels);
     } else if (!state.samples.linear) {
-      ConvertBytes(state.conversion, top + left, to, channels);
+      ConvertPixel(state, top + left, channels, to);
     } else {
       const ByteCorners corners = {{top + left, bottom + left, top + right, bottom + right}, down, columns[i].weight};
+      if (MixPixel(state, corners, static_cast<int>(channels), to)) continue;
       int64_t channel = 0;
       for (; channel + kStretch <= channels; channel += kStretch) {
         MixBytes(state.conversion, corners, channel, kStretch).Store(state.conversion.steps, to + channel);
