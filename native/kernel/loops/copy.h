@@ -6,6 +6,9 @@
 #include "native/kernel/loops/broadcast.h"
 #include "native/kernel/loops/whole_copy.h"
 #include "native/kernel/simd/interleave.h"
+#if defined(__HVX__)
+#include "native/kernel/quantised/requantise_hvx.h"
+#endif
 #include "native/runtime/kernel.h"
 
 namespace lathe {
@@ -70,6 +73,70 @@ inline int TransposedAxis(const StridedCopy& copy) {
   return -1;
 }
 
+// Of vectors of the DSP, which turn bytes.
+template <typename T>
+constexpr bool kWideBlocks =
+#if defined(__HVX__)
+    sizeof(T) == 1;
+#else
+    false;
+#endif
+
+#if defined(__HVX__)
+
+// Up to 16 rows of up to 128 bytes become columns, `step` bytes apart: each of four times, rows of one half are woven
+// with those of the other.
+inline void TransposeTile(const uint8_t* from, int64_t stride, int rows, int columns, uint8_t* to, int64_t step) {
+  constexpr int kRows = 16, kEight = 8, kHalves = kRows / kEight, kColumns = kHvxBytes / kRows;
+  HVX_Vector x[kRows];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kRows; ++i) x[i] = LoadFew(from + (i < rows ? i : 0) * stride, columns);
+#pragma clang loop unroll(full)
+  for (int times = kRows; times > 1; times /= 2) {
+    HVX_Vector woven[kRows];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRows / 2; ++i) {
+      const HVX_VectorPair both = Q6_W_vshuff_VVR(x[i + kRows / 2], x[i], -1);
+      woven[2 * i] = Q6_V_lo_W(both);
+      woven[2 * i + 1] = Q6_V_hi_W(both);
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRows; ++i) x[i] = woven[i];
+  }
+  alignas(kHvxBytes) HVX_Vector found[kRows];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kRows; ++i) found[i] = x[i];
+  const auto* eights = reinterpret_cast<const uint64_t*>(found);
+  const bool whole = rows == kRows && (reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(step)) % kEight == 0;
+  for (int i = 0; i < columns; ++i, to += step, eights += kHalves) {
+    if (whole) {
+      auto* place = reinterpret_cast<uint64_t*>(to);
+      place[0] = eights[0];
+      place[1] = eights[1];
+    } else {
+      const HVX_Vector column = Q6_V_vror_VR(found[i / kColumns], i % kColumns * kRows);
+      StoreFew(column, rows, reinterpret_cast<int8_t*>(to));
+    }
+  }
+}
+
+// False for elements of more than a byte.
+inline bool TransposeBlock(const uint8_t* from, int64_t stride, int64_t rows, int columns, uint8_t* to, int64_t step) {
+  constexpr int64_t kRows = 16;
+  for (int64_t row = 0; row < rows; row += kRows) {
+    const int count = static_cast<int>(rows - row < kRows ? rows - row : kRows);
+    TransposeTile(from + row * stride, stride, count, columns, to + row, step);
+  }
+  return true;
+}
+
+#endif
+
+template <typename T>
+inline bool TransposeBlock(const T*, int64_t, int64_t, int, T*, int64_t) {
+  return false;
+}
+
 // Blocks of the last axis and the one that is contiguous in the input, small enough that both sides stay in cache.
 template <typename T>
 inline void RunTransposition(const RunContext& context, const StridedCopy& copy, int axis) {
@@ -79,7 +146,7 @@ inline void RunTransposition(const RunContext& context, const StridedCopy& copy,
   const int64_t size = copy.dims[last];
   const int64_t stride = copy.strides[last];
   const int64_t length = copy.dims[axis];
-  const int64_t block = size < kShort ? 128 : 16;
+  const int64_t block = size < kShort || kWideBlocks<T> ? 128 : 16;
   const int64_t blocks = (length + block - 1) / block;
   int64_t steps[kMaxRank];  // of the output
   int64_t count = 1;
@@ -113,6 +180,7 @@ inline void RunTransposition(const RunContext& context, const StridedCopy& copy,
         }
         continue;
       }
+      if (TransposeBlock(source, stride, size, static_cast<int>(width), target, step)) continue;
       for (int64_t start = 0; start < size; start += kColumns) {
         const int64_t end = start + kColumns < size ? start + kColumns : size;
         for (int64_t i = 0; i < width; ++i) {

@@ -59,9 +59,27 @@ class HvxByteSums {
 
 inline void StoreMeans(const ByteMeans& means, HvxByteSums& sums, int32_t offset, float divisor, int count,
                        int8_t* to) {
+  constexpr int kQuarters = kHvxBytes / kHvxLanes;
+  constexpr HvxDoubt kDoubtOfMeans = {6, 5};  // single precision rounds the sum, the product and the quotient
   alignas(kHvxBytes) int32_t ints[kHvxBytes];
   sums.StoreTo(ints);
-  for (int i = 0; i < count; ++i) to[i] = MeanOf(means, ints[i], offset, divisor);
+  const float factor = means.factor / divisor;
+  if (HasTies(factor)) {
+    for (int i = 0; i < count; ++i) to[i] = MeanOf(means, ints[i], offset, divisor);
+    return;
+  }
+  HvxFactors factors;
+  factors.Read(factor);
+  const HvxStore store(means.steps.zero, means.steps.low, means.steps.high, kDoubtOfMeans);
+  HVX_Vector raised[kQuarters], least = HvxStore::NoDoubt();
+#pragma clang loop unroll(full)
+  for (int n = 0; n < kQuarters; ++n) {
+    raised[n] = store.Raise(factors.Times(Q6_Vw_vsub_VwVw(LoadAny(ints + n * kHvxLanes), Q6_V_vsplat_R(offset))));
+    least = HvxStore::Least(least, raised[n]);
+  }
+  StoreBytes(store.Bytes(raised), count, to);
+  if (store.InDoubt(least))
+    store.ForDoubts(raised, kQuarters, 0, count, [&](int i) { to[i] = MeanOf(means, ints[i], offset, divisor); });
 }
 
 #endif

@@ -3,6 +3,9 @@
 #include "native/kernel/loops/typed.h"
 #include "native/kernel/quantised/quantised.h"
 #include "native/kernel/quantised/quantised_tensors.h"
+#if defined(__HVX__)
+#include "native/kernel/simd/look_up.h"
+#endif
 
 namespace lathe {
 namespace {
@@ -15,6 +18,10 @@ struct State {
   int32_t from_zero;
   int32_t to_zero;
   float factor;
+#if defined(__HVX__)
+  bool by_table;  // bytes to bytes
+  uint8_t table[256];
+#endif
 };
 
 using Stores = Types<int8_t, uint8_t, int16_t, uint16_t>;
@@ -72,7 +79,14 @@ Code Prepare(PrepareContext& context) {
   if (state.convert == nullptr) return context.Fail(Code::kUnsupported, "this kernel has other element types");
   state.from_zero = from.zero;
   state.to_zero = to.zero;
-  return ReadFactor(context, from.scale, to.scale, &state.factor);
+  LATHE_TRY(ReadFactor(context, from.scale, to.scale, &state.factor));
+#if defined(__HVX__)
+  state.by_table = SizeOf(x.dtype) == 1 && SizeOf(y.dtype) == 1;
+  uint8_t bytes[256];
+  for (int i = 0; i < 256; ++i) bytes[i] = static_cast<uint8_t>(i);
+  if (state.by_table) state.convert(state, bytes, state.table, 0, 256);
+#endif
+  return Code::kOk;
 }
 
 Code PlanRun(PlanContext& context) { return CheckShape(context, 0, context.input(0).shape); }
@@ -81,6 +95,15 @@ void Run(const RunContext& context) {
   const State& state = context.State<State>();
   const void* from = context.inputs[0].data;
   void* to = context.outputs[0].data;
+#if defined(__HVX__)
+  if (state.by_table) {
+    const auto* bytes = static_cast<const uint8_t*>(from);
+    auto* found = static_cast<uint8_t*>(to);
+    return context.For(context.outputs[0].shape.Count(), kElementGrain, [&](int64_t begin, int64_t end, int) {
+      LookUp(state.table, bytes + begin, found + begin, end - begin);
+    });
+  }
+#endif
   context.For(context.outputs[0].shape.Count(), kElementGrain,
               [&](int64_t begin, int64_t end, int) { state.convert(state, from, to, begin, end); });
 }
