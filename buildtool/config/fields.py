@@ -88,6 +88,14 @@ def _read_range(value: Any) -> tuple[float, float]:
     return numbers[0], numbers[1]
 
 
+def _read_real(value: Any) -> float:
+    text = read_text(value)
+    number = _number(text)
+    if number is None:
+        raise wrong(f"{{key}} cannot be {quoted(text)}", rule="allowed: a number")
+    return number
+
+
 def _read_similarity(value: Any) -> float:
     text = read_text(value)
     number = _number(text)
@@ -146,6 +154,7 @@ CHECKSUM = Plain(_read_checksum, {"type": "string", "pattern": "^[0-9a-fA-F]{64}
 PORT = Plain(_read_port, {"type": "integer", "minimum": 1, "maximum": 65535}, "port")
 SHAPE = Plain(_read_shape, _SIZES, "shape such as `1,224,224,3` or, with bounds, `1,3,32..960,32..960`")
 RANGE = Plain(_read_range, _PAIR, "range such as `-1.0,1.0`")
+REAL = Plain(_read_real, {"type": "number"}, "number")
 SIMILARITY = Plain(_read_similarity, {"type": "number", "minimum": 0, "maximum": 1}, "number from 0 to 1")
 ABI = _Abi()
 GLIBC = Plain(_read_glibc, {"type": ["string", "number"]}, "version")

@@ -19,7 +19,7 @@ from buildtool.config.deployment import CHIP_THRESHOLD, ShapeConfig
 from buildtool.extensions.targets import words as target_words
 from buildtool.runtimes import DATA_TYPES, HEXAGON_POWERS, HEXAGON_VERSIONS, INSTRUCTION_SETS
 from buildtool.sections.readers import FOLDER, Choice, Many, choice, number_choice
-from buildtool.sections.section import Flag, Ignored, Path, Paths, Section, Text, Texts, Whole, dead_key, key
+from buildtool.sections.section import Flag, Ignored, Numbers, Path, Paths, Section, Text, Texts, Whole, dead_key, key
 from buildtool.wording import listed
 
 PLATFORMS = Choice(
@@ -52,6 +52,27 @@ ElementTypes = Annotated[list[str] | None, Many(ELEMENT_TYPES)]
 Formats = Annotated[list[str] | None, Many(FORMATS)]
 Form = Annotated[str | None, FORMS]
 Similarity = Annotated[float | None, fields.SIMILARITY]
+Reals = Annotated[list[float] | None, Many(fields.REAL)]
+
+
+class FrontendSection(Section):
+    """What makes the input of a model for microcontrollers, as C beside it. Audio: 16-bit samples; images: bytes."""
+
+    kind: Annotated[str | None, choice(("log_mel", "mfcc", "image"))] = key("What it makes.", required=True)
+    rate: Whole = key("Audio: samples per second.")
+    window: Whole = key("Audio: samples of a frame, 8 to 1024.")
+    step: Whole = key("Audio: samples from one frame to the next.")
+    bins: Whole = key("Audio: mel bands.")
+    low: Whole = key("Audio: the lower end of the bands, in Hz.")
+    high: Whole = key("Audio: the upper end of the bands, in Hz.")
+    coefficients: Whole = key("`mfcc`: how many coefficients of a frame are kept.")
+    logarithm: Annotated[str | None, choice(("ln", "log10", "db"))] = key("Audio: of energies.", default="ln")
+    width: Whole = key("Images: pixels of a row.")
+    height: Whole = key("Images: rows.")
+    crop: Numbers = key("Images: the part that is used: left, top, width, height.", default_words="everything")
+    resize: Annotated[str | None, choice(("bilinear", "nearest"))] = key("Images: how.", default="bilinear")
+    mean: Reals = key("Images: what is subtracted from bytes, one number or one per channel.", default_words="0")
+    deviation: Reals = key("Images: what they are divided by then.", default_words="1")
 
 
 class MicroSection(Section):
@@ -62,6 +83,7 @@ class MicroSection(Section):
         default="portable",
     )
     arena_limit: Whole = key("Maximum number of bytes of RAM for tensors and work buffers.", default_words="unlimited")
+    frontend: FrontendSection | None = key("What makes the first input of the model: keys below.")
 
 
 class ThresholdSection(Section):

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from buildtool.config.abis import ALIASES, targets
 from buildtool.config.built import is_built
 from buildtool.config.device_file import DeviceSection
-from buildtool.config.models import DeploymentSection, GraphSection, MicroSection, sections
+from buildtool.config.models import DeploymentSection, FrontendSection, GraphSection, MicroSection, sections
 from buildtool.extensions.targets import words
 from buildtool.sections.section import is_dead, names_of, reader_of
 from buildtool.sections.validate import section_at
@@ -49,6 +49,7 @@ def tables() -> dict[str, str]:
         **grouped,
         "thresholds": _table(sections().thresholds, sections().thresholds.model_fields),
         "micro": _table(MicroSection, MicroSection.model_fields),
+        "frontend": _table(FrontendSection, FrontendSection.model_fields),
         **{name: _table(section, section.model_fields) for name, section in words().sections.items()},
         **_descriptions(),
         "dead": "\n".join(f"- `{key}`" for key in dead) + "\n",

@@ -15,7 +15,7 @@ from buildtool.config.deployment import (
     OpenclConfig,
     QuantizeConfig,
 )
-from buildtool.config.models import DeploymentSection, GraphSection, MicroSection, ModelSection
+from buildtool.config.models import DeploymentSection, FrontendSection, GraphSection, MicroSection, ModelSection
 from buildtool.config.names import (
     IDENTIFIER,
     MAX_NAME_LENGTH,
@@ -247,6 +247,7 @@ def _model(context: Context, name: str, section: ModelSection) -> ModelConfig:
         settings=_settings(wide),
         micro_backend=micro,
         micro_arena_limit=_arena_limit(wide),
+        micro_frontend=_frontend(wide),
         where=where,
         marks=tuple((key, wide.where_of(key)) for key in _MODEL_WIDE if wide.find(key).is_given),
     )
@@ -309,6 +310,14 @@ def _arena_limit(view: View) -> int | None:
     section = view.find("micro").value
     limit: int | None = None if section is None else section.arena_limit
     return limit
+
+
+def _frontend(view: View) -> tuple[tuple[str, Any], ...]:
+    section = view.find("micro").value
+    found = None if section is None else section.frontend
+    if found is None:
+        return ()
+    return tuple((key, getattr(found, key)) for key in FrontendSection.model_fields if getattr(found, key) is not None)
 
 
 def _settings(view: View) -> tuple[tuple[str, Any], ...]:

@@ -107,7 +107,8 @@ def _of_microcontrollers(model: ModelConfig) -> dict[str, Any]:
     if not model.micro_backend:
         return {}
     limit = {} if model.micro_arena_limit is None else {"arena_limit": model.micro_arena_limit}
-    return {"backend": model.micro_backend, **limit}
+    frontend = {"frontend": dict(model.micro_frontend)} if model.micro_frontend else {}
+    return {"backend": model.micro_backend, **limit, **frontend}
 
 
 def device_settings(model: ModelConfig) -> DeviceSettings:

@@ -18,6 +18,8 @@ from buildtool.targets.micro import budget, report
 from buildtool.targets.micro.budget import Search
 from buildtool.targets.micro.emitting import emulated, files, mace, model
 from buildtool.targets.micro.emitting.projects import project
+from buildtool.targets.micro.frontends import Audio, Picture, frontend
+from buildtool.targets.micro.frontends import sources as frontend_sources
 from buildtool.targets.micro.lowering.lower import lower
 from buildtool.targets.micro.network import Network
 from buildtool.targets.micro.planning import Plan
@@ -43,6 +45,7 @@ class Planned:
     network: Network
     plan: Plan
     search: Search
+    frontend: Audio | Picture | None = None
 
     @property
     def identifier(self) -> str:
@@ -196,7 +199,9 @@ def _planned(network: Network, processor: Processor, source: ModelSource) -> Pla
             remedy=f"the smallest possible limit is {found.smallest}; the largest layer is "
             f"'{max(found.plain.plan.timeline, key=lambda step: step[1])[0]}'",
         )
-    return Planned(found.found.network, found.found.plan, found)
+    about = source.settings.get("frontend")
+    made = None if about is None else frontend(about, network.inputs[0], source.name)
+    return Planned(found.found.network, found.found.plan, found, made)
 
 
 def _sources(program: MicroProgram, processor: Processor) -> dict[str, bytes]:
@@ -204,6 +209,8 @@ def _sources(program: MicroProgram, processor: Processor) -> dict[str, bytes]:
     for each in program.planned:
         found[f"{each.identifier}.h"] = model.header(each.network, each.plan).encode()
         found[f"{each.identifier}.c"] = model.source(each.network, each.plan, processor.sets[0]).encode()
+        if each.frontend is not None:
+            found |= frontend_sources(each.frontend, each.identifier, f"{each.identifier}.h")
     return found
 
 

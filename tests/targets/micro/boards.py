@@ -27,6 +27,7 @@ WARNINGS = (
     *("-Wwrite-strings", "-Wswitch-default", "-Wmissing-declarations", "-Wredundant-decls", "-Wvla"),
     *("-Wold-style-definition", "-Wdouble-promotion", "-Wconversion", "-Wsign-conversion"),
 )
+EMULATOR = resources.native_dir() / "micro" / "emulator"
 _SEMIHOSTING = ("-nographic", "-monitor", "none", "-serial", "none", "-semihosting-config", "enable=on,target=native")
 
 
@@ -52,10 +53,21 @@ def run(network: Network, abi: str, folder: Path, inputs: Mapping[str, Array]) -
     sources[f"{name}.h"] = model.header(network, planned.plan).encode()
     sources[f"{name}.c"] = model.source(network, planned.plan, processor.sets[0]).encode()
     sources["harness.c"] = emulated.harness(network, planned.plan)
-    for file, data in sources.items():
+    program = MicroProgram("micro", abi, LibrarySource("m", "m", ()), (), (), (planned,))
+    about = TARGET.emulation(program, network.name, inputs)
+    output, instructions = execute(sources, abi, folder, about.files)
+    return Run(TARGET.emulated(program, network.name, {"output.bin": output}), instructions)
+
+
+def execute(
+    sources: Mapping[str, bytes], abi: str, folder: Path, given: Mapping[str, bytes], *, strict: bool = True
+) -> tuple[bytes, int]:
+    """Sources with a harness, compiled and run: what is in output.bin, and the instructions between the marks."""
+    processor = PROCESSORS[abi]
+    for file, data in {**sources, **given}.items():
         (folder / file).write_bytes(data)
     units = tuple(file for file in sources if file.endswith(".c"))
-    image = emulated.image(name, units, (".",), processor)
+    image = emulated.image("m", units, (".",), processor)
     native = resources.native_dir().parent
     own = [f"{native}/{file}" if file.startswith("native/") else file for file in image.sources]
     compiling, linking = (
@@ -63,16 +75,13 @@ def run(network: Network, abi: str, folder: Path, inputs: Mapping[str, Array]) -
         for words in (image.compile_flags, image.link_flags)
     )
     compiler = f"{processor.prefix}gcc"
-    subprocess.run([compiler, *WARNINGS, *compiling, "-c", *own], cwd=folder, check=True)
+    warnings = WARNINGS if strict else ()
+    subprocess.run([compiler, *warnings, *compiling, "-c", *own], cwd=folder, check=True)
     objects = [f"{Path(each).stem}.o" for each in own]
     subprocess.run([compiler, *compiling, *objects, *linking, "-o", "program.elf"], cwd=folder, check=True)
-    program = MicroProgram("micro", abi, LibrarySource("m", "m", ()), (), (), (planned,))
-    about = TARGET.emulation(program, network.name, inputs)
-    for file, data in about.files.items():
-        (folder / file).write_bytes(data)
     plugin = mark_plugin(ObjectCache())
-    words = [about.emulator, *about.machine, *_SEMIHOSTING, "-plugin", f"{plugin},out=counts", "-kernel", "program.elf"]
+    board = processor.emulated
+    words = [board.emulator, *board.machine, *_SEMIHOSTING, "-plugin", f"{plugin},out=counts", "-kernel", "program.elf"]
     subprocess.run(words, cwd=folder, check=True, timeout=120)
-    made = {file: (folder / file).read_bytes() for file in about.made}
     marks = [int(line.split()[1]) for line in (folder / "counts").read_text().splitlines()]
-    return Run(TARGET.emulated(program, network.name, made), marks[1] - marks[0] - 1)
+    return (folder / "output.bin").read_bytes(), marks[1] - marks[0] - 1

@@ -51,6 +51,7 @@ OPERATORS: dict[str, tuple[str, tuple[int, ...], dict[str, object]]] = {
     "EMBEDDING_LOOKUP": ("", (1, 8, 8, 4), {}),
     "CONV_3D": ("Conv3DOptions", (1, 8, 8, 4), {}),
 }
+ROWS = "{kind: log_mel, rate: 8000, window: 256, step: 80, bins: 7, low: 0, high: 4000}"
 #: Changes to a deployment file that is right: text and its replacement.
 DESCRIPTIONS = {
     "an unknown processor": ("cortex-m4", "cortex-m9"),
@@ -98,6 +99,20 @@ DESCRIPTIONS = {
     "a limit as a list": ("runtime: cpu", "runtime: cpu\n    micro: {arena_limit: [1024]}"),
     "a limit beyond 64 bits": ("runtime: cpu", "runtime: cpu\n    micro: {arena_limit: -99999999999999999999}"),
     "a backend as a number": ("runtime: cpu", "runtime: cpu\n    micro: {backend: 4}"),
+    "no kind of front end": ("runtime: cpu", "runtime: cpu\n    micro: {frontend: {rate: 16000}}"),
+    "a front end that does not exist": ("runtime: cpu", "runtime: cpu\n    micro: {frontend: {kind: radar}}"),
+    "a front end as a word": ("runtime: cpu", "runtime: cpu\n    micro: {frontend: mfcc}"),
+    "an image without its size": ("runtime: cpu", "runtime: cpu\n    micro: {frontend: {kind: image, width: 9}}"),
+    "an image with a rate": (
+        "runtime: cpu",
+        "runtime: cpu\n    micro: {frontend: {kind: image, width: 9, height: 9, rate: 5}}",
+    ),
+    "a crop outside": (
+        "runtime: cpu",
+        "runtime: cpu\n    micro: {frontend: {kind: image, width: 9, height: 9, crop: [5, 5, 5, 5]}}",
+    ),
+    "a mean in words": ("runtime: cpu", "runtime: cpu\n    micro: {frontend: {kind: image, mean: [grey]}}"),
+    "rows that do not fit": ("runtime: cpu", f"runtime: cpu\n    micro: {{frontend: {ROWS}}}"),
     "a limit twice": ("runtime: cpu", "runtime: cpu\n    micro: {arena_limit: 1, arena_limit: 2}"),
 }
 LIMITS = (0, 1, 255, 512, 699)

@@ -8,7 +8,9 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.targets.micro.quantised_models import Model
@@ -40,7 +42,7 @@ def run(line: str | list[str], folder: Path) -> str:
 
 def test_the_page(tmp_path: Path) -> None:
     (tmp_path / "keywords.tflite").write_bytes(keywords())
-    (deployment,) = blocks("yaml")
+    deployment, heard = blocks("yaml")
     (tmp_path / "keywords.yml").write_text(deployment)
     (commands,) = blocks("sh")
     _, validated, ran, measured = [run(line, tmp_path) for line in commands.splitlines()]
@@ -59,6 +61,20 @@ def test_the_page(tmp_path: Path) -> None:
     run(["arm-none-eabi-g++", *flags, "-fno-exceptions", "-c", "app.cc"], project)
     run("make", project)
     _cmake(project)
+    _front_end(tmp_path, deployment, heard)
+
+
+def _front_end(folder: Path, deployment: str, heard: str) -> None:
+    """The model with a front end: the C of the page's line, and its twin."""
+    (folder / "keywords.yml").write_text(deployment + heard.splitlines(keepends=True)[1])
+    run("lathe build keywords.yml", folder)
+    project = folder / "build" / "keywords" / "lib" / "cortex-m4" / "keywords"
+    run("make", project)
+    assert "#define KEYWORDS_SAMPLES 4000\n" in (project / "src" / "keywords_frontend.h").read_text()
+    names: dict[str, Any] = {"samples": np.zeros(16000, np.int16), "picture": np.zeros((240, 320, 3), np.uint8)}
+    (twin,) = blocks("python")
+    exec(twin, names)
+    assert names["rows"].shape == (49, 10) and names["pixels"].shape == (96, 96, 3)
 
 
 def _cmake(project: Path) -> None:
