@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from buildtool.builders import package
+from buildtool.builders import macho, package
 from buildtool.builders.built import BuiltLibrary
-from buildtool.codegen import wasm
+from buildtool.codegen import wasm, xcframework
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import ConfigError
 from buildtool.importers.request import ImportedModel
@@ -40,7 +40,12 @@ def contents(
     }
     if tree is None:
         return {f"model/{name}": data for name, data in models.items()} | names
-    return package.contents_of(tree, libraries, models) | names | for_javascript(programs)
+    return (
+        package.contents_of(tree, libraries, models)
+        | names
+        | for_javascript(programs)
+        | _for_xcode(tree, libraries, programs)
+    )
 
 
 def for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]:
@@ -61,6 +66,23 @@ def for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]
         f"lib/{module.abi}/{name}": data for module in modules for name, data in wasm.module_files(module).items()
     }
     return files | ({"package.json": wasm.package(modules)} if modules else {})
+
+
+def _for_xcode(
+    tree: SourceTree, libraries: Sequence[BuiltLibrary], programs: Sequence[TargetProgram]
+) -> dict[str, bytes | Path]:
+    """The archives for Apple's systems as Xcode takes them."""
+    formats = {program.abi: program.object_format for program in programs}
+    slices = []
+    for library in libraries:
+        if formats[library.abi] == "macho":
+            found = macho.read(library.shared)
+            slices.append(xcframework.Slice(library.shared, found.machine, *found.platform))
+    if not slices:
+        return {}
+    headers = {name.removeprefix("include/"): data for name, data in tree.files.items() if name.startswith("include/")}
+    named = programs[0].library
+    return xcframework.files(named.name, named.identifier, slices, headers)
 
 
 def emitted(

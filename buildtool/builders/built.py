@@ -11,7 +11,7 @@ from buildtool.errors import BuildError
 
 @dataclass(frozen=True)
 class LibraryInfo:
-    """What an ELF file says about itself, stripped or not."""
+    """What a library says about itself, stripped or not."""
 
     path: Path
     library: str  # from the note section; empty for files that Lathe did not make
@@ -109,7 +109,7 @@ class BuiltLibrary:
 
     name: str
     abi: str
-    shared: Path  # lib<name>.so or <name>.wasm, stripped
+    shared: Path  # lib<name>.so or <name>.wasm, stripped; for Apple's systems the archive
     archive: Path | None  # lib<name>.a, one object, everything but the API function local; modules have none
     unstripped: Path  # the twin of `shared` with all symbols
     info: LibraryInfo

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from buildtool.builders import android, elf, entries, parallel, size, wasm
+from buildtool.builders import android, elf, entries, macho, parallel, size, wasm
 from buildtool.builders.built import BuiltLibrary
 from buildtool.builders.disks import writing_to
 from buildtool.builders.objects import ObjectCache, Objects, Unit, UnitKind, configure_and_build, locked
@@ -122,6 +122,9 @@ class _Work:
         if program.object_format == "wasm":
             wasm.check_library(shared, self._api())
             info, sizes = wasm.inspect_library(shared), wasm.sizes(shared, others[0], known)
+        elif program.object_format == "macho":
+            macho.check_library(shared, self._api())
+            info, sizes = macho.inspect_library(shared), macho.sizes(shared, self.result / others[0], known)
         else:
             self._check_elf(shared, others[0], glibc_floor)
             info, sizes = elf.inspect_library(shared), size.report(shared, others[1], others[2], known)
@@ -130,7 +133,7 @@ class _Work:
             name=program.library.name,
             abi=program.abi,
             shared=shared,
-            archive=others[0] if program.object_format == "elf" else None,
+            archive={"elf": others[0], "macho": shared}.get(program.object_format),
             unstripped=unstripped,
             info=info,
             sizes=sizes,
@@ -156,6 +159,8 @@ class _Work:
         stem = self.program.library.stem
         if self.program.object_format == "wasm":
             return f"{stem}.wasm", f"unstripped/{stem}.wasm", "module.map"
+        if self.program.object_format == "macho":
+            return f"lib{stem}.a", f"lib{stem}.a", "registry.o", "weights.o"
         return f"lib{stem}.so", f"unstripped/lib{stem}.so", f"lib{stem}.a", "merged.map", "shared.map"
 
 

@@ -14,6 +14,7 @@ from buildtool.builders.toolchain import Toolchain, cmake_program, ninja_program
 from buildtool.errors import ToolchainError, Where
 from buildtool.wording import near_files
 
+_APPLE = ("Darwin", "iOS", "tvOS", "visionOS", "watchOS")
 _DECIDES_NOTHING = frozenset(
     {"compiler", "CMAKE_AR", "CMAKE_OBJCOPY"}
 )  # paths: the other facts describe their contents
@@ -42,7 +43,7 @@ def examine(file: Path, abi: str, arguments: tuple[str, ...] = ()) -> Toolchain:
         lines = (folder / "build" / "facts.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         macros = (folder / "build" / "macros.txt").read_text(encoding="utf-8", errors="replace")
     facts = dict(line.split("=", 1) for line in lines)
-    _check(facts, file)
+    _check(facts, file, "#define __APPLE__ " in macros)
     return Toolchain(
         abi=abi,
         cxx=Path(facts["compiler"]),
@@ -65,16 +66,23 @@ def _identity(facts: dict[str, str], macros: str) -> str:
     return hashlib.sha256("\0".join((*decisive, ordered(macros))).encode()).hexdigest()
 
 
-def _check(facts: dict[str, str], file: Path) -> None:
-    form = facts["CMAKE_EXECUTABLE_FORMAT"]
-    if facts["CMAKE_SYSTEM_NAME"] in ("Darwin", "iOS", "tvOS", "visionOS", "watchOS", "Windows") or form == "MACHO":
+def _check(facts: dict[str, str], file: Path, apple: bool) -> None:
+    """`apple`: whether the compiler makes objects for Apple's systems."""
+    if facts["CMAKE_SYSTEM_NAME"] == "Windows":
         raise ToolchainError(
             f"this toolchain builds for {facts['CMAKE_SYSTEM_NAME']}",
             where=Where(file=str(file)),
-            rule="this version builds ELF libraries only",
+            rule="this version builds libraries in ELF, Mach-O and WebAssembly",
             remedy="write the sources with --emit=source and compile them with that toolchain",
         )
-    for name in ("CMAKE_AR", "CMAKE_OBJCOPY"):
+    if (facts["CMAKE_SYSTEM_NAME"] in _APPLE) != apple:
+        raise ToolchainError(
+            f"this toolchain builds for {facts['CMAKE_SYSTEM_NAME']}, and its compiler for another system",
+            where=Where(file=str(file)),
+            rule="compilers for Apple's systems define __APPLE__, and CMAKE_SYSTEM_NAME is Darwin, iOS or another",
+            remedy="correct CMAKE_SYSTEM_NAME or CMAKE_CXX_COMPILER in the toolchain file",
+        )
+    for name in ("CMAKE_AR",) if apple else ("CMAKE_AR", "CMAKE_OBJCOPY"):
         if not Path(facts[name]).is_file():
             raise ToolchainError(
                 f"CMake finds no {name.removeprefix('CMAKE_').lower()} for this toolchain",

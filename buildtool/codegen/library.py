@@ -43,7 +43,7 @@ class AbiSources:
     kernel_files: tuple[str, ...]  # sources, relative to a root of NativeSources
     models: tuple[EmbeddedModel, ...] = ()
     toolchain: Path | None = None  # a toolchain file of the user's own
-    object_format: str = "elf"  # or wasm
+    object_format: str = "elf"  # or wasm, macho
     scaled: bool = False  # whether weights of its models are whole numbers with scales
     device_units: tuple[UnitInfo, ...] = ()  # of native/opencl; those of one operator as they are to be tried
     device_tuned: bytes = b""  # what GPUs have found out: native/opencl/tuning.h
@@ -90,7 +90,7 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
         "messages": library.messages,
         "core_binding": library.core_binding,
         "stem": library.stem or library.name,
-        "modules": any(part.object_format == "wasm" for part in library.abis),
+        "formats": {part.object_format for part in library.abis},
         "dsp_uri": dsp_uri(library.name, library.identifier) if library.dsp else "",
     }
     files = {
@@ -116,7 +116,7 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
     units: dict[str, tuple[str, ...]] = {}
     for part in library.abis:
         device = tuple(unit.code for unit in part.device_units)
-        core = sources.wasm_core() if part.object_format == "wasm" else sources.core()
+        core = sources.core_of(part.object_format)
         units[part.abi] = (*core, *sources.units((*part.kernel_files, *device)))
         for path in (path for unit in units[part.abi] for path in sources.closure(unit)):
             files[_path_in_tree(path)] = sources.read(path)
@@ -199,7 +199,7 @@ def _abi_files(
     context["core_binding"] = common["core_binding"] and part.object_format == "elf"
     context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
-    weights = "wasm/weights.S" if part.object_format == "wasm" else "weights.S"
+    weights = "weights.S" if part.object_format == "elf" else f"{part.object_format}/weights.S"
     for name, template in (("registry.cc", "registry.cc"), ("weights.S", weights), ("sources.cmake", "sources.cmake")):
         files[f"{folder}/{name}"] = render(template, {**context, "embedded": embedded})
     return files

@@ -76,6 +76,12 @@ class NativeSources:
         elsewhere = {f"native/runtime/{name}.cc" for name in ("file_map", "threads", "cores")}
         return [*(path for path in self.core() if path not in elsewhere), *there]
 
+    def core_of(self, object_format: str) -> list[str]:
+        """The same of a library that is stored in this way. Apple's systems bind no threads to cores."""
+        if object_format == "macho":
+            return [path for path in self.core() if path != "native/runtime/cores.cc"]
+        return self.wasm_core() if object_format == "wasm" else self.core()
+
     def public_headers(self, *interfaces: str) -> list[str]:
         """The headers that the user of a library includes: those of Lathe's own interface, and of others by name."""
         include = self.roots[0] / "native" / "include"

@@ -54,6 +54,13 @@ def abi_like(library: Path) -> str:
 
     UnsupportedError where there is none.
     """
+    if library.suffix == ".a":  # where there is no shared library
+        raise UnsupportedError(
+            "no device runs libraries for Apple's systems",
+            where=Where(file=str(library)),
+            rule="there is no emulator of macOS and iOS",
+            remedy="link the archive with an application, and run it there",
+        )
     machine = machine_of(library)
     for abi in ("host", *EMULATORS):
         if machine_for(abi) == machine:

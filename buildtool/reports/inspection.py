@@ -76,10 +76,11 @@ def inspect(kind: str, file: Path | None, op_paths: Sequence[Path] = ()) -> dict
     if not file.is_file():
         raise ConfigError("there is no such file", where=Where(file=str(file)), remedy=near_files(file))
     if kind == "library":
-        from buildtool.builders import elf, wasm
+        from buildtool.builders import elf, macho, wasm
 
         sizes = footprint.sizes_of(file)
-        info = (wasm if wasm.is_module(file) else elf).inspect_library(file)
+        reader = wasm if wasm.is_module(file) else macho if macho.is_library(file) else elf
+        info = reader.inspect_library(file)
         return {"kind": "library", **info.as_json()} | ({"sizes": sizes} if sizes else {})
     if kind in descriptions.kinds():
         return descriptions.inspect(kind, file)

@@ -45,6 +45,12 @@ def host(machine: str) -> AbiCapabilities:
 
 def of_compiler(defined: Collection[str]) -> AbiCapabilities:
     """Those of what a compiler makes, by the macros that it defines."""
+    if {"__APPLE__", "__MACH__"} <= set(defined):
+        return replace(_processor(defined), object_format="macho")
+    return _processor(defined)
+
+
+def _processor(defined: Collection[str]) -> AbiCapabilities:
     if "__x86_64__" in defined:
         return X86_64
     if "__aarch64__" in defined:

@@ -34,8 +34,9 @@ from buildtool.quant.choice import Choice
 from buildtool.runtimes import INSTRUCTION_SETS, Runtime
 from buildtool.settings import CheckpointSettings
 
-#: How a library is stored: shared objects and archives of Linux and Android, or a module for JavaScript.
-ObjectFormat: TypeAlias = Literal["elf", "wasm"]
+#: How a library is stored: shared objects and archives of Linux and Android, a module for JavaScript, or archives of
+#: Apple's systems.
+ObjectFormat: TypeAlias = Literal["elf", "wasm", "macho"]
 
 
 @dataclass(frozen=True)

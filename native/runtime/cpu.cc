@@ -4,6 +4,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
 #elif defined(__linux__)
 #include <sys/auxv.h>
 #if defined(__riscv)
@@ -60,6 +62,21 @@ IsaMask Better() {
   if (!HasAll(ebx, kAvx512) || !HasAll(saved, 0xe6)) return 4;
   constexpr uint32_t kVnni = 1u << 11;
   return HasAll(ecx, kVnni) ? 7 : 6;
+}
+
+#elif defined(__aarch64__) && defined(__APPLE__)
+
+bool SystemHas(const char* name) {
+  int value = 0;
+  size_t size = sizeof(value);
+  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
+}
+
+IsaMask Better() {
+  IsaMask words = 8;
+  if (SystemHas("hw.optional.arm.FEAT_FP16")) words |= 4;
+  if (!SystemHas("hw.optional.arm.FEAT_DotProd")) return words;
+  return words | (SystemHas("hw.optional.arm.FEAT_I8MM") ? 3 : 2);
 }
 
 #elif defined(__aarch64__)

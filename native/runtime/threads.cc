@@ -38,6 +38,9 @@ constexpr int kSpins = 1000;
 }  // namespace
 
 int AvailableCores() {
+#if defined(__APPLE__)
+  const int cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+#else
   cpu_set_t set;
   memset(&set, 0, sizeof(set));
   int cores = 0;
@@ -48,6 +51,7 @@ int AvailableCores() {
   } else {
     cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   }
+#endif
   return cores < 1 ? 1 : cores;
 }
 
