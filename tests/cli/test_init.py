@@ -300,11 +300,8 @@ def test_targets_and_types_are_known_ones(lathe: Lathe, tmp_path: Path) -> None:
     file = tmp_path / "new.yml"
     assert lathe("init", EXAMPLE / "digits.onnx", "-o", file, "--abi", "cortex-m,cortex-m4").code == 0
     assert yaml.safe_load(file.read_text())["target_abis"] == ["cortex-m4"]
-    refused = lathe("check", file)
-    assert refused.code == 4
-    assert "'conv2d' computes in floating point, and 2 more" in refused.stderr
-    assert refused.stderr.count("error:") == 1
-    assert "lathe quantize" not in refused.stderr
+    checked = lathe("check", file)
+    assert checked.code == 0, checked.stderr  # microcontrollers run floats, too
     wrong = lathe("init", EXAMPLE / "digits.onnx", "-o", "-", "--target-abis", "host,k211")
     assert wrong.code == 2
     assert "--target-abis cannot be 'k211'" in wrong.stderr
