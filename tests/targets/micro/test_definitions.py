@@ -12,6 +12,7 @@ import pytest
 
 from buildtool import resources
 from buildtool.ir.operator import Array
+from buildtool.ops.abs import Abs
 from buildtool.targets.micro.definitions.definition import functions
 from buildtool.targets.micro.definitions.loops import C_TYPES, Function, literal
 from buildtool.targets.micro.definitions.tracing import UntraceableError
@@ -117,3 +118,9 @@ def test_what_has_no_loops_says_so(operator: str) -> None:
         except UntraceableError as problem:
             refused += bool(str(problem))
     assert refused
+
+
+def test_unsigned_integers_of_64_bits_are_refused() -> None:
+    """The functions of integers have a sign: the upper half would be wrong."""
+    with pytest.raises(UntraceableError, match="elements of type uint64"):
+        functions(Abs(), [((3,), "uint64")])[0]()

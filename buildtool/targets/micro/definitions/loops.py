@@ -16,13 +16,15 @@ from buildtool.targets.micro.definitions import expressions as ex
 from buildtool.targets.micro.definitions.expressions import Expr
 from buildtool.targets.micro.definitions.tracing import UntraceableError
 
-#: Of elements in memory and of results: floating point is single precision.
+#: Of elements in memory and of results: floating point is single precision. Integers are computed in 64 bits with a
+#: sign, which hold all others but uint64.
 C_TYPES = {
     "float64": "float",
     "float32": "float",
     "bool": "uint8_t",
     **{f"{word}int{bits}": f"{word}int{bits}_t" for word in ("", "u") for bits in (8, 16, 32, 64)},
 }
+del C_TYPES["uint64"]
 _BYTES = {"float": 4} | {f"{word}int{bits}_t": bits // 8 for word in ("", "u") for bits in (8, 16, 32, 64)}
 _MOST_TEXT = 200_000  # characters of a function
 _MOST_EXPRESSIONS = 2000
