@@ -72,11 +72,11 @@ def fit(
             teacher=_teacher(teacher),
             arguments=ways.arguments or (),
         )
-    best = fitted["best"]
+    best, measure = fitted["best"], fitted["measure"]
     kind = "quantised" if best["quantised"] else "floats"
     text = (
         f"{fitted['arch']}: {len(fitted['epochs'])} epochs, {fitted['resumed']} of them in an earlier run\n"
-        f"best: epoch {best['number'] + 1}, {best['accuracy']:.2%} of the held-out samples, {kind}\n"
+        f"best: epoch {best['number'] + 1}, {measure} {best['accuracy']:.2%} of the held-out samples, {kind}\n"
         f"wrote {best['checkpoint']}"
     )
     out.document(fitted, text)
@@ -120,7 +120,10 @@ def evaluate(
     found = training.evaluate(
         model, network.arch, network.data, checkpoint, bits=bits, top=top, abi=abi if simulate else None
     )
-    text = f"{found['arch']}: {found['accuracy']:.2%} of {found['samples']} held-out samples, top {found['top']}\n"
+    top_words = f", top {found['top']}" if found["confusion"] else ""
+    text = (
+        f"{found['arch']}: {found['measure']} {found['accuracy']:.2%}, {found['samples']} held-out samples{top_words}\n"
+    )
     text += f"weights: {_bits_text(found['weight_bits'])}\n"
     if found["layers_compared"]:
         text += f"simulator: all {found['layers_compared']} layers equal, for every sample\n"

@@ -23,7 +23,9 @@ class NetworkOptions:
     ] = None
     data: Annotated[
         str,
-        typer.Option("--data", metavar="NAME|FILE", help="`digits`, or an .npz with `samples` and `labels`."),
+        typer.Option(
+            "--data", metavar="NAME|FILE", help="`digits`, or an .npz with `samples` and `labels`, or `boxes`."
+        ),
     ] = "digits"
 
 

@@ -15,18 +15,25 @@ from buildtool.errors import ConfigError, RunError, Where
 
 DIGITS = "digits"
 _TEST_SHARE = 5  # every so many-th sample is held out
-_RULE = "`samples`: integers from -128 to 127, of [number, channels, rows, columns]; `labels`: integers from 0 on"
+_RULE = (
+    "`samples`: integers from -128 to 127, of [number, channels, rows, columns]; `labels`: integers from 0 on; or "
+    "`boxes`: of each sample rows of label, left, top, right, bottom, as shares of the picture; label -1: none"
+)
+_BOX, _BOX_RANK = 5, 3
+_HELD_CLASSES = 3  # of ten
 
 
 @dataclass(frozen=True)
 class Data:
-    """Samples [number, channels, ...] and labels, for training and held out."""
+    """Samples [number, channels, ...] and labels, for training and held out. Instead of a label a sample may have rows
+    of boxes: label, left, top, right, bottom.
+    """
 
     name: str
     samples: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    labels: NDArray[Any]
     test_samples: NDArray[np.int64]
-    test_labels: NDArray[np.int64]
+    test_labels: NDArray[Any]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -36,13 +43,28 @@ class Data:
         """The samples for training alone, a part of which is held out instead: a search sees no others."""
         return _split(self.name, self.samples, self.labels)
 
+    def by_classes(self) -> Data:
+        """Whole classes held out, the last ones: what training did not see."""
+        samples = np.concatenate([self.samples, self.test_samples])
+        labels = np.concatenate([self.labels, self.test_labels])
+        known = np.unique(labels)
+        held = np.isin(labels, known[-max(len(known) * _HELD_CLASSES // 10, 2) :])
+        if held.all():
+            raise ConfigError(f"the samples have {len(known)} classes", rule="embeddings are learned of 4 or more")
+        return Data(self.name, samples[~held], labels[~held], samples[held], labels[held])
+
+    @property
+    def has_boxes(self) -> bool:
+        return self.labels.ndim == _BOX_RANK
+
     @property
     def classes(self) -> int:
-        return int(max(self.labels.max(), self.test_labels.max())) + 1
+        first = [labels[..., 0] if self.has_boxes else labels for labels in (self.labels, self.test_labels)]
+        return int(max(one.max() for one in first)) + 1
 
 
 def read(word: str) -> Data:
-    """`digits`, the pictures of scikit-learn; or an .npz with `samples` and `labels`."""
+    """`digits`, the pictures of scikit-learn; or an .npz with `samples` and `labels`, or `boxes`."""
     if word == DIGITS:
         return _split(word, *_digits())
     file = Path(word)
@@ -52,16 +74,22 @@ def read(word: str) -> Data:
     try:
         archives.verify_file(file)
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            samples, labels = arrays["samples"], arrays["labels"]
+            samples, labels = arrays["samples"], arrays["boxes" if "boxes" in arrays else "labels"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise RunError(f"cannot read the samples: {error}", where=where, rule=_RULE) from None
     wrong = _wrong(samples, labels)
     if wrong:
         raise RunError(wrong, where=where, rule=_RULE)
-    return _split(file.stem, samples.astype(np.int64), labels.astype(np.int64))
+    kind = np.float32 if labels.ndim == _BOX_RANK else np.int64
+    return _split(file.stem, samples.astype(np.int64), labels.astype(kind))
 
 
 def _wrong(samples: NDArray[Any], labels: NDArray[Any]) -> str:
+    if labels.ndim == _BOX_RANK:
+        wrong = _wrong_boxes(labels, len(samples))
+        if wrong:
+            return wrong
+        labels = np.zeros(len(samples), np.int64)
     if samples.dtype.kind not in "iu" or labels.dtype.kind not in "iu":
         return f"samples of {samples.dtype}, labels of {labels.dtype}"
     if samples.ndim not in (3, 4) or labels.ndim != 1 or len(samples) != len(labels):
@@ -73,7 +101,19 @@ def _wrong(samples: NDArray[Any], labels: NDArray[Any]) -> str:
     return f"a label is {labels.min()}" if labels.min() < 0 else ""
 
 
-def _split(name: str, samples: NDArray[np.int64], labels: NDArray[np.int64]) -> Data:
+def _wrong_boxes(boxes: NDArray[Any], count: int) -> str:
+    if boxes.dtype.kind != "f" or boxes.shape[2] != _BOX or len(boxes) != count:
+        return f"{count} samples, boxes of {boxes.dtype} {boxes.shape}"
+    there = boxes[boxes[..., 0] >= 0]
+    if not len(there):
+        return "there is no box"
+    label, low, high = there[:, 0], there[:, 1:3], there[:, 3:]
+    if not np.array_equal(label, np.floor(label)) or not ((low >= 0) & (low < high) & (high <= 1)).all():
+        return "a box has a label that is no integer, or edges that are not in order from 0 to 1"
+    return ""
+
+
+def _split(name: str, samples: NDArray[np.int64], labels: NDArray[Any]) -> Data:
     """Every fifth sample of a shuffled order is held out."""
     order = np.random.default_rng(0).permutation(len(labels))
     samples, labels = samples[order], labels[order]

@@ -19,12 +19,14 @@ from buildtool.targets.max7800x.description import writing
 from buildtool.targets.max7800x.devices import Device
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.simulation.native_simulator import Simulator
-from buildtool.training import models, rules, tracing
+from buildtool.training import models, rules, tasks, tracing
 from buildtool.training.data import Data
 from buildtool.training.fitting import given
-from buildtool.training.kpu import comparing, exporting
+from buildtool.training.kpu import Conv2d, comparing, exporting
+from buildtool.training.tasks import Task
 
 _BATCH = 64
+CLASSES = Task()
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,18 @@ class Evaluated:
     top: int
     right: int  # samples whose label is among the `top` largest outputs
     layers_compared: int = 0  # with the simulator, each over all samples: all were equal
+    measure: str = tasks.MEASURES[tasks.CLASSES]
+    value: float | None = None  # of other tasks than classes, which have no confusion
+    samples: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
             "arch": self.arch,
             "weight_bits": list(self.bits),
-            "samples": int(self.confusion.sum()),
+            "samples": self.samples,
+            "measure": self.measure,
             "top": self.top,
-            "accuracy": self.right / int(self.confusion.sum()),
+            "accuracy": self.right / self.samples if self.value is None else self.value,
             "confusion": self.confusion.tolist(),
             "layers_compared": self.layers_compared,
         }
@@ -64,19 +70,35 @@ def loaded(file: Path, arch: str | None, data: Data, weights: Path, bits: int | 
     return name, network.eval()
 
 
-def evaluate(name: str, network: nn.Module, data: Data, *, top: int = 1) -> Evaluated:
+def evaluate(name: str, network: nn.Module, data: Data, *, top: int = 1, task: Task = CLASSES) -> Evaluated:
     """Over the held-out samples; of quantised networks with the integers of the chip."""
     of_k210 = exporting.is_of_k210(network)
     scores = comparing.scores(network, data.test_samples) if of_k210 else outputs_of(network, data.test_samples)[-1]
-    scores = scores.reshape(len(data.test_labels), -1)
+    bits = tuple(layer.bits for layer in models.layers_of(network).values())
+    count = len(data.test_labels)
+    if task.word != tasks.CLASSES:
+        value = tasks.measured(task, _real(network, scores), data.test_labels)
+        none = np.zeros((0, 0), np.int64)
+        return Evaluated(name, bits, none, top, 0, measure=task.measure, value=value, samples=count)
+    scores = scores.reshape(count, -1)
     if not 1 <= top <= scores.shape[1]:
         raise ConfigError(f"top {top} of {scores.shape[1]} answers", rule=f"1 to {scores.shape[1]}")
     answers = np.zeros((scores.shape[1], scores.shape[1]), np.int64)
     np.add.at(answers, (data.test_labels, scores.argmax(1)), 1)
     ranked = np.argsort(-scores, axis=1, kind="stable")[:, :top]
     right = int((ranked == data.test_labels[:, None]).any(1).sum())
-    bits = tuple(layer.bits for layer in models.layers_of(network).values())
-    return Evaluated(name, bits, answers, top, right)
+    return Evaluated(name, bits, answers, top, right, samples=count)
+
+
+def _real(network: nn.Module, scores: NDArray[Any]) -> NDArray[Any]:
+    """The numbers that the last layer's integers stand for."""
+    last = list(models.layers_of(network).values())[-1]
+    if not last.bits:
+        return scores
+    if isinstance(last, Conv2d):
+        return np.asarray(last.stored.real(scores)) if scores.dtype.kind == "i" else scores
+    by = float(rules.DATA_FACTOR)
+    return np.asarray(scores / (by * rules.factor(last.bits, last.power()) if last.wide else by))
 
 
 def outputs_of(network: nn.Module, samples: NDArray[np.int64]) -> list[NDArray[Any]]:

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from torch import nn
 
 from buildtool.errors import ConfigError, Where
-from buildtool.training import distilling, models, pages, policies, rules, tracing
+from buildtool.training import distilling, models, pages, policies, rules, tasks, tracing
 from buildtool.training.data import Data
 from buildtool.training.distilling import Distillation
 from buildtool.training.policies import Policy
+from buildtool.training.tasks import Task
+
+Loss = Callable[[nn.Module, torch.Tensor, torch.Tensor], torch.Tensor]
 
 _NARROW_GAIN = 8.0  # outputs within one are probabilities that differ too little
 
@@ -57,10 +60,12 @@ class Fitted:
     history: list[Epoch] = field(default_factory=list)
     best: Epoch | None = None
     resumed: int = 0  # epochs of an earlier run
+    measure: str = tasks.MEASURES[tasks.CLASSES]  # what `accuracy` is
 
     def as_json(self) -> dict[str, Any]:
         return {
             "arch": self.arch,
+            "measure": self.measure,
             "checkpoint": str(self.checkpoint),
             "best": None if self.best is None else {**asdict(self.best), "checkpoint": str(self.best_checkpoint)},
             "resumed": self.resumed,
@@ -90,13 +95,15 @@ def fit(
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
+    task = models.task(file, arch, data)
+    data = task.split(data)
     name, network = models.made(file, arch, data, settings.arguments)
     tracing.probe(network, data.shape)
     layers = models.layers_of(network)
     if settings.policy is not None:
         policies.check_layers(settings.policy, list(layers), settings.policy_file)
-    loss_of = distilling.loss_of(settings.distillation, file, data, logits)
-    fitted = Fitted(name, folder)
+    loss_of = _loss_of(task, settings, file, data)
+    fitted = Fitted(name, folder, measure=task.measure)
     folder.mkdir(parents=True, exist_ok=True)
     begin, state = 0, None
     if resume:
@@ -113,7 +120,7 @@ def fit(
             optimiser = _optimiser(network, settings)
         loss = _epoch(network, optimiser, data, settings, number, loss_of)
         quantised = any(layer.bits for layer in layers.values())
-        epoch = Epoch(number, loss, accuracy(network, data.test_samples, data.test_labels), quantised)
+        epoch = Epoch(number, loss, measured(task, network, data), quantised)
         fitted.history.append(epoch)
         best = fitted.best
         if best is None or (epoch.quantised, epoch.accuracy) > (best.quantised, best.accuracy):
@@ -124,7 +131,7 @@ def fit(
         (folder / f"{name}.json").write_text(json.dumps(fitted.as_json(), indent=1) + "\n", encoding="utf-8")
         (folder / f"{name}.html").write_text(pages.of_fit(fitted.as_json()), encoding="utf-8")
         kind = "quantised" if quantised else "floats"
-        told(f"epoch {number + 1} of {settings.epochs}: loss {loss:.4f}, accuracy {epoch.accuracy:.2%}, {kind}")
+        told(f"epoch {number + 1} of {settings.epochs}: loss {loss:.4f}, {task.measure} {epoch.accuracy:.2%}, {kind}")
     return fitted
 
 
@@ -182,7 +189,7 @@ def _epoch(
     data: Data,
     settings: Settings,
     number: int,
-    loss_of: distilling.Loss,
+    loss_of: Loss,
 ) -> float:
     """The mean loss. All that is random follows from the seed and the number of the epoch."""
     torch.manual_seed(settings.seed * 100_003 + number)
@@ -196,12 +203,24 @@ def _epoch(
             group["lr"] = rate
         chosen = order[start : start + settings.batch]
         samples, labels = given(data.samples[chosen]), torch.from_numpy(data.labels[chosen])
-        loss = loss_of(samples, logits(network, samples), labels)
+        loss = loss_of(network, samples, labels)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
         total += float(loss.detach())
     return total / len(starts)
+
+
+def _loss_of(task: Task, settings: Settings, file: Path, data: Data) -> Loss:
+    """The loss of samples and of what is known of them."""
+    if task.word == tasks.CLASSES:
+        of_classes = distilling.loss_of(settings.distillation, file, data, logits)
+        return lambda network, samples, labels: of_classes(samples, logits(network, samples), labels)
+    if settings.distillation is not None:
+        raise ConfigError(f"a teacher for the task '{task.word}'", rule="distillation is for classes")
+    if task.word == tasks.BOXES:
+        return lambda network, samples, truths: tasks.loss_of_boxes(task, network(samples), truths)
+    return lambda network, samples, labels: tasks.loss_of_embeddings(network(samples), labels)
 
 
 def logits(network: nn.Module, values: torch.Tensor) -> torch.Tensor:
@@ -222,3 +241,11 @@ def accuracy(network: nn.Module, samples: NDArray[np.int64], labels: NDArray[np.
     with torch.no_grad():
         found = network(given(samples)).reshape(len(samples), -1).argmax(1).numpy()
     return float((found == labels).mean())
+
+
+def measured(task: Task, network: nn.Module, data: Data) -> float:
+    """Of the held-out samples: what the task is measured by."""
+    network.eval()
+    with torch.no_grad():
+        outputs = network(given(data.test_samples)).numpy()
+    return tasks.measured(task, outputs, data.test_labels)

@@ -15,10 +15,11 @@ import torch
 from torch import nn
 
 from buildtool.errors import ConfigError, LatheError, ModelFileError, Where
-from buildtool.training import ai8x, spaces
+from buildtool.training import ai8x, spaces, tasks
 from buildtool.training.data import Data
 from buildtool.training.kpu import Conv2d, exporting
 from buildtool.training.layers import Elementwise, Fused, Pool
+from buildtool.training.tasks import Task
 from buildtool.wording import did_you_mean
 
 
@@ -43,6 +44,12 @@ def made(file: Path, arch: str | None, data: Data, arguments: Mapping[str, Any] 
     if exporting.is_of_k210(network):
         exporting.link(network)
     return name, network
+
+
+def task(file: Path, arch: str | None, data: Data) -> Task:
+    """What the outputs of an architecture are to mean."""
+    _, name, entry = _found(file, arch)
+    return tasks.of(entry, data, Where(file=str(file), node=name))
 
 
 def space(file: Path, arch: str | None) -> tuple[str, spaces.Choices]:

@@ -15,9 +15,11 @@ def of_fit(run: Mapping[str, Any]) -> str:
     ]
     best = run["best"]
     told = (
-        [] if best is None else [f"Best: epoch {best['number'] + 1}, {best['accuracy']:.2%} of the held-out samples."]
+        []
+        if best is None
+        else [f"Best: epoch {best['number'] + 1}, {run['measure']} {best['accuracy']:.2%} of the held-out samples."]
     )
-    return _page(f"Training of {run['arch']}", told, ("epoch", "loss", "accuracy", "weights"), rows)
+    return _page(f"Training of {run['arch']}", told, ("epoch", "loss", run["measure"], "weights"), rows)
 
 
 def _kind(epoch: Mapping[str, Any]) -> str:

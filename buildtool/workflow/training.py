@@ -107,13 +107,15 @@ def evaluate(
     _require_torch()
     from dataclasses import replace
 
-    from buildtool.training import evaluating
+    from buildtool.training import evaluating, models
     from buildtool.training.kpu import comparing
 
     held = data.read(samples)
+    task = models.task(model, arch, held)
+    held = task.split(held)
     name, network = evaluating.loaded(model, arch, held, checkpoint, bits)
     _check_chip(network, abi, checkpoint)
-    found = evaluating.evaluate(name, network, held, top=top)
+    found = evaluating.evaluate(name, network, held, top=top, task=task)
     if abi == K210:
         found = replace(found, layers_compared=comparing.compare(name, network, held.test_samples)[1])
     elif device is not None:
@@ -130,13 +132,15 @@ def export(
     """The files for `lathe build`: for the K210 a deployment file, the network, its ranges and a sample."""
     device = None if abi == K210 else _device(abi)
     _require_torch()
-    from buildtool.training import evaluating
+    from buildtool.training import evaluating, models
 
     held = data.read(samples)
+    task = models.task(model, arch, held)
+    held = task.split(held)
     name, network = evaluating.loaded(model, arch, held, checkpoint, bits)
     _check_chip(network, abi, checkpoint)
     if device is None:
-        return _export_to_k210(name, network, held, folder)
+        return _export_to_k210(name, network, held, folder, [side for size in task.anchors for side in size])
     with tempfile.TemporaryDirectory() as scratch:
         on_chip = evaluating.chip_network(name, network, device, held.shape, Path(scratch))
     return evaluating.export(on_chip, held.test_samples[0], folder)
@@ -170,7 +174,9 @@ def search(
         wanted.weight_memory, wanted.cycles, device.name.lower(), fitting.Settings(**vars(settings)),
     )  # fmt: skip
     spread = spreading.spread_over(wanted.workers, wanted.scheduler)
-    found = searching.search(model, arch, data.read(samples), plan, folder, resume=resume, spread=spread, told=told)
+    held = data.read(samples)
+    _only_classes(model, arch, held)
+    found = searching.search(model, arch, held, plan, folder, resume=resume, spread=spread, told=told)
     best = found.best
     policy = _policy(folder, found.arch, searching.policy_text(best, settings.epochs // 2))
     document = {**found.as_json(), "policy": str(policy)}
@@ -198,6 +204,7 @@ def search_bits(
     from buildtool.training import bit_search, evaluating
 
     held = data.read(samples)
+    _only_classes(model, arch, held)
     name, network = evaluating.loaded(model, arch, held, checkpoint, None)
     found = bit_search.search(name, network, held, device, weight_memory, bits, Where(file=str(checkpoint)))
     folder.mkdir(parents=True, exist_ok=True)
@@ -233,6 +240,14 @@ def _arguments(words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def _only_classes(model: Path, arch: str | None, held: data.Data) -> None:
+    from buildtool.training import models, tasks
+
+    task = models.task(model, arch, held)
+    if task.word != tasks.CLASSES:
+        raise ConfigError(f"a search for the task '{task.word}'", rule="searches are for classes")
+
+
 def _device(abi: str) -> Device:
     if abi not in DEVICES:
         raise ConfigError(f"there is no training for '{abi}'", rule=f"--abi: {', '.join(DEVICES)}, {K210}")
@@ -254,7 +269,7 @@ def _check_chip(network: Any, abi: str | None, checkpoint: Path) -> None:
         )
 
 
-def _export_to_k210(name: str, network: Any, held: Any, folder: Path) -> tuple[Path, ...]:
+def _export_to_k210(name: str, network: Any, held: Any, folder: Path, anchors: Sequence[float]) -> tuple[Path, ...]:
     from buildtool.training.kpu import exporting
 
     if exporting.weight_bits(network) != 8:
@@ -277,7 +292,7 @@ def _export_to_k210(name: str, network: Any, held: Any, folder: Path) -> tuple[P
         f'    input_ranges: ["-1.0,0.9921875"]\n'
         f'    output_tensors: [output]\n    output_shapes: ["{shapes[1]}"]\n    output_data_formats: {formats[1]}\n'
         f"    validation_inputs_data: [{sample.name}]\n    runtime: kpu\n    quantize: 1\n"
-        f"    quantize_range_file: {beside.name}\n",
+        f"    quantize_range_file: {beside.name}\n" + (f"    kpu: {{anchors: {list(anchors)}}}\n" if anchors else ""),
         encoding="utf-8",
     )
     return deployment, file, beside, sample

@@ -36,6 +36,7 @@ def test_samples_of_a_file_are_all_used_once(tmp_path: Path) -> None:
 
 ZEROS = np.zeros((20, 1, 4, 4), np.int8)
 LABELS = np.zeros(20, np.int64)
+BOXES = np.tile(np.array([[1, 0.1, 0.2, 0.5, 0.6], [-1] * 5], np.float32), (20, 1, 1))
 MISTAKES: dict[str, dict[str, Any]] = {
     "samples of float64": {"samples": ZEROS.astype(float), "labels": LABELS},
     "labels of (3,)": {"samples": ZEROS, "labels": LABELS[:3]},
@@ -45,6 +46,11 @@ MISTAKES: dict[str, dict[str, Any]] = {
     "a label is -1": {"samples": ZEROS, "labels": LABELS - 1},
     "there are 5 samples": {"samples": ZEROS[:5], "labels": LABELS[:5]},
     "cannot read the samples": {"pictures": ZEROS},
+    "20 samples, boxes of float32 (19, 2, 5)": {"samples": ZEROS, "boxes": BOXES[:19]},
+    "20 samples, boxes of int64 (20, 2, 5)": {"samples": ZEROS, "boxes": BOXES.astype(int)},
+    "there is no box": {"samples": ZEROS, "boxes": -np.ones_like(BOXES)},
+    "a box has a label that is no integer": {"samples": ZEROS, "boxes": BOXES + 0.1},
+    "edges that are not in order": {"samples": ZEROS, "boxes": BOXES[..., [0, 3, 2, 1, 4]]},
 }  # fmt: skip
 
 
@@ -52,6 +58,12 @@ MISTAKES: dict[str, dict[str, Any]] = {
 def test_mistakes_are_named(told: str, tmp_path: Path) -> None:
     with pytest.raises(LatheError, match=told.replace("(", r"\(").replace(")", r"\)")):
         data.read(saved(tmp_path, **MISTAKES[told]))
+
+
+def test_boxes_are_read_and_split(tmp_path: Path) -> None:
+    found = data.read(saved(tmp_path, samples=ZEROS, boxes=BOXES))
+    assert found.has_boxes
+    assert (found.classes, found.labels.shape, found.test_labels.shape) == (2, (16, 2, 5), (4, 2, 5))
 
 
 def test_a_missing_file_is_named() -> None:

@@ -22,6 +22,18 @@ def samples() -> ModuleType:
     return module
 
 
+def test_objects_have_boxes(samples: ModuleType) -> None:
+    pictures, boxes = samples.objects(60)
+    assert pictures.shape == (60, 3, 48, 48)
+    there = boxes[boxes[..., 0] >= 0]
+    assert set(there[:, 0]) == {0, 1, 2, 3}
+    assert ((there[:, 1:3] >= 0) & (there[:, 1:3] < there[:, 3:]) & (there[:, 3:] <= 1)).all()
+    sides = (there[:, 3:] - there[:, 1:3]) * 48
+    assert 7 <= sides.min() <= sides.max() <= 19
+    assert ((boxes[..., 0] >= 0).sum(1) >= 1).all()
+    assert np.array_equal(samples.objects(60)[1], boxes)
+
+
 @pytest.mark.parametrize(("task", "shape", "classes"), [("words", (24, 60), 5), ("scenes", (3, 16, 16), 8)])
 def test_samples(samples: ModuleType, task: str, shape: tuple[int, ...], classes: int) -> None:
     pictures, labels = samples.TASKS[task](60)
