@@ -21,6 +21,7 @@ _PARTS = {
     "graph_page": ("common", "graph_pane"),
     "build_page": ("common", "charts", "live"),
     "comparison_page": ("common", "charts"),
+    "sensitivity_page": ("common", "charts"),
 }
 _SHARED = ("common",)
 

@@ -116,15 +116,19 @@
   const results = () => (data.validation ? data.validation.results : []);
   const amount = (item) => (item.unit === "seconds" ? time(item.plain.median) : scaled(item.instructions, ["", " k", " M", " G"]) + " instructions");
 
-  // Firmware tells its own figures; layers are whatever the target knows of them.
-  const figure = ({ value, unit }) => (unit === "bytes" ? bytes(value) : unit === "share" ? percent(value) : unit === "steps" ? `${digits(value)} steps` : String(value));
+  // Firmware has figures of its own; of the layers, which each target describes in its own way, what says most.
+  const count = (value) => (Number.isInteger(value) ? grouped(value) : digits(value));
+  const figure = ({ value, unit }) => (unit === "bytes" ? bytes(value) : unit === "share" ? percent(value) : unit === "steps" ? `${digits(value)} steps` : typeof value === "number" ? count(value) : String(value));
+  const LAYER = ["layer", "name", "operation", "pool", "in", "kernel", "depthwise", "out", "bits", "activation", "activation_error", "cycles", "macs"];
   const firmwareOf = ({ abi, images, models }) => {
     const words = [...new Set(models.flatMap((model) => model.figures.map((each) => each.words)))];
     const found = (row, word) => row.figures.find((each) => each.words === word);
     const columns = words.map((word) => [word, (row) => (found(row, word) || {}).value, { number: true, show: (row) => (found(row, word) ? figure(found(row, word)) : "") }]);
-    const plain = (item) => (Array.isArray(item) ? list(item) : typeof item === "number" ? digits(item) : String(item));
+    const plain = (item) => (item === null || item === undefined || item === false ? "" : item === true ? "yes" : Array.isArray(item) ? list(item) : typeof item === "number" ? count(item) : String(item));
+    const known = (layers) => LAYER.filter((key) => layers.some((layer) => plain(layer[key]) !== ""));
+    const isNumber = (layers, key) => layers.some((layer) => typeof layer[key] === "number");
     const layers = models.filter((model) => (model.details.layers || []).length).map(({ name, details }) => section(`Layers of ${name} on ${abi}`, "A click on a heading sorts.", table(
-      Object.keys(details.layers[0]).map((key) => [key.replaceAll("_", " "), (row) => row[key], { number: typeof details.layers[0][key] === "number", show: (row) => plain(row[key]) }]), details.layers)));
+      known(details.layers).map((key) => [key === "macs" ? "MACs" : key.replaceAll("_", " "), (row) => row[key], { number: isNumber(details.layers, key), show: (row) => plain(row[key]) }]), details.layers)));
     return [
       section(`Firmware for ${abi}`, "", table([["model", (row) => row.name], ...columns], models)),
       ...(Object.keys(images).length ? [section(`Images for ${abi}`, "", table([["file", ([path]) => path, { code: true }], ["memory", ([, size]) => size, { number: true, show: ([, size]) => grouped(size) }]], Object.entries(images)))] : []),
@@ -146,7 +150,7 @@
       section("Models", "", table([
         ["model", (row) => row.name], ["from", (row) => row.platform], ["nodes", (row) => row.nodes, { number: true, show: (row) => `${row.source_nodes} \u2192 ${row.nodes}` }],
         ["MACs", (row) => row.macs, { number: true, show: (row) => grouped(row.macs) }], ["weights", (row) => row.data_bytes, { number: true, show: (row) => bytes(row.data_bytes) }],
-        ["arena", (row) => Math.max(0, ...row.plans.map((plan) => plan.arena_size)), { number: true, show: (row) => [...new Set(row.plans.map((plan) => bytes(plan.arena_size)))].join(", ") }],
+        ...(build.models.every((row) => !row.plans.length) ? [] : [["arena", (row) => Math.max(0, ...row.plans.map((plan) => plan.arena_size)), { number: true, show: (row) => [...new Set(row.plans.map((plan) => bytes(plan.arena_size)))].join(", ") }]]),
         ["operators", (row) => Object.keys(row.operators).length, { show: (row) => Object.entries(row.operators).map(([op, count]) => `${count} ${op}`).join(", ") }],
       ], build.models)),
       ...(build.libraries.length ? [section("Libraries", "", table([

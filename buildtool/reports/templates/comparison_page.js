@@ -29,9 +29,11 @@
   });
   const changed = (pair) => Object.entries(pair).map(([name, [before, after]]) => [name, (after || 0) - (before || 0)]).filter((row) => row[1]).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const signed = (number) => (number > 0 ? "+" : "\u2212") + grouped(Math.abs(number));
-  const timed = data.figures.filter((row) => row.unit === "ms" || row.unit === "instructions");
+  // The tiles are what took another time, then what else is another one.
+  const rank = (row) => (row.unit === "ms" || row.unit === "instructions" ? 0 : row.before === row.after ? 2 : 1);
+  const foremost = [...data.figures].sort((a, b) => rank(a) - rank(b)).slice(0, 4);
   const figures = () => [
-    html("div", "tiles", ...[...timed, ...data.figures.filter((row) => !timed.includes(row))].slice(0, 4).map((row) => tile(row.what, change(row.before, row.after), `${words(row.before, row.unit)} \u2192 ${words(row.after, row.unit)}`))),
+    html("div", "tiles", ...foremost.map((row) => tile(row.what, change(row.before, row.after), `${words(row.before, row.unit)} \u2192 ${words(row.after, row.unit)}`))),
     section("Figures", `Before: ${data.before}. After: ${data.after}.`, table([
       ["", (row) => row.what], ["before", (row) => row.before, { number: true, show: (row) => words(row.before, row.unit) }], ["after", (row) => row.after, { number: true, show: (row) => words(row.after, row.unit) }],
       ["change", (row) => (row.before ? row.after / row.before : 0), { number: true, show: (row) => [html("span", verdict(row), change(row.before, row.after))] }],
