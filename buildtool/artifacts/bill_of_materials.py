@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from buildtool.builders.built import BuiltLibrary
+from buildtool.digests import sha256_of
 from buildtool.reports.documents import MANIFEST
 
 SBOM = "report/sbom.cdx.json"
@@ -220,8 +221,9 @@ def _below(role: str, path: Path) -> list[Input]:
 
 
 def _content(item: bytes | Path) -> dict[str, Any]:
-    data = item if isinstance(item, bytes) else item.read_bytes()
-    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    if isinstance(item, bytes):
+        return {"bytes": len(item), "sha256": hashlib.sha256(item).hexdigest()}
+    return {"bytes": item.stat().st_size, "sha256": sha256_of(item)}
 
 
 def _text(document: Mapping[str, Any]) -> bytes:

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import buildtool
 from buildtool import resources
 from buildtool.artifacts import depfile
+from buildtool.digests import sha256_of
 from buildtool.errors import Problem, Where
 
 State: TypeAlias = list[int]
@@ -79,7 +80,7 @@ def write(
             return
         record = {
             "states": states,
-            "checksums": {path: _checksum(path) for path in read if not Path(path).is_dir()},
+            "checksums": {path: sha256_of(Path(path)) for path in read if not Path(path).is_dir()},
             "outputs": {path: _state(path) for path in _outputs(report)},
             "report": dict(report),
             "notes": [note.as_json() for note in notes],
@@ -121,7 +122,7 @@ def inputs(name: str) -> tuple[Path, ...]:
 
 def _same_content(moved: Mapping[str, State], record: Mapping[str, Any]) -> bool:
     checksums = record["checksums"]
-    return all(path in checksums and checksums[path] == _checksum(path) for path in moved)
+    return all(path in checksums and checksums[path] == sha256_of(Path(path)) for path in moved)
 
 
 def _surroundings() -> Iterable[str]:
@@ -161,11 +162,3 @@ def _put(target: Path, record: Mapping[str, Any]) -> None:
 def _state(path: str) -> State:
     found = os.stat(path)  # noqa: PTH116 (thousands of files)
     return [found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns]
-
-
-def _checksum(path: str) -> str:
-    with Path(path).open("rb") as stream:
-        digest = hashlib.sha256()
-        while piece := stream.read(_PIECE):
-            digest.update(piece)
-        return digest.hexdigest()

@@ -10,6 +10,7 @@ from typing import Any
 
 import buildtool
 from buildtool import resources
+from buildtool.digests import sha256_of
 
 
 def version() -> str:
@@ -25,7 +26,7 @@ def fingerprint(facts: Any, files: Iterable[Path], folders: Iterable[Path] = ())
     digest = hashlib.sha256(json.dumps([version(), facts], sort_keys=True, default=str).encode())
     for file in files:
         for part in sorted(path for path in file.rglob("*") if path.is_file()) if file.is_dir() else (file,):
-            digest.update(hashlib.sha256(part.read_bytes()).digest())
+            digest.update(bytes.fromhex(sha256_of(part)))
     for folder in (*_own_sources(), *folders):
         for path in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0")

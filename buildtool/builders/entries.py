@@ -8,7 +8,6 @@ damaged later.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import tempfile
@@ -17,11 +16,11 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
+from buildtool.digests import sha256_of
 from buildtool.errors import Problem, Where
 
 Note: TypeAlias = Callable[[Problem], None]
 SUFFIX = ".sha256"
-_PIECE = 2**20  # bytes
 
 
 class State(Enum):
@@ -41,7 +40,7 @@ def state(path: Path) -> State:
     """Whether an entry is there, and whether it is what was stored. Reads all of it."""
     try:
         stored = checksum_file(path).read_bytes()
-        return State.SOUND if checksum(path).encode() == stored else State.DAMAGED
+        return State.SOUND if sha256_of(path).encode() == stored else State.DAMAGED
     except (FileNotFoundError, NotADirectoryError):
         return State.ABSENT
     except OSError:  # a bad block of the disk
@@ -70,7 +69,7 @@ def put(made: Path, target: Path) -> None:
     """Store a copy of `made` as the entry `target`: it is either absent or whole, after a loss of power too."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with _in_place(checksum_file(target)) as aside:
-        aside.write_text(checksum(made))
+        aside.write_text(sha256_of(made))
         shutil.copymode(made, aside)
     try:
         with _in_place(target) as aside:
@@ -85,15 +84,6 @@ def discard(path: Path) -> None:
     """Remove an entry and its checksum."""
     for file in (path, checksum_file(path)):
         file.unlink(missing_ok=True)
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with path.open("rb", buffering=0) as stream:
-        while piece := stream.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 class Results:
@@ -112,7 +102,7 @@ class Results:
             stored, _, name = line.partition("  ")
             path = self._folder / name
             try:
-                found = checksum(path)
+                found = sha256_of(path)
                 self._known[path] = (found, _version(path))
             except OSError:
                 continue  # ninja makes a missing file again
@@ -130,7 +120,7 @@ class Results:
         for path in sorted(self._files()):
             found, version = self._known.get(path, ("", (0, 0)))
             if version != _version(path):
-                found = checksum(path)
+                found = sha256_of(path)
             lines.append(f"{found}  {path.relative_to(self._folder).as_posix()}\n")
         contents = "".join(lines)
         if not self._list.is_file() or self._list.read_text(errors="replace") != contents:

@@ -11,8 +11,6 @@ import contextlib
 import fcntl
 import filecmp
 import gzip
-import hashlib
-import io
 import os
 import shutil
 import tarfile
@@ -24,6 +22,7 @@ from typing import IO, cast
 from buildtool.builders.built import BuiltFirmware, BuiltLibrary
 from buildtool.builders.disks import writing_to
 from buildtool.codegen.source_tree import SourceTree
+from buildtool.digests import sha256_of
 
 Contents = Mapping[str, "bytes | Path"]  # path in the output folder -> the bytes, or the file that has them
 DEBUG = "debug"
@@ -87,7 +86,7 @@ def archive(folder: Path, name: str, file: Path) -> None:
     """
     paths = sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix())
     kept = [path for path in paths if path.relative_to(folder).parts[0] != DEBUG and path.suffix != ".aar"]
-    seen: dict[bytes, str] = {}
+    seen: dict[str, str] = {}
     with (
         file.open("wb") as raw,
         contextlib.closing(_Members(raw)) as members,
@@ -109,9 +108,11 @@ class _Members:
     def _begin(self) -> gzip.GzipFile:
         return gzip.GzipFile(filename="", mode="wb", compresslevel=self._level, fileobj=self._raw, mtime=0)
 
-    def suit(self, contents: bytes) -> None:
+    def suit(self, contents: IO[bytes], size: int) -> None:
         """Before contents are written: to be stored where a piece from their middle hardly compresses."""
-        middle = memoryview(contents)[len(contents) // 2 :][:_SAMPLE]
+        contents.seek(size // 2)
+        middle = contents.read(_SAMPLE)
+        contents.seek(0)
         packs = len(middle) < _SAMPLE or len(zlib.compress(middle, _LIGHT)) < _WORTH_PACKING * len(middle)
         level = _LIGHT if packs else 0
         if level != self._level:
@@ -130,7 +131,7 @@ class _Members:
         self._member.close()
 
 
-def _add(tar: tarfile.TarFile, members: _Members, path: Path, name: str, seen: dict[bytes, str]) -> None:
+def _add(tar: tarfile.TarFile, members: _Members, path: Path, name: str, seen: dict[str, str]) -> None:
     """One entry; `seen` maps the digests of earlier files to their names."""
     entry = tarfile.TarInfo(name)
     entry.mtime = 0
@@ -141,15 +142,16 @@ def _add(tar: tarfile.TarFile, members: _Members, path: Path, name: str, seen: d
         tar.addfile(entry)
         return
     entry.mode = 0o755 if path.suffix == ".so" else 0o644
-    contents = path.read_bytes()
-    first = seen.setdefault(hashlib.sha256(contents).digest(), name) if len(contents) >= _WORTH_A_LINK else name
+    size = path.stat().st_size
+    first = seen.setdefault(sha256_of(path), name) if size >= _WORTH_A_LINK else name
     if first != name:
         entry.type, entry.linkname = tarfile.LNKTYPE, first
         tar.addfile(entry)
         return
-    entry.size = len(contents)
-    members.suit(contents)
-    tar.addfile(entry, io.BytesIO(contents))
+    with path.open("rb") as contents:
+        entry.size = size
+        members.suit(contents, size)
+        tar.addfile(entry, contents)
 
 
 def write_file(path: Path, contents: bytes) -> None:

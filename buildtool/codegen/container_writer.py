@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +38,7 @@ def encode(graph: Graph, name: str, stored: Stored, plan: Plan | None) -> tuple[
     """The message without formats, and the data file."""
     writer = _Writer(graph, stored, plan)
     writer.run()
-    data = bytes(writer.data)
+    data = writer.data.getvalue()
     message = pb.Model(
         format_version=FORMAT_VERSION if writer.has_scaled else _WITHOUT_SCALED,
         name=name,
@@ -88,7 +89,7 @@ class _Writer:
         self._packing = {id(node): name for node, name in zip(graph.walk(), packings, strict=True) if name}
         self._packed: dict[int, int] = {}  # id of a node -> index of its packed constant
         self.message = pb.Graph()
-        self.data = bytearray()
+        self.data = io.BytesIO()  # gives its bytes away without a copy
         self._values: dict[Value, int] = {}
         self._symbols: dict[Symbol, int] = {}
         self._exprs: dict[tuple[int, ...], int] = {}
@@ -204,9 +205,9 @@ class _Writer:
         """Where the bytes lie in the data file. Equal ones lie there once."""
         digest = hashlib.sha256(contents).digest()
         if digest not in self._blobs:
-            self.data.extend(bytes(-len(self.data) % ALIGNMENT))
-            self._blobs[digest] = len(self.data)
-            self.data.extend(contents)
+            self.data.write(bytes(-self.data.tell() % ALIGNMENT))
+            self._blobs[digest] = self.data.tell()
+            self.data.write(contents)
         return self._blobs[digest]
 
     def _region(self, region: Region, message: pb.Region) -> None:

@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from buildtool import resources
 from buildtool.config.deployment import FileRef
 from buildtool.config.names import file_name_for
+from buildtool.digests import sha256_of
 from buildtool.errors import ModelFileError
 from buildtool.wording import near_files, quoted
 
@@ -78,7 +79,7 @@ def _local_file(ref: FileRef) -> Path:
             raise _fault(
                 ref, f"{quoted(_shortened(ref.location))} is not a file", remedy="name the file itself, not its folder"
             )
-        found = _sha256_of(path) if ref.sha256 else ""
+        found = sha256_of(path) if ref.sha256 else ""
     except (OSError, ValueError) as error:
         raise _fault(ref, f"cannot read {quoted(_shortened(ref.location))}: {_reason(error)}") from None
     if found != ref.sha256:
@@ -111,7 +112,7 @@ class _Fetch:
         name = file_name_for(unquote(urlsplit(self.ref.location).path).rpartition("/")[2] or "model")[-_MAX_NAME:]
         target = cache / key / (name.lstrip("-.+") or "model")
         try:
-            if self.ref.sha256 and target.is_file() and _sha256_of(target) == self.ref.sha256:
+            if self.ref.sha256 and target.is_file() and sha256_of(target) == self.ref.sha256:
                 return target
             target.parent.mkdir(parents=True, exist_ok=True)
             handle, aside = tempfile.mkstemp(prefix=".download-", dir=target.parent)
@@ -227,14 +228,6 @@ class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
         return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-
-def _sha256_of(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _shown(url: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import hashlib
 import os
 import platform
 import secrets
@@ -24,6 +23,7 @@ from buildtool.devices.gdbserver import OPTIONS, Following, command_line
 from buildtool.devices.lease import Lease, kill, remedy_for
 from buildtool.devices.programs import machine_of, machines_of
 from buildtool.devices.transport import Answer, Times, Transport
+from buildtool.digests import sha256_of
 from buildtool.errors import DeviceError, Where
 
 _KEEPER = Path(__file__).with_name("keeper.sh").read_text(encoding="utf-8")
@@ -63,11 +63,7 @@ class RemoteDevice:
     def push(self, source: Path, name: str = "", *, lasting: bool = True) -> PurePosixPath:
         where = Where(file=str(source))
         try:
-            with source.open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest() if hasattr(hashlib, "file_digest") else ""
-                if not digest:
-                    digest = hashlib.sha256(stream.read()).hexdigest()
-                size = stream.tell()
+            digest, size = sha256_of(source), source.stat().st_size
         except OSError as problem:
             raise DeviceError(
                 f"this file cannot be read: {problem.strerror}", where=where, remedy="build the library again"

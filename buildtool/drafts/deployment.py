@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from buildtool.digests import sha256_of
 from buildtool.drafts import inputs
 from buildtool.drafts.inputs import Ask, Opened, OpenSizes
 from buildtool.errors import ConfigError, ModelFileError, Problem, UnsupportedError, Where
@@ -106,7 +106,7 @@ def _chip(abis: Sequence[str]) -> FirmwareTarget | None:
 def _model_lines(entry: str, file: Path, draft: _Draft) -> list[str]:
     platform = _platform(file)
     try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        digest = sha256_of(file)
     except OSError as problem:
         raise ModelFileError(
             f"the model cannot be read: {problem.strerror}", where=Where(file=str(file)), remedy=near_files(file)
@@ -253,7 +253,7 @@ def _weight_lines(weights: Path | None, relative_to: Path) -> list[str]:
     if weights is None:
         return []
     try:
-        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+        digest = sha256_of(weights)
     except OSError as problem:
         raise ModelFileError(
             f"the weights cannot be read: {problem.strerror}", where=Where(file=str(weights))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -161,7 +162,7 @@ class Graph(Region):
     def new_constant(self, hint: str, array: Array) -> Value:
         """A constant value. The array is made read-only: clones and passes share it."""
         array = np.asarray(array)  # arithmetic on arrays without axes gives numbers of NumPy
-        array = array.copy() if array.base is not None or not array.flags.c_contiguous else array
+        array = array if _is_its_own(array) else array.copy()
         array.setflags(write=False)
         return Value(self.fresh_name(hint), TensorType(dtype_of(array), tuple(array.shape)), (), array)
 
@@ -269,3 +270,20 @@ class Graph(Region):
             removed += len(body.nodes) - len(kept)
             body.nodes = kept
         return removed
+
+
+def _is_its_own(array: Array) -> bool:
+    """Whether nothing can change an array from outside, and it keeps nothing alive that is much larger than it is.
+
+    Its elements are in order, unless they are in a file that is mapped: its transpose needs no memory either.
+    """
+    base: Any = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    if not array.flags.c_contiguous:
+        return isinstance(base, np.memmap) and base.mode == "r"
+    if base.base is None:
+        return base is array or (not base.flags.writeable and base.nbytes <= 2 * array.nbytes)
+    if isinstance(base.base, bytes):
+        return len(base.base) <= 2 * array.nbytes
+    return isinstance(base, np.memmap) and base.mode == "r"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from buildtool.ir.dims import is_static, static
 from buildtool.ir.graph import Graph, Node
 from buildtool.ops.reshape import Reshape
@@ -34,7 +32,7 @@ class AbsorbTransposes(Pass):
             back = inverse(transpose.op.perm)
             matrix = weights.constant.reshape(-1, *static(transpose.outputs[0].type.shape[first:]))
             ordered = matrix.transpose(0, *(1 + axis - first for axis in back[first:])).reshape(matrix.shape[0], -1)
-            constant = editor.constant(weights, np.ascontiguousarray(ordered))
+            constant = editor.constant(weights, ordered)
             constant.source_names = weights.source_names
             target = flatten.outputs[0].type.shape
             flat = editor.insert_before(flatten, Reshape(target), transpose.inputs)

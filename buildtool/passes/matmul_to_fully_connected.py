@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from buildtool.ir.graph import Graph
 from buildtool.ops.fully_connected import FullyConnected
 from buildtool.passes.base import Pass
@@ -22,7 +20,7 @@ class MatmulToFullyConnected(Pass):
             x, matrix = node.inputs
             if matrix.constant is None or matrix.type.rank != 2 or x.type.rank < 2 or not x.type.dtype.is_float:
                 continue
-            weights = editor.constant(matrix, np.ascontiguousarray(matrix.constant.T))
+            weights = editor.constant(matrix, matrix.constant.T)
             weights.source_names = matrix.source_names
             editor.substitute(node, FullyConnected(), [x, weights])
         return editor.changed

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from buildtool.ir.dims import static
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.ir.operator import Array
@@ -252,7 +250,7 @@ class _Turn:
         return operands
 
     def _constant(self, value: Value, array: Array) -> Value:
-        constant = self._editor.constant(value, np.ascontiguousarray(array))
+        constant = self._editor.constant(value, array)
         constant.source_names = value.source_names
         return constant
 

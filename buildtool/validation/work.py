@@ -19,6 +19,7 @@ import numpy as np
 from buildtool import resources
 from buildtool.devices.choose import devices_for, runs_here
 from buildtool.devices.in_process import load_library
+from buildtool.digests import sha256_of
 from buildtool.errors import ConfigError, RunError, Where
 from buildtool.running import clusters
 from buildtool.running.inputs import TensorSpec, check_names, fit
@@ -171,5 +172,5 @@ def digest_of(task: Task, plugin: Plugin) -> str:
     """What a journal is of."""
     digest = hashlib.sha256(json.dumps([task.model, task.abi, plugin.samples, plugin.units]).encode())
     for file in task.files():
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+        digest.update(bytes.fromhex(sha256_of(file)))
     return digest.hexdigest()

@@ -30,7 +30,7 @@ from tests.strangers.recipes import Recipe, Written, serve
 _RUNS = 2
 _CALIBRATION = 20  # inputs
 _LEAST_LIKE = 0.95  # cosine of LiteRT's result of 8 bits and the real one
-_LARGEST_ROOT = 100.0  # in one step of 8 bits
+_FEWEST_STEPS = 16  # of a number that is divided by
 _MOST_STEPS = 6  # of the output, that models of 8 bits may differ by
 _UNITS = ["relu", "sigmoid", "tanh", "elu", "selu", "softplus", "swish", "gelu", "leaky_relu", "relu6", "hard_sigmoid"]
 _MOST_ELEMENTS = 20_000
@@ -294,23 +294,29 @@ def _save(
     content = converter.convert()
     (folder / "model.tflite").write_bytes(content)
     if form == "int8":
-        _without_roots_of_nothing(content)
+        _refuse_uncertain_roots(content, feeds)
         given = [_as_stored(folder / "model.tflite", x) for x in feeds]
         results, step = _run_in_few_bits(content, given)
         about |= {"quantised": True, "rtol": 0.0, "atol": _MOST_STEPS * step}
     return about, results
 
 
-def _without_roots_of_nothing(content: bytes) -> None:
-    """Refuses a file with 1 / sqrt(x) where x came next to 0: one step of its result is larger than all that it is for.
-
-    What LiteRT computes there depends on how it rounds the largest numbers of 32 bits.
-    """
-    running = tf.lite.Interpreter(model_content=content)
-    scales = {one["index"]: one["quantization"][0] for one in running.get_tensor_details()}
-    for operator in running._get_ops_details():  # no public name
-        if operator["op_name"] == "RSQRT" and scales[operator["outputs"][0]] > _LARGEST_ROOT:
-            raise ValueError("8 bits cannot hold what is computed: the root of a number next to 0")
+def _refuse_uncertain_roots(content: bytes, feeds: list[Any]) -> None:
+    """Refuses a file with 1 / sqrt(x) where x is a few steps from 0: how it is rounded decides the outputs."""
+    running = tf.lite.Interpreter(
+        model_content=content,
+        experimental_op_resolver_type=tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        experimental_preserve_all_tensors=True,
+    )
+    running.allocate_tensors()
+    offsets = {one["index"]: one["quantization"][1] for one in running.get_tensor_details()}
+    operators = running._get_ops_details()  # no public name
+    roots = [operator["inputs"][0] for operator in operators if operator["op_name"] == "RSQRT"]
+    for x in feeds if roots else ():
+        running.set_tensor(running.get_input_details()[0]["index"], x)
+        running.invoke()
+        if any(np.min(running.get_tensor(root).astype(int) - offsets[root]) < _FEWEST_STEPS for root in roots):
+            raise ValueError("8 bits cannot hold what is computed: the root of a number of few steps")
 
 
 def _in_few_bits(converter: Any, feeds: list[Any]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from onnx import TensorProto
@@ -43,6 +45,10 @@ _FIELDS: Mapping[int, str] = {
     TensorProto.UINT64: "uint64_data",
 }
 MOST_ELEMENTS = 2**31 - 1
+#: Bytes from which on a file of weights is mapped: what is read of it needs no memory then. Who writes such a file anew
+#: while it is read ends the process, so that smaller ones, which memory holds easily, are read.
+_WORTH_A_MAP = 2**28
+_MAPS: WeakValueDictionary[tuple[Path, int, int, int], np.memmap[Any, np.dtype[np.uint8]]] = WeakValueDictionary()
 _SHOWN = 200  # characters of a file name in a message
 
 
@@ -115,7 +121,7 @@ def _widen(code: int, array: Array) -> Array:
     return array.astype(DTYPES[code].numpy, copy=False)
 
 
-def _from_bytes(code: int, data: bytes, count: int, where: Where) -> Array:
+def _from_bytes(code: int, data: bytes | Array, count: int, where: Where) -> Array:
     stored = _stored(code)
     if len(data) != count * stored.itemsize:
         raise ModelFileError(
@@ -125,7 +131,7 @@ def _from_bytes(code: int, data: bytes, count: int, where: Where) -> Array:
         )
     if code == TensorProto.BOOL:  # any byte but 0 is true
         return np.asarray(np.frombuffer(data, np.uint8) != 0)
-    return _widen(code, np.frombuffer(data, stored))
+    return _widen(code, np.frombuffer(data, stored) if isinstance(data, bytes) else data.view(stored))
 
 
 def _unpacked(pairs: Array, dtype: DType) -> Array:
@@ -187,7 +193,17 @@ def external_file(tensor: TensorProto, folder: Path) -> Path | None:
     return path if path is not None and _is_file(path) else None
 
 
-def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> bytes:
+def _mapped(path: Path) -> Array:
+    """A file in memory, mapped once: a map takes a descriptor."""
+    facts = path.stat()
+    key = (path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    found = _MAPS.get(key)
+    if found is None:
+        found = _MAPS[key] = np.memmap(path, np.uint8, "r")
+    return found
+
+
+def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> bytes | Array:
     """The bytes of a tensor that lies in a file beside the model; at most as many as it needs, and one more."""
     entries = _entries(tensor)
     location = entries.get("location", "")
@@ -214,6 +230,9 @@ def _external(tensor: TensorProto, folder: Path, needed: int, where: Where) -> b
         raise ModelFileError(
             f"bytes {offset} to {offset + length} of '{location}' are missing: the file has {size}", where=where
         )
+    length = min(length, needed if "length" not in entries else needed + 1)
+    if size >= _WORTH_A_MAP:
+        return _mapped(path)[offset : offset + length]
     with path.open("rb") as file:
         file.seek(offset)
-        return file.read(min(length, needed if "length" not in entries else needed + 1))
+        return file.read(length)
