@@ -76,9 +76,8 @@ RuntimeOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--runtime",
-        metavar="RUNTIME",
-        help="cpu, gpu, dsp, cpu+gpu or cpu+dsp for every model, instead of what the file says. "
-        "The build is in build/variants/RUNTIME.",
+        metavar="cpu|gpu|dsp|cpu+gpu|cpu+dsp",
+        help="Runtime of every model instead of that of the file, in a folder of its own: build/variants/RUNTIME.",
     ),
 ]
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from buildtool.errors import ModelFileError, Problem, Where
-from buildtool.quant.ranges import ends
+from buildtool.quant.ranges import LARGEST, ends
 
 _BETWEEN = "@@"
+_LARGEST_SHOWN = str(np.float32(LARGEST))
 _RULE = "a range file has a line <tensor>@@<low>,<high> for every tensor"
 
 
@@ -67,10 +68,15 @@ def shown(number: float) -> str:
 def _numbers(text: str) -> tuple[float, float] | None:
     parts = text.split(",")
     try:
-        low, high = (float(part) for part in parts)
+        low, high = (_nearest(float(part)) for part in parts)
     except ValueError:
         return None
     return low, high
+
+
+def _nearest(number: float) -> float:
+    """The digits of the largest number of single precision are those of a larger one of double precision."""
+    return math.copysign(LARGEST, number) if str(abs(number)) == _LARGEST_SHOWN else number
 
 
 def _wrong(low: float, high: float) -> str:

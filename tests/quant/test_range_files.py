@@ -30,6 +30,8 @@ def test_a_written_range_file_reads_back_equal(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     ends = np.sort(random.normal(size=(50, 2)) * 10.0 ** random.integers(-30, 30, (50, 1)), axis=1).astype(np.float32)
     ranges = {f"t{index}:0": (float(low), float(high)) for index, (low, high) in enumerate(ends)}
+    least = float(np.finfo(np.float32).min)  # masks of attention hold it
+    ranges |= {"mask": (least, 0.0), "mask of one number": (least, least)}
     text = range_files.text(ranges)
     read = range_files.read(_file(tmp_path, text))
     assert list(read) == list(ranges)

@@ -517,6 +517,9 @@ def _identity(step: Step) -> Step:
 
 
 def _moved(node: Node, order: Order) -> Order:
+    shape = _shape(node.inputs[0])
+    if order.shape != shape:  # behind a node that has no layer, and is pretended to be a picture
+        order = np.arange(math.prod(shape), dtype=order.dtype).reshape(shape)
     return np.asarray(
         node.op.reference(order, *(one.constant for one in node.inputs[1:] if one.constant is not None))[0]
     )
