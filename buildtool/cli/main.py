@@ -41,7 +41,7 @@ COMMANDS = {
     "inspect": "Say what a file is and what is inside it: a deployment, a model, a built library.",
     "quantize": "Measure the tensor ranges of a model on samples, and write them for quantize_range_file.",
     "quantize-stat": "Convert the log of lathe run --quantize-stat to a range file.",
-    "train": "Train networks for the MAX78000 and MAX78002.",
+    "train": "Train networks for the MAX78000, MAX78002 and K210.",
     "encrypt": "Encrypt model files, each into `<file>.enc`.",
     "package": "Build the firmware of a deployment file, and pack it for the flash memory of a board.",
     "merge-opencl": "Merge files that `lathe tune` made: tuned parameters of GPUs, or their compiled programs.",

@@ -13,7 +13,7 @@ from buildtool.codegen.source_tree import Image, SourceTree
 from buildtool.errors import BuildError, ToolchainError
 from buildtool.targets.protocol import CrossCompiler, FirmwareProgram, LibrarySource
 
-HERE = CrossCompiler("", ("gcc",), ())  # the compiler of this machine will do
+HERE = CrossCompiler("x86_64-linux-gnu-", ("gcc",), ())  # the compiler of this machine will do
 MAIN = b"#include <stdint.h>\nextern const uint8_t number[];\nint main(void) { return number[0] == 7 ? 0 : 1; }\n"
 DATA = (
     b'    .data\n    .globl number\nnumber:\n    .incbin "parts/seven"\n    .section .note.GNU-stack, "", @progbits\n'
@@ -58,7 +58,7 @@ def test_a_link_error_shows_the_linker_s_message(tmp_path: Path) -> None:
 
 
 def test_a_missing_c_library_is_told_with_its_package() -> None:
-    compiler = CrossCompiler("", ("a-compiler", "a-c-library"), ("-nostdinc",))
+    compiler = CrossCompiler("x86_64-linux-gnu-", ("a-compiler", "a-c-library"), ("-nostdinc",))
     with pytest.raises(ToolchainError) as caught:
         firmware.find(compiler, "board")
     assert "the C library of 'gcc' is missing: this machine cannot build for board" in str(caught.value)
