@@ -61,7 +61,7 @@ def test_a_missing_c_library_is_told_with_its_package() -> None:
     compiler = CrossCompiler("x86_64-linux-gnu-", ("a-compiler", "a-c-library"), ("-nostdinc",))
     with pytest.raises(ToolchainError) as caught:
         firmware.find(compiler, "board")
-    assert "the C library of 'gcc' is missing: this machine cannot build for board" in str(caught.value)
+    assert "the C library of 'x86_64-linux-gnu-gcc' is missing: this machine cannot build" in str(caught.value)
     assert "apt-get install a-compiler a-c-library" in str(caught.value)
 
 
