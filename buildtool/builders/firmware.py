@@ -38,7 +38,7 @@ class Tools:
 
 def find(compiler: CrossCompiler, abi: str) -> Tools:
     """ToolchainError names the program or the C library that is missing, and how to get it."""
-    if not compiler.prefix:
+    if compiler.sources_only:
         return Tools(Path(), Path(), "none: sources only")
     return _find(compiler, abi, os.environ.get("PATH", ""))
 

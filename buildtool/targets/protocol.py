@@ -214,10 +214,15 @@ class TargetProgram:
 class CrossCompiler:
     """The GNU tools that build for a bare chip."""
 
-    prefix: str  # of their names, such as riscv64-unknown-elf-; empty: nothing is compiled, users get sources
-    packages: tuple[str, ...]  # of Debian, that hold them and the C library
+    prefix: str  # of their names, such as riscv64-unknown-elf-; empty: those of this machine
+    packages: tuple[str, ...]  # of Debian, that hold them and the C library; none: users get sources only
     check: tuple[str, ...] = ()  # flags with which the C library is found
     title: str = ""  # the chip, for people
+
+    @property
+    def sources_only(self) -> bool:
+        """Whether no compiler for the chip can be had here."""
+        return not self.packages
 
 
 @dataclass(frozen=True)

@@ -94,4 +94,4 @@ def test_the_interpreter_is_small(tmp_path: Path) -> None:
     wanted = {match[1] for part in parts for match in
               re.finditer(r"^\s+U (\w+)$", command(["riscv64-unknown-elf-nm", part]), re.MULTILINE)}  # fmt: skip
     from_libraries = {name for name in wanted if not name.startswith(("kpu_", "lathe_kpu_"))}
-    assert from_libraries <= {"memcpy", "memset", "memmove"}
+    assert from_libraries <= {"memcpy", "memset", "memmove", "expf"}  # expf: of lathe_kpu_boxes only
