@@ -141,7 +141,7 @@ def _room_of(path: PurePosixPath, included: Collection[str]) -> str:
     """
     from buildtool import resources
 
-    if _is_unit(path):
+    if _is_unit(path) or (path.parts[:2] == ("native", "vision") and "__" in path.stem):
         return f"kernels/{path.stem.rpartition('__')[2]}"
     if path.suffix == ".h" or str(path) in included:
         return "" if (resources.root() / path).is_file() else "headers"

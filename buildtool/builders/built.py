@@ -41,7 +41,7 @@ class LibraryInfo:
 class SizePart:
     """Bytes of a stripped library that have one origin."""
 
-    group: str  # kernels, core (the runtime), opencl, dsp, models, registry, file (what its format needs)
+    group: str  # kernels, core (the runtime), opencl, dsp, vision, models, registry, file (what its format needs)
     name: str
     operator: str = ""  # of a kernel
     code: int = 0
@@ -96,6 +96,7 @@ class SizeReport:
             "core": self.group("core"),
             "opencl": self.group("opencl"),
             "dsp": self.group("dsp"),
+            "vision": self.group("vision"),
             "weights": self.group("models"),
             "registry": self.group("registry"),
             "file": self.group("file"),

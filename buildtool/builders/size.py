@@ -97,6 +97,8 @@ class Objects:
             return Origin("kernels", unit.stem, "shared kernel code")
         if unit.parts[:2] == ("native", "opencl"):
             return Origin("opencl", str(unit.relative_to("native")))
+        if unit.parts[:2] == ("native", "vision"):
+            return Origin("vision", str(unit.relative_to("native")))
         if unit.parts[:2] == ("native", "hexagon"):
             return Origin("dsp", str(unit.relative_to("native")))
         return (

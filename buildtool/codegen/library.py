@@ -16,6 +16,7 @@ from buildtool import resources, version
 from buildtool.codegen import opencl
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
+from buildtool.codegen.vision import VisionSources
 from buildtool.errors import BuildError
 from buildtool.plan.units import UnitInfo
 
@@ -45,6 +46,7 @@ class AbiSources:
     toolchain: Path | None = None  # a toolchain file of the user's own
     object_format: str = "elf"  # or wasm, macho
     scaled: bool = False  # whether weights of its models are whole numbers with scales
+    vision: VisionSources | None = None
     device_units: tuple[UnitInfo, ...] = ()  # of native/opencl; those of one operator as they are to be tried
     device_tuned: bytes = b""  # what GPUs have found out: native/opencl/tuning.h
     device_programs: bytes = b""  # native/opencl/store.h
@@ -117,7 +119,8 @@ def emit(library: LibrarySources, sources: NativeSources) -> SourceTree:
     for part in library.abis:
         device = tuple(unit.code for unit in part.device_units)
         core = sources.core_of(part.object_format)
-        units[part.abi] = (*core, *sources.units((*part.kernel_files, *device)))
+        images = part.vision.units(sources) if part.vision else ()
+        units[part.abi] = (*core, *sources.units((*part.kernel_files, *device)), *images)
         for path in (path for unit in units[part.abi] for path in sources.closure(unit)):
             files[_path_in_tree(path)] = sources.read(path)
         unit_names = tuple(unit.name for unit in part.device_units)
@@ -197,6 +200,7 @@ def _abi_files(
     embedded = sorted(path.removeprefix(f"{folder}/") for path in files)
     context = {**common, "abi": part.abi, "kernels": part.kernels, "models": models, "units": units}
     context["core_binding"] = common["core_binding"] and part.object_format == "elf"
+    context |= {"vision": part.vision.context() if part.vision else None}
     context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
     weights = "weights.S" if part.object_format == "elf" else f"{part.object_format}/weights.S"

@@ -62,6 +62,12 @@ class NativeSources:
         found = (path for folder in folders for path in folder.rglob("*.cc") if "__" not in path.stem)
         return sorted(path.relative_to(self.roots[0]).as_posix() for path in found)
 
+    def vision(self) -> list[str]:
+        """The functions for images, without the rows for instruction sets."""
+        found = (self.roots[0] / "native" / "vision").glob("*.cc")
+        kept = (path for path in found if "__" not in path.stem and path.stem != "functions")
+        return sorted(path.relative_to(self.roots[0]).as_posix() for path in kept)
+
     def dsp_core(self) -> list[str]:
         """The same of a program on the DSP, which has an interface of its own, no files, and other threads."""
         own = (self.roots[0] / "native" / "hexagon" / "program").glob("*.cc")

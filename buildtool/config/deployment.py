@@ -7,13 +7,14 @@ inherited from their model, aliases have their one canonical spelling, variables
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from buildtool.config.names import identifier_for
 from buildtool.errors import Problem, Where
 from buildtool.runtimes import Runtime
+from buildtool.vision import InputImage, Vision
 
 # A size is a number, or inclusive bounds (low, high) of a size that is only known when the library runs.
 Dimension: TypeAlias = int | tuple[int, int]
@@ -62,6 +63,14 @@ class TensorConfig:
         return any(not isinstance(dim, int) for dim in self.shape)
 
 
+@dataclass(frozen=True)
+class ImageConfig:
+    """How images fill an input, and where the file says so."""
+
+    image: InputImage
+    where: Where = NOWHERE
+
+
 CHIP_THRESHOLD = 0.980  # of a runtime whose target makes firmware
 
 
@@ -83,6 +92,7 @@ class SubgraphConfig:
     inputs: tuple[TensorConfig, ...]
     outputs: tuple[TensorConfig, ...]
     check_tensors: tuple[TensorConfig, ...] = ()
+    images: tuple[ImageConfig, ...] = ()  # inputs that images fill
     validation_inputs_data: tuple[FileRef, ...] = ()  # empty, or one per input
     validation_outputs_data: tuple[FileRef, ...] = ()  # empty, or one per output
     accuracy_validation_script: tuple[FileRef, ...] = ()
@@ -184,6 +194,7 @@ class Deployment:
     messages: bool = True
     isas: tuple[str, ...] = ()  # beside those that every machine of an ABI has; empty: all
     hexagon: HexagonConfig = HexagonConfig()
+    vision: Vision = field(default_factory=Vision)
     mace_compat: str = "0"  # headers of MACE's C++ interface: 0, headers, or 1 for the name libmace as well
     paddle_compat: str = "0"  # the same of Paddle-Lite's; 1: for the name libpaddle_light_api_shared as well
     core_binding: bool = False

@@ -16,10 +16,12 @@ from pydantic import Field, create_model
 from buildtool.config import fields
 from buildtool.config.abis import unloaded
 from buildtool.config.deployment import CHIP_THRESHOLD, ShapeConfig
+from buildtool.config.preprocess_keys import PreprocessSection
 from buildtool.extensions.targets import words as target_words
 from buildtool.runtimes import DATA_TYPES, HEXAGON_POWERS, HEXAGON_VERSIONS, INSTRUCTION_SETS
 from buildtool.sections.readers import FOLDER, Choice, Many, choice, number_choice
 from buildtool.sections.section import Flag, Ignored, Numbers, Path, Paths, Section, Text, Texts, Whole, dead_key, key
+from buildtool.vision import FUNCTIONS
 from buildtool.wording import listed
 
 PLATFORMS = Choice(
@@ -194,6 +196,9 @@ class GraphSection(Section):
     graph_optimize_options: Texts = key("Names of the optimisation passes to run.", default_words="all")
     order: Whole = key("Index of the subgraph in its model.", default=0)
     micro: MicroSection | None = key("Settings of a model for microcontrollers.")
+    preprocess: list[PreprocessSection] | None = Field(
+        default=None, description="How images fill inputs: a mapping, or a list with one for each such input."
+    )
     nnlib_graph_mode: Ignored = dead_key("No effect.")
     dsp_mode: Ignored = dead_key("No effect.")
     docker_image_tag: Ignored = dead_key("No effect.")
@@ -263,6 +268,10 @@ class DeploymentSection(Section):
     messages: Flag = key(
         "Include message texts in the library. Without them it is smaller and reports codes only.",
         default=1,
+    )
+    vision: Annotated[list[str] | None, Many(choice(("all", *FUNCTIONS)), commas=True)] = key(
+        "Functions of `lathe/vision.h` that the library holds, or `all`. Those for `preprocess` need no entry.",
+        default_words="none",
     )
     mace_compat: Annotated[str | None, choice(("0", "1", "headers"))] = key(
         "Add headers with MACE's C++ interface. With 1, the library files are also named `libmace`.",

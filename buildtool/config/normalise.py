@@ -127,7 +127,7 @@ def _model(entry: Entry, path: Path, result: Normalised) -> Entry:
     model = entry.value
     if not isinstance(model, Mapping):
         return entry
-    model = _thresholds(model, path, result)
+    model = _images(_thresholds(model, path, result))
     subgraphs = model.get("subgraphs")
     if subgraphs is None:
         return replace(entry, value=model)
@@ -138,7 +138,7 @@ def _model(entry: Entry, path: Path, result: Normalised) -> Entry:
         model = replace(model, entries=tuple(other for other in model.entries if other.key != "subgraphs"))
     elif isinstance(graphs, Sequence):
         items = tuple(
-            _thresholds(item, (*here, index), result) if isinstance(item, Mapping) else item
+            _images(_thresholds(item, (*here, index), result)) if isinstance(item, Mapping) else item
             for index, item in enumerate(graphs.items)
         )
         model = _with(model, replace(subgraphs, value=replace(graphs, items=items)))
@@ -158,6 +158,14 @@ def _subgraph_list(node: Node, path: Path, result: Normalised) -> Node | None:
         return None
     result.names.update({(*path, index): entry.key for index, entry in enumerate(node.entries)})
     return Sequence(tuple(entry.value for entry in node.entries), node.where)
+
+
+def _images(section: Mapping) -> Mapping:
+    """A single mapping of `preprocess` as a list of one."""
+    entry = section.get("preprocess")
+    if entry is None or not isinstance(entry.value, Mapping):
+        return section
+    return _with(section, replace(entry, value=Sequence((entry.value,), entry.value.where)))
 
 
 def _thresholds(section: Mapping, path: Path, result: Normalised) -> Mapping:

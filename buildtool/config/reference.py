@@ -15,6 +15,7 @@ from buildtool.config.abis import ALIASES, targets
 from buildtool.config.built import is_built
 from buildtool.config.device_file import DeviceSection
 from buildtool.config.models import DeploymentSection, FrontendSection, GraphSection, MicroSection, sections
+from buildtool.config.preprocess_keys import PreprocessSection
 from buildtool.extensions.targets import words
 from buildtool.sections.section import is_dead, names_of, reader_of
 from buildtool.sections.validate import section_at
@@ -48,6 +49,7 @@ def tables() -> dict[str, str]:
         "targets": _target_table(),
         **grouped,
         "thresholds": _table(sections().thresholds, sections().thresholds.model_fields),
+        "preprocess": _table(PreprocessSection, PreprocessSection.model_fields),
         "micro": _table(MicroSection, MicroSection.model_fields),
         "frontend": _table(FrontendSection, FrontendSection.model_fields),
         **{name: _table(section, section.model_fields) for name, section in words().sections.items()},
@@ -77,7 +79,7 @@ def updated_page(page: str) -> str:
 
 def documented_keys() -> set[str]:
     """Every key of a model or subgraph that some table holds; a test compares it with all keys."""
-    return {key for name in _GROUPS for key in _group_keys(name)} | {"micro"}
+    return {key for name in _GROUPS for key in _group_keys(name)} | {"micro", "preprocess"}
 
 
 def _group_keys(name: str) -> list[str]:

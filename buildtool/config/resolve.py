@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,13 @@ from buildtool.extensions.targets import words
 from buildtool.runtimes import Runtime
 from buildtool.sections.readers import PATH
 from buildtool.sections.section import default_of, is_dead, reader_of
+from buildtool.vision import FUNCTIONS, OF_INPUTS, InputImage, Vision
 from buildtool.wording import quoted
 
 # Each graph of a model has its own; every other key is the same for all subgraphs of a model.
 _PER_GRAPH_PREFIXES = ("input_", "output_", "check_", "validation_")
 _PER_GRAPH = frozenset(
-    {"accuracy_validation_script", "backend", "order"}
+    {"accuracy_validation_script", "backend", "order", "preprocess"}
     | {name for name in GraphSection.model_fields if name.startswith(_PER_GRAPH_PREFIXES)}
 )
 _MODEL_WIDE = tuple(
@@ -70,6 +71,7 @@ def resolve(context: Context, section: DeploymentSection, path: Path) -> Deploym
             unsigned=bool(top.value("hexagon_unsigned")),
             power=top.value("hexagon_power"),
         ),
+        vision=_vision(top, models, abis),
         mace_compat=top.value("mace_compat"),
         paddle_compat=top.value("paddle_compat"),
         core_binding=bool(top.value("core_binding")),
@@ -93,6 +95,32 @@ class _Top:
     def value(self, key: str) -> Any:
         value = getattr(self.section, key)
         return default_of(DeploymentSection, key) if value is None else value
+
+
+def _vision(top: _Top, models: Sequence[ModelConfig], abis: Iterable[str]) -> Vision:
+    """The functions for images, in their order, and the inputs that images fill."""
+    named = set(top.section.vision or ())
+    images = [each for model in models for graph in model.subgraphs for each in graph.images]
+    wanted = set(FUNCTIONS) if "all" in named else named
+    if not images:
+        for index, name in enumerate(top.section.vision or ()):
+            if name in OF_INPUTS:
+                where = top.context.where(("vision", index))
+                top.context.refuse(f"{quoted(name)} needs an input with 'preprocess'", where)
+        wanted -= set(OF_INPUTS)
+    else:
+        wanted |= {*OF_INPUTS, "boxes_back"}
+    found: dict[str, InputImage] = {}
+    chips = sorted({abi for known in words().chips.values() for abi in known}.intersection(abis))
+    if chips and wanted:
+        key = "preprocess" if images else "vision"
+        where = images[0].where if images else top.context.where(("vision",))
+        top.context.refuse(f"{quoted(key)} is for libraries, and {chips[0]} gets firmware", where, remedy="remove it")
+    for each in images:
+        if found.setdefault(each.image.input, each.image) != each.image:
+            what = f"the inputs called {quoted(each.image.input)} of several models differ in 'preprocess'"
+            top.context.refuse(what, each.where, remedy="give them names of their own with 'input_aliases'")
+    return Vision(tuple(name for name in FUNCTIONS if name in wanted), tuple(found.values()))
 
 
 def _library_name(top: _Top) -> str:

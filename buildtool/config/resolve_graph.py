@@ -9,6 +9,7 @@ from typing import Any
 from buildtool.config.context import Found, View
 from buildtool.config.deployment import ShapeConfig, SubgraphConfig, TensorConfig, Thresholds
 from buildtool.config.models import sections
+from buildtool.config.preprocess import resolve_preprocess
 from buildtool.errors import Where
 from buildtool.extensions.targets import words as target_words
 from buildtool.sections.section import default_of
@@ -63,6 +64,7 @@ def resolve_subgraph(view: View) -> SubgraphConfig:
         inputs=inputs,
         outputs=outputs,
         check_tensors=checks,
+        images=resolve_preprocess(view, inputs),
         validation_inputs_data=view.files(data_key),
         validation_outputs_data=view.files("validation_outputs_data"),
         accuracy_validation_script=view.files("accuracy_validation_script"),

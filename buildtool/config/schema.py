@@ -31,6 +31,10 @@ def json_schema() -> dict[str, Any]:
         {"type": "array", "items": graph, "minItems": 1},
         {"type": "object", "additionalProperties": graph, "minProperties": 1},
     ]
+    images = {"$ref": "#/$defs/PreprocessSection"}
+    for section in ("ModelSection", "SubgraphSection"):
+        entry = definitions[section]["properties"]["preprocess"]
+        entry["anyOf"] = [images, {"type": "array", "items": images, "minItems": 1}]
     tidy = _tidied(schema)
     return {"$schema": _DRAFT, **tidy, "title": "Lathe deployment file"}
 

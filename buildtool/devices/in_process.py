@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy.typing as npt
 
@@ -78,6 +79,10 @@ class LoadedModel:
     def run(self, inputs: Mapping[str, npt.ArrayLike], *, copy: bool = True) -> dict[str, Array]:
         """All outputs by name, for all inputs by name: see `Session.run`. Threads that call it take turns."""
         return self._open().run(inputs, copy=copy)
+
+    def run_image(self, image: Array, pixels: str = "rgb", **options: Any) -> dict[str, Array]:
+        """All outputs for an image, which fills an input as `preprocess` says: see `Session.run_image`."""
+        return self._open().run_image(image, pixels, **options)
 
     def session(self, *, keep_all: bool = False) -> Session:
         """Memory for runs beside those of this object: one for each thread that shall not wait for the others."""

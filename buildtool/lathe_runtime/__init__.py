@@ -21,6 +21,7 @@ from typing import Any, Union, cast
 import numpy as np
 import numpy.typing as npt
 
+from . import images as _images  # noqa: TID252 (in the wheel for boards, this package has another parent)
 from . import native as _native  # noqa: TID252 (in the wheel for boards, this package has another parent)
 
 Array = npt.NDArray[Any]
@@ -290,6 +291,42 @@ class Session:
         if len(inputs) != len(arrays):
             self._check_names(inputs)
         found = _call(self._place, self._native.run, arrays, not copy)
+        return {name: _from_native(dtype, array) for (name, dtype), array in zip(self._made, found, strict=True)}
+
+    def run_image(
+        self,
+        image: Array,
+        pixels: str = "rgb",
+        *,
+        size: tuple[int, int] | None = None,
+        input_name: str | None = None,
+        part: Sequence[int] | None = None,
+        yuv: str = "full",
+    ) -> dict[str, Array]:
+        """Fill an input from an image as `preprocess` of the deployment says, run once, and give all outputs by name.
+
+        `image`: bytes; `pixels`: nv12, nv21, i420, yuyv, rgb, bgr, rgba, bgra or gray. `size`: width and height, where
+        the array does not have height, width and channels as its axes. `input_name`: None is the first one; other
+        inputs keep what they hold. `part`: left, top, width and height, instead of the deployment's crop.
+        """
+        names = [feed.name for feed in self._feeds]
+        if input_name is not None:
+            self._check_names({input_name: None})
+        if pixels not in _images.PIXELS or yuv not in _images.YUV:
+            rule = f"pixels: {', '.join(_images.PIXELS)}; yuv: {', '.join(_images.YUV)}"
+            raise self._place.error(f"there are no images '{pixels}', '{yuv}'", rule=rule)
+        array = np.asarray(image)
+        if array.dtype != np.uint8:
+            raise self._place.error(f"an image holds bytes, this one {array.dtype}", remedy="convert it to uint8")
+        plain = np.ascontiguousarray(array)
+        width, height = size if size is not None else (plain.shape[1], plain.shape[0]) if plain.ndim > 1 else (0, 0)
+        if size is None and pixels in ("nv12", "nv21", "i420"):
+            height = height * 2 // 3  # the rows of U and V follow
+        if plain.size != _images.bytes_of(pixels, width, height):
+            what = f"an image of {width}x{height} pixels '{pixels}' has {_images.bytes_of(pixels, width, height)} bytes"
+            raise self._place.error(f"{what}, this one {plain.size}", remedy="give its size: size=(width, height)")
+        index = 0 if input_name is None else names.index(input_name)
+        found = _call(self._place, self._native.run_image, index, pixels, plain, (width, height), yuv, part)
         return {name: _from_native(dtype, array) for (name, dtype), array in zip(self._made, found, strict=True)}
 
     def value(self, name: str) -> Array:

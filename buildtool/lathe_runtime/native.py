@@ -28,6 +28,8 @@ from typing import Any
 
 import numpy as np
 
+from . import images  # noqa: TID252 (as in __init__)
+
 ABI_VERSION = 1
 MAX_RANK = 8
 UNSUPPORTED, BAD_ARGUMENT, IO, INTERNAL = 3, 1, 5, 6
@@ -216,6 +218,7 @@ class Api(Structure):
         ("core_at", CFUNCTYPE(_Code, _Index, POINTER(CoreInfo), _Problem)),
         ("engine_bind", CFUNCTYPE(_Code, _Handle, POINTER(CpuOptions), _Problem)),
         ("engine_cores", CFUNCTYPE(c_size_t, _Handle, POINTER(c_uint32), c_size_t)),
+        ("vision", POINTER(images.Vision)),
     ]
 
 
@@ -465,6 +468,26 @@ class Session:
                 _check(get_info, self._handle, index, byref(info))
                 found.append(_describe(info))
         return found
+
+    def run_image(
+        self,
+        index: int,
+        pixels: str,
+        image: np.ndarray[Any, Any],
+        size: tuple[int, int],
+        yuv: str,
+        part: Sequence[int] | None,
+    ) -> list[np.ndarray[Any, Any]]:
+        """`image`: bytes without gaps; `size`: width and height. The other inputs keep what they hold."""
+        library = self._engine.library
+        held = library.api.vision if library.has("vision") else None
+        if not held or not held.contents.set_image:
+            raise NativeError("it was built without 'preprocess' in its deployment", UNSUPPORTED)
+        about, crop = images.describe(pixels, image, size, yuv), images.part_of(part)
+        with self._lock:
+            _check(held.contents.set_image, self._handle, index, byref(about), crop, None)
+            _check(self._api.run, self._handle)
+            return [self._read(number, False) for number in range(self._output_count)]
 
     def run(self, arrays: Sequence[np.ndarray[Any, Any]], views: bool) -> list[np.ndarray[Any, Any]]:
         """`arrays` have the types of the inputs. Views show the session's own memory, which the next run writes; while

@@ -74,6 +74,7 @@ def library_source(
         messages=deployment.messages,
         isas=deployment.isas,
         core_binding=deployment.core_binding or deployment.paddle_compat != "0",
+        vision=deployment.vision,
         interfaces=interfaces(deployment),
         file_name=file_name(deployment),
         described=tuple(described(model, allow_unverified) for model in deployment.models if model.name not in models),

@@ -150,8 +150,9 @@ class Many:
         return core_schema.no_info_before_validator_function(as_list, core_schema.list_schema(item))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
-        single = {"type": "string"} if self.commas else dict(self.item.schema)
-        return {"anyOf": [single, {"type": "array", "items": dict(self.item.schema)}]}
+        item = dict(self.item.schema)
+        single = [item] if not self.commas else [{"type": "string"}, *([item] if "type" in item else [])]
+        return {"anyOf": [*single, {"type": "array", "items": item}]}
 
 
 def _as_list(value: Any) -> Any:

@@ -13,6 +13,7 @@ from buildtool.codegen.library import AbiSources, DspSources, EmbeddedModel, Lib
 from buildtool.codegen.names import obscure
 from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
+from buildtool.codegen.vision import VISION_ISAS, VisionSources
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
 from buildtool.plan import algorithms, arena, check, manifest, scaled, select, units
@@ -160,6 +161,7 @@ class NativeTarget:
                 models=_embedded(program),
                 toolchain=self.capabilities.abis[program.abi].toolchain,
                 object_format=program.object_format,
+                vision=self._vision(source, program.abi),
                 scaled=any(_scaled(model.source) for model in program.models),
                 device_units=program.device_units,
                 device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,
@@ -180,6 +182,23 @@ class NativeTarget:
             dsp=_dsp_sources(programs),
         )
         return library.emit(whole, native_sources(source))
+
+    def _vision(self, source: LibrarySource, abi: str) -> VisionSources | None:
+        """What an ABI holds of native/vision."""
+        if not source.vision.functions:
+            return None
+        able = self.capabilities.abis[abi]
+        if able.object_format != "elf":
+            what = f"image functions are not built for {abi}"
+            raise UnsupportedError(what, remedy="leave out 'preprocess' and 'vision' for this ABI")
+        able = able.only(source.isas) if source.isas else able
+        isas = tuple(isa for isa in able.isas if isa in VISION_ISAS)
+        inputs = {image.input for image in source.vision.images}
+        values = [value for model in source.models for value in model.graph.inputs if value.name in inputs]
+        if missing := inputs - {value.name for value in values}:
+            raise UnsupportedError(f"no model has an input called {', '.join(sorted(missing))}, which has 'preprocess'")
+        types = {value.type.dtype for value in values}
+        return VisionSources(source.vision, isas, isas[0] in able.baseline, frozenset(types))
 
 
 def _dsp_sources(programs: Sequence[TargetProgram]) -> DspSources | None:

@@ -33,6 +33,7 @@ from buildtool.plan.units import UnitInfo
 from buildtool.quant.choice import Choice
 from buildtool.runtimes import INSTRUCTION_SETS, Runtime
 from buildtool.settings import CheckpointSettings
+from buildtool.vision import Vision
 
 #: How a library is stored: shared objects and archives of Linux and Android, a module for JavaScript, or archives of
 #: Apple's systems.
@@ -118,6 +119,7 @@ class LibrarySource:
     messages: bool = True  # whether the library holds the texts of its messages
     isas: tuple[str, ...] = ()  # instruction sets beside those that every machine has; empty: all of the ABI
     core_binding: bool = False  # whether it can bind threads to cores
+    vision: Vision = field(default_factory=Vision)  # what it does with images
     interfaces: tuple[str, ...] = ()  # C++ interfaces of other engines that come along: mace, paddle
     file_name: str = ""  # of its libraries, lib<file_name>.so and .a; empty: as `name`
     described: tuple[DescribedModel, ...] = ()  # for firmware, beside `models`

@@ -31,6 +31,8 @@ struct Registry {
   decltype(&ExpandScaled) expand_scaled = nullptr;
   // kCoreBinding where the library can bind threads to cores.
   const CoreBinding* core_binding = nullptr;
+  // The functions for images that the deployment asks for: native/vision.
+  const lathe_vision_api* vision = nullptr;
 };
 
 // The registry that this copy of the core serves: defined by LATHE_DEFINE_API, hidden.
@@ -96,7 +98,8 @@ constexpr lathe_api MakeApi(const Registry& registry) {
           api::NodeNumbers,   api::DeviceInfo,
           api::DeviceData,    api::SetThreadObserver,
           api::CoreCount,     api::CoreAt,
-          api::EngineBind,    api::EngineCores};
+          api::EngineBind,    api::EngineCores,
+          registry.vision};
 }
 
 }  // namespace lathe

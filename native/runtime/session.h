@@ -62,6 +62,10 @@ class Session {
     observer_user_ = user;
   }
   lathe_memory_info memory_info() const;
+  // What is done beside the nodes, to the observer.
+  void Tell(const lathe_node_event& event) const {
+    if (observer_ != nullptr) observer_(observer_user_, &event);
+  }
 
   // For kernels that take regions.
   const Engine& engine() const { return *engine_; }

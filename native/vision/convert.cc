@@ -21,25 +21,31 @@ YuvRow RowOf(const Image& image, int x, int y, Chroma* chroma) {
   return {luma, planes[1].row(y / 2) + x, nullptr, image.pixels == LATHE_NV21};
 }
 
+YuvPixels* PixelsOf(Chroma chroma, int set) {
+  if (chroma == Chroma::kPairs) return yuv_pairs.of(set);
+  return chroma == Chroma::kHalves ? yuv_halves.of(set) : yuv_yuyv.of(set);
+}
+
 void YuvToPixels(const Image& from, const Image& to) {
   const YuvToRgb how = ToRgb(from.yuv);
-  const YuvRows& rows = *yuv_rows[BestRows()];
+  const int set = BestRows();
   for (int y = 0; y < from.height; ++y) {
     Chroma chroma;
     const YuvRow row = RowOf(from, 0, y, &chroma);
-    rows.pixels(chroma, row, static_cast<size_t>(from.width), how, ChannelsOf(to.pixels), BlueFirst(to.pixels),
-                to.planes[0].row(y));
+    PixelsOf(chroma, set)(row, static_cast<size_t>(from.width), how, ChannelsOf(to.pixels), BlueFirst(to.pixels),
+                          to.planes[0].row(y));
   }
 }
 
 void PixelsToPixels(const Image& from, const Image& to) {
-  const PixelRows& rows = *pixel_rows[BestRows()];
+  const int set = BestRows();
   const int channels = ChannelsOf(from.pixels), made = ChannelsOf(to.pixels);
   // To gray, it counts where blue is; among colours, whether it changes its place.
   const bool swapped =
       made == 1 ? BlueFirst(from.pixels) : channels != 1 && BlueFirst(from.pixels) != BlueFirst(to.pixels);
   for (int y = 0; y < from.height; ++y) {
-    rows.convert(from.planes[0].row(y), static_cast<size_t>(from.width), channels, made, swapped, to.planes[0].row(y));
+    convert_pixels.of(set)(from.planes[0].row(y), static_cast<size_t>(from.width), channels, made, swapped,
+                           to.planes[0].row(y));
   }
 }
 
@@ -51,7 +57,7 @@ struct Block {
 };
 
 // Where the U and V of a block belong, and its two rows of Y.
-void Write(const Block& block, const Image& to, int x, int y, int count, int row_count, const PixelRows& rows) {
+void Write(const Block& block, const Image& to, int x, int y, int count, int row_count, int set) {
   const size_t half = static_cast<size_t>(count + 1) / 2;
   if (to.pixels == LATHE_YUYV) {
     for (int k = 0; k < row_count; ++k) {
@@ -75,7 +81,7 @@ void Write(const Block& block, const Image& to, int x, int y, int count, int row
     return;
   }
   const bool swapped = to.pixels == LATHE_NV21;
-  rows.merge2(swapped ? block.v : block.u, swapped ? block.u : block.v, half, to.planes[1].row(y / 2) + x);
+  merge_pairs.of(set)(swapped ? block.v : block.u, swapped ? block.u : block.v, half, to.planes[1].row(y / 2) + x);
 }
 
 // Calls block(x, y, columns, rows) for parts of the image. Formats with U and V for each row get single rows.
@@ -90,7 +96,7 @@ void EachBlock(const Image& image, int row_count, F block) {
 }
 
 void PixelsToYuv(const Image& from, const Image& to) {
-  const PixelRows& rows = *pixel_rows[BestRows()];
+  const int set = BestRows();
   const RgbToYuv how = ToYuv(to.yuv);
   const int channels = ChannelsOf(from.pixels);
   const bool blue_first = BlueFirst(from.pixels);
@@ -99,15 +105,16 @@ void PixelsToYuv(const Image& from, const Image& to) {
     const uint8_t* source[2];
     for (int k = 0; k < 2; ++k) {
       source[k] = from.planes[0].row(y + (k < row_count ? k : 0)) + x * channels;
-      rows.luma(source[k], static_cast<size_t>(columns), channels, blue_first, how, block.luma[k]);
+      luma_of_pixels.of(set)(source[k], static_cast<size_t>(columns), channels, blue_first, how, block.luma[k]);
     }
-    rows.chroma(source[0], source[1], static_cast<size_t>(columns), channels, blue_first, how, block.u, block.v);
-    Write(block, to, x, y, columns, row_count, rows);
+    chroma_of_pixels.of(set)(source[0], source[1], static_cast<size_t>(columns), channels, blue_first, how, block.u,
+                             block.v);
+    Write(block, to, x, y, columns, row_count, set);
   });
 }
 
 // Y, U and V of an image for a block of another format.
-void Read(const Image& from, int x, int y, int columns, int row_count, const PixelRows& rows, Block* block) {
+void Read(const Image& from, int x, int y, int columns, int row_count, int set, Block* block) {
   const size_t half = static_cast<size_t>(columns + 1) / 2;
   if (from.pixels == LATHE_YUYV) {
     const uint8_t* second = from.planes[0].row(y + row_count - 1) + x * 2;
@@ -131,15 +138,16 @@ void Read(const Image& from, int x, int y, int columns, int row_count, const Pix
     return;
   }
   const bool swapped = from.pixels == LATHE_NV21;
-  rows.split2(from.planes[1].row(y / 2) + x, half, swapped ? block->v : block->u, swapped ? block->u : block->v);
+  split_pairs.of(set)(from.planes[1].row(y / 2) + x, half, swapped ? block->v : block->u,
+                      swapped ? block->u : block->v);
 }
 
 void YuvToYuv(const Image& from, const Image& to) {
-  const PixelRows& rows = *pixel_rows[BestRows()];
+  const int set = BestRows();
   EachBlock(to, to.pixels == LATHE_YUYV ? 1 : 2, [&](int x, int y, int columns, int row_count) {
     Block block;
-    Read(from, x, y, columns, row_count, rows, &block);
-    Write(block, to, x, y, columns, row_count, rows);
+    Read(from, x, y, columns, row_count, set, &block);
+    Write(block, to, x, y, columns, row_count, set);
   });
 }
 

@@ -27,31 +27,32 @@ const uint8_t* PixelRow(const Pass& pass, Sampler* samplers, int y, uint8_t* buf
   const bool blue_first = BlueFirst(pass.image.pixels);
   const bool swapped = pass.gray ? blue_first : channels != 1 && blue_first != pass.blue_first;
   if (channels == pass.channels && !swapped && row != pixels) return row;
-  pixel_rows[BestRows()]->convert(row, static_cast<size_t>(pass.count), channels, pass.channels, swapped, buffer);
+  convert_pixels.of(pass.set)(row, static_cast<size_t>(pass.count), channels, pass.channels, swapped, buffer);
   return buffer;
 }
 
-const uint8_t* Colours(const Pass& pass, Chroma chroma, const YuvRow& row, uint8_t* buffer) {
-  yuv_rows[BestRows()]->pixels(chroma, row, static_cast<size_t>(pass.count), ToRgb(pass.image.yuv), pass.channels,
-                               pass.blue_first, buffer);
+const uint8_t* Colours(const Pass& pass, const Row<YuvPixels>& pixels, const YuvRow& row, uint8_t* buffer) {
+  pixels.of(pass.set)(row, static_cast<size_t>(pass.count), ToRgb(pass.image.yuv), pass.channels, pass.blue_first,
+                      buffer);
   return buffer;
 }
 
 // The pixels of a row as it is, whose first one may be the second of a pair: that one is made by itself.
-const uint8_t* ColoursAsTheyAre(const Pass& pass, Chroma chroma, YuvRow row, int x, uint8_t* buffer) {
-  if (x % 2 == 0) return Colours(pass, chroma, row, buffer);
+const uint8_t* ColoursAsTheyAre(const Pass& pass, Chroma chroma, const Row<YuvPixels>& pixels, YuvRow row, int x,
+                                uint8_t* buffer) {
+  if (x % 2 == 0) return Colours(pass, pixels, row, buffer);
   Pass part = pass;
   uint8_t pair[2 * 4];
   const YuvRow before = chroma == Chroma::kYuyv ? row : YuvRow{row.y - 1, row.u, row.v, row.swapped};
   part.count = 2;
-  Colours(part, chroma, before, pair);
+  Colours(part, pixels, before, pair);
   memcpy(buffer, pair + pass.channels, static_cast<size_t>(pass.channels));
   part.count = pass.count - 1;
   if (part.count == 0) return buffer;
   const int pairs = chroma == Chroma::kPairs ? 2 : 1;
   const YuvRow rest = chroma == Chroma::kYuyv ? YuvRow{row.y + 4, nullptr, nullptr, false}
                                               : YuvRow{row.y + 1, row.u + pairs, row.v + pairs, row.swapped};
-  Colours(part, chroma, rest, buffer + pass.channels);
+  Colours(part, pixels, rest, buffer + pass.channels);
   return buffer;
 }
 
@@ -67,14 +68,15 @@ const uint8_t* SemiRow(const Pass& pass, Sampler* samplers, int y, uint8_t* buff
   if (pass.same_size) {
     const int x = pass.left + pass.first, from = pass.top + y;
     const uint8_t* pairs = planes[1].row(from / 2) + x / 2 * 2;
-    return ColoursAsTheyAre(pass, Chroma::kPairs, {planes[0].row(from) + x, pairs, pairs, swapped}, x, buffer);
+    return ColoursAsTheyAre(pass, Chroma::kPairs, yuv_pairs, {planes[0].row(from) + x, pairs, pairs, swapped}, x,
+                            buffer);
   }
   uint8_t luma[kTile], pairs[kTile * 2], u[kTile], v[kTile];
   const uint8_t* brightness = pass.parts.filter->row(samplers, y, luma);
-  if (pass.gray) return Colours(pass, Chroma::kFull, {brightness, brightness, brightness, false}, buffer);
+  if (pass.gray) return Colours(pass, yuv_full, {brightness, brightness, brightness, false}, buffer);
   const uint8_t* both = pass.parts.filter->row(samplers + 1, y, pairs);
-  pixel_rows[BestRows()]->split2(both, static_cast<size_t>(pass.count), swapped ? v : u, swapped ? u : v);
-  return Colours(pass, Chroma::kFull, {brightness, u, v, false}, buffer);
+  split_pairs.of(pass.set)(both, static_cast<size_t>(pass.count), swapped ? v : u, swapped ? u : v);
+  return Colours(pass, yuv_full, {brightness, u, v, false}, buffer);
 }
 
 int PlanarSamplers(const Pass& pass, Sampler* samplers) {
@@ -88,7 +90,7 @@ const uint8_t* ResizedRow(const Pass& pass, Sampler* samplers, int y, uint8_t* b
   uint8_t made[3][kTile];
   const uint8_t* rows[3];
   for (int i = 0; i < 3; ++i) rows[i] = pass.parts.filter->row(samplers + (pass.gray ? 0 : i), y, made[i]);
-  return Colours(pass, Chroma::kFull, {rows[0], rows[1], rows[2], false}, buffer);
+  return Colours(pass, yuv_full, {rows[0], rows[1], rows[2], false}, buffer);
 }
 
 const uint8_t* PlanarRow(const Pass& pass, Sampler* samplers, int y, uint8_t* buffer) {
@@ -96,7 +98,7 @@ const uint8_t* PlanarRow(const Pass& pass, Sampler* samplers, int y, uint8_t* bu
   const Plane* planes = pass.image.planes;
   const int x = pass.left + pass.first, from = pass.top + y;
   const YuvRow row = {planes[0].row(from) + x, planes[1].row(from / 2) + x / 2, planes[2].row(from / 2) + x / 2, false};
-  return ColoursAsTheyAre(pass, Chroma::kHalves, row, x, buffer);
+  return ColoursAsTheyAre(pass, Chroma::kHalves, yuv_halves, row, x, buffer);
 }
 
 int YuyvSamplers(const Pass& pass, Sampler* samplers) {
@@ -112,23 +114,23 @@ const uint8_t* YuyvRow(const Pass& pass, Sampler* samplers, int y, uint8_t* buff
   if (!pass.same_size) return ResizedRow(pass, samplers, y, buffer);
   const int x = pass.left + pass.first;
   const uint8_t* row = pass.image.planes[0].row(pass.top + y) + x / 2 * 4;
-  return ColoursAsTheyAre(pass, Chroma::kYuyv, {row, nullptr, nullptr, false}, x, buffer);
+  return ColoursAsTheyAre(pass, Chroma::kYuyv, yuv_yuyv, {row, nullptr, nullptr, false}, x, buffer);
 }
 
-void WriteF32(const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
-  tensor_rows[BestRows()]->f32(source, count, channels, normal, static_cast<float*>(target));
+void WriteF32(int set, const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
+  elements_f32.of(set)(source, count, channels, normal, static_cast<float*>(target));
 }
 
-void WriteF16(const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
-  tensor_rows[BestRows()]->f16(source, count, channels, normal, static_cast<uint16_t*>(target));
+void WriteF16(int set, const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
+  elements_f16.of(set)(source, count, channels, normal, static_cast<uint16_t*>(target));
 }
 
-void WriteS8(const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
-  tensor_rows[BestRows()]->bytes(source, count, channels, normal, true, static_cast<uint8_t*>(target));
+void WriteS8(int set, const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
+  elements_bytes.of(set)(source, count, channels, normal, true, static_cast<uint8_t*>(target));
 }
 
-void WriteU8(const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
-  tensor_rows[BestRows()]->bytes(source, count, channels, normal, false, static_cast<uint8_t*>(target));
+void WriteU8(int set, const uint8_t* source, size_t count, int channels, const Normal& normal, void* target) {
+  elements_bytes.of(set)(source, count, channels, normal, false, static_cast<uint8_t*>(target));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace {
 
 void ResizePlane(const Plane& from, const Plane& to, const Filter& filter) {
   Sampler sampler;
+  sampler.set = BestRows();
   sampler.plane = from;
   sampler.channels = from.pixel;
   sampler.x = {0, from.width, to.width, 1, 0, from.width - 1};

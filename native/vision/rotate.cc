@@ -14,12 +14,12 @@ Code CheckTurned(const Image& from, const Image& to, bool sideways, const char* 
 }
 
 void FlipPlane(const Plane& from, const Plane& to, uint32_t axes) {
-  const FlipRows& rows = *flip_rows[BestRows()];
+  MirrorPixels* const mirror = mirror_pixels.of(BestRows());
   for (int y = 0; y < from.height; ++y) {
     const uint8_t* source = from.row(y);
     uint8_t* target = to.row((axes & LATHE_FLIP_X) != 0 ? from.height - 1 - y : y);
     if ((axes & LATHE_FLIP_Y) != 0) {
-      rows.mirror(source, static_cast<size_t>(from.width), static_cast<size_t>(from.pixel), target);
+      mirror(source, static_cast<size_t>(from.width), static_cast<size_t>(from.pixel), target);
     } else {
       memcpy(target, source, from.row_bytes());
     }
@@ -28,14 +28,14 @@ void FlipPlane(const Plane& from, const Plane& to, uint32_t axes) {
 
 // By 90 degrees the last row becomes the first column; by 270, the first row the first column, from below.
 void TurnPlane(const Plane& from, const Plane& to, uint32_t degrees) {
-  const FlipRows& rows = *flip_rows[BestRows()];
+  TransposePixels* const transpose = transpose_pixels.of(BestRows());
   const ptrdiff_t source_step = static_cast<ptrdiff_t>(from.stride), target_step = static_cast<ptrdiff_t>(to.stride);
   const size_t width = static_cast<size_t>(from.width), height = static_cast<size_t>(from.height);
   const size_t pixel = static_cast<size_t>(from.pixel);
   if (degrees == 90) {
-    rows.transpose(from.row(from.height - 1), -source_step, width, height, pixel, to.data, target_step);
+    transpose(from.row(from.height - 1), -source_step, width, height, pixel, to.data, target_step);
   } else {
-    rows.transpose(from.data, source_step, width, height, pixel, to.row(to.height - 1), -target_step);
+    transpose(from.data, source_step, width, height, pixel, to.row(to.height - 1), -target_step);
   }
 }
 

@@ -1,5 +1,5 @@
 // What instruction sets implement: the inner loops over rows of bytes. One object per set, rows__<isa>.cc; a library
-// holds the tables that its functions use, of the sets of its ABI.
+// holds those that its functions use, of the sets of its ABI.
 #ifndef LATHE_VISION_ROWS_H_
 #define LATHE_VISION_ROWS_H_
 
@@ -35,24 +35,20 @@ struct YuvRow {
   bool swapped;
 };
 
-struct YuvRows {
-  // `channels`: 3 or 4 (alpha 255), 1: the gray; `blue_first`.
-  void (*pixels)(Chroma chroma, const YuvRow& from, size_t width, const YuvToRgb& how, int channels, bool blue_first,
-                 uint8_t* to);
-};
+// `channels`: 3 or 4 (alpha 255), 1: the gray; `blue_first`. A function for each Chroma.
+using YuvPixels = void(const YuvRow& from, size_t width, const YuvToRgb& how, int channels, bool blue_first,
+                       uint8_t* to);
 
-struct PixelRows {
-  // From `from` channels (1, 3, 4) to `to`; `swapped`: red and blue change places. In place where to <= from.
-  void (*convert)(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target);
-  // The Y of a row.
-  void (*luma)(const uint8_t* source, size_t width, int channels, bool blue_first, const RgbToYuv& how,
-               uint8_t* target);
-  // U and V of two rows; `width` is that of the rows. The rows may be the same.
-  void (*chroma)(const uint8_t* first, const uint8_t* second, size_t width, int channels, bool blue_first,
-                 const RgbToYuv& how, uint8_t* u, uint8_t* v);
-  void (*split2)(const uint8_t* pairs, size_t count, uint8_t* first, uint8_t* second);
-  void (*merge2)(const uint8_t* first, const uint8_t* second, size_t count, uint8_t* pairs);
-};
+// From `from` channels (1, 3, 4) to `to`; `swapped`: red and blue change places. In place where to <= from.
+using ConvertPixels = void(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target);
+// The Y of a row.
+using LumaOfPixels = void(const uint8_t* source, size_t width, int channels, bool blue_first, const RgbToYuv& how,
+                          uint8_t* target);
+// U and V of two rows; `width` is that of the rows. The rows may be the same.
+using ChromaOfPixels = void(const uint8_t* first, const uint8_t* second, size_t width, int channels, bool blue_first,
+                            const RgbToYuv& how, uint8_t* u, uint8_t* v);
+using SplitPairs = void(const uint8_t* pairs, size_t count, uint8_t* first, uint8_t* second);
+using MergePairs = void(const uint8_t* first, const uint8_t* second, size_t count, uint8_t* pairs);
 
 // A column of a resized row: the byte of its left pixel, and the weight of the right one in 1/32768.
 struct Columns {
@@ -62,22 +58,18 @@ struct Columns {
   size_t safe;  // of the first ones, from whose left pixels 8 bytes may be read
 };
 
-struct ResizeRows {
-  // Between two pixels of a row, `step` bytes apart, in 1/128.
-  void (*across)(const uint8_t* source, const Columns& columns, int channels, size_t step, int16_t* target);
-  // Between two rows of those, the second of which weighs weight / 32768.
-  void (*down)(const int16_t* first, const int16_t* second, int weight, size_t count, uint8_t* target);
-  // sums[i] += weight * source[i]
-  void (*add)(const uint8_t* source, float weight, size_t count, float* sums);
-};
+// Between two pixels of a row, `step` bytes apart, in 1/128.
+using ResizeAcross = void(const uint8_t* source, const Columns& columns, int channels, size_t step, int16_t* target);
+// Between two rows of those, the second of which weighs weight / 32768.
+using ResizeDown = void(const int16_t* first, const int16_t* second, int weight, size_t count, uint8_t* target);
+// sums[i] += weight * source[i]
+using AddWeighted = void(const uint8_t* source, float weight, size_t count, float* sums);
 
-struct FlipRows {
-  // The pixels of a row in the opposite order.
-  void (*mirror)(const uint8_t* source, size_t width, size_t pixel, uint8_t* target);
-  // Transposes `width` x `height` pixels of 1 to 4 bytes; steps in bytes from row to row, which may be negative.
-  void (*transpose)(const uint8_t* source, ptrdiff_t source_step, size_t width, size_t height, size_t pixel,
-                    uint8_t* target, ptrdiff_t target_step);
-};
+// The pixels of a row in the opposite order.
+using MirrorPixels = void(const uint8_t* source, size_t width, size_t pixel, uint8_t* target);
+// Transposes `width` x `height` pixels of 1 to 4 bytes; steps in bytes from row to row, which may be negative.
+using TransposePixels = void(const uint8_t* source, ptrdiff_t source_step, size_t width, size_t height, size_t pixel,
+                             uint8_t* target, ptrdiff_t target_step);
 
 // byte * gain[c] + bias[c], in the order of the channels.
 struct Normal {
@@ -85,54 +77,77 @@ struct Normal {
   float bias[4];
 };
 
-struct TensorRows {
-  // `count` pixels of `channels` bytes, each channel by its gain and bias.
-  void (*f32)(const uint8_t* source, size_t count, int channels, const Normal& normal, float* target);
-  void (*f16)(const uint8_t* source, size_t count, int channels, const Normal& normal, uint16_t* target);
-  // Rounded to the nearest, halves to even; low and high of s8 or u8.
-  void (*bytes)(const uint8_t* source, size_t count, int channels, const Normal& normal, bool is_signed,
-                uint8_t* target);
-  void (*split)(const uint8_t* source, size_t count, int channels, uint8_t* planes, size_t plane);
+// `count` pixels of `channels` bytes, each channel by its gain and bias.
+using ElementsF32 = void(const uint8_t* source, size_t count, int channels, const Normal& normal, float* target);
+using ElementsF16 = void(const uint8_t* source, size_t count, int channels, const Normal& normal, uint16_t* target);
+// Rounded to the nearest, halves to even; low and high of s8 or u8.
+using ElementsBytes = void(const uint8_t* source, size_t count, int channels, const Normal& normal, bool is_signed,
+                           uint8_t* target);
+using SplitChannels = void(const uint8_t* source, size_t count, int channels, uint8_t* planes, size_t plane);
+
+// A function of two instruction sets, the best first; they may be one.
+template <typename F>
+struct Row {
+  F* const* sets[2];
+
+  LATHE_INLINE F* of(int set) const { return *sets[set]; }
 };
 
-// The tables of the instruction sets of a library, the best first; at most two.
-extern const char* const row_isas[2];
-extern const YuvRows* const yuv_rows[2];
-extern const PixelRows* const pixel_rows[2];
-extern const ResizeRows* const resize_rows[2];
-extern const FlipRows* const flip_rows[2];
-extern const TensorRows* const tensor_rows[2];
-
-// The index of the tables that this machine runs.
+// The index of the instruction set that this machine runs. Ask once per call: the processor takes its time.
 int BestRows();
+extern const char* const row_isas[2];
 
 }  // namespace vision
 }  // namespace lathe
 
-#define LATHE_DECLARE_VISION_ROWS(isa)       \
-  namespace lathe {                          \
-  namespace vision {                         \
-  extern const YuvRows yuv_rows_##isa;       \
-  extern const PixelRows pixel_rows_##isa;   \
-  extern const ResizeRows resize_rows_##isa; \
-  extern const FlipRows flip_rows_##isa;     \
-  extern const TensorRows tensor_rows_##isa; \
-  }                                          \
-  }
+// All of them: row(type, name).
+#define LATHE_EACH_VISION_ROW(row)                                                                                     \
+  row(YuvPixels, yuv_pairs) row(YuvPixels, yuv_halves) row(YuvPixels, yuv_yuyv) row(YuvPixels, yuv_full)               \
+      row(ConvertPixels, convert_pixels) row(LumaOfPixels, luma_of_pixels) row(ChromaOfPixels, chroma_of_pixels)       \
+          row(SplitPairs, split_pairs) row(MergePairs, merge_pairs) row(ResizeAcross, resize_across)                   \
+              row(ResizeDown, resize_down) row(AddWeighted, add_weighted) row(MirrorPixels, mirror_pixels)             \
+                  row(TransposePixels, transpose_pixels) row(ElementsF32, elements_f32) row(ElementsF16, elements_f16) \
+                      row(ElementsBytes, elements_bytes) row(SplitChannels, split_channels)
+
+#define LATHE_DECLARE_VISION_ROW(type, name) extern const Row<type> name;
+namespace lathe {
+namespace vision {
+LATHE_EACH_VISION_ROW(LATHE_DECLARE_VISION_ROW)
+}  // namespace vision
+}  // namespace lathe
+
+#define LATHE_DECLARE_ROW_OF_SET(type, name) extern type* const name##_row;
 
 // At global scope, once per library: the sets of which it holds rows__<isa>.cc, which may be one.
-#define LATHE_DEFINE_VISION_ROWS(best, other)                                           \
-  LATHE_DECLARE_VISION_ROWS(best)                                                       \
-  LATHE_DECLARE_VISION_ROWS(other)                                                      \
-  namespace lathe {                                                                     \
-  namespace vision {                                                                    \
-  const char* const row_isas[2] = {#best, #other};                                      \
-  const YuvRows* const yuv_rows[2] = {&yuv_rows_##best, &yuv_rows_##other};             \
-  const PixelRows* const pixel_rows[2] = {&pixel_rows_##best, &pixel_rows_##other};     \
-  const ResizeRows* const resize_rows[2] = {&resize_rows_##best, &resize_rows_##other}; \
-  const FlipRows* const flip_rows[2] = {&flip_rows_##best, &flip_rows_##other};         \
-  const TensorRows* const tensor_rows[2] = {&tensor_rows_##best, &tensor_rows_##other}; \
-  }                                                                                     \
+#define LATHE_DEFINE_VISION_ROWS(best, other)                                                                  \
+  namespace lathe {                                                                                            \
+  namespace vision {                                                                                           \
+  const char* const row_isas[2] = {#best, #other};                                                             \
+  namespace best {                                                                                             \
+  LATHE_EACH_VISION_ROW(LATHE_DECLARE_ROW_OF_SET)                                                              \
+  }                                                                                                            \
+  namespace other {                                                                                            \
+  LATHE_EACH_VISION_ROW(LATHE_DECLARE_ROW_OF_SET)                                                              \
+  }                                                                                                            \
+  const Row<YuvPixels> yuv_pairs = {{&best::yuv_pairs_row, &other::yuv_pairs_row}};                            \
+  const Row<YuvPixels> yuv_halves = {{&best::yuv_halves_row, &other::yuv_halves_row}};                         \
+  const Row<YuvPixels> yuv_yuyv = {{&best::yuv_yuyv_row, &other::yuv_yuyv_row}};                               \
+  const Row<YuvPixels> yuv_full = {{&best::yuv_full_row, &other::yuv_full_row}};                               \
+  const Row<ConvertPixels> convert_pixels = {{&best::convert_pixels_row, &other::convert_pixels_row}};         \
+  const Row<LumaOfPixels> luma_of_pixels = {{&best::luma_of_pixels_row, &other::luma_of_pixels_row}};          \
+  const Row<ChromaOfPixels> chroma_of_pixels = {{&best::chroma_of_pixels_row, &other::chroma_of_pixels_row}};  \
+  const Row<SplitPairs> split_pairs = {{&best::split_pairs_row, &other::split_pairs_row}};                     \
+  const Row<MergePairs> merge_pairs = {{&best::merge_pairs_row, &other::merge_pairs_row}};                     \
+  const Row<ResizeAcross> resize_across = {{&best::resize_across_row, &other::resize_across_row}};             \
+  const Row<ResizeDown> resize_down = {{&best::resize_down_row, &other::resize_down_row}};                     \
+  const Row<AddWeighted> add_weighted = {{&best::add_weighted_row, &other::add_weighted_row}};                 \
+  const Row<MirrorPixels> mirror_pixels = {{&best::mirror_pixels_row, &other::mirror_pixels_row}};             \
+  const Row<TransposePixels> transpose_pixels = {{&best::transpose_pixels_row, &other::transpose_pixels_row}}; \
+  const Row<ElementsF32> elements_f32 = {{&best::elements_f32_row, &other::elements_f32_row}};                 \
+  const Row<ElementsF16> elements_f16 = {{&best::elements_f16_row, &other::elements_f16_row}};                 \
+  const Row<ElementsBytes> elements_bytes = {{&best::elements_bytes_row, &other::elements_bytes_row}};         \
+  const Row<SplitChannels> split_channels = {{&best::split_channels_row, &other::split_channels_row}};         \
+  }                                                                                                            \
   }
 
 #endif  // LATHE_VISION_ROWS_H_

@@ -14,9 +14,24 @@ inline void CopyPixel(const uint8_t* from, uint8_t* to) {
   for (int c = 0; c < pixel; ++c) to[c] = from[c];
 }
 
+#if defined(__AVX2__)
+
+// Five pixels of three bytes at once: one byte more is read in front, and written behind them.
+inline size_t MirrorThrees(const uint8_t* source, size_t width, uint8_t* target) {
+  const __m128i order = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0);
+  size_t i = 0;
+  for (; i + 6 <= width; i += 5) Put(target + i * 3, _mm_shuffle_epi8(Bytes(source + (width - 5 - i) * 3 - 1), order));
+  return i;
+}
+
+#endif
+
 template <int pixel>
 void MirrorRow(const uint8_t* source, size_t width, uint8_t* target) {
   size_t i = 0;
+#if defined(__AVX2__)
+  if (pixel == 3) i = MirrorThrees(source, width, target);
+#endif
   for (; i + kWords <= width; i += kWords) {
     const uint8_t* from = source + (width - i - kWords) * pixel;
     ByteVector a, b, c, d;
@@ -86,6 +101,37 @@ inline void TransposeBlock<4>(const uint8_t* source, ptrdiff_t from, uint8_t* ta
   }
 }
 
+// Four rows of four pixels.
+inline __m128i Twelve(const uint8_t* from) {
+  int rest;
+  memcpy(&rest, from + 8, 4);
+  const __m128i bytes = _mm_insert_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)), rest, 2);
+  return _mm_shuffle_epi8(bytes, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+}
+
+inline void PutTwelve(uint8_t* to, __m128i pixels) {
+  const __m128i bytes = _mm_shuffle_epi8(pixels, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const int rest = _mm_extract_epi32(bytes, 2);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
+  memcpy(to + 8, &rest, 4);
+}
+
+template <>
+inline void TransposeBlock<3>(const uint8_t* source, ptrdiff_t from, uint8_t* target, ptrdiff_t to) {
+  for (int x = 0; x < 8; x += 4) {
+    for (int y = 0; y < 8; y += 4) {
+      const auto row = [&](int k) { return Twelve(source + (y + k) * from + x * 3); };
+      const __m128i a = row(0), b = row(1), c = row(2), d = row(3);
+      const __m128i ab0 = _mm_unpacklo_epi32(a, b), ab1 = _mm_unpackhi_epi32(a, b);
+      const __m128i cd0 = _mm_unpacklo_epi32(c, d), cd1 = _mm_unpackhi_epi32(c, d);
+      PutTwelve(target + x * to + y * 3, _mm_unpacklo_epi64(ab0, cd0));
+      PutTwelve(target + (x + 1) * to + y * 3, _mm_unpackhi_epi64(ab0, cd0));
+      PutTwelve(target + (x + 2) * to + y * 3, _mm_unpacklo_epi64(ab1, cd1));
+      PutTwelve(target + (x + 3) * to + y * 3, _mm_unpackhi_epi64(ab1, cd1));
+    }
+  }
+}
+
 #elif defined(__ARM_NEON)
 
 inline void Transposed(uint8x8_t (&row)[8]) {
@@ -135,8 +181,7 @@ inline void TransposeBlock<2>(const uint8_t* source, ptrdiff_t from, uint8_t* ta
 #endif
 
 template <int pixel>
-void TransposePixels(const uint8_t* source, ptrdiff_t from, size_t width, size_t height, uint8_t* target,
-                     ptrdiff_t to) {
+void TransposeRows(const uint8_t* source, ptrdiff_t from, size_t width, size_t height, uint8_t* target, ptrdiff_t to) {
   const size_t whole_x = width & ~size_t{7}, whole_y = height & ~size_t{7};
   const auto at = [](size_t i, ptrdiff_t step) { return static_cast<ptrdiff_t>(i) * step; };
   for (size_t x = 0; x < whole_x; x += 8) {
@@ -153,10 +198,10 @@ void TransposePixels(const uint8_t* source, ptrdiff_t from, size_t width, size_t
 
 void Transpose(const uint8_t* source, ptrdiff_t source_step, size_t width, size_t height, size_t pixel, uint8_t* target,
                ptrdiff_t target_step) {
-  if (pixel == 1) return TransposePixels<1>(source, source_step, width, height, target, target_step);
-  if (pixel == 2) return TransposePixels<2>(source, source_step, width, height, target, target_step);
-  if (pixel == 3) return TransposePixels<3>(source, source_step, width, height, target, target_step);
-  TransposePixels<4>(source, source_step, width, height, target, target_step);
+  if (pixel == 1) return TransposeRows<1>(source, source_step, width, height, target, target_step);
+  if (pixel == 2) return TransposeRows<2>(source, source_step, width, height, target, target_step);
+  if (pixel == 3) return TransposeRows<3>(source, source_step, width, height, target, target_step);
+  TransposeRows<4>(source, source_step, width, height, target, target_step);
 }
 
 }  // namespace

@@ -23,9 +23,40 @@ inline Words GrayOf(ByteVector red, ByteVector green, ByteVector blue) {
   return RightUnsigned<7>(sum);
 }
 
+#if defined(__AVX2__)
+
+// Pixels of 3 and 4 bytes with one permutation: `step` at once, of 16 bytes. What is written beyond them, the next
+// pixels write again: in place they are what was there, or have been read.
+template <int from, int to>
+size_t Permuted(const uint8_t* source, size_t width, bool swapped, uint8_t* target) {
+  constexpr size_t step = from == 3 && to == 3 ? 5 : 4;
+  constexpr char n = -1;
+  __m128i order;
+  if (from == 3 && to == 3) order = _mm_setr_epi8(2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 15);
+  if (from == 4 && to == 3)
+    order = swapped ? _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, n, n, n, n)
+                    : _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, n, n, n, n);
+  if (from == 3 && to == 4)
+    order = swapped ? _mm_setr_epi8(2, 1, 0, n, 5, 4, 3, n, 8, 7, 6, n, 11, 10, 9, n)
+                    : _mm_setr_epi8(0, 1, 2, n, 3, 4, 5, n, 6, 7, 8, n, 9, 10, 11, n);
+  if (from == 4 && to == 4) order = _mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15);
+  const __m128i opaque = from == 3 && to == 4 ? _mm_set1_epi32(static_cast<int>(0xff000000u)) : _mm_setzero_si128();
+  size_t i = 0;
+  // Two more pixels have room for the bytes that are read or written beyond these.
+  for (; i + step + 2 <= width; i += step) {
+    Put(target + i * to, _mm_or_si128(_mm_shuffle_epi8(Bytes(source + i * from), order), opaque));
+  }
+  return i;
+}
+
+#endif
+
 template <int from, int to>
 void ConvertRow(const uint8_t* source, size_t width, bool swapped, uint8_t* target) {
   size_t i = 0;
+#if defined(__AVX2__)
+  if (from > 1 && to > 1) i = Permuted<from, to>(source, width, swapped, target);
+#endif
   for (; i + kWords <= width; i += kWords) {
     ByteVector a, b, c, alpha = FillVector(255);
     LoadColours<from>(source + i * from, &a, &b, &c, &alpha);
@@ -55,7 +86,7 @@ void ConvertFrom(const uint8_t* source, size_t width, int to, bool swapped, uint
   ConvertRow<from, 4>(source, width, swapped, target);
 }
 
-void ConvertPixels(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target) {
+void ConvertRows(const uint8_t* source, size_t width, int from, int to, bool swapped, uint8_t* target) {
   if (from == to && (from == 1 || !swapped)) {
     if (source != target) memcpy(target, source, width * from);
     return;

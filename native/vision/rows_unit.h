@@ -1,4 +1,4 @@
-// The tables of rows.h for one instruction set: rows__<isa>.cc.
+// The functions of rows.h for one instruction set: rows__<isa>.cc.
 #ifndef LATHE_VISION_ROWS_UNIT_H_
 #define LATHE_VISION_ROWS_UNIT_H_
 
@@ -9,24 +9,32 @@
 #include "native/vision/rows_tensor.h"
 #include "native/vision/rows_yuv.h"
 
-#define LATHE_ROWS_NAME_(name, isa) name##_##isa
-#define LATHE_ROWS_NAME(name, isa) LATHE_ROWS_NAME_(name, isa)
-
 namespace lathe {
 namespace vision {
+namespace LATHE_ISA {
 
-extern const YuvRows LATHE_ROWS_NAME(yuv_rows, LATHE_ISA);
-extern const PixelRows LATHE_ROWS_NAME(pixel_rows, LATHE_ISA);
-extern const ResizeRows LATHE_ROWS_NAME(resize_rows, LATHE_ISA);
-extern const FlipRows LATHE_ROWS_NAME(flip_rows, LATHE_ISA);
-extern const TensorRows LATHE_ROWS_NAME(tensor_rows, LATHE_ISA);
+LATHE_EACH_VISION_ROW(LATHE_DECLARE_ROW_OF_SET)
 
-const YuvRows LATHE_ROWS_NAME(yuv_rows, LATHE_ISA) = {YuvPixels};
-const PixelRows LATHE_ROWS_NAME(pixel_rows, LATHE_ISA) = {ConvertPixels, Luma, ChromaOfRows, Split2, Merge2};
-const ResizeRows LATHE_ROWS_NAME(resize_rows, LATHE_ISA) = {Across, Down, AddRow};
-const FlipRows LATHE_ROWS_NAME(flip_rows, LATHE_ISA) = {Mirror, Transpose};
-const TensorRows LATHE_ROWS_NAME(tensor_rows, LATHE_ISA) = {ToF32, ToF16, ToBytes, SplitPlanes};
+YuvPixels* const yuv_pairs_row = YuvRowOf<Chroma::kPairs>;
+YuvPixels* const yuv_halves_row = YuvRowOf<Chroma::kHalves>;
+YuvPixels* const yuv_yuyv_row = YuvRowOf<Chroma::kYuyv>;
+YuvPixels* const yuv_full_row = YuvRowOf<Chroma::kFull>;
+ConvertPixels* const convert_pixels_row = ConvertRows;
+LumaOfPixels* const luma_of_pixels_row = Luma;
+ChromaOfPixels* const chroma_of_pixels_row = ChromaOfRows;
+SplitPairs* const split_pairs_row = Split2;
+MergePairs* const merge_pairs_row = Merge2;
+ResizeAcross* const resize_across_row = Across;
+ResizeDown* const resize_down_row = Down;
+AddWeighted* const add_weighted_row = AddRow;
+MirrorPixels* const mirror_pixels_row = Mirror;
+TransposePixels* const transpose_pixels_row = Transpose;
+ElementsF32* const elements_f32_row = ToF32;
+ElementsF16* const elements_f16_row = ToF16;
+ElementsBytes* const elements_bytes_row = ToBytes;
+SplitChannels* const split_channels_row = SplitPlanes;
 
+}  // namespace LATHE_ISA
 }  // namespace vision
 }  // namespace lathe
 

@@ -93,20 +93,6 @@ void YuvRowOf(const YuvRow& from, size_t width, const YuvToRgb& how, int channel
   YuvRowPixels<chroma, 4>(from, width, how, blue_first, to);
 }
 
-void YuvPixels(Chroma chroma, const YuvRow& from, size_t width, const YuvToRgb& how, int channels, bool blue_first,
-               uint8_t* to) {
-  switch (chroma) {
-    case Chroma::kPairs:
-      return YuvRowOf<Chroma::kPairs>(from, width, how, channels, blue_first, to);
-    case Chroma::kHalves:
-      return YuvRowOf<Chroma::kHalves>(from, width, how, channels, blue_first, to);
-    case Chroma::kYuyv:
-      return YuvRowOf<Chroma::kYuyv>(from, width, how, channels, blue_first, to);
-    case Chroma::kFull:
-      return YuvRowOf<Chroma::kFull>(from, width, how, channels, blue_first, to);
-  }
-}
-
 }  // namespace
 }  // namespace vision
 }  // namespace lathe

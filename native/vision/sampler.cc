@@ -43,17 +43,21 @@ const uint8_t* InPlace(const Sampler& sampler, int y) {
 bool Packed(const Sampler& sampler) { return sampler.channels == sampler.plane.pixel; }
 
 void StartNearest(Sampler* sampler) {
+  const size_t row_bytes = sampler->plane.row_bytes();
+  sampler->safe = 0;
   for (int i = 0; i < sampler->count; ++i) {
     sampler->offsets[i] = NearestOf(sampler->x, sampler->first + i) * sampler->plane.pixel;
+    if (static_cast<size_t>(sampler->offsets[i]) + 4 <= row_bytes) sampler->safe = static_cast<size_t>(i) + 1;
   }
 }
 
 template <int channels>
 void Pick(const Sampler& sampler, const uint8_t* row, uint8_t* target) {
-  for (int i = 0; i < sampler.count; ++i) {
-    const uint8_t* pixel = row + sampler.offsets[i];
-    for (int c = 0; c < channels; ++c) target[i * channels + c] = pixel[c];
-  }
+  int i = 0;
+  // One byte more than is wanted: the next pixel writes it again.
+  const int whole = channels == 3 ? static_cast<int>(sampler.safe) - 1 : 0;
+  for (; i < whole; ++i) memcpy(target + i * 3, row + sampler.offsets[i], 4);
+  for (; i < sampler.count; ++i) memcpy(target + i * channels, row + sampler.offsets[i], channels);
 }
 
 const uint8_t* NearestRow(Sampler* sampler, int y, uint8_t* buffer) {
@@ -82,14 +86,15 @@ void StartBilinear(Sampler* sampler) {
 }
 
 // A row of the plane, resized across; it is kept, and so is the row `other`.
-const int16_t* Across(Sampler* sampler, int row, int other, const ResizeRows& rows) {
+const int16_t* Across(Sampler* sampler, int row, int other) {
   for (int k = 0; k < 2; ++k) {
     if (sampler->row_numbers[k] == row) return sampler->rows[k];
   }
   const int place = sampler->row_numbers[0] == other ? 1 : 0;
   sampler->row_numbers[place] = row;
   const Columns columns = {sampler->offsets, sampler->weights, static_cast<size_t>(sampler->count), sampler->safe};
-  rows.across(sampler->plane.row(row), columns, sampler->channels, sampler->step, sampler->rows[place]);
+  resize_across.of(sampler->set)(sampler->plane.row(row), columns, sampler->channels, sampler->step,
+                                 sampler->rows[place]);
   return sampler->rows[place];
 }
 
@@ -98,10 +103,9 @@ const uint8_t* BilinearRow(Sampler* sampler, int y, uint8_t* buffer) {
   const int top = BetweenOf(sampler->y, y, &weight);
   if (sampler->x.keeps() && weight == 0 && Packed(*sampler)) return InPlace(*sampler, top);
   const int bottom = weight == 0 ? top : top + 1;
-  const ResizeRows& rows = *resize_rows[BestRows()];
-  const int16_t* first = Across(sampler, top, bottom, rows);
-  const int16_t* second = Across(sampler, bottom, top, rows);
-  rows.down(first, second, weight, static_cast<size_t>(sampler->count * sampler->channels), buffer);
+  const int16_t* first = Across(sampler, top, bottom);
+  const int16_t* second = Across(sampler, bottom, top);
+  resize_down.of(sampler->set)(first, second, weight, static_cast<size_t>(sampler->count * sampler->channels), buffer);
   return buffer;
 }
 
@@ -137,56 +141,80 @@ constexpr float kHalf = 0.5f + 1.0f / 4096;
 constexpr int kSpan = 1024;  // elements of a row that are added at once
 
 // The rows that row `y` of the result covers, from element `low` on, added with their shares.
-void Sum(const Sampler& sampler, const Cover& rows, int low, int count, float* sums, const ResizeRows& functions) {
+void Sum(const Sampler& sampler, const Cover& rows, int low, int count, float* sums) {
   // The last element of YUYV ends with the byte that is read.
   const size_t elements = static_cast<size_t>((count - 1) * sampler.plane.pixel + sampler.channels);
   memset(sums, 0, elements * sizeof(float));
   const float area = static_cast<float>(rows.end - rows.start);
   for (int row = rows.low; row <= rows.high; ++row) {
     const uint8_t* source = sampler.plane.row(row) + static_cast<size_t>(low) * sampler.plane.pixel;
-    functions.add(source, rows.weight(row) / area, elements, sums);
+    add_weighted.of(sampler.set)(source, rows.weight(row) / area, elements, sums);
   }
 }
 
-// What the elements from `low` on contribute to a pixel of the result.
-void AddColumns(const Sampler& sampler, const Cover& columns, int low, int from, int to, const float* sums,
-                float (&total)[4]) {
-  const float area = static_cast<float>(columns.end - columns.start);
-  for (int x = from; x <= to; ++x) {
-    const float weight = columns.weight(x) / area;
-    const float* pixel = sums + static_cast<size_t>(x - low) * sampler.plane.pixel;
-    for (int c = 0; c < sampler.channels; ++c) total[c] += weight * pixel[c];
+// What the elements from `from` to `to` of a column contribute to a pixel; `low` is that of the first sum.
+template <int channels>
+LATHE_INLINE void AddColumn(const Sampler& sampler, int i, int low, int from, int to, const float* sums,
+                            float (&total)[4]) {
+  const size_t step = static_cast<size_t>(sampler.plane.pixel);
+  const float* pixel = sums + static_cast<size_t>(from - low) * step;
+  float inner[channels] = {};
+  for (int x = from; x <= to; ++x, pixel += step) {
+    const bool first = x == sampler.lows[i], last = x == sampler.highs[i];
+    if (first || last) {
+      const float share = first ? sampler.shares[0][i] : sampler.shares[2][i];
+      for (int c = 0; c < channels; ++c) total[c] += share * pixel[c];
+    } else {
+      for (int c = 0; c < channels; ++c) inner[c] += pixel[c];
+    }
+  }
+  for (int c = 0; c < channels; ++c) total[c] += sampler.shares[1][i] * inner[c];
+}
+
+template <int channels>
+void AreaPixels(Sampler* sampler, const Cover& rows, uint8_t* buffer) {
+  float sums[kSpan * 4];
+  int low = 0, high = -1;  // the elements whose sums there are
+  const int end = sampler->highs[sampler->count - 1];
+  for (int i = 0; i < sampler->count; ++i) {
+    float total[4] = {};
+    for (int from = sampler->lows[i]; from <= sampler->highs[i];) {
+      if (from < low || from > high) {
+        low = from;
+        high = end < from + kSpan - 1 ? end : from + kSpan - 1;
+        Sum(*sampler, rows, low, high - low + 1, sums);
+      }
+      const int to = sampler->highs[i] < high ? sampler->highs[i] : high;
+      AddColumn<channels>(*sampler, i, low, from, to, sums, total);
+      from = to + 1;
+    }
+    for (int c = 0; c < channels; ++c) {
+      const float value = total[c] + kHalf;
+      buffer[i * channels + c] = static_cast<uint8_t>(value > 255.0f ? 255.0f : value);
+    }
   }
 }
 
 const uint8_t* AreaRow(Sampler* sampler, int y, uint8_t* buffer) {
-  const ResizeRows& functions = *resize_rows[BestRows()];
   const Cover rows = CoverOf(sampler->y, y);
-  float sums[kSpan * 4];
-  int low = 0, high = -1;  // the elements whose sums there are
-  for (int i = 0; i < sampler->count; ++i) {
-    const Cover columns = CoverOf(sampler->x, sampler->first + i);
-    float total[4] = {};
-    for (int from = columns.low; from <= columns.high;) {
-      if (from < low || from > high) {
-        const Cover last = CoverOf(sampler->x, sampler->first + sampler->count - 1);
-        low = from;
-        high = last.high < from + kSpan - 1 ? last.high : from + kSpan - 1;
-        Sum(*sampler, rows, low, high - low + 1, sums, functions);
-      }
-      const int to = columns.high < high ? columns.high : high;
-      AddColumns(*sampler, columns, low, from, to, sums, total);
-      from = to + 1;
-    }
-    for (int c = 0; c < sampler->channels; ++c) {
-      const float value = total[c] + kHalf;
-      buffer[i * sampler->channels + c] = static_cast<uint8_t>(value > 255.0f ? 255.0f : value);
-    }
-  }
+  if (sampler->channels == 1) AreaPixels<1>(sampler, rows, buffer);
+  if (sampler->channels == 2) AreaPixels<2>(sampler, rows, buffer);
+  if (sampler->channels == 3) AreaPixels<3>(sampler, rows, buffer);
+  if (sampler->channels == 4) AreaPixels<4>(sampler, rows, buffer);
   return buffer;
 }
 
-void StartArea(Sampler*) {}
+void StartArea(Sampler* sampler) {
+  for (int i = 0; i < sampler->count; ++i) {
+    const Cover columns = CoverOf(sampler->x, sampler->first + i);
+    const float area = static_cast<float>(columns.end - columns.start);
+    sampler->lows[i] = columns.low;
+    sampler->highs[i] = columns.high;
+    sampler->shares[0][i] = columns.weight(columns.low) / area;
+    sampler->shares[1][i] = 1 / area;
+    sampler->shares[2][i] = columns.weight(columns.high) / area;
+  }
+}
 
 }  // namespace
 

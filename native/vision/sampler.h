@@ -25,12 +25,17 @@ struct Sampler {
   int channels;  // bytes of a pixel that are read: less than plane.pixel for those of YUYV
   Axis x;
   Axis y;
+  int set;    // of the rows
   int first;  // column of the tile
   int count;
   size_t step;
   size_t safe;
   int32_t offsets[kTile];
   int16_t weights[kTile];
+  // LATHE_AREA: the first and the last element that a column covers, and the shares of both, and of those in between.
+  int32_t lows[kTile];
+  int32_t highs[kTile];
+  float shares[3][kTile];
   int16_t rows[2][kTile * 4];
   int row_numbers[2];
 };

@@ -12,21 +12,21 @@ void Put(const Pass& pass, const uint8_t* row, ptrdiff_t at, ptrdiff_t across) {
   const size_t size = writer.size, count = static_cast<size_t>(pass.count);
   const int channels = pass.channels;
   if (!pass.planes && across == 1) {
-    writer.row(row, count, channels, pass.normal, pass.tensor + static_cast<size_t>(at * channels) * size);
+    writer.row(pass.set, row, count, channels, pass.normal, pass.tensor + static_cast<size_t>(at * channels) * size);
     return;
   }
   if (pass.planes && across == 1) {
     uint8_t planes[4 * kTile];
-    if (channels > 1) tensor_rows[BestRows()]->split(row, count, channels, planes, kTile);
+    if (channels > 1) split_channels.of(pass.set)(row, count, channels, planes, kTile);
     for (int c = 0; c < channels; ++c) {
       const Normal own = {{pass.normal.gain[c]}, {pass.normal.bias[c]}};
       const size_t first = static_cast<size_t>(c) * pass.plane + static_cast<size_t>(at);
-      writer.row(channels > 1 ? planes + c * kTile : row, count, 1, own, pass.tensor + first * size);
+      writer.row(pass.set, channels > 1 ? planes + c * kTile : row, count, 1, own, pass.tensor + first * size);
     }
     return;
   }
   alignas(16) uint8_t elements[kTile * 4 * 4];
-  writer.row(row, count, channels, pass.normal, elements);
+  writer.row(pass.set, row, count, channels, pass.normal, elements);
   const uint8_t* from = elements;
   for (size_t i = 0; i < count; ++i, at += across) {
     for (int c = 0; c < channels; ++c, from += size) {
@@ -44,6 +44,7 @@ void Run(Pass pass) {
   for (pass.first = 0; pass.first < pass.out_width; pass.first += kTile) {
     pass.count = pass.out_width - pass.first < kTile ? pass.out_width - pass.first : kTile;
     for (int i = 0; i < sampler_count; ++i) {
+      samplers[i].set = pass.set;
       samplers[i].first = pass.first;
       samplers[i].count = pass.count;
       pass.parts.filter->start(samplers + i);
@@ -219,25 +220,26 @@ void Describe(const TensorCall& call, const lathe_view& view, const Content& con
   pass->tensor = static_cast<uint8_t*>(call.tensor);
 }
 
-bool ChooseAny(const Image& image, const lathe_view& view, const lathe_elements& elements, Parts* parts) {
-  parts->reader = &pixel_reader;
-  if (image.is_semi_planar()) parts->reader = &semi_reader;
-  if (image.pixels == LATHE_I420) parts->reader = &planar_reader;
-  if (image.pixels == LATHE_YUYV) parts->reader = &yuyv_reader;
-  parts->filter = &nearest_filter;
-  if (view.filter == LATHE_BILINEAR) parts->filter = &bilinear_filter;
-  if (view.filter == LATHE_AREA) parts->filter = &area_filter;
-  parts->writer = &f32_writer;
-  if (elements.dtype == LATHE_F16) parts->writer = &f16_writer;
-  if (elements.dtype == LATHE_S8) parts->writer = &s8_writer;
-  if (elements.dtype == LATHE_U8) parts->writer = &u8_writer;
-  return true;
+Code Choose(const KnownParts& known, const Image& image, uint32_t filter, lathe_dtype dtype, const ErrorSink& errors,
+            Parts* parts) {
+  const int family =
+      image.is_semi_planar() ? 1 : (image.pixels == LATHE_I420 ? 2 : (image.pixels == LATHE_YUYV ? 3 : 0));
+  const int writer = dtype == LATHE_F32 ? 0 : (dtype == LATHE_F16 ? 1 : (dtype == LATHE_S8 ? 2 : 3));
+  *parts = {known.readers[family], known.filters[filter], known.writers[writer]};
+  if (parts->reader == nullptr)
+    return errors.Fail(Code::kUnsupported, "this library was not built for images of the format %u: see 'preprocess'",
+                       image.pixels);
+  if (parts->filter == nullptr || parts->writer == nullptr)
+    return errors.Fail(Code::kUnsupported, "this library was not built for the filter %u and tensors of type %u",
+                       filter, dtype);
+  return Code::kOk;
 }
 
 }  // namespace
 
-Code FillTensor(const TensorCall& call, ChooseParts choose, const ErrorSink& errors) {
+Code FillTensor(const TensorCall& call, const KnownParts& known, const ErrorSink& errors) {
   Pass pass = {};
+  pass.set = BestRows();
   Code code = CheckImage(call.image, "to_tensor", &pass.image, errors);
   if (code != Code::kOk) return code;
   lathe_view view = {};
@@ -250,8 +252,8 @@ Code FillTensor(const TensorCall& call, ChooseParts choose, const ErrorSink& err
   pass.top = whole ? 0 : view.top;
   pass.width = whole ? pass.image.width : view.width;
   pass.height = whole ? pass.image.height : view.height;
-  if (!choose(pass.image, view, *call.elements, &pass.parts))
-    return errors.Fail(Code::kUnsupported, "this library was not built for images of the format %u", pass.image.pixels);
+  code = Choose(known, pass.image, view.filter, call.elements->dtype, errors, &pass.parts);
+  if (code != Code::kOk) return code;
   const Content content = ContentOf(view, call.width, call.height, pass.width, pass.height);
   const Turn turn = TurnOf(view, content);
   Describe(call, view, content, &pass);
@@ -269,7 +271,10 @@ Code FillTensor(const TensorCall& call, ChooseParts choose, const ErrorSink& err
 lathe_code ToTensor(const lathe_image* image, const lathe_view* view, const lathe_elements* elements, int32_t width,
                     int32_t height, void* tensor, size_t bytes, lathe_placement* placement, lathe_error* error) {
   const TensorCall call = {image, view, elements, width, height, tensor, bytes, placement};
-  return Public(FillTensor(call, ChooseAny, Begin(error)));
+  static constexpr KnownParts all = {{&pixel_reader, &semi_reader, &planar_reader, &yuyv_reader},
+                                     {&nearest_filter, &bilinear_filter, &area_filter},
+                                     {&f32_writer, &f16_writer, &s8_writer, &u8_writer}};
+  return Public(FillTensor(call, all, Begin(error)));
 }
 
 }  // namespace vision

@@ -21,7 +21,7 @@ struct Reader {
 // What writes a type of elements.
 struct Writer {
   size_t size;
-  void (*row)(const uint8_t* source, size_t count, int channels, const Normal& normal, void* target);
+  void (*row)(int set, const uint8_t* source, size_t count, int channels, const Normal& normal, void* target);
 };
 
 extern const Reader pixel_reader;   // RGB and the like, GRAY
@@ -62,10 +62,15 @@ struct Pass {
   size_t plane;  // pixels of the tensor
   uint8_t* tensor;
   int first, count;  // of the tile
+  int set;           // of the rows
 };
 
-// Checks everything, and fills the tensor. `parts`: where a member is null, the one that fits is taken from `known`.
-using ChooseParts = bool (*)(const Image& image, const lathe_view& view, const lathe_elements& elements, Parts* parts);
+// What a library holds; null: it does not.
+struct KnownParts {
+  const Reader* readers[4];  // of whole pixels, NV12 and NV21, I420, YUYV
+  const Filter* filters[3];  // LATHE_NEAREST, LATHE_BILINEAR, LATHE_AREA
+  const Writer* writers[4];  // LATHE_F32, LATHE_F16, LATHE_S8, LATHE_U8
+};
 
 struct TensorCall {
   const lathe_image* image;
@@ -78,7 +83,8 @@ struct TensorCall {
   lathe_placement* placement;
 };
 
-Code FillTensor(const TensorCall& call, ChooseParts choose, const ErrorSink& errors);
+// Checks everything, and fills the tensor.
+Code FillTensor(const TensorCall& call, const KnownParts& known, const ErrorSink& errors);
 
 // The functions of the table.
 lathe_code ToTensor(const lathe_image* image, const lathe_view* view, const lathe_elements* elements, int32_t width,

@@ -86,8 +86,12 @@ KEYWORDS = {
     "enum": lambda rule, value, at, _: [] if value in rule else [f"{at}: {value!r} is not in {rule}"],
     "pattern": lambda rule, value, at, _: [] if re.search(rule, str(value)) else [f"{at}: {value!r}"],
     "required": lambda rule, value, at, _: [f"{at}: no {key}" for key in rule if key not in value],
-    "minimum": lambda rule, value, at, _: [] if value >= rule else [f"{at}: {value} < {rule}"],
-    "maximum": lambda rule, value, at, _: [] if value <= rule else [f"{at}: {value} > {rule}"],
+    "minimum": lambda rule, value, at, _: (
+        [] if isinstance(value, str) or value >= rule else [f"{at}: {value} < {rule}"]
+    ),
+    "maximum": lambda rule, value, at, _: (
+        [] if isinstance(value, str) or value <= rule else [f"{at}: {value} > {rule}"]
+    ),
     "minItems": lambda rule, value, at, _: _size(value, rule, 1, at),
     "maxItems": lambda rule, value, at, _: _size(value, rule, -1, at),
     "minProperties": lambda rule, value, at, _: [] if len(value) >= rule else [f"{at}: empty"],

@@ -66,6 +66,16 @@ def test_a_conversion_fills_every_output(tmp_path: Path) -> None:
     assert str(tmp_path) not in (out / "registry").read_text()
 
 
+def test_image_functions_are_compiled_with_the_kernels(tmp_path: Path) -> None:
+    text = deployment() + "    preprocess: {source: nv21}\n"
+    done = script("convert.py", ROOT, request(tmp_path, text), folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    out = tmp_path / "out"
+    assert "rows__neon.cc" in listed(out / "kernels" / "neon")
+    assert {"session.cc", "tensor.cc", "readers.cc"} <= set(listed(out / "kernels" / "portable"))
+    assert listed(out / "headers") == []
+
+
 def test_formats_hold_instead_of_those_of_the_deployment(tmp_path: Path) -> None:
     file = request(tmp_path, deployment(), model_graph_format="code", model_data_format="code")
     done = script("convert.py", ROOT, file, folder=tmp_path)

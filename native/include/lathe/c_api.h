@@ -235,10 +235,12 @@ typedef struct lathe_shape {
   int64_t dims[LATHE_MAX_RANK];
 } lathe_shape;
 
-/* An observer gets this after each node. */
+#define LATHE_NO_NODE 0xffffffffu
+
+/* An observer gets this after each node, and from set_image and run_image of lathe/vision.h (`op` is "image"). */
 typedef struct lathe_node_event {
   uint32_t struct_size;
-  uint32_t index;
+  uint32_t index; /* LATHE_NO_NODE for images */
   const char* op;
   const char* name;
   const char* kernel;
@@ -276,6 +278,8 @@ typedef struct lathe_memory_info {
   size_t arena;             /* of one session, at its current shape */
   size_t scratch;
 } lathe_memory_info;
+
+typedef struct lathe_vision_api lathe_vision_api;
 
 typedef struct lathe_api {
   uint32_t struct_size;
@@ -355,6 +359,9 @@ typedef struct lathe_api {
   lathe_code (*engine_bind)(lathe_engine* engine, const lathe_cpu_options* options, lathe_error* error);
   /* Where the threads are in the next run: writes up to `most` numbers and returns how many there are; 0: anywhere. */
   size_t (*engine_cores)(const lathe_engine* engine, uint32_t* cores, size_t most);
+
+  /* The functions of lathe/vision.h that the deployment asks for; those that it does not are NULL. NULL: none. */
+  const lathe_vision_api* vision;
 } lathe_api;
 
 #ifdef __cplusplus

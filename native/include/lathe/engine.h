@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "lathe/c_api.h"
+#include "lathe/vision.h"
 
 namespace lathe {
 inline namespace cpp_v1 {
@@ -119,6 +119,11 @@ class Tensor {
   lathe_tensor_info info_;
   void* data_;
 };
+
+// The functions for images that a library holds, some of which may be null; null where there are none.
+inline const lathe_vision_api* VisionOf(const lathe_api* api) {
+  return api->struct_size > offsetof(lathe_api, vision) ? api->vision : nullptr;
+}
 
 // Threads that several engines of one library may share.
 class Pool {
@@ -330,6 +335,24 @@ class Session {
     return Call([&](lathe_error* error) { return api_->run(session_.get(), error); });
   }
 
+  // Fills an input from an image as `preprocess` of the deployment says. `part`: left, top, width and height, instead
+  // of the deployment's crop. `placement`: the way back for boxes and points.
+  Status SetImage(const lathe_image& image, size_t input = 0, lathe_placement* placement = nullptr,
+                  const int32_t* part = nullptr) {
+    const lathe_vision_api* held = vision();
+    if (held == nullptr || held->set_image == nullptr) return NoImages();
+    return Call(
+        [&](lathe_error* error) { return held->set_image(session_.get(), input, &image, part, placement, error); });
+  }
+  // The same, and the run, for models with one input.
+  Status RunImage(const lathe_image& image, lathe_placement* placement = nullptr, const int32_t* part = nullptr) {
+    const lathe_vision_api* held = vision();
+    if (held == nullptr || held->run_image == nullptr) return NoImages();
+    return Call([&](lathe_error* error) { return held->run_image(session_.get(), 0, &image, part, placement, error); });
+  }
+  // The functions for images that the library holds; null where there are none.
+  const lathe_vision_api* vision() const { return VisionOf(api_); }
+
   // Called after each node of `Run`; NULL stops that.
   void SetObserver(lathe_observer observer, void* user) { api_->set_observer(session_.get(), observer, user); }
 
@@ -371,6 +394,10 @@ class Session {
       if (get_info(session_.get(), index, &info, nullptr) == LATHE_OK && name == info.name) return index;
     }
     return count;
+  }
+
+  static Status NoImages() {
+    return Status(LATHE_UNSUPPORTED, "the library was built without 'preprocess' in its deployment");
   }
 
   static Status Missing(const char* kind, const std::string& name) {

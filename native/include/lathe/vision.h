@@ -155,7 +155,7 @@ typedef struct lathe_text {
 #define LATHE_VISION_MAX_BEAMS 32
 #define LATHE_VISION_MAX_LABELS 256
 
-typedef struct lathe_vision_api {
+struct lathe_vision_api {
   uint32_t struct_size;
 
   /* Any format to any other of the same size; between formats with Y, U and V, `yuv` must be equal. */
@@ -217,7 +217,7 @@ typedef struct lathe_vision_api {
    * replaced). `low` and what is below it becomes 0, `high` and what is above it 255. */
   lathe_code (*mask_to_alpha)(const float* mask, int32_t width, int32_t height, float low, float high,
                               const lathe_image* image, lathe_error* error);
-} lathe_vision_api;
+};
 
 /* Of the library `lathe_vision`. */
 const lathe_vision_api* lathe_vision_functions(void);
