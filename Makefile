@@ -19,7 +19,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-wasm bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-vision bench-wasm bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -102,6 +102,10 @@ bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=
 
 bench-hexagon: setup ## packets and instructions per inference on the Hexagon DSP, in qemu: build/bench-hexagon.json; NETWORKS=, SIZE=
 	@$(VENV)/python -m tests.bench.hexagon $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(SIZE),--size $(SIZE))
+
+bench-vision: setup ## image functions beside OpenCV and libyuv: build/bench-vision.json; FUNCTIONS=, ROUNDS=, ABIS=
+	@$(VENV)/python -m tests.bench.vision $(if $(FUNCTIONS),--functions $(FUNCTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(ABIS),--abis $(ABIS))
 
 bench-wasm: setup ## Lathe beside onnxruntime-web and TensorFlow.js in one browser: build/bench-wasm.json; NETWORKS=, DTYPES=, ROUNDS=, NODE=1
 	@$(VENV)/python -m tests.bench.wasm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(DTYPES),--dtypes $(DTYPES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(NODE),--node)
