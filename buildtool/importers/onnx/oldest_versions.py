@@ -6,7 +6,7 @@ The converter of the onnx package is not used: it infers shapes first, which it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import onnx.shape_inference
@@ -24,14 +24,13 @@ _DROPPED = ("consumed_inputs", "broadcast", "output_sequence")
 _ALIGNED = ("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
 
 
-def upgrade(model: ModelProto, domains: Iterable[str], where: Where) -> ModelProto:
+def upgrade(model: ModelProto, domains: Sequence[str], where: Where) -> ModelProto:
     """A copy of the model in operator set 7."""
     upgraded = ModelProto()
     upgraded.CopyFrom(model)
     for entry in upgraded.opset_import:
         if entry.domain in domains:
             entry.version = TARGET
-    domains = tuple(domains)
     ranks = _ranks(upgraded, domains, where)
     _Upgrade(upgraded.graph, {}, ranks, where).of_nodes(domains)
     return upgraded
@@ -134,14 +133,13 @@ def _ranks(model: ModelProto, domains: Sequence[str], where: Where) -> dict[str,
     simple.CopyFrom(model)
     upgrade = _Upgrade(simple.graph, {}, {}, where)
     for node in simple.graph.node:
-        if node.domain in domains and node.op_type in _ALIGNED:
+        if node.domain not in domains:
+            continue
+        if node.op_type in (*_ALIGNED, "Tile"):
             del node.input[1:], node.attribute[:]
             node.op_type = "Identity"
-        elif node.domain in domains and node.op_type in _CHANGES and node.op_type != "Tile":
+        elif node.op_type in _CHANGES:
             _CHANGES[node.op_type](node, upgrade)
-        elif node.op_type == "Tile":
-            del node.input[1:]
-            node.op_type = "Identity"
         for name in _DROPPED:
             taken(node, name)
     inferred = onnx.shape_inference.infer_shapes(simple).graph

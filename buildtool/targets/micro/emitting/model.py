@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from buildtool.targets.micro.definitions.loops import C_TYPES, literal
 from buildtool.targets.micro.emitting import calls
+from buildtool.targets.micro.emitting.rows import rows
 from buildtool.targets.micro.network import Defined, Layer, Network, Tensor
 from buildtool.targets.micro.planning import Plan
-
-_LINE = 118  # characters
 
 
 @dataclass(frozen=True)
@@ -218,12 +217,5 @@ def _array(name: str, array: NDArray[Any]) -> Iterator[str]:
     kind = C_TYPES[str(array.dtype)]
     aligned = " __attribute__((aligned(4)))" if array.dtype == np.int8 and array.size > 3 else ""
     yield f"static const {kind} {name}[{array.size}]{aligned} = {{"
-    line = " "
-    for number in array.tolist():
-        word = f" {literal(number, kind)},"
-        if len(line) + len(word) > _LINE:
-            yield line
-            line = " "
-        line += word
-    yield line
+    yield from rows(literal(number, kind) for number in array.tolist())
     yield "};"

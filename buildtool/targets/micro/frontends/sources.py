@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from buildtool import resources
 from buildtool.targets.micro.definitions.loops import C_TYPES
+from buildtool.targets.micro.emitting.rows import rows
 from buildtool.targets.micro.frontends.audio import Audio
 from buildtool.targets.micro.frontends.image import Picture
-
-_LINE = 118  # characters
 
 
 def sources(frontend: Audio | Picture, name: str, target: str) -> dict[str, bytes]:
@@ -90,12 +89,5 @@ def _image(about: Picture, name: str) -> Iterator[str]:
 
 def _array(name: str, array: NDArray[Any]) -> Iterator[str]:
     yield f"static const {C_TYPES[array.dtype.name]} {name}[{array.size}] = {{"
-    line = " "
-    for number in array.ravel().tolist():
-        word = f" {number},"
-        if len(line) + len(word) > _LINE:
-            yield line
-            line = " "
-        line += word
-    yield line
+    yield from rows(map(str, array.ravel().tolist()))
     yield "};"
