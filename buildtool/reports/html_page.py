@@ -22,6 +22,7 @@ _PARTS = {
     "build_page": ("common", "charts", "live"),
     "comparison_page": ("common", "charts"),
     "sensitivity_page": ("common", "charts"),
+    "training_page": ("common", "charts"),
 }
 _SHARED = ("common",)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from buildtool.errors import ConfigError, Where
-from buildtool.training import distilling, models, pages, policies, rules, tasks, tracing
+from buildtool.training import distilling, models, policies, rules, tasks, tracing
 from buildtool.training.data import Data
 from buildtool.training.distilling import Distillation
 from buildtool.training.policies import Policy
@@ -90,8 +90,9 @@ def fit(
     *,
     resume: bool = False,
     told: Callable[[str], None] = lambda _: None,
+    after: Callable[[Fitted], None] = lambda _: None,
 ) -> Fitted:
-    """Train, and write a checkpoint, the best one, the history and a page after every epoch."""
+    """Train, and write a checkpoint, the best one and the history after every epoch; `after` is called then, too."""
     torch.use_deterministic_algorithms(True)
     torch.set_num_threads(settings.threads)
     torch.manual_seed(settings.seed)
@@ -129,7 +130,7 @@ def fit(
         kept = {"optimizer": optimiser.state_dict(), "settings": _comparable(settings), "history": _history(fitted)}
         models.save(fitted.checkpoint, network, name, number, settings.arguments, kept)
         (folder / f"{name}.json").write_text(json.dumps(fitted.as_json(), indent=1) + "\n", encoding="utf-8")
-        (folder / f"{name}.html").write_text(pages.of_fit(fitted.as_json()), encoding="utf-8")
+        after(fitted)
         kind = "quantised" if quantised else "floats"
         told(f"epoch {number + 1} of {settings.epochs}: loss {loss:.4f}, {task.measure} {epoch.accuracy:.2%}, {kind}")
     return fitted

@@ -39,7 +39,7 @@ from buildtool.settings import (
     RunSettings,
 )
 from buildtool.targets.protocol import SimulatedTarget
-from buildtool.workflow import on_emulator, on_simulator
+from buildtool.workflow import kept_results, on_emulator, on_simulator
 from buildtool.workflow.building import up_to_date
 
 _COUNTED = "instructions of one thread, not seconds: times in an emulator do not represent any processor"
@@ -62,7 +62,9 @@ def bench(
     if target := on_simulator.simulated(deployment):
         return _estimated(deployment, target, options, settings, wishes, progress)
     if boards := on_emulator.emulated(deployment):
-        return on_emulator.bench(deployment, boards, options, settings, wishes, progress)
+        counted = on_emulator.bench(deployment, boards, options, settings, wishes, progress)
+        kept_results.keep(deployment, options, counted)
+        return counted
     if wishes.power is not None:
         raise UnsupportedError(
             "--power is for simulated chips",
@@ -105,7 +107,7 @@ def _estimated(
     wishes: BenchSettings,
     progress: Progress,
 ) -> BenchReport:
-    """Of chips that are simulated: how long each layer takes by their arithmetic. The result is printed, not stored."""
+    """Of chips that are simulated: how long each layer takes by their arithmetic."""
     asked = {
         "--compare": wishes.compare,
         "--against": wishes.against,
@@ -127,7 +129,9 @@ def _estimated(
             found = cycles.powered(found, *wishes.power)
         estimates.append({"model": model.identifier, "abi": program.abi, "estimate": found})
     folder = deployments.output_folder(deployment, options)
-    return BenchReport(deployment.library_name, folder, (), estimates=tuple(estimates))
+    report = BenchReport(deployment.library_name, folder, (), estimates=tuple(estimates))
+    kept_results.keep(deployment, options, report)
+    return report
 
 
 def _single_operators(

@@ -148,7 +148,7 @@ def bench(
     wishes: BenchSettings,
     progress: Progress,
 ) -> BenchReport:
-    """Instructions, memory and sizes of every model on every chip. The result is printed, not stored."""
+    """Instructions, memory and sizes of every model on every chip."""
     asked = {
         "--compare": wishes.compare,
         "--against": wishes.against,

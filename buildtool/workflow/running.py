@@ -17,7 +17,7 @@ from buildtool.requests.deployments import load_deployment
 from buildtool.running.compare import Comparison
 from buildtool.running.library_on_device import LibraryOnDevice
 from buildtool.settings import DEFAULTS, EVERYTHING, NOTHING, SILENT, Options, Overrides, Progress, RunSettings
-from buildtool.workflow import checked_tensors, on_emulator, on_simulator
+from buildtool.workflow import checked_tensors, kept_results, on_emulator, on_simulator
 from buildtool.workflow.building import up_to_date
 from buildtool.workflow.libraries_on_devices import like_abi, runs_of
 
@@ -63,9 +63,13 @@ def validate(
     """Compare a library with its source models: every ABI, shared and static. Builds what is not up to date."""
     deployment = load_deployment(file, overrides, progress)
     if target := on_simulator.simulated(deployment):
-        return on_simulator.validate(deployment, target, options, settings, progress)
+        report = on_simulator.validate(deployment, target, options, settings, progress)
+        kept_results.keep(deployment, options, report)
+        return report
     if boards := on_emulator.emulated(deployment):
-        return on_emulator.validate(deployment, boards, options, settings, progress)
+        report = on_emulator.validate(deployment, boards, options, settings, progress)
+        kept_results.keep(deployment, options, report)
+        return report
     chosen = deployments.selected(deployment, settings.model)
     subjects = [runs.subject(deployment, model, options, settings, progress) for model in chosen]
     builds = [up_to_date(deployment, options, progress)]

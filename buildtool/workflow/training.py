@@ -15,10 +15,11 @@ import numpy as np
 from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
 from buildtool.errors import ConfigError, ToolchainError, UnsupportedError, Where
+from buildtool.reports import training as pages
 from buildtool.running import clusters
 from buildtool.targets.max7800x import TARGET
 from buildtool.targets.max7800x.devices import DEVICES, Device
-from buildtool.training import data, pages, policies, spaces
+from buildtool.training import data, policies, spaces
 
 HOWS = ("evolution", "random")
 K210 = "k210"
@@ -95,7 +96,11 @@ def fit(
     asked = fitting.Settings(
         **vars(settings), policy=chosen, policy_file=str(policy or ""), arguments=given, distillation=learned
     )
-    fitted = fitting.fit(model, arch, data.read(samples), asked, folder, resume=resume, told=told)
+
+    def show(fitted: fitting.Fitted) -> None:
+        (folder / f"{fitted.arch}.html").write_bytes(pages.of_fit(fitted.as_json()))
+
+    fitted = fitting.fit(model, arch, data.read(samples), asked, folder, resume=resume, told=told, after=show)
     return fitted.as_json()
 
 
@@ -220,9 +225,9 @@ def _policy(folder: Path, name: str, text: str) -> Path:
     return file
 
 
-def _written(folder: Path, name: str, document: dict[str, Any], page: str) -> None:
+def _written(folder: Path, name: str, document: dict[str, Any], page: bytes) -> None:
     (folder / f"{name}-search.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    (folder / f"{name}-search.html").write_text(page, encoding="utf-8")
+    (folder / f"{name}-search.html").write_bytes(page)
 
 
 def _arguments(words: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import buildtool
-from buildtool.reports import build_page, html_page
+from buildtool.reports import build_page, html_page, training
 from tests.cli.conftest import EXAMPLE
 from tests.reports.test_graph_page import CHROMIUM, HOSTILE, browse
 
@@ -130,3 +130,47 @@ def test_a_browser_draws_it(build: Path, tmp_path: Path) -> None:
     shot = tmp_path / "page.png"
     browse(page, f"--screenshot={shot}", fragment="#graph")  # a page inside of the page
     assert shot.stat().st_size > 15_000  # an empty one is far smaller
+
+
+CHIPS = {
+    "emulated": [
+        {"model": "net", "abi": "cortex-m4", "device": "board", "macs": 100, "instructions": 250, "arena_bytes": 2048}
+        | {"stack_bytes": 64, "code_bytes": 1024, "constant_bytes": 512}
+    ],
+    "estimates": [
+        {
+            "model": "net",
+            "abi": "k210",
+            "estimate": {
+                "cycles": 800, "macs": 4000, "hertz": 400e6, "rough": True, "seconds": 2e-6,
+                "layers": [{"layer": 0, "name": "conv<b>", "cycles": 800, "rough": True, "macs": 4000}
+                           | {"processors": 64, "busy": 0.25}],
+            },
+        }
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_draws_what_chips_took(build: Path, tmp_path: Path) -> None:
+    shutil.copytree(build / "first/digits", tmp_path / "digits")
+    page = tmp_path / "digits/report/index.html"
+    (page.parent / "benchmark.json").write_text(json.dumps({"measurements": [], **CHIPS}))
+    build_page.refresh(tmp_path / "digits")
+    body = browse(page, "--dump-dom", fragment="#speed").partition('id="data"')[0]
+    assert "net on cortex-m4" in body and "2.500 instructions for each" in body
+    assert "net on k210" in body and "about estimated, at 400 MHz" in body
+    assert "0 conv&lt;b&gt;" in body and "conv<b>" not in body
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_draws_training(tmp_path: Path) -> None:
+    epochs = [{"number": at, "loss": 1 / (at + 1), "accuracy": 0.5, "quantised": at > 1} for at in range(4)]
+    run = {"arch": "net", "measure": "accuracy", "resumed": 0, "epochs": epochs, "best": epochs[3]}
+    page = tmp_path / "net.html"
+    page.write_bytes(training.of_fit(run))
+    body = browse(page, "--dump-dom").partition('id="data"')[0]
+    assert body.count("<svg") == 2 and body.count("<circle") == 8
+    assert body.count('class="legend"') == 2

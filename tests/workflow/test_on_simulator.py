@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from buildtool import workflow
 from buildtool.quant import range_files
+from buildtool.reports.html_page import data_of
 from buildtool.settings import Options, RunSettings
 from buildtool.targets.max7800x.devices import MAX78000
 from buildtool.targets.max7800x.lowering import lower
@@ -85,6 +87,26 @@ def test_a_graph_is_compared_with_its_source(graph: Path, tmp_path: Path) -> Non
     assert report.passed
     assert 0.98 < result["cosine"] < 1
     assert (result["output"], result["device"]) == ("probabilities", "simulator")
+
+
+def test_results_lie_beside_the_build_that_they_are_about(graph: Path, tmp_path: Path) -> None:
+    options = Options(tmp_path / "build")
+    page, report = (tmp_path / "build/digits/report" / name for name in ("index.html", "validation.json"))
+    workflow.validate(graph, options=options)
+    assert not report.parent.exists()  # there is no build
+    workflow.convert(graph, options=options)
+    before = page.read_bytes()
+    found = workflow.validate(graph, options=options)
+    assert json.loads(report.read_text())["results"] == list(found.results)
+    measured = workflow.bench(graph, options=options)
+    shown = data_of(page.read_bytes())
+    assert shown["validation"]["results"] == list(found.results)
+    assert shown["benchmark"]["estimates"][0]["estimate"]["cycles"] == measured.estimates[0]["estimate"]["cycles"]
+    page.write_bytes(before)
+    report.unlink()
+    graph.write_text(graph.read_text().replace("CNN: 0.98", "CNN: 0.97"))  # no longer what was built
+    workflow.validate(graph, options=options)
+    assert not report.exists() and page.read_bytes() == before
 
 
 @known_answers.exist

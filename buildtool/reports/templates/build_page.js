@@ -119,7 +119,10 @@
   // Firmware has figures of its own; of the layers, which each target describes in its own way, what says most.
   const count = (value) => (Number.isInteger(value) ? grouped(value) : digits(value));
   const figure = ({ value, unit }) => (unit === "bytes" ? bytes(value) : unit === "share" ? percent(value) : unit === "steps" ? `${digits(value)} steps` : typeof value === "number" ? count(value) : String(value));
-  const LAYER = ["layer", "name", "operation", "pool", "in", "kernel", "depthwise", "out", "bits", "activation", "activation_error", "cycles", "macs"];
+  const LAYER = ["layer", "name", "operation", "pool", "in", "kernel", "depthwise", "out", "output", "bits", "activation", "activation_error", "cycles", "macs", "estimated_instructions", "constant_bytes", "ram_bytes"];
+  const LABELS = { macs: "MACs", estimated_instructions: "instructions (estimated)", constant_bytes: "bytes of constants", ram_bytes: "bytes of RAM" };
+  // TensorFlow Lite calls what it has fused by the names of all its parts: the last one says most.
+  const brief = (name) => { const parts = String(name).split(";").filter(Boolean); if (parts.length < 2) return String(name); const word = html("span", "", `\u2026;${parts[parts.length - 1]}`); word.title = name; return word; };
   const firmwareOf = ({ abi, images, models }) => {
     const words = [...new Set(models.flatMap((model) => model.figures.map((each) => each.words)))];
     const found = (row, word) => row.figures.find((each) => each.words === word);
@@ -128,7 +131,7 @@
     const known = (layers) => LAYER.filter((key) => layers.some((layer) => plain(layer[key]) !== ""));
     const isNumber = (layers, key) => layers.some((layer) => typeof layer[key] === "number");
     const layers = models.filter((model) => (model.details.layers || []).length).map(({ name, details }) => section(`Layers of ${name} on ${abi}`, "A click on a heading sorts.", table(
-      known(details.layers).map((key) => [key === "macs" ? "MACs" : key.replaceAll("_", " "), (row) => row[key], { number: isNumber(details.layers, key), show: (row) => plain(row[key]) }]), details.layers)));
+      known(details.layers).map((key) => [LABELS[key] || key.replaceAll("_", " "), (row) => row[key], { number: isNumber(details.layers, key), long: key === "layer" || key === "name", show: (row) => (key === "layer" || key === "name" ? [brief(plain(row[key]))] : plain(row[key])) }]), details.layers)));
     return [
       section(`Firmware for ${abi}`, "", table([["model", (row) => row.name], ...columns], models)),
       ...(Object.keys(images).length ? [section(`Images for ${abi}`, "", table([["file", ([path]) => path, { code: true }], ["memory", ([, size]) => size, { number: true, show: ([, size]) => grouped(size) }]], Object.entries(images)))] : []),
@@ -140,7 +143,7 @@
     const build = data.build, firmware = build.firmware || [], failed = results().filter((result) => !result.passed);
     const tiles = build.libraries.map((library) => tile(`library for ${library.abi}`, bytes(library.bytes_stripped), `${library.kernels.length} kernels, ${library.needed.join(", ") || "needs nothing"}`));
     tiles.push(...build.models.map((model) => tile(`model ${model.name}`, `${macs(model.macs)}MAC`, `${model.nodes} nodes, ${bytes(model.data_bytes)} of weights`)));
-    if (results().length) tiles.push(tile("validation", html("span", failed.length ? "wrong" : "ok", failed.length ? `${failed.length} failed` : "passed"), `${results().length} comparisons with ${data.validation.reference}`));
+    if (results().length) tiles.push(tile("validation", html("span", failed.length ? "wrong" : "ok", failed.length ? `${failed.length} failed` : "passed"), `${results().length} ${results().length === 1 ? "comparison" : "comparisons"} with ${data.validation.reference}`));
     tiles.push(...measured().map((item) => tile(`${item.model} on ${item.abi}`, amount(item), `${item.device}, ${threads(item.threads)}`)));
     tiles.push(...firmware.flatMap(({ abi, models }) => models.filter((model) => model.figures.length).map((model) => tile(`${model.name} on ${abi}`, figure(model.figures[0]), model.figures[0].words))));
     const missing = firmware.length ? [] : [...(results().length ? [] : ["validated: lathe validate"]), ...(measured().length ? [] : ["measured: lathe bench"])];
@@ -194,7 +197,7 @@
     if (!results().length) return [section("Validation", "This build has not been validated yet: lathe validate compares it with its source models.")];
     const keys = [...new Set(results().flatMap((result) => Object.keys(result)))].filter((key) => key !== "gpu" && results().some((result) => typeof result[key] !== "object" || result[key] === null));
     const shown = inOrder(keys, ["model", "output", "abi", "device", "kind", "format", "reference", "cosine", "sqnr", "max_abs", "max_rel", "pixel_accuracy", "threshold"]).filter((key) => key !== "passed" && results().some((result) => result[key] !== null && result[key] !== ""));
-    const columns = shown.map((key) => [key === "sqnr" ? "sqnr, dB" : key.replaceAll("_", " "), (row) => row[key], { number: results().some((row) => typeof row[key] === "number"), long: true, show: (row) => (typeof row[key] === "number" ? Number(row[key].toPrecision(7)).toString() : String(row[key] === null || row[key] === undefined ? "" : row[key])) }]);
+    const columns = shown.map((key) => [key === "sqnr" ? "sqnr, dB" : key.replaceAll("_", " "), (row) => row[key], { number: results().some((row) => typeof row[key] === "number"), long: true, show: (row) => (typeof row[key] === "number" ? Number(row[key].toPrecision(key.startsWith("max") || key === "sqnr" ? 3 : 7)).toString() : String(row[key] === null || row[key] === undefined ? "" : row[key])) }]);
     if (results().some((row) => row.gpu)) columns.push(["ran on", (row) => ranOn(row.gpu), { long: true }]);
     columns.push(["", (row) => row.passed, { show: (row) => [html("span", row.passed ? "ok" : "wrong", row.passed ? "passed" : "failed")] }]);
     return [section("Validation", `The outputs of the library beside those of ${data.validation.reference}.`, table(columns, results()))];
@@ -262,8 +265,25 @@
       ["now", (row) => row.after, { number: true, show: (row) => (row.found ? value(row, row.after) : "") }], ["ratio", (row) => row.ratio, { number: true }], ["interval", interval, { number: true }], ["", (row) => (row.found ? row.verdict : "not in the earlier run")]], before)));
     return shown;
   };
+  // Of chips: what an emulator counted, and what follows from the layers.
+  const onEmulators = () => ((data.benchmark || {}).emulated || []).map((item) => section(`${item.model} on ${item.abi}`, `One run on the emulated ${item.device}. Instructions are not cycles, and an emulator's time does not represent any processor.`,
+    html("div", "tiles", tile("instructions", scaled(item.instructions, ["", " k", " M", " G"]), grouped(item.instructions)), tile("MACs", macs(item.macs), item.macs ? `${digits(item.instructions / item.macs)} instructions for each` : ""),
+      tile("RAM", bytes(item.arena_bytes), "tensors and work buffers"), tile("stack", bytes(item.stack_bytes)), tile("code", bytes(item.code_bytes)), tile("constants", bytes(item.constant_bytes)))));
+  const onSimulators = () => ((data.benchmark || {}).estimates || []).flatMap(({ model, abi, estimate }) => {
+    const took = (cycles) => time(1000 * cycles / estimate.hertz), called = (row) => `${row.layer} ${row.name}`.trim(), about = estimate.rough ? "about " : "";
+    const columns = [["layer", called, { long: true }], ["cycles", (row) => row.cycles, { number: true, show: (row) => `${row.rough ? "about " : ""}${grouped(row.cycles)}` }], ["time", (row) => row.cycles, { number: true, show: (row) => took(row.cycles) }],
+      ["MACs", (row) => row.macs, { number: true, show: (row) => grouped(row.macs) }], ["processors", (row) => row.processors, { number: true, show: (row) => grouped(row.processors) }], ["busy", (row) => row.busy, { number: true, show: (row) => percent(row.busy) }],
+      ...(estimate.layers.some((row) => row.joules !== undefined) ? [["energy, \u00b5J", (row) => row.joules, { number: true, show: (row) => digits(1e6 * row.joules) }]] : [])];
+    return [
+      html("div", "tiles", tile(`${model} on ${abi}`, took(estimate.cycles), `${about}estimated, at ${grouped(estimate.hertz / 1e6)} MHz`), tile("cycles", grouped(estimate.cycles), about.trim()), tile("multiplications", `${macs(estimate.macs)}MAC`, `${digits(estimate.macs / estimate.cycles)} a cycle`),
+        ...(estimate.joules === undefined ? [] : [tile("energy", `${digits(1e6 * estimate.joules)} \u00b5J`, "by the given power")])),
+      section("By layer", "Cycles follow from the layers; nothing was measured.", bars(estimate.layers.map((row) => [called(row), row.cycles, took(row.cycles), 0]))),
+      section("Layers", "A click on a heading sorts.", table(columns, estimate.layers)),
+    ];
+  });
   const speed = () => {
-    if (!measured().length) return [section("Speed", "This build has not been measured yet: lathe bench does.")];
+    const chips = [...onEmulators(), ...onSimulators()];
+    if (!measured().length) return chips.length ? chips : [section("Speed", "This build has not been measured yet: lathe bench does.")];
     return [...compared(), ...choice("speed", measured().map((item) => `${item.model}, ${item.abi}, ${item.device}`), (at) => (measured()[at].unit === "seconds" ? timed : counted)(measured()[at]))];
   };
   const device = () => measured().flatMap((item) => [
@@ -298,7 +318,7 @@
     const text = (entry) => (Array.isArray(entry) && !entry.some(structured) ? entry.join(", ") : structured(entry) ? JSON.stringify(entry) : String(entry === undefined || entry === null ? "" : entry));
     const leaves = (name, entry) => (structured(entry) && !Array.isArray(entry) ? Object.entries(entry).flatMap(([key, inner]) => leaves(`${name} ${key}`.trim(), inner)) : [[name, text(entry)]]);
     const part = ([key, content]) => {
-      const title = key.replaceAll("_", " ");
+      const title = key.charAt(0).toUpperCase() + key.slice(1).replaceAll("_", " ");
       if (!Array.isArray(content) || !content.every(structured)) return section(title, "", pairs(leaves("", content)));
       const keys = inOrder([...new Set(content.flatMap(Object.keys))], ["name", "path", "abi", "file", "role", "bytes"]);
       return section(title, "", table(keys.map((name) => [name.replaceAll("_", " "), (row) => text(row[name]), { code: true }]), content));
