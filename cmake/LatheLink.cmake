@@ -34,8 +34,22 @@ function(lathe_link_options out)
   )
 endfunction()
 
-# The stack is in front of everything else, so that one that is too small traps instead of writing into data.
+# The stack is in front of everything else, so that one that is too small traps instead of writing into data. A module
+# with threads takes the memory from the page, which shares it with its workers; each has a stack of its own. The C
+# library is compiled for one thread, and no worker allocates.
 function(lathe_module_options out api)
+  set(threads)
+  if(LATHE_WASM_FEATURES MATCHES "atomics")
+    set(
+      threads
+      -Wl,--shared-memory
+      -Wl,--import-memory
+      -Wl,--export-memory
+      -Wl,--max-memory=4294967296
+      -Wl,--no-check-features
+      -Wl,--export=__stack_pointer
+    )
+  endif()
   set(
     ${out}
     -nostdlib
@@ -48,6 +62,7 @@ function(lathe_module_options out api)
     -Wl,--export=aligned_alloc
     -Wl,--export=free
     -Wl,--export-table
+    ${threads}
     -L${LATHE_WASI_ROOT}/lib/wasm32-wasi
     PARENT_SCOPE
   )

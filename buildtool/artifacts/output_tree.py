@@ -11,6 +11,7 @@ import numpy as np
 
 from buildtool.builders import macho, package
 from buildtool.builders.built import BuiltLibrary
+from buildtool.builders.wasm import shared_pages
 from buildtool.codegen import wasm, xcframework
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.errors import ConfigError
@@ -43,13 +44,14 @@ def contents(
     return (
         package.contents_of(tree, libraries, models)
         | names
-        | for_javascript(programs)
+        | for_javascript(programs, libraries)
         | _for_xcode(tree, libraries, programs)
     )
 
 
-def for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]:
+def for_javascript(programs: Sequence[TargetProgram], libraries: Sequence[BuiltLibrary]) -> dict[str, bytes | Path]:
     """What makes an npm package of WebAssembly modules."""
+    built = {library.abi: library.shared for library in libraries}
     modules = [
         wasm.WasmLibrary(
             name=program.library.name,
@@ -58,6 +60,7 @@ def for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]
             abi=program.abi,
             models={model.source.name: model.source.graph for model in program.models},
             in_files=not program.library.data_in_library,
+            pages=shared_pages(built[program.abi]) if program.abi in built else 0,
         )
         for program in programs
         if program.object_format == "wasm"
@@ -65,7 +68,7 @@ def for_javascript(programs: Sequence[TargetProgram]) -> dict[str, bytes | Path]
     files: dict[str, bytes | Path] = {
         f"lib/{module.abi}/{name}": data for module in modules for name, data in wasm.module_files(module).items()
     }
-    return files | ({"package.json": wasm.package(modules)} if modules else {})
+    return files | (wasm.package_files(modules) if modules else {})
 
 
 def _for_xcode(

@@ -23,10 +23,13 @@ MAGIC = b"\0asm"
 PROGRAMS = {"clang++": "clang-19", "wasm-ld": "lld-19", "llvm-ar": "llvm-19", "llvm-objcopy": "llvm-19"}
 WASI_ROOT = Path("/usr")
 _LIBC = "lib/wasm32-wasi/libc.a"
-ABIS = ("wasm32", "wasm32-simd")
+ABIS = ("wasm32", "wasm32-simd", "wasm32-relaxed-simd", "wasm32-simd-threads", "wasm32-relaxed-simd-threads")
 #: What a page gives a module; buildtool/codegen/templates/wasm/module.mjs.j2 has the functions.
 IMPORTS = frozenset(["lathe.now", "lathe.node", "lathe.message"])
 _EXPORTS = frozenset(["memory", "__indirect_function_table", "aligned_alloc", "free", "lathe_observer"])
+#: What a module with threads has beside that: memory of the page, and what its workers call.
+_SHARED_MEMORY = "env.memory"
+_FOR_WORKERS = frozenset(["lathe_worker", "lathe_worker_add", "__stack_pointer"])
 _MAP_ENTRY = re.compile(r"^ *(?:[0-9a-f]+|-) +[0-9a-f]+ +([0-9a-f]+) {9}(\S.*):\((.+)\)$")
 _MODEL = re.compile(r"^\.rodata\.lathe_(model|data)_\d+$")
 
@@ -39,6 +42,7 @@ class _Module:
     imports: tuple[str, ...]  # module.name
     exports: tuple[str, ...]
     bytes_stripped: int
+    pages: int = 0  # of 64 KiB, that an imported memory has at least
 
 
 def toolchain(abi: str) -> Toolchain:
@@ -119,15 +123,23 @@ def inspect_library(path: Path) -> LibraryInfo:
     )
 
 
+def shared_pages(path: Path) -> int:
+    """The pages of 64 KiB that a page has to give a module with threads; 0 for others, which have memory themselves."""
+    return _read(path).pages
+
+
 def check_library(path: Path, api: str) -> None:
     """BuildError with every promise that a module breaks. `api`: its function for the C interface."""
     module = _read(path)
     broken = []
-    if foreign := sorted(set(module.imports) - IMPORTS):
-        rule = f"a module imports {', '.join(sorted(IMPORTS))}, and nothing else"
+    threads = module.pages > 0
+    imports = IMPORTS | {_SHARED_MEMORY} if threads else IMPORTS
+    exports = {*_EXPORTS, api, *(_FOR_WORKERS if threads else ())}
+    if foreign := sorted(set(module.imports) - imports):
+        rule = f"a module imports {', '.join(sorted(imports))}, and nothing else"
         broken.append((f"the module imports {', '.join(foreign[:8])}", rule))
-    if set(module.exports) != {*_EXPORTS, api}:
-        rule = f"a module exports {', '.join(sorted((*_EXPORTS, api)))}"
+    if set(module.exports) != exports:
+        rule = f"a module exports {', '.join(sorted(exports))}"
         broken.append((f"the module exports {', '.join(module.exports)}", rule))
     if broken:
         raise BuildError([Problem(what, Where(file=path.name), rule) for what, rule in broken])
@@ -193,11 +205,13 @@ class _Bytes:
     def name(self) -> str:
         return self.take(self.number()).decode("utf-8")
 
-    def limits(self) -> None:
+    def limits(self) -> int:
+        """The least size."""
         flags = self.number()
-        self.number()
+        least = self.number()
         if flags & 1:
             self.number()
+        return least
 
 
 def _read(path: Path) -> _Module:
@@ -216,7 +230,7 @@ def _read(path: Path) -> _Module:
 
 def _facts(reader: _Bytes, size: int) -> _Module:
     note: dict[str, list[str]] = {}
-    imports: tuple[str, ...] = ()
+    imports: dict[str, int] = {}
     exports: tuple[str, ...] = ()
     dead = 0
     while reader.at < len(reader.data):
@@ -230,10 +244,10 @@ def _facts(reader: _Bytes, size: int) -> _Module:
             elif name in ("name", "producers", "target_features") or name.startswith(".debug"):
                 dead += reader.at - began
         elif kind == 2:
-            imports = tuple(_imports(section))
+            imports = dict(_imports(section))
         elif kind == 7:
             exports = tuple(sorted(_exports(section)))
-    return _Module(note, imports, exports, size - dead)
+    return _Module(note, tuple(imports), exports, size - dead, sum(imports.values()))
 
 
 def _note(text: bytes) -> dict[str, list[str]]:
@@ -244,9 +258,10 @@ def _note(text: bytes) -> dict[str, list[str]]:
     return values
 
 
-def _imports(section: _Bytes) -> Iterator[str]:
+def _imports(section: _Bytes) -> Iterator[tuple[str, int]]:
+    """The names, each with the pages of a memory."""
     for _ in range(section.number()):
-        yield f"{section.name()}.{section.name()}"
+        name, pages = f"{section.name()}.{section.name()}", 0
         kind = section.number()
         if kind == 0:  # a function: the index of its type
             section.number()
@@ -254,11 +269,12 @@ def _imports(section: _Bytes) -> Iterator[str]:
             section.number()
             section.limits()
         elif kind == 2:  # a memory
-            section.limits()
+            pages = section.limits()
         elif kind == 3:  # a global: its type, and whether it may change
             section.take(2)
         else:
             raise ValueError(f"an import of the unknown kind {kind}")
+        yield name, pages
 
 
 def _exports(section: _Bytes) -> Iterator[str]:

@@ -39,11 +39,62 @@ class WasmLibrary:
     abi: str
     models: Mapping[str, Graph]
     in_files: bool = True  # whether files beside the library have the models, or at least their weights
+    pages: int = 0  # of the memory that a module with threads shares with its workers; 0 for others
 
 
 def module_files(library: WasmLibrary) -> dict[str, bytes]:
     """The files of `lib/<abi>/` beside the module itself."""
-    context: dict[str, Any] = {
+    context = _context(library)
+    files = {
+        f"{library.stem}.mjs": render("wasm/module.mjs", context),
+        f"{library.stem}.d.ts": render("wasm/module.d.ts", context),
+    }
+    if library.pages:
+        files[f"{library.stem}.worker.mjs"] = render("wasm/worker.mjs", context)
+    return files
+
+
+def package_files(libraries: Sequence[WasmLibrary]) -> dict[str, bytes]:
+    """The files of the output folder that make it an npm package.
+
+    The package's name means its one ABI, or an index, which chooses among several when it is loaded.
+    """
+    forms = sorted(libraries, key=_rank, reverse=True)
+    best = forms[0]
+    entries = {library.abi: _entry(library) for library in libraries}
+    files: dict[str, bytes] = {}
+    whole = _entry(best)
+    if len(forms) > 1:
+        whole = {"types": "./index.d.ts", "default": "./index.mjs"}
+        choices = [{"abi": form.abi, "needs": _needs(form), "file": _entry(form)["default"]} for form in forms]
+        context = _context(best) | {"package": best.name.lower(), "best": choices[0]["file"], "forms": choices}
+        files["index.mjs"] = render("wasm/index.mjs", context)
+        files["index.d.ts"] = render("wasm/module.d.ts", context | {"several": True})
+    document = {
+        "name": best.name.lower(),
+        "version": "1.0.0",
+        "description": f"{best.name}: a neural network library that Lathe {version()} made",
+        "type": "module",
+        "sideEffects": False,
+        "main": whole["default"],
+        "types": whole["types"],
+        "exports": {".": whole, **{f"./{abi}": entry for abi, entry in entries.items()}},
+        "files": [*files, *(name for abi in entries for name in (f"lib/{abi}", f"model/{abi}"))],
+    }
+    return files | {"package.json": (json.dumps(document, indent=2) + "\n").encode()}
+
+
+def _needs(library: WasmLibrary) -> list[str]:
+    """What an engine needs for an ABI, by the words of its name."""
+    return library.abi.split("-")[1:]
+
+
+def _rank(library: WasmLibrary) -> list[bool]:
+    return [need in _needs(library) for need in ("threads", "relaxed", "simd")]
+
+
+def _context(library: WasmLibrary) -> dict[str, Any]:
+    return {
         "library": library.name,
         "identifier": library.identifier,
         "stem": library.stem,
@@ -52,29 +103,9 @@ def module_files(library: WasmLibrary) -> dict[str, bytes]:
         "models": list(library.models),
         "files": list(library.models) if library.in_files else [],
         "interfaces": _interfaces(library.models),
+        "pages": library.pages,
+        "several": False,
     }
-    return {
-        f"{library.stem}.mjs": render("wasm/module.mjs", context),
-        f"{library.stem}.d.ts": render("wasm/module.d.ts", context),
-    }
-
-
-def package(libraries: Sequence[WasmLibrary]) -> bytes:
-    """`package.json` of the output folder: the last ABI is what the package's name means, and each has its own."""
-    entries = {library.abi: _entry(library) for library in libraries}
-    best = libraries[-1]
-    document = {
-        "name": best.name.lower(),
-        "version": "1.0.0",
-        "description": f"{best.name}: a neural network library that Lathe {version()} made",
-        "type": "module",
-        "sideEffects": False,
-        "main": _entry(best)["default"],
-        "types": _entry(best)["types"],
-        "exports": {".": _entry(best), **{f"./{abi}": entry for abi, entry in entries.items()}},
-        "files": [name for abi in entries for name in (f"lib/{abi}", f"model/{abi}")],
-    }
-    return (json.dumps(document, indent=2) + "\n").encode()
 
 
 def _entry(library: WasmLibrary) -> dict[str, str]:

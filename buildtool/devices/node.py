@@ -10,20 +10,27 @@ from collections.abc import Mapping
 from buildtool.devices.local import LocalDevice
 from buildtool.errors import DeviceError
 
-ABIS = ("wasm32", "wasm32-simd")
+ABIS = ("wasm32", "wasm32-simd", "wasm32-relaxed-simd", "wasm32-simd-threads", "wasm32-relaxed-simd-threads")
 LEAST = 18  # of its versions: vectors, modules and `fetch`
+_RELAXED = 21  # the first that has relaxed instructions without being asked
 
 
 class NodeDevice(LocalDevice):
     """The engine of Node on this machine. Its processor is this machine's, which the modules know nothing of."""
 
     def __init__(self, abi: str) -> None:
-        program, version = find()
-        super().__init__(abi, f"node {version}", (program, "--no-warnings"))
-        self._version = version
+        command, self._version = launcher(abi), find()[1]
+        super().__init__(abi, f"node {self._version}", command)
 
     def properties(self) -> Mapping[str, str]:
         return {**super().properties(), "machine": "wasm32", "node": self._version}
+
+
+def launcher(abi: str) -> tuple[str, ...]:
+    """What goes before a script that loads modules of an ABI. DeviceError where there is no Node."""
+    program, version = find()
+    relaxed = ("--experimental-wasm-relaxed-simd",) if "relaxed" in abi and _major(version) < _RELAXED else ()
+    return program, "--no-warnings", *relaxed
 
 
 def find() -> tuple[str, str]:
@@ -36,13 +43,17 @@ def find() -> tuple[str, str]:
             remedy="install it with: lathe doctor --install, or: apt-get install nodejs",
         )
     version = _version(program)
-    if int(version.partition(".")[0] or 0) < LEAST:
+    if _major(version) < LEAST:
         raise DeviceError(
             f"Node {version or 'of an unknown version'} is too old to run WebAssembly modules",
             rule=f"they run in Node {LEAST} and later",
             remedy="install a newer one",
         )
     return program, version
+
+
+def _major(version: str) -> int:
+    return int(version.partition(".")[0] or 0)
 
 
 @functools.cache

@@ -75,5 +75,8 @@ ABIS = MappingProxyType(
         "x86_64": replace(X86_64, title="64-bit x86 Android; Linux on such a machine is `host`"),
         "wasm32": replace(WASM32, title="WebAssembly without vectors"),
         "wasm32-simd": replace(WASM32_SIMD, title="WebAssembly with vectors, for browsers and Node"),
+        "wasm32-relaxed-simd": replace(WASM32_SIMD, title="WebAssembly with vectors and fused sums"),
+        "wasm32-simd-threads": replace(WASM32_SIMD, title="WebAssembly with vectors and threads"),
+        "wasm32-relaxed-simd-threads": replace(WASM32_SIMD, title="WebAssembly with vectors, fused sums and threads"),
     }
 )

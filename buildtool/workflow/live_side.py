@@ -44,7 +44,7 @@ def data(deployment: Deployment, options: Options, build: Build) -> dict[str, An
         deployment, target_abis=(ABI,), model_graph_format="file", model_data_format="file", core_binding=False
     )
     (program,), (built,) = build(own, replace(options, output=options.output / ABI))
-    script = output_tree.for_javascript([program])[f"lib/{ABI}/{program.library.stem}.mjs"]
+    script = output_tree.for_javascript([program], [built])[f"lib/{ABI}/{program.library.stem}.mjs"]
     assert isinstance(script, bytes)
     models = {}
     for model, config in zip(program.models, deployment.models, strict=True):

@@ -18,6 +18,12 @@
 
 namespace lathe {
 
+#if defined(__wasm_atomics__)
+constexpr bool kCallersSleep = false;  // the thread of a page must not
+#else
+constexpr bool kCallersSleep = true;
+#endif
+
 #if defined(__linux__)
 
 // Returns when woken, at once where `*word` is not `value`, and now and then for no reason.
@@ -25,6 +31,13 @@ inline void SleepWhile(uint32_t* word, uint32_t value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
 inline void WakeAll(uint32_t* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0); }
+
+#elif defined(__wasm_atomics__)
+
+inline void SleepWhile(uint32_t* word, uint32_t value) {
+  __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(word), static_cast<int>(value), -1);
+}
+inline void WakeAll(uint32_t* word) { __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(word), UINT32_MAX); }
 
 #else
 

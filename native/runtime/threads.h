@@ -79,6 +79,7 @@ class ThreadPool {
   static void* WorkerMain(void* argument);
   void Work(int thread);
   uint32_t AwaitGeneration(uint32_t seen);
+  bool IsForked() const;
   bool Enter();
   void Leave();
   void CloseAndWait();
@@ -90,7 +91,7 @@ class ThreadPool {
 
   lathe_allocator allocator_;
   uint32_t holders_ = 1;
-  pid_t owner_ = 0;
+  [[maybe_unused]] pid_t owner_ = 0;  // the process that made it
   int threads_ = 1;
   int started_ = 0;  // workers that exist
   int spins_ = 0;

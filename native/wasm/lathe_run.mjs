@@ -183,7 +183,7 @@ function describe(tensor, files) {
 
 async function run(options) {
   const {load} = await import(pathToFileURL(options.library.replace(/\.wasm$/, '.mjs')));
-  const library = await load();
+  const library = await load(options.threads > 0 ? {threads: options.threads} : {});
   const about = {library: library.name, version: library.version, kernels: library.kernels, models: library.inside};
   if (options.list) return about;
   const file = (path) => path && readFileSync(path);
@@ -212,7 +212,7 @@ async function run(options) {
   const {weightsMapped, weightsAllocated, arena, scratch} = model.memory;
   return {
     ...about,
-    threads: 1,
+    threads: library.threads,
     create_ns: create,
     timings: describeTimes(rounds, warmup, seen.observed),
     ...(options.profile ? {nodes: seen.nodes, threads_of_loops: []} : {}),

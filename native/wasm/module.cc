@@ -42,6 +42,7 @@ constexpr bool Functions(size_t offset, size_t index) { return offset == 16 + 4 
 static_assert(offsetof(lathe_api, library) == 8 && offsetof(lathe_api, version) == 12);
 static_assert(Functions(offsetof(lathe_api, kernel_count), 0) && Functions(offsetof(lathe_api, kernel_name), 1));
 static_assert(Functions(offsetof(lathe_api, model_count), 2) && Functions(offsetof(lathe_api, model_at), 3));
+static_assert(Functions(offsetof(lathe_api, pool_create), 4));
 static_assert(Functions(offsetof(lathe_api, engine_create), 6) && Functions(offsetof(lathe_api, engine_destroy), 7));
 static_assert(Functions(offsetof(lathe_api, input_count), 8) && Functions(offsetof(lathe_api, output_count), 9));
 static_assert(Functions(offsetof(lathe_api, session_create), 10) &&
@@ -54,6 +55,7 @@ static_assert(Functions(offsetof(lathe_api, value_count), 23) && Functions(offse
 static_assert(sizeof(lathe_error) == 512 && offsetof(lathe_error, message) == 4);
 static_assert(offsetof(lathe_engine_options, device) == 48 && offsetof(lathe_engine_options, model_name) == 8);
 static_assert(offsetof(lathe_engine_options, model) == 20 && offsetof(lathe_engine_options, data) == 28);
+static_assert(offsetof(lathe_engine_options, pool) == 36);
 static_assert(offsetof(lathe_engine_options, isa_limit) == 44 && sizeof(lathe_session_options) == 8);
 static_assert(sizeof(lathe_tensor_info) == 224 && offsetof(lathe_tensor_info, name) == 8);
 static_assert(offsetof(lathe_tensor_info, rank) == 16 && offsetof(lathe_tensor_info, dims) == 24);

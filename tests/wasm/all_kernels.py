@@ -10,7 +10,9 @@ from typing import Any
 
 from buildtool.builders import library
 from buildtool.builders.objects import ObjectCache
+from buildtool.builders.wasm import shared_pages
 from buildtool.codegen import wasm
+from buildtool.devices import node
 from buildtool.plan import manifest
 from buildtool.plan.manifest import Manifests
 from buildtool.targets.cpu import TARGET
@@ -43,7 +45,8 @@ def build(abi: str, kernels: Manifests, folder: Path) -> Path:
     program = TargetProgram("cpu", abi, source, (), order, object_format="wasm")
     built = library.build(program, TARGET.emit([program]), cache=ObjectCache(), owner=str(folder))
     assert built is not None
-    own = wasm.WasmLibrary("all_kernels", "all_kernels", "all_kernels", abi, {})
+    pages = shared_pages(built.shared)
+    own = wasm.WasmLibrary("all_kernels", "all_kernels", "all_kernels", abi, {}, pages=pages)
     for name, data in (*wasm.module_files(own).items(), ("all_kernels.wasm", built.shared.read_bytes())):
         (folder / name).write_bytes(data)
     return folder / "all_kernels.mjs"
@@ -59,6 +62,7 @@ def write(folder: Path, kernels: Manifests, operators: Collection[str]) -> int:
 
 def run(module: Path, folder: Path, isas: Collection[str]) -> dict[str, Any]:
     """What passed, and what failed and how."""
-    done = subprocess.run(["node", _RUN, module, folder, *isas], capture_output=True, text=True, check=False)
+    launcher = node.launcher("wasm32-relaxed-simd")
+    done = subprocess.run([*launcher, _RUN, module, folder, *isas], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))

@@ -37,6 +37,13 @@ class BrowserError(Exception):
 class _Handler(http.server.SimpleHTTPRequestHandler):
     answers: queue.Queue[Any]
     folders: Mapping[str, Path]
+    isolated: bool
+
+    def end_headers(self) -> None:
+        if self.isolated:  # from pages of other origins
+            self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+            self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
 
     def translate_path(self, path: str) -> str:
         for prefix, folder in self.folders.items():
@@ -55,13 +62,23 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(root: Path, folders: Mapping[str, Path] | None = None) -> Iterator[tuple[str, queue.Queue[Any]]]:
-    """The address of a folder, and what is posted there. `folders`: others, by the beginning of their paths."""
+def served(
+    root: Path, folders: Mapping[str, Path] | None = None, *, isolated: bool = False
+) -> Iterator[tuple[str, queue.Queue[Any]]]:
+    """The address of a folder, and what is posted there. `folders`: others, by the beginning of their paths.
+
+    `isolated`: pages may share memory with their workers.
+    """
     answers: queue.Queue[Any] = queue.Queue()
     handler = type(
         "Handler",
         (_Handler,),
-        {"answers": answers, "folders": folders or {}, "extensions_map": {**_Handler.extensions_map, **_TYPES}},
+        {
+            "answers": answers,
+            "folders": folders or {},
+            "isolated": isolated,
+            "extensions_map": {**_Handler.extensions_map, **_TYPES},
+        },
     )
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(root)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -98,10 +115,16 @@ def _chromium(words: Sequence[str], hand_over: Callable[[], None] | None = None)
 
 
 def answer(
-    root: Path, page: str, timeout: float, folders: Mapping[str, Path] | None = None, flags: Sequence[str] = ()
+    root: Path,
+    page: str,
+    timeout: float,
+    folders: Mapping[str, Path] | None = None,
+    flags: Sequence[str] = (),
+    *,
+    isolated: bool = False,
 ) -> Any:
     """What a page posts to `/answer`. BrowserError where that takes too long."""
-    with served(root, folders) as (address, answers), _chromium([*flags, f"{address}/{page}"]):
+    with served(root, folders, isolated=isolated) as (address, answers), _chromium([*flags, f"{address}/{page}"]):
         try:
             return answers.get(timeout=timeout)
         except queue.Empty as problem:

@@ -13,7 +13,7 @@ from buildtool.workflow import building
 
 ROOT = Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
-ABIS = ("wasm32", "wasm32-simd")
+ABIS = ("wasm32", "wasm32-simd", "wasm32-relaxed-simd-threads")
 
 
 def deployment(folder: Path, *, in_code: bool = False, abis: tuple[str, ...] = ABIS) -> Path:

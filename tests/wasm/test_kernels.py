@@ -30,7 +30,7 @@ def test_kernels_with_vectors(tmp_path: Path) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("abi", ["wasm32", "wasm32-simd"])
+@pytest.mark.parametrize("abi", ["wasm32", "wasm32-simd", "wasm32-relaxed-simd-threads"])
 def test_all_kernels(abi: str, tmp_path: Path) -> None:
     with_regions = {"if_else", "loop", "device_region"}
     operators = tuple(op for op in manifest.load().kernels if op not in with_regions)

@@ -24,7 +24,8 @@ def used(module: Path, folder: Path) -> dict[str, Any]:
     """What use_module.mjs saw of the first test picture."""
     picture = folder / "picture.json"
     picture.write_text(json.dumps((np.load(DIGITS / "test.npz")["pictures"][0].ravel() / 16).tolist()))
-    done = subprocess.run(["node", USE, module, picture], capture_output=True, text=True, check=False)
+    launcher = node.launcher(module.parent.name)
+    done = subprocess.run([*launcher, USE, module, picture], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
@@ -62,7 +63,7 @@ def test_the_folder_is_an_npm_package(digits: BuildReport, tmp_path: Path) -> No
     modules = tmp_path / "node_modules"
     modules.mkdir()
     (modules / "digits").symlink_to(digits.folder, target_is_directory=True)
-    script = "import l from 'digits'; import s from 'digits/wasm32';"
+    script = "import l from 'digits/wasm32-simd'; import s from 'digits/wasm32';"
     script += "const k = async (f) => (await f()).kernels; console.log(JSON.stringify([await k(l), await k(s)]))"
     (tmp_path / "app.mjs").write_text(script)
     done = subprocess.run(["node", tmp_path / "app.mjs"], capture_output=True, text=True, check=True)
@@ -81,6 +82,7 @@ def test_run_validate_and_bench(digits: BuildReport) -> None:
     assert [(item["abi"], item["kind"], item["passed"]) for item in report.results] == [
         ("wasm32", "shared", True),
         ("wasm32-simd", "shared", True),
+        ("wasm32-relaxed-simd-threads", "shared", True),
     ]
     measured = benchmarking.bench(
         file, Overrides(target_abis=("wasm32-simd",)), options, RunSettings(rounds=5, warmup=1), BenchSettings()

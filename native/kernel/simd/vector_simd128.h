@@ -38,7 +38,11 @@ inline Vec Fill(float x) { return {wasm_f32x4_splat(x)}; }
 inline Vec Add(Vec a, Vec b) { return {wasm_f32x4_add(a.v, b.v)}; }
 inline Vec Sub(Vec a, Vec b) { return {wasm_f32x4_sub(a.v, b.v)}; }
 inline Vec Mul(Vec a, Vec b) { return {wasm_f32x4_mul(a.v, b.v)}; }
+#if defined(__wasm_relaxed_simd__)
+inline Vec MulAdd(Vec a, Vec b, Vec c) { return {wasm_f32x4_relaxed_madd(a.v, b.v, c.v)}; }
+#else
 inline Vec MulAdd(Vec a, Vec b, Vec c) { return {wasm_f32x4_add(wasm_f32x4_mul(a.v, b.v), c.v)}; }
+#endif
 inline Vec AtLeast(Vec x, Vec low) { return {wasm_f32x4_pmax(x.v, low.v)}; }
 inline Vec AtMost(Vec x, Vec high) { return {wasm_f32x4_pmin(x.v, high.v)}; }
 inline Vec Div(Vec a, Vec b) { return {wasm_f32x4_div(a.v, b.v)}; }
