@@ -107,8 +107,8 @@ bench-vision: setup ## image functions beside OpenCV and libyuv: build/bench-vis
 	@$(VENV)/python -m tests.bench.vision $(if $(FUNCTIONS),--functions $(FUNCTIONS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
 		$(if $(ABIS),--abis $(ABIS))
 
-bench-wasm: setup ## Lathe beside onnxruntime-web and TensorFlow.js in one browser: build/bench-wasm.json; NETWORKS=, DTYPES=, ROUNDS=, NODE=1
-	@$(VENV)/python -m tests.bench.wasm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(DTYPES),--dtypes $(DTYPES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(NODE),--node)
+bench-wasm: setup ## Lathe beside onnxruntime-web and TensorFlow.js in one browser: build/bench-wasm.json; NETWORKS=, DTYPES=, ROUNDS=, THREADS=, NODE=1
+	@$(VENV)/python -m tests.bench.wasm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(DTYPES),--dtypes $(DTYPES)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(THREADS),--threads $(THREADS)) $(if $(NODE),--node)
 
 bench-micro: setup ## instructions and memory on microcontrollers, in qemu: build/bench-micro.json; MODELS=, ABIS=, TFLM= (sources of tflite-micro)
 	@$(VENV)/python -m tests.bench.micro $(if $(MODELS),--models $(MODELS)) $(if $(ABIS),--abis $(ABIS)) $(if $(TFLM),--tflm $(TFLM))

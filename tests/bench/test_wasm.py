@@ -54,9 +54,10 @@ def test_filters_are_in_the_order_of_tensorflow(tmp_path: Path) -> None:
 
 def test_means_are_geometric() -> None:
     rows = [
-        {"dtype": "fp32", "ratios": {"onnxruntime_web": a, "tensorflow_js": b}} for a, b in ((0.25, 1.0), (1.0, 4.0))
+        {"dtype": "fp32", "ratios": {"onnxruntime_web": a, "tensorflow_js": b}, "forms": {}}
+        for a, b in ((0.25, 1.0), (1.0, 4.0))
     ]
-    rows.append({"dtype": "int8", "ratios": {"onnxruntime_web": 0.25}})
+    rows.append({"dtype": "int8", "ratios": {"onnxruntime_web": 0.25}, "forms": {}})
     assert bench._means(rows) == pytest.approx(
         {"onnxruntime_web in fp32": 0.5, "tensorflow_js in fp32": 2.0, "onnxruntime_web in int8": 0.25}
     )

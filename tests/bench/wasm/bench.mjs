@@ -1,11 +1,11 @@
-// One network in Lathe, onnxruntime-web and TensorFlow.js, by turns, on one thread. `tf` is a TensorFlow.js with its
+// One network in Lathe, onnxruntime-web and TensorFlow.js, by turns. `tf` is a TensorFlow.js with its
 // WebAssembly backend, `ort` an onnxruntime-web; `read(path)` gives the bytes of a file.
 
 const median = (times) => [...times].sort((a, b) => a - b)[times.length >> 1];
 
-async function lathe(task, read, input) {
-  const {load} = await import(task.module);
-  const model = await (await load()).model();
+async function lathe(task, read, input, engines, word) {
+  const {load} = await import(task.modules[word]);
+  const model = await (await load({threads: task.threads})).model();
   const [{name}] = model.inputs;
   return {
     run() {
@@ -78,7 +78,7 @@ async function tensorflow(task, read, input, {tf}) {
   return {run, output: run};
 }
 
-const ENGINES = {lathe, onnxruntime_web: onnxruntime, tensorflow_js: tensorflow};
+const ENGINES = {lathe, lathe_relaxed: lathe, lathe_alone: lathe, onnxruntime_web: onnxruntime, tensorflow_js: tensorflow};
 
 // How far the outputs are from each other, as a part of the largest element.
 function error(a, b) {
@@ -95,7 +95,7 @@ export async function measure(task, engines, read) {
   const input = Float32Array.from({length: count}, (_, index) => Math.sin(index));
   const runs = {}, times = {}, outputs = {};
   for (const name of task.engines) {
-    runs[name] = await ENGINES[name](task, read, input, engines);
+    runs[name] = await ENGINES[name](task, read, input, engines, name);
     outputs[name] = Float32Array.from(await runs[name].output());
     times[name] = [];
   }
