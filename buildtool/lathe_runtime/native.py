@@ -5,7 +5,6 @@ It is thin on purpose: `lathe_runtime` is what users see. Structures are those o
 
 from __future__ import annotations
 
-import _ctypes
 import ctypes
 import os
 import threading
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from . import images  # noqa: TID252 (as in __init__)
+from .users import Users  # noqa: TID252
 
 ABI_VERSION = 1
 MAX_RANK = 8
@@ -275,15 +275,15 @@ def _copy(info: TensorInfo, data: int) -> np.ndarray[Any, Any]:
 
 
 class Library:
-    """A library that stays loaded as long as this object."""
+    """A library that stays loaded as long as this object, its engines and their sessions."""
 
     def __init__(self, path: str, symbol: str) -> None:
-        self._handle = 0
+        self.users = Users(0)
         try:
             loaded = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
         except OSError as error:
             raise NativeError(str(error), IO) from error
-        self._handle = loaded._handle
+        self.users = Users(loaded._handle)
         try:
             get_api = getattr(loaded, symbol)
         except AttributeError as error:
@@ -294,8 +294,7 @@ class Library:
             raise NativeError("it was built by another version of Lathe: build it again", UNSUPPORTED)
 
     def __del__(self) -> None:
-        if self._handle:
-            _ctypes.dlclose(self._handle)  # type: ignore[attr-defined, unused-ignore]
+        self.users.leave()
 
     def has(self, entry: str) -> bool:
         """Whether the table of this library, which may be an older one, has this function."""
@@ -393,11 +392,13 @@ class Engine:
         if cpu is not None:
             options.cpu = ctypes.pointer(cpu)
         _check(library.api.engine_create, byref(options), byref(self._handle))
+        library.users.enter()
         del kept
 
     def __del__(self) -> None:
         if self._handle:
             self.library.api.engine_destroy(self._handle)
+            self.library.users.leave()
 
     @property
     def handle(self) -> Any:
@@ -443,6 +444,7 @@ class Session:
         options = _made(SessionOptions)
         options.flags = _KEEP_ALL if keep_all else 0
         _check(self._api.session_create, engine.handle, byref(options), byref(self._handle))
+        engine.library.users.enter()
         self._lock = threading.Lock()
         self._views: weakref.WeakSet[_Memory] = weakref.WeakSet()
         self._input_count = self._api.input_count(engine.handle)
@@ -453,6 +455,7 @@ class Session:
     def __del__(self) -> None:
         if self._handle:
             self._api.session_destroy(self._handle)
+            self._engine.library.users.leave()
 
     def inputs(self) -> list[dict[str, Any]]:
         return self._list(self._api.input_info, self._input_count)

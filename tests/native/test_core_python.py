@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -171,6 +172,29 @@ def test_a_session_without_views_changes_its_shapes_again(library: Library) -> N
     del view
     session.resize({"x": (3, 3)})
     assert session.outputs[0].shape == (3, 3)
+
+
+def test_objects_that_refer_to_each_other_end_in_any_order(tmp_path: Path) -> None:
+    """As what a traceback holds: Python ends such a library before its engines, in the order of their creation."""
+    path = Path(shutil.copy(build("test_a") / "tests" / "libtest_a.so", tmp_path))
+
+    def use() -> None:
+        library = Library(path)
+        engine = relu_engine(library)
+        session = engine.session()
+        session.run({"x": np.ones((2, 3), np.float32)})
+        circle: list[object] = [library, engine, session]
+        circle.append(circle)
+
+    gc.collect()
+    gc.disable()
+    try:
+        use()
+    finally:
+        gc.enable()
+    assert str(path) in Path("/proc/self/maps").read_text()
+    gc.collect()
+    assert str(path) not in Path("/proc/self/maps").read_text(), "the last of them unloads it"
 
 
 BAD_CALLS: list[tuple[str, Callable[[Library, Engine], Any]]] = [
