@@ -21,6 +21,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)
 
+# Warnings of our own sources are errors here; users have other compilers, which warn of other things.
+os.environ.setdefault("LATHE_WARNINGS_AS_ERRORS", "1")
+
 # A test runs an OpenCL program once: LLVM takes longer to optimise it than that saves, and PoCL can do without.
 os.environ.setdefault("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
 

@@ -32,6 +32,7 @@ class Engine {
   const Model& model() const { return model_; }
   // Of all regions; those of a node's regions follow it.
   Span<const PreparedNode> nodes() const { return nodes_; }
+  const PreparedNode& node(size_t index) const { return nodes_[index]; }
   size_t operand_count() const { return operand_count_; }
   // By index of value: the shape at which a session starts, and the data of constants.
   Span<const Tensor> tensors() const { return tensors_; }

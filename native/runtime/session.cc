@@ -72,9 +72,9 @@ Code Session::Run(const ErrorSink& errors) {
 
 // `count` nodes of one region, the first of which has the number `index`.
 Code Session::RunNodes(size_t index, size_t count, bool observed, const ErrorSink& errors) {
-  for (; count > 0; --count, index = engine_->nodes()[index].end) {
+  for (; count > 0; --count, index = engine_->node(index).end) {
 #ifdef LATHE_CHECK_MEMORY
-    const Node& node = *engine_->nodes()[index].node;
+    const Node& node = *engine_->node(index).node;
     LATHE_TRY(CheckChecksums(node.name, node.inputs, errors));
 #endif
     LATHE_TRY(RunNode(index, observed, errors));
@@ -88,7 +88,7 @@ Code Session::RunNodes(size_t index, size_t count, bool observed, const ErrorSin
 }
 
 Code Session::RunNode(size_t index, bool observed, const ErrorSink& errors) {
-  const PreparedNode& prepared = engine_->nodes()[index];
+  const PreparedNode& prepared = engine_->node(index);
   const Node& node = *prepared.node;
   observed = observed && observer_ != nullptr;
   const int64_t start = observed ? NowNanoseconds() : 0;
@@ -113,7 +113,7 @@ Code Session::RunNode(size_t index, bool observed, const ErrorSink& errors) {
 
 void NodeRegions::Observe(size_t node, const char* kernel, int64_t start_ns, int64_t end_ns) {
   observed_ = true;
-  const Node& about = *session_->engine_->nodes()[node].node;
+  const Node& about = *session_->engine_->node(node).node;
   const lathe_node_event event = {sizeof(event), static_cast<uint32_t>(node), about.op, about.name, kernel, start_ns,
                                   end_ns};
   session_->observer_(session_->observer_user_, &event);

@@ -74,13 +74,13 @@ Code Session::CheckChecksums(const char* reader, Span<const uint32_t> values, co
 // When a node's kernel has taken what a region gave: it may have written some of it over the rest. Values that the
 // region only hands on do not count; what it made is forgotten, for its memory is free now.
 Code Session::CheckTaken(size_t node, size_t region, const ErrorSink& errors) {
-  const Node& about = *engine_->nodes()[node].node;
+  const Node& about = *engine_->node(node).node;
   size_t first = node + 1;
   for (size_t i = 0; i < region; ++i) first = Behind(first, about.regions[i].nodes.size());
   const size_t end = Behind(first, about.regions[region].nodes.size());
   for (const uint32_t given : about.regions[region].outputs) {
-    for (size_t i = first; i < end; i = engine_->nodes()[i].end) {
-      for (const uint32_t made : engine_->nodes()[i].node->outputs) {
+    for (size_t i = first; i < end; i = engine_->node(i).end) {
+      for (const uint32_t made : engine_->node(i).node->outputs) {
         if (made != given) continue;
         LATHE_TRY(CheckChecksums(about.name, Span<const uint32_t>(&given, 1), errors));
         checksums_[given] = 0;

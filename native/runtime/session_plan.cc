@@ -120,7 +120,7 @@ Code Session::PlanNodes(const ErrorSink& errors) {
 
 // Lets the kernel of a node plan for the shapes that there are; `scratch` is what it asks for.
 Code Session::PlanNode(size_t index, size_t* scratch, const ErrorSink& errors) {
-  const PreparedNode& prepared = engine_->nodes()[index];
+  const PreparedNode& prepared = engine_->node(index);
   if (prepared.kernel == nullptr || prepared.kernel->plan == nullptr) return Code::kOk;
   const KernelDef& kernel = *prepared.kernel;
   memset(plans_[index], 0, kernel.plan_size);

@@ -11,7 +11,7 @@ bool RunContext::RunRegion(int index) const { return regions->Run(static_cast<si
 bool RunContext::RunAsRegion(int index) const { return regions->Run(static_cast<size_t>(index), true) == Code::kOk; }
 
 RegionTensors NodeRegions::Tensors(size_t index) const {
-  const Region& region = session_->engine_->nodes()[node_].node->regions[index];
+  const Region& region = session_->engine_->node(node_).node->regions[index];
   return {region.inputs, region.outputs, session_->tensors_.data()};
 }
 
@@ -22,12 +22,12 @@ Code NodeRegions::Run(size_t index, bool observed) {
 
 // The number of the node behind `count` nodes of one region.
 size_t Session::Behind(size_t first, size_t count) const {
-  for (; count > 0; --count) first = engine_->nodes()[first].end;
+  for (; count > 0; --count) first = engine_->node(first).end;
   return first;
 }
 
 Code Session::RunRegion(size_t node, size_t region, bool observed, const ErrorSink& errors) {
-  const Span<Region> regions = engine_->nodes()[node].node->regions;
+  const Span<Region> regions = engine_->node(node).node->regions;
   size_t first = node + 1;
   for (size_t i = 0; i < region; ++i) first = Behind(first, regions[i].nodes.size());
   const size_t count = regions[region].nodes.size();
@@ -36,7 +36,7 @@ Code Session::RunRegion(size_t node, size_t region, bool observed, const ErrorSi
   LATHE_TRY(CheckTaken(node, region, errors));
   KeepChecksums(regions[region].inputs);  // the kernel of the node has written them
   LATHE_TRY(RunNodes(first, count, observed, errors));
-  return CheckChecksums(engine_->nodes()[node].node->name, regions[region].outputs, errors);
+  return CheckChecksums(engine_->node(node).node->name, regions[region].outputs, errors);
 #else
   return RunNodes(first, count, observed, errors);
 #endif

@@ -110,7 +110,7 @@ void Session::MakeItems() {
 // alike.
 uint32_t Session::MakeItems(const Region& region, uint32_t step, size_t* next) {
   for (const Node& node : region.nodes) {
-    const PreparedNode& prepared = engine_->nodes()[(*next)++];
+    const PreparedNode& prepared = engine_->node((*next)++);
     const uint32_t first = step++;
     const size_t known = item_count_;
     for (const uint32_t value : node.outputs) AddItem(value, first);

@@ -60,7 +60,7 @@ Code Session::RestoreSizes(const ErrorSink& errors) {
 
 // Takes the sizes from the outputs of a node that has run.
 Code Session::FindSizes(size_t index, const ErrorSink& errors) {
-  const PreparedNode& prepared = engine_->nodes()[index];
+  const PreparedNode& prepared = engine_->node(index);
   const Node& node = *prepared.node;
   const Tensor* outputs = operands_.data() + prepared.first_operand + node.inputs.size();
   bool changed = false;

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from buildtool import resources
 from buildtool.builders import elf
 from buildtool.builders.toolchain import cmake_program, ninja_program
 from tests.builders.conftest import ABIS, Build, lowered, source
@@ -32,6 +33,20 @@ def test_the_tree_builds_with_plain_cmake(build: Build, tmp_path: Path, abi: str
     ours = build(source(code=True), abi)
     assert made.read_bytes() == ours.shared.read_bytes()
     assert (made.parent / "libtiny.a").read_bytes() == ours.static.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["lathe_flags", "lathe_tool_flags"])
+def test_warnings_of_a_users_compiler_are_no_errors(tmp_path: Path, kind: str) -> None:
+    script = tmp_path / "flags.cmake"
+    flags = resources.root() / "cmake" / "LatheFlags.cmake"
+    script.write_text(f'include("{flags}")\n{kind}(flags)\nmessage(STATUS "${{flags}}")\n')
+
+    def told(**environment: str) -> str:
+        command = [str(cmake_program()), "-P", str(script)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert "-Wall" in told() and "-Werror" not in told()
+    assert "-Werror" in told(LATHE_WARNINGS_AS_ERRORS="1"), "those of the tests are"
 
 
 def test_the_tree_holds_the_sources_of_the_kernels_it_keeps_and_no_other() -> None:
