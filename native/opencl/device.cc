@@ -75,16 +75,25 @@ Maker MakerOf(const DeviceFacts& facts) {
   return Maker::kOther;
 }
 
+// The number at `*text`, which goes on behind it; -1: there is none. No strtol: newer glibc have it under another name.
+int TakeDigits(const char** text) {
+  int number = -1;
+  for (; **text >= '0' && **text <= '9' && number < 100000000; ++*text)
+    number = (number < 0 ? 0 : 10 * number) + (**text - '0');
+  return number;
+}
+
 // "OpenCL 1.2 ..."; 0.0 where it says something else.
 void ReadVersion(DeviceFacts* facts) {
   constexpr char kPrefix[] = "OpenCL ";
   const char* text = facts->version;
   if (strncmp(text, kPrefix, sizeof(kPrefix) - 1) != 0) return;
-  char* end = nullptr;
-  const long major = strtol(text + sizeof(kPrefix) - 1, &end, 10);
-  if (*end != '.' || major < 0 || major > 99) return;
-  facts->major = static_cast<cl_int>(major);
-  facts->minor = static_cast<cl_int>(strtol(end + 1, nullptr, 10));
+  text += sizeof(kPrefix) - 1;
+  const int major = TakeDigits(&text);
+  if (*text++ != '.' || major < 0 || major > 99) return;
+  const int minor = TakeDigits(&text);
+  facts->major = major;
+  facts->minor = minor < 0 ? 0 : minor;
 }
 
 // Hints are listed with the device or with the platform, what kernels may use with the device.
@@ -191,14 +200,7 @@ const char* ProblemOf(const Answers& answers, const DeviceFacts& facts) {
 }
 
 // Whether a number stands at `text`, followed by `end`; `text` then goes on behind that.
-bool TakeNumber(const char** text, char end, int number) {
-  if (**text < '0' || **text > '9') return false;
-  char* behind = nullptr;
-  const long value = strtol(*text, &behind, 10);
-  if (*behind != end || value != number) return false;
-  *text = behind + 1;
-  return true;
-}
+bool TakeNumber(const char** text, char end, int number) { return TakeDigits(text) == number && *(*text)++ == end; }
 
 bool IsWished(const char* wish, const Device& device) {
   if (wish == nullptr || Contains(device.facts.name, wish)) return true;

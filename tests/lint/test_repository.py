@@ -62,3 +62,12 @@ def test_markdown_links_lead_somewhere() -> None:
     ]
     assert [f"{page.name}: {target}" for page, target in links if not (page.parent / target).exists()] == []
     assert links
+
+
+def test_libraries_read_no_numbers_with_the_c_library() -> None:
+    """Headers of glibc 2.38 and newer give these functions names that no older glibc has."""
+    calls = re.compile(r"\b(strto(l|ll|ul|ull|imax|umax)|ato(i|l|ll)|v?[sf]?scanf)\(")
+    rooms = ("runtime", "kernel", "ops", "opencl", "vision")
+    files = [path for room in rooms for path in (ROOT / "native" / room).rglob("*") if path.suffix in (".cc", ".h")]
+    assert len(files) > 500
+    assert [str(path) for path in files if calls.search(path.read_text(encoding="utf-8"))] == []
