@@ -4,6 +4,7 @@
 //   K            where tensors live unless told otherwise: i (images) or b (buffers); K0, K1, ... of single tensors
 //   HALF         numbers are stored in 16 bits (of buffers; images know by themselves)
 //   HALF_MATH    arithmetic in half precision
+//   ROUND        images of halves get the nearest numbers, where the device itself would cut off what is left
 //   ACTIVATION   what is done to results before they are stored
 //   CHECK        reads and writes outside of tensors are counted
 #ifdef HALF_MATH
@@ -19,6 +20,15 @@ typedef float4 real4;
 #define READ_IMAGE read_imagef
 #define WRITE_IMAGE write_imagef
 #define TO_REAL4
+#endif
+#ifdef ROUND
+#undef WRITE_IMAGE
+#define WRITE_IMAGE(image, at, value) write_imagef(image, at, nearest_halves(convert_float4(value)))
+float4 nearest_halves(float4 value) {
+  ushort bits[4];
+  vstore_half4_rte(value, 0, (__private half *)bits);
+  return vload_half4(0, (__private half *)bits);
+}
 #endif
 #define TO_FLOAT4 convert_float4
 

@@ -286,19 +286,20 @@ const char* Planner::OptionsOf(const Launch& launch) const {
   };
   const char usual = settings.images ? 'i' : 'b';
   add("-DK=%c", usual);
-  bool buffers = false;
+  bool buffers = false, images = false;
   int number = 0;
   for (int i = 0; i < launch.argument_count_; ++i) {
     if (launch.arguments_[i].kind != LaunchArgument::kTensor) continue;
     const Home home = launch.arguments_[i].tensor->home;
     if (home != Home::kNumbers) {
       const char own = home == Home::kImage ? 'i' : 'b';
-      buffers = buffers || own == 'b';
+      (own == 'b' ? buffers : images) = true;
       if (own != usual) add(" -DK%d=%c", number, own);
     }
     ++number;
   }
   if (settings.half && buffers) add(" -DHALF");
+  if (settings.half && images && runtime_.facts().maker == Maker::kNvidia) add(" -DROUND");
   if (settings.half_arithmetic) add(" -DHALF_MATH");
   if ((runtime_.flags() & LATHE_DEVICE_CHECK) != 0) add(" -DCHECK");
   add("%s", launch.options_);
