@@ -100,6 +100,11 @@ bench-arm: setup ## instructions per inference on ARM, in qemu; NETWORKS=, ABIS=
 	@$(VENV)/python -m tests.bench.arm $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(ABIS),--abis $(ABIS)) \
 		$(if $(DTYPES),--dtypes $(DTYPES)) $(if $(CPU),--cpu $(CPU))
 
+bench-gpu: setup ## networks on the GPU of this machine, before and after tuning: build/bench-gpu.json; NETWORKS=, STORAGES=, MEMORIES=, WINOGRAD=, SIZE=, TUNE=, PEER=1
+	@$(VENV)/python -m tests.bench.gpu $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(STORAGES),--storages $(STORAGES)) \
+		$(if $(MEMORIES),--memories $(MEMORIES)) $(if $(WINOGRAD),--winograd $(WINOGRAD)) $(if $(SIZE),--size $(SIZE)) \
+		$(if $(TUNE),--tune $(TUNE)) $(if $(PEER),--peer)
+
 bench-hexagon: setup ## packets and instructions per inference on the Hexagon DSP, in qemu: build/bench-hexagon.json; NETWORKS=, SIZE=
 	@$(VENV)/python -m tests.bench.hexagon $(if $(NETWORKS),--networks $(NETWORKS)) $(if $(SIZE),--size $(SIZE))
 
