@@ -20,7 +20,7 @@ from tests.ops.drawn.files import describe, write_drawn
 from tests.ops.native_cases import case_graph, fits
 from tests.shared_folders import filled_once
 
-FEW = 15
+FEW = 8
 MANY = 200
 _DESCRIPTIONS = "descriptions.txt"
 
