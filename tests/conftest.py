@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +24,10 @@ for _name in ("COLUMNS", "LINES"):
 
 # Warnings of our own sources are errors here; users have other compilers, which warn of other things.
 os.environ.setdefault("LATHE_WARNINGS_AS_ERRORS", "1")
+
+# PoCL, also where there is a GPU: what a test expects of memory and times is what PoCL does. For a GPU, say so here.
+if Path("/etc/OpenCL/vendors/pocl.icd").is_file():
+    os.environ.setdefault("OCL_ICD_VENDORS", "/etc/OpenCL/vendors/pocl.icd")
 
 # A test runs an OpenCL program once: LLVM takes longer to optimise it than that saves, and PoCL can do without.
 os.environ.setdefault("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
