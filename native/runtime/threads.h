@@ -91,7 +91,9 @@ class ThreadPool {
 
   lathe_allocator allocator_;
   uint32_t holders_ = 1;
-  [[maybe_unused]] pid_t owner_ = 0;  // the process that made it
+#if !defined(__wasm__)
+  pid_t owner_ = 0;  // the process that made it
+#endif
   int threads_ = 1;
   int started_ = 0;  // workers that exist
   int spins_ = 0;
