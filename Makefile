@@ -19,7 +19,7 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-vision bench-wasm bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants clean
+.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-vision bench-wasm bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants kills clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -136,6 +136,9 @@ fuzz-all: setup ## fuzz every reader and every native program for HOURS= each (0
 	@CC=$(CLANG) CXX=$(subst clang,clang++,$(CLANG)) $(VENV)/cmake -S tests/fuzz/native -B build/fuzz/native -G Ninja --log-level=ERROR
 	@$(VENV)/ninja -C build/fuzz/native -j $(WORKERS) --quiet model_fuzzer kmodel_fuzzer max7800x_fuzzer
 	@$(VENV)/python -m tests.fuzz all --seconds $$($(PYTHON) -c "print(int(3600 * $(or $(HOURS),0.05)))")
+
+kills: setup ## kill convert, build, quantize, tune and, with torch, train at COUNT= random moments; run each again; SEED=
+	@$(VENV)/python -m tests.workflow.kills --count $(or $(COUNT),200) --seed $(or $(SEED),1)
 
 mutants: setup ## plant COUNT= faults in each of ROOMS= and report those that no test finds: build/mutants.json; SEED=
 	@$(VENV)/python -m tests.mutants $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(ROOMS),--rooms $(ROOMS))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -93,9 +92,7 @@ def _arrays(files: list[Path], recipe: Recipe) -> dict[str, Array]:
 
 
 def _written(arrays: dict[str, Array], recipe: Recipe, output: Path) -> bytes:
-    import numpy as np
-
-    from buildtool.tensors.files import is_picture
+    from buildtool.tensors.files import is_picture, npy
     from buildtool.tensors.pictures import encoded
 
     where = Where(file=str(output))
@@ -106,9 +103,7 @@ def _written(arrays: dict[str, Array], recipe: Recipe, output: Path) -> bytes:
     if from_npy or output.suffix.lower() != ".npy":
         rule = "images and audio are written as one .npy, one .npy as .png, .jpg or .bmp"
         raise ConfigError(f"this cannot be written to '{output.name}'", where=where, rule=rule)
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
+    return npy(array)
 
 
 def _table(entries: list[dict[str, Any]]) -> Any:

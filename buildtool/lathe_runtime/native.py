@@ -289,7 +289,10 @@ class Library:
         except AttributeError as error:
             raise NativeError(f"it has no function '{symbol}'", IO) from error
         get_api.restype = POINTER(Api)
-        self.api: Any = get_api().contents
+        found = get_api()
+        if not found:
+            raise NativeError(f"'{symbol}' gives no interface", IO)
+        self.api: Any = found.contents
         if self.api.abi_version != ABI_VERSION or not self.has("value_at"):
             raise NativeError("it was built by another version of Lathe: build it again", UNSUPPORTED)
 

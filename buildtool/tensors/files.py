@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,13 @@ def _item(file: Path, recipe: Recipe) -> Array:
     if recipe.layout == "NCHW":
         values = np.moveaxis(values, -1, 0)
     return np.ascontiguousarray(recipe.typed(values))
+
+
+def npy(array: Array) -> bytes:
+    """A .npy file with the array."""
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()
 
 
 def saved(file: Path) -> Array:

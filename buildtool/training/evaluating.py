@@ -13,12 +13,14 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, InternalError, ValidationError, Where
 from buildtool.targets.max7800x.checkpoints import checkpoint, quantise_checkpoint, torch_writer
 from buildtool.targets.max7800x.description import writing
 from buildtool.targets.max7800x.devices import Device
 from buildtool.targets.max7800x.network import Network
 from buildtool.targets.max7800x.simulation.native_simulator import Simulator
+from buildtool.tensors.files import npy
 from buildtool.training import models, rules, tasks, tracing
 from buildtool.training.data import Data
 from buildtool.training.fitting import given
@@ -191,13 +193,12 @@ def _part(name: str, outputs: Mapping[str, Any]) -> tuple[str, slice] | None:
 def export(on_chip: Network, sample: NDArray[np.int64], folder: Path) -> tuple[Path, ...]:
     """A description with all places, its checkpoint and a sample, for this and for the manufacturer's tool."""
     written = writing.written(on_chip)
-    folder.mkdir(parents=True, exist_ok=True)
     files = (
         folder / f"{on_chip.name}.yaml",
         folder / f"{on_chip.name}-q.pth.tar",
         folder / f"{on_chip.name}-sample.npy",
     )
-    files[0].write_text(written.description, encoding="utf-8")
-    files[1].write_bytes(written.checkpoint)
-    np.save(files[2], sample.astype(np.int64))
+    contents = (written.description.encode(), written.checkpoint, npy(sample.astype(np.int64)))
+    for file, content in zip(files, contents, strict=True):
+        write_file(file, content)
     return files

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, Where
 from buildtool.training import distilling, models, policies, rules, tasks, tracing
 from buildtool.training.data import Data
@@ -129,7 +130,7 @@ def fit(
             models.save(fitted.best_checkpoint, network, name, number, settings.arguments)
         kept = {"optimizer": optimiser.state_dict(), "settings": _comparable(settings), "history": _history(fitted)}
         models.save(fitted.checkpoint, network, name, number, settings.arguments, kept)
-        (folder / f"{name}.json").write_text(json.dumps(fitted.as_json(), indent=1) + "\n", encoding="utf-8")
+        write_file(folder / f"{name}.json", (json.dumps(fitted.as_json(), indent=1) + "\n").encode())
         after(fitted)
         kind = "quantised" if quantised else "floats"
         told(f"epoch {number + 1} of {settings.epochs}: loss {loss:.4f}, {task.measure} {epoch.accuracy:.2%}, {kind}")

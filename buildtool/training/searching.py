@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, LatheError, RunError, UnsupportedError, Where
 from buildtool.targets.max7800x.devices import DEVICES
 from buildtool.targets.max7800x.simulation.estimate import estimate
@@ -258,7 +259,7 @@ class _Journal:
         if resume:
             self._read(digest)
         else:
-            file.write_text(json.dumps({"search": digest}) + "\n", encoding="utf-8")
+            write_file(file, (json.dumps({"search": digest}) + "\n").encode())
 
     def _read(self, digest: str) -> None:
         where = Where(file=str(self._file))
@@ -282,7 +283,7 @@ class _Journal:
             except (ValueError, LookupError, TypeError):
                 continue  # what was being written when the process was killed
             whole.append(line)
-        self._file.write_text("\n".join(whole) + "\n", encoding="utf-8")
+        write_file(self._file, ("\n".join(whole) + "\n").encode())
 
     def keep(self, trial: Trial) -> None:
         with self._file.open("a", encoding="utf-8") as stream:

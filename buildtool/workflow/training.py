@@ -14,11 +14,13 @@ import numpy as np
 
 from buildtool.builders.device_simulators import device_simulator
 from buildtool.builders.objects import ObjectCache
+from buildtool.builders.package import write_file
 from buildtool.errors import ConfigError, ToolchainError, UnsupportedError, Where
 from buildtool.reports import training as pages
 from buildtool.running import clusters
 from buildtool.targets.max7800x import TARGET
 from buildtool.targets.max7800x.devices import DEVICES, Device
+from buildtool.tensors.files import npy
 from buildtool.training import data, policies, spaces
 
 HOWS = ("evolution", "random")
@@ -98,7 +100,7 @@ def fit(
     )
 
     def show(fitted: fitting.Fitted) -> None:
-        (folder / f"{fitted.arch}.html").write_bytes(pages.of_fit(fitted.as_json()))
+        write_file(folder / f"{fitted.arch}.html", pages.of_fit(fitted.as_json()))
 
     fitted = fitting.fit(model, arch, data.read(samples), asked, folder, resume=resume, told=told, after=show)
     return fitted.as_json()
@@ -221,13 +223,13 @@ def search_bits(
 
 def _policy(folder: Path, name: str, text: str) -> Path:
     file = folder / f"{name}-policy.yaml"
-    file.write_text(text, encoding="utf-8")
+    write_file(file, text.encode())
     return file
 
 
 def _written(folder: Path, name: str, document: dict[str, Any], page: bytes) -> None:
-    (folder / f"{name}-search.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    (folder / f"{name}-search.html").write_bytes(page)
+    write_file(folder / f"{name}-search.json", (json.dumps(document, indent=1) + "\n").encode())
+    write_file(folder / f"{name}-search.html", page)
 
 
 def _arguments(words: Sequence[str]) -> dict[str, Any]:
@@ -285,22 +287,22 @@ def _export_to_k210(name: str, network: Any, held: Any, folder: Path, anchors: S
     output = exporting.steps_of(network, held.shape)[-1].shape
     folder.mkdir(parents=True, exist_ok=True)
     deployment, file, beside, sample = (folder / f"{name}.{end}" for end in ("yml", "onnx", "ranges", "npy"))
-    file.write_bytes(content)
-    beside.write_text(ranges, encoding="utf-8")
-    np.save(sample, (held.test_samples[:1] / 128).astype(np.float32))
     formats = [f"[{'NCHW' if rank == 3 else 'NONE'}]" for rank in (len(held.shape), len(output))]
     shapes = [",".join(map(str, (1, *shape))) for shape in (held.shape, output)]
-    deployment.write_text(
+    description = (
         f"library_name: {name}\ntarget_abis: [{K210}]\nmodels:\n  {name}:\n    platform: onnx\n"
         f"    model_file_path: {file.name}\n    input_tensors: [{exporting.INPUT}]\n"
         f'    input_shapes: ["{shapes[0]}"]\n    input_data_formats: {formats[0]}\n'
         f'    input_ranges: ["-1.0,0.9921875"]\n'
         f'    output_tensors: [output]\n    output_shapes: ["{shapes[1]}"]\n    output_data_formats: {formats[1]}\n'
         f"    validation_inputs_data: [{sample.name}]\n    runtime: kpu\n    quantize: 1\n"
-        f"    quantize_range_file: {beside.name}\n" + (f"    kpu: {{anchors: {list(anchors)}}}\n" if anchors else ""),
-        encoding="utf-8",
+        f"    quantize_range_file: {beside.name}\n" + (f"    kpu: {{anchors: {list(anchors)}}}\n" if anchors else "")
     )
-    return deployment, file, beside, sample
+    first = npy((held.test_samples[:1] / 128).astype(np.float32))
+    files = (deployment, file, beside, sample)
+    for path, written in zip(files, (description.encode(), content, ranges.encode(), first), strict=True):
+        write_file(path, written)
+    return files
 
 
 def _require_torch() -> None:

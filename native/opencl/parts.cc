@@ -1,7 +1,8 @@
 #include "native/opencl/parts.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "native/runtime/clock.h"
 
 namespace lathe {
 namespace opencl {
@@ -32,11 +33,7 @@ size_t PowerUpTo(int32_t work, size_t limit) {
 
 }  // namespace
 
-int64_t NowNanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
+int64_t NowNanoseconds() { return lathe::NowNanoseconds(); }
 
 Code DeviceFailed(const Reporter& reporter, const Runtime& runtime, const char* function, cl_int error) {
   return reporter.Fail(Code::kInternal,

@@ -84,12 +84,16 @@ class Library {
  public:
   Library(const std::string& path, const std::string& symbol) {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) throw NativeError(LATHE_IO, dlerror());
+    if (handle == nullptr) {
+      const char* said = dlerror();
+      throw NativeError(LATHE_IO, said != nullptr ? said : "it cannot be loaded");
+    }
     handle_ = std::shared_ptr<void>(handle, dlclose);
     void* function = dlsym(handle, symbol.c_str());
     if (function == nullptr) throw NativeError(LATHE_IO, "it has no function '" + symbol + "'");
     using GetApi = const lathe_api* (*)();
     api_ = reinterpret_cast<GetApi>(function)();
+    if (api_ == nullptr) throw NativeError(LATHE_IO, "'" + symbol + "' gives no interface");
     if (api_->abi_version != LATHE_ABI_VERSION || api_->struct_size < offsetof(lathe_api, node_at))
       throw NativeError(LATHE_UNSUPPORTED, "it was built by another version of Lathe: build it again");
   }

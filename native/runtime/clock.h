@@ -7,9 +7,10 @@
 
 namespace lathe {
 
+// 0 where there is no clock.
 inline int64_t NowNanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  timespec now = {};
+  if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
   return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
 

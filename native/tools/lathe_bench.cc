@@ -187,8 +187,8 @@ class Stand {
 };
 
 int64_t Now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  timespec time = {};
+  if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return 0;
   return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
 }
 
@@ -293,7 +293,7 @@ const lathe_api* LoadLibrary(const Options& options, std::string* problem) {
   }
   using GetApi = const lathe_api* (*)();
   const lathe_api* api = reinterpret_cast<GetApi>(function)();
-  if (api->abi_version == LATHE_ABI_VERSION) return api;
+  if (api != nullptr && api->abi_version == LATHE_ABI_VERSION) return api;
   *problem = "the library has another binary interface";
   return nullptr;
 }

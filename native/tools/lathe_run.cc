@@ -80,13 +80,17 @@ Failure LoadLibrary(const Options& options, const lathe_api** api) {
   // A path without a slash would be searched for in the system's folders.
   const std::string path = options.library.find('/') == std::string::npos ? "./" + options.library : options.library;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return {"io", std::string("cannot load the library: ") + dlerror()};
+  if (handle == nullptr) {
+    const char* said = dlerror();
+    return {"io", std::string("cannot load the library: ") + (said != nullptr ? said : path.c_str())};
+  }
   const std::string symbol = options.symbol.empty() ? SymbolOf(options.library) : options.symbol;
   void* function = dlsym(handle, symbol.c_str());
   if (function == nullptr)
     return {"io", "'" + options.library + "' has no function '" + symbol + "': give --symbol lathe_api_<library name>"};
   using GetApi = const lathe_api* (*)();
   *api = reinterpret_cast<GetApi>(function)();
+  if (*api == nullptr) return {"io", "'" + symbol + "' gives no interface"};
   if ((*api)->abi_version != LATHE_ABI_VERSION) return {"unsupported", "the library has another binary interface"};
   return {};
 }

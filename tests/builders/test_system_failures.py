@@ -1,7 +1,8 @@
-"""Calls of the system that fail while a library runs: threads that sleep and wake, and clocks."""
+"""Calls of the system that fail while a library runs: threads that sleep and wake, clocks, dlopen."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 from buildtool.builders.objects import ObjectCache
 from buildtool.builders.runner import shared_runner
 from buildtool.ir.graph import Graph
-from tests.builders.conftest import Build, source
+from tests.builders.conftest import Build, relu_network, source
 from tests.plan.graphs import add_input, apply, make
+from tests.targets import loader_faults
 
 #: Goes before the C library: SYSTEM names what fails, and every EVERY-th call does.
 _SHIM = r"""
@@ -98,3 +100,28 @@ def test_results_do_not_depend_on_calls_that_fail(
     assert done.returncode == 0, done.stderr
     assert f"{'clock' if system == 'clock' else 'futex'} failed" in done.stderr
     np.testing.assert_allclose(np.fromfile(found, np.float32).reshape(x.shape), 1 / (1 + np.exp(-x)), rtol=1e-5)
+
+
+def test_times_are_nothing_without_a_clock(build: Build, cache: ObjectCache, shim: Path, tmp_path: Path) -> None:
+    built = build(source("one", [relu_network()], code=True), "host", owner="runner")
+    words = [shared_runner("host", cache), "--library", built.shared, "--symbol", "lathe_api_one", "--profile"]
+    environment = {**os.environ, "LD_PRELOAD": str(shim), "SYSTEM": "clock", "EVERY": "1"}
+    done = subprocess.run(
+        [*map(str, words), "--json", "-"], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "clock failed" in done.stderr
+    (node,) = json.loads(done.stdout)["nodes"]
+    assert {key: number for key, number in node.items() if key.endswith("_ns") and number} == {}, node
+
+
+def test_loading_that_fails_has_a_message(build: Build, cache: ObjectCache, tmp_path: Path) -> None:
+    """Where dlerror is silent, too."""
+    built = build(source("one", [relu_network()], code=True), "host", owner="runner")
+    words = [str(shared_runner("host", cache)), "--library", str(built.shared), "--symbol", "lathe_api_one"]
+    settings = {**os.environ, "LD_PRELOAD": str(loader_faults.shim(tmp_path)), loader_faults.CALLERS: "lathe_run"}
+    for at, told in enumerate((f"cannot load the library: {built.shared}", "no function 'lathe_api_one'", "")):
+        settings[loader_faults.AT] = str(at)
+        done = subprocess.run(words, env=settings, capture_output=True, text=True, check=False)
+        assert done.returncode >= 0, (at, done.stderr)
+        assert bool(done.returncode) == bool(told)
+        assert told in done.stderr

@@ -19,4 +19,5 @@ def channels_last(nodes: Sequence[SourceNode]) -> frozenset[str]:
 
 
 def _turns(node: SourceNode, perm: tuple[int, ...]) -> bool:
-    return node.op == "Transpose" and node.attributes.get("perm") == perm
+    found = node.attributes.get("perm")  # of any type, in a file of any origin
+    return node.op == "Transpose" and isinstance(found, tuple) and found == perm

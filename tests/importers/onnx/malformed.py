@@ -236,6 +236,10 @@ CHANGES: dict[str, Change] = {
         1, node("ConvTranspose", ["c", "w4"], ["r"], strides=[2**30, 2**30]), w4=random(4, 4, 1, 1)
     ),
     "transpose-twice-the-same": replace(1, node("Transpose", ["c"], ["r"], perm=[0, 1, 1, 2])),
+    # Found by fuzzing: it was compared with a list.
+    "transpose-by-a-tensor": replace(
+        1, node("Transpose", ["c"], ["r"], perm=helper.make_tensor("p", TensorProto.INT64, [300], [0] * 300))
+    ),
     "transpose-outside": replace(1, node("Transpose", ["c"], ["r"], perm=[0, 1, 2, 9])),
     "pad-huge": replace(1, node("Pad", ["c", "p"], ["r"]), p=ints(*[HUGE] * 8)),
     "pad-large": replace(1, node("Pad", ["c", "p"], ["r"]), p=ints(*[2**30] * 8)),
