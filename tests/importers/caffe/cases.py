@@ -329,6 +329,14 @@ NORMALISATIONS = [
     one("Normalize", "norm_param { across_spatial: false channel_shared: false }", (1, 3, 4, 5), (3,)),
     one("Normalize", "norm_param { across_spatial: true channel_shared: true }", (1, 3, 4, 5), (1,), name="whole"),
     one(
+        "Normalize",
+        "norm_param { across_spatial: true channel_shared: true }",
+        (2, 3),
+        (1,),
+        name="rows",
+        meaning=lambda x, scale: x / np.sqrt(np.sum(x * x, 1, keepdims=True) + 1e-10) * scale,
+    ),
+    one(
         "GroupNorm", "group_norm_param { group_num: 2 eps: 0.01 }", (2, 4, 3, 5), meaning=lambda x: _groups(x, 2, 0.01)
     ),
     one(

@@ -114,6 +114,13 @@ def test_input_layers_and_their_sizes(tmp_path: Path) -> None:
     assert declared_inputs(ImportRequest("open", file)) == {"a": (None, 3, 4, 4), "b": (1, 1, 2, 2)}
 
 
+def test_run_time_sizes_on_both_sides_of_a_reshape(tmp_path: Path) -> None:
+    text = "input: 'x'" + layer("Reshape", "y", "x", "reshape_param { shape { dim: 0 dim: 2 dim: -1 } }")
+    graph = imported(text, None, tmp_path, [TensorRequest("x", ((1, 3), 4, 6), "NONE")]).graph
+    x = numbers((3, 4, 6), 5)
+    np.testing.assert_array_equal(run(graph, {"x": x})[0], x.reshape(3, 2, 12))
+
+
 def test_run_time_sizes(tmp_path: Path) -> None:
     """Pools of any size, and batches of any number."""
     pool = layer("Pooling", "y", "x", "pooling_param { kernel_size: 3 stride: 2 pad: 1 }")
@@ -164,6 +171,8 @@ _RELU = layer("ReLU", "y", "x")
         (inputs(_X) + layer("Slice", "y", "x", "", "a b"), "cannot be cut"),
         (inputs(_X) + layer("Reshape", "y", "x", "reshape_param { shape { dim: 5 dim: -1 } }"), "divided"),
         (inputs(_X) + layer("Eltwise", "y", "x x", "eltwise_param { coeff: 1 }"), "1 coefficients for 2"),
+        (inputs({**_X, "s": (6, 6)}) + layer("Scale", "y", "x s", "scale_param { axis: 3 }"), "2 axes from axis 3 on"),
+        (inputs({"x": (5,)}) + layer("BatchNorm", "y", "x"), "there are no channels"),
     ],
 )
 def test_mistakes(text: str, message: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from buildtool.errors import UnsupportedError
+from buildtool.importers.request import TensorRequest
 from tests.importers.keras.harness import archive, imported
 
 
@@ -43,6 +44,24 @@ def test_an_unknown_setting_is_an_error(name: str, layer: str, setting: str, val
         imported(_changed(name, layer, {setting: value}), tmp_path)
     assert setting in problem.value.problems[0].remedy
     assert problem.value.problems[0].where.node
+
+
+@pytest.mark.parametrize(
+    ("setting", "wanted"),
+    [("frame_step", 3), ("expand_dims", False)],  # half of a frame of 6
+)
+def test_what_a_spectrogram_is_without_a_setting(setting: str, wanted: Any, tmp_path: Path) -> None:
+    shapes = []
+    for value in (None, wanted):
+        data = _changed("spectrum-stft-keras3.keras", "STFTSpectrogram", {setting: value})
+        shapes.append(imported(data, tmp_path).graph.outputs[0].type.shape)
+    assert shapes[0] == shapes[1]
+
+
+def test_a_crop_of_an_image_of_any_size_is_an_error(tmp_path: Path) -> None:
+    sizes = TensorRequest("input0", (1, (7, 9), 5, 3))
+    with pytest.raises(UnsupportedError, match="resize from a run-time size"):
+        imported(archive()["resizing-crop-keras3.keras"], tmp_path, inputs=[sizes])
 
 
 @pytest.mark.parametrize("value", [None, False, 0, "", []])
