@@ -19,13 +19,16 @@ CMAKE_FILES = $(wildcard $(shell git ls-files --cached --others --exclude-standa
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-vision bench-wasm bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants kills clean
+.PHONY: help setup lock demo test quick test-all test-times lint tidy format docs release test-train conformance oracles strangers bench-peers bench-arm bench-arm-loops bench-micro bench-vision bench-wasm bench-ops bench-profile bench-history gallery first-hour fuzz fuzz-native fuzz-all mutants kills clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-setup: ## install what is missing: Debian packages, .venv, the package itself
-	@$(PYTHON) scripts/setup_environment.py
+setup: ## install what is missing: Debian packages, .venv, the package itself; LOCKED=1: by versions and hashes
+	@$(PYTHON) scripts/setup_environment.py $(if $(LOCKED),--locked)
+
+lock: setup ## write the versions and hashes that `make setup LOCKED=1` installs: scripts/python_packages.lock
+	@$(VENV)/python scripts/lock_packages.py
 
 demo: setup ## build a library for a small network, run it, check it, show its size and speed
 	@$(VENV)/python examples/digits/demo.py

@@ -73,6 +73,11 @@ METADATA_TABLES = ("project.entry-points", "project.scripts")
 # Files from which the compiled and generated parts are made.
 BUILD_FILES = ("CMakeLists.txt", "buildtool/schemas/*.proto", "native/python/*", "native/include/lathe/*")
 BUILD_PRODUCTS = ("bin/lathe",)
+EXTRAS = ("dev", "docs", "validate")
+# Versions and hashes for `--locked`; scripts/lock_packages.py writes it.
+LOCK = ROOT / "scripts" / "python_packages.lock"
+# Of pip: a package is built with what is installed, and nothing comes from the network.
+_AS_IT_IS = ("--no-build-isolation", "--no-deps", "--no-index")
 
 
 class SetupError(Exception):
@@ -83,13 +88,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-system", action="store_true", help="do not look for or install Debian packages")
     parser.add_argument("--clean", action="store_true", help="make .venv anew")
+    parser.add_argument("--locked", action="store_true", help="install the versions of python_packages.lock, by hash")
     options = parser.parse_args()
     try:
         with _single_run():
             if not options.no_system:
                 install_debian_packages()
             create_venv(options.clean)
-            install_python_packages()
+            install_python_packages(options.locked)
     except SetupError as error:
         print(f"setup: error: {error}", file=sys.stderr)
         return 1
@@ -164,20 +170,31 @@ def create_venv(anew: bool) -> None:
     _run([sys.executable, "-m", "venv", "--clear", VENV])
 
 
-def install_python_packages() -> None:
-    """Install the requirements of the build and of Lathe, then Lathe itself as an editable package."""
+def install_python_packages(locked: bool = False) -> None:
+    """Install the requirements of the build and of Lathe, then Lathe itself as an editable package.
+
+    `locked`: the versions of the lock, and nothing whose hash is not in it.
+    """
     requirements = hashlib.sha256(_requirement_tables().encode()).hexdigest()
     metadata = hashlib.sha256(_metadata_tables().encode()).hexdigest()
     build = f"{requirements} {metadata} {_fingerprint(BUILD_FILES)}"
     products_exist = all((VENV / name).exists() for name in BUILD_PRODUCTS) and _generated_schemas_exist()
-    if _stamp("requirements") != requirements:
-        print("setup: installing Python packages", flush=True)
-        _run([*_pip("install"), *_build_requirements()])
-        _run([*_pip("install"), "--no-build-isolation", "--editable", f"{ROOT}[dev,docs,validate]"])
+    lock = hashlib.sha256(LOCK.read_bytes()).hexdigest() if locked else ""
+    if locked and _stamp("lock") != lock:
+        print("setup: installing Python packages by their hashes", flush=True)
+        _run([*_pip("install"), "--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement", LOCK])
+        _run([*_pip("install"), *_AS_IT_IS, "--editable", str(ROOT)])
         _write_stamp("requirements", requirements)
+        _write_stamp("lock", lock)
+    elif _stamp("requirements") != requirements:
+        print("setup: installing Python packages", flush=True)
+        _run([*_pip("install"), *build_requirements()])
+        _run([*_pip("install"), "--no-build-isolation", "--editable", f"{ROOT}[{','.join(EXTRAS)}]"])
+        _write_stamp("requirements", requirements)
+        _write_stamp("lock", "")
     elif _stamp("build") != build or not products_exist:
         print("setup: building the Python package", flush=True)
-        _run([*_pip("install"), "--no-build-isolation", "--no-deps", "--no-index", "--editable", str(ROOT)])
+        _run([*_pip("install"), *_AS_IT_IS, "--editable", str(ROOT)])
     else:
         return
     _write_stamp("build", build)
@@ -200,7 +217,7 @@ def _tables(names: tuple[str, ...]) -> list[str]:
     return [table for table in tables if table.lstrip("[").startswith(names)]
 
 
-def _build_requirements() -> list[str]:
+def build_requirements() -> list[str]:
     """What building the package needs: without build isolation nobody else installs it before the build starts.
 
     That is `[build-system]` of pyproject.toml, and CMake and Ninja, which are dependencies of Lathe anyway.
@@ -212,7 +229,7 @@ def _build_requirements() -> list[str]:
         "project = tomllib.load(open(sys.argv[1], 'rb'))\n"
         "print(*project['build-system']['requires'], *project['project']['dependencies'], sep='\\n')\n"
     )
-    command = [str(PYTHON), "-c", script, str(ROOT / "pyproject.toml")]
+    command = [str(PYTHON if PYTHON.exists() else sys.executable), "-c", script, str(ROOT / "pyproject.toml")]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 

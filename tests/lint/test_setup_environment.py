@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from scripts import setup_environment as setup
 
@@ -65,7 +67,7 @@ def _stamps_of(tree: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setattr(setup, "ROOT", tree)
     monkeypatch.setattr(setup, "_stamp", lambda name: "")
     monkeypatch.setattr(setup, "_write_stamp", written.__setitem__)
-    monkeypatch.setattr(setup, "_build_requirements", list)
+    monkeypatch.setattr(setup, "build_requirements", list)
     setup.install_python_packages()
     return written
 
@@ -90,3 +92,55 @@ def test_settings_of_linters_are_no_requirements() -> None:
     assert "grpcio-tools" in tables
     assert "scikit-learn" in tables
     assert "[tool.ruff" not in tables
+
+
+def test_locked_packages_are_installed_by_hash_and_once(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamps: dict[str, str] = {}
+    monkeypatch.setattr(setup, "_stamp", lambda name: stamps.get(name, ""))
+    monkeypatch.setattr(setup, "_write_stamp", stamps.__setitem__)
+    monkeypatch.setattr(setup, "BUILD_PRODUCTS", ())
+    monkeypatch.setattr(setup, "_generated_schemas_exist", lambda: True)
+    setup.install_python_packages(locked=True)
+    packages, lathe = commands
+    assert {"--require-hashes", "--no-deps", str(setup.LOCK)} <= set(packages)
+    assert {"--no-index", "--no-deps"} <= set(lathe)
+    setup.install_python_packages(locked=True)
+    setup.install_python_packages()  # `make test` runs `make setup`
+    assert len(commands) == 2
+    stamps["lock"] = ""  # what an environment of before has
+    setup.install_python_packages(locked=True)
+    assert len(commands) == 4
+
+
+def _locked() -> dict[str, list[tuple[Requirement, list[str]]]]:
+    """The entries of the lock by name, each with its hashes."""
+    found: dict[str, list[tuple[Requirement, list[str]]]] = {}
+    for entry in re.split(r"\n(?=\S)", setup.LOCK.read_text(encoding="utf-8").strip()):
+        first, *hashes = entry.replace("\\\n", "\n").splitlines()
+        requirement = Requirement(first.strip())
+        found.setdefault(requirement.name, []).append((requirement, [line.strip() for line in hashes]))
+    return found
+
+
+def test_the_lock_has_what_is_required_each_with_hashes() -> None:
+    locked = _locked()
+    for entries in locked.values():
+        for requirement, hashes in entries:
+            assert [item.operator for item in requirement.specifier] == ["=="], requirement
+            assert hashes and all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", line) for line in hashes), requirement
+    text = (setup.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    extras = [re.search(rf"^{extra} = \[(.*?)\]\n", text, re.MULTILINE | re.DOTALL) for extra in setup.EXTRAS]
+    wanted = [item for extra in extras for item in re.findall(r'"([^"]+)"', extra[1] if extra else "")]
+    assert len(wanted) > 15
+    for requirement in map(Requirement, [*wanted, *setup.build_requirements()]):
+        versions = [item.version for entry, _ in locked[requirement.name.lower()] for item in entry.specifier]
+        assert versions and all(requirement.specifier.contains(version) for version in versions), requirement
+
+
+def test_actions_of_others_are_named_by_their_commit() -> None:
+    workflows = list((setup.ROOT / ".github" / "workflows").glob("*.yml"))
+    assert workflows
+    used = [line for file in workflows for line in file.read_text().splitlines() if "uses:" in line]
+    assert used and all(re.search(r"uses: \S+@[0-9a-f]{40} # v[\d.]+$", line) for line in used), used
