@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +20,15 @@ _ELSEWHERE = {
     "lite": ("tflite",),
 }
 MOST_FILES = 2000  # of a folder that a missing file is compared with
+
+
+# What a terminal obeys instead of showing it: controls (but for line feeds and tabs), and turns of the direction.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """The text with names that files of strangers may have given, for a terminal, which shows all of it."""
+    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def quoted(text: object) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from buildtool.errors import LatheError, Problem
+from buildtool.wording import visible
 
 if TYPE_CHECKING:
     from buildtool.cli.progress import TerminalProgress
@@ -70,18 +71,18 @@ class Output:
     def show(self, *parts: str | Table) -> None:
         """Print texts and tables for a person."""
         for part in parts:
-            text = part if isinstance(part, str) else part.render(wants_colour(), terminal_width())
+            text = visible(part) if isinstance(part, str) else part.render(wants_colour(), terminal_width())
             write(text.rstrip("\n") + "\n" if text else "")
 
     def note(self, problem: Problem) -> None:
         """Something the user should know although nothing is wrong."""
         if self.verbosity > QUIET:
-            complain(problem.render("note"))
+            complain(visible(problem.render("note")))
 
     def say(self, text: str) -> None:
         """A line on stderr that --quiet silences."""
         if self.verbosity > QUIET:
-            complain(text)
+            complain(visible(text))
 
     def progress(self) -> TerminalProgress:
         """What the workflow reports to: lines that overwrite each other on a terminal, the log elsewhere."""
@@ -117,7 +118,7 @@ def report_error(error: LatheError, as_json: bool) -> None:
     if as_json:
         write(json.dumps(error.as_json(), indent=2, ensure_ascii=False) + "\n")
         return
-    text = error.render()
+    text = visible(error.render())
     if wants_colour(sys.stderr):
         text = text.replace("error:", "\033[1;31merror:\033[0m")
     complain(text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from buildtool.wording import visible
+
 
 @dataclass
 class Sheet:
@@ -18,7 +20,10 @@ class Sheet:
     right: frozenset[str] = frozenset()
     optional: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        self.title = visible(self.title)
+
     def add(self, *cells: object) -> None:
         if len(cells) != len(self.columns):
             raise ValueError(f"{len(cells)} cells do not fit {len(self.columns)} columns")
-        self.rows.append(tuple("" if cell is None else str(cell) for cell in cells))
+        self.rows.append(tuple("" if cell is None else visible(str(cell)) for cell in cells))

@@ -120,3 +120,21 @@ def test_a_build_without_libraries_shows_its_models() -> None:
     parts = build_report.parts(document)
     assert "12,345" in parts[0].render()  # type: ignore[union-attr]
     assert parts[-1] == "l: f in 0.2 s"
+
+
+_NAME = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\u202egnp.exe"
+
+
+def test_names_of_strangers_do_not_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not in errors, notes, lines and tables; what is said stays readable."""
+    out = Output()
+    output.report_error(ConfigError(f"no operator {_NAME}", where=Where(node=_NAME)), as_json=False)
+    out.note(Problem(f"a note of {_NAME}"))
+    out.say(_NAME)
+    names = Table(["name"], title=f"of {_NAME}")
+    names.add(_NAME)
+    out.show(f"a model of {_NAME}\n\tand more", names)
+    told = "".join(capsys.readouterr())
+    assert not [char for char in told if char not in "\n\t" and not char.isprintable()]
+    assert told.count(r"\x1b[2J\x1b]0;owned\x07\x9b31m\r\u202egnp.exe") == 7
+    assert "\n\tand more" in told

@@ -294,6 +294,7 @@ CHANGES: dict[str, Change] = {
     "squeeze-full-axis": replace(1, node("Squeeze", ["c", "p"], ["r"]), p=ints(1)),
     "unsqueeze-same-axis": replace(1, node("Unsqueeze", ["c", "p"], ["r"]), p=ints(0, 0)),
     "unsqueeze-many": replace(1, node("Unsqueeze", ["c", "p"], ["r"]), p=np.arange(40)),
+    "unsqueeze-very-many": replace(1, node("Unsqueeze", ["c", "p"], ["r"]), p=np.arange(100_000)),
     "reduce-axis-outside": replace(1, node("ReduceMean", ["c"], ["r"], axes=[9])),
     "flatten-axis-outside": replace(1, node("Flatten", ["c"], ["r"], axis=9)),
 }

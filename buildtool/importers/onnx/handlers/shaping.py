@@ -6,6 +6,7 @@ from buildtool.importers.builder import Tensor
 from buildtool.importers.onnx.registry import handler
 from buildtool.importers.step import Step
 from buildtool.ir.dims import Dim, product
+from buildtool.ir.verify import MAX_RANK
 
 
 @handler("Reshape")
@@ -55,6 +56,8 @@ def unsqueeze(step: Step) -> Tensor:
     if stated is None:
         step.malformed("the axes are missing")
     rank = x.rank + len(stated)
+    if rank > MAX_RANK:
+        step.unsupported(f"a tensor of rank {rank}", f"tensors have at most {MAX_RANK} axes")
     axes = step.axes(stated, rank)
     rest = iter(x.shape)
     return step.emit("reshape", x, shape=tuple(1 if axis in axes else next(rest) for axis in range(rank)))
