@@ -28,6 +28,7 @@ RUN_BY = {
     "docs/how-to/android-java.md": "tests/packaging/test_android_app.py",
     "docs/how-to/bench.md": "tests/benchmark/test_bench.py",
     "docs/how-to/browser.md": "tests/wasm/test_page.py",
+    "docs/how-to/camera.md": "tests/vision/test_camera_page.py",
     "docs/how-to/cmake.md": "tests/packaging/test_cmake_app.py",
     "docs/how-to/hexagon.md": "tests/targets/hexagon/test_networks.py",
     "docs/how-to/k210.md": "tests/targets/k210/test_page.py",
