@@ -68,7 +68,9 @@ class Overrides:
     mace_compat: str | None = None
     paddle_compat: str | None = None
     runtime: str | None = None  # of every model
-    toolchain: Path | None = None  # a CMake toolchain file: it is the one target, by the name that target_abis gives
+    toolchains: tuple[
+        Path, ...
+    ] = ()  # CMake toolchain files: they are the targets, by the names that target_abis gives
     op_paths: tuple[Path, ...] = ()  # beside those of the file
     fallback: str = ""  # cpu: where layers go that an accelerator cannot do
     # beside a description of a network that is given instead of a deployment file:

@@ -105,7 +105,7 @@ def build_or_reuse(asking: Asking, depfile: tuple[Path, str] | None, out: Output
 
 def _next(asking: Asking, document: dict[str, Any]) -> list[str]:
     """The command that follows, with the words that lead to the same build."""
-    if not document["libraries"] or asking.overrides.toolchain is not None:
+    if not document["libraries"] or asking.overrides.toolchains:
         return []
     said = asking.overrides
     named = {

@@ -45,9 +45,11 @@ TrustOption: TypeAlias = Annotated[
     typer.Option("--trust-model-code", help="Run PyTorch programs outside the jail, with all your rights."),
 ]
 ToolchainOption: TypeAlias = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
-        "--toolchain", metavar="FILE", help="CMake toolchain file to build with; --abi then only names the result."
+        "--toolchain",
+        metavar="FILE",
+        help="CMake toolchain file to build with; --abi then only names the result. Repeatable, with as many names.",
     ),
 ]
 OpPathOption: TypeAlias = Annotated[
@@ -204,7 +206,7 @@ class BuildOptions(LibraryOptions):
     toolchain: ToolchainOption = None
 
     def overrides(self) -> Overrides:
-        return replace(super().overrides(), toolchain=self.toolchain)
+        return replace(super().overrides(), toolchains=tuple(self.toolchain or ()))
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def deployment_file(file: Path, overrides: Overrides = NOTHING, progress: Progre
             where=Where(file=str(file)),
             remedy=f"give {shlex.quote(str(beside[0]))} instead, or write another one: lathe init",
         )
-    abis = ("host",) if overrides.toolchain is not None else overrides.target_abis or ("host",)
+    abis = ("host",) if overrides.toolchains else overrides.target_abis or ("host",)
     key = hashlib.sha256(repr((file.absolute(), abis)).encode()).hexdigest()[:16]
     target = resources.cache_dir() / "drafts" / key / f"{file.resolve().stem}.yml"
     text = draft.write(
@@ -95,7 +95,7 @@ def load_written(file: Path | str, overrides: Overrides = NOTHING, progress: Pro
 def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: Progress = SILENT) -> Deployment:
     """The deployment with what the command line says. UnsupportedError where it needs what is not built yet."""
     file = deployment_file(Path(file), overrides, progress)
-    own = overrides.toolchain is not None
+    own = bool(overrides.toolchains)
     if overrides.fallback not in ("", "cpu"):
         raise ConfigError(
             f"--fallback cannot be '{overrides.fallback}'",
@@ -122,23 +122,25 @@ def load_deployment(file: Path | str, overrides: Overrides = NOTHING, progress: 
 
 
 def with_own_parts(deployment: Deployment, overrides: Overrides) -> Deployment:
-    """The deployment with the toolchain file and the operators that the command line adds."""
+    """The deployment with the toolchain files and the operators that the command line adds."""
     if overrides.op_paths:
         paths = (*deployment.op_paths, *(path.absolute() for path in overrides.op_paths))
         deployment = dataclasses.replace(deployment, op_paths=tuple(dict.fromkeys(paths)))
     if overrides.fallback:
         deployment = dataclasses.replace(deployment, fallback=overrides.fallback)
-    if overrides.toolchain is None:
+    files = overrides.toolchains
+    if not files:
         return deployment
-    names = overrides.target_abis or (overrides.toolchain.stem,)
-    if len(names) > 1 or not config.is_file_name(names[0]):
+    names = overrides.target_abis or tuple(file.stem for file in files)
+    if len(set(names)) != len(files) or not all(config.is_file_name(name) for name in names):
+        word, example = ("a toolchain file", "my-board") if len(files) == 1 else ("toolchain files", "one,another")
         raise ConfigError(
-            f"'{', '.join(names)}' cannot be the name of the target of a toolchain file",
-            rule="--toolchain builds for one target, whose name becomes that of a folder",
-            remedy="give it a name with --abi, for example --abi my-board",
+            f"'{', '.join(names)}' cannot be the name of the target of {word}",
+            rule="each --toolchain builds for one target, whose name becomes that of a folder",
+            remedy=f"give each a name with --abi, for example --abi {example}",
         )
-    toolchain = ((names[0], overrides.toolchain.absolute()),)
-    return dataclasses.replace(deployment, target_abis=names, abi_marks=(), toolchains=toolchain)
+    toolchains = tuple((name, file.absolute()) for name, file in zip(names, files, strict=True))
+    return dataclasses.replace(deployment, target_abis=names, abi_marks=(), toolchains=toolchains)
 
 
 def target_of(deployment: Deployment) -> Target:

@@ -158,6 +158,40 @@ find_program(CMAKE_RANLIB NAMES llvm-ranlib-19 llvm-ranlib)
 """
 
 
+IOS = """
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_SYSTEM_NAME Darwin)
+set(CMAKE_SYSTEM_PROCESSOR arm64)
+set(CMAKE_CXX_COMPILER {zig}/zig c++ -target {target} -isystem {zig}/lib/libc/include/any-darwin-any)
+find_program(CMAKE_AR NAMES llvm-ar-19 llvm-ar)
+find_program(CMAKE_RANLIB NAMES llvm-ranlib-19 llvm-ranlib)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(ZIG is None, reason="ziglang is not installed: pip install ziglang")
+def test_an_xcframework_for_devices_and_the_simulator(tmp_path: Path) -> None:
+    assert ZIG is not None and ZIG.submodule_search_locations is not None
+    names = {"ios-arm64": "aarch64-ios.15.0", "ios-arm64-simulator": "aarch64-ios.15.0-simulator"}
+    files = []
+    for name, target in names.items():
+        files.append(tmp_path / f"{name}.cmake")
+        files[-1].write_text(IOS.format(zig=ZIG.submodule_search_locations[0], target=target))
+    overrides = Overrides(tuple(names), toolchains=tuple(files))
+    report = buildtool.build(EXAMPLE / "deploy.yml", overrides, Options(output=tmp_path / "build"))
+    frame = report.folder / "digits.xcframework"
+    slices = plistlib.loads((frame / "Info.plist").read_bytes())["AvailableLibraries"]
+    assert [(part["LibraryIdentifier"], part.get("SupportedPlatformVariant")) for part in slices] == [
+        ("ios-arm64", None),
+        ("ios-arm64-simulator", "simulator"),
+    ]
+    for name, platform in zip(names, (("ios", ""), ("ios", "simulator")), strict=True):
+        found = macho.read(frame / name / "libdigits.a")
+        assert (found.machine, found.platform, found.exported) == ("arm64", platform, ("lathe_api_digits",))
+        assert {"__text", "__lathe"} <= {section.name for section in found.sections}
+        assert all(symbol.startswith("_") for symbol in found.undefined)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(ZIG is None, reason="ziglang is not installed: pip install ziglang")
 @pytest.mark.parametrize(("machine", "target"), [("arm64", "aarch64"), ("x86_64", "x86_64")])
@@ -165,7 +199,7 @@ def test_a_library_for_macos(machine: str, target: str, tmp_path: Path) -> None:
     assert ZIG is not None and ZIG.submodule_search_locations is not None
     zig = Path(ZIG.submodule_search_locations[0]) / "zig"
     (tmp_path / "macos.cmake").write_text(TOOLCHAIN.format(machine=machine, zig=zig, target=target))
-    overrides = Overrides((f"macos-{machine}",), toolchain=tmp_path / "macos.cmake")
+    overrides = Overrides((f"macos-{machine}",), toolchains=(tmp_path / "macos.cmake",))
     report = buildtool.build(EXAMPLE / "deploy.yml", overrides, Options(output=tmp_path / "build"))
     archive = report.folder / f"lib/macos-{machine}/libdigits.a"
     info = macho.inspect_library(archive)
