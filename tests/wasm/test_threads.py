@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,14 @@ def test_the_index_tries_the_best_form_first() -> None:
     alone = package_files([WasmLibrary("Net", "net", "net", ONE, {})])
     assert list(alone) == ["package.json"]
     assert json.loads(alone["package.json"])["main"] == "./lib/wasm32-simd/net.mjs"
+
+
+def test_bundlers_find_every_file(digits: BuildReport) -> None:
+    """Files are named by literal addresses, no other one looks like that, and no bundler follows what Node has."""
+    for abi in (ONE, THREADS):
+        for file in (digits.folder / "lib" / abi).glob("*.mjs"):
+            text = file.read_text()
+            named = re.findall(r"new URL\(\s*([^,]+), import\.meta\.url\)", text)
+            assert all((file.parent / name.strip("'")).is_file() for name in named), named
+            assert len(named) == text.count(", import.meta.url)")
+            assert text.count("'node:") == text.count("import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:")

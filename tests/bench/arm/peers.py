@@ -25,6 +25,7 @@ _COUNTS: dict[tuple[str, str], dict[str, tuple[float, ...]]] = {
         "LiteRT": (50.0, 44.2, 32.5, 136.5, 24.0),
     },
     ("cortex-a7", "fp32"): {"ncnn": (191.8, 114.1, 89.6, 280.6, 57.5)},
+    ("rv64,v=true,vext_spec=v1.0,vlen=128", "fp32"): {"ncnn": (336.6, 190.2, 149.6, 469.6, 100.5)},
 }
 
 
