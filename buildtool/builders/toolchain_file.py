@@ -39,7 +39,9 @@ def examine(file: Path, abi: str, arguments: tuple[str, ...] = ()) -> Toolchain:
         shutil.copyfile(resources.cmake_dir() / "LatheToolchain.cmake", folder / "CMakeLists.txt")
         command: list[str | Path] = [cmake_program(), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja_program()}"]
         command += ["-S", folder, "-B", folder / "build", f"-DCMAKE_TOOLCHAIN_FILE={file.absolute()}", *arguments]
-        Processes().run(command, doing=f"reading the toolchain file {file} with CMake", error=ToolchainError)
+        # There, because a compiler that is asked for its version may leave files where it is called.
+        doing = f"reading the toolchain file {file} with CMake"
+        Processes().run(command, doing=doing, cwd=folder, error=ToolchainError)
         lines = (folder / "build" / "facts.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         macros = (folder / "build" / "macros.txt").read_text(encoding="utf-8", errors="replace")
     facts = dict(line.split("=", 1) for line in lines)

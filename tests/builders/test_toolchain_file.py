@@ -92,6 +92,17 @@ def test_unusable_toolchain_files_are_explained(tmp_path: Path, text: str, probl
         toolchain_file.examine(write(tmp_path, text), "board")
 
 
+def test_a_compiler_leaves_nothing_in_the_folder_of_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "messy"
+    compiler.write_text('#!/bin/sh\ntouch a.o\nexec g++ "$@"\n')
+    compiler.chmod(0o755)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    toolchain_file.examine(write(tmp_path, f"set(CMAKE_CXX_COMPILER {compiler})\n"), "board")
+    assert list(here.iterdir()) == []
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ToolchainError, match="there is no such toolchain file"):
         toolchain_file.examine(tmp_path / "none.cmake", "board")
