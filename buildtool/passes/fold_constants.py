@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,7 +18,13 @@ from buildtool.passes.editor import Editor
 ALWAYS_SMALL = 4096  # bytes: results up to here are folded whatever they are made from
 MOST_GROWTH = 2  # times the bytes of the inputs
 MOST_BYTES = 2**30
+MOST_UNFOLDED = 2**26  # bytes of a constant for a chip, which has a few megabytes
 MOST_MACS = 10**8  # beyond, the reference implementation takes too long
+
+
+def unfold(graph: Graph) -> bool:
+    """Fold what a small constant is spread to, too, for targets whose weights are constants. Whether there was one."""
+    return _run(graph, MOST_UNFOLDED, lambda given: MOST_UNFOLDED)
 
 
 class FoldConstants(Pass):
@@ -25,28 +32,33 @@ class FoldConstants(Pass):
     summary = "evaluate nodes with constant inputs, unless the result is much larger than its inputs"
 
     def run(self, graph: Graph) -> bool:
-        editor = Editor(graph)
-        for node in editor.nodes():
-            if _can_fold(node) and not any(editor.is_output(value) for value in node.outputs):
-                self._fold(editor, node)
-        return editor.changed
-
-    @staticmethod
-    def _fold(editor: Editor, node: Node) -> None:
-        try:
-            with np.errstate(all="ignore"):
-                results = node.op.reference(*(value.constant for value in node.inputs if value.constant is not None))
-        except (OperatorError, ArithmeticError, MemoryError):
-            return  # the content breaks a rule (an index out of range): the runtime says so
-        for value, result in zip(node.outputs, results, strict=True):
-            array = np.array(result, value.type.dtype.numpy, order="C")
-            constant = editor.constant(value, array)
-            constant.type = value.type
-            editor.replace(value, constant)
-        editor.remove(node)
+        return _run(graph, MOST_BYTES, lambda given: max(MOST_GROWTH * given, ALWAYS_SMALL))
 
 
-def _can_fold(node: Node) -> bool:
+def _run(graph: Graph, most: int, grown: Callable[[int], int]) -> bool:
+    editor = Editor(graph)
+    for node in editor.nodes():
+        if _can_fold(node, most, grown) and not any(editor.is_output(value) for value in node.outputs):
+            _fold(editor, node)
+    return editor.changed
+
+
+def _fold(editor: Editor, node: Node) -> None:
+    try:
+        with np.errstate(all="ignore"):
+            results = node.op.reference(*(value.constant for value in node.inputs if value.constant is not None))
+    except (OperatorError, ArithmeticError, MemoryError):
+        return  # the content breaks a rule (an index out of range): the runtime says so
+    for value, result in zip(node.outputs, results, strict=True):
+        array = np.array(result, value.type.dtype.numpy, order="C")
+        constant = editor.constant(value, array)
+        constant.type = value.type
+        editor.replace(value, constant)
+    editor.remove(node)
+
+
+def _can_fold(node: Node, most: int, grown: Callable[[int], int]) -> bool:
+    """`grown`: the bytes that a node may make of so many bytes."""
     if node.regions or not node.inputs or not all(value.is_constant for value in node.inputs) or is_quantised(node):
         return False
     if any(node.op.used_symbols()):
@@ -56,6 +68,4 @@ def _can_fold(node: Node) -> bool:
     given = sum(value.constant.nbytes for value in node.inputs if value.constant is not None)
     made = sum(math.prod(dims.static(value.type.shape)) * value.type.dtype.itemsize for value in node.outputs)
     macs = node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs])
-    return (
-        made <= min(max(MOST_GROWTH * given, ALWAYS_SMALL), MOST_BYTES) and isinstance(macs, int) and macs <= MOST_MACS
-    )
+    return made <= min(grown(given), most) and isinstance(macs, int) and macs <= MOST_MACS

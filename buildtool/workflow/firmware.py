@@ -16,7 +16,7 @@ from buildtool.builders.process import Processes
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.config import Deployment
 from buildtool.errors import ConfigError, Problem, UnsupportedError, Where
-from buildtool.passes import pipeline, real_borders
+from buildtool.passes import fold_constants, pipeline, real_borders
 from buildtool.passes.real_borders import Borders
 from buildtool.reports.documents import BuildReport, ModelReport
 from buildtool.requests import build_identity, deployments, library_sources, model_sources, runs
@@ -93,6 +93,9 @@ def lower(
         replace(deployment, models=graphs if stored else narrow), options, progress, keeps_stored=stored, drawn=True
     )
     progress.stage("place")
+    for model in models:
+        if not stored and fold_constants.unfold(model.graph):
+            pipeline.optimise(model.graph, model.config.graph_optimize_options or None, quantised=True)
     known = {model.config.name: (model.imported, model.graph) for model in models}
     borders = {model.config.identifier: Borders() if stored else _without_borders(model) for model in models}
     source = library_sources.library_source(deployment, known, library_sources.Algorithms(), options.allow_unverified)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.ir.dims import symbol
-from buildtool.passes.fold_constants import FoldConstants
+from buildtool.passes.fold_constants import FoldConstants, unfold
 from tests.passes.harness import CONV, Maker, apply, ops
 
 
@@ -31,6 +31,18 @@ def test_a_result_much_larger_than_its_inputs_is_not_stored() -> None:
     large = make("add", make.random(200, 1), make.random(1, 200))
     graph = make.finish(make("mul", make.input(200, 200), large))
     assert not apply(graph, FoldConstants)
+
+
+def test_chips_get_constants_that_are_spread() -> None:
+    make = Maker()
+    graph = make.finish(make("mul", make.input(200, 200), make("broadcast_to", make.constant(0.5), shape=(200, 200))))
+    assert not apply(graph, FoldConstants)
+    assert unfold(graph)
+    assert ops(graph) == ["mul"]
+    huge = Maker()
+    graph = huge.finish(huge("mul", huge.input(1, 1), huge("broadcast_to", huge.constant(0.5), shape=(4097, 4097))))
+    assert not unfold(graph)
+    assert ops(graph) == ["broadcast_to", "mul"]
 
 
 def test_a_small_result_is_stored_even_if_it_grows() -> None:

@@ -16,7 +16,18 @@ from buildtool.targets.k210.format.kmodel import read
 from buildtool.targets.k210.format.layer import LayerType
 from buildtool.targets.k210.generation.generate import generate
 from buildtool.targets.k210.generation.on_kpu import Settings
-from tests.targets.k210.generating import HALVING, Net, blocks, cosines, digits, generated, prepared
+from tests.targets.k210.generating import (
+    HALVING,
+    Net,
+    blocks,
+    cosines,
+    digits,
+    generated,
+    given,
+    pictures,
+    prepared,
+    results,
+)
 from tests.zoo.networks import cached
 
 CACHE = Path(__file__).resolve().parents[3] / "build" / "test-zoo"
@@ -135,6 +146,27 @@ def pool_first() -> Graph:
     return net.finish(net.pool(x, 3, kind="avg_pool2d", strides=(2, 2), pads=(1, 1, 1, 1)))
 
 
+def moved_channels() -> Graph:
+    """Channels shuffled, cut off, cut apart and added: layers of 1x1."""
+    net = Net(21)
+    x = net.layer(net.input(1, 12, 10, 3), 12)
+    order = np.arange(12).reshape(3, 4).T.reshape(-1)
+    shuffled = net("gather", x, net.graph.new_constant("order", order), axis=3)
+    later = net("slice", net.layer(shuffled, 16), starts=(0, 0, 0, 3), steps=(1, 1, 1, 2), sizes=(1, 12, 10, 6))
+    first, second = net.all("split", net.layer(later, 10), axis=3, sizes=(4, 6))
+    wider = net("pad", net.layer(first, 4), before=(0, 0, 0, 0), after=(0, 0, 0, 2), mode="constant", value=0.0)
+    return net.finish(net.layer(net("add", wider, second), 5, 1))
+
+
+def large_depthwise() -> Graph:
+    """A depthwise layer of 5x5 with more channels than one layer of the KPU sums up taps of."""
+    net = Net(22)
+    x = net.layer(net.input(1, 12, 12, 3), 60, 1)
+    pads = {"pads": (2, 2, 2, 2), "strides": (2, 2), "dilations": (1, 1)}
+    x = net("relu", net("dwconv2d", x, net.drawn(5, 5, 60, fan=25), net.bias(60), **pads))
+    return net.finish(net.layer(x, 8, 1))
+
+
 def lists() -> Graph:
     """No picture anywhere."""
     net = Net(14)
@@ -144,7 +176,7 @@ def lists() -> Graph:
 
 _MADE = (
     digits, cifar, residual, branches, strides, small_planes, kernels, activations, large_product, folded_product,
-    tiny_yolo, borders, pool_first, lists,
+    tiny_yolo, borders, pool_first, lists, moved_channels, large_depthwise,
 )  # fmt: skip
 NETS: dict[str, Callable[[], Graph]] = {made.__name__: made for made in _MADE}
 
@@ -156,6 +188,18 @@ def test_it_comes_near_to_the_float_network(name: str) -> None:
     assert read(made.data) == made.model
     found = cosines(graph, made)
     assert min(found) > 0.98, found
+
+
+def test_channels_that_are_moved_keep_their_numbers() -> None:
+    net, order = Net(23), [7, 0, 3, 3, 5]
+    x = net.layer(net.input(1, 6, 8, 3), 8)
+    picked = net("gather", x, net.graph.new_constant("order", np.array(order)), axis=3)
+    graph = net.finish(picked, x)
+    made = generated(graph)
+    (sample,) = pictures(graph, 1, seed=77)
+    found, whole = results(made, given(made, next(iter(sample.values()))))
+    assert whole.max() > 1
+    assert np.abs(found - whole[..., order]).max() <= whole.max() / 255
 
 
 @pytest.mark.parametrize("settings", [Settings(16), Settings(per_channel=True), Settings(per_channel=False)], ids=str)

@@ -19,7 +19,7 @@ from buildtool.ops.transpose import Transpose
 from buildtool.targets.k210.format import kmodel, layout
 from buildtool.targets.k210.format.cpu_layers import FullyConnected
 from buildtool.targets.k210.format.kmodel import EIGHT_BIT_WEIGHTS, Kmodel, Output
-from buildtool.targets.k210.generation import checks, memory, on_cpu, on_kpu, quantise, sums
+from buildtool.targets.k210.generation import channels, checks, memory, on_cpu, on_kpu, quantise, sums
 from buildtool.targets.k210.generation.forms import LEAST_SIDE, Planes, Program, Tensor, UnknownRangeError, known
 from buildtool.targets.k210.generation.jobs import Bordered, Convolution, Dense, Folded, Job, OnCpu, Spread
 from buildtool.targets.k210.generation.memory import Buffer, NoRoomError
@@ -87,6 +87,7 @@ class Generated:
 def generate(graph: Graph, settings: Settings | None = None) -> Generated:
     """Of a graph as `pipeline.optimise(graph, quantised=True)` leaves it. UnsupportedError lists what has no layer."""
     settings = settings or Settings()
+    channels.to_convolutions(graph, fallback=settings.fallback)
     jobs = place(graph, quantise.stored(graph), settings.product_bytes, fallback=settings.fallback)
     try:
         return _Generating(graph, settings, brief=False).run(jobs)
