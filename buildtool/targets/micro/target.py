@@ -14,7 +14,7 @@ from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.operator import Array
 from buildtool.ir.types import DType
 from buildtool.runtimes import Runtime
-from buildtool.targets.micro import budget, report
+from buildtool.targets.micro import budget, report, room
 from buildtool.targets.micro.budget import Search
 from buildtool.targets.micro.emitting import emulated, files, mace, model
 from buildtool.targets.micro.emitting.projects import project
@@ -45,11 +45,17 @@ class Planned:
     network: Network
     plan: Plan
     search: Search
+    constant_bytes: int
     frontend: Audio | Picture | None = None
 
     @property
     def identifier(self) -> str:
         return model.identifier(self.network.name)
+
+    @property
+    def need(self) -> room.Need:
+        """What its program for an emulated board takes."""
+        return room.need(self.plan, self.constant_bytes)
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,11 @@ class MicroTarget:
             if source.settings.get("backend", "portable") != "portable"
         )
         notes += tuple(_price(each) for each in planned if each.network.banding.origins)
+        notes += tuple(
+            room.note(each.network.name, processor, each.need)
+            for each in planned
+            if not room.is_enough(processor, each.need)
+        )
         return MicroProgram(self.name, abi, library, reports, notes, tuple(planned))
 
     def emit(self, programs: Sequence[FirmwareProgram]) -> SourceTree:
@@ -120,6 +131,8 @@ class MicroTarget:
             archives[program.abi] = (Archive(library.stem, units, flags),)
             found: list[Image] = []
             for each in program.planned:
+                if not room.is_enough(processor, each.need):
+                    continue
                 place = f"emulated/{program.abi}/{each.identifier}/harness.c"
                 tree[place] = emulated.harness(each.network, each.plan)
                 found.append(emulated.image(each.network.name, (*units, place), (f"{folder}/src",), processor))
@@ -128,14 +141,16 @@ class MicroTarget:
 
     def emulation(self, program: FirmwareProgram, name: str, inputs: Mapping[str, Array]) -> Emulation:
         """How a model is run on its emulated board."""
-        network = _named(program, name).network
-        processor = PROCESSORS[program.abi]
+        planned = _named(program, name)
+        network, processor = planned.network, PROCESSORS[program.abi]
         if processor.board is None:
             raise UnsupportedError(
                 f"nothing is executed for {processor.name}",
                 rule="this target gets sources and projects; neither a compiler nor an emulator is used",
                 remedy="validate the same kernels on another processor: --abi cortex-m3",
             )
+        if not room.is_enough(processor, planned.need):
+            raise room.refused(name, processor, planned.need)
         data = b"".join(
             np.ascontiguousarray(inputs[tensor.name].reshape(tensor.shape), tensor.dtype).tobytes()
             for tensor in network.inputs
@@ -201,7 +216,8 @@ def _planned(network: Network, processor: Processor, source: ModelSource) -> Pla
         )
     about = source.settings.get("frontend")
     made = None if about is None else frontend(about, network.inputs[0], source.name)
-    return Planned(found.found.network, found.found.plan, found, made)
+    constants = report.of_model(network, found, processor).data_bytes
+    return Planned(found.found.network, found.found.plan, found, constants, made)
 
 
 def _sources(program: MicroProgram, processor: Processor) -> dict[str, bytes]:

@@ -42,7 +42,7 @@ class Run:
 def _planned(network: Network, processor: Processor) -> Planned:
     """The network as it is, even if it is in bands."""
     choice = Choice(network, plan(network, processor.sets[0]), 0)
-    return Planned(network, choice.plan, Search(choice, choice, (choice,)))
+    return Planned(network, choice.plan, Search(choice, choice, (choice,)), 0)
 
 
 def run(network: Network, abi: str, folder: Path, inputs: Mapping[str, Array]) -> Run:
