@@ -54,6 +54,7 @@ HERE = (
     "docs/tutorials/getting-started.md",
     "docs/how-to/half-precision.md",
     "docs/how-to/mace.md",
+    "docs/how-to/from-miai.md",
     "docs/how-to/from-paddle-lite.md",
 )
 #: Commands that no test runs as they stand on the page, and why.
