@@ -149,9 +149,27 @@ def target_of(deployment: Deployment) -> Target:
     runtimes = [model.runtime for model in deployment.models]
     pairs = itertools.product(runtimes, ("host" if abi in own else abi for abi in deployment.target_abis))
     target = one_target(pairs, deployment.where_of("target_abis"))
+    _refuse_images(deployment, target)
     if not own or isinstance(target, FirmwareTarget):
         return target
     return target.knowing({abi: (file, examine(file, abi).macros) for abi, file in own.items()})
+
+
+def _refuse_images(deployment: Deployment, target: Target) -> None:
+    """UnsupportedError where a library for WebAssembly or macOS should hold image functions."""
+    if isinstance(target, FirmwareTarget) or not deployment.vision.functions:
+        return
+    known = target.capabilities.abis
+    other = [abi for abi in deployment.target_abis if abi in known and known[abi].object_format != "elf"]
+    if not other:
+        return
+    images = [each for model in deployment.models for graph in model.subgraphs for each in graph.images]
+    raise UnsupportedError(
+        f"image functions are not built for {other[0]}",
+        where=images[0].where if images else deployment.where_of("vision"),
+        rule="libraries for Linux and Android contain them, those for WebAssembly and macOS do not",
+        remedy=f"remove {'`preprocess`' if images else '`vision`'}, or leave {other[0]} out of `target_abis`",
+    )
 
 
 def toolchains_of(deployment: Deployment) -> list[Toolchain]:

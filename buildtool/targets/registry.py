@@ -79,7 +79,11 @@ def one_target(pairs: Iterable[tuple[Runtime, str]], where: Where) -> Target:
         if all(runtime in known.runtimes and abi in known.abis for runtime, abi in pairs):
             return target
     if any(target.name != targets[0].name for target in targets):
+        kinds = {target.name: abi for target, (_, abi) in zip(targets, pairs, strict=True)}
         raise UnsupportedError(
-            "the library mixes kinds of targets", where=where, remedy="write one deployment file per kind"
+            "the library mixes kinds of targets",
+            where=where,
+            rule=f"{' and '.join(kinds.values())} are built in different ways: libraries, or firmware of a chip",
+            remedy="write one deployment file per kind",
         )
     return targets[0]

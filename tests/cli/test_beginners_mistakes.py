@@ -15,11 +15,12 @@ import pytest
 
 from tests.cli.beginners_commands import COMMAND
 from tests.cli.beginners_files import FILES
+from tests.cli.beginners_keys import KEYS
 from tests.cli.beginners_mistakes import FILE, MODEL, Mistake
 from tests.cli.conftest import EXAMPLE, Lathe
 
 GOLDEN = Path(__file__).with_name("beginners_mistakes.txt")
-MISTAKES = (*FILE, *MODEL, *FILES, *COMMAND)
+MISTAKES = (*FILE, *MODEL, *FILES, *KEYS, *COMMAND)
 LEAST_GRADE = 3
 _PLACE = re.compile(r"'(?:\.\.\.|/)[^'\n]*/([^'/\n]+)'")  # in quotes, and shortened where the folder's name is long
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)

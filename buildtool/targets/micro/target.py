@@ -102,6 +102,7 @@ class MicroTarget:
             for source in library.models
             if source.settings.get("backend", "portable") != "portable"
         )
+        notes += tuple(_in_single(source.name, processor) for source in library.models if source.half_arithmetic)
         notes += tuple(_price(each) for each in planned if each.network.banding.origins)
         notes += tuple(
             room.note(each.network.name, processor, each.need)
@@ -175,6 +176,15 @@ class MicroTarget:
             outputs[tensor.name] = part.reshape(tensor.shape)
             start += tensor.bytes
         return Emulated(outputs, int.from_bytes(data[:4], "little"), planned.plan.size)
+
+
+def _in_single(model_: str, processor: Processor) -> Problem:
+    return Problem(
+        f"the model is stored and computed in single precision on the {processor.title}",
+        Where(model=model_),
+        rule="kernels of microcontrollers have no half precision: `data_type: fp16_fp16` has no effect",
+        remedy="bf16_fp32 stores the constants in 16 bits",
+    )
 
 
 def _price(planned: Planned) -> Problem:

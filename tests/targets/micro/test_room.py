@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from buildtool.targets.micro.processors import PROCESSORS
-from tests.cli.conftest import Lathe, lathe
+from tests.cli.conftest import EXAMPLE, Lathe, lathe
 from tests.targets.micro.test_page import keywords
 
 __all__ = ["lathe"]  # a fixture
@@ -43,3 +45,14 @@ def test_nothing_executes_it(deployment: Path, tmp_path: Path, lathe: Lathe) -> 
     assert judged.code == 9
     assert "does not fit the emulated board" in judged.stdout + judged.stderr
     assert "does not fit the emulated board" in lathe("run", deployment, "-o", tmp_path / "build").stderr
+
+
+def test_half_precision_is_not_silent(tmp_path: Path, lathe: Lathe) -> None:
+    shutil.copy(EXAMPLE / "digits.onnx", tmp_path)
+    text = (EXAMPLE / "deploy.yml").read_text().replace("fp32_fp32", "fp16_fp16")
+    (tmp_path / "m.yml").write_text(re.sub(r"target_abis: .*", "target_abis: [cortex-m4]", text))
+    checked = lathe("check", tmp_path / "m.yml")
+    assert checked.code == 0
+    assert "computed in single precision on the ARM Cortex-M4" in checked.stderr
+    (tmp_path / "m.yml").write_text((tmp_path / "m.yml").read_text().replace("fp16_fp16", "bf16_fp32"))
+    assert "single precision" not in lathe("check", tmp_path / "m.yml").stderr
