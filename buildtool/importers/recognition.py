@@ -63,6 +63,27 @@ _TF1 = Content(
 _SAFETENSORS = Content("a safetensors file", remedy=f"{_EXPORT}; the file holds weights without a graph")
 
 
+#: What JSON says of itself near its beginning, beside the programs of PaddlePaddle.
+_JSON = (
+    (
+        re.compile(rb'"(modelTopology|weightsManifest)"\s*:|"format"\s*:\s*"(graph|layers)-model"'),
+        Content(
+            "a model of TensorFlow.js",
+            remedy=f"{_SOURCE}, or convert a layers-model back: tensorflowjs_converter "
+            "--input_format=tfjs_layers_model --output_format=keras model.json model.h5",
+        ),
+    ),
+    (
+        re.compile(rb'"(architectures|model_type|transformers_version)"\s*:'),
+        Content("a configuration of Hugging Face's transformers", remedy=f"{_EXPORT}; this file holds no graph"),
+    ),
+    (
+        re.compile(rb'^\s*\{\s*"(class_name|module|config)"\s*:'),
+        Content("the architecture of a Keras model, without its weights", remedy="save the model as .keras, or as .h5"),
+    ),
+)
+
+
 def recognise(file: Path) -> Content | None:
     """What a file is; None where its content does not say, or cannot be read."""
     try:
@@ -124,6 +145,8 @@ def _by_start(head: bytes) -> Content | None:
         return Content("a tar archive", remedy="unpack it first: tar xf")
     if head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 28:
         return _SAFETENSORS
+    if head.lstrip().startswith(b"{") and b'"base_code"' not in head:
+        return next((content for pattern, content in _JSON if pattern.search(head)), None)
     if head.startswith(b"\x80") and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05") and b"torch" in head:
         return _TORCH
     return None

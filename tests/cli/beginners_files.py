@@ -50,6 +50,15 @@ def both(*changes: Callable[[Path], None]) -> Change:
 CHECKPOINT = inside("ckpt", "checkpoint", "net.ckpt-100.index", "net.ckpt-100.meta", "net.ckpt-100.data-00000-of-00001")
 FILES = (
     Mistake(
+        "a model of TensorFlow.js",
+        made("model.json", b'{"format": "layers-model", "modelTopology": {}, "weightsManifest": []}'),
+        "this is a model of TensorFlow.js",
+        "model.json: ",
+        "cannot be imported",
+        "tensorflowjs_converter",
+        "init model.json",
+    ),
+    Mistake(
         "a zip archive to build",
         zipped,
         "this is a zip archive, which holds digits.onnx",
