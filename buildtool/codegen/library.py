@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import jinja2
@@ -18,11 +18,13 @@ from buildtool.codegen.native_sources import NativeSources
 from buildtool.codegen.source_tree import SourceTree
 from buildtool.codegen.vision import VisionSources
 from buildtool.errors import BuildError
+from buildtool.ops._activation import ACTIVATIONS
 from buildtool.plan.units import UnitInfo
 
 _MACE_PUBLIC = ("mace", "mace_engine_factory")  # headers beside those of the models
 _INCLUDED = re.compile(r"^include\(\$\{CMAKE_CURRENT_LIST_DIR\}/([\w.-]+)\)", re.MULTILINE)  # by a toolchain file
 _DEVICE_SOURCES = "opencl.data"
+_VECTOR_ACTIVATIONS = "vector_activation"  # of native/kernel/units.yaml
 _CMAKE_FILES = ("LatheFlags.cmake", "LatheIsa.cmake", "LatheLink.cmake")
 
 
@@ -47,6 +49,7 @@ class AbiSources:
     object_format: str = "elf"  # or wasm, macho
     scaled: bool = False  # whether weights of its models are whole numbers with scales
     vision: VisionSources | None = None
+    activations: tuple[str, ...] | None = None  # that nodes of its models have, in the order of ACTIVATIONS; None: all
     device_units: tuple[UnitInfo, ...] = ()  # of native/opencl; those of one operator as they are to be tried
     device_tuned: bytes = b""  # what GPUs have found out: native/opencl/tuning.h
     device_programs: bytes = b""  # native/opencl/store.h
@@ -202,11 +205,26 @@ def _abi_files(
     context["core_binding"] = common["core_binding"] and part.object_format == "elf"
     context |= {"vision": part.vision.context() if part.vision else None}
     context |= {"scaled": part.scaled, "device_units": part.device_units, "device_files": device_files}
+    context |= _activations(part, units)
     context |= {"device_sources_size": len(device_sources), "device_sources_file": _DEVICE_SOURCES}
     weights = "weights.S" if part.object_format == "elf" else f"{part.object_format}/weights.S"
     for name, template in (("registry.cc", "registry.cc"), ("weights.S", weights), ("sources.cmake", "sources.cmake")):
         files[f"{folder}/{name}"] = render(template, {**context, "embedded": embedded})
     return files
+
+
+def _activations(part: AbiSources, units: Sequence[str]) -> dict[str, Any]:
+    """The kinds that a library holds in the place of all, and the forms of their code: native/kernel/math/activations.h.
+
+    How weak symbols of Mach-O give way was never run, so that libraries of that form hold all kinds.
+    """
+    if part.activations is None or part.object_format == "macho":
+        return {"activation_forms": ()}
+    shared = (PurePosixPath(unit).stem.rpartition("__") for unit in units)
+    forms = ("float", *(isa for name, _, isa in shared if name == _VECTOR_ACTIVATIONS))
+    kept = [kind if kind in part.activations else "" for kind in ACTIVATIONS]
+    mask = sum(1 << number for number, kind in enumerate(kept) if kind)
+    return {"activation_forms": forms, "activation_kinds": ["", *kept[1:]], "activation_mask": mask}
 
 
 def dsp_uri(library: str, identifier: str) -> str:

@@ -16,6 +16,7 @@ from buildtool.codegen.source_tree import SourceTree
 from buildtool.codegen.vision import VISION_ISAS, VisionSources
 from buildtool.errors import Problem, UnsupportedError, Where
 from buildtool.ir.graph import Graph, Node, Value
+from buildtool.ops._activation import ACTIVATIONS
 from buildtool.plan import algorithms, arena, check, manifest, scaled, select, units
 from buildtool.plan.manifest import KernelInfo, Manifests
 from buildtool.plan.plan import Plan
@@ -162,6 +163,7 @@ class NativeTarget:
                 toolchain=self.capabilities.abis[program.abi].toolchain,
                 object_format=program.object_format,
                 vision=self._vision(source, program.abi),
+                activations=_activations(program),
                 scaled=any(_scaled(model.source) for model in program.models),
                 device_units=program.device_units,
                 device_tuned=source.device_data.get(program.abi, _NO_DATA).tuned,
@@ -231,6 +233,19 @@ def _stored_notes(model: PlannedModel) -> list[Problem]:
         return []
     what = f"weights that keep their data_type, because they contain NaN or infinity: {', '.join(names)}"
     return [Problem(what, Where(model=source.name), rule="integers with a scale represent finite values only")]
+
+
+def _activations(program: TargetProgram) -> tuple[str, ...]:
+    """Those that nodes of its models have, in all forms: kernels of other operators read attributes of any name."""
+    models = {id(graph): graph for model in program.models for graph in (model.source.graph, model.portable.graph)}
+    found = {
+        value
+        for graph in models.values()
+        for node in graph.walk()
+        for value in node.op.attributes().values()
+        if isinstance(value, str)
+    }
+    return tuple(kind for kind in ACTIVATIONS if kind == "none" or kind in found)
 
 
 def native_sources(source: LibrarySource) -> NativeSources:

@@ -18,9 +18,11 @@ from buildtool.builders.process import Processes
 from buildtool.builders.toolchain import probe
 from buildtool.codegen.library import AbiSources, LibrarySources, emit
 from buildtool.codegen.native_sources import NativeSources
-from buildtool.errors import BuildError, UnsupportedError
+from buildtool.errors import BuildError, RunError, UnsupportedError
 from buildtool.plan import manifest
+from buildtool.runtime import Library
 from buildtool.targets.cpu import TARGET
+from buildtool.targets.native_library import write_container
 from buildtool.targets.protocol import LibrarySource, TargetProgram
 from tests.builders.conftest import ABI_NAMES, ABIS, Build, lowered, relu_network, source
 from tests.plan.graphs import OPS, small_network
@@ -93,6 +95,22 @@ def test_sizes_are_told_by_kernel_and_operator(build: Build) -> None:
     }
     assert sizes.group("models") > 10 * 256 * 4
     assert sum(sizes.kernels.values()) + sizes.group("core") + sizes.group("models") < sizes.total
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_activations_are_those_of_the_models(build: Build, abi: str) -> None:
+    built = build(source(graphs=[small_network("none"), small_network("some", activation="hard_swish")], code=True), abi)
+    held = [name for name in elf.defined_symbols(built.unstripped) if name.startswith("lathe_activate_")]
+    assert held and all(name.startswith("lathe_activate_hard_swish__") for name in held)
+
+
+def test_a_model_with_another_activation_is_refused_by_name(build: Build) -> None:
+    made = Library(build(source(graphs=[small_network("some", activation="hard_swish")], code=True)).shared)
+    made.engine(model_name="some")
+    (program,), _ = lowered(source(graphs=[small_network("other", activation="tanh")]))
+    files = write_container(program.models[0])
+    with pytest.raises(RunError, match="the library holds no activation 'tanh'; build it with this model"):
+        made.engine(model=files.model, data=files.data)
 
 
 PROGRAM = r"""

@@ -34,7 +34,7 @@ def apply(graph: Graph, op: Operator, *inputs: Value, name: str = "") -> Value:
     return node.outputs[0]
 
 
-def small_network(name: str = "tiny", scale: float = 1.0) -> Graph:
+def small_network(name: str = "tiny", scale: float = 1.0, activation: str = "none") -> Graph:
     """Conv, relu, reshape, fully connected, softmax: views, results in place, constants."""
     random = np.random.default_rng(7)
     graph = Graph(name=name)
@@ -46,7 +46,7 @@ def small_network(name: str = "tiny", scale: float = 1.0) -> Graph:
         pads=(1, 1, 1, 1),
         dilations=(1, 1),
         groups=1,
-        activation="none",
+        activation=activation,
         activation_alpha=0.0,
         activation_beta=0.0,
     )

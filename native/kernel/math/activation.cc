@@ -14,7 +14,9 @@ Code ReadActivation(const PrepareContext& context, const char* const (&names)[3]
   LATHE_TRY(context.Float(names[1], &activation->alpha));
   LATHE_TRY(context.Float(names[2], &activation->beta));
   activation->kind = static_cast<ActivationKind>(kind);
-  return Code::kOk;
+  if ((lathe_activation_kinds >> kind & 1) != 0) return Code::kOk;
+  return context.Fail(Code::kUnsupported, "the library holds no activation '%s'; build it with this model",
+                      kWords[kind]);
 }
 
 Code RequireNoActivation(const PrepareContext& context) {

@@ -3,29 +3,11 @@
 #define LATHE_KERNEL_MATH_ACTIVATION_H_
 
 #include "native/kernel/check.h"
+#include "native/kernel/math/activations.h"
 #include "native/kernel/math/math.h"
 #include "native/runtime/kernel.h"
 
 namespace lathe {
-
-enum class ActivationKind : int32_t {
-  kNone,
-  kRelu,
-  kClip,
-  kSigmoid,
-  kTanh,
-  kLeakyRelu,
-  kElu,
-  kHardSigmoid,
-  kHardSwish,
-  kSwish
-};
-
-struct Activation {
-  ActivationKind kind;
-  float alpha;
-  float beta;
-};
 
 // The attributes `activation`, `activation_alpha` and `activation_beta` of a node.
 Code ReadActivation(const PrepareContext& context, Activation* activation);
@@ -50,37 +32,9 @@ inline float HardSigmoid(float x, float alpha, float beta) { return Clip(alpha *
 inline float HardSwish(float x) { return x * HardSigmoid(x, 1.0f / 6.0f, 0.5f); }
 inline float Swish(float x) { return x * Sigmoidf(x); }
 
-template <typename F>
-inline void ApplyEach(float* values, int64_t count, const F& function) {
-  for (int64_t i = 0; i < count; ++i) values[i] = function(values[i]);
-}
-
 // Applies the activation in place.
 inline void Activate(const Activation& activation, float* values, int64_t count) {
-  const float a = activation.alpha;
-  const float b = activation.beta;
-  switch (activation.kind) {
-    case ActivationKind::kNone:
-      return;
-    case ActivationKind::kRelu:
-      return ApplyEach(values, count, [](float x) { return Relu(x); });
-    case ActivationKind::kClip:
-      return ApplyEach(values, count, [a, b](float x) { return Clip(x, a, b); });
-    case ActivationKind::kSigmoid:
-      return ApplyEach(values, count, [](float x) { return Sigmoidf(x); });
-    case ActivationKind::kTanh:
-      return ApplyEach(values, count, [](float x) { return Tanhf(x); });
-    case ActivationKind::kLeakyRelu:
-      return ApplyEach(values, count, [a](float x) { return LeakyRelu(x, a); });
-    case ActivationKind::kElu:
-      return ApplyEach(values, count, [a](float x) { return Elu(x, a); });
-    case ActivationKind::kHardSigmoid:
-      return ApplyEach(values, count, [a, b](float x) { return HardSigmoid(x, a, b); });
-    case ActivationKind::kHardSwish:
-      return ApplyEach(values, count, [](float x) { return HardSwish(x); });
-    case ActivationKind::kSwish:
-      return ApplyEach(values, count, [](float x) { return Swish(x); });
-  }
+  ActivateRowsOf(lathe_activations__float, activation, values, 1, count, count);
 }
 
 }  // namespace

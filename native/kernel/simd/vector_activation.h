@@ -5,16 +5,20 @@
 #include "native/kernel/math/activation.h"
 #include "native/kernel/simd/simd.h"
 
+#define LATHE_ACTIVATIONS_OF(isa) lathe_activations__##isa
+#define LATHE_ACTIVATIONS(isa) LATHE_ACTIVATIONS_OF(isa)
+
+// Of the vectors of this instruction set: vector_activation_unit.h.
+extern "C" __attribute__((visibility("hidden"))) const lathe::ActivationTable LATHE_ACTIVATIONS(LATHE_ISA);
+
 namespace lathe {
-inline namespace LATHE_ISA {
+namespace {
 
 // Applies the activation in place to the first `count` elements of rows that are `step` elements apart. Calls for many
-// rows are faster. Once per instruction set: vector_activation_unit.h
-void ActivateRows(const Activation& activation, Element* values, int64_t rows, int64_t step, int64_t count);
-
-}  // namespace LATHE_ISA
-
-namespace {
+// rows are faster.
+inline void ActivateRows(const Activation& activation, Element* values, int64_t rows, int64_t step, int64_t count) {
+  ActivateRowsOf(LATHE_ACTIVATIONS(LATHE_ISA), activation, values, rows, step, count);
+}
 
 inline void ActivateAll(const Activation& activation, Element* values, int64_t count) {
   ActivateRows(activation, values, 1, count, count);

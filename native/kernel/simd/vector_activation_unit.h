@@ -6,55 +6,51 @@
 #include "native/kernel/simd/vector_activation.h"
 #include "native/kernel/simd/vector_functions.h"
 
+#define LATHE_DECLARE_ACTIVATIONS_OF(isa) LATHE_DECLARE_ACTIVATIONS(isa)
+#define LATHE_ALL_ACTIVATIONS_OF(isa) LATHE_ALL_ACTIVATIONS(isa)
+
+LATHE_DECLARE_ACTIVATIONS_OF(LATHE_ISA)
+
+extern "C" __attribute__((weak))
+const lathe::ActivationTable LATHE_ACTIVATIONS(LATHE_ISA) = LATHE_ALL_ACTIVATIONS_OF(LATHE_ISA);
+
 namespace lathe {
 namespace {
 
-// Calls `f(function)` with the activation as a function of a vector.
 template <typename F>
-inline void WithActivation(const Activation& activation, const F& f) {
-  const Vec a = Fill(activation.alpha);
-  const Vec b = Fill(activation.beta);
-  switch (activation.kind) {
-    case ActivationKind::kNone:
-      return f([](Vec x) { return x; });
-    case ActivationKind::kRelu:
-      return f([](Vec x) { return AtLeast(x, Fill(0.0f)); });
-    case ActivationKind::kClip:
-      return f([a, b](Vec x) { return Clip(x, a, b); });
-    case ActivationKind::kSigmoid:
-      return f([](Vec x) { return Sigmoid(x); });
-    case ActivationKind::kTanh:
-      return f([](Vec x) { return Tanh(x); });
-    case ActivationKind::kLeakyRelu:
-      return f([a](Vec x) { return LeakyRelu(x, a); });
-    case ActivationKind::kElu:
-      return f([a](Vec x) { return Elu(x, a); });
-    case ActivationKind::kHardSigmoid:
-      return f([a, b](Vec x) { return HardSigmoid(x, a, b); });
-    case ActivationKind::kHardSwish:
-      return f([](Vec x) { return HardSwish(x); });
-    case ActivationKind::kSwish:
-      return f([](Vec x) { return Swish(x); });
-  }
-}
-
-}  // namespace
-
-inline namespace LATHE_ISA {
-
-void ActivateRows(const Activation& activation, Element* values, int64_t rows, int64_t step, int64_t count) {
-  if (activation.kind == ActivationKind::kNone) return;
+inline void ApplyVectors(void* values, int64_t rows, int64_t step, int64_t count, const F& function) {
   if (step == count) {
     count *= rows;
     rows = 1;
   }
-  WithActivation(activation, [=](const auto& function) {
-    Element* row = values;
-    for (int64_t i = 0; i < rows; ++i, row += step) MapVectorsShortly(row, row, count, function);
-  });
+  Element* row = static_cast<Element*>(values);
+  for (int64_t i = 0; i < rows; ++i, row += step) MapVectorsShortly(row, row, count, function);
 }
 
-}  // namespace LATHE_ISA
+}  // namespace
 }  // namespace lathe
+
+// What vectors x, a and b of a kind give.
+#define LATHE_ACTIVATE_VECTORS(kind, isa, result)                                                                    \
+  void lathe_activate_##kind##__##isa(const lathe::Activation& activation, void* values, int64_t rows, int64_t step, \
+                                      int64_t count) {                                                               \
+    using namespace lathe;                                                                                           \
+    [[maybe_unused]] const Vec a = Fill(activation.alpha);                                                           \
+    [[maybe_unused]] const Vec b = Fill(activation.beta);                                                            \
+    ApplyVectors(values, rows, step, count, [=](Vec x) { return result; });                                          \
+  }
+#define LATHE_ACTIVATE_EACH(isa)                                  \
+  LATHE_ACTIVATE_VECTORS(relu, isa, AtLeast(x, Fill(0.0f)))       \
+  LATHE_ACTIVATE_VECTORS(clip, isa, Clip(x, a, b))                \
+  LATHE_ACTIVATE_VECTORS(sigmoid, isa, Sigmoid(x))                \
+  LATHE_ACTIVATE_VECTORS(tanh, isa, Tanh(x))                      \
+  LATHE_ACTIVATE_VECTORS(leaky_relu, isa, LeakyRelu(x, a))        \
+  LATHE_ACTIVATE_VECTORS(elu, isa, Elu(x, a))                     \
+  LATHE_ACTIVATE_VECTORS(hard_sigmoid, isa, HardSigmoid(x, a, b)) \
+  LATHE_ACTIVATE_VECTORS(hard_swish, isa, HardSwish(x))           \
+  LATHE_ACTIVATE_VECTORS(swish, isa, Swish(x))
+#define LATHE_ACTIVATE_EACH_OF(isa) LATHE_ACTIVATE_EACH(isa)
+
+LATHE_ACTIVATE_EACH_OF(LATHE_ISA)
 
 #endif  // LATHE_KERNEL_SIMD_VECTOR_ACTIVATION_UNIT_H_
