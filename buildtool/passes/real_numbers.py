@@ -92,8 +92,33 @@ class _Rewrite:
         if quant is None or node.inputs[0].type.dtype is not DType.F32 or node.inputs[0].is_constant:
             return
         assert isinstance(node.op, QuantizeLinear)
-        real = self._within(node, node.inputs[0], node.op.to, quant)
+        real = self._within(node, self._apart(node, quant), node.op.to, quant)
         self._remember(node, real, node.op.to, quant)
+
+    def _apart(self, node: Node, quant: QuantType) -> Value:
+        """What a node quantises, as a value of its own where others read the same numbers as the floats that they are.
+
+        Whatever computed them from stored numbers alone may store its result, for all that read it.
+        """
+        assert isinstance(node.op, QuantizeLinear)
+        real = source = node.inputs[0]
+        reads_floats = self._read_otherwise(source, quant)
+        while (maker := self._editor.producer(source)) is not None and maker.op.keeps_numbers:
+            source = maker.inputs[0]
+            reads_floats = reads_floats or len(self._editor.readers(source)) > 1
+        known = {stored.real for stored in self._stored.values()}
+        read = [] if maker is None else [value for value in maker.inputs if not value.is_constant]
+        computed = bool(read) and all(value in known for value in read)
+        if not reads_floats or computed or source in known or quant.axis is not None or self._graph.range_of(source):
+            return real
+        low, high = (_real_number(end, quant) for end in quantised.limits(node.op.to, quant.bits))
+        return self._editor.insert_before(node, Clip(low=low, high=high), [real]).outputs[0]
+
+    def _read_otherwise(self, value: Value, quant: QuantType) -> bool:
+        return any(
+            not isinstance(reader.op, QuantizeLinear) or parameters(reader.inputs[1:], reader.op) != quant
+            for reader in self._editor.readers(value)
+        )
 
     def _dequantize(self, node: Node) -> None:
         value, quant = node.inputs[0], parameters(node.inputs[1:], node.op)

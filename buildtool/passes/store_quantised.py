@@ -64,6 +64,9 @@ class StoreQuantised(Pass):
             if node.outputs[0] in self.real:
                 self.kept.append(Kept(node.name or node.outputs[0].name, node.op.name, self.real[node.outputs[0]]))
                 continue
+            if _only_stores(node, types):
+                rewrite.store(node, types[node.outputs[0]])
+                continue
             candidate, reason = _candidate(node, types)
             if candidate is not None and _cuts_nothing_off(candidate) and rewrite.without(node):
                 continue
@@ -156,6 +159,17 @@ def _cuts_nothing_off(candidate: Node) -> bool:
     return bool(candidate.op.low <= low + near and candidate.op.high >= high - near)
 
 
+def _only_stores(node: Node, types: Mapping[Value, QuantType]) -> bool:
+    """Whether the node cuts real numbers off where storing them does: what keeps floats apart that others read."""
+    x, quant = node.inputs[0], types.get(node.outputs[0])
+    if not isinstance(node.op, Clip) or quant is None or x in types or x.is_constant or x.type.dtype is not DType.F32:
+        return False
+    dtype = DType.S8 if quant.bits <= 8 else DType.S16
+    low, high = ((end - quant.zero_points[0]) * np.float32(quant.scales[0]) for end in quantised.limits(dtype, quant.bits))
+    near = quant.scales[0] * _NEAR
+    return bool(abs(node.op.low - low) <= near and abs(node.op.high - high) <= near)
+
+
 def _stored_type(value: Value, quant: QuantType) -> TensorType:
     return TensorType(DType.S8 if quant.bits <= 8 else DType.S16, value.type.shape, quant)
 
@@ -232,6 +246,13 @@ class _Rewrite:
             self._made.append(real)
             outputs.append(self._stored[real])
         self._editor.rebuild(node, node.op, operands, outputs)
+
+    def store(self, node: Node, quant: QuantType) -> None:
+        """The operand of a node as it is stored, in the place of the node."""
+        real = node.outputs[0]
+        self._stored[real] = self._editor.graph.new_value(real.name, _stored_type(real, quant), real.source_names)
+        self._made.append(real)
+        self._editor.rebuild(node, Requantize(), node.inputs, [self._stored[real]])
 
     def without(self, node: Node) -> bool:
         """Takes a node out that does nothing to its operand; False where the operand is not stored anyway."""

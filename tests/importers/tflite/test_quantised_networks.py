@@ -17,9 +17,9 @@ from buildtool.ir.operator import Array
 from buildtool.passes.pipeline import in_few_bits, optimise
 from tests.importers.tensorflow.harness import EXPECTED
 from tests.importers.tflite.cases import conv
-from tests.importers.tflite.harness import Case, imported, litert, whole
+from tests.importers.tflite.harness import Case, imported, litert, run, whole
 from tests.importers.tflite.networks import files
-from tests.importers.tflite.writer import Quantisation
+from tests.importers.tflite.writer import GraphSpec, NodeSpec, Quantisation, TensorSpec, write
 from tests.stored_layers import compare, stored
 from tests.wheels import WheelNotAvailableError
 
@@ -106,6 +106,40 @@ def test_weights_with_zero_points(zero: int, deep: int, spread: float, tmp_path:
     (result,) = evaluate(stored(imported(data, tmp_path).graph), case.fed()).values()
     assert np.ptp(wanted.astype(int)) > 100
     assert np.abs(result.astype(int) - wanted.astype(int)).max() <= 1
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_floats_beside_stored_numbers_stay_floats(moved: bool, tmp_path: Path) -> None:
+    """An input that is stored in coarse steps for a product, and squared as the floats that it holds."""
+    coarse, fine = Quantisation([0.5], [3]), Quantisation([0.02], [-100])
+    tensors = [
+        TensorSpec("x", "float32", (1, 8)),
+        TensorSpec("moved", "float32", (8, 1) if moved else (1, 8)),
+        TensorSpec("coarse", "int8", (8, 1) if moved else (1, 8), quantisation=coarse),
+        TensorSpec("doubled", "int8", (8, 1) if moved else (1, 8), quantisation=Quantisation([1.0], [0])),
+        TensorSpec("square", "float32", (1, 8)),
+        TensorSpec("fine", "int8", (1, 8), quantisation=fine),
+        TensorSpec("shape", "int32", (2,), np.array((8, 1) if moved else (1, 8), np.int32)),
+    ]
+    nodes = [
+        *([NodeSpec("RESHAPE", [0, 6], [1], "ReshapeOptions")] if moved else []),
+        NodeSpec("QUANTIZE", [1 if moved else 0], [2], "QuantizeOptions"),
+        NodeSpec("ADD", [2, 2], [3], "AddOptions"),
+        NodeSpec("MUL", [0, 0], [4], "MulOptions"),
+        NodeSpec("QUANTIZE", [4], [5], "QuantizeOptions"),
+    ]
+    data = write(GraphSpec(tensors, nodes, [0], [3, 5]))
+    x = {"x": np.array([[-2.1, -0.9, 0.24, 0.26, 0.6, 1.13, 1.9, 2.2]], np.float32)}
+    wanted = litert(data, x)
+    graph = stored(imported(data, tmp_path).graph)
+    assert {node.op.name for node in graph.nodes} >= {"add", "mul", "requantize"}
+    assert not any(node.op.name == "clip" for node in graph.nodes), "storing cuts off"
+    for result, right in zip(run(graph, x), wanted, strict=True):
+        assert np.abs(result.astype(int) - right.astype(int)).max() <= (0 if result.shape == (1, 8) else 1)
+    real = imported(data, tmp_path).graph
+    optimise(real)
+    squares = run(real, x)[1]
+    assert np.array_equal(squares, wanted[1])
 
 
 def test_a_network_with_nothing_but_weights_in_bytes_stays_real() -> None:
