@@ -214,7 +214,7 @@ def _abi_files(
 
 
 def _activations(part: AbiSources, units: Sequence[str]) -> dict[str, Any]:
-    """The kinds that a library holds in the place of all, and the forms of their code: native/kernel/math/activations.h.
+    """The kinds that a library holds, and the forms of their code: native/kernel/math/activations.h.
 
     How weak symbols of Mach-O give way was never run, so that libraries of that form hold all kinds.
     """

@@ -165,7 +165,8 @@ def _only_stores(node: Node, types: Mapping[Value, QuantType]) -> bool:
     if not isinstance(node.op, Clip) or quant is None or x in types or x.is_constant or x.type.dtype is not DType.F32:
         return False
     dtype = DType.S8 if quant.bits <= 8 else DType.S16
-    low, high = ((end - quant.zero_points[0]) * np.float32(quant.scales[0]) for end in quantised.limits(dtype, quant.bits))
+    ends = np.array(quantised.limits(dtype, quant.bits))
+    low, high = (ends - quant.zero_points[0]) * np.float32(quant.scales[0])
     near = quant.scales[0] * _NEAR
     return bool(abs(node.op.low - low) <= near and abs(node.op.high - high) <= near)
 

@@ -99,7 +99,8 @@ def test_sizes_are_told_by_kernel_and_operator(build: Build) -> None:
 
 @pytest.mark.parametrize("abi", ABIS)
 def test_activations_are_those_of_the_models(build: Build, abi: str) -> None:
-    built = build(source(graphs=[small_network("none"), small_network("some", activation="hard_swish")], code=True), abi)
+    graphs = [small_network("none"), small_network("some", activation="hard_swish")]
+    built = build(source(graphs=graphs, code=True), abi)
     held = [name for name in elf.defined_symbols(built.unstripped) if name.startswith("lathe_activate_")]
     assert held and all(name.startswith("lathe_activate_hard_swish__") for name in held)
 
