@@ -334,7 +334,6 @@ void SetThreadObserver(lathe_engine* engine, lathe_thread_observer observer, voi
 }
 
 size_t CoreCount() {
-  if (GetRegistry().core_binding == nullptr) return 0;
   Cores cores;
   GetRegistry().core_binding->find(&cores);
   return cores.count;
@@ -342,7 +341,6 @@ size_t CoreCount() {
 
 lathe_code CoreAt(size_t index, lathe_core_info* info, lathe_error* error) {
   const ErrorSink errors = Begin(error);
-  if (GetRegistry().core_binding == nullptr) return Public(Engine::NoBinding(errors));
   Cores cores;
   GetRegistry().core_binding->find(&cores);
   Code code = CheckStruct(info, errors);
@@ -356,7 +354,7 @@ lathe_code EngineBind(lathe_engine* engine, const lathe_cpu_options* options, la
   const ErrorSink errors(error);
   if (own == nullptr) return LATHE_INVALID_ARGUMENT;
   const Code code = CheckStruct(options, errors);
-  return Public(code != Code::kOk ? code : own->Bind(CopyIn(options), errors));
+  return Public(code != Code::kOk ? code : GetRegistry().core_binding->bind(own->pool(), CopyIn(options), errors));
 }
 
 size_t EngineCores(const lathe_engine* engine, uint32_t* cores, size_t most) {
@@ -364,6 +362,16 @@ size_t EngineCores(const lathe_engine* engine, uint32_t* cores, size_t most) {
   const Binder* binder = own != nullptr ? own->pool()->binder() : nullptr;
   return binder != nullptr ? binder->CoresNow(cores, cores != nullptr ? most : 0) : 0;
 }
+
+size_t NoCores() { return 0; }
+
+lathe_code NoCoreAt(size_t, lathe_core_info*, lathe_error* error) { return Public(Engine::NoBinding(Begin(error))); }
+
+lathe_code NoEngineBind(lathe_engine* engine, const lathe_cpu_options*, lathe_error* error) {
+  return Begin(engine, error) != nullptr ? Public(Engine::NoBinding(ErrorSink(error))) : LATHE_INVALID_ARGUMENT;
+}
+
+size_t NoEngineCores(const lathe_engine*, uint32_t*, size_t) { return 0; }
 
 }  // namespace api
 }  // namespace lathe

@@ -218,8 +218,32 @@ Code MakeBinder(const lathe_allocator& allocator, const ErrorSink& errors, Binde
   return Code::kOk;
 }
 
+Code CreateBound(const lathe_cpu_options& options, int32_t threads, const lathe_allocator& allocator,
+                 const ErrorSink& errors, ThreadPool** pool) {
+  if (threads < 0) return errors.Fail(Code::kInvalidArgument, "the number of threads is negative");
+  Binder* binder = nullptr;
+  LATHE_TRY(MakeBinder(allocator, errors, &binder));
+  Code code = binder->Bind(options, threads, errors);
+  if (code == Code::kOk) code = ThreadPool::Create(binder->Limit(threads), allocator, errors, pool);
+  if (code != Code::kOk) {
+    allocator.free(allocator.user, binder);
+    return code;
+  }
+  (*pool)->set_binder(binder);
+  return binder->Bind(options, (*pool)->threads(), errors);
+}
+
+Code BindPool(ThreadPool* pool, const lathe_cpu_options& options, const ErrorSink& errors) {
+  if (pool->binder() == nullptr) {
+    Binder* binder = nullptr;
+    LATHE_TRY(MakeBinder(pool->allocator(), errors, &binder));
+    pool->set_binder(binder);
+  }
+  return pool->binder()->Bind(options, pool->threads(), errors);
+}
+
 }  // namespace
 
-const CoreBinding kCoreBinding = {FindCores, MakeBinder};
+const CoreBinding kCoreBinding = {FindCores, CreateBound, BindPool};
 
 }  // namespace lathe

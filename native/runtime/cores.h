@@ -72,8 +72,11 @@ class Binder {
 
 struct CoreBinding {
   void (*find)(Cores* cores);
-  // From the allocator, which gets it back as it is.
-  Code (*make)(const lathe_allocator& allocator, const ErrorSink& errors, Binder** binder);
+  // A pool whose threads are on cores.
+  Code (*create)(const lathe_cpu_options& options, int32_t threads, const lathe_allocator& allocator,
+                 const ErrorSink& errors, ThreadPool** pool);
+  // Keeps the threads of a pool that there is on cores.
+  Code (*bind)(ThreadPool* pool, const lathe_cpu_options& options, const ErrorSink& errors);
 };
 extern const CoreBinding kCoreBinding;
 

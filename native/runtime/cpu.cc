@@ -20,19 +20,19 @@ namespace {
 // The words of this architecture, the best first: bit n stands for word n. The same order as in
 // buildtool/targets/processors.py.
 #if defined(__x86_64__)
-constexpr const char* kWords[] = {"vnni", "avx512", "avx2", "portable"};
+constexpr char kWords[][9] = {"vnni", "avx512", "avx2", "portable"};
 #elif defined(__aarch64__)
-constexpr const char* kWords[] = {"i8mm", "dotprod", "fp16", "neon", "portable"};
+constexpr char kWords[][9] = {"i8mm", "dotprod", "fp16", "neon", "portable"};
 #elif defined(__arm__)
-constexpr const char* kWords[] = {"neonv7", "portable"};
+constexpr char kWords[][9] = {"neonv7", "portable"};
 #elif defined(__riscv)
-constexpr const char* kWords[] = {"rvv", "portable"};
+constexpr char kWords[][9] = {"rvv", "portable"};
 #elif defined(__hexagon__)
-constexpr const char* kWords[] = {"hvx", "portable"};
+constexpr char kWords[][9] = {"hvx", "portable"};
 #elif defined(__wasm__)
-constexpr const char* kWords[] = {"simd128", "portable"};
+constexpr char kWords[][9] = {"simd128", "portable"};
 #else
-constexpr const char* kWords[] = {"portable"};
+constexpr char kWords[][9] = {"portable"};
 #endif
 constexpr int kWordCount = sizeof(kWords) / sizeof(kWords[0]);
 constexpr IsaMask kPortable = IsaMask{1} << (kWordCount - 1);

@@ -60,39 +60,20 @@ Code Engine::FindThreads(const lathe_engine_options& options) {
     memcpy(&cpu, options.cpu, given < known ? given : known);
   }
   const bool bound = cpu.power != LATHE_POWER_NO_BIND || cpu.core_count != 0;
+  const CoreBinding* binding = GetRegistry().core_binding;
+  if (bound && binding == nullptr) return NoBinding(errors_);
   if (options.pool != nullptr) {
     pool_ = reinterpret_cast<ThreadPool*>(options.pool);  // no handle any more: see EngineCreate
     pool_->Hold();
-    return bound ? Bind(cpu, errors_) : Code::kOk;
+    return bound ? binding->bind(pool_, cpu, errors_) : Code::kOk;
   }
-  if (!bound) return ThreadPool::Create(options.num_threads, allocator_, errors_, &pool_);
-  if (options.num_threads < 0) return errors_.Fail(Code::kInvalidArgument, "the number of threads is negative");
-  if (GetRegistry().core_binding == nullptr) return NoBinding(errors_);
-  Binder* binder = nullptr;
-  LATHE_TRY(GetRegistry().core_binding->make(allocator_, errors_, &binder));
-  Code code = binder->Bind(cpu, options.num_threads, errors_);
-  if (code == Code::kOk) code = ThreadPool::Create(binder->Limit(options.num_threads), allocator_, errors_, &pool_);
-  if (code != Code::kOk) {
-    allocator_.free(allocator_.user, binder);
-    return code;
-  }
-  pool_->set_binder(binder);
-  return binder->Bind(cpu, pool_->threads(), errors_);
+  return bound ? binding->create(cpu, options.num_threads, allocator_, errors_, &pool_)
+               : ThreadPool::Create(options.num_threads, allocator_, errors_, &pool_);
 }
 
 Code Engine::NoBinding(const ErrorSink& errors) {
   return errors.Fail(Code::kUnsupported, "library '%s' cannot bind threads to cores: build it with core_binding: 1",
                      GetRegistry().library);
-}
-
-Code Engine::Bind(const lathe_cpu_options& cpu, const ErrorSink& errors) {
-  if (pool_->binder() == nullptr) {
-    if (GetRegistry().core_binding == nullptr) return NoBinding(errors);
-    Binder* binder = nullptr;
-    LATHE_TRY(GetRegistry().core_binding->make(pool_->allocator(), errors, &binder));
-    pool_->set_binder(binder);
-  }
-  return pool_->binder()->Bind(cpu, pool_->threads(), errors);
 }
 
 Code Engine::FindIsas(const lathe_engine_options& options) {

@@ -43,8 +43,7 @@ class Engine {
   size_t weights_mapped() const { return weights_mapped_; }
   size_t weights_allocated() const { return weights_allocated_; }
 
-  // See lathe_api.engine_bind.
-  Code Bind(const lathe_cpu_options& cpu, const ErrorSink& errors);
+  // For libraries that cannot bind threads to cores.
   static Code NoBinding(const ErrorSink& errors);
 
   // For NodePrepare: memory for packed weights, null where it is out.

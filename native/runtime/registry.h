@@ -77,28 +77,54 @@ size_t CoreCount();
 lathe_code CoreAt(size_t index, lathe_core_info* info, lathe_error* error);
 lathe_code EngineBind(lathe_engine* engine, const lathe_cpu_options* options, lathe_error* error);
 size_t EngineCores(const lathe_engine* engine, uint32_t* cores, size_t most);
+// The same for libraries that cannot bind threads.
+size_t NoCores();
+lathe_code NoCoreAt(size_t index, lathe_core_info* info, lathe_error* error);
+lathe_code NoEngineBind(lathe_engine* engine, const lathe_cpu_options* options, lathe_error* error);
+size_t NoEngineCores(const lathe_engine* engine, uint32_t* cores, size_t most);
 }  // namespace api
 
+// What a library cannot do is not in its table, and the linker leaves it out.
 constexpr lathe_api MakeApi(const Registry& registry) {
-  return {sizeof(lathe_api),  LATHE_ABI_VERSION,
-          registry.library,   registry.version,
-          api::KernelCount,   api::KernelName,
-          api::ModelCount,    api::ModelAt,
-          api::PoolCreate,    api::PoolDestroy,
-          api::EngineCreate,  api::EngineDestroy,
-          api::InputCount,    api::OutputCount,
-          api::SessionCreate, api::SessionDestroy,
-          api::InputInfo,     api::OutputInfo,
-          api::Resize,        api::InputData,
-          api::BindInput,     api::BindOutput,
-          api::Run,           api::OutputData,
-          api::Value,         api::SetObserver,
-          api::MemoryInfo,    api::ValueCount,
-          api::ValueAt,       api::NodeAt,
-          api::NodeNumbers,   api::DeviceInfo,
-          api::DeviceData,    api::SetThreadObserver,
-          api::CoreCount,     api::CoreAt,
-          api::EngineBind,    api::EngineCores,
+  const bool binds = registry.core_binding != nullptr;
+  return {sizeof(lathe_api),
+          LATHE_ABI_VERSION,
+          registry.library,
+          registry.version,
+          api::KernelCount,
+          api::KernelName,
+          api::ModelCount,
+          api::ModelAt,
+          api::PoolCreate,
+          api::PoolDestroy,
+          api::EngineCreate,
+          api::EngineDestroy,
+          api::InputCount,
+          api::OutputCount,
+          api::SessionCreate,
+          api::SessionDestroy,
+          api::InputInfo,
+          api::OutputInfo,
+          api::Resize,
+          api::InputData,
+          api::BindInput,
+          api::BindOutput,
+          api::Run,
+          api::OutputData,
+          api::Value,
+          api::SetObserver,
+          api::MemoryInfo,
+          api::ValueCount,
+          api::ValueAt,
+          api::NodeAt,
+          api::NodeNumbers,
+          api::DeviceInfo,
+          api::DeviceData,
+          api::SetThreadObserver,
+          binds ? api::CoreCount : api::NoCores,
+          binds ? api::CoreAt : api::NoCoreAt,
+          binds ? api::EngineBind : api::NoEngineBind,
+          binds ? api::EngineCores : api::NoEngineCores,
           registry.vision};
 }
 
