@@ -52,7 +52,7 @@ tables; a program that links it grows by about the size of the shared library.
 _TAIL = """
 The mobilenets are those of `tests/zoo`, for images of 224 x 224; `{ocr}` are the three networks of
 {package} (detection, recognition, classification) in one library, with variable sizes. Entries without
-figures for Bazel are built by `lathe build` only.
+figures for Bazel were measured with `lathe build` only.
 
 The two builds pass objects to the linker in a different order, which changes the padding by a few bytes. If the
 writable segment then crosses a page boundary, one shared library is up to 4 KB larger than the other, with
