@@ -81,6 +81,15 @@ def test_a_name_that_is_not_there(tmp_path: Path) -> None:
         imported(_chain(tmp_path), (), requests("b:7"))
 
 
+@pytest.mark.parametrize("sizes", [(3, 11777), (2, 1, -4)])
+def test_shapes_that_do_not_broadcast(sizes: tuple[int, ...], tmp_path: Path) -> None:
+    """Found by fuzzing: it was an error of NumPy."""
+    shapes = (constant("a", np.array((2, 1, 4), np.int32)), constant("b", np.array(sizes, np.int32)))
+    made = (node("c", "BroadcastArgs", "a", "b"), node("d", "BroadcastTo", "x", "c"))
+    with pytest.raises(ModelFileError, match="do not broadcast"):
+        imported(written(tmp_path, placeholder("x", 1, 3), *shapes, *made))
+
+
 @pytest.mark.parametrize(
     ("given", "result"),
     [

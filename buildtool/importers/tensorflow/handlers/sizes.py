@@ -89,7 +89,10 @@ def broadcast_args(step: Step) -> Tensor | None:
     one, other = step.input(0).content, step.input(1).content
     if one is None or other is None:
         return None
-    made = np.broadcast_shapes(tuple(int(dim) for dim in one), tuple(int(dim) for dim in other))
+    try:
+        made = np.broadcast_shapes(*(tuple(int(dim) for dim in np.atleast_1d(shape)) for shape in (one, other)))
+    except ValueError:
+        step.malformed("its two shapes do not broadcast")
     return Tensor.of(np.array(made, one.dtype))
 
 
