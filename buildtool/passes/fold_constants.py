@@ -18,6 +18,7 @@ from buildtool.passes.editor import Editor
 ALWAYS_SMALL = 4096  # bytes: results up to here are folded whatever they are made from
 MOST_GROWTH = 2  # times the bytes of the inputs
 MOST_BYTES = 2**30
+MOST_REPEATED = 2**26  # bytes of a result with more elements than its inputs: a chain of those doubles without end
 MOST_UNFOLDED = 2**26  # bytes of a constant for a chip, which has a few megabytes
 MOST_MACS = 10**8  # beyond, the reference implementation takes too long
 
@@ -65,7 +66,11 @@ def _can_fold(node: Node, most: int, grown: Callable[[int], int]) -> bool:
         return False
     if not all(dims.is_static(value.type.shape) and value.type.dtype is not DType.BF16 for value in node.outputs):
         return False
-    given = sum(value.constant.nbytes for value in node.inputs if value.constant is not None)
-    made = sum(math.prod(dims.static(value.type.shape)) * value.type.dtype.itemsize for value in node.outputs)
+    constants = [value.constant for value in dict.fromkeys(node.inputs) if value.constant is not None]
+    shapes = [dims.static(value.type.shape) for value in node.outputs]
+    made = sum(math.prod(shape) * value.type.dtype.itemsize for shape, value in zip(shapes, node.outputs, strict=True))
+    if sum(map(math.prod, shapes)) > sum(constant.size for constant in constants):
+        most = min(most, MOST_REPEATED)
     macs = node.op.macs([value.type for value in node.inputs], [value.type for value in node.outputs])
+    given = sum(constant.nbytes for constant in constants)
     return made <= min(grown(given), most) and isinstance(macs, int) and macs <= MOST_MACS

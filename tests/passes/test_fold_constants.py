@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from buildtool.ir.dims import symbol
-from buildtool.passes.fold_constants import FoldConstants, unfold
+from buildtool.passes.fold_constants import MOST_REPEATED, FoldConstants, unfold
 from tests.passes.harness import CONV, Maker, apply, ops
 
 
@@ -31,6 +31,20 @@ def test_a_result_much_larger_than_its_inputs_is_not_stored() -> None:
     large = make("add", make.random(200, 1), make.random(1, 200))
     graph = make.finish(make("mul", make.input(200, 200), large))
     assert not apply(graph, FoldConstants)
+
+
+def test_constants_that_double_and_double_end_before_memory_does() -> None:
+    """30 nodes of a file of a kilobyte would fill 4 GiB."""
+    make = Maker()
+    value = make.random(4)
+    for _ in range(30):
+        value = make("concat", value, value, axis=0)
+    graph = make.finish(make("add", make.input(4 << 30), value))
+    while FoldConstants().run(graph):
+        pass
+    constants = [value.constant.nbytes for node in graph.nodes for value in node.inputs if value.constant is not None]
+    assert max(constants) == MOST_REPEATED
+    assert len(graph.nodes) > 5
 
 
 def test_chips_get_constants_that_are_spread() -> None:
