@@ -235,8 +235,11 @@ def _stored_notes(model: PlannedModel) -> list[Problem]:
     return [Problem(what, Where(model=source.name), rule="integers with a scale represent finite values only")]
 
 
-def _activations(program: TargetProgram) -> tuple[str, ...]:
-    """Those that nodes of its models have, in all forms: kernels of other operators read attributes of any name."""
+def _activations(program: TargetProgram) -> tuple[str, ...] | None:
+    """Those that nodes of its models have, in all forms: kernels of other operators read attributes of any name.
+    All of them where the library is for models that it does not know."""
+    if not program.models:
+        return None
     models = {id(graph): graph for model in program.models for graph in (model.source.graph, model.portable.graph)}
     found = {
         value

@@ -84,9 +84,18 @@ lathe_code NoEngineBind(lathe_engine* engine, const lathe_cpu_options* options, 
 size_t NoEngineCores(const lathe_engine* engine, uint32_t* cores, size_t most);
 }  // namespace api
 
+// Whether there is a binding. Under sanitizers GCC does not compare addresses at compile time.
+template <const CoreBinding* binding>
+struct Binds {
+  enum : bool { kValue = true };
+};
+template <>
+struct Binds<nullptr> {
+  enum : bool { kValue = false };
+};
+
 // What a library cannot do is not in its table, and the linker leaves it out.
-constexpr lathe_api MakeApi(const Registry& registry) {
-  const bool binds = registry.core_binding != nullptr;
+constexpr lathe_api MakeApi(const Registry& registry, bool binds) {
   return {sizeof(lathe_api),
           LATHE_ABI_VERSION,
           registry.library,
@@ -134,14 +143,14 @@ constexpr lathe_api MakeApi(const Registry& registry) {
   extern "C" __attribute__((visibility("hidden"))) const ::lathe::KernelDef lathe_kernel_##name;
 
 // At global scope, once per library. `registry` is a constexpr ::lathe::Registry.
-#define LATHE_DEFINE_API(library_name, registry)                                                      \
-  namespace lathe {                                                                                   \
-  const Registry& GetRegistry() { return registry; }                                                  \
-  }                                                                                                   \
-  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void);  \
-  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void) { \
-    static constexpr lathe_api table = ::lathe::MakeApi(registry);                                    \
-    return &table;                                                                                    \
+#define LATHE_DEFINE_API(library_name, registry)                                                                  \
+  namespace lathe {                                                                                               \
+  const Registry& GetRegistry() { return registry; }                                                              \
+  }                                                                                                               \
+  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void);              \
+  extern "C" __attribute__((visibility("default"))) const lathe_api* lathe_api_##library_name(void) {             \
+    static constexpr lathe_api table = ::lathe::MakeApi(registry, ::lathe::Binds<registry.core_binding>::kValue); \
+    return &table;                                                                                                \
   }
 
 #endif  // LATHE_RUNTIME_REGISTRY_H_
