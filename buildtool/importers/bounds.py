@@ -23,7 +23,7 @@ _DEEPEST = 64  # nodes that are followed back
 #: Of these every element of the result is one of the first input.
 _KEEPING = frozenset(
     {"identity", "reshape", "transpose", "slice", "gather", "gather_elements", "gather_nd", "broadcast_to", "tile"}
-    | {"reduce_max", "reduce_min", "split"}
+    | {"reduce_max", "reduce_mean", "reduce_min", "split"}
 )
 _OF_TYPE: Mapping[DType, Interval] = {
     DType.BOOL: (0, 1),
@@ -132,6 +132,10 @@ def _whole(a: Interval) -> Interval:
     return (a[0] if math.isinf(a[0]) else math.floor(a[0])), (a[1] if math.isinf(a[1]) else math.ceil(a[1]))
 
 
+def _exp(x: float) -> float:
+    return math.exp(x) if x < 700 else math.inf
+
+
 _ARITHMETIC: Mapping[str, Callable[..., Interval]] = {
     "minimum": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
     "maximum": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
@@ -143,7 +147,9 @@ _ARITHMETIC: Mapping[str, Callable[..., Interval]] = {
     "neg": lambda a: (-a[1], -a[0]),
     "abs": lambda a: (0, max(abs(a[0]), abs(a[1]))),
     "relu": lambda a: (max(a[0], 0), max(a[1], 0)),
+    "exp": lambda a: (_exp(a[0]), _exp(a[1])),
     "sigmoid": lambda a: (0, 1),
+    "softmax": lambda a: (0, 1),
     "tanh": lambda a: (-1, 1),
     "floor": _whole,
     "ceil": _whole,

@@ -63,7 +63,32 @@ DETECTED = [
     node("Cast", ["index"], ["floats"], to=1),
     node("Concat", ["picked", "floats"], ["y"], axis=1),
 ]
+# One frame after the other up to the sum of the durations (text to speech), and times in steps of three quarters.
+FRAMES = [
+    node("Abs", ["x"], ["lengths"]),
+    node("Clip", ["lengths", "none", "few"], ["durations"]),
+    node("ReduceSum", ["durations"], ["total"], keepdims=0),
+    node("Ceil", ["total"], ["whole"]),
+    node("Cast", ["whole"], ["end"], to=7),
+    node("Range", ["start", "end", "by"], ["frames"]),
+    node("Range", ["level", "total", "half"], ["times"]),
+    node("Cast", ["frames"], ["floats"], to=1),
+    node("Concat", ["floats", "times"], ["y"], axis=0),
+]
+# Downwards, from where the data says.
+DOWN = [
+    node("ArgMax", ["x"], ["place"], axis=0, keepdims=0),
+    node("Range", ["place", "low", "down"], ["y"]),
+]
 WEIGHTS: dict[str, Array] = {
+    "none": np.array(0, np.float32),
+    "few": np.array(1.5, np.float32),
+    "start": np.array(1),
+    "by": np.array(1),
+    "level": np.array(-0.5, np.float32),
+    "half": np.array(0.75, np.float32),
+    "low": np.array(-2),
+    "down": np.array(-3),
     "zero": np.array([0]),
     "one": np.array([1]),
     "two": np.array([2]),
@@ -94,8 +119,10 @@ def test_selects(case: Case, tmp_path: Path) -> None:
         (ROWS, [np.round(random(size, 4, seed=size)) for size in (1, 7, 20)], (("W", (1, 20)), 4)),
         (ONES, [np.round(random(size, seed=size)) for size in (1, 7, 20)], (("W", (1, 20)),)),
         (DETECTED, [np.abs(random(1, 2, 20, seed=seed)) - 1 for seed in range(3)], (1, 2, 20)),
+        (FRAMES, [*(random(size, seed=size) for size in (1, 7, 20)), np.zeros(9, np.float32)], (("W", (1, 20)),)),
+        (DOWN, [random(20, seed=seed) for seed in range(4)], (20,)),
     ],
-    ids=["rows", "ones", "boxes"],
+    ids=["rows", "ones", "boxes", "frames", "down"],
 )
 def test_nodes_after_a_data_dependent_size_have_that_size(
     nodes: list[Any], inputs: list[Array], shape: Any, tmp_path: Path
@@ -126,3 +153,20 @@ def test_a_size_without_a_bound_is_refused(tmp_path: Path) -> None:
     model = model_of([node("NonZero", ["x"], ["y"])], {"x": random(4)}, ["y"], {}, shapes={"x": ["N"]})
     with pytest.raises(UnsupportedError, match="the number of elements"):
         imported(model, tmp_path, [TensorRequest("x", ((1, 2**31 - 1),))])
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "remedy"),
+    [
+        ({}, "the data decides how many numbers there are, and nothing in the model bounds it", "Min or Clip"),
+        ({"by": "end"}, "its step is known only at run time", "make it a constant"),
+    ],
+)
+def test_a_range_without_a_bound_is_told(change: dict[str, str], what: str, remedy: str, tmp_path: Path) -> None:
+    names = {"by": "by", **change}
+    nodes = [node("Cast", ["x"], ["end"], to=7), node("Range", ["start", "end", names["by"]], ["y"])]
+    weights = {name: WEIGHTS[name] for name in ("start", "by") if name in nodes[1].input}
+    model = model_of(nodes, {"x": np.array(7, np.float32)}, ["y"], weights)
+    with pytest.raises(UnsupportedError, match=f"Range.*{what}") as raised:
+        imported(model, tmp_path)
+    assert remedy in (raised.value.problems[0].remedy or "")

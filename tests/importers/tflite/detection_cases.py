@@ -98,6 +98,21 @@ def _apart(most: int, overlap: float, least: float) -> list[Case]:
     ]
 
 
+def _softly_apart(most: int, overlap: float, least: float, sigma: float) -> Case:
+    held = (ints([most])[0], np.float32(overlap), np.float32(least), np.float32(sigma))
+    sides = random(_COUNT, 2, seed=5, low=0.2, high=0.6)
+    low = random(_COUNT, 2, seed=6, low=0.0, high=1.0)
+    boxes = np.concatenate([low, low + sides], axis=1)
+    return Case(
+        "NON_MAX_SUPPRESSION_V5",
+        (boxes, random(_COUNT, seed=7, low=0.0, high=1.0), *held),
+        "NonMaxSuppressionV5Options",
+        {},
+        (2, 3, 4, 5),
+        ("int32", _F, "int32"),
+    )
+
+
 #: LiteRT leaves what was in memory behind the objects that the fast way finds.
 FEWER_THAN_ASKED = _detector(max_detections=60, nms_score_threshold=0.8)
 #: Three, of which five are asked for: as above.
@@ -118,4 +133,8 @@ DETECTION = [
     *_apart(9, 0.5, 0.0),
     *_apart(4, 0.25, 0.0),
     *_apart(6, 1.0, 0.25),
+    _softly_apart(10, 0.9, 0.05, 0.5),
+    _softly_apart(_COUNT, 0.4, 0.25, 0.2),
+    _softly_apart(60, 1.0, 0.3, 1.5),
+    _softly_apart(5, 0.5, 0.99, 0.5),
 ]

@@ -415,6 +415,17 @@ DETECTION = [
     )
 ]
 
+_CROWD = np.random.default_rng(11).uniform(0.0, 1.0, (30, 4)).astype(np.float32)
+_CROWD_SCORES = np.random.default_rng(12).uniform(0.0, 1.0, 30).astype(np.float32)
+SOFT = [
+    case("NonMaxSuppressionV5", Fed(_CROWD), Fed(_CROWD_SCORES), *limits, **how)
+    for limits, how in (
+        ((number(12, "int32"), number(0.3), number(0.1), number(0.5)), {}),
+        ((number(50, "int32"), number(1.0), number(0.25), number(0.1)), {}),
+        ((number(9, "int32"), number(0.5), number(0.6), number(1.0)), {"pad_to_max_output_size": True}),
+    )
+]
+
 CASES = [
     *UNARY,
     *CASTS,
@@ -429,4 +440,5 @@ CASES = [
     *RESIZES,
     *SIZES,
     *DETECTION,
+    *SOFT,
 ]

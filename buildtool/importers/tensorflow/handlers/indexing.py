@@ -8,6 +8,7 @@ import numpy as np
 
 from buildtool.importers.builder import Tensor
 from buildtool.importers.indexing import as_places, gathered, marked, places_of_true
+from buildtool.importers.soft_suppression import SoftLimits, softly_apart
 from buildtool.importers.step import Step
 from buildtool.importers.tensorflow.registry import handler
 from buildtool.ir.dims import Dim, minimum
@@ -89,21 +90,23 @@ def boxes_apart(step: Step) -> Tensor:
 def boxes_apart_and_count(step: Step) -> Sequence[Tensor]:
     """Gives also how many there are, and may fill up the list with zeros; V5 has the scores between both."""
     with_scores = step.node.op == "NonMaxSuppressionV5"
-    if with_scores and step.known_number(5, "soft_nms_sigma"):
-        step.unsupported("scores that fall with overlaps", "set soft_nms_sigma to 0")
-    places = _selected(step, step.known_number(3, "iou_threshold"), step.known_number(4, "score_threshold"))
+    overlap, least = step.known_number(3, "iou_threshold"), step.known_number(4, "score_threshold")
+    sigma = step.known_number(5, "soft_nms_sigma") if with_scores else 0.0
+    if sigma > 0:  # then the threshold of overlaps is not read
+        boxes, scores = _boxes_and_scores(step)
+        places, scores = softly_apart(step, boxes, scores, SoftLimits(_most(step), least, sigma))
+    else:
+        places = _selected(step, overlap, least)
+        scores = step.emit("gather", step.input(1), places, axis=0)
     count = step.emit("cast", step.emit("equal", places, places), to=DType.S32)
     count = step.emit("reduce_sum", count, axes=(0,), keepdims=False)
-    scores = step.emit("gather", step.input(1), places, axis=0)
     if step.integer("pad_to_max_output_size", 0):
         places, scores = (_filled_up(step, tensor) for tensor in (places, scores))
     return (places, scores, count) if with_scores else (places, count)
 
 
 def _selected(step: Step, overlap: float, least: float) -> Tensor:
-    boxes, scores, most = step.input(0), step.input(1), _most(step)
-    if boxes.rank != 2 or scores.rank != 1:
-        step.malformed(f"its inputs have the ranks {boxes.rank} and {scores.rank}, not 2 and 1")
+    (boxes, scores), most = _boxes_and_scores(step), _most(step)
     count: Dim = scores.shape[0]
     (rows,) = step.emit_sized(
         "non_max_suppression",
@@ -117,6 +120,13 @@ def _selected(step: Step, overlap: float, least: float) -> Tensor:
     )
     column = step.emit("gather", rows, step.constant(np.array(2, np.int64)), axis=1)
     return step.emit("cast", column, to=DType.S32)
+
+
+def _boxes_and_scores(step: Step) -> tuple[Tensor, Tensor]:
+    boxes, scores = step.input(0), step.input(1)
+    if boxes.rank != 2 or scores.rank != 1:
+        step.malformed(f"its inputs have the ranks {boxes.rank} and {scores.rank}, not 2 and 1")
+    return boxes, scores
 
 
 def _most(step: Step) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from buildtool.importers.boxes import BestBoxes, Limits, at_least, best_boxes
 from buildtool.importers.builder import Tensor
 from buildtool.importers.indexing import gathered
+from buildtool.importers.soft_suppression import SoftLimits, softly_apart
 from buildtool.importers.spatial import NO_ACTIVATION, channels
 from buildtool.importers.step import Step
 from buildtool.importers.tflite.custom_options import NamedOptions
@@ -23,10 +24,11 @@ def boxes_apart(step: Step) -> Sequence[Tensor]:
     """Inputs: boxes [N, 4], scores [N], how many at most, thresholds for overlaps and scores, and in V5 a sigma."""
     boxes, scores = step.check_rank(step.input(0), 2, what="its boxes"), step.check_rank(step.input(1), 1)
     with_scores = step.node.op == "NON_MAX_SUPPRESSION_V5"
-    if with_scores and step.known_number(5, "soft_nms_sigma"):
-        step.unsupported("scores that fall with overlaps", "set soft_nms_sigma to 0")
     most = step.known_int(2, "max_output_size")
     overlap, least = step.known_number(3, "iou_threshold"), step.known_number(4, "score_threshold")
+    sigma = step.known_number(5, "soft_nms_sigma") if with_scores else 0.0
+    if sigma > 0:
+        return _softly_apart(step, boxes, scores, SoftLimits(most, least, sigma, at_least(overlap)))
     count = scores.shape[0]
     found = best_boxes(
         step,
@@ -37,6 +39,16 @@ def boxes_apart(step: Step) -> Sequence[Tensor]:
     places = step.emit("cast", step.reshape(found.places, (most,)), to=DType.S32)
     total = step.reshape(found.counts, ())
     return (places, step.reshape(found.scores, (most,)), total) if with_scores else (places, total)
+
+
+def _softly_apart(step: Step, boxes: Tensor, scores: Tensor, limits: SoftLimits) -> Sequence[Tensor]:
+    """Places, scores and how many there are; the tables are filled up with zeros."""
+    places, best = softly_apart(step, boxes, scores, limits)
+    taken = step.emit("cast", step.emit("equal", places, places), to=DType.S32)
+    rest = [step.filled((limits.most,), 0, tensor.dtype) for tensor in (places, best)]
+    longer = [step.emit("concat", *pair, axis=0) for pair in zip((places, best), rest, strict=True)]
+    filled = [step.emit("slice", one, starts=(0,), steps=(1,), sizes=(limits.most,)) for one in longer]
+    return *filled, step.emit("reduce_sum", taken, axes=(0,), keepdims=False)
 
 
 def _or_equal(overlap: float) -> float:
